@@ -202,7 +202,6 @@ export const RULES = {
 
 export type RuleName = keyof typeof RULES
 
-/** Answers the violations in a tree, given the path of each file. */
 type TreeRule = (paths: readonly string[]) => readonly string[]
 
 function infraFiles(paths: readonly string[]) {

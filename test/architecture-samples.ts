@@ -188,7 +188,6 @@ export const SAMPLES: Readonly<
   'no TODO comment, and no disabled check': [['shared/a.ts', '// TODO later', `'TODO'`]],
 }
 
-/** Paths that a rule must refuse, and similar paths that it must accept. */
 export const TREE_SAMPLES: Readonly<
   Record<TreeRuleName, readonly (readonly [refused: string[], accepted: string[]])[]>
 > = {

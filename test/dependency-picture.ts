@@ -1,15 +1,13 @@
 import type { SourceFile } from './support/source-file.ts'
 
-/** Folders, and those they import from, in the order of their names. */
 type Graph = ReadonlyMap<string, readonly string[]>
 
-/** The generated part of docs/dependencies.md. */
 export function dependencyPicture(sources: readonly SourceFile[]): string {
   const values = importsOf(sources, 'values')
   return `\`\`\`mermaid\n${mermaidOf(values)}\n\`\`\`\n\n${tableOf(values, importsOf(sources, 'types'))}`
 }
 
-/** Imports between folders. Imports of types alone are separate, because they load no code. */
+/** Imports of types alone are separate, because they load no code. */
 function importsOf(sources: readonly SourceFile[], kind: 'values' | 'types'): Graph {
   const folders = [...new Set(sources.map(({ path }) => folderOf(path)))].toSorted()
   const usedBy = (folder: string, typeOnly: boolean) =>

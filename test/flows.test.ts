@@ -9,7 +9,6 @@ import { runTool } from './support/run-tool.ts'
 import { projectText } from './support/source-file.ts'
 
 const { code, output, errors } = await runTool(process.execPath, ['test/flows/main.ts', '--json'], {
-  // The flows run on a table in memory.
   env: { TEST_TABLE: 'memory' },
 })
 if (code !== 0) throw new Error(`npm run flows ended with ${code}: ${errors}`)
@@ -25,7 +24,6 @@ const LIMITS = new Map(
   ),
 )
 
-/** The limits of a row: the files and the lines of each group. */
 function limitsIn(cells: readonly number[]): FlowFigures {
   const groups = Object.keys(GROUPS) as Group[]
   return byGroup((group) => {

@@ -3,7 +3,7 @@ import { projectText, type SourceFile } from './support/source-file.ts'
 
 export type Rule = (file: SourceFile) => readonly string[]
 
-/** The layers, lowest first. A file imports only from its own layer and lower layers. */
+/** A file imports only from its own layer and lower layers. */
 export const LAYERS = ['shared', 'functions', 'infra', 'test']
 
 export function layerOf(path: string) {
@@ -55,7 +55,6 @@ function isExample(path: string) {
   return path.startsWith('docs/examples/')
 }
 
-/** The folders of shared in the order of its README. */
 export const SHARED_FOLDERS: readonly string[] = [
   ...projectText('shared/README.md').matchAll(/^\| `([a-z/-]+)\/` \|/gm),
 ].map(([, folder]) => `shared/${folder}`)
@@ -93,7 +92,6 @@ function simulationPlace(path: string): number {
   return match === undefined ? -1 : [...SIMULATION_FOLDERS, ''].indexOf(folder)
 }
 
-/** A file imports only from its own place in an order and earlier places. */
 function inOrder(placeOf: (path: string) => number): Rule {
   return (file) =>
     placeOf(file.path) < 0

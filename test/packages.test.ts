@@ -22,14 +22,12 @@ const SOURCES = [
   ...[...filesIn('.', /\.ts$/), '.ci/check-lock.mjs', 'infra/operate/deploy/link-node.mjs'].map(
     (path) => parseSource(path, projectText(path)),
   ),
-  // The programs in the documents for merchants. Tests run them.
   ...filesIn('docs/merchants', /\.md$/).flatMap((path) =>
     blocksOf(path)
       .filter(({ language }) => language === 'ts' || language === 'js')
       .map(({ language, line, text }) => parseSource(`${path}-${line}.${language}`, text)),
   ),
 ]
-/** Where programs are run. */
 const SCRIPTS = [
   ...Object.values(packageJson.scripts),
   ...[...filesIn('.github/workflows', /\.yml$/), ...filesIn('.ci', /^[\w-]+$/)].map(projectText),
@@ -40,14 +38,13 @@ function described(name: string): string {
   return name.replace('@types/', '')
 }
 
-/** The packages that a file imports. Node's own modules belong to `node`. */
+/** Node's own modules belong to `node`. */
 function importedBy({ imports }: (typeof SOURCES)[number]): readonly string[] {
   return imports.flatMap(({ from }) =>
     matchesIn(from.replace(/^node:.*/, 'node'), /^((?:@[\w.-]+\/)?\w[\w.-]*)(?:\/|$)/g),
   )
 }
 
-/** The packages that a file resolves, or reads by their path. */
 function readBy({ text }: (typeof SOURCES)[number]): readonly string[] {
   return matchesIn(text, /(?:\.resolve\('|node_modules\/)((?:@[\w.-]+\/)?\w[\w.-]*)/g)
 }

@@ -22,7 +22,7 @@ export function progressReporter(): Reporter {
   }
 }
 
-/** A file's tests, and how many of them are done. The file has no tests before it is loaded. */
+/** The file has no tests before it is loaded. */
 type Counts = { readonly tests: number; readonly done: number; readonly isOver: boolean }
 
 function countsOf({ testModule }: TestSpecification): Counts {

@@ -7,7 +7,6 @@ import {
 import { alarmTable } from '../infra/stack/monitoring/alarms/alarm-table.ts'
 import type { Watched } from '../infra/stack/monitoring/watched-stack.ts'
 
-/** The entries of docs/runbook.md: lines from the table of alarms, then the hand-written text. */
 export function runbookEntries(watched: Watched, runbook: string): string {
   return alarmTable(watched)
     .map(({ heading, alarms }) => {
@@ -51,7 +50,6 @@ function span(minutes: number) {
   return minutes % 60 === 0 ? several(minutes / 60, 'hour') : several(minutes, 'minute')
 }
 
-/** The hand-written text of a heading: between the lines of its alarms and the next heading. */
 function writtenUnder(heading: string, runbook: string): string {
   const [, after = ''] = runbook.split(`\n## ${heading}\n`)
   const [entry = ''] = after.split(/\n#{1,2} |\n<!-- /)

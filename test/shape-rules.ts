@@ -45,7 +45,6 @@ function declarationOf(statement: ESTree.Node): ESTree.Node {
     : statement
 }
 
-/** The value of `(value)`, `value as Type` and `value satisfies Type`. */
 function withoutWrapping(node: ESTree.Node): ESTree.Node {
   return /^(ParenthesizedExpression|TS\w+Expression)$/.test(node.type) && 'expression' in node
     ? withoutWrapping(node.expression as ESTree.Node)
@@ -136,17 +135,13 @@ function unbreakableIn(node: ESTree.Node): readonly ESTree.Node[] {
   return title?.type === 'Literal' && isTest(node.callee) ? [title] : []
 }
 
-/** `it`, `describe`, and what `it.each(…)` answers. */
 function isTest(callee: ESTree.Node): boolean {
   if (callee.type === 'Identifier') return /^(it|test|describe)$/.test(callee.name)
   if (callee.type === 'MemberExpression') return isTest(callee.object)
   return callee.type === 'CallExpression' && isTest(callee.callee)
 }
 
-/**
- * Counts a function's own lines, without the functions inside it: each of those is measured by
- * itself.
- */
+/** Each inner function is measured by itself. */
 function functionsAreShort(file: SourceFile): readonly string[] {
   if (!isCode(file)) return []
   const functions = file.nodes.filter(({ type }) => FUNCTION.test(type))

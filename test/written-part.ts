@@ -9,7 +9,6 @@ import { watchedIn } from './support/stack-template.ts'
 
 const RUNBOOK = 'docs/runbook.md'
 
-/** The parts of documents that this program computes, by the script of package.json. */
 const PARTS = {
   picture: {
     does: 'Reads the imports of shared, functions and infra, and prints which folder uses which.',

@@ -54,7 +54,6 @@ export function sum<Thing>(things: readonly Thing[], of: (thing: Thing) => numbe
   return things.reduce((all, thing) => all + of(thing), 0)
 }
 
-/** A cost line with the quantities of all prices whose names begin with `prices`. */
 export function line(component: string, basis: string, usage: Usage, prices = ''): CostLine {
   const names = NAMES.filter((name) => name.startsWith(prices))
   if (names.length === 0) throw new Error(`no price begins with ${prices}`)

@@ -131,7 +131,6 @@ function keyRequests(): Readonly<Record<'idle' | 'busy', number>> {
   return { idle: times * idle, busy: times * (table.length + queues) }
 }
 
-/** Runs of a schedule in a month; 0 for a function without a schedule. */
 function runsPerMonth({ trigger }: FunctionSpec): number {
   if (trigger.kind !== 'schedule') return 0
   const minutes = 'everyMinutes' in trigger.schedule ? trigger.schedule.everyMinutes : 24 * 60
@@ -202,7 +201,6 @@ function oneDecimal(value: number): string {
   return value.toFixed(1)
 }
 
-/** The tables of docs/operations.md as markdown. The same measurement gives the same text. */
 export function costReport(templates: Templates, measured: Measured): string {
   const { region, readOn } = PRICED
   return [

@@ -34,10 +34,7 @@ const REFERENCE = 'order-1'
 
 type Growth = Awaited<ReturnType<typeof measureGrowth>>
 
-/**
- * Read and write units by action and size. Times are left out: a table in memory says nothing about
- * DynamoDB's.
- */
+/** Times are left out: a table in memory says nothing about DynamoDB's. */
 export async function growthReport(sizes: readonly number[] = [100, 10_000, 30_000]) {
   const measured: Growth[] = []
   for (const payments of sizes) measured.push(await measureGrowth(payments))
@@ -137,10 +134,7 @@ async function measureGrowth(payments: number) {
   return { payments, costs }
 }
 
-/**
- * Makes payments that were paid a millisecond apart and posted by their settled rows. Stores five
- * thousand at once.
- */
+/** Payments that were paid a millisecond apart and posted by their settled rows. */
 async function makePayments(deps: TestDeps, client: Client, count: number, from: Timestamp) {
   for (let at = 0; at < count; at += 5_000) {
     const some = Array.from({ length: Math.min(5_000, count - at) }, (_, index) => {
@@ -160,10 +154,6 @@ async function everyPage(
   while (cursor !== undefined)
 }
 
-/**
- * Reads all payments of a settlement as its merchant does, and compares their sums with it. Calls
- * `read` for each page.
- */
 async function readWholeList(deps: Deps, settlement: Settlement, read: () => void) {
   const { settlementId: id, clientId } = settlement
   const nets: number[] = []
@@ -253,7 +243,6 @@ export async function measureMonthEnd(clients: number, weeks = 52) {
   return measured
 }
 
-/** The commands of the month end on a year of made data, on the table in memory. */
 export async function monthEndReport() {
   const commands = await measureMonthEnd(1_000)
   const inAll = commands.reduce((sum, { seconds }) => sum + seconds, 0)

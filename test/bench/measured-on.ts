@@ -1,6 +1,5 @@
 import { availableParallelism, cpus, loadavg } from 'node:os'
 
-/** A sentence for a document: date and machine of figures that depend on the machine. */
 export function measuredOn(command: string): string {
   const date = new Date().toISOString().slice(0, 10)
   const cores = availableParallelism()

@@ -43,7 +43,6 @@ export function meterTable(table: MemoryTable) {
   }
   Object.assign(table.requests, metered)
   return {
-    /** Write units of each partition of the table and of each index, since the beginning. */
     writtenIn: writtenIn as ReadonlyMap<string, number>,
     take: (): Units & { readonly detail: Detail } => {
       const detail = counted
@@ -75,7 +74,6 @@ function silent() {
   return undefined
 }
 
-/** Bytes that are billed for what is in the table now, with its index entries. */
 export function storedBytes(table: Pick<MemoryTable, 'items'>): number {
   return table
     .items()

@@ -29,7 +29,7 @@ export function faultlessWorld() {
   return createWorld({ seed: 1, historySteps: HISTORY_STEPS, rowsAPage: MAX_ROWS_A_PAGE })
 }
 
-/** Runs a handler to its end. Throws when it fails, because a failed flow costs too little. */
+/** Throws when the handler fails, because a failed flow costs too little. */
 export async function runHandler(
   world: World,
   functionName: string,
@@ -45,7 +45,7 @@ const SOURCES = MANIFEST.flatMap(({ name, trigger }) =>
 )
 const NoFailures = v.optional(v.object({ batchItemFailures: v.optional(v.strictTuple([])) }))
 
-/** A world that counts everything that costs money. Only the benchmark invokes its functions. */
+/** Only the benchmark invokes the functions of this world. */
 export async function startMeteredWorld() {
   const world = faultlessWorld()
   const units = meterTable(world.table)
@@ -83,7 +83,7 @@ export async function startMeteredWorld() {
     }
   }
   const run = (functionName: string, event: object) => runHandler(world, functionName, event)
-  /** Invokes a queue's function with one batch of messages. False when the queue is empty. */
+  /** False when the queue is empty. */
   const handleBatch = async (from: QueueName, most?: number): Promise<boolean> => {
     const source = SOURCES.find(({ queue }) => queue === from)
     const messages = world.queues[from].receive({
@@ -126,7 +126,6 @@ const SimLine = v.objectWithRest(
   v.union([v.string(), v.number(), v.boolean()]),
 )
 
-/** Formats log lines as the deployed function writes them, and finds their metrics. */
 async function writtenLines(functionName: FunctionName, simulated: readonly string[]) {
   const written: string[] = []
   const timestamp = '2026-11-20T04:00:00.000Z'

@@ -31,7 +31,6 @@ export function everyMetric(): ReadonlySet<string> {
 /** The channel of the measured payments. Every other channel has as many metrics. */
 const CHANNEL = ['virtual_account', 'BCA']
 
-/** By field that is a dimension: the values that a log line may have in it. */
 const FIELD_VALUES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   '': [[]],
   'method channel': [CHANNEL],

@@ -8,16 +8,7 @@ import { startLocalCloud } from '../../infra/local/local-cloud.ts'
 import { runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 
-/**
- * The commands that make a client of the folder's `openapi.yaml`, and the program that uses the
- * client.
- */
 type Generator = { readonly program: string; readonly commands: readonly string[] }
-
-const TYPESCRIPT =
-  'npx tsc --strict --skipLibCheck --module nodenext --target es2022 ' +
-  '--allowImportingTsExtensions --noEmit'
-const NPM_INSTALL = 'npm install --silent --no-save --prefix . typescript@5.9.3 @types/node@24.19.2'
 
 const GENERATORS: Readonly<Record<string, Generator>> = {
   python: {
@@ -34,19 +25,12 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
   typescript: {
     program: 'use-typescript.ts',
     commands: [
-      `${NPM_INSTALL} openapi-typescript@7.13.0 openapi-fetch@0.17.0`,
+      'npm install --silent --no-save --prefix . typescript@5.9.3 @types/node@24.19.2 ' +
+        'openapi-typescript@7.13.0 openapi-fetch@0.17.0',
       'npx openapi-typescript openapi.yaml -o gateway.ts',
-      `${TYPESCRIPT} use-typescript.ts`,
+      'npx tsc --strict --skipLibCheck --module nodenext --target es2022 ' +
+        '--allowImportingTsExtensions --noEmit use-typescript.ts',
       'node use-typescript.ts',
-    ],
-  },
-  orval: {
-    program: 'use-orval.ts',
-    commands: [
-      `${NPM_INSTALL} orval@8.38.0`,
-      'npx orval --input openapi.yaml --output gateway.ts --client fetch',
-      `${TYPESCRIPT} use-orval.ts`,
-      'node use-orval.ts',
     ],
   },
   go: {
@@ -61,9 +45,9 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
   },
 }
 
-const USAGE = `npm run clients [-- python|typescript|orval|go …]
+const USAGE = `npm run clients [-- python|typescript|go …]
 
-Generates clients from docs/openapi.yaml with openapi-python-client, openapi-typescript, orval and oapi-codegen, and uses
+Generates clients from docs/openapi.yaml with openapi-python-client, openapi-typescript and oapi-codegen, and uses
 each, unedited, on its own gateway. Needs Python 3.11, npm and Go with their registries. It works in a folder of the
 system's temporary directory, and removes it.
   --help, -h   this text

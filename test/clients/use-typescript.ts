@@ -1,5 +1,3 @@
-// Uses types made by openapi-typescript, through openapi-fetch: every list, a create with its
-// replay, and a refusal.
 import assert from 'node:assert/strict'
 import createClient from 'openapi-fetch'
 import type { paths } from './gateway.ts'

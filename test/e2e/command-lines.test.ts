@@ -8,7 +8,6 @@ import { PROJECT_ROOT } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 import { runScripts, type ScriptResult } from './run-scripts.ts'
 
-/** Every script of this project, from package.json. */
 const SCRIPTS = Object.entries(packageJson.scripts).flatMap(([name, command]) => {
   const [, script = ''] = /(\S+\.ts(?: \w+)?)$/.exec(command) ?? []
   const [file = '', ...argv] = script.split(' ')
@@ -16,7 +15,6 @@ const SCRIPTS = Object.entries(packageJson.scripts).flatMap(([name, command]) =>
 })
 
 describe('the command line of every script', () => {
-  /** The results by the script's name and the flag. */
   let results: ReadonlyMap<string, ScriptResult>
 
   beforeAll(async () => {

@@ -17,7 +17,7 @@ export const CHROMIUM = [
 
 type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
 
-/** A browser for the tests of one file. It reaches only this machine. */
+/** The browser reaches only this machine. */
 export async function aBrowser(
   { path }: { readonly path: string | undefined },
   { onCleanup }: Fixture,
@@ -39,7 +39,6 @@ export function describeInChromium(tests: () => void) {
   )
 }
 
-/** A page, its errors and warnings, and the origins that it called. It is closed after the test. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({
     viewport: { width: 1_440, height: 900 },
@@ -84,7 +83,6 @@ export function waitForMessage(page: Page, text: string) {
   return page.getByRole('log').getByText(text).first().waitFor()
 }
 
-/** Creates a payment with the keyboard alone, as a blind person does. */
 export async function createByKeyboard(page: Page, channel: string, amount: string) {
   await page.getByLabel('Paid by').selectOption(channel)
   await page.getByLabel('Amount in IDR').fill(amount)
@@ -96,10 +94,7 @@ export async function createByKeyboard(page: Page, channel: string, amount: stri
   return page.url().split('/').at(-1) ?? ''
 }
 
-/**
- * Violations of WCAG 2.2 AA and good practice that axe finds, such as missing names, roles, labels
- * and contrast.
- */
+/** Violations of WCAG 2.2 AA and good practice that axe finds. */
 export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
   // Playwright runs axe, because the page's content security policy forbids such scripts.
   await page.evaluate(axe.source)

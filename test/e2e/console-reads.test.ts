@@ -40,7 +40,6 @@ type Script = {
   readonly answer: (request: LocalRequest) => object | undefined | Promise<object | undefined>
 }
 
-/** The console of a gateway. The test decides the gateway's answers and their times. */
 async function startScriptedConsole({ port = 0, clientId = 'client-1', answer }: Script) {
   const listeners = new Set<(line: ActivityLine) => void>()
   const ports = await startLocalHttpServer({

@@ -35,7 +35,6 @@ describe('the console’s server', () => {
     expect((await relay(world, call)).status).toBe(400)
   })
 
-  // Another host or origin: local-gateway.test.ts.
   it('does nothing for a page of another site or port', async ({ world }) => {
     const statusesFor = async (headers: Record<string, string>) => [
       (await relay(world, CLOCK_CALL, { ...JSON_TYPE, ...headers })).status,

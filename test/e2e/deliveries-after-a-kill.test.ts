@@ -52,10 +52,7 @@ async function allSucceeded(
   })
 }
 
-/**
- * The deliveries that the merchant's server received, and its answer: none while the status is
- * undefined.
- */
+/** The server does not answer while the status is undefined. */
 type Server = { ids: string[]; status: number | undefined }
 
 const onDynamoDb = await describeOnDynamoDb()

@@ -33,7 +33,6 @@ export async function sendAsBrowser(
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) }
 }
 
-/** A running local gateway as merchants, customers and operators meet it: by HTTP alone. */
 export function worldAt(urls: LocalCloud['urls']) {
   const send = async (url: string, init: RequestInit = {}) => {
     const response = await fetch(url, init)
@@ -62,10 +61,6 @@ export function worldAt(urls: LocalCloud['urls']) {
     })
   const list = async <Item>(url: string) => (await (await fetch(url)).json()) as Item[]
 
-  /**
-   * Returns the unchanged answer of a Lambda. The answer of an operator's action is `{status,
-   * body}`.
-   */
   const invoke = async (name: string, payload: unknown = {}) =>
     (await post(`${urls.lambda}/2015-03-31/functions/gateway-local-${name}/invocations`, payload))
       .body
@@ -86,7 +81,6 @@ export function worldAt(urls: LocalCloud['urls']) {
     return { key, get, create, payment, balance }
   }
 
-  /** A new merchant with a key and, unless the test names endpoints, one endpoint at the inbox. */
   const merchant = async (endpointUrls: readonly string[] = [`${urls.inbox}/hooks`]) => {
     const operator = 'test'
     const { body: client } = await admin('create-client', { operator, name: 'Toko Uji' })
@@ -108,7 +102,6 @@ export function worldAt(urls: LocalCloud['urls']) {
     admin,
     withKey,
     merchant,
-    /** The customer pays the newest of the payment's requests. */
     pay: async (paymentId: string) => {
       const requests = `${urls.provider}/_simulator/payment_requests?reference_id=${paymentId}`
       const newest = (await list<{ payment_request_id: string }>(requests)).at(-1)

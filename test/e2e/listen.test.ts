@@ -14,7 +14,7 @@ function aServer(status = 200) {
 
 type Run = Pick<ListenIo, 'env'> & { readonly directory?: string; readonly input?: string }
 
-/** Runs the command until `stop`, or until it ends by itself. Its pauses are short. */
+/** The command's pauses are short. */
 function startListen(
   argv: readonly string[],
   { env, directory = tempDirectory(), input = '' }: Run,
@@ -49,10 +49,7 @@ function forwardTo(url: string) {
 }
 const SINCE = ['--since', '2026-01-01T00:00:00Z']
 
-/**
- * A merchant, the command's settings for it, and payments whose metadata a JSON parser would
- * change.
- */
+/** A JSON parser would change the metadata of these payments. */
 async function aMerchant({ urls, merchant, post, pay }: World) {
   const { key, payment, get } = await merchant()
   const newPaidPayment = async () => {
@@ -87,7 +84,6 @@ describe('npm run listen', () => {
     expect(await secondRun.stop()).toBe(0)
 
     const secret = /Signing secret: (whsec_\S+)/.exec(firstRun.lines.join('\n'))?.[1] ?? ''
-    // Throws unless the request is signed with the secret that the command printed.
     const verified = ({ body, headers }: ReceivedRequest) =>
       Object(new Webhook(secret).verify(body, headers as Record<string, string>))
     expect(server.requests.map((request) => verified(request).data.id)).toStrictEqual([

@@ -124,7 +124,6 @@ describe('the local gateway as a whole (design section 6)', () => {
   })
 })
 
-// Simultaneous callbacks, faults and crashes: test/integration and test/simulation.
 it('the local gateway answers 200 concurrent creates of one key with the same payment and one provider call', async ({
   world,
 }) => {

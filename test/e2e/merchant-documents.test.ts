@@ -18,7 +18,6 @@ import { worldIt as it, VA, type World } from './gateway-world.ts'
 
 const QUICKSTART = 'docs/merchants.md'
 
-/** Replaces a reader's ports and directory by those of this run. */
 function withPlacesOf(
   { urls }: World,
   { shop, shopPort }: { readonly shop: string; readonly shopPort: number },
@@ -67,7 +66,6 @@ function shapeOf(value: unknown): unknown {
   })
 }
 
-/** Sets the variables of the quickstart's shell, for a new merchant. */
 async function afterQuickstart({ urls, merchant, admin }: World): Promise<string> {
   // The merchant's shop does not run any more.
   const { key, clientId } = await merchant([`http://127.0.0.1:${await freePort()}/hooks`])
@@ -79,7 +77,6 @@ async function afterQuickstart({ urls, merchant, admin }: World): Promise<string
   return [variables, field, 'export GATEWAY_OPERATOR=me'].join('\n')
 }
 
-/** One POSIX shell that runs one block after the other, as a person pastes them. */
 function shellSession(env: Readonly<Record<string, string>>) {
   // A separate process group: background processes of the blocks end with the shell.
   const shell = spawn('sh', ['-eu'], {
@@ -92,7 +89,7 @@ function shellSession(env: Readonly<Record<string, string>>) {
   const output = () => printed().replaceAll('\r', '')
   return {
     output,
-    /** Returns the output of the block. Throws if a command of the block fails. */
+    /** Throws if a command of the block fails. */
     run: async (text: string): Promise<string> => {
       const mark = '\u0001the block is done\u0001'
       const start = output().length

@@ -3,10 +3,6 @@ import { relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 
-/**
- * A file of which a function ran, from the project's root, and how many lines its functions that
- * ran have.
- */
 export type ExecutedFile = { readonly path: string; readonly lines: number }
 
 /**
@@ -44,7 +40,7 @@ async function coverageOf(
  * The numbers of the lines with text of a function that ran. An inner function counts only if it
  * ran itself. The module is no function: its own code runs when it is loaded, before any flow.
  */
-export function executedLines(
+function executedLines(
   text: string,
   functions: readonly Pick<Profiler.FunctionCoverage, 'ranges'>[],
 ): readonly number[] {

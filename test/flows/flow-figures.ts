@@ -1,6 +1,5 @@
 import type { ExecutedFile } from './executed-files.ts'
 
-/** A flow's files are counted in these groups, in this order. Each file is in one of them. */
 export const GROUPS = {
   own: 'own code',
   technical: '`runtime/` and `table/`',
@@ -29,10 +28,8 @@ export function groupOf(path: string): Group {
   return /^shared\/[^/]+$/.test(path) ? 'basic' : 'own'
 }
 
-/** Limits are multiples of these numbers. */
 const STEPS: Figures = { files: 5, lines: 50 }
 
-/** The limits to write down for a flow with these figures. */
 export function limitsFor(figures: FlowFigures): FlowFigures {
   const roundedUp = (figure: number, step: number) => Math.ceil(figure / step) * step
   return byGroup((group) => ({
@@ -41,10 +38,7 @@ export function limitsFor(figures: FlowFigures): FlowFigures {
   }))
 }
 
-/**
- * A sentence for each figure above its limit, and for each limit so far above its figure that it
- * limits nothing.
- */
+/** A limit that is far above its figure limits nothing. */
 export function problemsOf(
   name: string,
   figures: FlowFigures,

@@ -6,7 +6,6 @@ import { paymentRow, rowsOf } from '../simulation/world/rows.ts'
 import { sqsEvent } from '../simulation/world/sim-queue.ts'
 import { runUntil } from '../simulation/world/world.ts'
 
-/** The measured flows by name, in the order of a payment's life. */
 export const FLOWS = {
   create: 'a `POST /v1/payments`, up to its answer',
   callback: 'a callback of a paid payment, up to its announcement in the queue',
@@ -20,7 +19,6 @@ export const FLOWS = {
 
 export type FlowName = keyof typeof FLOWS
 
-/** Runs a flow once. Everything that comes before it is done. */
 type OnFlow = (name: FlowName, run: () => Promise<unknown>) => Promise<unknown>
 
 type Walk = Awaited<ReturnType<typeof startMerchant>> & { readonly onFlow: OnFlow }
@@ -90,10 +88,7 @@ async function deliver({ world, merchant, onFlow, passTime, handleBatch }: Walk)
   requireDone('webhook', world.merchants.received.at(-1)?.url === merchant.endpoints[0]?.url)
 }
 
-/**
- * The sync sees the row before and after its settlement, as it does every five minutes. Then a day
- * passes.
- */
+/** The sync sees the row before and after its settlement, as it does every five minutes. */
 async function waitUntilPosted(
   { world, onFlow, run, passTime }: Walk,
   paymentId: string,

@@ -35,7 +35,6 @@ const FAULTS = [
 /** Longer than a lease, so that another create takes over from one that still runs. */
 const JUMP_SECONDS = 31
 
-/** What the crowd does, and how often. */
 const ACTIONS = {
   create: 24,
   createWrongly: 3,
@@ -55,10 +54,9 @@ const ACTIONS = {
 
 type Action = keyof typeof ACTIONS
 
-/** Payments that answers have shown. Each client has its own planned payments. */
 type KnownPayments = Map<PlannedPayment, Shown>
 
-/** Many callers side by side, each with one call at a time, until the history is over. */
+/** Each caller has one call at a time. */
 export async function runCallers(crowd: Crowd, prng: Prng, count: number): Promise<KnownPayments> {
   const known: KnownPayments = new Map()
   const creates = new Map<Client, number>()
@@ -121,9 +119,6 @@ async function act(
 const LEASES_SECONDS = 40
 const ENDED_UPSTREAM = ['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED']
 
-/**
- * The faults end, and the gateway finishes what it has begun. Then every caller reads once more.
- */
 export async function comeToRest(
   calls: GatewayCalls,
   clients: readonly Client[],
@@ -164,7 +159,6 @@ export async function comeToRest(
 
 const TRIES = 3
 
-/** Days later: fees become final, each client is settled, and most settlements are paid out. */
 export async function operatorDay(
   calls: GatewayCalls,
   clients: readonly Client[],
@@ -174,7 +168,6 @@ export async function operatorDay(
   for (let tried = 0; tried < TRIES; tried++) {
     if ((await calls.invoke('sync-provider-transactions')) !== undefined) break
   }
-  // The nightly sweep, or an operator for each client; sometimes both at once.
   if (draw.chance(0.5)) await calls.invoke('sweep-settlements')
   for (const client of clients) {
     await calls.settle(client)

@@ -6,7 +6,6 @@ import type { Client, PlannedPayment } from './plan-payments.ts'
 
 type Json = Record<string, unknown>
 type Answer = { readonly status: number; readonly body: Json }
-/** A payment and the destination at which its customer pays. */
 export type Shown = Pick<SeenPayment, 'id' | 'destination'>
 type Port = 'api' | 'lambda' | 'provider'
 
@@ -14,10 +13,7 @@ type Port = 'api' | 'lambda' | 'provider'
 const TIMEOUT_MS = 45_000
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
-/**
- * The calls of merchants, customers and operators, with their outcomes. The gateway may die during
- * any call.
- */
+/** The gateway may die during any call. */
 export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: HistoryRecorder) {
   const send = async (
     port: Port,
@@ -46,7 +42,6 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
     authorization: `Bearer ${apiKey}`,
   })
 
-  /** Records a call. The call begins when the gateway runs. */
   const recorded = async (asked: Asked, call: () => Promise<Outcome | undefined>) => {
     await gateway.up()
     return record(asked, call)
@@ -63,7 +58,6 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
     return answer?.status === 200 ? { status: Number(status), body: Object(body) } : undefined
   }
 
-  /** The provider's request to which a payment's destination belongs. */
   const requestOf = async ({ id, destination }: Shown): Promise<Json | undefined> => {
     const found = await send('provider', `/_simulator/payment_requests?reference_id=${id}`)
     const requests: readonly Json[] = Array.isArray(found?.body) ? found.body : []
@@ -124,7 +118,6 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
           ? { outcome: 'ok', seen: seenPayment(answer.body) }
           : unexpected(answer)
       }),
-    /** The customer pays where the payment says, or the attempt to pay fails there. */
     visit: async (client: Client, shown: Shown, op: 'pay' | 'fail') => {
       const found = await requestOf(shown)
       if (found === undefined) return undefined
@@ -190,17 +183,14 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
         const answer = await invoke('mark-settlement-paid', payload)
         if (isLost(answer)) return { outcome: 'unknown' }
         if (answer.status === 200) return { outcome: 'ok' }
-        // The settlement waits for its audit: nothing was done.
         if (answer.body['retry_at'] !== undefined) return undefined
         const status = statusIn(answer)
         return status === 'manual_paid' ? { outcome: 'refused', status } : unexpected(answer)
       }),
-    /** Every later call sees this time or a later time. */
     advance: async (seconds: number) => {
       clockJumps(seconds)
       return post('lambda', '/_local/clock', { advance_seconds: seconds })
     },
-    /** All requests at the provider. */
     upstream: async (): Promise<readonly Json[]> => {
       const found = await send('provider', '/_simulator/payment_requests?reference_id=')
       return Array.isArray(found?.body) ? found.body : []

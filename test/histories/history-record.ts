@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { runTool } from '../support/run-tool.ts'
 
-/** A payment as an answer showed it. */
 export type SeenPayment = {
   readonly id: string
   readonly destination: string
@@ -24,7 +23,6 @@ export type Asked = { readonly client: string } & (
       readonly key: string
       readonly reference: string
       readonly amount: number
-      /** Whether the API accepts the body. */
       readonly valid: boolean
     }
   | { readonly op: 'find'; readonly key: string }
@@ -48,7 +46,7 @@ export type Outcome =
   /** An answer that the gateway must never give. */
   | { readonly outcome: 'other'; readonly status: string }
 
-export type HistoryRecord = Asked &
+type HistoryRecord = Asked &
   Outcome & {
     /** Nanoseconds of this process's monotonic clock. */
     readonly call: number
@@ -58,7 +56,6 @@ export type HistoryRecord = Asked &
     readonly rest?: true
   }
 
-/** Writes down calls and their outcomes by one monotonic clock. */
 export function historyRecorder() {
   const records: HistoryRecord[] = []
   let aheadMs = 0
@@ -125,13 +122,8 @@ const Verdicts = v.array(
   }),
 )
 
-/** What one model says about a history. */
 export type Verdict = v.InferOutput<typeof Verdicts>[number]
 
-/**
- * Writes the history to a file, one call a line, and judges it. The pages of refuted parts are in
- * the same folder.
- */
 export async function judgeHistory(
   checker: string,
   records: readonly HistoryRecord[],

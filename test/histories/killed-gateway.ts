@@ -1,10 +1,6 @@
 import { type Banner, startGatewayProcess } from '../support/start-gateway-process.ts'
 
-/**
- * The local gateway on a data directory. It can be killed at any moment, and starts again on the
- * data it has stored.
- */
-export function startKilledGateway(data: string, nodeArgs: readonly string[]) {
+export function startKilledGateway(data: string) {
   let process: ReturnType<typeof startGatewayProcess>
   let ready: Promise<Banner>
   let kills = 0
@@ -12,7 +8,7 @@ export function startKilledGateway(data: string, nodeArgs: readonly string[]) {
   let upSince: number | undefined
   const upMs = () => ranMs + (upSince === undefined ? 0 : performance.now() - upSince)
   const start = async (): Promise<Banner> => {
-    process = startGatewayProcess({ args: ['--data', data], nodeArgs })
+    process = startGatewayProcess({ args: ['--data', data] })
     const banner = await process.ready()
     upSince = performance.now()
     return banner
@@ -27,14 +23,10 @@ export function startKilledGateway(data: string, nodeArgs: readonly string[]) {
   }
   waitFor(start())
   return {
-    /**
-     * The gateway's addresses, as soon as it runs. Rejects with its output when it does not start.
-     */
     up: (): Promise<Banner> => ready,
     kills: () => kills,
     /** How long the gateway has been ready, over all its starts. */
     upMs,
-    /** Kills the gateway with SIGKILL; resolves when it runs again. */
     kill: async (): Promise<void> => {
       kills++
       ranMs = upMs()

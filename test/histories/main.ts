@@ -1,16 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import {
   readOptions,
   runCommand,
   UsageError,
   wholeNumber,
 } from '../../infra/local/terminal/command-line.ts'
-import { mutantsOf, withMutant } from '../mutants/generate-mutants.ts'
 import { runTool } from '../support/run-tool.ts'
-import { PROJECT_ROOT, sourcesIn } from '../support/source-file.ts'
 import { buildChecker, judgeHistory, type Verdict } from './history-record.ts'
 import { runHistory } from './run-history.ts'
 
@@ -21,7 +18,7 @@ import { runHistory } from './run-history.ts'
  * tool, to judge what they saw.
  */
 
-const USAGE = `npm run histories [-- --seed N] [--count N] [--seconds N] [--mutant TEXT]
+const USAGE = `npm run histories [-- --seed N] [--count N] [--seconds N]
 
 Runs the gateway as npm start does. Callers use it in parallel by HTTP, and a SIGKILL ends it every few seconds. Porcupine
 judges their answers for linearizability: by key, by payment, and by client's balance. Needs Go and, the first time, the
@@ -29,7 +26,6 @@ Go module proxy; skipped without Go. Everything else stays on this machine.
   --seed N       chooses the calls and the kills (default 1); the machine decides how calls interleave
   --count N      number of histories, each with the next seed (default 3)
   --seconds N    how long the gateway of each runs under its callers (default 25)
-  --mutant TEXT  breaks the gateway by the one mutant with this text in its id (npm run mutants -- --list)
   --help, -h     this text
 Exit code: 0 linearizable, or skipped, 1 refuted or not decided, 2 wrong arguments.`
 
@@ -41,11 +37,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), histories)
 
 async function histories(argv: readonly string[]): Promise<number> {
-  const { mutant, ...options } = readOptions(argv, {
+  const options = readOptions(argv, {
     seed: { type: 'string', default: '1' },
     count: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '25' },
-    mutant: { type: 'string' },
   })
   const first = numberOf(options.seed, 2 ** 31)
   const count = numberOf(options.count, 1_000)
@@ -55,12 +50,11 @@ async function histories(argv: readonly string[]): Promise<number> {
     return 0
   }
   const directory = mkdtempSync(join(tmpdir(), 'gateway-histories-'))
-  const nodeArgs = mutant === undefined ? [] : breaking(mutant)
   const checker = await buildChecker(directory)
   let kept = false
   for (let seed = first; seed < first + count; seed++) {
     const startedMs = performance.now()
-    const { records, kills } = await runHistory({ seed, seconds, nodeArgs })
+    const { records, kills } = await runHistory(seed, seconds)
     const took = Math.round((performance.now() - startedMs) / 1_000)
     console.log(
       `seed ${seed}: ${records.length} calls, killed and started again ${kills} times, ${took} s`,
@@ -80,27 +74,6 @@ function numberOf(text: string, most: number): number {
   if (number === undefined || number < 1 || number > most)
     throw new UsageError(`a number from 1 to ${most} is needed`)
   return number
-}
-
-/**
- * Options of node by which the gateway loads one file as the mutant has broken it. No file of the
- * tree changes.
- */
-function breaking(text: string): readonly string[] {
-  const found = sourcesIn('shared', 'functions').flatMap((file) =>
-    mutantsOf(file)
-      .filter(({ id }) => id.includes(text))
-      .map((mutant) => ({ mutant, broken: withMutant(file.text, mutant) })),
-  )
-  const [only, ...others] = found
-  if (!only || others.length > 0)
-    throw new UsageError(`${found.length} mutants have "${text}" in their id, not one`)
-  const url = pathToFileURL(join(PROJECT_ROOT, only.mutant.path)).href
-  const loaded = { format: 'module-typescript', source: only.broken, shortCircuit: true }
-  const load = `(url, context, next) => url === ${JSON.stringify(url)} ? ${JSON.stringify(loaded)} : next(url, context)`
-  const hook = `import { registerHooks } from 'node:module'; registerHooks({ load: ${load} })`
-  console.log(`Broken on purpose: ${only.mutant.id}.`)
-  return ['--import', `data:text/javascript,${encodeURIComponent(hook)}`]
 }
 
 function report(verdicts: readonly Verdict[]): boolean {

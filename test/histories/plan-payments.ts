@@ -1,10 +1,9 @@
-/** A payment that callers will ask for. The first create with its key makes it. */
+/** The first create with this key makes the payment. */
 export type PlannedPayment = {
   readonly key: string
   readonly amount: number
-  /** The part of the body that does not change from create to create. */
   readonly body: object
-  /** Whether customers may pay this payment. All other payments are cancelled, fail or expire. */
+  /** All other payments are cancelled, fail or expire. */
   readonly isPayable: boolean
 }
 
@@ -28,7 +27,6 @@ const OTHERS = 5
 /** A payment with this lifetime expires during a history, because the clock jumps. */
 const SHORT_SECONDS = 60
 
-/** The payments that one client's callers will create, of every size. */
 export function planPayments(): readonly PlannedPayment[] {
   return Array.from({ length: PAYABLE + OTHERS }, (_, n) => {
     const key = `key-${n}`
@@ -50,7 +48,7 @@ export function planPayments(): readonly PlannedPayment[] {
   })
 }
 
-/** The body of this create of the payment. The answer shows which create made it. */
+/** The answer shows which create made the payment. */
 export function bodyOf({ key, amount }: PlannedPayment, number: number) {
   return { reference: `${key}-${number}`, amount: amount + (number % 3) * 1_000 }
 }

@@ -11,7 +11,6 @@ import { type Client, planPayments } from './plan-payments.ts'
 
 const CLIENTS = 3
 const CALLERS = 12
-/** When operators work, as parts of the whole history. */
 const DAYS_AT = [0.5, 0.9]
 const BETWEEN_KILLS_MS = [1_000, 8_000] as const
 /**
@@ -20,21 +19,11 @@ const BETWEEN_KILLS_MS = [1_000, 8_000] as const
  */
 const PATIENCE = 6
 
-type HistoryOptions = {
-  readonly seed: number
-  readonly seconds: number
-  readonly nodeArgs: readonly string[]
-}
-
-/**
- * One history: a gateway that is killed now and then, callers side by side, operators' days, and a
- * rest at the end. The gateway is up for so many seconds, with these options of node. The time of
- * its restarts comes on top.
- */
-export async function runHistory({ seed, seconds, nodeArgs }: HistoryOptions) {
+/** The gateway is up for so many seconds. The time of its restarts comes on top. */
+export async function runHistory(seed: number, seconds: number) {
   const prng = createPrng(seed)
   const data = mkdtempSync(join(tmpdir(), 'gateway-history-'))
-  const gateway = startKilledGateway(data, nodeArgs)
+  const gateway = startKilledGateway(data)
   // Also when this process is killed during the run.
   const end = () => void gateway.end()
   process.once('exit', end)

@@ -18,7 +18,6 @@ import { synthesised } from '../support/stack-template.ts'
 import { EVERYTHING, OPTIONAL_STAGES } from '../support/stage-options.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 
-/** Accepted findings of each rule: the paths of the resources below their stack, and the reason. */
 type Reasons = Readonly<Record<string, readonly [where: RegExp, because: string]>>
 type Reason = readonly [rule: string, reason: Reasons[string]]
 
@@ -93,7 +92,6 @@ const WITH_CANARIES: Reasons = {
   ],
 }
 
-/** Accepted in a stage without its own key. */
 const WITHOUT_KEY: Reasons = {
   'PCI.DSS.321-SNSEncryptedKMS': [
     /^Alerts\/Topic\/Resource$/,
@@ -212,7 +210,6 @@ function findingsIn(app: App, stack: Stack, stage: string): readonly Finding[] {
   )
 }
 
-/** `front`, `watch`, or `gateway` of all stacks that the functions are in or use. */
 function partOf({ stackName }: Stack, stage: DeployedStage) {
   return /-(front|watch)$/.exec(stackName.replace(stackNameOf(stage), ''))?.[1] ?? 'gateway'
 }

@@ -31,7 +31,6 @@ function textOf(
   return text.slice(start, end)
 }
 
-/** The codes of the lines that a file writes. */
 function writtenIn(file: SourceFile): readonly string[] {
   return file.nodes.flatMap((node) => {
     if (node.type !== 'CallExpression' || !/\blog(\.\w+|\[)/.test(textOf(file, node.callee)))
@@ -53,18 +52,15 @@ function fieldsOfFile(path: string) {
   return sources.filter((file) => file.path === path).flatMap(keysIn)
 }
 
-/** The fields that a line may have, by its code. */
 const FIELDS = new Map(
   CODES.map((code) => [
     code,
     [
-      // The client of the request.
       ...(code.startsWith('request.') ? fieldsOfFile('shared/client/authenticate.ts') : []),
       ...sources
         .filter((file) => writtenIn(file).includes(code))
         .flatMap((file) => [
           ...keysIn(file),
-          // Fields that a function of another file adds.
           ...file.imports.flatMap(({ path = '', typeOnly }) =>
             !typeOnly && /\/log(ged-[a-z]+)?\.ts$/.test(path) ? fieldsOfFile(path) : [],
           ),
@@ -76,7 +72,6 @@ const FIELDS = new Map(
 const WORDS =
   /^(?:filter|stats|sort|desc|asc|by|and|or|in|like|fields|display|limit|count|count_distinct|sum|min|max|pct|latest|bin|n|\d+[mhd]?)$/
 
-/** The fields that a query names, without its texts and the names that it gives to its counts. */
 function fieldsOf(query: string): readonly string[] {
   const countNames = matchesIn(query, / as (\w+)/g)
   const bare = query.replaceAll(/"[^"]*"|\/[^/]*\/|`/g, ' ').replaceAll(/ as \w+/g, ' ')
@@ -92,7 +87,6 @@ function unknownFields(query: string, knownFields: readonly string[]): readonly 
   )
 }
 
-/** The fields of the lines that a query may read, with the fields of every line. */
 function fieldsFor(query: string): readonly string[] {
   const codes = CODES.filter((code) => query.includes(code))
   const ofCodes = (codes.length > 0 ? codes : CODES).flatMap((code) => FIELDS.get(code) ?? [])

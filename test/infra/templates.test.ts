@@ -71,7 +71,6 @@ const PROD = [
 it.each([
   ['dev', [...linesOf(synthesised('dev')), ...stackLines(synthesised('dev'))]],
   ['prod', PROD],
-  // The lines that fixed addresses add to prod or change in prod.
   ['webhook-egress', linesOf(synthesised(EVERYTHING)).filter((line) => !PROD.includes(line))],
 ])('the resources of %s are the reviewed resources', async (name, lines) => {
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`templates/${name}.txt`)

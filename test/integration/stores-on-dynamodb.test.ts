@@ -51,7 +51,6 @@ const BODIES: Readonly<Record<string, object>> = {
   'receive-provider-callback': { event: 'of.another.product', data: {} },
 }
 
-/** The id for a path, by the collection in the path. */
 const IDS: Readonly<Record<string, string>> = {
   payments: '$open',
   settlements: '$settlement',
@@ -90,7 +89,6 @@ async function eventFor(spec: FunctionSpec, world: World) {
   }
 }
 
-/** The files of shared in which an action ran a function. */
 async function usedFiles(run: () => Promise<void>) {
   const session = new Session()
   session.connect()
@@ -108,7 +106,6 @@ async function usedFiles(run: () => Promise<void>) {
   return new Set(usedScripts.map(({ url }) => url.split('/shared/').at(-1) ?? ''))
 }
 
-/** Whether an answer is a failure, for a function of any trigger. */
 function isFailure(answer: unknown) {
   const { statusCode = 200, status = 200, batchItemFailures = [] } = v.parse(Answer, answer)
   return Math.max(statusCode, status) >= 500 || batchItemFailures.length > 0
@@ -119,11 +116,6 @@ const Answer = v.object({
   batchItemFailures: v.optional(v.array(v.unknown())),
 })
 
-/**
- * Runs what no single call reaches: a create that fails, a reference, a merchant's limit, a
- * delivery's last failure, an overdue delivery, a window that one run cannot sum, rows that prove
- * nothing by themselves.
- */
 async function runRareCases(deps: TestDeps) {
   const merchant = await anApiClient(deps)
   deps.provider.script('createRequest', async () => ({

@@ -31,9 +31,6 @@ import { type Act, chance } from './scheduler.ts'
 
 const DISPUTED = 40_000
 
-/**
- * A client with payments and settlements in many states, on which the actions of a scenario work.
- */
 export async function busyClient() {
   const deps = memoryDeps(chance('world'))
   const client = await withoutFloor(deps, { bank: BANK })
@@ -53,7 +50,6 @@ export async function busyClient() {
   })
   await reconcile(chargeback, disputed)(deps)
   await adjust(client, 'written_off', 20_000, 'given up')(deps)
-  // Three payments wait for their settlement.
   for (let at = 0; at < 3; at++) {
     await aSucceededPayment(deps, client, {
       paymentId: idIn(at % 2 === 0 ? 5 : 0, 10 + at),
@@ -118,7 +114,7 @@ export type BusyClient = Awaited<ReturnType<typeof busyClient>>
 
 const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }
 
-/** The sync reads a row of the provider. It reads a row that it cannot decide yet again. */
+/** A row that cannot be decided yet is read again. */
 export function reconcile(row: ProviderTransaction, payment: Payment): Act {
   return async (deps) => {
     for (let looks = 0; looks < 3; looks++) {
@@ -140,9 +136,7 @@ export function adjust(
   return (deps) => adjustBalance(deps, client, kind, amountMinor, reference)
 }
 
-/**
- * Reconciles a row in a process that has read the payment and the time long ago: it only writes.
- */
+/** The process has read the payment and the time long ago: it only writes. */
 export function reconcileFrozen(row: ProviderTransaction, payment: Payment, agoMs: number): Act {
   return async (deps) => {
     const now = addMs(deps.now(), -agoMs)
@@ -186,7 +180,7 @@ export function pay({ settlementId }: Settlement): Act {
   }
 }
 
-/** The payment's own row, settled. Its fee differs from the tariff's 4,000. */
+/** Its fee differs from the tariff's 4,000. */
 export function ownRow(payment: Payment, at: Timestamp): ProviderTransaction {
   return rowOf(payment, at, {
     transactionId: `txn_${payment.paymentId}`,
@@ -195,7 +189,6 @@ export function ownRow(payment: Payment, at: Timestamp): ProviderTransaction {
   })
 }
 
-/** The payment's own row, voided. */
 export function voidRow(payment: Payment, at: Timestamp): ProviderTransaction {
   return {
     ...rowOf(payment, at, {
@@ -217,7 +210,6 @@ export function refundRow(payment: Payment, at: Timestamp, amount: number): Prov
   })
 }
 
-/** A dispute that is won, in part or as a whole. */
 export function wonRow(payment: Payment, at: Timestamp, amount = DISPUTED): ProviderTransaction {
   return rowOf(payment, at, {
     type: 'correction',

@@ -1,7 +1,4 @@
-/**
- * Removes guards at the border between the actions and the table. The gateway's code is never
- * changed.
- */
+/** The gateway's code is never changed. */
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { type Condition, exists, type Step } from '../../shared/table/step.ts'
 import type { Border } from './scheduler.ts'
@@ -52,7 +49,6 @@ const RECREDIT_ONCE = withoutClauses(changing(isSettlement, 'recreditedAt'), 're
 const NEW_ENTRY = withoutClauses(({ key }) => key.pk.startsWith('JOURNAL#'), 'pk')
 const NEW_ADJUSTMENT = withoutClauses(({ key }) => key.pk.startsWith('ADJUSTMENT#'), 'pk')
 
-/** Scenarios, each with the guards that it needs. */
 const GUARDS_OF: Readonly<Record<string, Readonly<Record<string, Border>>>> = {
   'a frozen poster writes while a settlement is made': {
     'the fence on the shard of an entry': FENCE_OF_ENTRY,
@@ -137,12 +133,10 @@ const GUARDS_OF: Readonly<Record<string, Readonly<Record<string, Border>>>> = {
   },
 }
 
-/** Each guard of the books, the border that removes it, and the scenario that then goes wrong. */
 export const GUARDS = Object.entries(GUARDS_OF).flatMap(([scenario, guards]) =>
   Object.entries(guards).map(([name, own]) => ({ name, border: own, scenario })),
 )
 
-/** A border that answers some requests itself. */
 function border(own: (requests: TableRequests) => Partial<TableRequests>): Border {
   return { requests: (requests) => ({ ...requests, ...own(requests) }) }
 }
@@ -156,7 +150,6 @@ function isShard({ key }: Step): boolean {
   return key.sk.startsWith('SHARD#')
 }
 
-/** A field that an update sets or adds to. */
 function changes(step: Step, field: string): boolean {
   return (
     step.kind === 'update' &&
@@ -168,7 +161,6 @@ function isWindow({ key }: Step): boolean {
   return key.sk === 'WINDOW'
 }
 
-/** Drops the clauses about these fields from the conditions of the meant steps. */
 function withoutClauses(isMeant: (step: Step) => boolean, ...fields: readonly string[]): Border {
   const change = (step: Step): Step => {
     if (!isMeant(step)) return step
@@ -185,7 +177,7 @@ function withoutClauses(isMeant: (step: Step) => boolean, ...fields: readonly st
   }))
 }
 
-/** The condition without the clauses that match; undefined when none is left. */
+/** Undefined when no clause is left. */
 function without(
   condition: Condition | undefined,
   matches: (clause: Clause) => boolean,
@@ -204,7 +196,6 @@ function isSettlement({ key }: Step): boolean {
   return key.sk === 'SETTLEMENT'
 }
 
-/** Several guards at once. */
 function together(...borders: readonly Border[]): Border {
   return {
     requests: (requests) =>

@@ -1,11 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import {
-  readOptions,
-  runCommand,
-  UsageError,
-  wholeNumber,
-} from '../../infra/local/terminal/command-line.ts'
+import { readOptions, runCommand } from '../../infra/local/terminal/command-line.ts'
 import { runForked } from '../simulation/world/fork-pool.ts'
 import { busyClient } from './busy-client.ts'
 import { GUARDS } from './guards.ts'
@@ -19,27 +14,23 @@ const MAX_SCHEDULES = 6_000
 /** The search notices a removed guard much earlier. */
 const MAX_WITHOUT = 1_500
 
-const USAGE = `npm run interleavings [-- --scenario NAME] [--schedules N]
+const USAGE = `npm run interleavings [-- --scenario NAME]
 
 Runs the real code of two to four actions on one client, in every order of their table requests with at most two
 preemptions. Transactions become visible item by item. Audit and recount judge each end. Then it removes each guard, and
 must find a schedule that goes wrong. It takes some minutes on two cores.
   --scenario NAME   only those with these words in their names, without the guards
-  --schedules N     the most of each scenario (default ${MAX_SCHEDULES})
   --help, -h        this text
 Exit code: 0 no violation, and every guard is necessary, 1 otherwise, 2 wrong arguments.`
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
-  const { scenario, schedules } = readOptions(argv, {
-    scenario: { type: 'string' },
-    schedules: { type: 'string' },
-  })
-  const most = schedules === undefined ? MAX_SCHEDULES : wholeNumber(schedules)
-  if (most === undefined) throw new UsageError('--schedules takes a whole number')
+  const { scenario } = readOptions(argv, { scenario: { type: 'string' } })
   const names = scenariosOf(await busyClient()).map(({ name }) => name)
   const chosen = names.filter((name) => name.includes(scenario ?? ''))
   // Long scenarios come first, so that no process runs a long scenario alone at the end.
-  const scenarios = chosen.toReversed().map((name): Task => ({ scenario: name, schedules: most }))
+  const scenarios = chosen
+    .toReversed()
+    .map((name): Task => ({ scenario: name, schedules: MAX_SCHEDULES }))
   const without = GUARDS.map(
     (guard): Task => ({ scenario: guard.scenario, without: guard.name, schedules: MAX_WITHOUT }),
   )

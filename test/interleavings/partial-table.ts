@@ -82,7 +82,6 @@ export function partialTable(base: Base) {
     return -1
   }
 
-  /** `visible`: which items of the transactions that these requests send. */
   const requestsWith = (visible: Visible): TableRequests => ({
     get: async (key, some) => {
       const item = outOf(shown.item(key))
@@ -132,10 +131,8 @@ export function partialTable(base: Base) {
         [...committed].map(([name, item]) => `${name} ${hashOfItem(item)}`).toSorted(),
         late.map(({ key, before }) => [key, hashOfItem(before)]),
       ]),
-    /** What the schedule has changed, by the names of the items. */
     changed: (): readonly (readonly [string, StoredItem | undefined])[] =>
       [...committed].toSorted(([a], [b]) => (a < b ? -1 : 1)),
-    /** Every committed item. */
     items: (): readonly StoredItem[] =>
       [...new Map([...base.items, ...committed]).values()].filter((item) => item !== undefined),
   }

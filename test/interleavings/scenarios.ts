@@ -18,9 +18,7 @@ import type { Bounds } from './search.ts'
 export type Scenario = {
   readonly name: string
   readonly actions: Readonly<Record<string, Act>>
-  /** How much of the journal one run of a sum reads. */
   readonly steps?: HistorySteps
-  /** The bounds of the whole search. */
   readonly bounds: Pick<Bounds, 'preemptions' | 'partial'>
 }
 
@@ -32,7 +30,6 @@ const FROZEN_MS = 2_000
 /** The same blocks of a digest, and every page in one run. */
 const LARGE_STEPS: HistorySteps = { rows: 100, pages: 100, block: 1, atOnce: 100 }
 
-/** What happens, and the actions that take part. */
 type Meeting = readonly [what: string, ...(keyof ReturnType<typeof actionsOn>)[]]
 
 const PAIRS: readonly Meeting[] = [
@@ -145,7 +142,6 @@ const IN_RUNS: readonly Meeting[] = [
   ],
 ]
 
-/** All scenarios, on one busy client. */
 export function scenariosOf(busy: BusyClient): readonly Scenario[] {
   const actions = actionsOn(busy)
   const scenarioOf = ([name, ...names]: Meeting, steps?: HistorySteps): Scenario => ({
@@ -161,7 +157,6 @@ export function scenariosOf(busy: BusyClient): readonly Scenario[] {
   ]
 }
 
-/** Every action by its name, on the busy client. */
 function actionsOn(busy: BusyClient) {
   const { client, open, paid, disputed, assumed, recorded, failed, now } = busy
   const [first, second, third] = open

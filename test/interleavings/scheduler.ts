@@ -46,14 +46,12 @@ export type Setting = {
   readonly now: Timestamp
   readonly actions: readonly Act[]
   readonly border: Border
-  /** How much one run of a sum reads: with small steps a sum takes several runs. */
   readonly steps?: HistorySteps | undefined
 }
 
 export type Ran = {
   readonly table: PartialTable
   readonly now: Timestamp
-  /** By action: the error with which it ended. */
   readonly errors: readonly unknown[]
   readonly taken: readonly Taken[]
 }
@@ -167,7 +165,6 @@ export async function runSchedule(
   return { table, now: clock.now, errors, taken }
 }
 
-/** The deps of one gateway process: the shared table and clock, and its own random values. */
 export function processDeps(
   process: number | string,
   { steps, ...means }: Pick<TestDeps, 'requests' | 'now' | 'sleep'> & Pick<Setting, 'steps'>,
@@ -191,7 +188,6 @@ export function chance(process: number | string) {
   }
 }
 
-/** Resolves when all actions wait for the scheduler. */
 function untilQuiet(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }

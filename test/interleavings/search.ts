@@ -7,9 +7,6 @@ import {
   type Waiting,
 } from './scheduler.ts'
 
-/**
- * Preemptions and transactions in parts that one schedule has at most, and the number of schedules.
- */
 export type Bounds = {
   readonly preemptions: number
   readonly partial: number
@@ -18,7 +15,7 @@ export type Bounds = {
 
 type Violation = { readonly problems: readonly string[]; readonly taken: readonly Taken[] }
 
-export type Found = {
+type Found = {
   readonly schedules: number
   /** Every schedule within the other bounds was run. */
   readonly isWhole: boolean
@@ -146,7 +143,6 @@ function keysTouched(call: Waiting): {
   }
 }
 
-/** The actions one after another, in every order. */
 async function runSerially(setting: Setting): Promise<readonly (readonly Taken[])[]> {
   const schedules: (readonly Taken[])[] = []
   for (const order of permutations([...setting.actions.keys()])) {

@@ -8,21 +8,16 @@ import { type Scenario, scenariosOf } from './scenarios.ts'
 import { processDeps, type Ran, type Taken, type Waiting } from './scheduler.ts'
 import { search } from './search.ts'
 
-/** One search: a scenario as it is, or without a guard. */
 export type Task = {
   readonly scenario: string
-  /** The guard that is removed. */
   readonly without?: string
-  /** The largest number of schedules. */
   readonly schedules: number
 }
 
 export type TaskResult = Task & {
   readonly ran: number
-  /** Every schedule within the scenario's bounds was run. */
   readonly isWhole: boolean
   readonly problems: readonly string[]
-  /** The events of the schedule that shows the problems, in order. */
   readonly schedule: readonly string[]
 }
 
@@ -50,10 +45,7 @@ export async function runTask(task: Task): Promise<TaskResult> {
   }
 }
 
-/**
- * Judges the end state of a schedule: by a recount that shares no code with the gateway, and by the
- * client's whole audit.
- */
+/** Judges by a recount that shares no code with the gateway, and by the client's whole audit. */
 function judgeOf({ client: { clientId } }: BusyClient, { steps }: Scenario) {
   const known = new Map<string, readonly string[]>()
 

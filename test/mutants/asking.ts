@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 
 export type Ask = {
-  /** Test files, which run in this order up to the first failure. */
   readonly checks: readonly string[]
   readonly replaced?: { readonly path: string; readonly text: string } | undefined
 }
@@ -18,13 +17,11 @@ export type CheckResult = {
   readonly hits: readonly string[]
 }
 
-/** The messages of the process: that it waits for a question, and the result of each check. */
 export type Said =
   | { readonly ready: true }
   | { readonly ended: CheckResult }
   | { readonly done: true }
 
-/** A process that runs checks, on the tree as it is or with one file replaced. */
 export type Asker = {
   /** A check that does not end in time, or ends its process, counts as failed. */
   ask(ask: Ask, boundMsOf: (check: string) => number): Promise<readonly CheckResult[]>

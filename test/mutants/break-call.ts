@@ -2,7 +2,6 @@ import type { ESTree } from 'vite'
 import { type Break, type Code, nameOf } from './break.ts'
 
 const CHOICES = new Map(Object.entries({ min: 'max', max: 'min', every: 'some', some: 'every' }))
-/** Functions whose arguments may be in either order. */
 const EITHER_WAY = /^(plus|min|max|smaller|earlier|later)$/
 const TABLE_BORDERS = new Map(Object.entries({ below: 'atMost', atMost: 'below' }))
 const ALL_FOR_ANY = new Map(Object.entries({ all: 'any', any: 'all' }))

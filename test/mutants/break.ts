@@ -1,6 +1,5 @@
 import type { ESTree } from 'vite'
 
-/** One change of a file that breaks it: the text from `start` to `end` becomes `by`. */
 export type Break = {
   readonly operator: string
   readonly start: number

@@ -8,7 +8,6 @@ import type { Mutant } from './generate-mutants.ts'
 
 export const LAYERS = ['unit', 'functions', 'integration', 'histories'] as const
 
-/** A test file that passes without a mutant: how long it takes, and what it executes. */
 export type Check = Pick<CheckResult, 'name' | 'ms' | 'hits'>
 
 export function layerOf(name: string): (typeof LAYERS)[number] {
@@ -18,7 +17,6 @@ export function layerOf(name: string): (typeof LAYERS)[number] {
 const FOLDER = join(PROJECT_ROOT, '.mutants')
 const FILE = join(FOLDER, 'checks.json')
 
-/** The checks of this very tree, recorded once. */
 export async function knownChecks(): Promise<readonly Check[]> {
   const files = globSync('{shared,functions,infra,test}/**/*.ts', { cwd: PROJECT_ROOT }).toSorted()
   const hash = createHash('sha256')
@@ -37,10 +35,7 @@ export async function knownChecks(): Promise<readonly Check[]> {
 
 const HISTORIES = 'test/mutants/histories.ts'
 
-/**
- * Runs every check on the unchanged tree. A check that fails there would kill every mutant: it is
- * left out, and named.
- */
+/** A check that fails on the unchanged tree would kill every mutant: it is left out, and named. */
 async function recordChecks(): Promise<readonly Check[]> {
   const files = globSync('test/{unit,functions,integration}/**/*.test.ts', {
     cwd: PROJECT_ROOT,

@@ -5,14 +5,12 @@ import type { Break } from './break.ts'
 import { type Area, areaOf } from './guarded-code.ts'
 import { breaksIn } from './operators.ts'
 
-/** One way to break the gateway on purpose. Some test must notice. */
 export type Mutant = Break & {
   /**
    * Place, operator and a hash of the broken code. The id stays the same until that code changes.
    */
   readonly id: string
   readonly path: string
-  /** The function, constant or class at the top of the file that it breaks. */
   readonly declaration: string
   readonly area: Area
   readonly line: number
@@ -88,7 +86,6 @@ export function chosenFrom(mutants: readonly Mutant[]): readonly Mutant[] {
   return alternate(declared, ({ operator }) => operator).slice(0, MOST)
 }
 
-/** The first mutant of each group, then the second of each, and so on. */
 function alternate(
   mutants: readonly Mutant[],
   groupOf: (mutant: Mutant) => string,

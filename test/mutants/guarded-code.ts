@@ -2,10 +2,7 @@
 export const AREAS = ['money', 'tenancy', 'delivery', 'secrets'] as const
 export type Area = (typeof AREAS)[number]
 
-/**
- * The code that is broken on purpose, and what it guards. The first pattern that fits a path
- * counts.
- */
+/** The first pattern that fits a path counts. */
 const GUARDED: readonly (readonly [RegExp, Area | undefined])[] = [
   // What a table or a merchant sees of this code is data, which schemas and the API description
   // check.
@@ -33,7 +30,7 @@ const GUARDED: readonly (readonly [RegExp, Area | undefined])[] = [
   [/^shared\/(money|time|chunks)\.ts$|^shared\/runtime\/aws\/(dynamodb-|retrying-table)/, 'money'],
 ]
 
-/** What a file guards; undefined if its code is not broken on purpose. */
+/** Undefined if the file's code is not broken on purpose. */
 export function areaOf(path: string): Area | undefined {
   return GUARDED.find(([files]) => files.test(path))?.[1]
 }

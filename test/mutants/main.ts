@@ -30,11 +30,9 @@ Exit code: 0 every mutant died, except the listed exceptions; 1 otherwise; 2 wro
 
 const JOBS = 2
 
-/** The result of all checks on one mutant. */
 type Finding = {
   readonly mutant: Mutant
   readonly ms: number
-  /** The first test file that failed, and its failed test. */
   readonly killer?: { readonly check: string; readonly failed: string }
   /**
    * Why the mutant cannot be loaded: its change is no program, so it says nothing about the tests.

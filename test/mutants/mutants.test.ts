@@ -29,7 +29,7 @@ function mutantsIn(text: string) {
   return mutantsOf(parseSource(PATH, text))
 }
 
-/** What each operator makes of the code. Unchanged code is left out. */
+/** Unchanged code is left out. */
 function changesIn(text: string) {
   return Object.fromEntries(
     [...Map.groupBy(mutantsIn(text), ({ operator }) => operator)].map(([operator, mutants]) => [

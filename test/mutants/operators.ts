@@ -31,7 +31,6 @@ const BOUND = /^[A-Z][A-Z_0-9]*$/
 const WORK =
   /^(SLICES|PAGE|\w+_PAGE|PAGE_\w+|CONCURRENCY|SIDE_BY_SIDE|\w*TRIES|\w*ROUNDS|\w*LOOKS|\w+_(READ|KEPT|COUNTED|AT_ONCE|AT_A_TIME|NAMED|TOGETHER)|MAX_CACHED_NAMES|CACHE_\w+|\w+_LIMIT|WINDOW_ITEMS|BATCH_SIZE|RUN_\w+|WHOLE_RUN_MS|LOOKED_AT|MAX_PAGES|MAX_KEYS|MIN_HELPERS|ITEMS_PER_PART|COUNTER_FRESH_SECONDS)$/
 
-/** Every break that the operators can make in a part of a file. */
 export function breaksIn(part: ESTree.Node, path: string, text: string): readonly Break[] {
   return breaksBelow(part, codeIn(path, text), [])
 }

@@ -29,7 +29,6 @@ afterAll(() => {
   if (file) Object.assign(file.meta, { hits: takeHits() })
 })
 
-/** The functions that this process has executed since it was asked last, as `path#function`. */
 function takeHits(): readonly string[] {
   const hits = new Set<string>()
   globalThis.hitsSession?.post('Profiler.takePreciseCoverage', (_, { result }) => {

@@ -1,9 +1,7 @@
 import { join } from 'node:path'
 import { runTool } from '../support/run-tool.ts'
 
-/**
- * Files of one self-signed certificate for all names of the world. Only one rehearsal trusts it.
- */
+/** Only one rehearsal trusts the certificate. */
 export function certificatesIn(directory: string) {
   return { certificate: join(directory, 'world.pem'), key: join(directory, 'world.key') }
 }

@@ -5,10 +5,6 @@ import { awsClients } from '../../infra/operate/check/aws-clients.ts'
 import { ACCOUNT, REGION } from './emulator.ts'
 import { STACK } from './rehearsal.ts'
 
-/**
- * Makes a user for each duty, with its policy alone. Returns the credentials of the user who may
- * invoke an action.
- */
 export async function hireDutyHolders(): Promise<(action: string) => NodeJS.ProcessEnv> {
   const { iam } = awsClients(REGION)
   const keys = new Map<Role, NodeJS.ProcessEnv>()

@@ -32,7 +32,6 @@ export function installMinistack(): Promise<void> {
  */
 const CACHED_SECONDS = 1
 
-/** The clock of emulator, functions and tools: this machine's clock and an offset. */
 export async function rehearsalClock(directory: string) {
   const where = ['-c', 'import libfaketime; print(libfaketime.__path__[0])']
   const library = join(
@@ -44,7 +43,6 @@ export async function rehearsalClock(directory: string) {
   const save = () => writeFileSync(file, `+${offset}\n`)
   save()
   return {
-    /** The environment variables by which a process uses this clock. */
     env: {
       LD_PRELOAD: library,
       FAKETIME_TIMESTAMP_FILE: file,
@@ -84,10 +82,7 @@ export function toolEnvironment(
 
 export const VERDICTS = 'verdicts.jsonl'
 
-/**
- * Starts MiniStack over TLS, with its judge. Its functions are child processes that inherit its
- * environment.
- */
+/** The emulator's functions are child processes that inherit its environment. */
 export async function startEmulator(
   directory: string,
   certificates: Certificates,

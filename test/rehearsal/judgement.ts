@@ -18,7 +18,6 @@ export function judgementOn(verdicts: readonly Verdict[]) {
     silent: MANIFEST.map(({ name }) => name).filter(
       (name) => !calls.has(name) && !askNothing.includes(name),
     ),
-    /** Functions whose role allows no call. */
     askNothing,
   }
 }
@@ -34,31 +33,7 @@ function describeVerdict({ principal, action, resource, kinds, denied }: Verdict
 
 export type Judgement = ReturnType<typeof judgementOn>
 
-/** What MiniStack lacks or does differently from AWS. A run adds the limits that it finds. */
-const NOT_EMULATED: readonly string[] = [
-  'corrected: `Ref` of a secret is its name in MiniStack, and its ARN on AWS (judged_ministack.py)',
-  'corrected: the judge does not know dynamodb:LeadingKeys, dynamodb:ReturnValues, the ' +
-    'attributes of writes and kms:EncryptionContext (judged_ministack.py)',
-  'corrected: a batch of messages is judged as sqs:SendMessageBatch, which is no permission ' +
-    'on AWS: AWS asks for sqs:SendMessage',
-  'corrected: functions that start at the same moment can fail with “dictionary changed size ' +
-    'during iteration” (judged_ministack.py)',
-  'corrected: a deployment killed runs that were under way (judged_ministack.py)',
-  'Lambda’s own calls for a function (reading queues, writing logs, sending failed events) ' +
-    'are not judged',
-  'IAM accepts a policy whose name exists: AWS refuses a stack in another region until the ' +
-    'lost stack’s policies are deleted',
-  'roles of a stack in another region get the names of the first stack’s roles, so functions ' +
-    'left in the lost region are refused',
-  'stage prod: CloudFront, WAF, ACM, CodeDeploy’s canaries, CloudTrail and alarms; the stage ' +
-    'rehearsed is dev',
-  'quotas, throttles and concurrency of Lambda, API Gateway and DynamoDB',
-]
-
-/**
- * Prints the judged calls and the emulator's limits. Returns whether no call was denied and no
- * function was silent.
- */
+/** Returns whether no call was denied and no function was silent. */
 export function printReport(
   { calls, denied, silent, askNothing }: Judgement,
   limits: readonly string[],
@@ -73,7 +48,7 @@ export function printReport(
   console.log(`Asks AWS nothing, so there is nothing to judge: ${askNothing.join(', ')}`)
   for (const name of silent) console.log(`Made no call: ${name}`)
   for (const verdict of denied) console.log(`DENIED  ${verdict}`)
-  console.log('\nWhat the emulator cannot do: not rehearsed, or corrected for the rehearsal:')
-  for (const limit of [...NOT_EMULATED, ...limits]) console.log(`  - ${limit}`)
+  console.log('\nWhat the emulator could not do in this run (docs/reliability.md has the rest):')
+  for (const limit of limits) console.log(`  - ${limit}`)
   return denied.length === 0 && silent.length === 0
 }

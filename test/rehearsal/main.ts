@@ -28,7 +28,7 @@ import { refuseRelease, rollBackUpdate, updateStage } from './steps/update-stage
 import { readVerdicts } from './verdicts.ts'
 import { CERTIFIED, startWorld } from './world.ts'
 
-/** The parts that `--only` can choose from. The deployment and the merchant always run. */
+/** The deployment and the merchant always run. */
 const PARTS = [
   'take-payments',
   'pay-out',
@@ -96,10 +96,6 @@ async function outside(keep: boolean, argv: readonly string[]): Promise<number> 
   }
 }
 
-/**
- * Inside the namespaces: runs the whole life of a stage, or some parts of it. Returns the exit
- * code.
- */
 async function rehearse(directory: string, only: readonly Part[]): Promise<number> {
   const certificates = certificatesIn(directory)
   await furnishNamespace(directory)
@@ -143,10 +139,7 @@ async function rehearse(directory: string, only: readonly Part[]): Promise<numbe
   }
 }
 
-/**
- * Runs the parts, and returns the judgement. A part that fails or is left out stops only the parts
- * that need it.
- */
+/** A part that fails or is left out stops only the parts that need it. */
 async function live(
   rehearsal: Rehearsal,
   apiUrl: string,

@@ -56,7 +56,7 @@ export async function takeOnMerchant(
   return merchantAt(rehearsal, apiUrl, { clientId, endpointId, apiKey, signingSecret })
 }
 
-/** A merchant of the stage, which only calls this address of the API by HTTP. */
+/** The merchant only calls this address of the API by HTTP. */
 export function merchantAt(
   { world }: Rehearsal,
   apiUrl: string,
@@ -75,7 +75,6 @@ export function merchantAt(
     const init = { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) }
     return call(schema, `${apiUrl}/v1/${path}`, init, status)
   }
-  /** Creates a payment: 201, or 200 if the key is known. */
   const create = (idempotencyKey: string, status = 201) => {
     const request = {
       method: 'virtual_account',
@@ -96,10 +95,7 @@ export function merchantAt(
     post,
     create,
     hasStatus,
-    /**
-     * The customer pays, and the payment succeeds by the provider's callback. It fails if the
-     * amount is wrong.
-     */
+    /** The payment fails if the amount is wrong. */
     pay: async (payment: Payment, amount?: number) => {
       const init = {
         method: 'POST',
@@ -109,7 +105,7 @@ export function merchantAt(
       await call(v.unknown(), world.provider + path, { ...init, body: JSON.stringify({ amount }) })
       return hasStatus(payment, amount === undefined ? 'succeeded' : 'failed')
     },
-    /** The webhooks about a payment so far, each with a right signature. */
+    /** Each webhook must have a right signature. */
     webhooksOf: async ({ id }: Payment) => {
       const schema = v.array(
         v.object({ headers: v.record(v.string(), v.unknown()), body: v.string() }),

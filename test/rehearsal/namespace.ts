@@ -11,9 +11,8 @@ import { runTool } from '../support/run-tool.ts'
 export const MERCHANT_ADDRESS = '3ffe::1'
 
 /**
- * Runs a program as the first process of its own namespaces. Its network is a loopback interface
- * alone, so that nothing leaves the machine. Its mounts and processes end with it. Returns its exit
- * code; undefined where this machine makes no namespaces for us.
+ * The network is a loopback interface alone, so that nothing leaves the machine. The mounts and
+ * processes end with the program. Undefined where this machine makes no namespaces for us.
  */
 export async function runInNamespace(
   program: string,

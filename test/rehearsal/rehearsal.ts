@@ -26,12 +26,8 @@ type Parts = {
   readonly clock: RehearsalClock
   readonly world: OutsideWorld
   readonly verdicts: () => readonly Verdict[]
-  /**
-   * The time limit of a step. The default is longer than the limit of a program
-   * (support/run-tool.ts).
-   */
+  /** The default is longer than the limit of a program (support/run-tool.ts). */
   readonly stepMs?: number
-  /** The credentials of the person who may invoke an action. */
   readonly envOf: (action: string) => NodeJS.ProcessEnv
 }
 
@@ -39,10 +35,7 @@ export function startRehearsal(parts: Parts) {
   const { env, envOf, stepMs = 1_200_000 } = parts
   const limits: string[] = []
   const failures: string[] = []
-  /**
-   * Runs a script of package.json on the stage. Throws with its output unless it ends with one of
-   * these codes.
-   */
+  /** Throws with the script's output unless it ends with one of these codes. */
   const npm = async (
     [script = '', ...args]: readonly string[],
     { codes = [0], env: more, cwd }: NpmRun = {},
@@ -59,10 +52,6 @@ export function startRehearsal(parts: Parts) {
   }
   return {
     ...parts,
-    /**
-     * Runs one step, and reports it with its seconds. Reports and throws what fails or takes too
-     * long.
-     */
     step: async <T>(what: string, run: () => Promise<T>): Promise<T> => {
       const begun = performance.now()
       const report = (said: string) =>
@@ -94,16 +83,12 @@ export function startRehearsal(parts: Parts) {
       return undefined
     },
     failures: () => failures,
-    /** Adds to the report what the emulator cannot do. */
     cannot: (what: string) => void limits.push(what),
     limits: () => limits,
     npm,
     deploy: (cwd: string, how?: NpmRun) =>
       npm(['deploy', '--require-approval', 'never'], { ...how, cwd }),
-    /**
-     * Runs an action by the operators' command. Returns its body; undefined where it failed with an
-     * allowed code.
-     */
+    /** Undefined where the action failed with an allowed code. */
     admin: async (
       action: string,
       payload: object = {},
@@ -133,7 +118,6 @@ function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   return Promise.race([work, late])
 }
 
-/** Waits as long as a slow emulator needs. */
 export function eventually<T>(otherwise: string, look: () => Promise<T | undefined>): Promise<T> {
   return lookEventually(otherwise, look, { withinMs: 120_000, everyMs: 250 })
 }
@@ -142,7 +126,6 @@ export function expect(holds: boolean, otherwise: string): void {
   if (!holds) throw new Error(otherwise)
 }
 
-/** A JSON call that must be answered with this status. */
 export async function call<const Schema extends v.GenericSchema>(
   schema: Schema,
   url: string,

@@ -15,7 +15,6 @@ export function releaseOf(
   })
 }
 
-/** The project in a folder of its own, with one file changed. */
 export function releaseWith(
   { directory }: Pick<Rehearsal, 'directory'>,
   name: string,

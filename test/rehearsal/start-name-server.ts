@@ -5,15 +5,11 @@ const IPV4 = 1
 const IPV6 = 28
 const HEADER_BYTES = 12
 
-/** What a name leads to: an address of either family, or nowhere. */
 type Leads = (
   name: string,
 ) => { readonly ipv4?: readonly number[]; readonly ipv6?: Buffer } | undefined
 
-/**
- * Answers questions for addresses on 127.0.0.1:53, with one address at most. A name without an
- * address does not exist.
- */
+/** Answers on 127.0.0.1:53 with one address at most. A name without an address does not exist. */
 export async function startNameServer(leads: Leads): Promise<{ close(): void }> {
   const socket = createSocket('udp4')
   socket.on('message', (query, { port, address }) =>

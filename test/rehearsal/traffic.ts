@@ -5,10 +5,7 @@ import { eventually, expect, type Rehearsal } from './rehearsal.ts'
 
 const PER_PAGE = 100
 
-/**
- * Makes a change during traffic: each create gets a 201, each payment is credited, each webhook
- * arrives at once.
- */
+/** Each create gets a 201, each payment is credited, each webhook arrives at once. */
 export async function inTraffic(
   rehearsal: Rehearsal,
   merchant: Merchant,
@@ -28,7 +25,6 @@ export async function inTraffic(
   await announcedAtOnce(rehearsal, merchant, traffic.value)
 }
 
-/** Makes payments until the change is over, but at least three. */
 async function sell(
   { cannot }: Rehearsal,
   merchant: Merchant,
@@ -54,10 +50,7 @@ async function sell(
   return paid
 }
 
-/**
- * Each webhook arrived, and needed one attempt. Operators look: a merchant's own lists count
- * against its limit.
- */
+/** Operators look: a merchant's own lists count against its limit. */
 async function announcedAtOnce(
   { admin }: Rehearsal,
   merchant: Merchant,

@@ -5,7 +5,6 @@ const VerdictSchema = v.object({
   principal: v.string(),
   action: v.string(),
   resource: v.string(),
-  /** The kinds of the items whose keys the call names. */
   kinds: v.array(v.string()),
   denied: v.nullable(v.string()),
 })

@@ -20,7 +20,6 @@ export const MERCHANT_HOST = 'hooks.merchant.test'
 const PROVIDER_HOST = 'api.xendit.co'
 const API_HOSTS = 'execute-api.localhost'
 
-/** The names and addresses that the certificate of this world covers. */
 export const CERTIFIED = [
   'IP:127.0.0.1',
   'DNS:localhost',
@@ -33,10 +32,6 @@ const merchantAddress = Buffer.alloc(16)
 merchantAddress.writeUInt16BE(Number.parseInt(MERCHANT_ADDRESS, 16), 0)
 merchantAddress.writeUInt8(1, 15)
 
-/**
- * All parties outside of AWS: name server, provider and merchant, each at its own address. The last
- * two use TLS.
- */
 export async function startWorld(certificates: Certificates) {
   await using started = new AsyncDisposableStack()
   const clock = startLocalClock()
@@ -45,9 +40,6 @@ export async function startWorld(certificates: Certificates) {
   started.defer(() => names.close())
 
   let apiUrl = ''
-  /**
-   * The API keys that the provider accepts, the token that it sends, and the key of the last call.
-   */
   const dashboard = { keys: [PROVIDER_KEY], token: CALLBACK_TOKEN, lastKey: '' }
   // The simulator speaks plain HTTP to servers on its own machine.
   const relay = await startLocalHttpServer({
@@ -103,14 +95,13 @@ export async function startWorld(certificates: Certificates) {
     provider: provider.url,
     inbox: inbox.url,
     advance: (seconds: number) => clock.advance(seconds),
-    /** Where the provider's callbacks go from now on. */
     callBack: (url: string) => void (apiUrl = url),
     dashboard,
     close: () => running.disposeAsync(),
   }
 }
 
-/** Where each name leads. The emulator answers at the names that API Gateway makes. */
+/** The emulator answers at the names that API Gateway makes. */
 function leads(name: string) {
   if (name === PROVIDER_HOST) return ipv4(PROVIDER_ADDRESS)
   if (name === MERCHANT_HOST) return { ipv6: merchantAddress }
@@ -123,10 +114,7 @@ function ipv4(address: string) {
 
 export type OutsideWorld = Awaited<ReturnType<typeof startWorld>>
 
-/**
- * Terminates TLS for a server of this machine, at the address to which its name leads. May replace
- * the authorization.
- */
+/** May replace the authorization. */
 async function startTlsFront(
   { certificate, key }: Certificates,
   address: string,

@@ -44,10 +44,7 @@ export function readToday(raw: RawItem): unknown {
   return read && JSON.parse(JSON.stringify(read(fromItem(unmarshall(raw))), asArray))
 }
 
-/**
- * An item as a release stored it, and what that release read of it. `read` is missing if no flow
- * reads the kind.
- */
+/** `read` is missing if no flow reads the kind. */
 export type Kept = { readonly item: RawItem; readonly read?: unknown }
 
 /**

@@ -29,7 +29,6 @@ import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { EndpointSchema } from '../../shared/webhook/endpoint/endpoint.ts'
 import { toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
-/** An item as it is stored, with the types of its attributes. */
 export type RawItem = Readonly<Record<string, AttributeValue>>
 
 type Reader = (item: Item) => unknown
@@ -70,7 +69,7 @@ export const KINDS: readonly (readonly [key: RegExp, read?: Reader])[] = [
   [/^(DESTINATION|QUOTA|RATE|REFERENCE)#|^ENDPOINTS#.* GONE#/],
 ]
 
-/** The kind of an item. Throws if the kind is not listed. */
+/** Throws if the kind is not listed. */
 export function kindOf({ pk, sk }: RawItem) {
   const key = `${pk?.S} ${sk?.S}`
   const kind = KINDS.find(([pattern]) => pattern.test(key))

@@ -84,7 +84,7 @@ function reportResults(results: readonly SeedResult[]): number {
   return failing.length > 0 || missing.length > 0 ? 1 : 0
 }
 
-/** Says how far it is. The story of a failure comes at the end, with the others. */
+/** The story of a failure comes at the end, with the others. */
 function reportProgress({ seed, failure }: SeedResult): void {
   if (failure !== undefined) console.log(`seed ${seed} fails (failure ${++progress.failures})`)
   if (++progress.done % 100 === 0)

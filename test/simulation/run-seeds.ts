@@ -10,7 +10,6 @@ import { runForked } from './world/fork-pool.ts'
 export type SeedTask = Pick<HistoryOptions, 'seed' | 'operations'>
 
 export type SeedResult = Pick<HistoryResult, 'seed' | 'steps' | 'tally' | 'digest'> & {
-  /** The story of the shortest prefix that fails, its problems and the command that replays it. */
   readonly failure?: string
 }
 
@@ -21,10 +20,7 @@ type Seeds = { readonly from: number; readonly to: number; readonly jobs: number
   'seed'
 >
 
-/**
- * Runs seeds in `jobs` processes. The results are in the order of the seeds, whichever process was
- * first.
- */
+/** The results are in the order of the seeds, whichever process was first. */
 export async function runSeeds(
   { from, to, jobs, operations }: Seeds,
   onResult: (result: SeedResult) => void = () => undefined,

@@ -1,7 +1,3 @@
-/**
- * One process of `npm run sim -- --seeds A..B`: it runs each seed that it is sent, and sends the
- * result back.
- */
 import { runSeed, type SeedTask } from './run-seeds.ts'
 
 process.on('message', (task: SeedTask) => {

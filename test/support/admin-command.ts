@@ -4,7 +4,6 @@ import { type ActionCall, defineAction } from '../../infra/operate/admin/action-
 import { runAdmin } from '../../infra/operate/admin/run-admin.ts'
 import { type Script, startScriptedServer } from './scripted-server.ts'
 
-/** The input of an operator's arguments after an action, or their errors. */
 export function askedOf(described: ActionDescription, args: readonly string[], operator?: string) {
   let asked: ActionCall | undefined
   let error = ''
@@ -21,7 +20,6 @@ export function askedOf(described: ActionDescription, args: readonly string[], o
   return { asked, error }
 }
 
-/** The tool against an Invoke API that answers as scripted. */
 export async function cli(script: Script, env: Record<string, string> = {}) {
   const server = await startScriptedServer(script)
   const run = async (...argv: string[]) => {

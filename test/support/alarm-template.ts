@@ -1,6 +1,5 @@
 import type { StackTemplate } from './stack-template.ts'
 
-/** A metric of CloudFormation: one metric, or an expression on several. */
 type RawMetric = {
   readonly Namespace: string
   readonly MetricName: string
@@ -18,7 +17,6 @@ type RawAlarm = RawMetric &
     readonly AlarmActions?: readonly unknown[]
   }
 
-/** All alarms in a stage's template, also a canary's. */
 export function alarmsIn(template: StackTemplate, stage: string) {
   return template.all('AWS::CloudWatch::Alarm').map((properties) => {
     const alarm = properties as RawAlarm
@@ -46,12 +44,11 @@ export function alarmsIn(template: StackTemplate, stage: string) {
 
 export type TemplateMetric = ReturnType<typeof alarmsIn>[number]['metrics'][number]
 
-/** The alarms that tell operators: a canary's alarms only roll a deployment back. */
+/** A canary's alarms only roll a deployment back. */
 export function tellingAlarms(template: StackTemplate, stage: string) {
   return alarmsIn(template, stage).filter(({ alarmActions }) => alarmActions.length > 0)
 }
 
-/** The graphs of the dashboard: title, plain metrics, expressions, and thresholds of alarms. */
 export function graphsIn(template: StackTemplate) {
   const body = template.only('AWS::CloudWatch::Dashboard').properties['DashboardBody']
   const widgets = JSON.parse(String(body)).widgets as readonly {

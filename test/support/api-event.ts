@@ -31,7 +31,6 @@ export type HttpHandler = InjectableHandler<
 
 export type Endpoint = { readonly route: string; readonly handler: HttpHandler }
 
-/** The endpoints of spec section 4 and design section 8, by name. */
 export const API = {
   createPayment: { route: 'POST /v1/payments', handler: createPayment },
   listPayments: { route: 'GET /v1/payments', handler: listPayments },
@@ -64,7 +63,7 @@ export const CALLBACK: Endpoint = { route: 'POST /callbacks/xendit', handler: re
 export const UNKNOWN_PATH: Endpoint = { route: '$default', handler: notFound }
 
 export type ApiRequest = {
-  /** A caller of `anApiClient`; without one there is no `Authorization` header. */
+  /** Without a caller there is no `Authorization` header. */
   readonly caller?: { readonly authorization: string } | undefined
   readonly id?: string
   readonly query?: Readonly<Record<string, string>>
@@ -76,7 +75,6 @@ export type ApiRequest = {
   readonly remainingMs?: number
 }
 
-/** What API Gateway hands to the function of a route. */
 export function apiEvent(
   route: string,
   { caller, id, query, headers = {}, body, asBase64 }: ApiRequest,
@@ -108,7 +106,6 @@ export function apiEvent(
   return asBase64 ? { ...event, body: bytes.toString('base64'), isBase64Encoded: true } : event
 }
 
-/** Sends one request to an endpoint's real handler, as API Gateway does. */
 export async function call(deps: Deps, { route, handler }: Endpoint, request: ApiRequest = {}) {
   const event = apiEvent(route, request)
   const answer = await handler.withDeps(deps)(
@@ -123,7 +120,6 @@ export async function call(deps: Deps, { route, handler }: Endpoint, request: Ap
 }
 export type ApiResponse = Awaited<ReturnType<typeof call>>
 
-/** A registered merchant and the header of a key that works. */
 export async function anApiClient(deps: TestDeps, fields: Partial<Client> = {}) {
   const client = await aStoredClient(deps, fields)
   const { header } = await issueKey(deps, client.clientId)
@@ -138,7 +134,6 @@ export async function anApi(fields: Partial<Client> = {}, deps: TestDeps = testD
   return { deps, caller, ask }
 }
 
-/** The smallest valid body of POST /v1/payments. */
 export function aPaymentBody(
   fields: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> {
@@ -151,7 +146,6 @@ export function aPaymentBody(
   }
 }
 
-/** A valid body of each endpoint that reads a body. */
 export const BODIES: Readonly<Partial<Record<keyof typeof API, object>>> = {
   createPayment: aPaymentBody(),
   redeliverToEndpoint: { since: '2026-11-20T00:00:00Z' },

@@ -1,14 +1,13 @@
 import type { Deps } from '../../shared/deps.ts'
 import { retryingTable, type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 
-/** The ports of a gateway. `requests` is the storage below the table's retries. */
+/** `requests` is the storage below the table's retries. */
 export type Outside = Omit<Deps, 'table' | 'stage' | 'resolveHost' | 'memory'> & {
   readonly requests: TableRequests
   readonly stage?: Partial<Deps['stage']>
   readonly resolveHost?: Deps['resolveHost']
 }
 
-/** The dependencies of every gateway in the tests, for any storage, clock, log and provider. */
 export function assembledDeps({ requests, stage, ...outside }: Outside): Deps {
   return {
     // A public address, so that names of merchants need no DNS.

@@ -15,7 +15,6 @@ const ajv = new Ajv2020({ strict: false })
 addFormats.default(ajv)
 ajv.addSchema(closed(DESCRIPTION) as Json, 'description')
 
-/** Why a value does not match the schema at a pointer of the description. */
 export function faultsOf(pointer: string, value: unknown): readonly string[] {
   const validate = ajv.getSchema(`description#${pointer}`)
   if (!validate) return [`nothing is described at ${pointer}`]
@@ -24,7 +23,6 @@ export function faultsOf(pointer: string, value: unknown): readonly string[] {
     : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`)
 }
 
-/** The parts of an answer that the description lacks. */
 export function undescribed({
   method,
   path,
@@ -63,7 +61,6 @@ export function undescribed({
   ]
 }
 
-/** What a JSON pointer of the description points to, through the references on the way. */
 function at(pointer: string): { readonly pointer: string; readonly found: unknown } {
   const names = pointer.split('/').slice(1)
   const found = names.reduce<unknown>(

@@ -31,7 +31,6 @@ export function matchesIn(text: string, pattern: RegExp): readonly string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found)
 }
 
-/** The names of a document's headings in links. */
 export function anchorsOf(text: string): readonly string[] {
   return matchesIn(text, /^#+ (.+)$/gm).map((title) =>
     title

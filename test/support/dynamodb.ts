@@ -19,17 +19,14 @@ type TestDynamoDb = { readonly endpoint: string; readonly tableName: string }
 let starting: Promise<TestDynamoDb | NoDynamoDbLocal> | undefined
 let started: TestDynamoDb | undefined
 
-/** The worker's DynamoDB Local with a table. Works only inside `describeOnDynamoDb`. */
+/** Works only inside `describeOnDynamoDb`. */
 export function dynamoDb(): TestDynamoDb {
   if (!started)
     throw new Error('DynamoDB Local is not started: describe the test with describeOnDynamoDb')
   return started
 }
 
-/**
- * `describe` for tests on DynamoDB Local, which the first such file starts. Without DynamoDB Local
- * they are skipped.
- */
+/** The first such file starts DynamoDB Local. Without DynamoDB Local its tests are skipped. */
 export async function describeOnDynamoDb() {
   const none = await (starting ??= start())
   if (none instanceof NoDynamoDbLocal) console.log(`skipped: ${none.message}`)
@@ -49,7 +46,7 @@ async function start(): Promise<TestDynamoDb | NoDynamoDbLocal> {
   }
 }
 
-/** Requests to the worker's table on DynamoDB Local. Rejects without DynamoDB Local. */
+/** Rejects without DynamoDB Local. */
 export async function dynamoDbTestRequests(): Promise<TableRequests> {
   const found = await (starting ??= start())
   if (found instanceof NoDynamoDbLocal) throw found

@@ -13,7 +13,6 @@ import { isNonWalletCode } from '../../shared/provider/xendit/xendit-channels.ts
 import { UPSTREAM } from '../../shared/table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 
-/** A provider whose methods can be replaced and whose calls are recorded. */
 export function fakeProvider() {
   const calls: { readonly operation: ProviderOperation; readonly id: string }[] = []
   const requests = new Map<string, ProviderRequest & { readonly input: CreateRequestInput }>()
@@ -68,7 +67,7 @@ export function fakeProvider() {
     calls,
     requests,
     payments,
-    /** The provider's list of transactions. A test may push more. */
+    /** A test may push more rows. */
     transactions,
     /** The provider's answers without a script; these calls are not recorded. */
     healthy,
@@ -87,12 +86,8 @@ export function fakeProvider() {
       answers[name] = implementation
     },
     heal: (name: keyof Provider) => void Object.assign(answers, { [name]: healthy[name] }),
-    /** The created request with its input; throws if there is none. */
+    /** Throws if there is no such request. */
     requestOf,
-    /**
-     * The customer pays: the request succeeds and a captured payment appears. Answers the provider
-     * payment id.
-     */
     pay: (paymentRequestId: string, amountMinor?: number): string => {
       const { reference, status, input } = requestOf(paymentRequestId)
       const providerPaymentId = `py-${crypto.randomUUID()}-${payments.size + 1}`
@@ -154,7 +149,6 @@ export function pageOfRows(
   return { transactions, hasMore: start + transactions.length < matching.length }
 }
 
-/** The row of a payment of 100,000: settled, 4,440 kept. */
 export function settledRow(
   { providerPaymentId, reference }: Pick<ProviderTransaction, 'providerPaymentId' | 'reference'>,
   at: Timestamp,

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check'
 
-/** Texts that often break programs: empty, long, of another alphabet, or with a special meaning. */
 const HOSTILE_TEXTS = [
   '',
   ' ',
@@ -26,7 +25,7 @@ const HOSTILE_TEXTS = [
   '00000000-0000-0000-0000-000000000000',
 ]
 
-/** One of these values; the numbers are weights. */
+/** The numbers are weights. */
 export function weighted<Value>(
   ...choices: readonly (readonly [number, fc.Arbitrary<Value>])[]
 ): fc.Arbitrary<Value> {
@@ -39,7 +38,6 @@ export const hostileText = weighted(
   [1, fc.string({ maxLength: 40 })],
 )
 
-/** Any JSON value that a caller or a server might send. */
 export const hostileJson: fc.Arbitrary<fc.JsonValue> = fc.oneof(
   hostileText,
   fc.oneof(
@@ -51,12 +49,11 @@ export const hostileJson: fc.Arbitrary<fc.JsonValue> = fc.oneof(
   fc.jsonValue({ maxDepth: 4 }),
 )
 
-/** Mostly one of these values, sometimes any JSON value. */
 export function mostlyOf(...values: readonly fc.JsonValue[]): fc.Arbitrary<fc.JsonValue> {
   return weighted<fc.JsonValue>([8, fc.constantFrom(...values)], [2, hostileText], [1, hostileJson])
 }
 
-/** An object of these fields. Some may be missing, and unknown ones may be added. */
+/** Some fields may be missing, and unknown ones may be added. */
 export function objectOf(
   fields: Readonly<Record<string, fc.Arbitrary<unknown>>>,
 ): fc.Arbitrary<fc.JsonValue> {
@@ -74,7 +71,6 @@ export function objectOf(
     )
 }
 
-/** A valid object with up to two fields changed or removed, and sometimes with an unknown field. */
 export function nearlyRight(
   right: Readonly<Record<string, unknown>>,
   others: Readonly<Record<string, readonly unknown[] | fc.Arbitrary<unknown>>> = {},
@@ -93,7 +89,6 @@ export function nearlyRight(
   return weighted<object>([5, known], [1, strange]).map((changes) => ({ ...right, ...changes }))
 }
 
-/** Replaces these names, at any depth, by their values. */
 export function fillIn(value: unknown, names: Readonly<Record<string, string>>): unknown {
   if (typeof value === 'string') return Object.hasOwn(names, value) ? names[value] : value
   if (Array.isArray(value)) return value.map((inner) => fillIn(inner, names))

@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import { onTestFinished } from 'vitest'
 import { tempDirectory } from './temp-directory.ts'
 
-/** A self-signed certificate for a name, made by openssl; its files are removed after the test. */
+/** The files of the certificate are removed after the test. */
 export function selfSignedCertificate(name: string) {
   const directory = tempDirectory()
   const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
@@ -17,7 +17,7 @@ export function selfSignedCertificate(name: string) {
   return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8'), certFile }
 }
 
-/** Listens on a free port of 127.0.0.1. Closes every connection after the test. */
+/** Closes every connection after the test. */
 export async function listen(server: Server): Promise<number> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
@@ -38,10 +38,7 @@ export async function listen(server: Server): Promise<number> {
   return address.port
 }
 
-/**
- * Accepts connections and runs the given action on each: below HTTP, where servers really
- * misbehave.
- */
+/** Works below HTTP, where servers really misbehave. */
 export function startTcpServer(behave: (socket: Socket) => void): Promise<number> {
   return listen(createTcpServer(behave))
 }

@@ -5,7 +5,6 @@ type Movement = {
   readonly isOwnRow?: boolean | undefined
 }
 
-/** A row that took money, with its kind and the amount that was not returned. */
 type Taken = { readonly id: string; readonly kind: string; taken: number; isVoid?: true }
 
 /**

@@ -8,7 +8,7 @@ import type { TestDeps } from './test-deps.ts'
 /** The provider's fee for a dispute, in addition to the disputed amount. */
 export const DISPUTE_FEE = 25_000
 
-/** A refund. Its row takes the same amount from our account. */
+/** The row takes the same amount from our account. */
 export function aRefund(
   deps: TestDeps,
   amountMinor: number,
@@ -24,7 +24,7 @@ export function aRefund(
   }
 }
 
-/** A chargeback. Its row also takes the provider's dispute fee. */
+/** The row also takes the provider's dispute fee. */
 export function aChargeback(deps: TestDeps, amountMinor: number, feeMinor = DISPUTE_FEE): MoneyRow {
   return {
     ...aRefund(deps, amountMinor, `dispute_${crypto.randomUUID()}`),
@@ -61,10 +61,7 @@ export function aVoid(
   }
 }
 
-/**
- * An operator adjusts a client's balance. `recovered`: the client paid back. `written_off`: the
- * house bears it.
- */
+/** `recovered`: the client paid back. `written_off`: the house bears it. */
 export function adjustBalance(
   deps: Deps,
   { clientId }: Pick<Client, 'clientId'>,

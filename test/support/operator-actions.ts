@@ -11,7 +11,6 @@ import { type Overrides, type TestDeps, testDeps } from './test-deps.ts'
 
 export const OPERATOR = 'sari@gateway.example'
 
-/** The part of Lambda's context that handlers read. */
 export function lambdaContext(functionName: string, remainingMs = 60_000) {
   return {
     awsRequestId: crypto.randomUUID(),
@@ -20,7 +19,7 @@ export function lambdaContext(functionName: string, remainingMs = 60_000) {
   } as Context
 }
 
-/** Invokes an operator action as Lambda does. Returns its audit record apart from the body. */
+/** Returns the audit record apart from the body. */
 export async function invokeWhole(handler: AdminHandler, deps: Deps, payload: unknown) {
   const { status, body } = await handler.withDeps(deps)(payload, lambdaContext('action'))
   const { audit, ...rest } = { audit: undefined, ...body }
@@ -36,7 +35,6 @@ export async function invokeAdmin(
   return { status, body }
 }
 
-/** A client, and an operator who acts on it. */
 export async function withClient(overrides: Overrides = {}, fields: Partial<Client> = {}) {
   const deps = testDeps(overrides)
   const client = await aStoredClient(deps, fields)
@@ -51,20 +49,18 @@ export async function withClient(overrides: Overrides = {}, fields: Partial<Clie
   }
 }
 
-/** Bank details as an operator types them. */
 export const TYPED_BANK = {
   bank_name: 'BCA',
   bank_account_no: '0123456789',
   bank_account_name: 'PT Warung Kopi',
 }
 
-/** The audit records of a subject, oldest first. */
+/** The oldest record comes first. */
 export async function auditRecordsOf(deps: TestDeps, subject: string) {
   const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: 50 })
   return items.map(({ operator, action, before, after }) => ({ operator, action, before, after }))
 }
 
-/** A settlement of one default payment as operators see it. */
 export function shownSettlement(
   settlement: Settlement,
   fields: Readonly<Record<string, unknown>> = {},

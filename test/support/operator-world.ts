@@ -75,9 +75,7 @@ export async function operatorWorld(deps: TestDeps) {
 
 const ASKED = { operator: 'ayu', client_id: '$client' }
 
-/**
- * A valid payload for every operator action. Texts with a dollar stand for ids of the test's world.
- */
+/** Texts with a dollar stand for ids of the test's world. */
 export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'create-client': { operator: 'ayu', name: 'Warung Dua' },
   'update-client': { ...ASKED, name: 'Warung Dua' },

@@ -26,7 +26,6 @@ export type SucceededFields = {
   /** By default the tariff's fee: 4,000 for a BCA virtual account. */
   readonly providerFeeMinor?: number
   readonly externalReference?: string
-  /** The time in the provider's settled row. */
   readonly providerSettledAt?: Timestamp
 }
 
@@ -78,7 +77,6 @@ export function succeededPayment(
   }
 }
 
-/** A payment id that belongs to this shard of the ledger. */
 export function anIdOfShard(shard: number): PaymentId {
   for (;;) {
     const id = v.parse(PaymentIdSchema, crypto.randomUUID())
@@ -86,7 +84,7 @@ export function anIdOfShard(shard: number): PaymentId {
   }
 }
 
-/** Stores open payments with their events and credits, exactly as succeed-payment writes them. */
+/** The items are exactly those that succeed-payment writes. */
 export async function storeOpen(deps: TestDeps, payments: readonly Payment[]): Promise<void> {
   // As many as fit one transaction beside their events and their pointers.
   for (const some of chunks(payments, 25)) {
@@ -120,7 +118,7 @@ type RowFields = {
   readonly settledAt?: Timestamp | undefined
 }
 
-/** The provider's settled row of a payment, by default with the estimated fee. */
+/** The fee is the estimated fee by default. */
 export function settledRowFor(
   payment: Payment,
   {
@@ -156,7 +154,7 @@ async function postedAll(
   return posted
 }
 
-/** Posts an open payment with an assumed fee, as if its row had not come in time. */
+/** The fee is assumed, as if the row of the payment had not come in time. */
 export async function postAssumed(deps: TestDeps, payment: Payment): Promise<Payment> {
   const assumed = finding({
     subject: payment.paymentId,
@@ -168,7 +166,7 @@ export async function postAssumed(deps: TestDeps, payment: Payment): Promise<Pay
   return posted
 }
 
-/** Stores succeeded payments and posts them now, by rows with the estimated fees. */
+/** The rows have the estimated fees. */
 export async function storePosted(
   deps: TestDeps,
   payments: readonly Payment[],
@@ -181,7 +179,6 @@ export async function storePosted(
   )
 }
 
-/** One open payment in the table, paid now or at `paidAt`. */
 export async function anOpenPayment(
   deps: TestDeps,
   client: Client,
@@ -192,10 +189,7 @@ export async function anOpenPayment(
   return payment
 }
 
-/**
- * One succeeded payment in the table, posted now by its settled row; by default with the tariff's
- * fee.
- */
+/** The fee is the tariff's by default. */
 export async function aSucceededPayment(
   deps: TestDeps,
   client: Client,
@@ -208,7 +202,7 @@ export async function aSucceededPayment(
   return post(deps, await anOpenPayment(deps, client, fields), { feeMinor, settledAt })
 }
 
-/** The provider's transaction of a payment: by default settled, with the payment's fee. */
+/** The transaction is settled by default, with the payment's fee. */
 export function aTransaction(
   payment: Payment,
   fields: { readonly keptMinor?: number; readonly settledAt?: Timestamp } = {},
@@ -235,7 +229,7 @@ export async function feeOf(deps: TestDeps, { paymentId }: Payment) {
     : []
 }
 
-/** All entries of a client, in the order of the journal. */
+/** The entries are in the order of the journal. */
 export async function entriesIn(
   deps: TestDeps,
   { clientId }: Pick<Client, 'clientId'>,

@@ -38,7 +38,6 @@ export function aClient(overrides: Partial<Client> = {}): Client {
   })
 }
 
-/** A working key of a stored client, and the header that carries it. */
 export async function issueKey(deps: TestDeps, clientId: ClientId, expiresInSeconds?: number) {
   const { text, key } = await issueApiKey(deps, { clientId, operator: 'tester', expiresInSeconds })
   return { text, key: v.parse(ApiKeySchema, key), header: `Bearer ${text}` }
@@ -122,17 +121,13 @@ export function lateAnswer({ provider }: TestDeps): PromiseWithResolvers<CreateA
   return answer
 }
 
-/** The customer pays the first request that the provider has. */
 export function payFirst({ provider }: TestDeps) {
   const [{ paymentRequestId, reference } = provider.requestOf('the first')] =
     provider.requests.values()
   return { reference, providerPaymentId: provider.pay(paymentRequestId) }
 }
 
-/**
- * A customer pays before the create's answer comes: the payment is still being created, under a
- * lease.
- */
+/** The payment is still being created, under a lease. */
 export async function paidWhileCreating(
   deps: TestDeps,
   client: Client,
@@ -144,7 +139,7 @@ export async function paidWhileCreating(
   return { creating, answer, ...payFirst(deps) }
 }
 
-/** A create whose answer was lost: the provider has its request. */
+/** The provider has the request. */
 export async function loseAnswer(deps: TestDeps, client: Client): Promise<void> {
   deps.provider.script('createRequest', async (input, timeoutMs) => {
     await deps.provider.healthy.createRequest(input, timeoutMs)
@@ -154,7 +149,6 @@ export async function loseAnswer(deps: TestDeps, client: Client): Promise<void> 
   deps.provider.heal('createRequest')
 }
 
-/** Advances the clock to a payment's due time, and checks it as due work does. */
 export async function checkWhenDue(deps: TestDeps, { paymentId }: Pick<Payment, 'paymentId'>) {
   const item = await deps.table.get(paymentKey(paymentId))
   const { dueAt } = v.parse(v.object({ dueAt: v.optional(TimestampSchema) }), item)
@@ -166,7 +160,7 @@ export function eventOf(deps: TestDeps, payment: Pick<Payment, 'paymentId'>, typ
   return deps.table.get(eventKey(subjectOfPayment(payment.paymentId), type))
 }
 
-/** A client's pending balance and its counts that are not zero, for one comparison in a test. */
+/** Counts that are zero are left out. */
 export async function ledgerView(deps: Deps, clientId: ClientId) {
   const ledger = await readLedger(deps, clientId)
   const counts = PAYMENT_STATUSES.map((status) => [status, countOf(ledger, status)] as const)

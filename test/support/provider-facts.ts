@@ -50,7 +50,6 @@ export type ChannelFacts = {
   readonly channelCode: string | undefined
   readonly providerCode: string
   readonly transactionCode: string
-  /** The fields of `channel_properties`. */
   readonly properties: v.GenericSchema
   /** The fee of spec 2.1.1, in tenths of a percent and whole rupiah. */
   readonly permille: bigint
@@ -63,7 +62,6 @@ export type ChannelFacts = {
   readonly amounts: readonly [number, number]
 }
 
-/** Every channel with its latest terms. */
 export const CHANNEL_FACTS: readonly ChannelFacts[] = [
   bank('BCA', [10_000, 50_000_000]),
   bank('BNI', [1, 50_000_000]),
@@ -190,14 +188,12 @@ const Basic = v.pipe(v.string(), v.regex(/^Basic [A-Za-z0-9+/]+=*$/))
 const Headers = { authorization: Basic, accept: v.literal('application/json') }
 const V3 = { ...Headers, 'api-version': v.literal('2024-11-11') }
 
-/** A call without body and query. */
 const BARE = {
   headers: v.object({ ...V3, 'content-type': v.optional(v.never()) }),
   query: v.strictObject({}),
   body: v.literal(''),
 }
 
-/** By call: its headers, query and body. */
 export const REQUESTS = {
   create: {
     ...BARE,

@@ -19,7 +19,6 @@ export const API_HEADERS = {
   'content-type': 'application/json',
 }
 
-/** A valid create body for each kind of channel. */
 export function aRequestBody(
   channelCode = 'BNI_VIRTUAL_ACCOUNT',
   overrides: Record<string, unknown> = {},
@@ -88,14 +87,12 @@ export function aCore(options: { restored?: readonly Change[]; start?: string } 
     receiver,
     advance,
     create,
-    /** Pays a request, one of DANA by default, and answers the id of its payment. */
     pay: (requestId = create('DANA'), body?: unknown) => {
       core.simulatePayment(requestId, body)
       return paymentIdOf(requestId)
     },
     paymentOf: (requestId: string) => core.getPayment(paymentIdOf(requestId)),
     statusOf: (requestId: string) => core.getPaymentRequest(requestId).status,
-    /** Ends a request with this status. */
     end: (requestId: string, status: (typeof FINAL)[number]) => {
       const ways = {
         SUCCEEDED: core.simulatePayment,
@@ -123,9 +120,7 @@ type PaymentRequest = {
 
 const REQUESTS = '/v3/payment_requests'
 
-/**
- * The simulator as started locally, with a receiver for its callbacks. `await using` closes both.
- */
+/** `await using` closes the simulator and the receiver of its callbacks. */
 export async function aSimulator(options: { stateFile?: string } = {}) {
   const clock = startLocalClock()
   const receiver = await startScriptedServer(json(200, {}))
@@ -139,8 +134,8 @@ export async function aSimulator(options: { stateFile?: string } = {}) {
   })
 
   /**
-   * One HTTP call; `T` is what the test expects the JSON body to look like. The body is empty when
-   * the answer is not JSON.
+   * `T` is what the test expects the JSON body to look like. The body is empty when the answer is
+   * not JSON.
    */
   const call = async <T = Json>(
     method: string,
@@ -166,7 +161,6 @@ export async function aSimulator(options: { stateFile?: string } = {}) {
     }
   }
 
-  /** Creates a request and answers it with its path. */
   const create = async (channelCode?: string, overrides?: Record<string, unknown>) => {
     const { body } = await call<PaymentRequest>(
       'POST',
@@ -180,7 +174,6 @@ export async function aSimulator(options: { stateFile?: string } = {}) {
     await receiver.close()
     clock.close()
   }
-  /** Waits until the receiver has so many callbacks. */
   const callbacks = async (count: number) => {
     await vi.waitUntil(() => receiver.requests.length >= count, {
       timeout: PATIENCE_MS,
@@ -204,7 +197,6 @@ export async function aSimulator(options: { stateFile?: string } = {}) {
   }
 }
 
-/** Tests that get a new simulator core, or a new running simulator. */
 export const simulatorIt = it
   .extend('sim', () => aCore())
   .extend('running', async () => {

@@ -9,14 +9,12 @@ import { outputOf, runTool } from './run-tool.ts'
 import { PROJECT_ROOT } from './source-file.ts'
 import { tempDirectory } from './temp-directory.ts'
 
-/** A merchant's project with copies of all examples. */
 export function makeProject(directory: string): void {
   cpSync(join(PROJECT_ROOT, 'docs/examples'), directory, { recursive: true })
   symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(directory, 'node_modules'))
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
 }
 
-/** The program that a block needs and this machine lacks. */
 export async function missingFor(block: Block): Promise<string | undefined> {
   const { needs } = languageOf(block)
   const { code } = await runTool(needs, [needs === 'go' ? 'version' : '--version'])
@@ -70,7 +68,6 @@ createServer(async (request, response) => {
 }).listen(Number(process.env.PORT))`,
 }
 
-/** Runs a receiver of the documents as a process until the test ends. */
 export async function startReceiver(
   block: Block,
   { port, secret }: { readonly port: number; readonly secret: string },

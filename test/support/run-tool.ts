@@ -15,7 +15,6 @@ type Options = {
 /** Many times what a deployment or a model takes. */
 const DEADLINE_MS = 900_000
 
-/** Runs a program to its end, without standard input. */
 export async function runTool(
   program: string,
   args: readonly string[],
@@ -49,7 +48,7 @@ export async function runTool(
   }
 }
 
-/** The output of a process so far; `more` is called at each output. */
+/** `more` is called at each output. */
 export function outputOf(streams: readonly Readable[], more?: () => unknown): () => string {
   let output = ''
   for (const stream of streams) {
@@ -61,10 +60,7 @@ export function outputOf(streams: readonly Readable[], more?: () => unknown): ()
   return () => output
 }
 
-/**
- * A virtual environment of Python with these packages. It stays between runs, so only the first run
- * needs PyPI.
- */
+/** The environment stays between runs, so only the first run needs PyPI. */
 export async function makePythonEnvironment(
   directory: string,
   packages: readonly string[],

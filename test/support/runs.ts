@@ -8,7 +8,7 @@ export function runs(usual: number): number {
 /** Whether tests take every case instead of a sample: in the nightly run. */
 export const isNightly = TIMES > 1
 
-/** Every `oneIn`th case; all cases in the nightly run. */
+/** All cases in the nightly run. */
 export function sampleOf<Case>(cases: readonly Case[], oneIn: number): readonly Case[] {
   return isNightly ? cases : cases.filter((_, at) => at % oneIn === 0)
 }

@@ -41,7 +41,7 @@ function call(request: HttpCall): Promise<HttpOutcome> {
   return callJson({ ...request, timeoutMs: timeoutMs < 1_000 ? timeoutMs : NEVER_MS })
 }
 
-/** The domain's input of a create; a BCA virtual account by default. */
+/** A BCA virtual account by default. */
 export function aCreateInput(
   { reference, expiresAt, phone, ...asked }: Asked = {},
   client: Parameters<typeof createInput>[1] = {
@@ -82,7 +82,7 @@ export const VA_NUMBER = {
   value: '381652390000001',
 }
 
-/** The answer to a create that succeeds: it echoes the request, as the provider does. */
+/** The answer echoes the request, as the provider does. */
 export function createdAnswer(overrides: object = {}, status = 201): Script {
   return (response, request) => {
     const { reference_id, request_amount, currency, channel_code } = JSON.parse(request.body)
@@ -99,10 +99,7 @@ export function createdAnswer(overrides: object = {}, status = 201): Script {
   }
 }
 
-/**
- * A request, a payment and a transaction in the provider's format: one paid and settled virtual
- * account.
- */
+/** One paid and settled virtual account, in the provider's format. */
 export const PAID_REQUEST = {
   payment_request_id: 'pr-1',
   reference_id: 'ref-1',

@@ -8,7 +8,6 @@ export type ReceivedRequest = {
   readonly body: string
 }
 
-/** Writes the answer, or part of one, or nothing at all. */
 export type Script = (response: ServerResponse, request: ReceivedRequest) => void
 
 export function json(status: number, body: unknown): Script {
@@ -17,17 +16,13 @@ export function json(status: number, body: unknown): Script {
   }
 }
 
-/** Takes the request and never answers. */
 export function silence(): void {}
 
 export function cut(response: ServerResponse): void {
   response.destroy()
 }
 
-/**
- * An HTTP server on 127.0.0.1 that answers by its script and records what it receives; closed after
- * the test.
- */
+/** The server is closed after the test. */
 export async function startScriptedServer(script: Script) {
   const requests: ReceivedRequest[] = []
   const server = createServer((incoming, response) => {

@@ -28,7 +28,7 @@ export const BANK = {
   since: v.parse(TimestampSchema, '2026-11-01T02:00:00.000Z'),
 }
 
-/** Advances the clock by exactly 24 hours: payments paid until now can then be settled. */
+/** Payments that were paid until now can then be settled. */
 export function aDayLater(deps: TestDeps): void {
   deps.clock.set(addMs(deps.now(), DAY_MS))
 }
@@ -37,7 +37,6 @@ export function withoutFloor(deps: TestDeps, fields: Partial<Client> = {}): Prom
   return aStoredClient(deps, { settlementFloorMinor: ZERO, ...fields })
 }
 
-/** The same gateway with smaller steps for reading histories. */
 export function inSteps(
   deps: TestDeps,
   rows = 1,
@@ -68,7 +67,6 @@ export async function sweptNow(
   return settlement
 }
 
-/** A day later, settles all payments that were paid until now. */
 export function sweptADayLater(
   deps: TestDeps,
   client: Pick<Client, 'clientId'>,
@@ -77,7 +75,7 @@ export function sweptADayLater(
   return sweptNow(deps, client)
 }
 
-/** A client with one settlement of the given payments; by default of one payment, 95,900 net. */
+/** The settlement has one payment by default, 95,900 net. */
 export async function aSettledClient(
   deps: TestDeps,
   payments: readonly SucceededFields[] = [{}],
@@ -100,7 +98,6 @@ export function settlementsOf(deps: TestDeps, { clientId }: Pick<Client, 'client
 
 type Known = Pick<Settlement, 'settlementId'>
 
-/** Advances the clock until the settlement's audit is due, and runs the audit. */
 export async function auditedNow(deps: TestDeps, { settlementId }: Known): Promise<void> {
   const verdict = await readSettlementVerdict(deps, settlementId)
   if (verdict?.dueAt === undefined) return
@@ -108,7 +105,7 @@ export async function auditedNow(deps: TestDeps, { settlementId }: Known): Promi
   await auditRecordedSettlement(deps, settlementId)
 }
 
-/** Runs the settlement's audit, and pays it out with every required confirmation. */
+/** The payout has every required confirmation. */
 export async function payOut(deps: TestDeps, { settlementId }: Known): Promise<Settlement> {
   await auditedNow(deps, { settlementId })
   const confirm = await figuresToConfirm(deps, await findAnySettlement(deps, settlementId))
@@ -131,9 +128,7 @@ export function sweepADayLater(deps: TestDeps, client: Client) {
   return sweep(deps, client)
 }
 
-/**
- * A settlement of one payment of this amount. Its net is the amount less 4,000 and one thousandth.
- */
+/** The net is the amount less 4,000 and one thousandth. */
 export async function settledAmount(
   deps: TestDeps,
   client: Client,
@@ -143,7 +138,7 @@ export async function settledAmount(
   return sweptADayLater(deps, client)
 }
 
-/** A settlement in the table, as a sweep records it. The ledger is not changed. */
+/** The ledger is not changed. */
 export async function storedSettlement(
   deps: TestDeps,
   fields: Partial<Settlement> = {},

@@ -23,9 +23,7 @@ type Import = {
   readonly typeOnly: boolean
 }
 
-/**
- * A TypeScript file for the architecture test: parsed, so that comments and strings cannot fool it.
- */
+/** The file is parsed, so that comments and strings cannot fool the architecture test. */
 export type SourceFile = {
   /** The path from the project's root, with slashes. */
   readonly path: string

@@ -10,7 +10,7 @@ import { GatewayStack } from '../../infra/stack/gateway-stack.ts'
 import type { Watched } from '../../infra/stack/monitoring/watched-stack.ts'
 import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
 
-export type Properties = Readonly<Record<string, unknown>>
+type Properties = Readonly<Record<string, unknown>>
 
 type RawResource = {
   readonly Type: string
@@ -25,7 +25,7 @@ const made = new Map<string, StackTemplate>()
 
 export type StackTemplate = ReturnType<typeof readableTemplate>
 
-/** The stacks of a stage in its region, as `cdk synth` makes them, without bundled functions. */
+/** As `cdk synth` makes the stacks, without bundled functions. */
 export function synthesised(stage: string | DeployedStage): StackTemplate {
   const settings = typeof stage === 'string' ? deployedStage(stage) : stage
   const key = JSON.stringify(settings)
@@ -38,7 +38,6 @@ function readableTemplate({ Resources, Outputs, ...synthesis }: ReturnType<typeo
   const resources = Object.entries(Resources).map(([logicalId, raw]) => ({
     logicalId,
     type: raw.Type,
-    // References are replaced by names.
     properties: Object.fromEntries(
       Object.entries(raw.Properties ?? {}).map(([name, value]) => [
         name,
@@ -47,7 +46,6 @@ function readableTemplate({ Resources, Outputs, ...synthesis }: ReturnType<typeo
     ),
     deletionPolicy: raw.DeletionPolicy,
     updatePolicy: readable(raw.UpdatePolicy, { Resources, Outputs }),
-    // Logical ids of resources that CloudFormation creates first.
     dependsOn: [raw.DependsOn ?? []].flat(),
   }))
   const ofType = (type: string) => resources.filter((resource) => resource.type === type)
@@ -74,10 +72,7 @@ type RawTemplate = {
   readonly Outputs: Properties
 }
 
-/**
- * The stacks in the stage's region, without the check against CloudFormation's schemas, which takes
- * most of the time.
- */
+/** Leaves out the check against CloudFormation's schemas, which takes most of the time. */
 function rawStacks(addTo: (app: App) => void) {
   const outdir = mkdtempSync(join(tmpdir(), 'gateway-synth-'))
   const context = { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] }
@@ -189,12 +184,10 @@ function byName(text: string, resources: Readonly<Record<string, RawResource>>):
     : text.replace(arn, service === 'sns' ? `<${named}>` : `<${named}>.Arn`)
 }
 
-/** The front stack of a stage behind CloudFront. */
 export function synthesisedFront(stage: DeployedStage): StackTemplate {
   return readableTemplate(rawStacks((app) => new FrontStack(app, stage)))
 }
 
-/** The resources that a stage's alarms watch, by their names in CloudWatch. */
 export function watchedIn(stage: string): Watched {
   const gateway = synthesised(stage).app.node.children.find(
     (child) => child instanceof GatewayStack,

@@ -60,7 +60,6 @@ function atQuota(providerCallsPerMinute: number, options: Partial<DeployedStage>
   )
 }
 
-/** Production at the published quota, at ten times and at a hundred times of it. */
 export const QUOTA_STAGES: readonly (readonly [factor: number, stage: DeployedStage])[] = [
   [1, prod],
   [
@@ -86,7 +85,6 @@ export const QUOTA_STAGES: readonly (readonly [factor: number, stage: DeployedSt
   ],
 ]
 
-/** Production with every setting that a deployment requires. */
 export const READY_PRODUCTION: DeployedStage = stageWith(
   {
     settings: {

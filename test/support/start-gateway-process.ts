@@ -5,36 +5,25 @@ import { PATIENCE_MS } from './patience.ts'
 import { outputOf } from './run-tool.ts'
 import { PROJECT_ROOT } from './source-file.ts'
 
-export type GatewayStart = {
-  readonly args?: readonly string[]
-  readonly port?: number
-  readonly nodeArgs?: readonly string[]
-}
+export type GatewayStart = { readonly args?: readonly string[]; readonly port?: number }
 
 /** The last words of a banner that is complete enough to be read. */
 const READY = 'Try it'
 
-/** Starts `npm start` as a child process. The test that starts it ends it. */
-export function startGatewayProcess({ args = [], port = 0, nodeArgs = [] }: GatewayStart = {}) {
-  const child = spawn(
-    process.execPath,
-    [...nodeArgs, join(PROJECT_ROOT, 'infra/local/main.ts'), ...args],
-    {
-      // The gateway must not take npm for its parent: then it would end itself.
-      env: { ...process.env, PORT: String(port), npm_lifecycle_event: undefined },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  )
+/** The test that starts the process ends it. */
+export function startGatewayProcess({ args = [], port = 0 }: GatewayStart = {}) {
+  const child = spawn(process.execPath, [join(PROJECT_ROOT, 'infra/local/main.ts'), ...args], {
+    // The gateway must not take npm for its parent: then it would end itself.
+    env: { ...process.env, PORT: String(port), npm_lifecycle_event: undefined },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const exited: Promise<unknown[]> = once(child, 'close')
   const { promise: printed, resolve } = Promise.withResolvers<void>()
   const output = outputOf([child.stdout, child.stderr], () => output().includes(READY) && resolve())
   return {
     pid: child.pid ?? 0,
     output,
-    /**
-     * Resolves with the banner when the gateway is ready. Rejects with the output if it ends
-     * before, or is late.
-     */
+    /** Rejects with the output if the gateway ends before, or is late. */
     ready: async () => {
       const late = AbortSignal.timeout(PATIENCE_MS)
       await Promise.race([printed, exited, once(late, 'abort')])

@@ -9,7 +9,6 @@ import { settledRow } from './fake-provider.ts'
 import { aPendingPayment, aStoredClient, ledgerView } from './payment-builders.ts'
 import { memoryDeps, type TestDeps } from './test-deps.ts'
 
-/** A gateway with one client, and the provider's list of transactions. */
 export async function aSyncWorld(own?: TestDeps) {
   const deps = own ?? memoryDeps()
   const client = await aStoredClient(deps)
@@ -18,7 +17,7 @@ export async function aSyncWorld(own?: TestDeps) {
 
 export type SyncWorld = Awaited<ReturnType<typeof aSyncWorld>>
 
-/** A pending payment whose customer has paid; its callback never came. */
+/** The payment's callback never came. */
 export async function paidUpstream(
   deps: TestDeps,
   client: Client,
@@ -33,7 +32,6 @@ export async function paidUpstream(
   }
 }
 
-/** A succeeded payment, credited with the estimate of its fee: 95,900 of 100,000. */
 export async function creditedPayment(
   deps: TestDeps,
   client: Client,
@@ -68,10 +66,7 @@ export function rowNow(
   return settledRow(paid, deps.now(), fields)
 }
 
-/**
- * A row that names an attempt other than the payment's: the row proves nothing, so the sync asks
- * the provider.
- */
+/** A row of another attempt proves nothing, so the sync asks the provider. */
 export function rowOfOtherAttempt(deps: TestDeps, paid: PaidUpstream) {
   return rowNow(deps, paid, { reference: `${paid.payment.paymentId}-9` })
 }

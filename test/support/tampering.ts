@@ -93,7 +93,7 @@ const OTHER: Readonly<Record<string, string>> = {
 
 const FAR_TIMES = ['2001-02-03T04:05:06.789Z', '2099-02-03T04:05:06.789Z']
 
-/** Other values for a value, the smallest change first. */
+/** The smallest change comes first. */
 function changesOf(value: unknown, isImpreciseTime: boolean): readonly unknown[] {
   if (typeof value === 'number') return [value + 1, value - 1, -value - 1]
   if (typeof value !== 'string') return []

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
 
-/** A directory for the test that asks for it, removed after that test. */
+/** The directory is removed after the test that asks for it. */
 export function tempDirectory(): string {
   const path = mkdtempSync(join(tmpdir(), 'gateway-'))
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))

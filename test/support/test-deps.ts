@@ -81,7 +81,6 @@ export function testDeps(overrides: Overrides = {}) {
     provider,
     requests,
   })
-  /** Sets the merchant's answer from now on; 200 by default. */
   const answerWebhooks = (next: SendWebhook) => {
     answer = next
   }
@@ -116,10 +115,7 @@ export function manualClock(start: Timestamp = timestampOf(Date.UTC(2026, 10, 20
   }
 }
 
-/**
- * Test dependencies with a table of their own in memory, which has these items. Its indexes follow
- * at once.
- */
+/** The indexes of the table follow at once. */
 export function memoryDeps(overrides: Overrides = {}, items: readonly object[] = []) {
   const changes: TableChange[] = []
   const stored = createMemoryTable({
@@ -131,7 +127,6 @@ export function memoryDeps(overrides: Overrides = {}, items: readonly object[] =
   return { ...testDeps({ ...overrides, requests: memoryRequests(stored) }), stored, changes }
 }
 
-/** Stores an item in the table's own form, with its key. */
 export function storeRaw({ requests }: Pick<MemoryTable, 'requests'>, item: object): void {
   const { pk, sk } = v.parse(v.object({ pk: v.string(), sk: v.string() }), item)
   requests.write({ kind: 'put', key: { pk, sk }, item: { ...item }, condition: undefined })
@@ -157,7 +152,7 @@ export function depsWithLateIndexes(latePkPrefix: string) {
   return { deps: testDeps({ requests: memoryRequests(table) }), catchUp }
 }
 
-/** One request to the table. Each retry is a request of its own. */
+/** Each retry is a request of its own. */
 export type TableCall =
   | { readonly name: 'get'; readonly keys: readonly Key[] }
   | { readonly name: 'batchGet'; readonly keys: readonly Key[]; readonly reads: Reads | undefined }
@@ -166,7 +161,6 @@ export type TableCall =
   | { readonly name: Step['kind']; readonly steps: readonly Step[] }
   | { readonly name: 'transact'; readonly steps: readonly Step[] }
 
-/** A table whose requests are sent by `around`. */
 export function requestsAround(
   real: TableRequests,
   around: <Answer>(call: TableCall, send: () => Promise<Answer>) => Promise<Answer>,
@@ -184,7 +178,6 @@ export function requestsAround(
 
 export type TestDeps = ReturnType<typeof testDeps>
 
-/** The same deps on other requests, with their own retries and memory. */
 export function withRequests(deps: TestDeps, requests: TableRequests): TestDeps {
   return { ...deps, requests, memory: {}, table: retryingTable(requests, deps) }
 }
@@ -196,7 +189,7 @@ type Hooks = {
   readonly after?: (call: TableCall) => unknown
 }
 
-/** The same table with hooks around each request. The given deps keep working without them. */
+/** The given deps keep working without the hooks. */
 export function interceptTable(deps: TestDeps, { before, after }: Hooks): TestDeps {
   const requests = requestsAround(deps.requests, async (call, send) => {
     await before?.(call)
@@ -207,7 +200,6 @@ export function interceptTable(deps: TestDeps, { before, after }: Hooks): TestDe
   return withRequests(deps, requests)
 }
 
-/** The same table, and a list of all requests to it. */
 export function recordTable(deps: TestDeps): {
   readonly deps: TestDeps
   readonly calls: TableCall[]
@@ -220,17 +212,15 @@ export function queriesIn(calls: readonly TableCall[]): readonly QueryInput[] {
   return calls.flatMap((call) => ('query' in call ? [call.query] : []))
 }
 
-/** The keys of every item that recorded calls wrote or tried to write, in order. */
 export function writtenKeys(calls: readonly TableCall[]): readonly Key[] {
   return calls.flatMap((call) =>
     'steps' in call ? call.steps.flatMap(({ kind, key }) => (kind === 'check' ? [] : [key])) : [],
   )
 }
 
-/** Runs `other` just before the first request of this kind. */
 export const beforeFirst = atFirst('before')
 
-/** Runs `other` after the first request of this kind. If `other` throws, the answer is lost. */
+/** If `other` throws, the answer is lost. */
 export const afterFirst = atFirst('after')
 
 /**

@@ -2,7 +2,7 @@ import { test } from 'vitest'
 
 type Use = (part: unknown) => Promise<void>
 
-/** An `it` that makes a world for each test. A test takes the parts that it needs by name. */
+/** A test takes the parts that it needs by name. */
 export function testWith<World extends object, Name extends keyof World & string>(
   make: () => World | Promise<World>,
   ...names: readonly Name[]

@@ -67,7 +67,6 @@ export function anEvent(now: Timestamp, overrides: Partial<Event> = {}): Event {
   })
 }
 
-/** An event in the table, as a payment's transition writes it. */
 export async function storedEvent(deps: TestDeps, overrides: Partial<Event> = {}): Promise<Event> {
   const event = anEvent(deps.now(), overrides)
   const index = {
@@ -87,7 +86,7 @@ export async function storedEvent(deps: TestDeps, overrides: Partial<Event> = {}
   return event
 }
 
-/** A delivery in the table, due now. Without a given event it also stores one. */
+/** Also stores an event if none is given. */
 export async function storedDelivery(
   deps: TestDeps,
   endpoint: Endpoint,
@@ -109,7 +108,6 @@ export async function dueDelivery(
   return { deps, endpoint, delivery: await storedDelivery(deps, endpoint, overrides) }
 }
 
-/** Makes the alert of an abandoned delivery due, as if it were not published yet. */
 export function makeAlertDue(
   deps: TestDeps,
   { deliveryId }: Delivery,
@@ -120,7 +118,7 @@ export function makeAlertDue(
   )
 }
 
-/** The row after its first failure. From then on it is in the list of its status. */
+/** After its first failure a delivery is in the list of its status. */
 export function listedDelivery(delivery: Delivery): Delivery {
   const { unlisted: _, ...row } = delivery
   return row
@@ -131,7 +129,6 @@ export const ENDED = { nextAttemptAt: undefined, dueAt: undefined, unlisted: und
 export const SKIPPED = { ...ENDED, status: 'skipped' } as const
 export const ABANDONED = { ...ENDED, status: 'abandoned', attempts: 8 } as const
 
-/** The result of a POST that the merchant answers with 500. */
 export const FAILED: WebhookResult = {
   httpStatus: 500,
   error: 'http_status',
@@ -139,12 +136,10 @@ export const FAILED: WebhookResult = {
   durationMs: 9,
 }
 
-/** The message of a delivery's next attempt. */
 export function messageFor({ deliveryId, clientId, endpointId, attempts }: Delivery) {
   return { deliveryId, clientId, endpointId, attempt: attempts + 1 }
 }
 
-/** The message to a queue for a delivery's next attempt. */
 export function sentFor(
   { deliveryId, clientId, endpointId, attempts }: Delivery,
   delaySeconds = 0,
@@ -158,7 +153,6 @@ export function sentFor(
   }
 }
 
-/** Advances the clock by the delay of the next message, and handles the message. */
 export async function deliverNextMessage(deps: TestDeps): Promise<void> {
   const next = deps.sent.shift()
   if (!next) throw new Error('the queue is empty')
@@ -182,12 +176,11 @@ export async function rowOf(
   return delivery
 }
 
-/** The newest attempts of a delivery that are stored as rows. */
 export function attemptRows(deps: TestDeps, { deliveryId }: Pick<Delivery, 'deliveryId'>) {
   return attemptsOf(deps, { deliveryId, attempts: 1 })
 }
 
-/** The time when due work checks an item; undefined if it is not due work. */
+/** Undefined if the item is not due work. */
 export async function dueAtOf(deps: TestDeps, work: Work, id: string): Promise<string | undefined> {
   const due = await queryAll(deps, {
     index: 'by-due',

@@ -82,7 +82,6 @@ const bank = { bank_name: 'BNI', bank_account_no: '99', bank_account_name: 'PT B
 const otherBank = { ...bank, bank_account_no: '00' }
 const since = atMinute(1)
 
-/** Records of a client's changes, a day apart. */
 function accountsAfter(...after: readonly object[]) {
   return registeredAccounts(
     after.map((fields, day) => ({
@@ -93,7 +92,6 @@ function accountsAfter(...after: readonly object[]) {
   )
 }
 
-/** A settlement that is recorded an hour after the last of `changes` changes. */
 function settlement(changes: number, entered: object, accountNo = '99') {
   return {
     settlementId: 's',
@@ -105,7 +103,6 @@ function settlement(changes: number, entered: object, accountNo = '99') {
 const REGISTERED = { bank, bank_since: since, bank_is_change: true }
 const ON_SETTLEMENT = { since, isChange: true }
 
-// That auditBank finds nothing in an intact table: `corruptions-by-hand.test.ts`.
 describe('auditBank', () => {
   it('takes the account that was entered last, even if the clock of its operator was slow', () => {
     const records = [

@@ -16,7 +16,6 @@ import { testWith } from '../support/test-with.ts'
 
 const REFUSAL = { code: 'auth', message: 'invalid credentials' }
 
-/** A client with a key, and two environments on one table, which share no cache. */
 async function aClientWithKey(expiresInSeconds?: number) {
   const deps = testDeps()
   const client = await aStoredClient(deps)

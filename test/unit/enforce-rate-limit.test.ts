@@ -9,9 +9,6 @@ import { interceptTable, recordTable, testDeps } from '../support/test-deps.ts'
 const LIMIT = 40
 const ONE = { points: 1 }
 
-/**
- * A client with the stage's limit, and environments that may answer it, each with its own memory.
- */
 async function spreadOver(environments: number, { losesFirstReports = false } = {}) {
   const deps = testDeps()
   const client = await aStoredClient(deps)
@@ -28,10 +25,6 @@ async function spreadOver(environments: number, { losesFirstReports = false } = 
   const writes = () =>
     all.flatMap(({ calls }) => calls.flatMap((made) => ('steps' in made ? made.steps : [])))
 
-  /**
-   * Sends requests for some seconds to all environments in turn. Answers how many passed in each
-   * second.
-   */
   const flow = async (perSecond: number, seconds: number) => {
     const passed: number[] = []
     for (let second = 0; second < seconds; second++) {

@@ -1,10 +1,7 @@
 import * as fc from 'fast-check'
 import { it } from 'vitest'
 
-/**
- * A test of a property for all drawn values. A failure shows the shrunk values, and the seed that
- * repeats it.
- */
+/** A failure shows the shrunk values, and the seed that repeats it. */
 export function itHoldsFor<Values extends [unknown, ...unknown[]]>(
   ...drawn: { [At in keyof Values]: fc.Arbitrary<Values[At]> }
 ) {

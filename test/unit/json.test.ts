@@ -48,8 +48,6 @@ const anyObjectText: fc.Arbitrary<string> = fc.letrec<{ object: string; value: s
   ),
 })).object
 
-// Bytes that are no UTF-8, and what a refusal quotes: `api-create-payment-hostile-bodies.test.ts`,
-// `payment-create.test.ts`.
 describe('readJson', () => {
   // v.parseJson calls JSON.parse.
   const JsonTextSchema = v.pipe(v.string(), v.parseJson())

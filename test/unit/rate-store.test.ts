@@ -12,7 +12,6 @@ import { interceptTable, recordTable, testDeps } from '../support/test-deps.ts'
 const LIMIT = 10
 const START = 1_000
 
-/** A client's counter, and environments that each keep the last count they read. */
 function aCounter() {
   const name = { clientId: aClientId(), kind: 'requests' } as const
   const { deps, calls } = recordTable(testDeps())

@@ -34,7 +34,6 @@ it('toItem and fromItem spell the top level alone', () => {
   })
 })
 
-/** Rows of few times, so that many rows share a time, in up to four lists. */
 const rows = fc.uniqueArray(
   fc.record({
     list: fc.nat(3),

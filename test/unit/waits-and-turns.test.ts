@@ -11,7 +11,6 @@ import { itHoldsFor } from './it-holds-for.ts'
 
 const KEY = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
 
-/** A table that always meets other writers, and leaves every key of a batch unprocessed. */
 function contendedTable(deps: MemoryDeps) {
   const requests: TableRequests = {
     ...deps.requests,

@@ -95,10 +95,6 @@ async function work(means: FloorMeans): Promise<void> {
   }
 }
 
-/**
- * Reads the delivery, its endpoint and the body, claims the delivery, sends the webhook and records
- * the result.
- */
 async function deliver(
   means: FloorMeans,
   { Body: id = '', ReceiptHandle }: Message,
@@ -133,10 +129,6 @@ function eventKey(id: string) {
   return { pk: `EVENT#payment#${id}`, sk: 'payment.succeeded' }
 }
 
-/**
- * Asks the provider, reads the endpoints, writes payment, credit, event and delivery, and sends the
- * delivery's message.
- */
 async function applyCallback(means: FloorMeans, body: unknown) {
   const { table, clientId: owner, sqs, queueUrl: QueueUrl } = means
   const { data } = v.parse(Callback, body)
@@ -176,15 +168,11 @@ async function ask({ providerUrl }: FloorMeans, path: string, body?: object): Pr
   return JSON.parse(await call({ url: providerUrl + path, headers, ...sent }))
 }
 
-/** Adds to a counter in one of sixteen shards. */
 function count({ clientId }: FloorMeans, id: string, field: string) {
   return update({ pk: `LEDGER#${clientId}`, sk: `SHARD#${id[0]}` }, { add: { [field]: 1 } })
 }
 
-/**
- * Claims the payment so that no other caller asks the provider; asks it; writes payment, pointers
- * and count.
- */
+/** Claims the payment so that no other caller asks the provider. */
 async function create(means: FloorMeans, body: unknown) {
   const { table, clientId } = means
   const request = v.parse(Request, body)

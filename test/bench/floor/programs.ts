@@ -53,10 +53,6 @@ const Ready = v.object({
 })
 export type Program = v.InferOutput<typeof Ready> & { end(): Promise<void> }
 
-/**
- * Starts a program of this folder as a process of its own, and waits for the addresses it answers
- * at.
- */
 export async function startProgram(name: string, ...args: readonly string[]): Promise<Program> {
   const child = fork(join(import.meta.dirname, name), [...args], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -79,7 +75,6 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(late)
 }
 
-/** A client with a key and an endpoint. Answers the headers of its requests. */
 export async function addMerchant(gateway: Program, url: string): Promise<Record<string, string>> {
   // Far above what the bench asks, so that the limit refuses no request.
   const { client_id } = await act(gateway, 'create-client', {
@@ -91,7 +86,6 @@ export async function addMerchant(gateway: Program, url: string): Promise<Record
   return { authorization: `Bearer ${String(api_key)}`, 'content-type': 'application/json' }
 }
 
-/** Runs an operator's action on a local gateway; throws when the gateway refuses it. */
 async function act({ lambda }: Program, action: string, payload: object) {
   const url = `${lambda}/2015-03-31/functions/gateway-local-${action}/invocations`
   const said = await call({
@@ -117,7 +111,7 @@ export async function createPayment(
   return v.parse(v.object({ id: v.string() }), JSON.parse(await call(asked))).id
 }
 
-/** From now on the provider's simulator sends no callback by itself: the bench sends them. */
+/** From now on the bench sends the callbacks, not the provider's simulator. */
 export async function keepCallbacks({ provider }: Program): Promise<void> {
   const body = JSON.stringify({ target: 'callback', fault: 'lost', times: 1_000_000 })
   await call({ method: 'POST', url: `${provider}/_simulator/faults`, body })
@@ -131,9 +125,6 @@ const Requests = v.array(
   }),
 )
 
-/**
- * The customer pays a payment at the provider. Returns the callback that the provider would send.
- */
 export async function payAtProvider({ provider }: Program, paymentId: string): Promise<string> {
   const find = async () => {
     const url = `${provider}/_simulator/payment_requests?reference_id=${paymentId}`
@@ -157,7 +148,6 @@ export function sendCallback({ api }: Program, body: string) {
   return call({ method: 'POST', url: `${api}/callbacks/xendit`, headers: CALLBACK_HEADERS, body })
 }
 
-/** A merchant's server: says when the webhook of a payment came. */
 export async function startWebhookReceiver() {
   const arrivals = new Map<string, PromiseWithResolvers<void>>()
   const came = new Set<string>()
@@ -179,9 +169,7 @@ export async function startWebhookReceiver() {
   return {
     url: `${url}/hooks`,
     close,
-    /** Ids of the payments whose webhooks have come. */
     came: came as ReadonlySet<string>,
-    /** Resolves when the payment's webhook has come. Rejects when it is much too late. */
     arrivalOf: async (id: string): Promise<void> => {
       const { promise, reject } = arrivalAt(id)
       // A second attempt comes after a minute: its time would distort the figures.

@@ -11,7 +11,6 @@ const stage = deployedStage('prod')
 const { clientRateLimit = 0, clientCreateLimit = 0 } = stage.settings
 const carried = carriedUnits(stage)
 
-/** How many of four times the limit's requests pass in a minute, over environments in turn. */
 type Flood = { readonly units: number; readonly before: number; readonly creates?: boolean }
 async function countPassing(
   perSecond: number,

@@ -17,7 +17,6 @@ import {
 } from '../../support/webhook-builders.ts'
 import { meteredDeps } from '../meter-table.ts'
 
-/** What one request used, and the points that were taken before it worked. */
 type RequestCost = { readonly request: string } & Readonly<
   Record<'reads' | 'writes' | 'before', number>
 >
@@ -133,7 +132,6 @@ function idOf(number: number): string {
   return `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
 }
 
-/** Copies of a row, a millisecond apart, each under a different key. */
 function copy(
   memory: MemoryTable,
   key: Key,
@@ -226,7 +224,6 @@ async function webhooks({ memory, deps, caller, measure }: MeteredApi): Promise<
   await measure('a hundred old events of such payments', 1, 'redeliverToEndpoint', all)
 }
 
-/** The table of docs/reliability.md as markdown. The same measurement gives the same text. */
 export function requestsReport(costs: readonly RequestCost[]): string {
   return markdownTable(
     ['Request', 'Write units', 'Read units', 'Points before', 'Points in all'],

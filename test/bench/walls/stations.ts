@@ -6,10 +6,8 @@ import { SECONDS_A_PAYMENT } from '../../../shared/provider/quota-store.ts'
 import { LEDGER_SHARDS, WORK_SLOTS } from '../../../shared/table/schema.ts'
 import { AUDIT_READS_A_MONTH, KEY_UNITS, PAYMENT_UNITS, RUN_SECONDS } from './payment-use.ts'
 
-/** A limit of AWS, and how many payments a second it carries without a growing backlog. */
-export type Station = { readonly name: string; readonly perSecond: number }
+type Station = { readonly name: string; readonly perSecond: number }
 
-/** The limits of AWS that all payments meet. */
 export function stationsOf(stage: DeployedStage): readonly Station[] {
   const [runs = 0] = MANIFEST.filter(({ name }) => name === 'deliver-webhook').flatMap(
     ({ trigger }) => queuesOf(trigger, loadOf(stage)).map(({ maxConcurrency }) => maxConcurrency),

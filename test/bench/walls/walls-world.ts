@@ -178,10 +178,8 @@ export async function runSingles(load: Load) {
     })
   }
   const backlog: number[] = []
-  let maxCalls: readonly [string, number] = ['', 0]
   let number = 0
   for (let minute = 0; minute < load.minutes; minute++) {
-    world.provider.resetCalls()
     const due = Math.round((minute + 1) * load.perSecond * 60) - number
     for (let at = 0; at < due; at++) {
       const own = number++
@@ -189,11 +187,8 @@ export async function runSingles(load: Load) {
     }
     await passTime(MINUTE_MS)
     backlog.push(lateWork(walls) + unnoticed(walls, paid))
-    for (const [name, calls] of Object.entries(world.provider.callCounts())) {
-      if (!name.startsWith('rows') && calls > maxCalls[1]) maxCalls = [name, calls]
-    }
   }
-  return { ...load, payments, backlog, maxCalls }
+  return { ...load, payments, backlog }
 }
 
 export type WorkerSpeeds = Awaited<ReturnType<typeof measureWorkers>>

@@ -18,9 +18,6 @@ import {
 
 type FlowModel = { readonly paid: Use; readonly unpaid: Use; readonly speeds: WorkerSpeeds }
 
-/**
- * The highest lasting rates by the model, the model's parts, and a comparison with single payments.
- */
 export async function wallsReport() {
   const paid = await measureUse({ paid: true, callbacks: true })
   const paidLost = await measureUse({ paid: true, callbacks: false })
@@ -57,20 +54,14 @@ export async function wallsReport() {
     ),
     speedText(speeds),
     markdownTable(
-      (
-        'Calls a minute,Payments a second,Paid,Payments,Backlog by thirds,Most calls in a ' +
-        'minute,By the model'
-      ).split(','),
+      'Calls a minute,Payments a second,Paid,Payments,Backlog by thirds,By the model'.split(','),
       singles,
     ),
   ]
   return { text: text.join('\n\n'), failures }
 }
 
-/**
- * The larger use of the two, for each operation: the model must hold although any callback may be
- * lost.
- */
+/** The model must hold although any callback may be lost. */
 function worse(first: Use, second: Use): Use {
   const names = Object.keys({ ...first.calls, ...second.calls })
   const most = names.map((name) => [
@@ -96,12 +87,8 @@ function wallsOf(model: FlowModel) {
   )
 }
 
-/**
- * The highest rate of payments without a growing backlog, and the first backlog that grows above
- * it.
- */
 function modelWall(model: FlowModel, stage: DeployedStage, paidPart: number) {
-  // The highest rate that each station can serve; infinite for a station that no payment uses.
+  // The rate is infinite for a station that no payment uses.
   const asked = stations(model, stage).map(({ name, capacity, paid, unpaid }) => ({
     name,
     perSecond: capacity / 60 / (paid * paidPart + unpaid * (1 - paidPart)),
@@ -185,10 +172,7 @@ function earlyWall({ factor, mix, perSecond, first }: Wall): readonly string[] {
       ]
 }
 
-/**
- * Loads below and above the model's limits of create and listing. The quotas are so small that
- * payments are made singly.
- */
+/** The quotas are so small that payments are made singly. */
 function loadsFor(earlyRows: number): readonly (Load & { readonly says: string })[] {
   const below = { callbacks: true, says: '0.9 of the create: nothing waits' }
   const listing = { callsPerMinute: 3, paidPart: 1, minutes: 36, callbacks: false }
@@ -213,24 +197,14 @@ function listingWall(quota: number, earlyRows: number): number {
 }
 
 function singlesRow(figures: SinglesFigures, says: string): readonly string[] {
-  const { callsPerMinute, perSecond, paidPart, minutes, payments, backlog, maxCalls } = figures
+  const { callsPerMinute, perSecond, paidPart, minutes, payments, backlog } = figures
   const third = (part: number) =>
     Math.max(...backlog.slice((minutes * part) / 3, (minutes * (part + 1)) / 3))
   const numbers = [callsPerMinute, perSecond, paidPart].map(rounded)
-  const [operation, calls] = maxCalls
-  return [
-    ...numbers,
-    String(payments),
-    [0, 1, 2].map(third).join(', '),
-    `${calls} (\`${operation}\`)`,
-    says,
-  ]
+  return [...numbers, String(payments), [0, 1, 2].map(third).join(', '), says]
 }
 
-/**
- * Compares single payments with the model: nothing waits below the create's limit, and a backlog
- * grows above listing's.
- */
+/** Nothing waits below the create's limit, and a backlog grows above listing's. */
 function modelDifferences(
   { callbacks, perSecond, backlog }: SinglesFigures,
   listing: number,

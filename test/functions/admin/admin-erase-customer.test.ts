@@ -37,7 +37,6 @@ const FIELDS = {
   externalReference: 'order-17',
 }
 
-/** A paid payment of a merchant; its event is delivered where there is an endpoint. */
 async function aPaidCustomer(endpoints = 0) {
   const deps = memoryDeps()
   const client = await aStoredClient(deps)
@@ -172,7 +171,6 @@ describe('erase-customer', () => {
         const die = () => {
           if (--requestsLeft <= 0) throw new Error('the process has died')
         }
-        // Money moves, and is announced, just before the payment is written.
         const moving = beforeFirst(deps, 'transact', () =>
           movePayment(deps, payment, aRefund(deps, 10_000)),
         )

@@ -15,7 +15,6 @@ import { creditedPayment } from '../../support/synced-payment.ts'
 import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
-/** The answer under the type of the console, which reads it. */
 async function timelineOf(deps: TestDeps, { paymentId }: { readonly paymentId: PaymentId }) {
   return (await invokeAdmin(getPayment, deps, { payment_id: paymentId }))
     .body as unknown as Timeline

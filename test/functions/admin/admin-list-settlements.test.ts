@@ -47,10 +47,7 @@ type Waiting = {
   readonly isYoung?: true
 }
 
-/**
- * A settlement that waits for its payout. A young settlement is not audited yet. Without a bank
- * name it has no bank details.
- */
+/** A young settlement is not audited yet. Without a bank name it has no bank details. */
 async function aWaitingSettlement(
   deps: MemoryDeps,
   { bankName, amount = 95_900, kind, isYoung }: Waiting,
@@ -137,7 +134,6 @@ describe('list-settlements --status recorded --format csv', () => {
       `"${second.settlementId}",12345,"MANDIRI","0012345678","PT Warung Kopi Satu","${second.clientId}"\n`
     expect(reply).toStrictEqual({ status: 200, body: { csv, left_out: [] } })
     expect(JSON.stringify(deps.lines)).not.toMatch(/0012345678|Warung Kopi Satu/)
-    // The open findings are read once for all settlements.
     expect(queriesIn(calls).filter(({ index }) => index === 'by-status')).toHaveLength(1)
   })
 

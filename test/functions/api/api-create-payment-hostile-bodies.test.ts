@@ -17,9 +17,6 @@ function nested(levels: number) {
   return `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
 }
 
-/**
- * The message about a body that is wrong as a whole. Other texts that are no JSON: `json.test.ts`.
- */
 function invalid(what: string) {
   return `invalid JSON body: ${what}`
 }

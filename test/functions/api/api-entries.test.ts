@@ -43,9 +43,6 @@ async function aMerchant() {
   return { deps, caller, entries, entriesOf }
 }
 
-/**
- * A merchant with one settlement of `count` payments, a second apart, each with a different amount.
- */
 async function aSettlement(count: number, fieldsOf: (at: number) => Partial<Payment> = () => ({})) {
   const merchant = await aMerchant()
   const { deps, caller } = merchant

@@ -32,7 +32,6 @@ function nextOf({ body }: ApiResponse) {
   return { after: String(body['next']) }
 }
 
-/** The text of a page of these events. */
 function page(events: readonly Event[], { body }: ApiResponse, hasMore = false) {
   return `{"data":[${events.map((event) => event.body).join()}],"next":${JSON.stringify(body['next'])},"has_more":${hasMore}}`
 }
@@ -176,7 +175,6 @@ const POLL_SECONDS = 10
 
 type Query = Readonly<Record<string, string>>
 
-/** One poll: the ids of each page until no more are listed, and the query of the next poll. */
 async function poll(
   { ask }: Pick<Awaited<ReturnType<typeof anApi>>, 'ask'>,
   limit: number,

@@ -166,7 +166,6 @@ it('GET /v1/payments (spec 4.2) lists each payment as fetch shows it, newest fir
   // The first query reads the ledger, the second query the keys up to the end of the page.
   const queries = queriesIn(watched.calls).map(({ index, limit }) => [index, limit])
   expect(queries.slice(1)).toStrictEqual([['by-owner', 2]])
-  // A page past the end asks for the counts, and for no index.
   const past = recordTable(deps)
   const empty = await call(past.deps, API.listPayments, { caller, query: { page: '1000000' } })
   expect(empty.body).toMatchObject({ data: [], pagination: { total: 3 } })
@@ -191,7 +190,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
       data: newestFirst,
       pagination: { ...page, total: 3, total_pages: 1 },
     })
-    // API key and client, references, and payments. All reads are consistent.
+    // All reads are consistent.
     expect(watched.calls.map(({ name }) => name)).toStrictEqual(['batchGet', 'query', 'batchGet'])
     expect(watched.calls.at(-1)).toMatchObject({ reads: 'consistent' })
     const pagination = { page: 2, per_page: 2, total: 3, total_pages: 2 }

@@ -59,8 +59,6 @@ it('the log (design section 4; style guide: ids only) has a line for every reque
   )
   const foreign = { id: word('path'), body, query: { [word('query')]: word('query') } }
 
-  // Creates that are refused, fail, succeed and are replayed; every endpoint; then every endpoint
-  // on a table that fails.
   for (const wrong of [
     { [word('field')]: 'x' },
     { method: word('value') },

@@ -195,8 +195,6 @@ function padded(body: object, bytes: number) {
   return JSON.stringify(body).padEnd(bytes)
 }
 
-/* Which deliveries are sent again: redeliver-endpoint.test.ts. */
-
 describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
   it('continues at the cursor, and counts the skipped deliveries', async () => {
     const { deps, ask, endpoint } = await aMerchant(memoryDeps())

@@ -6,7 +6,6 @@ import { ledgerView } from '../../support/payment-builders.ts'
 
 const KEY = 'key-1'
 
-/** Sends a body that must be refused and leave no payment. Answers the refusal. */
 export async function refusedCreate(body: unknown, merchant = anApi()) {
   const { deps, caller, ask } = await merchant
   const answer = await ask('createPayment', { body, headers: { 'Idempotency-Key': KEY } })
@@ -21,7 +20,6 @@ export async function refusedCreate(body: unknown, merchant = anApi()) {
   return answer.body
 }
 
-/** Sends a body without an idempotency key. */
 export async function sendCreate(body: unknown, asBase64 = false) {
   return (await anApi()).ask('createPayment', { body, asBase64 })
 }

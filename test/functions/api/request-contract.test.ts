@@ -51,22 +51,16 @@ type Case = {
   readonly body: 'none' | 'no JSON' | 'unknown field' | 'valid'
 }
 
-/** The answer of the first fault. */
 function allowedAnswer({ name, apiKey, key, query, body }: Case): string {
   const changes = API[name].route.startsWith('POST ')
-  // Authentication.
   if (['missing', 'malformed', 'unknown', 'expired', 'revoked'].includes(apiKey)) return '401 auth'
   if (apiKey === 'read_only' && changes) return '403 forbidden'
-  // Points.
   if (apiKey === 'used up') return '429 rate_limit'
-  // The Idempotency-Key, which the create alone reads.
   if (name === 'createPayment' && key === 'too long') return '422 validation'
   if (name === 'createPayment' && key === 'of a visible payment') return '200 replayed'
-  // Query.
   if (query === 'wrong' || (query === 'unknown' && QUERIES[name]?.isList)) return '422 validation'
-  // Body.
   if (BODIES[name] && body !== 'valid') return '422 validation'
-  // Rules. No id of these requests exists.
+  // No id of these requests exists.
   if (API[name].route.includes('{id}')) return '404 not_found'
   return name === 'createPayment' ? '201' : '200'
 }
@@ -107,7 +101,6 @@ it.each(NAMES.flatMap((name) => API_KEYS.map((apiKey) => [name, apiKey] as const
   },
 )
 
-/** A client with the API key in this state, and a payment under an Idempotency-Key. */
 async function aWorld(name: Name, apiKey: Case['apiKey']) {
   const deps = testDeps()
   const client = await anApiClient(deps)

@@ -183,7 +183,6 @@ it('a queue function fails only unreadable messages, and handles only the readab
       expect(answer.batchItemFailures).toStrictEqual(
         unread.map(({ messageId }) => ({ itemIdentifier: messageId })),
       )
-      // The delivery's claim, and its result with the attempt.
       expect([deps.changes.length - changesBefore, deps.webhooks.length]).toStrictEqual([2, 1])
       expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded', attempts: 1 })
     }),
@@ -191,7 +190,6 @@ it('a queue function fails only unreadable messages, and handles only the readab
   )
 })
 
-/** What each function answers when nothing is due, and the fields of the messages that it sends. */
 const SCHEDULES = {
   'check-due-work': {
     handler: checkDueWork,

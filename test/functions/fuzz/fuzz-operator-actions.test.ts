@@ -31,7 +31,6 @@ async function handlerOf(entry: string) {
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
 
-/** Likely values of an operator's fields, beside random values. */
 const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   client_id: fc.constantFrom('$stranger', UNKNOWN_ID),
   payment_id: fc.constantFrom('$pending', UNKNOWN_ID),
@@ -60,17 +59,13 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 const world = memoryDeps()
 const { names } = await operatorWorld(world)
 
-/** A copy of the world, in which no action has run yet. */
 function copyOfWorld(): MemoryDeps {
   const copy = memoryDeps({}, world.stored.items())
   copy.clock.set(world.now())
   return { ...copy, provider: world.provider }
 }
 
-/**
- * What a refused action must not change. An action may sum a window before it is refused, so
- * windows are left out.
- */
+/** An action may sum a window before it is refused, so windows are left out. */
 function tracesOf({ changes, sent, published }: MemoryDeps) {
   return {
     written: changes.filter(({ key }) => !key.pk.endsWith('#WINDOWS')).length,
@@ -79,7 +74,6 @@ function tracesOf({ changes, sent, published }: MemoryDeps) {
   }
 }
 
-/** Invalid operators, notes and differences. */
 const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   operator: [undefined, '', '  ', 7, 'x'.repeat(101), 'a\nb', 'a\u202eb', 'a\ud800b'],
   notes: [undefined, '', '  ', 'x'.repeat(1_001), 'a\ud800b'],
@@ -92,7 +86,6 @@ const UNKNOWN: Readonly<Record<string, readonly unknown[]>> = {
   ['__proto__']: [null],
 }
 
-/** The item that each action must find first, by the id in its right payload. */
 const FOUND_FIRST = ACTIONS.flatMap(({ name, entry }) => {
   const fields = Object.keys(RIGHT_PAYLOADS[name] ?? {})
   // A key is looked for by its own id, for any client; payments are found by more than their
@@ -201,7 +194,6 @@ describe('every operator action with any payload', () => {
     '$name succeeds, or refuses in the envelope and changes nothing',
     async (spec) => {
       const handler = await handlerOf(spec.entry)
-      // One or two of the action's fields changed or taken out, or an unknown field.
       const values = Object.keys(handler.input.entries).map(
         (field) => [field, VALUES[field] ?? []] as const,
       )

@@ -32,9 +32,6 @@ const TOKEN = 'a-token-of-tests'
 
 type Answered = { readonly kind: Kind; readonly status: number; readonly json: unknown }
 
-/**
- * A merchant with a payment. The gateway has the real adapter, and the network gives these answers.
- */
 async function arrange(outcomes: Outcomes, make: typeof aPendingPayment = aPendingPayment) {
   const own = memoryDeps()
   own.secretValues.set(providerSecretName('test'), PROVIDER_SECRET)
@@ -75,7 +72,7 @@ async function arrange(outcomes: Outcomes, make: typeof aPendingPayment = aPendi
 
 type Scene = Pick<Awaited<ReturnType<typeof arrange>>, 'deps' | 'caller' | 'payment'>
 
-/** Runs check-due-work after this time, and the payment checks that it sends. No check may fail. */
+/** No payment check may fail. */
 function dueWorkAfter(seconds: number) {
   return async ({ deps }: Scene) => {
     deps.clock.advance(seconds)
@@ -96,7 +93,6 @@ function dueWorkAfter(seconds: number) {
   }
 }
 
-/** Everything that makes the gateway call the provider. Each trigger checks its own reply. */
 const TRIGGERS = Object.entries({
   callback: async ({ deps, payment: { paymentRequestId } }: Scene) => {
     const data = { payment_id: 'py-1', payment_request_id: paymentRequestId, reference_id: 'any' }
@@ -143,10 +139,6 @@ const OwnRow = v.pipe(
 )
 const Ended = v.object({ status: v.picklist(['FAILED', 'EXPIRED', 'CANCELED']) })
 
-/**
- * The provider's answers about a payment: the captured amounts in rupiah, and whether a request has
- * ended.
- */
 function answersAbout(answers: readonly Answered[], { paymentId }: Scene['payment']) {
   const about = answers
     .filter(({ status }) => status === 200)

@@ -92,7 +92,6 @@ function anyRequestTo(handler: HttpHandler) {
   })
 }
 
-/** The client's authorization, no authorization, or a text that is no key. */
 const anyAuthorization = weighted<string | undefined>(
   [6, fc.constant('$client')],
   [1, fc.constant(undefined)],
@@ -112,7 +111,7 @@ function tracesOf({ changes, provider, sent, published }: MemoryDeps) {
 it.each(ENDPOINTS)(
   '$route answers by the contract, and a refusal has no effect',
   async ({ name, entry, route }) => {
-    // What the description of the API says. A key drawn twice replays its payment.
+    // A key drawn twice replays its payment.
     const { success, errors } = OPERATIONS[name] ?? { success: {}, errors: [404] as const }
     const allowed = [
       ...Object.keys(success).map(Number),

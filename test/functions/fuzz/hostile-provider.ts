@@ -139,7 +139,6 @@ function outcomesOf(kind: Kind) {
   return fc.array(anyOutcome(kind), { minLength: 1, maxLength: 3 })
 }
 
-/** Mostly an almost valid answer, otherwise any status and body, or no answer. */
 function anyOutcome(kind: Kind) {
   return weighted(
     [8, anAnswer(fc.constant(200), BODIES[kind])],

@@ -51,7 +51,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(directory, { recursive: true }))
 
-/** The SDK clients that a function needs, in alphabetical order. This stage has no front. */
+/** This stage has no front. */
 function clientsOf(spec: FunctionSpec): readonly string[] {
   return [
     ...(Object.keys(spec.table).length > 0 ? ['dynamodb'] : []),

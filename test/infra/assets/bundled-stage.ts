@@ -18,16 +18,11 @@ type Lambda = {
 
 export type BundledFunction = {
   readonly file: string
-  /**
-   * The template's variables. A reference to a resource becomes an address where no server answers.
-   */
+  /** A reference to a resource becomes an address where no server answers. */
   readonly environment: Readonly<Record<string, string>>
 }
 
-/**
- * Synthesises a stage as `npm run synth` does, without the check against CloudFormation's schemas.
- * Returns the output, and every function by its deployed name.
- */
+/** Synthesises as `npm run synth` does, without the check against CloudFormation's schemas. */
 export async function bundledStage(stage: string, outdir: string) {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['infra/app.ts'], {
     cwd: PROJECT_ROOT,
@@ -68,7 +63,6 @@ function bundlesIn(assembly: CloudAssembly, stage: string): ReadonlyMap<string, 
   )
 }
 
-/** Adds the variables that Lambda adds, and the address of an empty table. */
 export function lambdaEnvironment({ environment }: BundledFunction, tableUrl: string) {
   return {
     ...environment,
@@ -79,10 +73,6 @@ export function lambdaEnvironment({ environment }: BundledFunction, tableUrl: st
   }
 }
 
-/**
- * The files of an assembly that decide what is deployed: templates and lists of assets, whose names
- * are hashes.
- */
 export function assemblyFiles(directory: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     readdirSync(directory)

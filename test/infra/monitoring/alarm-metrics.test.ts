@@ -131,12 +131,6 @@ describe('the dashboard', () => {
   })
 })
 
-/*
- * Alarms and graphs on metrics of AWS: their names are documented, their resources exist, and none
- * is left out.
- */
-
-/** The values that each of AWS's dimensions may have: names of resources in the template. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ApiId: template.ofType('AWS::ApiGatewayV2::Api').map(({ logicalId }) => `<${logicalId}>`),
   FunctionName: template.each('AWS::Lambda::Function', 'FunctionName').map(String),

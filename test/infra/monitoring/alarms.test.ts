@@ -165,9 +165,7 @@ const COMPARISONS: Readonly<Record<string, (value: number, threshold: number) =>
   LessThanThreshold: (value, threshold) => value < threshold,
 }
 
-/**
- * Whether an alarm counts a period with these values as bad. Metrics without a value have no data.
- */
+/** Metrics without a value have no data. */
 function isBad(id: string, values: Values): boolean | undefined {
   const alarm = alarmsIn(template, STAGE).find((candidate) => candidate.id === id)
   const names = alarm?.expression?.match(/\b[a-z]\w*\b/g) ?? []

@@ -37,7 +37,6 @@ const TOKEN = 'a-token-of-tests'
 /** The life of a virtual account, and a little more. */
 const A_DAY_S = 25 * 60 * 60
 
-/** A payment that the provider refuses, for example because it is above the channel's limit. */
 export async function refuseCreate(deps: MemoryDeps): Promise<void> {
   deps.provider.script('createRequest', async () => ({
     kind: 'refused',
@@ -109,7 +108,7 @@ async function abandonDelivery(deps: MemoryDeps): Promise<void> {
 
 const UNREADABLE = [asMessage('not a message of ours')]
 
-/** The customer pays less than the amount: no client may be credited with that payment. */
+/** No client may be credited with this payment. */
 async function payWrongAmount(deps: MemoryDeps) {
   const { paymentRequestId } = await aPending(deps)
   const providerPaymentId = deps.provider.pay(paymentRequestId, 99_999)
@@ -130,8 +129,6 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   'api-errors-lasting': refuseCreate,
   'canary-server-errors': refuseCreate,
   'money-not-moving': createAndPay,
-  // One payment succeeds by its callback. The callback of the second payment is lost, and due work
-  // finds that payment.
   'callbacks-missing': async (deps) => {
     await createAndPay(deps)
     const { paymentRequestId } = await aPending(deps)
@@ -139,8 +136,6 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     deps.clock.advance(A_DAY_S)
     await runDueWork(deps)
   },
-  // The provider answers neither the read for a cancel that is too late, nor the read for a
-  // callback.
   'provider-failing': async (deps) => {
     const { paymentRequestId } = await aPending(deps)
     deps.provider.close(paymentRequestId, 'expired')
@@ -154,7 +149,6 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   'webhooks-in-time-fast': announceLate,
   'webhooks-in-time-slow': announceLate,
-  // One merchant answers. Another merchant fails until its delivery is abandoned.
   'deliveries-failing': async (deps) => {
     await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
     await abandonDelivery(deps)
@@ -183,7 +177,6 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     await runDueWork(deps)
   },
   'due-work-not-running': runDueWork,
-  // An item that fails, and an unreadable message for each worker.
   'work-failing': async (deps) => {
     await aPending(deps)
     deps.clock.advance(A_DAY_S)
@@ -204,14 +197,12 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     deps.clock.advance(30 * 60)
     await run(syncProviderTransactions, deps)
   },
-  // The provider refuses a filter or a value of the call.
   'provider-refuses-calls': async (deps) => {
     const refusal = { kind: 'unanswered', reason: 'refused', code: 'API_VALIDATION_ERROR' } as const
     deps.provider.script('listTransactions', async () => refusal)
     await run(syncProviderTransactions, deps)
   },
   'suspense-flood': payWrongAmount,
-  // A person writes into the table by hand.
   'audit-imbalance': async (deps) => {
     const client = await withoutFloor(deps)
     const payment = await aSucceededPayment(deps, client)

@@ -9,16 +9,11 @@ import { jsonLog } from '../../../shared/runtime/json-log.ts'
 import { type Emitted, emittedBy } from '../../support/emitted-by.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 
-/** The stage whose alarms are compared with the scenes. */
 export const WATCHED_STAGE = 'prod'
 
-/** An event in a gateway, caused by its real handlers and use cases. */
 export type Scene = (deps: MemoryDeps) => Promise<unknown>
 
-/**
- * The metrics that the deployed logger emits during a scene. Calls of the provider are logged as on
- * AWS.
- */
+/** Calls of the provider are logged as on AWS. */
 export async function emittedIn(scene: Scene): Promise<readonly Emitted[]> {
   const output: string[] = []
   const deps = memoryDeps({ log: jsonLog(WATCHED_STAGE, (line) => void output.push(line)) })
@@ -48,7 +43,6 @@ export const DUE_WORKERS = [
   ['check-due-alerts', dueAlerts],
 ] as const
 
-/** Runs the check of every minute, and the workers that get its messages. */
 export async function runDueWork(deps: MemoryDeps): Promise<void> {
   const sentBefore = deps.sent.length
   await run(checkDueWork, deps)
@@ -71,7 +65,6 @@ export function asMessage(body: unknown) {
   }
 }
 
-/** From now on the provider answers calls of this kind late, and in this way. */
 export function answerLate<Name extends keyof Provider>(
   deps: MemoryDeps,
   name: Name,

@@ -4,7 +4,7 @@ import { afterAll, beforeEach, vi } from 'vitest'
 
 type AnyAnswer = Pick<GetItemCommandOutput, '$metadata'>
 
-/** A client of AWS for the tests of one file. Each test sets its answers again. */
+/** Each test sets its answers again. */
 export function mockOf<Input extends object, Output extends AnyAnswer, Configuration>(
   client: Parameters<typeof mockClient<Input, Output, Configuration>>[0],
 ): AwsStub<Input, Output, Configuration> {

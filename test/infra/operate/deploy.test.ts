@@ -10,9 +10,6 @@ import { synthesised } from '../../support/stack-template.ts'
 import { captureOutput } from './around-tools.ts'
 import { type ExaminedStage, examinedStage } from './examined-stage.ts'
 
-/**
- * Runs the tool with a fake CDK process. Returns the exit code, the output, and the calls of CDK.
- */
 async function runDeployTool(
   argv: readonly string[],
   overrides: Partial<DeployIo> & { readonly cdkAnswers?: number } = {},

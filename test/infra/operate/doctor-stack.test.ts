@@ -15,10 +15,7 @@ import { type ExaminedStage, examinedStage } from './examined-stage.ts'
 
 let prod: ExaminedStage
 
-/**
- * A stage without a front. Findings on the watch stack are left out: the mocks answer the same for
- * every stack.
- */
+/** Findings on the watch stack are left out: the mocks answer the same for every stack. */
 beforeEach(async () => {
   prod = await examinedStage('prod', { front: 'none' })
 })

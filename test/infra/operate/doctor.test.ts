@@ -54,7 +54,6 @@ describe('the doctor', () => {
         'gateway-prod-watch, ' +
         'front stack, drift of gateway-prod-front, origin secret, origin certificate',
     )
-    // Through prove-release.
     const calls = prod.aws.lambda.commandCalls(InvokeCommand)
     const inputs = calls.map(({ args: [{ input }] }) => input)
     expect(calls.map(({ args }: { args: readonly unknown[] }) => args[1])).toContainEqual({
@@ -189,7 +188,6 @@ describe('the doctor', () => {
       `wrong account table units: 40000 reads and 19999 writes ${NEEDED}`,
       () => tableMay(40_000, 19_999),
     ],
-    // With and without reserved concurrency in the stage's settings.
     [`${stopProblem('sweep-settlements')}, should be none`, () => stop('sweep-settlements')],
     [`${stopProblem('api-create-payment')}, should be 240`, () => stop('api-create-payment')],
     [`${stopProblem('prove-release')}, should be none`, () => stop('prove-release')],

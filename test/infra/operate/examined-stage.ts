@@ -32,16 +32,12 @@ const TEMPLATES = { dev: synthesised('dev'), prod: synthesised(EVERYTHING) }
 
 export type ExaminedStage = Awaited<ReturnType<typeof examinedStage>>
 
-/**
- * A stage as synthesised, with its API, its provider, and a doctor that waits on a clock of the
- * test.
- */
+/** The doctor waits on a clock of the test. */
 export async function examinedStage(
   name: keyof typeof TEMPLATES,
   options: Partial<DeployedStage> = {},
 ) {
   const stage = { ...(name === 'dev' ? deployedStage('dev') : READY_PRODUCTION), ...options }
-  // The API as it answers callbacks, and requests with an unknown key.
   const api = await startScriptedServer((response, request) => {
     if (request.url === '/v1/gateway-doctor')
       return json(404, { code: 'not_found' })(response, request)
@@ -50,7 +46,6 @@ export async function examinedStage(
     const right = /^the-(old|new)-token-of-tests$/.test(token)
     json(right ? 200 : 401, right ? { outcome: 'ignored' } : { code: 'auth' })(response, request)
   })
-  // The two reads of the provider that the doctor uses.
   const provider = await startScriptedServer((response, request) => {
     const answer = request.url.startsWith('/transactions')
       ? json(200, { data: [], has_more: false })
@@ -82,10 +77,7 @@ export async function examinedStage(
   }
 }
 
-/**
- * AWS as it answers when a stage is deployed exactly as its template says. Tests change one answer
- * at a time.
- */
+/** AWS as it answers when a stage is deployed exactly as its template says. */
 function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
   const aws = {
     cloudFormation: mockClient(CloudFormationClient),
@@ -117,7 +109,6 @@ function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
     StackStatus: 'UPDATE_COMPLETE' as const,
     Outputs,
   }
-  /** Answers this description of every stack, with these changes. */
   const stacksAre = (changes: Partial<Stack>) =>
     aws.cloudFormation
       .on(DescribeStacksCommand)

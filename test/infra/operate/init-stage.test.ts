@@ -52,7 +52,6 @@ let root: string
 let bootstrapped: string[]
 let cdkArgs: (readonly string[])[]
 
-/** An empty account with the quotas of the stage, and an unchanged project. */
 beforeEach(() => {
   root = tempDirectory()
   bootstrapped = []

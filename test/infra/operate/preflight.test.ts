@@ -46,7 +46,6 @@ function zone(name: string, isPrivate = false) {
   }
 }
 
-/** A correct account, which has no part of the stage yet. */
 beforeEach(() => {
   sts
     .on(GetCallerIdentityCommand)

@@ -26,7 +26,6 @@ const INDEXES = Object.keys(TABLE_SCHEMA.indexes)
 
 const AT = '2026-11-20T04:00:00Z'
 
-/** The table as DynamoDB describes it after a restore. */
 const BARE = {
   TableName: 'gateway-prod-2',
   TableArn: 'arn:aws:dynamodb:ap-southeast-3:000000000000:table/gateway-prod-2',
@@ -37,7 +36,6 @@ const BARE = {
   })),
 } as const
 
-/** The table with all settings of the stage. */
 const COMPLETE = {
   ...BARE,
   DeletionProtectionEnabled: true,
@@ -74,7 +72,6 @@ function tableIs(Table: typeof BARE | typeof COMPLETE) {
 beforeEach(() => {
   stageIs('closed', 1)
   tableIs(BARE)
-  // At the first request, the next generation does not exist yet.
   dynamodb
     .on(aws.DescribeTableCommand)
     .rejectsOnce(awsRefusal('ResourceNotFoundException'))

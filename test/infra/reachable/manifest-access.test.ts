@@ -27,7 +27,6 @@ const SECRETS: readonly (readonly [SecretAccess, RegExp])[] = [
   ['read-callback-tokens', /\breadSecret\([^)]*\bcallbackSecretName\(/],
 ]
 
-/** The access of a function's code, in the form of its manifest entry. */
 function accessIn(code: string) {
   const queueNames = matchesIn(code, /\bqueues\.send\(\s*(?:"([\w-]+)")?/g)
   if (queueNames.includes(''))
@@ -171,9 +170,6 @@ describe('what the code of a function can write of events and payments', () => {
   })
 })
 
-/* The cases that the search refuses to follow. */
-
-/** A bundle as esbuild writes it, with the table's own modules and the given code of a store. */
 function bundle(code: string) {
   return `
 // shared/table/keys.ts

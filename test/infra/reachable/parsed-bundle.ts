@@ -12,9 +12,7 @@ export function isMember(node: Node, name: string): node is ESTree.MemberExpress
   return node.type === 'MemberExpression' && nameOf(node.property) === name
 }
 
-/**
- * An unminified bundle of esbuild: one file. Each module's code follows a comment with its path.
- */
+/** Each module's code follows a comment with its path. */
 export function openBundle(code: string) {
   const { program, nodes: all } = parseSource('bundle.js', code)
   const names = new Set(all.map(nameInside))
@@ -35,7 +33,7 @@ export function openBundle(code: string) {
     calls: nodes.filter((node) => node.type === 'CallExpression'),
     moduleAt,
     isOfTable: (node: Node) => moduleAt(node).startsWith('shared/table/'),
-    /** The module that declares a name at its top level; undefined for local and foreign names. */
+    /** Undefined for local and foreign names. */
     moduleOf: (name: unknown) => {
       const declared = topLevel.get(String(name))
       return declared && moduleAt(declared.at)
@@ -55,7 +53,7 @@ export function openBundle(code: string) {
   }
 }
 
-/** The name of a member or a property. It refers to no variable. */
+/** The name of a member or a property refers to no variable. */
 function nameInside(node: Node): unknown {
   if (node.type === 'MemberExpression' && !node.computed) return node.property
   return node.type === 'Property' && !node.computed ? node.key : undefined

@@ -12,7 +12,6 @@ import {
   openBundle,
 } from './parsed-bundle.ts'
 
-/** The kind of key of each builder in `table/keys.ts`. */
 export const KEY_BUILDERS: ReadonlyMap<string, keys.Partition> = new Map(
   Object.entries(keys).flatMap(([name, member]) => {
     if (name === 'rowKeyOf' || name === 'pkPrefix' || name.startsWith('is')) return []
@@ -42,10 +41,7 @@ export const ACCESS_POINTS: Readonly<Record<string, AccessPoint>> = {
   queryPages: byRange(1),
 }
 
-/**
- * The table access of a bundle's code. Throws for a key that no key builder makes, because its kind
- * is unknown.
- */
+/** Throws for a key that no key builder makes, because its kind is unknown. */
 export function reachableTableAccess(code: string): TableAccess {
   const bundle = openBundle(code)
   const throughAccessPoints = Object.entries(ACCESS_POINTS).flatMap(([name, accessPoint]) =>
@@ -135,7 +131,6 @@ function kindsOf(bundle: Bundle, node: Expression): readonly keys.Partition[] {
   return sources.flatMap((source) => kindsOf(bundle, source))
 }
 
-/** The kind of key that an expression builds by itself. */
 function builtBy({ moduleOf }: Bundle, node: Node): keys.Partition | undefined {
   const named = node.type === 'CallExpression' ? node.callee : node
   if (moduleOf(nameOf(named)) !== 'shared/table/keys.ts') return undefined
@@ -151,7 +146,6 @@ function isPartition(text: unknown): text is keys.Partition {
   return keys.PARTITIONS.some((partition) => partition === text)
 }
 
-/** The expressions from which an expression takes its keys, if it builds no key itself. */
 function sourcesOf(node: Node, { valueOf }: Bundle): readonly Expression[] | undefined {
   const { type } = node
   if (type === 'Identifier') return [valueOf(node)]
@@ -159,10 +153,8 @@ function sourcesOf(node: Node, { valueOf }: Bundle): readonly Expression[] | und
   if (type === 'FunctionDeclaration') return returnedBy(node)
   if (type === 'ConditionalExpression') return [node.consequent, node.alternate]
   if (type === 'ArrayExpression') return node.elements
-  // The partition key of a key.
   if (type === 'MemberExpression') return isMember(node, 'pk') ? [node.object] : undefined
   if (type !== 'CallExpression') return undefined
-  // The call of a builder or a function by its name.
   if (node.callee.type === 'Identifier') return [node.callee]
   if (isMember(node.callee, 'map') && isWrapping(node.arguments[0])) return [node.callee.object]
   return isMember(node.callee, 'map') || isMember(node.callee, 'flatMap')

@@ -26,7 +26,7 @@ function http(statusCode: number, body: object) {
 }
 const UNAUTHORIZED = http(401, { message: 'invalid credentials', code: 'auth' })
 
-/** Answers the calls of one function in this order. The last answer is repeated. */
+/** The last answer is repeated. */
 function setAnswers(
   { target: FunctionName }: Ask,
   ...answers: readonly (InvokeCommandOutput | Error)[]
@@ -44,7 +44,6 @@ beforeEach(() => {
   setAnswers(ROUTE, UNAUTHORIZED)
 })
 
-/** Proves a release on a clock that only pauses move. */
 async function runProof({ asks = [WORKER, ROUTE], rounds = 3, roundMs = 0 } = {}) {
   let nowMs = 0
   const pauses: number[] = []
@@ -105,7 +104,6 @@ describe('a version that cannot work', () => {
       ROUTE,
       failure('Runtime.ImportModuleError', "no module 'index'"),
     ],
-    // The answer of an API function without a permission, and answers that are not ours.
     [`${route} answered 500 ${UNKNOWN}`, ROUTE, http(500, { code: 'internal_error' })],
     [`${route} answered 401 ${UNKNOWN}`, ROUTE, http(401, { message: 'Unauthorized' })],
     [`${route} answered 200 ${UNKNOWN}`, ROUTE, http(200, {})],

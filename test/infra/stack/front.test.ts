@@ -38,7 +38,6 @@ describe('firewall of the front', () => {
       rate ? [{ Name, ...rate }] : [],
     )
 
-  /** The requests that each rule counts: callbacks, creates, and all others. */
   const scopesOf = (template: typeof front) =>
     limited(template).map(({ ScopeDownStatement }) => ScopeDownStatement)
 

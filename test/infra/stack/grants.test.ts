@@ -80,7 +80,6 @@ const SEND = ['Decrypt', 'GenerateDataKey']
 const READ_TABLE = ['Decrypt', 'DescribeKey']
 const WRITE_TABLE = [...READ_TABLE, 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo']
 
-/** The permissions on the customer key that the services called by the function need. */
 function keyPermissions(permissions: readonly string[]): readonly string[] {
   const does = (...actions: readonly string[]) =>
     permissions.some((permission) => actions.some((action) => permission.startsWith(`${action} `)))
@@ -167,7 +166,6 @@ it('the policies of each role are below the size limit of IAM', () => {
   expect(Math.max(...sizes)).toBeLessThan(10_240)
 })
 
-/* Which functions each policy lets people invoke: test/infra/templates. */
 describe('policies for people', () => {
   const { all, each } = synthesised('prod')
   const policies = all('AWS::IAM::ManagedPolicy').map((policy) => JSON.stringify(policy))

@@ -47,10 +47,7 @@ export function permissionsOf(stage: Stage, name: string): readonly string[] {
     .toSorted()
 }
 
-/**
- * The words for a condition of a role, for each leading key. Throws for a condition that no role
- * may have.
- */
+/** Throws for a condition that no role may have. */
 function wordsOf(condition: Condition): readonly string[] {
   const textsOf = (operator: string, key: string) => [condition[operator]?.[key] ?? []].flat()
   const kinds = textsOf('ForAllValues:StringLike', 'dynamodb:LeadingKeys')

@@ -72,7 +72,6 @@ describe.each(templates)('$what', ({ stage, template }) => {
   })
 })
 
-/** The resources of one stack of a stage with every option: their types by logical id. */
 function typesIn(name: string): ReadonlyMap<string, string> {
   const { Resources } = synthesised(EVERYTHING).assembly.getStackByName(name).template as {
     readonly Resources: Readonly<Record<string, { readonly Type: string }>>

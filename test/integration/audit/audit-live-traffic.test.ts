@@ -22,10 +22,7 @@ import {
   recordTable,
 } from '../../support/test-deps.ts'
 
-/**
- * The settlement, a day later, of a payment that was posted with its actual fee. Advances the
- * clock.
- */
+/** Advances the clock by a day. */
 async function aSettlement({ deps, client }: SyncWorld) {
   const { payment } = await creditedPayment(deps, client)
   await post(deps, payment, { feeMinor: minor(4_440) })
@@ -33,7 +30,6 @@ async function aSettlement({ deps, client }: SyncWorld) {
   return sweptNow(deps, client)
 }
 
-/** Each action acts on a new payment. */
 const ACTIONS = {
   'is made': ({ deps, client }) => aPendingPayment(deps, client),
   succeeds: ({ deps, client }) => creditedPayment(deps, client),

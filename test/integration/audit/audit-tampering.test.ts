@@ -58,7 +58,6 @@ const EVENTLESS_PAYMENT_GAPS: Unwitnessed = {
 }
 const PAYMENTS = ['settledActual', 'refunded', 'estimated', 'pending', 'failedPayment']
 
-/** The tamperings of a row that the audit does not see, or sees without naming one of `ids`. */
 async function undetectedTamperings(
   place: Place,
   { loose = [], imprecise = [] }: Partial<Unwitnessed>,

@@ -21,7 +21,6 @@ import { interceptTable, type TestDeps, testDeps } from '../../support/test-deps
 import { testWith } from '../../support/test-with.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
-/** A merchant that was created and renamed twice, and whose endpoint was switched off. */
 async function aTrail() {
   const deps = testDeps()
   const { clientId } = await aStoredClient(deps)

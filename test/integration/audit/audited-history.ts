@@ -83,7 +83,6 @@ export async function auditedHistory(givenDeps?: TestDeps) {
     })
     return item.suspenseId
   }
-  /** A minute later the sync reads the actual fees. */
   const syncFees = async (...payments: readonly PaidUpstream[]) => {
     deps.clock.advance(60)
     for (const payment of payments) rows.push(rowNow(deps, payment))
@@ -199,7 +198,7 @@ export async function auditedHistory(givenDeps?: TestDeps) {
   }
 }
 
-export type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>
+type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>
 
 export let history: AuditedHistory
 
@@ -213,12 +212,10 @@ export function paymentCalled(name: string) {
   return payment
 }
 
-/** The key of a row of the history. */
 export type Place = () => Key | Promise<Key>
 
 export const paymentRow = placeBy((name: string) => paymentKey(paymentCalled(name).paymentId))
 
-/** The event of a payment's end, or of the nth movement of its money. */
 export function eventRow(name: string, nth = 0): Place {
   return () =>
     eventKey(
@@ -233,7 +230,6 @@ export const suspenseRow = placeBy((name: keyof AuditedHistory['suspense']) =>
   suspenseKey(history.suspense[name]),
 )
 
-/** The entry of a type that a payment has. */
 export function entryRow(name: string, type: string): Place {
   return async () => {
     const payment = await paymentOf(history.deps, { payment: paymentCalled(name) })

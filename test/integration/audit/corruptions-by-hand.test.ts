@@ -33,9 +33,6 @@ function withoutSleep() {
 
 const A_MONTH = 30
 
-/**
- * The audits of the next day, as the schedule starts them. Answers whether they raised an alert.
- */
 async function nextDayAlerts() {
   const deps = withoutSleep()
   aDayLater(history.deps)
@@ -45,13 +42,12 @@ async function nextDayAlerts() {
   return history.deps.published.some(({ kind }) => kind === 'audit.imbalance')
 }
 
-/** How many days of audits pass until an alert; undefined: no alert within a month. */
+/** Undefined: no alert within a month. */
 async function daysUntilAlert() {
   for (let day = 1; day <= A_MONTH; day++) if (await nextDayAlerts()) return day
   return undefined
 }
 
-/** The answer of `act` while the corruption lasts. */
 async function runCorrupted<Answer>(corrupt: Corruption, act: () => Promise<Answer>) {
   const undo = await corrupt()
   try {

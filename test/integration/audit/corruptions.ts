@@ -2,17 +2,13 @@ import { exists, remove } from '../../../shared/table/step.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { history, keyOf, type Place, type Row } from './audited-history.ts'
 
-/**
- * A change of rows past every condition, as a person with access to the table makes it. Answers how
- * to undo the change.
- */
+/** Answers how to undo the change. */
 export type Corruption = () => Promise<() => Promise<void>>
 
 export function change(place: Place, changes: (before: Row) => Row): Corruption {
   return replace(place, (before) => [{ ...before, ...changes(before) }])
 }
 
-/** Replaces a row by other rows, under the same key or other keys. */
 function replace(place: Place, alter: (before: Row) => readonly Row[]): Corruption {
   return async () => {
     const before = await rawItem(history.deps, await place())

@@ -30,10 +30,7 @@ import {
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
-/**
- * A recorded settlement of seven payments. One run reads two entries, and by default a block has
- * three entries.
- */
+/** One run reads two entries, and by default a block has three entries. */
 async function aLongSettlement(block = 3, pages = 1) {
   const deps = inSteps(memoryDeps(), 2, pages, block, 6)
   const { client, settlement } = await aSettledClient(
@@ -51,7 +48,6 @@ async function aLongSettlement(block = 3, pages = 1) {
   const verdict = () => readSettlementVerdict(deps, settlementId)
   const standing = async () =>
     (await readClientVerdict(deps, clientId)).standing.map(({ what }) => what)
-  /** Runs one pass from its due time on. Answers how many runs it took. */
   const pass = async (passDeps: TestDeps = deps): Promise<number> => {
     const before = deps.sent.length
     await auditedNow(passDeps, { settlementId })

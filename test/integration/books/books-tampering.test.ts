@@ -24,7 +24,6 @@ async function lastKeyOf(deps: TestDeps, pk: string) {
   return { pk, sk: String(items[0]?.['sk']) }
 }
 
-/** The differences that get-books finds after a row of the three days was altered. */
 async function differencesWith(deps: TestDeps, key: Key, alter: (row: Row) => Row) {
   const row = await rawItem(deps, key)
   await putRaw(deps, { ...row, ...alter(row) })

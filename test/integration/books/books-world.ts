@@ -28,7 +28,7 @@ export async function aPosted(
   return post(deps, (await creditedPayment(deps, client, request)).payment, { feeMinor })
 }
 
-/** The `it` for tests after the three days. `ofA`, `ofB`: the settlements of `a` and `b`. */
+/** `ofA`, `ofB`: the settlements of `a` and `b`. */
 export const booksTest = testWith(threeDays, 'deps', 'a', 'b', 'ofA', 'ofB')
 
 /** The month of the three days, worked by hand. */
@@ -64,7 +64,6 @@ export const Body = v.object({
   balanced: v.boolean(),
 })
 
-/** The figures that are not zero, by their names. */
 export async function booksOf(deps: TestDeps, input: Readonly<Record<string, unknown>> = {}) {
   const { figures, ...body } = v.parse(Body, (await invokeAdmin(getBooks, deps, input)).body)
   const shown = figures.filter(({ amount_minor }) => amount_minor !== 0)

@@ -14,7 +14,7 @@ import { failingOn, recordTable } from '../../support/test-deps.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
 describe('createPayment after a crash', () => {
-  /** An attempt whose process died during the provider call. Only its claim is stored. */
+  /** Only the claim of the attempt is stored. */
   const aCrashedCreate = async (fields: Parameters<typeof aCreate>[0] = {}) => {
     const scene = await aCreate(fields)
     const { provider } = scene.deps

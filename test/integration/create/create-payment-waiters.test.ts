@@ -20,7 +20,6 @@ async function aLateCreate({ fields = {}, waiters = 1, secondsBefore = 0 } = {})
   const scene = await aCreate(fields)
   const { deps, make } = scene
   const ended = Promise.withResolvers<void>()
-  /** How many callers wait, or have ended already. */
   let idle = 0
   const sleep = async (ms: number) => {
     idle++
@@ -28,7 +27,7 @@ async function aLateCreate({ fields = {}, waiters = 1, secondsBefore = 0 } = {})
     await scene.deps.clock.sleep(ms)
   }
   const waiting: ReturnType<typeof make>[] = []
-  /** The waiting callers' results, in the order of `callers`. Each caller has its own table. */
+  /** Each caller has its own table. */
   const waitFor = async (...callers: readonly TestDeps[]) => {
     const late = afterFirst(deps, 'put', async () => {
       deps.clock.advance(11 - secondsBefore)

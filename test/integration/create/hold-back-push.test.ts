@@ -18,10 +18,7 @@ import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { OVO_REQUEST } from '../../support/payment-builders.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
-/**
- * A push whose answer was lost twelve seconds after the claim. By default the customer's minute to
- * pay is over.
- */
+/** By default the customer's minute to pay is over. */
 async function lostPush(waitedSeconds = 60) {
   const scene = await aCreate(OVO_REQUEST)
   const { deps, make, creates } = scene
@@ -42,7 +39,6 @@ async function lostPush(waitedSeconds = 60) {
       const ids = { providerPaymentId: `py-${crypto.randomUUID()}`, reference }
       return settledRow(ids, deps.now(), { ...NOT_SETTLED, paymentRequestId, status, ...fields })
     },
-    /** The provider lists `transactions` for any filter. */
     listRows: (
       transactions: readonly ProviderTransaction[],
       more: Partial<TransactionPage> = {},

@@ -42,9 +42,6 @@ async function aPendingScene(fields: Partial<PaymentRequest> = {}) {
     ...scene,
     reread: () => paymentOf(deps, { payment }),
     item,
-    /**
-     * The provider calls and the payment's writes so far, with refused writes: what a check costs.
-     */
     callsAndWrites: () =>
       [
         deps.provider.calls.length,

@@ -19,7 +19,7 @@ const QRIS: Partial<PaymentRequest> = {
 }
 export const DANA: Partial<PaymentRequest> = { method: 'ewallet', channelCode: 'DANA' }
 
-/** Unpaid payments, all in one slot, so that one worker has them all. */
+/** All payments are in one slot, so that one worker has them all. */
 export async function unpaidPayments(
   deps: TestDeps,
   client: Client,

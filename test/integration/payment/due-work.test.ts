@@ -17,9 +17,6 @@ import { interceptTable } from '../../support/test-deps.ts'
 import { storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 import { aFlood, cancelledIds, DANA, LIFE_S, unpaidPayments, WORKERS, workOn } from './due-flood.ts'
 
-/**
- * A payment, a delivery whose message was lost, and suspense money without its alert: all are due.
- */
 async function oneOfEachKind() {
   const { deps } = await aFlood(1)
   await storedDelivery(deps, await storedEndpoint(deps))
@@ -102,7 +99,6 @@ describe('a worker of a slot', () => {
 
     const cancelled = cancelledIds(deps)
     expect(cancelled.slice(0, 16)).toContain(payment?.paymentRequestId)
-    // The worker spends the whole quota of a minute.
     expect(cancelled).toHaveLength(600)
   })
 

@@ -25,7 +25,6 @@ import { aScene } from './payment-test.ts'
 const LIFETIME_S = 600
 const EXPIRED = 'payment cannot be cancelled in status=expired'
 
-/** A QRIS payment, which the gateway itself expires, and the faults of its cancels. */
 async function aQris() {
   const scene = await aScene({
     method: 'qris',
@@ -39,7 +38,6 @@ async function aQris() {
     ...scene,
     reread,
     requestStatus: () => provider.requestOf(payment.paymentRequestId).status,
-    /** The merchant cancels; the request to the provider, or its answer, is lost. */
     loseCancel: async (lostPart: 'request' | 'answer') => {
       provider.script('cancelRequest', async (id, timeoutMs) => {
         if (lostPart === 'answer') await provider.healthy.cancelRequest(id, timeoutMs)

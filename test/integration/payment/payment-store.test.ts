@@ -30,7 +30,6 @@ function transact(deps: TestDeps, payment: Step) {
 
 type Outcome = { readonly applied: boolean }
 
-/** A write, `afterMs` from now, by a caller that has read the payment. */
 type Write = (deps: TestDeps, read: CreatingPayment, afterMs?: number) => Promise<Outcome>
 
 function takeOver(deps: TestDeps, read: CreatingPayment, afterMs: number = 0) {

@@ -28,7 +28,6 @@ export async function aScene<Deps extends TestDeps = TestDeps>(
   return sceneOf(deps, client, await aPendingPayment(deps, client, fields))
 }
 
-/** A payment, actions on it, and reads of what is stored about it. */
 function sceneOf<Deps extends TestDeps>(deps: Deps, client: Client, payment: Payment) {
   const { paymentId, paymentRequestId } = payment
   return {
@@ -39,9 +38,8 @@ function sceneOf<Deps extends TestDeps>(deps: Deps, client: Client, payment: Pay
     ledger: () => ledgerView(deps, client.clientId),
     event: (type: string) => eventOf(deps, payment, type),
     suspenseOf: (providerPaymentId: string) => findSuspense(deps, providerPaymentId),
-    /** The customer pays. No callback reaches the gateway. */
+    /** No callback reaches the gateway. */
     pay: (amountMinor?: number) => deps.provider.pay(paymentRequestId, amountMinor),
-    /** The payment's request at the provider, after `changes` are stored in it. */
     request: (changes: Partial<ReturnType<typeof deps.provider.requestOf>> = {}) => {
       const request = { ...deps.provider.requestOf(paymentRequestId), ...changes }
       deps.provider.requests.set(paymentRequestId, request)
@@ -55,14 +53,11 @@ function sceneOf<Deps extends TestDeps>(deps: Deps, client: Client, payment: Pay
   }
 }
 
-/** The `it` for tests of a pending payment. After each test the client's books are audited. */
+/** After each test the client's books are audited. */
 export const paymentTest = clientTest
   .extend('payment', ({ deps, client }) => aPendingPayment(deps, client))
   .extend('scene', ({ deps, client, payment }) => sceneOf(deps, client, payment))
 
-/**
- * The first `times` tries of a transaction fail with a conflict, and each conflict takes `seconds`.
- */
 export function withFrozenConflicts(deps: TestDeps, times: number, seconds: number): TestDeps {
   let conflicts = 0
   return interceptTable(deps, {
@@ -74,9 +69,6 @@ export function withFrozenConflicts(deps: TestDeps, times: number, seconds: numb
   })
 }
 
-/**
- * A new client's create with one idempotency key, which a test may repeat, and its stored items.
- */
 export async function aCreate(fields: Partial<PaymentRequest> = {}, deps = testDeps()) {
   const client = await aStoredClient(deps)
   const paymentId = paymentIdForKey(client.clientId, 'key-1')
@@ -88,9 +80,7 @@ export async function aCreate(fields: Partial<PaymentRequest> = {}, deps = testD
       create(callerDeps, client, request, 'key-1'),
     reread: () => findStoredPayment(deps, paymentId),
     ledger: () => ledgerView(deps, client.clientId),
-    /** How many create calls the provider got. */
     creates: () => deps.provider.countOf('createRequest'),
-    /** The statuses of the create's requests at the provider, oldest first. */
     statuses: () => [...deps.provider.requests.values()].map(({ status }) => status),
   }
 }

@@ -34,7 +34,6 @@ import {
 const PR = 'pr-73762759-0c9b-8178-b48f-0480d694b643'
 const PY = 'py-4e0209e9-67a2-449a-9748-57df6a8bddad'
 
-/** The violations of the facts by a value, path by path. */
 function violationsOf(facts: v.GenericSchema, value: unknown): readonly string[] {
   return (v.safeParse(facts, value).issues ?? []).map(
     (issue) => `${v.getDotPath(issue) ?? ''}: ${issue.message}`,

@@ -12,7 +12,6 @@ import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { paymentTest as it, withFrozenConflicts } from './payment-test.ts'
 
-/** The provider receives money for a request that no payment has. */
 function captureUpstream(deps: TestDeps, reference: string) {
   const providerPaymentId = `py-${crypto.randomUUID()}`
   const captured = {

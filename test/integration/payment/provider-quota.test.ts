@@ -27,7 +27,7 @@ import {
   writtenKeys,
 } from '../../support/test-deps.ts'
 
-/** Two environments on one table. Each environment has its own provider and caches. */
+/** Each environment has its own provider and caches. */
 function environments() {
   const stage = { providerCallsPerMinute: 60 }
   const first = memoryDeps({ stage })
@@ -142,7 +142,6 @@ describe('a pause', () => {
   })
 })
 
-/** Two clients of a provider that takes eight creates a minute, at the beginning of a minute. */
 async function aScarceProvider(callsLeft: number | undefined) {
   const deps = testDeps({ stage: { providerCallsPerMinute: 8 } })
   deps.provider.script('callsLeft', () => callsLeft)

@@ -22,7 +22,6 @@ import {
   withoutSleep,
 } from './recorded-settlement.ts'
 
-/** Alters the write-offs of the window, then audits the client. */
 async function alterWriteOffs(
   deps: TestDeps,
   { clientId }: Client,

@@ -36,7 +36,6 @@ export async function aRecordedSettlement(
   return { deps, client, payment, settlement, pay, status }
 }
 
-/** A recorded settlement after its audit. */
 export async function anAuditedSettlement(...options: Parameters<typeof aRecordedSettlement>) {
   const world = await aRecordedSettlement(...options)
   await auditedNow(world.deps, world.settlement)

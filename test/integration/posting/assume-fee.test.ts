@@ -198,7 +198,6 @@ function askAbout(...transactions: readonly ProviderTransaction[]) {
   return askForOwnRow(deps, PAYMENT)
 }
 
-// `sync-credited.test.ts` tests contracts and negative fees.
 describe('askForOwnRow (design section 4, Fee)', () => {
   it.each([
     ['of another payment', { providerPaymentId: 'py-other' }, false],

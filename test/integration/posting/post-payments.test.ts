@@ -187,7 +187,6 @@ async function reversedEvents(deps: TestDeps, { paymentId }: Payment) {
   ) as readonly Event[]
 }
 
-/** The bodies of a payment's reversal events, oldest first. */
 async function reversalBodies(deps: TestDeps, payment: Payment) {
   return (await reversedEvents(deps, payment))
     .toSorted((a, b) => (a.firedAt < b.firedAt ? -1 : 1))

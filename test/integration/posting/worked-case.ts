@@ -13,7 +13,6 @@ export function reread(deps: TestDeps, payment: Payment) {
   return paymentOf(deps, { payment })
 }
 
-/** Applies rows one after the other, an hour apart. */
 export async function applyRows(deps: TestDeps, payment: Payment, ...rows: readonly MoneyRow[]) {
   for (const row of rows) {
     deps.clock.advance(3_600)

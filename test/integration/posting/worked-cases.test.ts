@@ -1,8 +1,7 @@
 /**
  * Goal: each reversal costs the right party the right amount, figure by figure. Method: each case
  * is worked by hand; the entries are compared as [type, gross, fee, markup, net, provider, house],
- * and the trial balance as [provider, clients, house]. The payment of most cases: 100,000 paid,
- * 4,440 kept by the provider, 100 ours, 95,460 the client's.
+ * and the trial balance as [provider, clients, house].
  */
 import { describe, expect } from 'vitest'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'

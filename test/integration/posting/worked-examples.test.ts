@@ -34,7 +34,6 @@ clientTest(
   'the worked examples of docs/merchants/settlements.md match the entries that merchants see',
   async ({ deps, client }) => {
     const page = readFileSync(join(PROJECT_ROOT, 'docs/merchants/settlements.md'), 'utf8')
-    // Each row of the page's table has a step and the cells of the entry that the step makes.
     const rows = [...page.matchAll(/^\| ([^|`]+\.) \| (.+) \|$/gm)].map(
       ([, step = '', cells = '']) => ({
         step,

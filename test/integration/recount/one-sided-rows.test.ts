@@ -35,9 +35,6 @@ import { clientTest as it } from '../settlement/client-test.ts'
 import { receiveEverything } from './torn-flows.ts'
 import { differencesOf, expectRefused, recount, removeEvent } from './torn-world.ts'
 
-/**
- * A settlement of two payments, and a late payment of the same window that the settlement misses.
- */
 async function settleWithoutLate(deps: TestDeps, client: Client) {
   for (let at = 0; at < 2; at++) await aSucceededPayment(deps, client)
   deps.clock.advance(1)
@@ -51,7 +48,7 @@ function keysOf(payment: Payment): readonly Key[] {
   return entriesOf(payment).map((entry) => entryKey(payment.clientId, entry))
 }
 
-/** Settles all entries except those of `keys`, which become visible after the settlement. */
+/** The entries of `keys` become visible after the settlement. */
 async function sweepWithout(deps: TestDeps, client: Client, keys: readonly Key[]) {
   const items = await Promise.all(keys.map((key) => rawItem(deps, key)))
   for (const key of keys) await deps.table.write(remove(key, exists))
@@ -183,7 +180,6 @@ it('a recount puts back an entry that a settlement has taken, and credits nothin
   await expectBalanced(deps, client.clientId)
 })
 
-/** A payment that was paid, or failed, of which a restore kept only the event. */
 async function anEventAlone({ hasFailed = false } = {}) {
   const deps = memoryDeps()
   const client = await withoutFloor(deps)
@@ -197,7 +193,6 @@ async function anEventAlone({ hasFailed = false } = {}) {
   const close = (status: 'failed' | 'expired') =>
     closePayment(deps, paid.payment, { status, source: 'callback' })
   await (hasFailed ? close('failed') : notify(paid.providerPaymentId))
-  /** Puts the rows back, with `hasSecond` after a second capture. */
   const restore = async ({ hasSecond = false } = {}) => {
     if (hasSecond) await notify(deps.provider.pay(paid.payment.paymentRequestId))
     for (const item of rowsBefore) await putRaw(deps, item)

@@ -41,10 +41,7 @@ export async function syncRows(deps: TestDeps): Promise<void> {
   }
 }
 
-/**
- * The provider sends a callback about each payment and request. After a failure, which the gateway
- * answers 500, the provider repeats the callback later.
- */
+/** After a failure, which the gateway answers 500, the provider repeats the callback later. */
 export async function receiveCallbacks(deps: TestDeps, onFailure?: () => void): Promise<void> {
   const { payments, requests } = deps.provider
   const subjects = [
@@ -54,7 +51,6 @@ export async function receiveCallbacks(deps: TestDeps, onFailure?: () => void): 
   for (const news of subjects) await applyProviderNews(deps, news, 'callback').catch(onFailure)
 }
 
-/** The provider repeats all callbacks without a failure, and the sync reads every row. */
 export async function receiveEverything(deps: TestDeps): Promise<void> {
   await receiveCallbacks(deps)
   await syncRows(deps)
@@ -98,7 +94,6 @@ function refundRow(amount: number) {
 
 type Row = (deps: MemoryDeps, paid: PaidUpstream) => ProviderTransaction
 
-/** A row that takes money back, unless the fields say otherwise. */
 function backRow(transactionId: string, amount: number, fields: Partial<ProviderTransaction>): Row {
   return (deps, paid) => {
     const amounts = { amountMinor: minor(amount), providerMinor: minor(-amount) }
@@ -126,7 +121,6 @@ const wonRow = backRow('txn-won', 40_000, {
 
 type Paid = (deps: MemoryDeps, client: Client) => Promise<PaidUpstream>
 
-/** A payment, a minute after the sync has read the given rows of the payment. */
 function withSyncedRows(payment: Paid, ...rows: readonly Row[]): Paid {
   return async (deps, client) => {
     const paid = await payment(deps, client)
@@ -151,7 +145,6 @@ function daysLater(payment: Paid, days: number): Paid {
   }
 }
 
-/** The provider makes a row of a payment, and the sync reads the row. */
 function rowFlow(payment: Paid, row: Row): Flow {
   return async (deps, client) => {
     const paid = await payment(deps, client)
@@ -188,9 +181,8 @@ async function prepareSettlement(
 }
 
 /**
- * The flows, by what happens to the payment. Two endpoints receive each event. Adjustments,
- * re-credits, house entries and the audit records of settlements are missing, because a recount
- * refuses their differences by name.
+ * Two endpoints receive each event. Adjustments, re-credits, house entries and the audit records of
+ * settlements are missing, because a recount refuses their differences by name.
  */
 export const FLOWS = {
   'commits a create': async (_, client) => (acting) => create(acting, client),

@@ -31,7 +31,6 @@ export async function differencesOf(deps: TestDeps, { clientId }: Client) {
   return (await auditLedger(deps, clientId)).differences
 }
 
-/** Recounts the given differences, or all differences that the audit finds. */
 export async function recount(
   deps: TestDeps,
   client: Client,
@@ -42,10 +41,6 @@ export async function recount(
   return recountLedger(deps, { clientId: client.clientId, expected, operator: 'ana' })
 }
 
-/**
- * Expects that a recount refuses the given differences, or all that the audit finds, and writes
- * nothing.
- */
 export async function expectRefused(
   deps: MemoryDeps,
   client: Client,
@@ -66,15 +61,13 @@ export function removeEvent(deps: MemoryDeps, _: Client, { paymentId }: Payment)
   )
 }
 
-/** An item that a transaction wrote, before and after the write. */
 type WrittenItem = {
   readonly key: Key
   readonly before: StoredItem | undefined
   readonly after: StoredItem | undefined
 }
 
-/** A transaction, with the whole table and the provider right after the write. */
-export type RecordedTransaction = {
+type RecordedTransaction = {
   readonly written: readonly WrittenItem[]
   readonly items: readonly StoredItem[]
   readonly provider: FakeProvider
@@ -128,7 +121,6 @@ function copyOf(provider: FakeProvider) {
  */
 type Cut = readonly boolean[]
 
-/** Every table that a restore can leave after the recorded transactions. */
 export function tornStates(transactions: readonly RecordedTransaction[]) {
   const cuts = transactions.reduce<readonly (readonly Cut[])[]>(
     (before, { written }) =>
@@ -143,7 +135,6 @@ export function tornStates(transactions: readonly RecordedTransaction[]) {
   }))
 }
 
-/** Each item missing, each item alone, each prefix. */
 function cutsOf(count: number) {
   const all = Array.from({ length: count }, (_, at) => at)
   const torn = all.flatMap((at) => [
@@ -160,7 +151,6 @@ function titleOf({ key: { pk, sk } }: WrittenItem) {
   return String(kind).toLowerCase()
 }
 
-/** The table after the last recorded transaction, with the kept items of each transaction. */
 function worldOf(transactions: readonly RecordedTransaction[], kept: readonly Cut[]): MemoryDeps {
   const last = transactions.at(-1)
   if (last === undefined) throw new Error('no transaction was recorded')
@@ -185,10 +175,6 @@ function nameOf({ pk, sk }: Key) {
   return `${pk} ${sk}`
 }
 
-/**
- * A client with `endpoints` endpoints, which all get the events of the specification and of
- * reversals.
- */
 export async function clientWithEndpoints(endpoints: number) {
   const deps = memoryDeps()
   const client = await withoutFloor(deps)
@@ -198,7 +184,6 @@ export async function clientWithEndpoints(endpoints: number) {
   return { deps, client }
 }
 
-/** Every torn state of every transaction of a flow, and the end state of the complete flow. */
 export async function tearFlow(flow: Flow) {
   const { deps, client } = await clientWithEndpoints(2)
   deps.clock.advance(60)
@@ -218,10 +203,6 @@ export async function tearFlow(flow: Flow) {
   }
 }
 
-/**
- * Repeats all callbacks twice, then pays everything out. Answers the client's credited and paid
- * sums, the money in suspense and the final statuses of the payments.
- */
 async function endStateOf(deps: MemoryDeps, client: Client) {
   for (let time = 0; time < 2; time++) {
     await receiveEverything(deps)

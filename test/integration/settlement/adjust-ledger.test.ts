@@ -32,7 +32,6 @@ async function aWorld() {
 
 const it = testWith(aWorld, 'deps', 'clientId', 'adjust', 'entries', 'pendingSum')
 
-/** A row of the provider that belongs to no client, as the sync books it. */
 function anUnclaimedRow(
   deps: TestDeps,
   fields: { rowAt?: Timestamp; type?: 'unmatched' | 'withdrawal' } = {},

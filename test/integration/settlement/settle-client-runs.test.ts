@@ -73,7 +73,6 @@ function messagesIn({ sent }: TestDeps) {
   return sent.splice(0).map(({ message }) => JSON.stringify(message.body))
 }
 
-/** Runs the worker twice for each message until the queue is empty. Answers the number of runs. */
 async function drainQueue(deps: TestDeps) {
   let runs = 0
   for (let bodies = messagesIn(deps); bodies.length > 0 && runs < 100; bodies = messagesIn(deps)) {
@@ -149,7 +148,6 @@ describe('a window with too many entries for one run', () => {
     expect(starts.slice(0, 2)).toStrictEqual([false, true])
   })
 
-  /** Runs `otherRun` before progress is stored, at most twice. */
   const depsOvertakenBy = (deps: TestDeps, otherRun: () => Promise<unknown>) => {
     let times = 0
     return interceptTable(deps, {

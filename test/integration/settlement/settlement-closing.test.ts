@@ -31,10 +31,6 @@ const ACTIONS = {
 }
 type Action = keyof typeof ACTIONS
 
-/**
- * Performs an operator's action. A payout first waits for the settlement's audit, and has a bank
- * reference.
- */
 async function act(
   deps: TestDeps,
   action: Action,
@@ -49,7 +45,6 @@ async function act(
   return invokeAdmin(ACTIONS[action], deps, input)
 }
 
-/** The actions that bring a recorded settlement into each state. */
 const STATES = {
   recorded: [],
   manual_paid: ['mark-settlement-paid'],

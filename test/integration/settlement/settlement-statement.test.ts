@@ -19,7 +19,6 @@ import {
 import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
-/** A stored settlement with `count` entries of payments of 20,000, a millisecond apart. */
 async function aSettlementWithEntries(deps: TestDeps, count: number) {
   const clientId = aClientId()
   await deps.table.write(putWindow(clientId, deps.now()))

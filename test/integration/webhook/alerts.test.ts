@@ -53,7 +53,6 @@ function idsOf(deliveries: readonly Delivery[]) {
   return deliveries.map(({ deliveryId }): string => deliveryId)
 }
 
-/** The deps with a topic that runs `act` for each alert, then refuses the alert. */
 function withFailingTopic(
   deps: TestDeps,
   act: (...alert: Parameters<TestDeps['alerts']['publish']>) => unknown,
@@ -82,7 +81,6 @@ async function world(times = 1) {
     check: (checkDeps: TestDeps = deps) => checkAbandonedDelivery(checkDeps, delivery.deliveryId),
     redeliverAgain: () =>
       redeliver(deps, { clientId, deliveryId: delivery.deliveryId, operator: 'ayu' }),
-    /** The deliveries that each message names. */
     namedIds: (all = deliveries) =>
       deps.published.map(({ message }) => idsOf(all).filter((id) => message.includes(id))),
     dueAlertRows: () => deps.stored.items().filter(({ work }) => work === 'alert'),

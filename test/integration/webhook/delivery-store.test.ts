@@ -45,7 +45,6 @@ function claimOf(deps: TestDeps) {
   return { token: 'mine', until: addMs(deps.now(), 30_000) }
 }
 
-/** Each write answers whether the table applied it. */
 const WRITES = {
   claimAttempt: async (deps: TestDeps, read: Delivery) =>
     (await claimAttempt(deps, read, claimOf(deps))) !== undefined,

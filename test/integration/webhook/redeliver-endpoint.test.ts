@@ -20,7 +20,6 @@ import {
 } from '../../support/webhook-builders.ts'
 import { webhookTest } from './webhook-test.ts'
 
-/** A time before all events of a test. */
 const since = testDeps().now()
 
 /** Stores an event, a second after the previous event, and a delivery if its fields are given. */
@@ -31,7 +30,6 @@ async function anEventOf(deps: TestDeps, endpoint: Endpoint, delivery?: Partial<
   return event
 }
 
-/** The statuses of the deliveries before anything is redelivered. */
 const STATUSES_BEFORE = {
   abandoned: 'abandoned',
   skipped: 'skipped',

@@ -60,10 +60,6 @@ async function aFinishedDelivery(overrides: Partial<Delivery> = ABANDONED) {
   }
 }
 
-/**
- * The replies to an operator and to a merchant differ. Only an operator's redelivery has an audit
- * record.
- */
 const DIFFERENCES = {
   byOperator: { records: 1, deleted: 'the endpoint is deleted' },
   byMerchant: { records: 0, deleted: 'the endpoint is disabled' },

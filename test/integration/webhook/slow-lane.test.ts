@@ -33,7 +33,6 @@ const DELIVERED: WebhookResult = { httpStatus: 200, durationMs: 9 }
 const HUNG: WebhookResult = { error: 'timeout', durationMs: 10_000 }
 const REFUSED: WebhookResult = { ...HUNG, error: 'connection', durationMs: 3 }
 
-/** A due delivery to an endpoint in the slow lane. */
 function slowDelivery(overrides: Partial<Endpoint> = {}) {
   return dueDelivery({}, { slowSince: addMs(testDeps().now(), -MINUTE_MS), ...overrides })
 }

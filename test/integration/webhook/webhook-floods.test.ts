@@ -20,7 +20,6 @@ function hint(bytes: number) {
 }
 const OK = 'HTTP/1.1 200 OK\r\n\r\n'
 
-/** Sends the text again and again, as long as the other side reads. */
 function floodWith(text: string) {
   return (socket: Socket) => {
     const flood = () => {

@@ -38,10 +38,7 @@ export async function deployStage(rehearsal: Rehearsal): Promise<string> {
   return apiUrl
 }
 
-/**
- * Fills the provider's secrets and sets its callback URL, which no deployment can do. Returns the
- * API's URL.
- */
+/** Fills the provider's secrets and sets its callback URL, which no deployment can do. */
 export async function connectProvider({ world }: Rehearsal, region: string): Promise<string> {
   const { keys, token } = world.dashboard
   await putSecrets(region, keys[0] ?? '', [token])
@@ -52,7 +49,6 @@ export async function connectProvider({ world }: Rehearsal, region: string): Pro
   return apiUrl
 }
 
-/** Puts the provider's key and callback tokens into the stage's secrets in a region. */
 export async function putSecrets(
   region: string,
   key: string,

@@ -89,7 +89,6 @@ async function copyRows(): Promise<number> {
   return copied
 }
 
-/** Destroys a disposable stage, and checks that nothing of it is left. */
 export async function destroyStage({ env, step }: Rehearsal, region: string): Promise<void> {
   await step(`the restored tables in ${region} are deleted by hand`, async () => {
     const client = awsClients(region).dynamodb

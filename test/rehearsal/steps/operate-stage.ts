@@ -19,7 +19,6 @@ const LOOKUPS = MANIFEST.flatMap(({ trigger }) =>
   trigger.kind === 'http' && trigger.method === 'GET' ? [trigger.path.replace('/v1/', '')] : [],
 )
 
-/** Operators run every action that no earlier step needed. */
 export function operateStage(
   { step, admin, clock, verdicts }: Rehearsal,
   { merchant, payments }: Done,
@@ -93,7 +92,6 @@ export function operateStage(
       $endpoint: merchant.endpointId,
       $succeeded: payments.paid.id,
     }
-    // Actions that no step above runs are run with their right payloads.
     for (const name of silent.filter((action) => action in RIGHT_PAYLOADS)) {
       await admin(name, Object(fillIn(RIGHT_PAYLOADS[name], names)), [0, 1])
     }
@@ -117,7 +115,6 @@ export function lookUp(
     }
     for (const path of LOOKUPS) {
       const asked = path.replace(/^(\w+)\/\{id\}/, (_, of: string) => `${of}/${ids[of]}`)
-      // No list is empty here.
       await merchant.get(
         v.object({ data: v.optional(v.pipe(v.array(v.unknown()), v.minLength(1))) }),
         asked,
@@ -169,9 +166,6 @@ export function wakeHelpers({ step, verdicts }: Rehearsal) {
   })
 }
 
-/**
- * Runs the doctor, which asks over HTTPS and AWS's own interfaces. Drift detection is among them.
- */
 export function examineStage({ step, npm }: Rehearsal): Promise<void> {
   return step('npm run doctor finds nothing wrong', async () => {
     const { output } = await npm(['doctor', '--json'], { codes: [0, 1, 3] })

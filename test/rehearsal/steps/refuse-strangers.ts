@@ -87,10 +87,7 @@ const intoQueue = new SendMessageCommand({
 })
 const ofCallback = new GetSecretValueCommand({ SecretId: callbackSecretName('dev') })
 
-/**
- * Calls that a role may not make, and calls that it may make. The allowed calls show that the
- * credentials are right.
- */
+/** The allowed calls show that the credentials are right. */
 function probesOf(
   as: (name: string) => DynamoDBClientConfig & { readonly region: string },
   KeyId: string,

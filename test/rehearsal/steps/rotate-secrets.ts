@@ -53,7 +53,6 @@ export async function rotateSecrets(
   return true
 }
 
-/** Whether the API accepts each of these callback tokens now. */
 async function accepted(apiUrl: string, ...tokens: readonly string[]): Promise<readonly boolean[]> {
   const found = await checkCallback({ url: `${apiUrl}/callbacks/xendit`, tokens })
   return found
@@ -61,10 +60,7 @@ async function accepted(apiUrl: string, ...tokens: readonly string[]): Promise<r
     .map(({ state }) => state === 'ok')
 }
 
-/**
- * Ends the old key and token. The deployment before this step has started processes that do not
- * know them.
- */
+/** The deployment before this step has started processes that do not know the old key and token. */
 export function endRotation(rehearsal: Rehearsal, merchant: Merchant, apiUrl: string) {
   const { step, world } = rehearsal
   const deleteKey = async () => {

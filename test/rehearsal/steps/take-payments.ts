@@ -10,10 +10,6 @@ import { call, eventually, expect, OPERATOR, type Rehearsal } from '../rehearsal
 
 export type TakenPayments = Readonly<Record<'paid' | 'cancelled' | 'unpaid', Payment>>
 
-/**
- * Payments over HTTPS: created, replayed, paid, announced at the second attempt, cancelled,
- * reversed.
- */
 export async function takePayments(
   rehearsal: Rehearsal,
   merchant: Merchant,
@@ -91,10 +87,7 @@ export function advance({ world, clock }: Rehearsal, seconds: number): void {
 
 const SYNC_RUNS = 20
 
-/**
- * Runs the sync until it has read everything. A run that meets a jump of the clock may break off:
- * the next run continues.
- */
+/** A run that meets a jump of the clock may break off: the next run continues. */
 export async function syncCompletely({ admin }: Rehearsal): Promise<void> {
   // A run that broke off prints nothing.
   const schema = v.optional(v.object({ complete: v.boolean() }))
@@ -107,10 +100,7 @@ export async function syncCompletely({ admin }: Rehearsal): Promise<void> {
 /** Longer than the provider's settlement with any weekend, and the 24 hours of the sweep. */
 const DAYS_TO_PAYOUT = 5
 
-/**
- * Days later fees and reversals are final. Pays out one settlement, and another that the bank has
- * refused once.
- */
+/** Days later fees and reversals are final. */
 export async function payOut(rehearsal: Rehearsal, merchant: Merchant, { unpaid }: TakenPayments) {
   const { step, admin } = rehearsal
   const operator = { operator: OPERATOR }
@@ -175,10 +165,6 @@ function recorded(merchant: Merchant, before: readonly Settlement[]) {
   })
 }
 
-/**
- * Due work audits the settlement, the bank's file lists it, and an operator marks it paid with the
- * bank's reference.
- */
 async function payOutNow(
   rehearsal: Rehearsal,
   { id }: Settlement,

@@ -13,7 +13,7 @@ import { inTraffic } from '../traffic.ts'
 /** A setting of the next release, which the present release lacks. */
 const PAYER = { returnUrl: 'https://example.com/', name: 'Next release' }
 
-/** Deploys a release over a stage in use: functions change, and stored data does not. */
+/** Functions change, and stored data does not. */
 export async function updateStage(rehearsal: Rehearsal, merchant: Merchant): Promise<true> {
   const { step } = rehearsal
   await step('npm run deploy over it, with a release that changes functions', async () => {
@@ -55,7 +55,6 @@ export const BREAKS = [
   },
 ]
 
-/** Releases that cannot work fail at their proof, and the stage keeps the previous release. */
 export async function refuseRelease(rehearsal: Rehearsal, merchant: Merchant): Promise<void> {
   const { step } = rehearsal
   for (const [at, one] of BREAKS.entries()) {
@@ -74,8 +73,7 @@ export async function refuseRelease(rehearsal: Rehearsal, merchant: Merchant): P
 }
 
 /**
- * A worker of the release is broken. This shows only after all functions have changed, and the
- * rollback restores all of them.
+ * The broken worker shows only after all functions have changed. The rollback restores all of them.
  */
 export async function rollBackUpdate(rehearsal: Rehearsal, merchant: Merchant): Promise<void> {
   const { step } = rehearsal
@@ -99,7 +97,6 @@ export async function rollBackUpdate(rehearsal: Rehearsal, merchant: Merchant): 
   )
 }
 
-/** What an update changes of each function: its code and its settings, as one text. */
 async function deployedNow(): Promise<string> {
   const { lambda } = awsClients(REGION)
   const lines: string[] = []

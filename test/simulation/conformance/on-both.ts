@@ -14,7 +14,7 @@ import type { QueryInput } from '../../../shared/table/table.ts'
 import { dynamoDb } from '../../support/dynamodb.ts'
 import { PATIENCE_MS } from '../../support/patience.ts'
 
-/** A request as plain data, so that a failure can print it. A step alone is a single write. */
+/** Plain data, so that a failure can print it. A step alone is a single write. */
 export type Asked =
   | Step
   | { readonly kind: 'get'; readonly key: Key }
@@ -22,7 +22,6 @@ export type Asked =
   | { readonly kind: 'transact'; readonly steps: readonly Step[] }
   | { readonly kind: 'query'; readonly query: QueryInput }
 
-/** The answer of a request, or the name of its error. */
 export type Answer =
   | {
       readonly error?: string
@@ -33,7 +32,6 @@ export type Answer =
     }
   | undefined
 
-/** Sends the same requests to both tables, which must answer the same. Returns the answers. */
 export async function onBoth(sequence: readonly Asked[]): Promise<readonly Answer[]> {
   const { model, local } = bothTables()
   const answers: Answer[] = []
@@ -116,12 +114,10 @@ export function transact(...steps: readonly Step[]): Asked {
   return { kind: 'transact', steps }
 }
 
-/** A key that no other test has. */
 export function aKey(): Key {
   return { pk: `conformance-${randomUUID()}`, sk: 'ITEM' }
 }
 
-/** All pages of a query, or the first refused page. */
 export async function queryOnBoth(input: QueryInput): Promise<readonly Answer[]> {
   const answers = [...(await onBoth([query(input)]))]
   for (let cursor = answers[0]?.cursor; cursor; cursor = answers.at(-1)?.cursor) {
@@ -130,7 +126,7 @@ export async function queryOnBoth(input: QueryInput): Promise<readonly Answer[]>
   return answers
 }
 
-/** An answer in one word. It shows that a case tests what its name says. */
+/** The word shows that a case tests what its name says. */
 export function inAWord(answer: Answer): string {
   if (answer === undefined) return 'nothing'
   if (answer.error !== undefined) return answer.error === INVALID ? 'invalid' : 'not sent'
@@ -138,14 +134,13 @@ export function inAWord(answer: Answer): string {
   return answer.applied ? 'applied' : 'refused'
 }
 
-/** How often each word occurred. */
 export function tallyOf(answers: readonly Answer[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const word of answers.map(inAWord)) counts[word] = (counts[word] ?? 0) + 1
   return counts
 }
 
-/** Sends several sequences at the same time, because DynamoDB Local then answers faster. */
+/** DynamoDB Local answers faster if it gets several sequences at the same time. */
 export async function tallyOnBoth(sequences: readonly (readonly Asked[])[]) {
   const waiting = [...sequences]
   const answers: Answer[] = []

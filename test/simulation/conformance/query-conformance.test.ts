@@ -30,10 +30,6 @@ async function table(): Promise<Source> {
   }
 }
 
-/**
- * A partition of an index with one entry or two for some days, whose items have more than it
- * projects.
- */
 async function index(): Promise<Source> {
   const work = randomUUID()
   const days = ['2026-11-01', '2026-11-02', '2026-11-02', '2026-11-03', '2026-11-04']

@@ -16,7 +16,6 @@ import { createSimQueue } from '../world/sim-queue.ts'
 
 type Received = { readonly body: string; readonly receiveCount: number; readonly receipt: string }
 
-/** One queue, of the model or of the emulator, on a clock that the test moves. */
 type Queue = {
   readonly send: (body: string, delaySeconds: number) => Promise<unknown>
   readonly receive: (max: number) => Promise<readonly Received[]>
@@ -150,7 +149,6 @@ describe('the model and the emulator', () => {
   })
 })
 
-/** Behaviour that no emulator offers. */
 describe('the model alone', () => {
   const filled = () => {
     const queue = createSimQueue({ visibilityMs: 30_000, maxReceiveCount: 3 })

@@ -83,7 +83,6 @@ function recordOf(names: readonly string[]) {
   return fc.record(Object.fromEntries(names.map((name) => [name, valueOf(name)])))
 }
 
-/** Mostly with a value of the field's type. */
 const comparison = field.chain((name) =>
   fc.record({
     test: fc.constantFrom('equals', 'atMost', 'below', 'above'),
@@ -167,7 +166,6 @@ const range: fc.Arbitrary<Range> = fc.oneof(
 
 type Source = readonly [index: IndexName | undefined, ...partition: unknown[]]
 
-/** Every partition of every index that the requests can fill. */
 const INDEXED: readonly Source[] = ['@o1', '@o2'].flatMap((owner): readonly Source[] => [
   ...['e1', 'e2'].flatMap((entity): readonly Source[] => [
     ['by-owner', owner, entity],
@@ -210,7 +208,6 @@ const request: fc.Arbitrary<Asked> = fc.oneof(
   fc.uniqueArray(key, { minLength: 1 }).map((keys) => batch(...keys)),
   { arbitrary: queries, weight: 2 },
 )
-/** Items that are in every index, for the later requests. */
 const start = fc.tuple(key, recordOf(FIELDS)).map(([at, item]) => put(at, withId(at, item)))
 
 const randomRequests: fc.Arbitrary<readonly Asked[]> = fc
@@ -221,11 +218,9 @@ const randomRequests: fc.Arbitrary<readonly Asked[]> = fc
   .map(([starts, requests]) => [...starts, ...requests])
 
 const SEQUENCES = runs(40)
-/** DynamoDB Local answers several requests at once faster than in sequence. */
 const SIDE_BY_SIDE = 8
 const SEED = 20_261_102
 
-/** The writes of a transaction without their conditions. */
 function unconditional(asked: Asked): Asked {
   return asked.kind !== 'transact'
     ? asked

@@ -179,7 +179,6 @@ function indexKeys(entityBytes: number, idBytes: number) {
   }
 }
 
-/** Fields that give an item with a key of `aKey` exactly this size. */
 function fieldsOfSize(bytes: number) {
   return { data: 'x'.repeat(bytes - Buffer.byteLength(`pksk${aKey().pk}ITEMdata`)) }
 }

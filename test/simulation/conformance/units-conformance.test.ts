@@ -18,7 +18,6 @@ function long(letter: string) {
   return { note: letter.repeat(4_500) }
 }
 
-/** Requests in this order, each with its cost. */
 const SINGLE: readonly (readonly [string, number, (table: TableRequests) => Promise<unknown>])[] = [
   ['a small item', 1, write(put({ pk, sk: 'b' }, { note: 'short' }))],
   ['an item of five kilobytes in an index', 6, write(put(key, { ...listed, ...long('x') }))],

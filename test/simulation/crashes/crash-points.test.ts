@@ -17,7 +17,6 @@ import type { Flow } from './payment-flows.ts'
  * is noticed.
  */
 
-/** A call that leaves the world as it was. */
 const READS = /^(table (get|batchGet|query)|provider GET .*|get secret|seal|unseal|resolve host)$/
 
 describe('a crash at every await', () => {
@@ -42,7 +41,7 @@ describe('a crash at every await', () => {
 /** One seed for all runs, so they differ only in the crash. */
 const SEED = 1
 
-/** The awaits of a flow, in order: counted by running it once without a crash. */
+/** The awaits are counted by running the flow once without a crash. */
 async function awaitsOf([, , prepare, run]: Flow): Promise<readonly string[]> {
   const play = await startPlay({ seed: SEED })
   const prepared = await prepare(play)
@@ -51,10 +50,6 @@ async function awaitsOf([, , prepare, run]: Flow): Promise<readonly string[]> {
   return started.flatMap(({ awaits }) => awaits)
 }
 
-/**
- * Kills the flow at one point, lets its caller try again, lets the world rest, and says what is
- * wrong then.
- */
 async function crashAt(
   [, , prepare, run, retry]: Flow,
   point: CrashPoint,

@@ -27,13 +27,11 @@ import {
   upstreamOf,
 } from './payment-flows.ts'
 
-/** A credited payment whose row the provider settles meanwhile. */
 const creditUnposted = thenWait(creditPayment, 26 * HOUR_MS)
 
 const deliver = run('deliver-webhook')
 const dueDeliveries = run('check-due-deliveries')
 
-/** Flows from an event to its last attempt and its alert. */
 const WEBHOOK_FLOWS: readonly Flow[] = [
   [
     'messages that were not sent',
@@ -62,7 +60,6 @@ const wakeSync = run('sync-slices', () => messageOf({ woken: true }))
 const trigger = run('trigger-settlement', forClient)
 const refresh = run('refresh-payment', (_, id) => ({ operator: 'sim', payment_id: id }))
 
-/** Flows from a settled row to a payout. */
 const MONEY_FLOWS: readonly Flow[] = [
   ['sweep', 3, ageFunds, scheduledRun('sweep-settlements')],
   ['settle', 27, ageFunds, settle],
@@ -84,10 +81,9 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['refresh', 15, (play) => payUpstream(play), refresh],
 ]
 
-/** All flows. Each new flow is added here. */
+/** Each new flow is added here. */
 export const FLOWS: readonly Flow[] = [...PAYMENT_FLOWS, ...WEBHOOK_FLOWS, ...MONEY_FLOWS]
 
-/** A credited payment whose messages were not sent. */
 async function loseMessages(play: Play): Promise<void> {
   const id = await payUpstream(play)
   stopTriggers(play, { queueSendFails: 1 })
@@ -117,7 +113,6 @@ async function scheduleMessage(play: Play, key?: string): Promise<ReceivedMessag
   return message
 }
 
-/** A delivery that waits for an endpoint marked as slow, as a message of either lane. */
 function scheduleToSlow(slow: boolean) {
   return async (play: Play) => {
     const message = await scheduleMessage(play)
@@ -150,7 +145,6 @@ function redeliverOwn(play: Play, id: unknown, options: InvokeOptions = {}) {
   return requestAs(play.world, tenantOf(play), 'api-redeliver-webhook', { id: String(id) }, options)
 }
 
-/** The messages of deliveries that are at the last attempt of their round. */
 async function reachLastAttempt(
   play: Play,
   ...keys: readonly string[]
@@ -165,14 +159,12 @@ async function reachLastAttempt(
   world.paused.add('webhooks')
   await passTime(play, 3_840_000)
   const last = world.queues.webhooks.receive({ max: 10, nowMs: world.scheduler.nowMs() })
-  // The merchant has two endpoints.
   if (last.length !== 2 * keys.length)
     throw new Error(`${last.length} deliveries are at their last attempt`)
   world.paused.delete('webhooks')
   return last.map((message) => sqsEvent([message]))
 }
 
-/** Several abandoned deliveries. The first of each endpoint is reported to the operators. */
 async function makeAlertsDue(play: Play): Promise<void> {
   for (const event of await reachLastAttempt(play, 'first', 'second', 'third'))
     await runUntil(play.world, invoke(play.world, 'deliver-webhook', event))
@@ -184,7 +176,6 @@ function messageOf(body: object): object {
   return sqsEvent([{ messageId: 'm', body: JSON.stringify(body) }])
 }
 
-/** Funds that are posted and may be settled. */
 async function ageFunds(play: Play): Promise<void> {
   await creditUnposted(play)
   await syncNow(play)
@@ -194,13 +185,11 @@ function syncNow({ world }: Play) {
   return runUntil(world, invoke(world, 'sync-provider-transactions', {}))
 }
 
-/** More funds than one run sums. */
 async function ageManyFunds(play: Play): Promise<void> {
   for (const key of ['first', 'second', 'third']) await creditPayment(play, key)
   await ageFunds(play)
 }
 
-/** A settlement that was audited a minute after its record. */
 async function auditSettlement(play: Play): Promise<string> {
   const id = await recordSettlement(play)
   await passTime(play, 61_000)
@@ -220,7 +209,6 @@ function onPrepared(name: string, more: object = {}) {
   return run(name, (_, id) => ({ ...onSettlement(id), ...more }))
 }
 
-/** A settlement after these actions of operators. */
 function recordThen(...actions: readonly string[]): Prepare {
   return async (play) => {
     const id = await recordSettlement(play)
@@ -230,7 +218,6 @@ function recordThen(...actions: readonly string[]): Prepare {
   }
 }
 
-/** After a sync that has read everything so far. */
 function syncThen(prepare: Prepare): Prepare {
   return async (play) => {
     stopTriggers(play)
@@ -239,13 +226,11 @@ function syncThen(prepare: Prepare): Prepare {
   }
 }
 
-/** A credited payment that the provider voids. */
 async function voidPayment(play: Play): Promise<void> {
   const id = await creditPayment(play)
   play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind: 'voided' })
 }
 
-/** A credited payment whose money a dispute took and gives back. The sync has read the dispute. */
 async function winDispute(play: Play): Promise<void> {
   const id = await creditPayment(play)
   const take = (kind: string) =>

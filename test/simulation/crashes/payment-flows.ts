@@ -9,12 +9,11 @@ import { CALLBACK_TOKEN, runUntil, waitFor } from '../world/world.ts'
 
 /** Brings the world to just before a flow, without faults, and stops what would start it. */
 export type Prepare = (play: Play) => Promise<unknown>
-/** The one invocation of a flow that is killed. */
 export type Run = (play: Play, prepared: unknown, options: InvokeOptions) => Promise<unknown>
 /** What the caller of a flow does afterwards; time passes until it has its answer. */
-export type Retry = (play: Play, prepared: unknown) => Promise<unknown>
+type Retry = (play: Play, prepared: unknown) => Promise<unknown>
 
-/** A flow whose every await is a crash point. `awaits`: how many calls its run awaits. */
+/** `awaits`: how many calls the flow's run awaits. */
 export type Flow = readonly [
   name: string,
   awaits: number,
@@ -23,7 +22,6 @@ export type Flow = readonly [
   retry?: Retry,
 ]
 
-/** An invocation with the prepared event, or with an event that is made from it. */
 export function run(
   name: string,
   eventOf: (play: Play, prepared: unknown) => unknown = (_, prepared) => prepared,
@@ -49,7 +47,7 @@ export function passTime({ world }: Play, ms: number): Promise<void> {
   return world.scheduler.runFor(ms)
 }
 
-/** Without callbacks and schedules: only messages start a function. */
+/** Only messages start a function. */
 export function stopTriggers({ world }: Play, more: Partial<Faults> = {}): void {
   world.faults = { ...NO_FAULTS, callbackLost: 1, scheduleMissed: 1, ...more }
 }
@@ -98,7 +96,7 @@ export function upstreamOf({ world }: Play, paymentId: string) {
   return found
 }
 
-/** The customer pays; the provider's callback does not get through. */
+/** The provider's callback does not get through. */
 export async function payUpstream(play: Play, amount?: number, key?: string): Promise<string> {
   const id = await createPayment(play, VA, key)
   const { payment_request_id: requestId } = upstreamOf(play, id)
@@ -142,7 +140,6 @@ function cancel(play: Play, id: unknown, options: InvokeOptions = {}) {
   return http(play, tenantOf(play), 'api-cancel-payment', { id: String(id) }, options)
 }
 
-/** A payment after its expiry time that no worker has expired yet. */
 const createExpired = thenWait((play) => createPayment(play, QRIS), 601_000)
 
 function sendCreate(play: Play, _: unknown, options: InvokeOptions): Promise<unknown> {
@@ -154,14 +151,12 @@ async function retryCreate(play: Play): Promise<void> {
   await create(play)
 }
 
-/** A create that the provider took and whose answer was lost. */
 async function loseAnswer(play: Play): Promise<void> {
   stopTriggers(play, { providerAnswerLost: 1 })
   await runUntil(play.world, create(play))
   stopTriggers(play)
 }
 
-/** An expired payment whose cancel could not reach the provider. */
 const failCancel = thenWait(async (play) => {
   const id = await createPayment(play, QRIS)
   stopTriggers(play, { providerUnreachable: 1 })
@@ -172,7 +167,6 @@ const failCancel = thenWait(async (play) => {
 
 const duePayments = run('check-due-payments')
 
-/** Flows of a payment from its create to its end. */
 export const PAYMENT_FLOWS: readonly Flow[] = [
   ['create', 5, async () => undefined, sendCreate, retryCreate],
   ['create, taking over', 6, loseAnswer, sendCreate, retryCreate],

@@ -93,10 +93,6 @@ function captured(world: World): ReadonlyMap<string, number> {
   return new Map(known.map(({ id, amount }) => [id, amount]))
 }
 
-/**
- * At rest: the audits of all clients and the books find nothing, and the house's journal agrees
- * with its totals.
- */
 export async function booksProblems({ world, tenants }: Play): Promise<readonly string[]> {
   const problems = [...houseProblems(world.table.items())]
   const whole = [

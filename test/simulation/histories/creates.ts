@@ -90,7 +90,6 @@ export async function replayCreate(play: Play): Promise<void> {
 /** The wallet that pushes to the customer's phone. */
 const PUSH = { method: 'ewallet', channel_code: 'OVO' }
 
-/** One payment that a merchant wants, and how it asks for it. */
 export function newCreate(play: Play, isPush = false, livesSeconds?: number) {
   const { world } = play
   const tenant = world.prng.pick(play.tenants)
@@ -107,7 +106,6 @@ export function newCreate(play: Play, isPush = false, livesSeconds?: number) {
     pk,
     body,
     row,
-    /** Sends the create, or its key with another body. */
     send: (options: InvokeOptions = {}, words = body) =>
       sendCreate(play, tenant, key, words, options),
     /** Another merchant's requests use the same environments, and keep them awake for a while. */
@@ -150,7 +148,6 @@ export function pushEndsMs({ row }: NewCreate): readonly number[] {
   return ends.map((at) => Date.parse(at) + 60_000).filter((ms) => !Number.isNaN(ms))
 }
 
-/** Faults of the provider when a create asks for a request. */
 export const CREATE_FAULTS = [
   { fault: 'timeout_after_commit' },
   { fault: 'timeout_after_commit' },
@@ -160,10 +157,6 @@ export const CREATE_FAULTS = [
   { fault: 'refuse', value: 'CHANNEL_NOT_ACTIVATED' },
 ]
 
-/**
- * A merchant that keeps retrying: its create fails in every way, and it retries when a lease or a
- * push ends.
- */
 export async function createStubbornly(play: Play): Promise<void> {
   const { world, prng, provider } = play
   const wanted = newCreate(play)
@@ -201,7 +194,6 @@ export async function createStubbornly(play: Play): Promise<void> {
     if (prng.chance(0.4)) payOne(play, request, { wrong: 0.2 })
 }
 
-/** A customer pays, or an operator refreshes, while the payment is created. */
 function meanwhile(play: Play, { paymentId, requests }: NewCreate): void {
   const { prng, provider } = play
   if (requests().length > 0 && prng.chance(0.4)) {
@@ -212,7 +204,6 @@ function meanwhile(play: Play, { paymentId, requests }: NewCreate): void {
   if (prng.chance(0.15)) void operate(play.world, 'refresh-payment', { payment_id: paymentId })
 }
 
-/** When a merchant retries: at once, in seconds, or when a lease or a push ends. */
 function untilNextMs({ prng, scheduler }: Play, wanted: NewCreate): number {
   const ends = [wanted.leaseEndMs(), ...pushEndsMs(wanted)].filter((ms) => ms > scheduler.nowMs())
   if (ends.length === 0 || prng.chance(0.5))

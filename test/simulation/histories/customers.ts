@@ -8,12 +8,10 @@ import { count } from '../world/tally.ts'
 import { hasFault, trace, type World } from '../world/world.ts'
 import type { Play } from './play.ts'
 
-/** A rupiah less, or more. */
 export function wrongAmount({ prng }: World, amount: number): number {
   return amount > 1 && prng.chance(0.5) ? amount - 1 : amount + 1
 }
 
-/** A customer pays any open request, also requests that the merchant never saw. */
 export async function pay(play: Play): Promise<void> {
   const { world } = play
   const late = hasFault(world, 'paidLate')
@@ -42,7 +40,7 @@ function openRequests({ world }: Play) {
   return world.provider.findPaymentRequests('').filter(isOpen)
 }
 
-/** A customer's action. False if the provider refused it. */
+/** False if the provider refused the action. */
 export function customerPays({ world }: Play, act: () => unknown): boolean {
   try {
     act()
@@ -80,7 +78,6 @@ export function payOne(play: Play, paid: PaymentRequest | undefined, how: How = 
   const { payment_request_id: id, request_amount: asked } = paid
   const amount = prng.chance(wrong) ? wrongAmount(play.world, asked) : asked
   const isUnannounced = prng.chance(unannounced)
-  // The callback is lost, or has a wrong token.
   const silence = { target: 'callback', fault: prng.chance(0.8) ? 'lost' : 'wrong_token' } as const
   const isTwice = !isUnannounced && prng.chance(twice)
   const echo = { target: 'callback', fault: 'duplicate' } as const
@@ -102,7 +99,6 @@ export function payOne(play: Play, paid: PaymentRequest | undefined, how: How = 
     unseenUntilMs.set(paidId, scheduler.nowMs() + prng.int(500, 90_000))
 }
 
-/** A customer pays or declines one of these requests, if there are any. */
 export function customerActs(play: Play, requests: readonly PaymentRequest[], how: How = {}): void {
   const { prng, provider } = play
   if (requests.length === 0) return

@@ -12,7 +12,6 @@ import { addTenant, type Tenant } from '../world/tenants.ts'
 import { runUntil, type World, waitFor, waitUntil } from '../world/world.ts'
 import { startPlay } from './history.ts'
 
-/** The limit of the simulation's third tenant, in points a second. */
 const LIMIT = 4
 /**
  * Four calls a second. The flood's creates that pass use a quarter of them, the neighbours' creates
@@ -57,7 +56,6 @@ function dearest(
   ]
 }
 
-/** A minute at four times the limit. Answers how many requests passed, by their kind. */
 async function flood(
   world: World,
   tenant: Tenant,
@@ -80,7 +78,6 @@ async function flood(
 
 type Times = { readonly create: number[]; readonly get: number[]; readonly due: number[] }
 
-/** A create and some reads a second of one neighbour; when its payments end, by their ids. */
 async function askSteadily(
   world: World,
   tenant: Tenant,
@@ -110,10 +107,6 @@ async function askSteadily(
   return ends
 }
 
-/**
- * What the flooding client has before the flood: payments of one reference, which have expired, and
- * their deliveries.
- */
 async function prepare(world: World, tenant: Tenant): Promise<readonly string[]> {
   for (let number = 0; number < OF_REFERENCE; number++) {
     const body = { ...UNPAID, external_reference: REFERENCE }
@@ -126,10 +119,7 @@ async function prepare(world: World, tenant: Tenant): Promise<readonly string[]>
   )
 }
 
-/**
- * A minute of the neighbours' requests, and how long each took; the time of due work begins at the
- * end of a payment.
- */
+/** The time of due work begins at the end of a payment. */
 async function timesOf(world: World, neighbours: readonly Tenant[]): Promise<Times> {
   const times: Times = { create: [], get: [], due: [] }
   const asking = neighbours.map((tenant) => askSteadily(world, tenant, times))

@@ -26,10 +26,8 @@ import { arrangeRaces, changeDuringWrites, repeatDuringWrites } from './races.ts
 
 export type HistoryOptions = {
   readonly seed: number
-  /** Operations of merchants, customers and operators. */
   readonly operations?: number | undefined
   readonly tracing?: boolean
-  /** Is called before the first operation. */
   readonly began?: (play: Play) => void
 }
 
@@ -44,7 +42,6 @@ export function operationsOf(seed: number): number {
   return seed % LONG_EVERY === 0 ? LONG_OPERATIONS : USUAL_OPERATIONS
 }
 
-/** Connects a world with two merchants and no faults. */
 export async function startPlay(options: WorldOptions): Promise<Play> {
   const world = createWorld(options)
   connectSources(world)
@@ -72,10 +69,6 @@ const HOUR_MS = 3_600_000
 /** After the faults stop, all work must end within this simulated time. */
 const REST_MS = 8 * 24 * HOUR_MS
 
-/**
- * Runs without faults until no work is left. Then checks every promise and runs the gateway's own
- * audit.
- */
 export async function rest(play: Play): Promise<readonly string[]> {
   const { world, tenants } = play
   world.faults = NO_FAULTS
@@ -102,10 +95,7 @@ export async function rest(play: Play): Promise<readonly string[]> {
  */
 const MAX_TRIES = 24
 
-/**
- * Sends a merchant's requests, one a second. A slow clock may count earlier requests, so a 429 is
- * retried.
- */
+/** A slow clock may count earlier requests, so a 429 is retried. */
 function pacedRequests(world: World, tenant: Tenant) {
   return async (functionName: string, asked: HttpRequest = {}) => {
     for (let tries = 1; ; tries++) {
@@ -134,9 +124,7 @@ const ARRANGEMENTS = [
   arrangeConcurrentOperators,
 ]
 
-/**
- * Runs one history. The same seed and number of operations give the same history, byte for byte.
- */
+/** The same seed and number of operations give the same history, byte for byte. */
 export async function runHistory(options: HistoryOptions) {
   const { seed, operations = operationsOf(seed) } = options
   // In every third history the provider bills its fees after the month.
@@ -203,9 +191,7 @@ async function daysWithoutPayments(play: Play): Promise<readonly string[]> {
   return problems
 }
 
-/**
- * A hash of the stored items, the webhooks and the log lines. Equal histories have equal digests.
- */
+/** Equal histories have equal digests. */
 function digestOf(items: readonly RawItem[], play: Play): string {
   return createHash('sha256')
     .update(

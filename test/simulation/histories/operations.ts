@@ -31,7 +31,6 @@ export async function settle({ world, tenants }: Play): Promise<void> {
   await operate(world, 'trigger-settlement', { client_id: world.prng.pick(tenants).clientId })
 }
 
-/** How likely each operation is, as weights. */
 const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [24, create],
   [10, retryCreate],
@@ -78,7 +77,7 @@ async function cancel(play: Play): Promise<void> {
   if (target) await http(play, target.tenant, 'api-cancel-payment', { id: target.id })
 }
 
-/** Mostly a pending payment if there is one, because a terminal payment no longer changes. */
+/** Mostly a pending payment, because a terminal payment no longer changes. */
 function openPayment(play: Play) {
   const target = knownPayment(play)
   const isOpen = (id: string) => paymentRow(play.world, id)?.['status'] === 'pending'
@@ -108,10 +107,6 @@ async function read(play: Play): Promise<void> {
   await http(play, target.tenant, 'api-get-balance')
 }
 
-/**
- * A merchant searches by reference. The list contains its payment, and no payment of another
- * reference or client.
- */
 async function askByReference(
   play: Play,
   tenant: Tenant,

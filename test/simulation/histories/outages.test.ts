@@ -38,7 +38,6 @@ describe('an outage of the queues', () => {
       const play = await startPlay({ seed: 5 })
       const { world, tenants } = play
       const pass = (ms: number) => world.scheduler.runFor(ms)
-      // Payments of a client with two endpoints, which wait for their customers.
       const waiting: string[] = []
       for (let made = 0; made < PAYMENTS; made++) {
         const reply = await runUntil(
@@ -56,7 +55,6 @@ describe('an outage of the queues', () => {
       world.faults = { ...NO_FAULTS, ...faults }
 
       for (const share of [1, 2, 3]) {
-        // The customers of the next payments pay, and the provider calls back.
         for (const id of waiting.splice(0, PAYMENTS / 3)) {
           const [request] = world.provider.findPaymentRequests(id)
           world.provider.simulatePayment(request?.payment_request_id ?? '')
@@ -87,12 +85,11 @@ describe('an outage of the queues', () => {
  * same seed gives the same times.
  */
 const LOAD_MS = 60_000
-/** The time between two events of an endpoint. */
 const EVERY_MS = 500
 /** An attempt that hangs ends after ten seconds, and then its endpoint is marked. */
 const KNOWN_AFTER_MS = 12_000
 
-/** A minute of test events and their results; the first endpoint may hang. */
+/** The first endpoint may hang. */
 async function measureUnderLoad(hangs: boolean) {
   const play = await startPlay({ seed: 5 })
   const { world } = play
@@ -110,9 +107,6 @@ async function measureUnderLoad(hangs: boolean) {
   }
   const of = ({ endpointId }: SimEndpoint) =>
     rowsOf(world, 'DELIVERY').filter((row) => row['endpoint_id'] === endpointId)
-  /**
-   * Milliseconds from each delivery of the neighbours to its POST, after the endpoint is marked.
-   */
   const waits = () => {
     const came = new Map(world.merchants.received.map(({ deliveryId, atMs }) => [deliveryId, atMs]))
     return neighbours.flatMap(of).flatMap((row) => {

@@ -66,19 +66,13 @@ export async function overtakeCreate(play: Play): Promise<void> {
   await send()
 }
 
-/** When actors do something, relative to the expiry. */
 const AROUND_MS = [-20_000, -3_000, -500, -300, 0, 0, 0, 500, 3_000, 30_000]
 
-/**
- * A payment in its last seconds is cancelled, paid, expired and read, while the provider may not
- * answer.
- */
 export async function actNearExpiry(play: Play): Promise<void> {
   const { world, prng, scheduler } = play
   const isPush = prng.chance(0.2)
   const livesSeconds = prng.int(30, 70)
   if (prng.chance(0.5)) {
-    // It expires just before due work runs.
     const lookMs =
       Math.ceil((scheduler.nowMs() + (livesSeconds + 1) * SECOND_MS) / MINUTE_MS) * MINUTE_MS
     await waitUntil(world, lookMs - livesSeconds * SECOND_MS - prng.int(50, 800))
@@ -99,7 +93,6 @@ export async function actNearExpiry(play: Play): Promise<void> {
   const at = Array.from({ length: prng.int(2, 6) }, () => prng.pick(AROUND_MS))
   for (const aboutMs of at.toSorted((one, other) => one - other)) {
     await waitUntil(world, expiresMs + aboutMs + prng.int(-100, 100))
-    // Often the provider's answer to the action is lost.
     if (prng.chance(0.3)) fails(play, 'cancel')
     begun.push(prng.pick(acts)())
   }
@@ -111,7 +104,6 @@ export async function actNearExpiry(play: Play): Promise<void> {
   if (prng.chance(0.3)) await cancel()
 }
 
-/** What merchant, customer, operator and provider may do at one of these moments. */
 function actsOf(play: Play, { paymentId: id, tenant, requests }: NewCreate) {
   const { world, prng, provider } = play
   const cancel = () => http(play, tenant, 'api-cancel-payment', { id })
@@ -140,7 +132,6 @@ function actsOf(play: Play, { paymentId: id, tenant, requests }: NewCreate) {
   return { cancel, refresh, pay, acts: [...once, ...twice, ...twice], rivals: [cancel, payAtOnce] }
 }
 
-/** Faults of the provider's answer to a cancel, and to a read. */
 const CANCELS = ['timeout_after_commit', 'timeout_after_commit', 'timeout', 'http_503', 'http_500']
 const QUESTIONS = ['timeout', 'http_503']
 
@@ -153,7 +144,6 @@ function fails({ world }: Play, target: 'cancel' | 'get') {
 
 const MAX_RIVALS = 12
 
-/** Acts while another worker's write is delayed: one at a time, and a bounded number of times. */
 function rivalOf({ world }: Play, acts: readonly (() => unknown)[]) {
   let left = MAX_RIVALS
   let isUnderWay = false
@@ -165,7 +155,6 @@ function rivalOf({ world }: Play, acts: readonly (() => unknown)[]) {
   }
 }
 
-/** Faults of the provider's answers about the last push. */
 const SILENCES = [
   { target: 'transactions', fault: 'http_503' },
   { target: 'transactions', fault: 'timeout' },
@@ -200,7 +189,6 @@ export async function pushAgain(play: Play): Promise<void> {
       await waitFor(world, prng.int(100, 20_000))
       customerActs(play, wanted.requests(), { unannounced: 0.9, unseen: 0.3, wrong: 0.25 })
     }
-    // At once, or when the last push ends.
     const ends = pushEndsMs(wanted)
     if (ends.length === 0 || prng.chance(0.15)) await waitFor(world, prng.int(50, 2_000))
     else await waitUntil(world, prng.pick(ends) + prng.int(0, 3_000))

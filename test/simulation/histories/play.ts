@@ -9,7 +9,6 @@ export type Play = Scene & {
     string,
     { readonly tenant: Tenant; readonly key: string; readonly body: string }
   >
-  /** Checks of the watchers that run when no work is left. */
   readonly restProblems: readonly (() => readonly string[])[]
   keys: number
 }

@@ -16,13 +16,8 @@ import { sendCreate } from './creates.ts'
 import { customerPays } from './customers.ts'
 import type { Play } from './play.ts'
 
-/** The duration of one call. */
 const CALL_MS = 20
 
-/**
- * Makes rare races frequent: cancels at the expiry; triggers, reversals and changes while a window
- * is summed.
- */
 export function arrangeRaces(play: Play, happens: Happens): void {
   const { world, scenePrng, scheduler } = play
   // Sooner than a flow of the gateway ends.
@@ -60,7 +55,6 @@ export function arrangeRaces(play: Play, happens: Happens): void {
   })
 }
 
-/** Whether some money of a client can be settled now. */
 function isToSettle(world: World, clientId: string): boolean {
   const window = windowRow(world, clientId)
   const dayAgo = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
@@ -72,7 +66,6 @@ function isToSettle(world: World, clientId: string): boolean {
   )
 }
 
-/** What other actors may do to an item, by its id. */
 type Actions = (play: Play, id: string) => readonly (() => unknown)[]
 
 const ACTIONS: Readonly<Record<string, Actions>> = {
@@ -112,7 +105,6 @@ export function changeDuringWrites(play: Play): void {
   })
 }
 
-/** Customer, provider, merchant and operator. */
 function paymentActions(play: Play, id: string): readonly (() => unknown)[] {
   const { world, prng, provider } = play
   const row = paymentRow(world, id)
@@ -162,7 +154,6 @@ function deliveryActions(play: Play, id: string): readonly (() => unknown)[] {
   ]
 }
 
-/** Actions that move the money of a client, other than payments. */
 function ledgerActions(play: Play, owner: string): readonly (() => unknown)[] {
   const { world } = play
   const [clientId] = owner.split('#')
@@ -198,7 +189,6 @@ export function repeatDuringWrites(play: Play): void {
   world.onOvertaken.push((process) => {
     const { name } = process
     const event = world.scenePrng.chance(0.5) ? events.get(process) : undefined
-    // One repetition is enough.
     events.delete(process)
     if (event === undefined) return
     const headers = Object(Object(event).headers)

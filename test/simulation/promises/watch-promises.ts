@@ -7,10 +7,7 @@ import { APART_MS, DAY_MS, ms, watchStates } from '../world/rules.ts'
 import { CALLBACK_TOKEN, type World } from '../world/world.ts'
 import { watchClosing, watchOrphans, watchPushes } from './watch-requests.ts'
 
-/**
- * Watches the promises about money and destinations. Returns a check of the promises that hold at
- * rest.
- */
+/** Returns a check of the promises that hold at rest. */
 export function watchPromises(world: World): () => readonly string[] {
   watchClosing(world)
   watchAcknowledged(world)
@@ -50,7 +47,6 @@ function watchAcknowledged(world: World): void {
   })
 }
 
-/** The payment and the capture that a callback names. */
 function announcedBy(body: string) {
   const { event, data } = Object(JSON.parse(body))
   if (!/^payment\.(capture|succeeded)$/.test(String(event))) return undefined

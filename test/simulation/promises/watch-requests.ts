@@ -49,7 +49,6 @@ function isPaid({ provider }: World, requestId: string): boolean {
   return request?.status === 'SUCCEEDED' && captured?.amount === request.request_amount
 }
 
-/** Whether the provider accepts money for a request at this moment. */
 function isPayable({ provider, scheduler }: World, requestId: string): boolean {
   const record = provider.storedRequest(requestId)
   return record !== undefined && isOpen(record.request) && record.expiresAtMs > scheduler.nowMs()
@@ -110,7 +109,6 @@ export function watchOrphans(world: World): () => readonly string[] {
     )
       return
     const requestId = text(shown(after), 'payment_request_id')
-    // It was paid through another request.
     if (world.acting && isPayable(world, requestId))
       mustEnd(world.acting, {
         requestId,
@@ -146,7 +144,6 @@ export function watchOrphans(world: World): () => readonly string[] {
         number: number
         outcome: string
       }[]
-      // The payment notes that the request of the attempt may exist.
       const isReported = attempts.some(
         ({ number, outcome }) =>
           number === Number(attempt) && ['started', 'unknown'].includes(outcome),
@@ -196,7 +193,6 @@ export function watchPushes(world: World): () => readonly string[] {
         const isOpenYet = ['PENDING', 'EXPIRED'].includes(request.status)
         if ((isOpenYet ? expiresAtMs : Math.min(endedMs, expiresAtMs)) > fromMs + world.apartMs)
           return [`${id} of ${paymentId} was pushed while ${former.id} could still be answered`]
-        // The amount asked for was paid.
         const wasPaid = paid.get(String(request.latest_payment_id)) === request.request_amount
         return wasPaid && endedMs + SHOWN_MS < fromMs
           ? [`${id} of ${paymentId} was pushed although ${former.id} had been paid`]

@@ -9,14 +9,12 @@ import type { Scene } from './http.ts'
 /** A revocation acts within fifteen seconds, by clocks that differ by twenty at most. */
 const ACTS_MS = 40_000
 
-/** Keys are rotated and restricted, clients changed and disabled, during all other work. */
 export async function changeKeys(play: Scene): Promise<void> {
   const { world, tenants } = play
   if (!hasFault(world, 'clientChanges')) return
   await world.prng.pick([rotate, rotate, restrict, changeClient])(play, world.prng.pick(tenants))
 }
 
-/** The merchant replaces its key. Soon the old one is refused. */
 async function rotate({ world }: Scene, tenant: Tenant): Promise<void> {
   const made = await issue(world, tenant, 'full')
   if (!made) return
@@ -44,7 +42,6 @@ function isTaken(reply: HttpReply | undefined): boolean {
   return reply !== undefined && reply.status < 300
 }
 
-/** A key that may only read asks for a payment. */
 async function restrict({ world }: Scene, tenant: Tenant): Promise<void> {
   const made = await issue(world, tenant, 'read_only')
   if (!made) return
@@ -61,9 +58,6 @@ async function restrict({ world }: Scene, tenant: Tenant): Promise<void> {
   if (isTaken(read)) count(world.tally, 'key restricted: read all the same')
 }
 
-/**
- * An operator changes a client's bank account and return URL, and disables the client for a while.
- */
 async function changeClient({ world }: Scene, tenant: Tenant): Promise<void> {
   if (tenant.isBeingChanged === true) return
   tenant.isBeingChanged = true
@@ -92,7 +86,6 @@ async function changeClient({ world }: Scene, tenant: Tenant): Promise<void> {
   tenant.isBeingChanged = false
 }
 
-/** An operator enters another account. */
 export function changeAccount(world: World, clientId: string) {
   const bank = {
     bank_name: 'BNI',
@@ -111,7 +104,6 @@ const CHANGES = [
   replace,
 ]
 
-/** One operator, or several at the same moment, change an endpoint during all other work. */
 export async function changeEndpoints(play: Scene): Promise<void> {
   const { world, tenants, prng } = play
   if (!hasFault(world, 'endpointChanges')) return
@@ -135,7 +127,7 @@ function update(what: string, fields: object): Change {
   }
 }
 
-/** An operator's action on an endpoint. Its answer may be lost. */
+/** The answer of the action may be lost. */
 function ask(
   world: World,
   action: string,
@@ -175,7 +167,6 @@ const MINUTE_MS = 60_000
 /** As long as some attempts, or as whole rounds. */
 const LONG_MS = [2 * MINUTE_MS, 20 * MINUTE_MS, 150 * MINUTE_MS, 400 * MINUTE_MS]
 
-/** The impairments of an endpoint, one after the other. */
 const COURSES: readonly (readonly Impairment[])[] = [['late'], ['late', 'refuses'], ['refuses']]
 /**
  * The longest time between two test events: their deliveries are abandoned together, or soon after
@@ -183,9 +174,6 @@ const COURSES: readonly (readonly Impairment[])[] = [['late'], ['late', 'refuses
  */
 const MAX_APART_MS = [30_000, 12 * MINUTE_MS]
 
-/**
- * An endpoint's server answers late or refuses connections, while an operator sends test events.
- */
 export async function impairEndpoint(play: Scene): Promise<void> {
   const { world, tenants, prng, scheduler, merchants } = play
   const { clientId, endpoints } = prng.pick(tenants)

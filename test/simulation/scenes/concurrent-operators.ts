@@ -16,10 +16,6 @@ import type { Happens, Scene } from './http.ts'
 import { payOutNow } from './money-operations.ts'
 import { reverseRandomPayment } from './odd-rows.ts'
 
-/**
- * Operators pay out, refuse, re-credit and settle one client's money at once, while the sync reads
- * reversals.
- */
 export async function concurrentOperators(scene: Scene): Promise<void> {
   const { world, tenants, scenePrng, prng } = scene
   const having = tenants.filter((tenant) => settlementsOf(world, tenant.clientId).length > 0)
@@ -59,10 +55,7 @@ function settlementsOf(world: World, clientId: string): readonly RawItem[] {
   )
 }
 
-/**
- * What operators may do with a settlement in its present status. Each may also trigger the next
- * settlement.
- */
+/** Each action may also trigger the next settlement. */
 export function settlementActions(
   scene: Scene,
   clientId: string,

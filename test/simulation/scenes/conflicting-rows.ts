@@ -26,7 +26,6 @@ export async function bookConflictingRow(play: Scene): Promise<void> {
   bookBeside(play.world, scenePrng.pick(open.length > 0 && scenePrng.chance(0.4) ? open : paid))
 }
 
-/** The provider books money that belongs to no payment. */
 function bookUnknown({ world, scenePrng, provider }: Scene): void {
   const type = scenePrng.pick(['PAYMENT', 'PAYMENT', 'UNKNOWN_TYPE'])
   const product = `py-${scenePrng.uuid()}`
@@ -58,7 +57,6 @@ function bookBeside(world: World, paid: PaymentRequest): void {
   const { latest_payment_id: id = '', reference_id } = paid
   const [what, row] = drawConflictingRow(world, reference_id, paid.request_amount)
   const own = provider.transactionRecords().find((record) => record.row.product_id === id)
-  // Often at the moment when the payment's own row is settled.
   const settlesInMs = (own?.settleAtMs ?? 0) - scheduler.nowMs()
   const book = () => {
     const like = { type: 'PAYMENT', settlement_status: 'SETTLED', cashflow: 'MONEY_IN' }
@@ -73,10 +71,7 @@ function bookBeside(world: World, paid: PaymentRequest): void {
 
 type ConflictingRow = readonly [what: string, row: object]
 
-/**
- * A row that contradicts the payment. Another fee contradicts only a final fee: the gateway
- * believes it before.
- */
+/** Another fee contradicts only a final fee: the gateway believes it before. */
 function drawConflictingRow(world: World, reference: string, asked: number): ConflictingRow {
   const { scenePrng } = world
   const payment = paymentOfReference(world, reference)
@@ -103,7 +98,6 @@ const FROZEN_MS = [5_000, 150_000, 320_000, 400_000]
 /** Shorter than a settlement run. */
 const SETTLING_MS = 250
 
-/** A sync or a settlement run is frozen. */
 export async function resumeLate(scene: Scene): Promise<void> {
   const { world, tenants, prng } = scene
   if (prng.chance(0.6)) return freezeSync(scene, prng.int(5, 1_500))

@@ -5,10 +5,7 @@ import { count } from '../world/tally.ts'
 import type { Happens, Scene } from './http.ts'
 
 const SECOND_MS = 1_000
-/**
- * The functions that deliver, and that find due deliveries. Functions that answer HTTP are frozen
- * elsewhere.
- */
+/** Functions that answer HTTP are frozen elsewhere. */
 const WORKERS = /^(deliver-webhook|redeliver|check-due-(deliveries|alerts))$/
 /** The functions that end payments, and write the time. */
 const ENDERS = /^(check-due-payments|sync-slices|sync-provider-transactions)$/
@@ -40,7 +37,6 @@ export function freezeWorkers({ world, scenePrng, scheduler }: Scene, happens: H
     process.freeze()
     scheduler.after(scenePrng.pick(longMs), () => process.thaw())
     const event = events.get(process)
-    // Meanwhile its message reaches another worker.
     if (event !== undefined && scenePrng.chance(0.5))
       scheduler.after(scenePrng.int(0, 3_000), () => void invoke(world, process.name, event))
   }

@@ -13,19 +13,17 @@ import { paymentRow } from '../world/rows.ts'
 import type { Tenant } from '../world/tenants.ts'
 import type { World } from '../world/world.ts'
 
-/** A world with its tenants, and the parts of the world that scenes use. */
 export type Scene = Pick<
   World,
   'prng' | 'scenePrng' | 'scheduler' | 'provider' | 'table' | 'merchants'
 > & { readonly world: World; readonly tenants: Tenant[]; readonly seen: Observations }
 
-/** Draws whether a scene acts now. No scene acts when everything must come to rest. */
+/** No scene acts when everything must come to rest. */
 export type Happens = (probability: number) => boolean
 
 const CREATE = 'api-create-payment'
 const TERMINAL = ['succeeded', 'failed', 'expired', 'cancelled']
 
-/** A merchant's request, with the checks that every answer must pass. */
 export async function http(
   play: Scene,
   tenant: Tenant,
@@ -78,7 +76,6 @@ function statusProblems(
     : []
 }
 
-/** A merchant's create, with its idempotency key if it has one. */
 export async function createAs(
   play: Scene,
   tenant: Tenant,

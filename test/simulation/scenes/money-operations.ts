@@ -13,10 +13,7 @@ const STOPS: Readonly<Record<string, Reported>> = {
   findings: 'a payout is stopped by open findings',
 }
 
-/**
- * An operator pays out a settlement. A refusal may say when to try again, or which figures to
- * confirm.
- */
+/** A refusal may say when to try again, or which figures to confirm. */
 export async function payOutNow({ world }: Scene, settlement: RawItem): Promise<void> {
   const id = text(settlement, 'settlement_id')
   const asked = { settlement_id: id, bank_reference: `transfer of ${id}` }
@@ -54,10 +51,6 @@ function noteRefusal(world: World, { message, confirm, retry_at: retryAt }: RawI
     reportSituation(world, 'a payout is stopped by a hold')
 }
 
-/**
- * An operator pays out a recorded settlement, or notes that the bank refused it and perhaps
- * re-credits it.
- */
 export async function payOut(scene: Scene): Promise<void> {
   const { world } = scene
   const recorded = recordedOf(world)
@@ -70,7 +63,6 @@ export async function payOut(scene: Scene): Promise<void> {
     await operate(world, 'recredit-settlement', { ...named, notes: 'again' })
 }
 
-/** Recorded settlements, as the table has them. */
 function recordedOf(world: World): readonly RawItem[] {
   return rowsOf(world, 'SETTLEMENT', { status: 'recorded' })
 }
@@ -90,10 +82,6 @@ export async function payOutTwice(scene: Scene): Promise<void> {
     world.problems.push('one transfer has paid out two settlements')
 }
 
-/**
- * An operator adjusts a ledger: a repayment, a write-off or a correction, sometimes twice at once
- * by one reference.
- */
 export async function adjust({ world, tenants, scenePrng }: Scene): Promise<void> {
   const owing = tenants.filter(({ clientId }) => balanceOf(world, clientId) < 0)
   const { clientId } = scenePrng.pick(owing.length > 0 && scenePrng.chance(0.8) ? owing : tenants)
@@ -101,7 +89,6 @@ export async function adjust({ world, tenants, scenePrng }: Scene): Promise<void
   const kind = scenePrng.pick(['recovered', 'written_off', 'correction'])
   const booked = world.table.items('JOURNAL#house#')
   const rows = booked.filter(({ type }) => type === 'unmatched' || type === 'withdrawal')
-  // A correction may name the transaction of a house entry.
   const isNamed = kind === 'correction' && scenePrng.chance(0.6) && rows.length > 0
   const row = isNamed && { provider_transaction_id: scenePrng.pick(rows)['transaction_id'] }
   const minor = owed > 0 ? scenePrng.int(1, owed) : scenePrng.int(1, 5_000)
@@ -123,7 +110,6 @@ export async function adjust({ world, tenants, scenePrng }: Scene): Promise<void
     world.problems.push(`${asked.reference} of ${clientId} is ${written.length} entries`)
 }
 
-/** Pending and available of a client. */
 function balanceOf(world: World, clientId: string): number {
   const shards = world.table
     .items(`LEDGER#${clientId}`)
@@ -136,7 +122,6 @@ function balanceOf(world: World, clientId: string): number {
   )
 }
 
-/** An operator puts the payouts of a client on hold, and later releases them. */
 export async function holdPayouts({ world, tenants }: Scene): Promise<void> {
   const about = { client_id: world.scenePrng.pick(tenants).clientId }
   await operate(world, 'update-client', { ...about, payout_hold: 'asked by its bank' })
@@ -152,7 +137,7 @@ const RESOLUTIONS = {
   finding: ['explained', 'explained'],
 } as const
 
-/** An operator resolves a suspense item; sometimes two do it at once, each in another way. */
+/** Sometimes two operators resolve the item at once, each in another way. */
 export async function resolveSuspense({ world, prng }: Scene): Promise<void> {
   const listed = await operate(world, 'list-suspense', { status: 'open', per_page: 100 })
   const items = (listed?.body['data'] ?? []) as readonly {

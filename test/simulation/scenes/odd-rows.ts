@@ -34,10 +34,7 @@ const SILENT_MS = 7.3 * DAY_SECONDS * 1_000
 
 type Paid = Pick<PaymentRequest, 'payment_request_id' | 'reference_id'>
 
-/**
- * A customer pays, and the row may have faults. Only a request that the gateway asks about may have
- * no row.
- */
+/** Only a request that the gateway asks about may have no row. */
 export function payWithRowFaults(world: World, paid: Paid, pay: () => boolean): boolean {
   const { scenePrng, provider, faults } = world
   // A history has few payments, so the faults must be frequent.
@@ -92,13 +89,9 @@ const TYPES = [
 ]
 const STATUSES = ['SUCCESS', 'SUCCESS', 'PENDING', 'FAILED', 'VOIDED', 'REVERSED', 'UNKNOWN_STATUS']
 
-/** Statuses of a payment row that pays no money. */
 const NO_MONEY = ['FAILED', 'PENDING', 'VOIDED', 'REVERSED']
 
-/**
- * Books a further row of any type and status, which may name the payment. It must not move money or
- * hide other rows.
- */
+/** The row must not move money or hide other rows. */
 export function bookExtraRow(world: World, paid: Pick<PaymentRequest, 'reference_id'>): void {
   const { scenePrng, provider } = world
   if (!scenePrng.chance(0.3)) return
@@ -125,10 +118,6 @@ const KINDS_WITH_OWN_ROW = ['refund', 'chargeback'] as const
 /** The limit leaves room for the movements of other scenes. */
 const MAX_MOVEMENTS = 8
 
-/**
- * The provider reverses a random credited payment, in whole or in part, or the client wins its
- * dispute, even twice.
- */
 export function reverseRandomPayment(
   world: World,
   probability: number,
@@ -141,7 +130,6 @@ export function reverseRandomPayment(
       ((payment['movements'] ?? []) as readonly unknown[]).length < MAX_MOVEMENTS &&
       isCandidate(payment),
   )
-  // A dispute of the payment is not won yet.
   const disputed = credited.filter(({ credited_provider_payment_id: id }) => {
     const rows = provider.transactionRecords().filter(({ row }) => row.product_id === id)
     const times = (type: string) => rows.filter(({ row }) => row.type === type).length
@@ -184,7 +172,6 @@ function drawAtStage(world: World, payments: readonly StoredItem[]): StoredItem 
     : world.scenePrng.pick(world.scenePrng.pick([...byStage.values()]))
 }
 
-/** The provider voids the row of a reversal or of a won dispute, which undoes it. */
 function voidMovement(world: World, requestId: string, paidId: string | undefined): boolean {
   const rows = world.provider
     .transactionRecords()
@@ -203,10 +190,7 @@ function voidMovement(world: World, requestId: string, paidId: string | undefine
   return true
 }
 
-/**
- * Several reversals of one payment within hours. The sync reads them one by one, or several at
- * once.
- */
+/** The sync reads the reversals one by one, or several at once. */
 export async function overlappingReversals({ world }: Scene): Promise<void> {
   const { scenePrng, prng } = world
   const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' })
@@ -219,7 +203,6 @@ export async function overlappingReversals({ world }: Scene): Promise<void> {
   }
 }
 
-/** The delay of a fee. It is often after the day of the assumed fee. */
 function lateSeconds({ scenePrng }: World): number {
   return scenePrng.chance(0.6)
     ? scenePrng.int(...LATEST_FEE_SECONDS)

@@ -6,9 +6,6 @@ import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { http, type Scene } from './http.ts'
 
-/**
- * A merchant requests another merchant's items, and an operator names the wrong client for a key.
- */
 export async function requestOtherTenantsData(play: Scene): Promise<void> {
   const { world, tenants, seen } = play
   const target = world.prng.pick(tenants)

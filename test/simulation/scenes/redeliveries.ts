@@ -12,10 +12,6 @@ const STATUSES = ['succeeded', 'abandoned', 'skipped', 'scheduled']
 
 type Shown = { readonly id: string; readonly status: string; readonly endpoint_id: string }
 
-/**
- * One delivery is redelivered repeatedly by its merchant and by operators; one operator names the
- * wrong client.
- */
 export async function redeliverRepeatedly(play: Scene): Promise<void> {
   const { world, tenants, prng } = play
   const tenant = prng.pick(tenants)
@@ -24,7 +20,6 @@ export async function redeliverRepeatedly(play: Scene): Promise<void> {
     query: { status, per_page: '20' },
   })
   const shown = (listed?.status === 200 ? (listed.body['data'] ?? []) : []) as readonly Shown[]
-  // A list of one status must have no other statuses.
   for (const one of shown.filter((other) => other.status !== status))
     world.problems.push(`${one.id} is listed among those that are ${status}, and is ${one.status}`)
   if (shown.length === 0) return
@@ -48,7 +43,6 @@ export async function redeliverRepeatedly(play: Scene): Promise<void> {
     world.problems.push(`${id} was sent again as if it were of ${otherTenant.clientId}`)
 }
 
-/** All ways to begin a round of a delivery: by its merchant, by an operator, and in bulk. */
 function rounds(play: Scene, tenant: Tenant, id: string, endpointId: string) {
   const { world } = play
   const own = { client_id: tenant.clientId }
@@ -86,7 +80,6 @@ export function arrangeRounds(play: Scene, happens: Happens): void {
   })
 }
 
-/** Begins a round of a delivery in one of the ways, after some time. */
 function beginRound(play: Scene, row: StoredItem, afterMs: number): void {
   const tenant = tenantOf(play, row['client_id'])
   if (tenant === undefined) return
@@ -101,10 +94,6 @@ function beginRound(play: Scene, row: StoredItem, afterMs: number): void {
 const DOWN_MS = [20_000, 90_000, 90_000, 4 * MINUTE_MS, 16 * MINUTE_MS]
 const SHORT_MS = DOWN_MS.slice(0, 2)
 
-/**
- * The alert topic is down when an alert is due. Meanwhile or soon after, the delivery is
- * redelivered.
- */
 export function breakAlertTopic(play: Scene, happens: Happens): void {
   const { world, scenePrng, scheduler } = play
   world.onChange.push(({ key, before, after }) => {

@@ -18,15 +18,10 @@ const CHANNELS = [
   { method: 'ewallet', channel_code: 'DANA' },
 ]
 
-/**
- * One client sells to several customers at once, often in one shard; the sync credits lost
- * callbacks.
- */
 export async function sellMany(scene: Scene, tenant: Tenant, isAtOnce = false): Promise<void> {
   const { world, scenePrng, prng, provider, scheduler } = scene
   const shard = scenePrng.chance(0.6) ? scenePrng.int(0, LEDGER_SHARDS - 1) : undefined
   const isUnannounced = !isAtOnce && scenePrng.chance(0.4)
-  // Within one run of the sync, or over several.
   const withinMs = isAtOnce ? 30 : scenePrng.pick([30, 30, 20 * 60_000])
   const sell = async () => {
     const key = shard === undefined ? undefined : keyOfShard(scenePrng, tenant, shard)
@@ -44,7 +39,6 @@ export async function sellMany(scene: Scene, tenant: Tenant, isAtOnce = false): 
     if (made === undefined || made.status !== 'REQUIRES_ACTION') continue
     const { payment_request_id: requestId } = made
     scheduler.after(prng.int(1, withinMs), () => {
-      // It may have ended meanwhile.
       if (provider.storedRequest(requestId)?.request.status !== 'REQUIRES_ACTION') return
       if (isUnannounced) provider.orderFault({ target: 'callback', fault: 'lost' })
       payWithRowFaults(world, made, () => provider.simulatePayment(requestId) !== undefined)
@@ -53,7 +47,6 @@ export async function sellMany(scene: Scene, tenant: Tenant, isAtOnce = false): 
   }
 }
 
-/** An idempotency key whose payment is credited in this shard. */
 function keyOfShard(prng: Prng, { clientId }: Tenant, shard: number): string {
   for (;;) {
     const key = `many-${prng.uuid()}`
@@ -61,10 +54,6 @@ function keyOfShard(prng: Prng, { clientId }: Tenant, shard: number): string {
   }
 }
 
-/**
- * A client sells to several customers. Later the money of several payments goes back at once,
- * unsettled ones first.
- */
 export async function reverseTogether(scene: Scene): Promise<void> {
   const { world, scenePrng } = scene
   await sellMany(scene, world.prng.pick(scene.tenants))

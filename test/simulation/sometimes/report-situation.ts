@@ -10,7 +10,6 @@ import { type World } from '../world/world.ts'
  */
 export type Within = 25 | 250 | 1_000
 
-/** Situations by name: the number of seeds, and whether one thing that happens is it. */
 export type Situations<Happened> = Readonly<
   Record<string, readonly [Within, (happened: Happened) => boolean]>
 >
@@ -31,11 +30,11 @@ export const REPORTED = {
   'a payout waits for its audit': 25, // The refusal says when to try again
   'a payout is stopped by money that no row proves': 250, // An operator must confirm the amount
   'a payout is stopped by new bank details': 250, // An operator must ask the merchant first
-  'a payout is stopped by a debt of its client': 250, // Reversals exceed the funds that are due
-  'a payout is stopped by open findings': 250, // An operator must examine them
-  'a payout is stopped by a hold': 250, // An operator of finance put payouts on hold
-  'a bank reference is used a second time': 1_000, // One transfer pays out one settlement
-  'an operator adjusts a ledger': 25, // Each reference makes one entry
+  'a payout is stopped by a debt of its client': 250,
+  'a payout is stopped by open findings': 250,
+  'a payout is stopped by a hold': 250,
+  'a bank reference is used a second time': 1_000,
+  'an operator adjusts a ledger': 25,
   'a read-only key is refused': 250, // It tries to create a payment
   // Meanwhile its row is settled or reversed
   'a payment is made while the provider does not answer about it': 25,
@@ -74,7 +73,6 @@ function compares({ step }: Refused, field: string, test: string) {
   return JSON.stringify(step.condition ?? {}).includes(`"test":"${test}","field":"${field}"`)
 }
 
-/** A condition that refuses a write. */
 export const REFUSALS: Situations<Refused> = {
   'a second caller meets a live lease': [
     25,

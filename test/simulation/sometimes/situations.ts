@@ -37,7 +37,6 @@ const OF_SETTLEMENTS: Situations<Write> = {
   'a settlement is re-credited': [25, (write) => isGiven(write, 'recredited_at')],
 }
 
-/** Every kind of reversal and won dispute, at every stage. */
 const REVERSAL_CELLS: readonly string[] = [
   'voided whole',
   'reversed whole',
@@ -168,14 +167,12 @@ export const SITUATIONS: ReadonlyMap<string, Within> = new Map([
     .map(([name, [within]]) => [`sometimes: ${name}`, within] as const),
 ])
 
-/** Situations and faults that were expected in this number of histories and did not happen. */
 export function missingSituations(tally: Tally, histories: number): readonly string[] {
   return [...SITUATIONS]
     .filter(([name, within]) => within <= histories && !tally.has(name))
     .map(([name]) => name)
 }
 
-/** Counts each situation when it happens. */
 export function watchSituations(world: World): void {
   const met = (name: string) => count(world.tally, `sometimes: ${name}`)
   const note = <Happened>(situations: Situations<Happened>, happened: Happened) => {
@@ -195,7 +192,6 @@ export function watchSituations(world: World): void {
       keptBy.delete(text(after, 'client_id'))
     }
     if (key.sk !== 'PAYMENT' || isNew) return
-    // Counts the kind, size and stage of each new movement.
     for (const moved of movementsOf(after).slice(movementsOf(before).length))
       count(world.tally, `reversal: ${wayOf(after, moved)}, ${stageOf(world, before)}`)
   })

@@ -3,7 +3,6 @@ import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { addTo, type World } from '../world/world.ts'
 
-/** One request of a merchant, and how much of its rate limit it takes. */
 export type Asked = {
   readonly clientId: string
   readonly atMs: number
@@ -16,23 +15,20 @@ export type Asked = {
   answered: boolean
 }
 
-/** What merchants have seen. Invariants compare it with the table. */
+/** Invariants compare the observations with the table. */
 export function createObservations() {
   return {
     /** Destinations ever shown for a tenant's idempotency key. */
     destinations: new Map<string, Set<string>>(),
-    /** Payments ever shown for a tenant's idempotency key. */
     paymentsOfKey: new Map<string, Set<string>>(),
     /** Payments that answers have shown to a tenant. */
     known: new Map<string, Set<string>>(),
-    /** Every request of a merchant. */
     asked: [] as Asked[],
   }
 }
 
 export type Observations = Readonly<ReturnType<typeof createObservations>>
 
-/** Notes the answer to a create. */
 export function observeCreate(
   seen: Observations,
   tenant: Tenant,

@@ -160,7 +160,6 @@ export function watchPayments(world: World): void {
   })
 }
 
-/** The provider's settled row of the money that the payment was credited with. */
 export function settledRowOf({ provider }: World, payment: RawItem) {
   const found = provider.transactionRecords().find(
     ({ row }) =>
@@ -174,7 +173,6 @@ export function settledRowOf({ provider }: World, payment: RawItem) {
   return found?.settleAtMs === undefined ? found?.row : undefined
 }
 
-/** The fee that the provider kept by that row. */
 export function keptBy({
   amount: gross,
   net_amount: net,
@@ -206,7 +204,7 @@ function movementsOf(item: RawItem): readonly Movement[] {
   return (item['movements'] ?? []) as readonly Movement[]
 }
 
-/** A row of the provider's, which may be shown under a second id. */
+/** The row may be shown under a second id. */
 function rowOf(
   { world: { provider } }: Write,
   { transactionId: id }: Pick<Movement, 'transactionId'>,
@@ -228,7 +226,6 @@ function hasAskedAbout({ world, worker }: Write, id: string): boolean {
   return worker !== undefined && (world.sharing.has(worker) || asked.get(worker)?.has(id) === true)
 }
 
-/** The provider may have an unknown request of the payment. */
 function mayExist(item: RawItem) {
   return item['may_exist_upstream'] === true
 }

@@ -15,7 +15,6 @@ const READ_BEFORE_MS = 5_000
  * flight.
  */
 const ANSWERS_HTTP = /^(api-|receive-provider-callback)/
-/** Functions that make a delivery of a stored event. */
 const REDELIVERS = /^(redeliver|api-redeliver-webhook)$/
 
 /**

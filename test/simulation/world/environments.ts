@@ -28,7 +28,6 @@ export type Environment = {
   unfinished?: Process | undefined
 }
 
-/** The real handlers of all functions in the manifest, loaded once. */
 const FUNCTIONS = new Map(
   (await loadHandlers(MANIFEST)).map((loaded) => [loaded.spec.name, loaded]),
 )
@@ -39,7 +38,6 @@ export function functionOf(name: string): HostedHandler {
   return loaded
 }
 
-/** An environment for one invocation: a warm one if Lambda has kept any. */
 export function takeEnvironment(
   world: World,
   loaded: HostedHandler,
@@ -58,7 +56,6 @@ export function takeEnvironment(
   return idle
 }
 
-/** The frozen warm environments of each function, by world. */
 const IDLE = new WeakMap<World, Map<HostedHandler, Environment[]>>()
 
 function idleOf(world: World, loaded: HostedHandler): Environment[] {

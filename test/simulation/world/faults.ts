@@ -22,13 +22,11 @@ const WORST = {
   tableThrottled: 0.01,
   /** A write is applied, and its answers are lost for all retries of the SDK. */
   tableAnswerLost: 0.01,
-  /** A transaction conflicts with another one. */
   tableConflict: 0.1,
   /** A write is applied, its answer is lost, and the SDK sends the request again. */
   tableRetried: 0.1,
   /** A page ends before its limit, as DynamoDB ends pages at 1 MB. */
   pageCut: 0.3,
-  /** A batch read leaves some of its keys unprocessed. */
   batchCut: 0.2,
   /**
    * An index is throttled for some minutes, and the table is not: reads of it, and writes that
@@ -41,7 +39,6 @@ const WORST = {
   queueSendFails: 0.05,
   /** For minutes, up to an hour, no queue takes or gives a message. */
   queuesDown: 0.1,
-  /** A request does not reach the provider. */
   providerUnreachable: 0.1,
   /** The provider processes a request, and its answer is lost. */
   providerAnswerLost: 0.1,
@@ -72,26 +69,20 @@ const WORST = {
   alertFails: 0.2,
   scheduleTwice: 0.1,
   scheduleMissed: 0.2,
-  /** What customers do. */
   wrongAmount: 0.1,
   paidLate: 0.2,
   /** The most by which a machine's clock is early or late. */
   clockSkewMs: 10_000,
-  /** An environment's monotonic clock stops while it is frozen. */
   monotonicStops: 1,
   /**
    * The platform answers for a function at its time limit; the function continues when it is
    * thawed.
    */
   answeredEarly: 0.1,
-  /**
-   * Operators disable, delete and replace endpoints, revoke and restrict keys, and change clients.
-   */
   endpointChanges: 1,
   clientChanges: 1,
   /** An endpoint hangs for minutes or hours, for all requests. */
   endpointHangs: 0.5,
-  /** KMS does not answer the worker that needs an endpoint's secret. */
   unsealFails: 0.2,
 }
 

@@ -1,9 +1,6 @@
 import { fork, type Serializable } from 'node:child_process'
 
-/**
- * Gives tasks to `jobs` processes that run a worker file. Each process answers a task with one
- * message.
- */
+/** Each process answers a task with one message. */
 export async function runForked(
   worker: string,
   tasks: readonly Serializable[],

@@ -22,14 +22,9 @@ export type InvokeOptions = {
   readonly freeze?:
     | { readonly afterMs: number; readonly forMs: number; readonly withClock?: boolean }
     | undefined
-  /** Gets the process, to count its awaits. */
   readonly onProcess?: (process: Process) => void
 }
 
-/**
- * Runs one of the real handlers as Lambda would: in a warm environment if there is one, with its
- * time limit.
- */
 export function invoke(
   world: World,
   name: string,
@@ -121,7 +116,7 @@ function answerEarly(
   return world.scheduler.after(world.prng.int(1, timeoutMs), answer)
 }
 
-/** An operator's action; answers `{status, body}`. Nothing retries it. */
+/** Nothing retries an operator's action. */
 export async function operate(
   world: World,
   action: string,
@@ -146,7 +141,7 @@ export type HttpRequest = {
   readonly body?: string
 }
 
-/** One HTTP request through API Gateway. Undefined if the caller got no answer of the gateway. */
+/** Undefined if the caller got no answer of the gateway. */
 export async function request(
   world: World,
   functionName: string,
@@ -172,7 +167,6 @@ export async function request(
   return { status: statusCode, text, body: JSON.parse(text) as HttpReply['body'] }
 }
 
-/** A merchant's request, with its key. */
 export function requestAs(
   world: World,
   { apiKey }: { readonly apiKey: string },
@@ -188,7 +182,6 @@ export function requestAs(
   )
 }
 
-/** Sends the provider's callbacks to the gateway by HTTP, except lost ones. */
 export function connectCallbacks(world: World): void {
   world.sendCallback = async (body, headers) => {
     if (hasFault(world, 'callbackLost')) throw new Error('the callback was lost')

@@ -23,9 +23,7 @@ export type ProviderAnswer = {
  */
 export function createListeners() {
   return {
-    /** Every change of an item, when it is made. */
     onChange: [] as ((change: TableChange) => void)[],
-    /** All changes of one write together. */
     onWritten: [] as ((changes: readonly TableChange[]) => void)[],
     /** A step whose condition refused a write, and the item that failed it. */
     onRefused: [] as ((step: Step, was: StoredItem | undefined) => void)[],
@@ -34,22 +32,16 @@ export function createListeners() {
      */
     onStarted: [] as ((process: Process, event: unknown) => void)[],
     onEnded: [] as ((process: Process, how: 'done' | 'failed' | 'died') => void)[],
-    /** A process whose write is delayed, and the keys that it writes. */
     onOvertaken: [] as ((process: Process, keys: readonly Key[]) => void)[],
     onFault: [] as ((fault: keyof Faults) => void)[],
     /** A call to the provider before it leaves, and its answer when the process has it. */
     onAsked: [] as ((process: Process, method: string, path: string, body: unknown) => void)[],
     onAnswered: [] as ((process: Process, answer: ProviderAnswer) => void)[],
-    /** A sent message, with its sender. */
     onSent: [] as ((queue: QueueName, message: QueueMessage, process: Process) => void)[],
-    /** Messages that a worker receives. */
     onHandedOut: [] as ((queue: QueueName, messages: readonly ReceivedMessage[]) => void)[],
     onError: [] as ((process: Process, error: unknown) => void)[],
-    /** A webhook before it leaves. */
     onPost: [] as ((request: WebhookRequest, process: Process) => void)[],
-    /** A published alert, and the process that published it. */
     onAlerted: [] as ((alert: Alert, process: Process) => void)[],
-    /** A callback of the provider, its token, and the status of the reply. */
     onCallback: [] as ((body: string, token: string | undefined, status: number) => void)[],
   }
 }

@@ -2,7 +2,6 @@ import type { WebhookRequest, WebhookResult } from '../../../shared/send-webhook
 import type { Faults } from './faults.ts'
 import type { Prng } from './prng.ts'
 
-/** One POST as the merchant's server saw it. */
 export type ReceivedWebhook = {
   readonly url: string
   readonly atMs: number
@@ -18,10 +17,7 @@ const TIMEOUT_MS = 10_000
 /** Long enough to hold a worker, and shorter than an attempt's timeout. */
 const LATE = { minMs: 5_000, maxMs: 9_900 }
 
-/**
- * The merchants' servers: they fail, hang and answer late. A POST that hangs may have been
- * received.
- */
+/** A POST that hangs may have been received. */
 export function createMerchants(prng: Prng, onFault: (fault: keyof Faults) => void) {
   const received: ReceivedWebhook[] = []
   /**
@@ -30,7 +26,7 @@ export function createMerchants(prng: Prng, onFault: (fault: keyof Faults) => vo
   const impaired = new Map<string, Impairment>()
   const lastingFaults = new Map<string, { readonly hangs: boolean; readonly untilMs: number }>()
 
-  /** Whether a server hangs now; drawn again after minutes or hours. */
+  /** Whether a server hangs is drawn again after minutes or hours. */
   const isStuck = (url: string, { endpointHangs }: Faults, nowMs: number): boolean => {
     if (endpointHangs === 0) return false
     const known = lastingFaults.get(url)
@@ -43,10 +39,7 @@ export function createMerchants(prng: Prng, onFault: (fault: keyof Faults) => vo
   return {
     received,
     impaired,
-    /**
-     * What the server answers to one POST, and how long that takes. `arrive`: when the request
-     * reaches the server.
-     */
+    /** `arrive`: when the request reaches the server. */
     plan: (request: WebhookRequest, faults: Faults, nowMs: number) => {
       const impairment = impaired.get(request.url)
       if (impairment === 'refuses') {

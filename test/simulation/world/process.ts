@@ -19,7 +19,6 @@ type Host = {
   readonly tally: Tally
 }
 
-/** Starts a run of this function, with the faults that its world has now. */
 export function startProcess(
   host: Host,
   name: string,
@@ -33,7 +32,6 @@ export function startProcess(
   let underWay = 0
   let held: (() => void)[] | undefined
 
-  /** Runs now, or when the process is thawed. */
   const within = (run: () => void) => {
     if (held) held.push(run)
     else run()
@@ -117,7 +115,6 @@ export function startProcess(
       held = undefined
       for (const run of waiting) run()
     },
-    /** The labels of its awaited calls, in order: the crash points of its flow. */
     awaits: awaits as readonly string[],
     /**
      * Whether it waits for an answer or a timer. Work that its handler left open continues with the

@@ -12,7 +12,6 @@ import { actingAs, hasFault, isFaultOn, lag, noteFault, PROVIDER_KEY, type World
 const MINUTE_MS = 60_000
 const REQUESTS = '/v3/payment_requests'
 
-/** The provider's network: the real adapter on one side, the simulator's core on the other. */
 export function providerNetwork(world: World, process: () => Process) {
   return async (asked: HttpCall): Promise<HttpOutcome> => {
     const { method, url, headers, body, timeoutMs } = asked
@@ -33,7 +32,6 @@ export function providerNetwork(world: World, process: () => Process) {
         noteFault(world, 'providerQuota')
         return limited(quota.resetMs)
       }
-      // The provider captured this payment and sent its callback, but does not show it yet.
       const unseenUntilMs = world.unseenUntilMs.get(url.pathname.slice('/v3/payments/'.length)) ?? 0
       const isUnseen = () =>
         unseenUntilMs > world.scheduler.nowMs() || hasFault(world, 'providerBehind')
@@ -87,7 +85,6 @@ function textIn(json: unknown, field: string): string {
   return String(Object(json)[field])
 }
 
-/** The request that a cancel names. */
 export function cancelledRequest(method: string, path: string): string | undefined {
   return method === 'POST' ? /^\/v3\/payment_requests\/([^/]+)\/cancel$/.exec(path)?.[1] : undefined
 }
@@ -106,16 +103,12 @@ function isBusy(world: World): boolean {
   )
 }
 
-/** A 429, with the time to wait if that is below a minute. */
 function limited(resetMs: number): Answered {
   const answer = answered(429, { error_code: 'RATE_LIMIT_EXCEEDED' })
   return resetMs < MINUTE_MS ? { ...answer, rateLimit: { remaining: 0, resetMs } } : answer
 }
 
-/**
- * Counts a call against the operation's quota of a sliding minute. Undefined if the provider has no
- * quota.
- */
+/** Undefined if the provider has no quota. */
 function takeFromQuota(world: World, operation: string): RateLimit | undefined {
   if (world.faults.providerQuota === 0) return undefined
   const nowMs = world.scheduler.nowMs()
@@ -129,7 +122,6 @@ function takeFromQuota(world: World, operation: string): RateLimit | undefined {
   return { remaining, resetMs }
 }
 
-/** The answer instead of one that the provider withholds from every caller for hours or days. */
 function withheldAnswer(
   world: World,
   { method, url: { pathname, searchParams } }: HttpCall,

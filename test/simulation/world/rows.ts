@@ -6,7 +6,7 @@ import type { World } from './world.ts'
 
 type WithTable = Pick<World, 'table'>
 
-/** All rows of a kind with these values, without the other items of their partitions. */
+/** Leaves out the other items of the rows' partitions. */
 export function rowsOf(
   { table }: WithTable,
   kind: 'PAYMENT' | 'DELIVERY' | 'SETTLEMENT',
@@ -27,7 +27,6 @@ export function clientRow(world: WithTable, id: unknown): StoredItem {
   return rowOf('CLIENT')(world, id) ?? {}
 }
 
-/** Items with their own partition, whose sort key is their kind. */
 function rowOf(kind: string) {
   return ({ table }: WithTable, id: unknown): StoredItem | undefined => {
     const row = table.item({ pk: `${kind}#${String(id)}`, sk: kind })
@@ -35,14 +34,12 @@ function rowOf(kind: string) {
   }
 }
 
-/** The window of a client: what is settled and paid out. */
 export function windowRow({ table }: WithTable, clientId: unknown): StoredItem {
   return table.item({ pk: `LEDGER#${String(clientId)}`, sk: 'WINDOW' }) ?? {}
 }
 
 export const paymentRow = rowOf('PAYMENT')
 
-/** The payment of a reference at the provider. */
 export function paymentOfReference(
   world: WithTable,
   reference: string | undefined,
@@ -50,7 +47,6 @@ export function paymentOfReference(
   return paymentRow(world, reference?.slice(0, 36))
 }
 
-/** Calls back for each cancel that the provider is asked for, with the payment of its request. */
 export function onCancel(
   world: World,
   listen: (requestId: string, payment: StoredItem | undefined) => void,
@@ -67,24 +63,21 @@ export function deliveryStatus(row: StoredItem = {}): string {
   return text(row, 'status') || text(row, 'state')
 }
 
-/** The journal of a client. */
 export function entriesOf({ table }: WithTable, clientId: unknown): readonly RawItem[] {
   return booksOf(table.items(`JOURNAL#${String(clientId)}`)).entries
 }
 
-/** The settlement that contains the payment's own entry; undefined before there is one. */
+/** Undefined before a settlement contains the payment's own entry. */
 export function settlementOf(world: WithTable, payment: RawItem): RawItem | undefined {
   const postedAt = text(payment, 'posted_at')
   if (postedAt === '') return undefined
   const aDayOld = new Date(Date.parse(text(payment, 'paid_at')) + DAY_MS).toISOString()
-  // The time from which the payment's own entry can be settled.
   const at = postedAt > aDayOld ? postedAt : aDayOld
   return rowsOf(world, 'SETTLEMENT', { client_id: payment['client_id'] }).find(
     (settlement) => text(settlement, 'swept_from') <= at && at < text(settlement, 'swept_until'),
   )
 }
 
-/** The stage of a payment when money of it is reversed, or returns after a won dispute. */
 export const STAGES = ['open', 'posted', 'recorded', 'failed', 're-credited', 'paid out'] as const
 
 export function stageOf(world: WithTable, payment: RawItem): (typeof STAGES)[number] {

@@ -4,9 +4,7 @@ import { type RawItem, shown } from '../../support/recount/books.ts'
 import type { Process } from './process.ts'
 import type { World } from './world.ts'
 
-/**
- * One change of an item, with all changes of the same write. The `before` of a new item is empty.
- */
+/** The `before` of a new item is empty. */
 export type Write = {
   readonly world: World
   readonly key: Key
@@ -18,7 +16,7 @@ export type Write = {
   readonly nowMs: number
 }
 
-/** What a write must not do, and whether it does. The words follow the item's name in a report. */
+/** The words follow the item's name in a report. */
 export type Rules = Readonly<Record<string, (write: Write) => boolean>>
 
 /** The largest difference of two machines' clocks. */
@@ -35,12 +33,10 @@ export function isChanged({ before, after }: Change, attribute: string): boolean
   return JSON.stringify(before[attribute]) !== JSON.stringify(after[attribute])
 }
 
-/** The attribute had a value and has another one or none. */
 export function isRewritten(change: Change, attribute: string): boolean {
   return change.before[attribute] !== undefined && isChanged(change, attribute)
 }
 
-/** The attribute had no value and has one. */
 export function isGiven({ before, after }: Change, attribute: string): boolean {
   return before[attribute] === undefined && after[attribute] !== undefined
 }
@@ -49,10 +45,7 @@ export function becomes({ before, after }: Change, attribute: string, value: unk
   return before[attribute] !== value && after[attribute] === value
 }
 
-/**
- * The former states of rows. `since`: all states from a time on, any of which a reader may have
- * met.
- */
+/** `since`: all states from a time on, any of which a reader may have met. */
 export type States = {
   readonly of: ReadonlyMap<string, readonly { readonly row: RawItem; readonly sinceMs: number }[]>
   readonly since: (id: string, fromMs: number) => readonly RawItem[]
@@ -77,9 +70,7 @@ export function watchStates(world: World, meant: RegExp, name: string): States {
   }
 }
 
-/**
- * Calls back for each write to a row whose `pk sk` fits, after the whole transaction is written.
- */
+/** Calls back after the whole transaction is written. */
 export function onWrite(world: World, meant: RegExp, listen: (write: Write) => void): void {
   void world.onWritten.push((written) => {
     const all = { world, written, worker: world.acting, nowMs: world.scheduler.nowMs() }
@@ -91,7 +82,6 @@ export function onWrite(world: World, meant: RegExp, listen: (write: Write) => v
   })
 }
 
-/** Checks every write against the rules of its item. */
 export function watchRules(
   world: World,
   rulesFor: (key: Key, write: Write) => Rules | undefined,

@@ -28,7 +28,6 @@ export function createScheduler(startMs: number) {
     return true
   }
 
-  /** Runs all events up to a time, and sets the clock to it. */
   const runUntil = async (timeMs: number): Promise<void> => {
     await settle()
     for (let next = events.at(-1); next && next.timeMs <= timeMs; next = events.at(-1))
@@ -38,16 +37,10 @@ export function createScheduler(startMs: number) {
 
   return {
     nowMs: () => now,
-    /**
-     * Runs `run` at a time, or now if it has passed. Events of the same time run in the order of
-     * their addition.
-     */
+    /** Events of the same time run in the order of their addition. */
     at,
     after: (delayMs: number, run: () => void) => at(now + delayMs, run),
-    /**
-     * Runs the next event and everything that follows from it without waiting. False when there is
-     * none.
-     */
+    /** False when there is no event. */
     step: async () => {
       // Work that began outside an event makes its first calls before time advances.
       await settle()

@@ -9,7 +9,7 @@ import { faultyRequests } from './table-faults.ts'
 import { count } from './tally.ts'
 import { hasFault, noteFault, queuesDownUntilMs, SIM_STAGE, trace, type World } from './world.ts'
 
-/** Everything a handler may touch. Each call is an await at which the process can die. */
+/** Each call is an await at which the process can die. */
 export function simDeps(
   world: World,
   process: () => Process,
@@ -17,7 +17,6 @@ export function simDeps(
 ): Deps {
   const prng = world.prng.fork()
   const log = simLog(world, process)
-  // How far off the machine's clock is, for as long as it lives.
   const worstMs = Math.floor(world.faults.clockSkewMs)
   const skewMs = worstMs === 0 ? 0 : prng.int(-worstMs, worstMs)
   if (worstMs > 0) count(world.tally, 'fault clockSkewMs')

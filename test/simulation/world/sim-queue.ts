@@ -10,11 +10,9 @@ export type ReceivedMessage = {
 /** What a standard queue sometimes does. Probabilities are 0 to 1. */
 export type Disorder = {
   readonly random: () => number
-  /** The probability that messages come in another order than they became visible. */
   readonly reorder: number
   /** The probability that a message comes a second time, even if the first one was deleted. */
   readonly duplicate: number
-  /** Called when either happens. */
   readonly onDisorder?: (what: 'reorder' | 'duplicate') => void
 }
 
@@ -103,19 +101,19 @@ export function createSimQueue(options: Options) {
       }
       return received
     },
-    /** Removes the message. False if the receipt is unknown or not the newest. */
+    /** False if the receipt is unknown or not the newest. */
     remove: (receipt: string): boolean => {
       for (const message of stored) if (message.receipt === receipt) return stored.delete(message)
       return false
     },
-    /** The earliest time at which a message is visible; undefined if there is no message. */
+    /** Undefined if there is no message. */
     nextDueMs: (): number | undefined => {
       const alive = [...stored].filter(
         ({ visibleAtMs, sentAtMs }) => visibleAtMs < sentAtMs + RETENTION_MS,
       )
       return alive.length > 0 ? Math.min(...alive.map(({ visibleAtMs }) => visibleAtMs)) : undefined
     },
-    /** The dead-letter queue, oldest message first. */
+    /** Oldest message first. */
     dead: (): readonly Readonly<Stored>[] => [...dead],
   }
 }
@@ -128,7 +126,6 @@ function shuffle(items: Stored[], random: () => number): void {
   }
 }
 
-/** The fields that the gateway reads of Lambda's event for received messages. */
 export function sqsEvent(messages: readonly Pick<ReceivedMessage, 'messageId' | 'body'>[]) {
   return { Records: messages.map(({ messageId, body }) => ({ messageId, body })) }
 }

@@ -19,14 +19,13 @@ const TOKEN_MS = 10 * 60_000
 /** Shorter and longer than another worker needs for the same work. */
 const DELAYS_MS = [100, 1_000, 10_000]
 
-/** How long other writers of an item may take. */
 const CONTESTED_MS = [20, 100, 500, 1_500, 4_000]
 
 const metadata = { $metadata: {} }
 
 type Applied = { readonly applied: boolean }
 
-/** The table's single requests with their faults. The adapter's retries, as deployed, are above. */
+/** The adapter's retries, as deployed, are above these requests. */
 export function faultyRequests(world: World, process: () => Process): TableRequests {
   const { requests } = world.table
   const send = countedCarry(
@@ -40,9 +39,6 @@ export function faultyRequests(world: World, process: () => Process): TableReque
       return own.call(`table ${name}`, actingAs(world, own, effect))
     },
   )
-  /**
-   * Delays a write, so that another worker can do the same work or change the same item meanwhile.
-   */
   const overtaken = async (steps: readonly Step[]): Promise<void> => {
     const own = process()
     const keys = steps.map(({ key }) => key)
@@ -119,7 +115,6 @@ function meetsThrottledIndex(world: World, steps: readonly Step[]): boolean {
   return [...new Set(indexes.map(([name]) => name))].some((index) => isThrottled(world, index))
 }
 
-/** The attributes that a step writes or removes. */
 function touchedBy(step: Step): ReadonlySet<string> {
   if (step.kind === 'put') return new Set(Object.keys(step.item))
   if (step.kind !== 'update') return new Set()
@@ -139,7 +134,6 @@ function isThrottled(world: World, index: string): boolean {
   return true
 }
 
-/** A write, or a fault instead of it or after it. */
 function written<Answer extends Applied>(
   world: World,
   steps: readonly Step[],
@@ -162,7 +156,6 @@ function written<Answer extends Applied>(
   return answer
 }
 
-/** Whether a transaction is one of the next on its item that get no answer. */
 function isLeftUnanswered({ impaired }: World, steps: readonly Step[]): boolean {
   const pk =
     steps.length < 2 ? undefined : steps.map(({ key }) => key.pk).find((one) => impaired.has(one))
@@ -173,7 +166,6 @@ function isLeftUnanswered({ impaired }: World, steps: readonly Step[]): boolean 
   return true
 }
 
-/** A batch read that leaves some keys unprocessed. */
 function batch(world: World, ...[keys, reads]: Parameters<TableRequests['batchGet']>) {
   if (keys.length < 2 || !hasFault(world, 'batchCut'))
     return world.table.requests.batchGet(keys, reads)
@@ -184,7 +176,7 @@ function batch(world: World, ...[keys, reads]: Parameters<TableRequests['batchGe
   }
 }
 
-/** One page, which DynamoDB may end early because a megabyte is full. */
+/** DynamoDB may end a page early because a megabyte is full. */
 function page(world: World, input: QueryInput): QueryPage {
   if (input.index !== undefined && isThrottled(world, input.index))
     throw new Error('the index was throttled')

@@ -1,4 +1,3 @@
-/** How often each event happened. */
 export type Tally = Map<string, number>
 
 export function count(tally: Tally, what: string): void {

@@ -23,12 +23,11 @@ export type Tenant = {
   readonly personal: { readonly name: string; readonly email: string; readonly phone: string }
 }
 
-/** Endpoints that no operator has deleted. */
 export function liveEndpoints({ endpoints }: Tenant): readonly SimEndpoint[] {
   return endpoints.filter(({ isGone }) => isGone !== true)
 }
 
-/** Registers an endpoint with a URL of its own. Undefined if the operator got no answer. */
+/** Undefined if the operator got no answer. */
 export async function addEndpoint(
   world: World,
   clientId: string,
@@ -43,7 +42,6 @@ export async function addEndpoint(
   return { endpointId, url, secret: String(registered.body['signing_secret']) }
 }
 
-/** Registers a merchant through the operator actions, with this number of endpoints. */
 export async function addTenant(world: World, number: number, endpoints: number): Promise<Tenant> {
   // The second tenant's own retries sometimes reach its limit. The third tenant is for floods.
   const rateLimit = [undefined, 3, 4][number]

@@ -18,7 +18,6 @@ import { hasFault, lag, queuesDownUntilMs, type World, waitFor } from './world.t
 
 const QUEUE_CONSUMERS = 5
 
-/** Connects everything that starts a function without a caller. */
 export function connectSources(world: World): void {
   connectIndexes(world)
   connectExpiry(world)
@@ -53,7 +52,6 @@ function connectExpiry(world: World) {
         Number(world.table.item(key)?.[TABLE_SCHEMA.ttl]),
         world.scheduler.nowMs(),
       ]
-      // It was deleted, or its expiry moved.
       if (!(ttl * 1_000 <= now)) return
       count(world.tally, 'expired item deleted')
       world.table.requests.write(remove(key, exists))
@@ -61,7 +59,6 @@ function connectExpiry(world: World) {
   })
 }
 
-/** One consumer of a queue: takes what is visible, runs the worker, deletes what succeeded. */
 function connectQueue(
   world: World,
   name: string,
@@ -185,7 +182,6 @@ function connectDueWork(world: World, name: string, schedule: ScheduleSpec) {
   }
   const tick = () => {
     armed = undefined
-    // The work may have been done meanwhile.
     if (earliest() <= world.scheduler.nowMs()) fireAround(world, fire)
     arm()
   }
@@ -211,7 +207,6 @@ function fireAround(world: World, fire: () => void): void {
   if (hasFault(world, 'scheduleTwice')) world.scheduler.after(world.prng.int(1, 5_000), fire)
 }
 
-/** When the schedule fires next, at or after a time. */
 function nextFiring(schedule: ScheduleSpec, notBeforeMs: number): number {
   const everyMs = 'everyMinutes' in schedule ? schedule.everyMinutes * MINUTE_MS : DAY_MS
   const daily = 'dailyAt' in schedule ? DAILY_TIMES[schedule.dailyAt] : { hour: 0, minute: 0 }

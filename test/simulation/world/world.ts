@@ -19,7 +19,6 @@ export const PROVIDER_KEY = 'xnd_development_simulation'
 export const CALLBACK_TOKEN = 'simulation-callback-token'
 const START_MS = Date.UTC(2026, 10, 2, 3, 0, 0)
 
-/** The largest page of the provider, in rows. */
 export const MAX_ROWS_A_PAGE = 50
 
 export type WorldOptions = {
@@ -38,10 +37,6 @@ export type World = ReturnType<typeof createWorld>
 
 type SendCallback = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
 
-/**
- * The world around the handlers: storage, queues, provider, merchants and time, all drawn from one
- * seed.
- */
 export function createWorld({
   seed,
   tracing = false,
@@ -67,7 +62,6 @@ export function createWorld({
       times: Number.MAX_SAFE_INTEGER,
     })
   }
-  /** The listeners of this world, and its faults. */
   const border = {
     faults: NO_FAULTS,
     ...createListeners(),
@@ -83,7 +77,7 @@ export function createWorld({
      * as long as it lives.
      */
     apartMs: 0,
-    /** Delivers a callback of the provider. Resolves to the HTTP status, or rejects. */
+    /** Resolves to the HTTP status, or rejects. */
     sendCallback: ((): Promise<number> =>
       Promise.reject(new Error('no gateway listens for callbacks yet'))) as SendCallback,
   }
@@ -127,7 +121,6 @@ export function createWorld({
      * provider.
      */
     slowCallsMs: new Map<string, number>(),
-    /** Until when no alert can be published. */
     topicDownUntilMs: 0,
     /** The times of the provider's calls in the last minute, by operation. */
     providerCalls: new Map<string, number[]>(),
@@ -154,7 +147,6 @@ export function createWorld({
     ),
     provider,
     merchants: createMerchants(prng.fork(), (fault) => count(tally, `fault ${fault}`)),
-    /** By client: how many endpoints an operator tried to register. */
     registrations: new Map<string, number>(),
     alerts: [] as (Alert & { readonly atMs: number })[],
     logLines: [] as string[],
@@ -162,7 +154,6 @@ export function createWorld({
       [providerSecretName(SIM_STAGE), JSON.stringify({ secret_key: PROVIDER_KEY })],
       [callbackSecretName(SIM_STAGE), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
     ]),
-    /** By sealed text: the secret and its owner. */
     seals: new Map<string, { readonly secret: string } & SealedFor>(),
     tally,
     lastingFaults: new Map<string, { readonly isOn: boolean; readonly untilMs: number }>(),
@@ -174,39 +165,36 @@ export function createWorld({
   })
 }
 
-/** Calls every listener, including those added later. */
 function toAll<Args extends readonly unknown[]>(listeners: readonly ((...args: Args) => void)[]) {
   return (...args: Args): void => {
     for (const listen of listeners) listen(...args)
   }
 }
 
-/** Adds a line to the story, with simulated time. Without tracing, `line` is never called. */
+/** Without tracing, `line` is never called. */
 export function trace(world: World, line: () => string): void {
   if (!world.tracing) return
   world.story.push(`${new Date(world.scheduler.nowMs()).toISOString()} ${line()}`)
 }
 
-/** Counts a fault that happens now, and calls the listeners. */
 export function noteFault(world: World, fault: keyof Faults): void {
   count(world.tally, `fault ${fault}`)
   for (const listen of world.onFault) listen(fault)
   trace(world, () => `  ! ${fault}`)
 }
 
-/** Draws whether a fault happens now, and counts it if so. */
 export function hasFault(world: World, fault: keyof Faults): boolean {
   if (world.faults[fault] === 0 || !world.prng.chance(world.faults[fault])) return false
   noteFault(world, fault)
   return true
 }
 
-/** A random delay up to the worst one; a millisecond if there is none. */
+/** A millisecond if there is no worst delay. */
 export function lag({ prng }: World, worstMs: number): number {
   return worstMs > 0 ? prng.int(0, Math.floor(worstMs)) : 1
 }
 
-/** Whether a lasting fault is on. It is drawn again when its time is over. */
+/** A lasting fault is drawn again when its time is over. */
 export function isFaultOn(
   world: World,
   what: string,
@@ -227,14 +215,13 @@ export function isFaultOn(
 
 export const QUEUES_DOWN = 'queues down'
 
-/** Until when no queue can be reached; 0 while they can. */
+/** 0 while the queues can be reached. */
 export function queuesDownUntilMs(world: World): number {
   return isFaultOn(world, QUEUES_DOWN, world.faults.queuesDown, 60_000, 3_600_000)
     ? (world.lastingFaults.get(QUEUES_DOWN)?.untilMs ?? 0)
     : 0
 }
 
-/** Adds a value to the set of a key; the first value makes the set. */
 export function addTo<Key, Value>(
   sets: { get(key: Key): Set<Value> | undefined; set(key: Key, values: Set<Value>): unknown },
   key: Key,
@@ -243,7 +230,6 @@ export function addTo<Key, Value>(
   void sets.set(key, (sets.get(key) ?? new Set()).add(value))
 }
 
-/** Advances the simulated time until the promise settles. */
 export async function runUntil<T>(world: World, promise: Promise<T>): Promise<T> {
   const progress = { settled: false }
   const end = () => {
@@ -254,12 +240,11 @@ export async function runUntil<T>(world: World, promise: Promise<T>): Promise<T>
   return promise
 }
 
-/** Waits for some simulated time. */
 export function waitFor({ scheduler }: World, ms: number): Promise<void> {
   return new Promise((resolve) => void scheduler.after(ms, resolve))
 }
 
-/** Waits until a time; returns at once if it has passed. */
+/** Returns at once if the time has passed. */
 export function waitUntil(world: World, ms: number): Promise<void> {
   return waitFor(world, ms - world.scheduler.nowMs())
 }
@@ -272,7 +257,6 @@ export function namesOf(
   return process === undefined ? [] : [process, ...namesOf(world, world.sharing.get(process))]
 }
 
-/** An effect on the world that counts as done by its process. */
 export function actingAs<Answer>(world: World, process: Process, effect: () => Answer) {
   return (): Answer => {
     world.acting = process

@@ -3,11 +3,9 @@ import { toItem } from '../../../shared/table/attributes.ts'
 import { inflateText } from '../../../shared/table/deflated-text.ts'
 import type { ReceivedWebhook } from '../../simulation/world/merchants.ts'
 
-/** The table's raw items, sorted into the books of an auditor. */
 export type RawItem = Readonly<Record<string, unknown>>
 
 export type Seen = {
-  /** Every POST that a merchant's server has received. */
   readonly webhooks: readonly Omit<ReceivedWebhook, 'atMs'>[]
   readonly secretOfUrl: ReadonlyMap<string, string>
   /** The provider's captures: provider payment id to amount. */
@@ -36,9 +34,7 @@ export function booksOf(items: readonly RawItem[]) {
   return {
     payments: payments.filter((item) => item['status'] !== 'creating').map(whole),
     creating: payments.filter((item) => item['status'] === 'creating'),
-    /** Pointers from destinations to payments. */
     pointers: byPk('DESTINATION#'),
-    /** Pointers from merchants' references to payments. */
     references: byPk('REFERENCE#').filter(({ sk }) => sk !== 'PAYOUT'),
     events: byPk('EVENT#').map(whole),
     // The status is in `status`, which an index lists, or in `state`.
@@ -55,7 +51,6 @@ export function booksOf(items: readonly RawItem[]) {
       const [eligibleAt, entryId] = text(item, 'sk').split('#')
       return isHouse(item) ? [] : [{ ...item, eligible_at: eligibleAt, entry_id: entryId }]
     }),
-    /** Movements of money that belongs to no client. */
     houseEntries: items.filter(isHouse),
   }
 }
@@ -115,7 +110,6 @@ export function sum(items: readonly RawItem[], attribute: string): number {
   return items.reduce((total, item) => total + amount(item, attribute), 0)
 }
 
-/** The client with this item of its ledger or journal. */
 export function clientOf(item: RawItem): string {
   return text(item, 'pk').replace(/^(LEDGER|JOURNAL)#/, '')
 }
@@ -125,13 +119,11 @@ export function isOpen(payment: RawItem): boolean {
   return payment['open_at'] !== undefined
 }
 
-/** The net that open payments still have. */
 export function openNet(payments: readonly RawItem[]): number {
   const open = payments.filter(isOpen)
   return sum(open, 'net_minor') - sum(open, 'taken_back_minor')
 }
 
-/** Wrong figures, each with the right value. */
 export function differences(
   who: string,
   figures: readonly (readonly [what: string, expected: unknown, found: unknown])[],

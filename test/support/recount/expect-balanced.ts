@@ -15,7 +15,6 @@ const PAGE = 100
  * problem in a client's money. The last line of every test that moves money.
  */
 export async function expectBalanced(deps: Deps, clientId: ClientId): Promise<void> {
-  // All items about the client's money.
   const stored = await Promise.all([
     itemsOf(deps, ledgerPk(clientId)),
     itemsOf(deps, journalPk(clientId)),

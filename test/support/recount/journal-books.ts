@@ -16,7 +16,7 @@ import {
   text,
 } from './books.ts'
 
-/** A settlement's entries in the order of the journal, without the entries that it excludes. */
+/** Leaves out the entries that the settlement excludes. */
 export function sweptBy(settlement: RawItem, entries: readonly RawItem[]) {
   const { swept_from: from, swept_until: until, left_out: leftOut = [] } = settlement
   const outside = new Set((leftOut as readonly RawItem[]).map(({ entryId }) => entryId))
@@ -49,14 +49,6 @@ export function entryProblems({ entries, houseEntries }: Books): string[] {
   })
 }
 
-export function isPaidOut({ status }: RawItem): boolean {
-  return status === 'manual_paid'
-}
-
-export function isInSettlement(settlement: RawItem): boolean {
-  return !isPaidOut(settlement) && settlement['recredited_at'] === undefined
-}
-
 export function ledgerProblems(books: Books, block: number): string[] {
   return booksOfClients(books).flatMap((own) => [
     ...windowProblems(own),
@@ -78,7 +70,6 @@ function booksOfClients({ windows, shards, payments, entries, settlements }: Boo
       shards: shards.filter(isOwn),
       payments: payments.filter(isOf),
       entries: entries.filter(isOwn),
-      /** Oldest first. */
       settlements: settlements.filter(isOf).toSorted(inTime),
     }
   })
@@ -120,6 +111,14 @@ function windowProblems({ window, shards, payments, entries, settlements }: OwnB
   ])
 }
 
+function isPaidOut({ status }: RawItem): boolean {
+  return status === 'manual_paid'
+}
+
+function isInSettlement(settlement: RawItem): boolean {
+  return !isPaidOut(settlement) && settlement['recredited_at'] === undefined
+}
+
 /**
  * Windows have no gap, so each entry is in at most one settlement. No new entry may come into a
  * closed window.
@@ -140,10 +139,7 @@ function spanProblems({ window, shards, settlements }: OwnBooks): string[] {
   ]
 }
 
-/**
- * Each settlement matches its entries: sums, numbers and digest. `block`: entries of one block of a
- * digest.
- */
+/** `block`: entries of one block of a digest. */
 function settlementProblems({ settlements, entries }: OwnBooks, block: number): string[] {
   return settlements.flatMap((settlement, at) => {
     const own = sweptBy(settlement, entries)

@@ -81,7 +81,6 @@ function remainingMoney(payment: RawItem): number {
   return model.figures()[3]
 }
 
-/** The provider's rows that moved a payment's money. */
 function movementsOf(payment: RawItem): readonly Movement[] {
   return (payment['movements'] as readonly Movement[] | undefined) ?? []
 }

@@ -240,7 +240,6 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
   ],
 ])('npm run admin, for several runs: %s', async (_, answers, argv, expected) => {
   let runs = 0
-  // The last answer is repeated.
   const { run, called } = await cli((response, request) =>
     json(200, { status: 200, ...answers[Math.min(runs++, answers.length - 1)] })(response, request),
   )

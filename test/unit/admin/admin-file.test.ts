@@ -19,7 +19,6 @@ function fileOf(...lines: readonly string[]) {
   return path
 }
 
-/** Answers that a settlement is paid, unless `answers` has another answer. */
 function bank(answers: Readonly<Record<string, Script>> = {}): Script {
   return (response, request) =>
     (answers[JSON.parse(request.body).settlement_id] ?? json(200, PAID))(response, request)

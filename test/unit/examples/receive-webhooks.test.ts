@@ -64,7 +64,6 @@ function headersOf(body = BODY, secret = SECRET, seconds = NOW_SECONDS) {
   }
 }
 
-/** What `verifyWebhook` says of a request: the event's id, or the code of the refusal. */
 function verdict(
   headers: Readonly<Record<string, string>>,
   body: unknown,

@@ -14,7 +14,7 @@ type Scripted = readonly [status: number, body: unknown, headers?: Record<string
 const BODY: CreatePayment = { method: 'qris', amount: 20_000, currency: 'IDR' }
 const PAYMENT = { id: 'p1', status: 'pending' }
 
-/** A client whose gateway answers by the script, and repeats its last line. */
+/** The last line of the script is repeated. */
 function aClient(script: readonly Scripted[], { deadlineMs = 60_000, random = 0 } = {}) {
   const requests: { path: string; key: string | null; auth: string | null }[] = []
   const waits: number[] = []

@@ -44,16 +44,13 @@ const ROWS: readonly Pick<MoneyRow, 'type' | 'transactionId' | 'isOwnRow'>[] = [
   { type: 'reversal', transactionId: 'own', isOwnRow: true },
 ]
 
-/**
- * Gross, fee and markup of three payments: with a net, without a net, and with a net below zero.
- */
 const PRICES = [
   [100, 9, 1],
   [100, 99, 1],
   [10, 40, 0],
 ] as const
 
-/** Plays one history. Answers the rows up to the first row that the model contradicts. */
+/** Answers the rows up to the first row that the model contradicts. */
 function findContradiction(prng: Prng): readonly MoneyRow[] | undefined {
   const [gross, fee, markup] = prng.pick(PRICES)
   const model = modelOf(gross, fee, markup)

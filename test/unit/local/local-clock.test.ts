@@ -12,7 +12,6 @@ const DAILY = { dailyAt: 'sweepAtUtc' }
 beforeEach(() => void vi.useFakeTimers({ now: START_MS }))
 afterEach(() => void vi.useRealTimers())
 
-/** A clock, and which of its timers ran. */
 function aClock() {
   const clock = startLocalClock()
   const runs: string[] = []

@@ -91,8 +91,6 @@ onDynamoDb('the tables of a data directory', () => {
   })
 })
 
-// What the table in memory models is held to DynamoDB Local in `test/simulation/conformance`.
-
 it('the table in memory refuses to guess about what it does not model', () => {
   const key = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
   const { write, transact } = createMemoryTable().requests

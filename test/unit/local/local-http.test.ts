@@ -71,7 +71,6 @@ describe('the Lambda Invoke API (design section 6)', () => {
     body: '{"errorType":"TypeError","errorMessage":"broken"}',
     logged: ['invocation.failed'],
   }
-  /** A refusal in the words of AWS. */
   const refused = (status: number, type: string) => ({
     status,
     headers: { 'x-amzn-errortype': type },

@@ -18,7 +18,6 @@ async function succeed(): Promise<unknown> {
   return { batchItemFailures: [] }
 }
 
-/** A new queue with a poller, and the names of the messages that the function received. */
 async function aPoller(behaviour: Behaviour) {
   const { sqs } = emulator
   const QueueUrl = await emulator.queue(`q-${crypto.randomUUID()}`, { maxReceives: 5 })
@@ -62,7 +61,6 @@ async function aPoller(behaviour: Behaviour) {
   }
 }
 
-// A restart on a data directory, with held messages: `test/e2e/deliveries-after-a-kill.test.ts`.
 describe('the queue poller (design section 6)', () => {
   it('holds a delayed message, also past its real delay, until the one clock reaches its time', async () => {
     const { send, expectSeen, expectHeld, clock, seen } = await aPoller(succeed)

@@ -122,7 +122,6 @@ describe('decideOnNews: a status without money', () => {
   )
 })
 
-// A capture that is not there, not received or not named yet: `receive-callback.test.ts`.
 it('askForNews (design section 4) takes the payment from the capture itself, for any request that led to it', async () => {
   const provider = fakeProvider()
   const otherRequest = { paymentRequestId: 'pr-2', reference: 'another-reference' }

@@ -31,7 +31,6 @@ function texts(limit: number) {
 
 const ODD = [null, {}, [], [1], 'Sari', { odd: 1 }, { phone: null }, { phone: '0812' }]
 
-/** Nearly right bodies of each kind of payment. */
 const bodies = fc.oneof(
   ...[
     { method: 'virtual_account', channel_code: 'BCA' },
@@ -124,7 +123,6 @@ describe('parsePaymentRequest (spec 4.1)', () => {
   })
 })
 
-/** The timeout of each call at a time after a request with 22 seconds began. */
 async function timeoutsAfter(seconds: number) {
   const clock = manualClock()
   const deadline = startDeadline(clock)

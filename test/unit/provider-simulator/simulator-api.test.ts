@@ -8,37 +8,12 @@ import {
   simulatorIt as it,
 } from '../../support/provider-simulator-harness.ts'
 
-// The form of each answer and refusal is held against the provider's documents in
-// `provider-contract.test.ts`.
-
 type Menu = {
   controls: { example: string; body?: object }[]
   faults: { target: string; fault: string }[]
 }
 
 describe('the control API of the provider simulator (design section 6)', () => {
-  it('counts every call of the provider API by its template, also the refused calls', async ({
-    running,
-  }) => {
-    const { call, create, order } = running
-    const { path } = await create()
-    await call('POST', '/v3/payment_requests', aRequestBody('QRIS'), {})
-    await order('get', 'http_500')
-    for (const get of [path, '/v3/payments/py-1', '/transactions', '/nowhere'])
-      await call('GET', get)
-
-    const counts = await call('GET', '/_simulator/calls')
-    const reset = await call('DELETE', '/_simulator/calls')
-
-    expect(counts.body).toStrictEqual({
-      'POST /v3/payment_requests': 2,
-      'GET /v3/payment_requests/{id}': 1,
-      'GET /v3/payments/{id}': 1,
-      'GET /transactions': 1,
-    })
-    expect(reset.body).toStrictEqual({})
-  })
-
   it('lists every control and fault with an example that works as it is', async ({ running }) => {
     const { call, create } = running
     const open = await create('DANA')

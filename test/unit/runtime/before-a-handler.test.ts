@@ -13,7 +13,6 @@ import { interceptTable, recordTable, testDeps } from '../../support/test-deps.t
 const CURRENT = 'current-origin-secret-'.padEnd(64, 'c')
 const PREVIOUS = 'previous-origin-secret-'.padEnd(64, 'p')
 
-/** A stage behind a front, with the origin secret as an operator or Secrets Manager wrote it. */
 function behindFront(secret = JSON.stringify({ current: CURRENT })) {
   const deps = testDeps({ stage: { ...testDeps().stage, behindFront: true } })
   const write = (text: string) => deps.secretValues.set(originSecretName('test'), text)
@@ -31,7 +30,6 @@ async function statusesFrom(deps: Deps, ...origins: readonly string[]) {
 }
 
 describe('origin guard of a stage behind a front', () => {
-  // More values that are nearly right, by the same comparison: `fuzz-background.test.ts`.
   it('refuses every other header, and quotes nothing of the secret', async () => {
     for (const value of [
       '',
@@ -159,7 +157,6 @@ describe('the environment of a deployed function', () => {
 
 const CONTEXT = lambdaContext('gateway-test-any')
 
-/** A function whose only middleware is the probe. */
 function answeringProbes(deps: Deps, handle: (event: unknown) => Promise<unknown>) {
   return pipeline([probe(deps)], handle)
 }

@@ -172,7 +172,6 @@ describe('withJoinedReads', () => {
   })
 })
 
-// How long a write waits between its tries: `waits-and-turns.test.ts`.
 describe('a write that conflicts', () => {
   const aStep = () => update(aKey(), { set: { name: 'x' } }, exists)
   const twoSteps = () => ({ one: aStep(), two: aStep() })

@@ -29,7 +29,6 @@ function words(line: string) {
   return line.split(' ')
 }
 
-/** URLs by their verdict in a deployed stage. */
 const VERDICTS: Readonly<Record<string, readonly string[]>> = {
   allowed: [
     'https://merchant.example https://merchant.example/hooks?shop=1#part ' +
@@ -46,7 +45,6 @@ const VERDICTS: Readonly<Record<string, readonly string[]>> = {
     'https://user@merchant.example/ https://user:pass@merchant.example/ ' +
       'https://:pass@merchant.example/',
   ],
-  // An address in any spelling.
   'must name a host, not an address': [
     'https://127.0.0.1/ https://127.1/ https://0x7f.1/ https://0x7f000001/ ' +
       'https://2130706433/ https://017700000001/',
