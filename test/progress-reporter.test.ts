@@ -10,7 +10,7 @@ it.each([
   [[OVER, BEGUN, WAITING], '1,250 of about 3,000 tests done, 1 of 3 files, about 80 s left'],
   [[OVER, BEGUN], '1,250 of 2,000 tests done, 1 of 2 files, about 40 s left'],
   [
-    [OVER, ...Array(9).fill(WAITING)],
+    [OVER, ...Array.from({ length: 9 }, () => WAITING)],
     '1,000 of about 10,000 tests done, 1 of 10 files, about 9 min left',
   ],
 ])('a progress line says how many of the tests are done: %#', (files, line) => {
