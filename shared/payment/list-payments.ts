@@ -116,10 +116,7 @@ function sortKey({ createdAt, paymentId }: Payment) {
   return `${createdAt} ${paymentId}`
 }
 
-/**
- * The newest thousand payments of the client with this reference. `complete`: the client has no
- * more.
- */
+/** The newest thousand of the reference. `complete`: the client has no more. */
 export async function paymentsByReference(deps: TableDeps, clientId: ClientId, reference: string) {
   const ids = await idsOfReference(deps, clientId, reference)
   const payments = await paymentsOf(deps, {

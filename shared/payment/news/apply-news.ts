@@ -119,7 +119,7 @@ export function applyProviderNews(
   return askAndApply(deps, subject, source, { readBefore, onCreating: creditCreatingPayment })
 }
 
-/** No caller is trusted: the provider's answer decides. */
+/** The provider's answer decides, not the caller. */
 async function askAndApply(
   deps: NewsDeps,
   subject: NewsSubject,
