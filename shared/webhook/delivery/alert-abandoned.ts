@@ -109,10 +109,7 @@ function alertOf({ clientId, endpointId }: Delivery, abandoned: readonly Deliver
   }
 }
 
-/**
- * Reports unreported abandonments of an endpoint before a new round; undefined when another caller
- * began a round.
- */
+/** Undefined when another caller began a round. */
 export async function alertBeforeRound(
   deps: AlertDeps,
   read: Delivery,

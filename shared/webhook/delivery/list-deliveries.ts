@@ -23,10 +23,7 @@ export type DeliveryListing = {
   readonly endpointId?: EndpointId | undefined
   readonly eventId?: EventId | undefined
   readonly page: Page
-  /**
-   * The most deliveries of the endpoints that are read, newest first, for a status without an
-   * index.
-   */
+  /** The bound of a search for a status without an index, newest first. */
   readonly maxRead: number
 }
 
@@ -121,10 +118,7 @@ type KeyQuery = Pick<DeliveryListing, 'maxRead'> & {
 /** Within this time due work checks, and lists, a delivery without a result. */
 const LISTED_WITHIN_MS = 30 * MINUTE_MS
 
-/**
- * The newest deliveries of endpoints. No index lists deliveries without a failure by status, so
- * each is read.
- */
+/** No index lists deliveries without a failure by status, so each delivery is read. */
 async function newestKeys(deps: StoreDeps, owners: readonly EndpointId[], query: KeyQuery) {
   const { status, count, maxRead } = query
   if (status === 'succeeded') {
@@ -147,10 +141,7 @@ async function newestKeys(deps: StoreDeps, owners: readonly EndpointId[], query:
 
 const READ_PAGE = 100
 
-/**
- * The newest deliveries of a status, found by reading each delivery; `complete` unless older
- * deliveries may match.
- */
+/** `complete` unless older deliveries may match. */
 async function searchByReading(
   deps: TableDeps,
   owners: readonly EndpointId[],
@@ -186,10 +177,7 @@ function tooFarError(reason: string, hint: string) {
   return invalid(`page: ${reason}`, { page: ['too far back'] }, hint)
 }
 
-/**
- * The newest deliveries of endpoints, all or those that the index lists by this status, at most
- * `count`.
- */
+/** All deliveries of the endpoints, or those that the index lists by this status. */
 export async function listedKeys(
   deps: TableDeps,
   owners: readonly EndpointId[],
