@@ -55,7 +55,6 @@ const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = n
   ['VOIDED', 'reversed'],
   ['REVERSED', 'reversed'],
 ])
-/** The kind of reversal, by the row's type and status. */
 const REVERSAL_KINDS: ReadonlyMap<string, ProviderTransaction['reversalKind']> = new Map([
   ['PAYMENT VOIDED', 'voided'],
   ['PAYMENT REVERSED', 'reversed'],
@@ -178,9 +177,7 @@ export const TransactionPageSchema = v.pipe(
 /** The account that holds the money of payments until it is withdrawn. */
 export const CASH_ACCOUNT = 'CASH'
 
-/**
- * The balance of an account (`GET /balance`), rounded down. Large chargebacks can make it negative.
- */
+/** Rounded down. Large chargebacks can make it negative. */
 export const BalanceSchema = v.pipe(
   v.object({
     balance: v.pipe(
