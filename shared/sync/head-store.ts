@@ -28,10 +28,9 @@ async function readHead(deps: TableDeps): Promise<Head | undefined> {
   return v.parse(v.optional(HeadSchema), await deps.table.get(headKey))
 }
 
-/** What a round reads: in slices, and the head after it. */
 export type Round = Awaited<ReturnType<typeof nextRound>>
 
-/** The next round: all rows updated after the head's position, up to now. Writes nothing. */
+/** A round has all rows updated after the head's position, up to now. Writes nothing. */
 export async function nextRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
   const head = await readHead(deps)
   const now = deps.now()
