@@ -45,10 +45,7 @@ async function originSecrets({ secrets, stage }: OriginDeps, fresh?: 'fresh') {
   return previous === undefined ? [current] : [current, previous]
 }
 
-/**
- * Whether the stored text has the form that functions read. Checked for the operator who sets the
- * secret.
- */
+/** Checked for the operator who sets the secret. */
 export function isOriginSecret(text: string): boolean {
   return v.is(OriginSecretSchema, text)
 }
