@@ -62,6 +62,14 @@ export function itemsOfPage<Item>(list: readonly Item[], page: Page): readonly I
   return list.slice(firstOfPage(page), firstOfPage(page) + page.perPage)
 }
 
+/** The order of lists: by the time of creation, then by id, newest first. */
+export function newestFirst<Item extends { readonly createdAt: string }>(
+  idOf: (item: Item) => string,
+) {
+  const placeOf = (item: Item) => `${item.createdAt} ${idOf(item)}`
+  return (a: Item, b: Item): number => (placeOf(a) < placeOf(b) ? 1 : -1)
+}
+
 export function encodeCursor(position: object): string {
   return Buffer.from(JSON.stringify(position)).toString('base64url')
 }

@@ -21,31 +21,23 @@ const TRANSACTION_TYPE: ReadonlyMap<string, ProviderTransaction['type']> = new M
     'BNPL_PARTNER_SETTLEMENT_CREDIT',
     'BNPL_PARTNER_SETTLEMENT_DEBIT',
     'CASHBACK_FEE',
-  ),
-  ...typeEntries(
-    'account',
     'CASHBACK_VAT',
     'CONVERSION',
     'DISBURSEMENT',
     'FOREX_DEDUCTION',
     'FOREX_DEPOSIT',
-  ),
-  ...typeEntries(
-    'account',
     'IN_PERSON_PAYMENT',
     'LOAN_REPAYMENT',
     'REMITTANCE',
     'REMITTANCE_COLLECTION_PAYMENT',
-  ),
-  ...typeEntries(
-    'account',
     'REMITTANCE_PAYOUT',
     'RESERVES_HOLD',
     'RESERVES_RELEASE',
     'TOPUP',
     'TRANSFER_IN',
+    'TRANSFER_OUT',
+    'WITHDRAWAL',
   ),
-  ...typeEntries('account', 'TRANSFER_OUT', 'WITHDRAWAL'),
 ])
 
 const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = new Map([

@@ -9,7 +9,7 @@ import {
   type EndpointId,
   type EventId,
 } from '../../ids.ts'
-import { firstOfPage, itemsOfPage, type Page } from '../../page.ts'
+import { firstOfPage, itemsOfPage, newestFirst, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
 import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 import { addMs, END_OF_TIME, MINUTE_MS } from '../../time.ts'
@@ -68,18 +68,12 @@ async function allEndpointIds(deps: TableDeps, clientId: ClientId): Promise<read
 
 async function eventsDeliveries(deps: TableDeps, owners: readonly EndpointId[], eventId: EventId) {
   const ids = owners.map((endpointId) => deliveryIdFor(eventId, endpointId))
-  return (await findDeliveries(deps, ids)).toSorted(newestFirst)
+  return (await findDeliveries(deps, ids)).toSorted(newestKeyFirst)
 }
 
 type ListKey = Pick<Delivery, 'deliveryId'> & { readonly createdAt: string }
 
-function newestFirst(a: ListKey, b: ListKey): number {
-  return sortKey(a) < sortKey(b) ? 1 : -1
-}
-
-function sortKey({ createdAt, deliveryId }: ListKey) {
-  return `${createdAt} ${deliveryId}`
-}
+const newestKeyFirst = newestFirst<ListKey>(({ deliveryId }) => deliveryId)
 
 /** When many deliveries have many attempts, each shows its newest attempts. */
 function withAttempts(
@@ -136,7 +130,7 @@ async function newestKeys(deps: StoreDeps, owners: readonly EndpointId[], query:
     addMs(deps.now(), -LISTED_WITHIN_MS),
   )
   const keysById = new Map([...statusKeys, ...keys].map((key) => [key.deliveryId, key]))
-  return { keys: [...keysById.values()].toSorted(newestFirst).slice(0, count), complete }
+  return { keys: [...keysById.values()].toSorted(newestKeyFirst).slice(0, count), complete }
 }
 
 const READ_PAGE = 100

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { TableDeps } from '../../deps.ts'
 import { notFound } from '../../errors.ts'
 import type { ClientId, EndpointIds } from '../../ids.ts'
+import { newestFirst } from '../../page.ts'
 import {
   clientKey,
   deletedEndpointKey,
@@ -79,15 +80,7 @@ export async function newestEndpoints(
   deps: TableDeps,
   clientId: ClientId,
 ): Promise<readonly Endpoint[]> {
-  return (await liveEndpoints(deps, clientId)).toSorted(newestFirst)
-}
-
-function newestFirst(a: Endpoint, b: Endpoint) {
-  return sortKey(a) < sortKey(b) ? 1 : -1
-}
-
-function sortKey({ createdAt, endpointId }: Endpoint) {
-  return `${createdAt} ${endpointId}`
+  return (await liveEndpoints(deps, clientId)).toSorted(newestFirst(({ endpointId }) => endpointId))
 }
 
 export function insertEndpoint(endpoint: SealedEndpoint): Step {
