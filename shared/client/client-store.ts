@@ -86,7 +86,7 @@ export async function insertClient(
 const CHANGEABLE = v.keyof(v.omit(ClientSchema, ['clientId', 'createdAt'])).options
 
 /** Undefined leaves a field unchanged; null clears an optional field. */
-export type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFields>>>
+type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFields>>>
 
 /**
  * Retried after a concurrent change. Operators are alerted before bank details change. Throws 404.

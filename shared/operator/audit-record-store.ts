@@ -44,7 +44,7 @@ type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
 const TRIES = 5
 
 export const AuditHeadSchema = v.object({ number: v.number(), digest: v.string() })
-export type AuditHead = v.InferOutput<typeof AuditHeadSchema>
+type AuditHead = v.InferOutput<typeof AuditHeadSchema>
 
 /**
  * Writes an operator's change and its audit record in one transaction (design section 7). The

@@ -26,7 +26,7 @@ export const OPERATOR = v.pipe(
 export const NOTES = textField(1_000)
 
 /** The summary and the schema that the operators' command line uses. */
-export type AdminAction<Schema extends ActionInput = ActionInput> = {
+type AdminAction<Schema extends ActionInput = ActionInput> = {
   /** The list of actions shows the summary's first sentence. */
   readonly summary: string
   readonly input: Schema

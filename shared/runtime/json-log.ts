@@ -24,7 +24,7 @@ export function jsonLog(
   )
 }
 
-export type WriteLine = (
+type WriteLine = (
   level: keyof Log,
   code: LogCode,
   line: EmbeddedMetrics,
@@ -46,7 +46,7 @@ type Directive = {
   readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[]
 }
 
-export type EmbeddedMetrics = Readonly<Record<string, unknown>> & {
+type EmbeddedMetrics = Readonly<Record<string, unknown>> & {
   readonly _aws?: { readonly Timestamp: number; readonly CloudWatchMetrics: readonly Directive[] }
 }
 

@@ -29,7 +29,7 @@ export type ApplyOutcome =
 /** The outcome of one decision. `again`: the payment has changed; read it and decide again. */
 type TryOutcome = ApplyOutcome | 'again'
 
-export type OnCreating = (
+type OnCreating = (
   deps: NewsDeps,
   decision: Extract<Decision, { readonly creating: unknown }>,
   news: ProviderNews,

@@ -45,7 +45,7 @@ const CONFLICT_TRIES = 12
 const CONFLICT_BASE_MS = 20
 const CONFLICT_CAP_MS = 400
 
-export const BATCH_LIMIT = 100
+const BATCH_LIMIT = 100
 
 /** Retries conflicts and unprocessed keys, within bounds. */
 export function retryingTable(requests: TableRequests, means: Means): Table {

@@ -8,7 +8,7 @@ import type { Delivery } from './delivery.ts'
 import { endAlert, findDeliveries, findDelivery, postponeDelivery } from './delivery-store.ts'
 import { listedKeys } from './list-deliveries.ts'
 
-export type AlertDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
+type AlertDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
 
 /** At most one alert about an endpoint in this time, unless a redelivery needs it earlier. */
 export const ALERT_EVERY_MS = 15 * MINUTE_MS

@@ -176,7 +176,7 @@ export async function attemptsOf(
   ].slice(-most)
 }
 
-export type DeliveryInLane = { readonly delivery: Delivery; readonly lane: Lane }
+type DeliveryInLane = { readonly delivery: Delivery; readonly lane: Lane }
 
 /** A message for the slow lane says so, and no worker moves it again. */
 export async function sendDeliveryMessages(
