@@ -91,6 +91,7 @@ export function readsOfPage(deps: TableDeps): Required<AnnounceDeps>['endpointsO
   }
 }
 
+/** Announces the newest movement of the payment's money (design section 8). */
 export async function announcementOfMovement(
   deps: AnnounceDeps,
   payment: Payment,

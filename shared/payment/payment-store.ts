@@ -124,6 +124,7 @@ export async function findStoredPayment(
 
 export const PaymentSchema = v.pipe(v.unknown(), v.transform(withDerivedFields), PaymentFields)
 
+/** Absent and invisible payments are left out. */
 export async function findPaymentsByKey(
   deps: TableDeps,
   paymentIds: readonly PaymentId[],
@@ -177,6 +178,7 @@ export async function findPayment(
   return stored
 }
 
+/** For operators: any client's payment, also one in creation. Throws 404. */
 export async function findAnyPayment(deps: TableDeps, id: string): Promise<StoredPayment> {
   const stored = await findStoredPayment(deps, parseId(PaymentIdSchema, id, 'payment'))
   if (stored === undefined) throw notFound('payment')

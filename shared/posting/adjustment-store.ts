@@ -24,7 +24,6 @@ export const AdjustmentSchema = v.object({
 })
 export type Adjustment = v.InferOutput<typeof AdjustmentSchema>
 
-/** A client and reference have one adjustment. */
 export function putAdjustment(adjustment: Adjustment): Step {
   return put(adjustmentKey(adjustment.clientId, adjustment.reference), adjustment, isNew)
 }

@@ -41,7 +41,6 @@ export async function readCallbackTokens(
     .callback_tokens
 }
 
-/** The comparison takes constant time. */
 export function isCallbackToken(
   deps: Pick<Deps, 'secrets' | 'stage'>,
   token: string | undefined,

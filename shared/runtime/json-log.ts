@@ -24,12 +24,7 @@ export function jsonLog(
   )
 }
 
-type WriteLine = (
-  level: keyof Log,
-  code: LogCode,
-  line: EmbeddedMetrics,
-  cause?: unknown,
-) => void
+type WriteLine = (level: keyof Log, code: LogCode, line: EmbeddedMetrics, cause?: unknown) => void
 
 type Request = {
   /** The lines that wait for the last line of the request; undefined after the last line. */

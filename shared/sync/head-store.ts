@@ -17,6 +17,7 @@ const MAX_SLICES = 28
 const REVERSALS_SPAN_MS = 180 * DAY_MS
 
 /** Whether the last round is so old that another round reads no row for the third time. */
+/** Whether the last round is so old that another round reads no row for the third time. */
 export async function isRoundPast(deps: StoreDeps): Promise<boolean> {
   const head = await readHead(deps)
   return head === undefined || head.position <= addMs(deps.now(), -2 * OVERLAP_MS)

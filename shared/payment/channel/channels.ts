@@ -95,6 +95,7 @@ export type ChannelChoice = {
   readonly channelCode?: string | undefined
 }
 
+/** An unknown wallet has default terms; an unknown bank has no tariff. */
 export function channelOf({ method, channelCode = '' }: ChannelChoice): Channel {
   const knownChannel = CHANNELS.find(
     (channel) => channel.method === method && channel.code === channelCode,

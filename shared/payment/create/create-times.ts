@@ -46,6 +46,7 @@ export function startDeadline(deps: Pick<Deps, 'monotonicMs'>): Deadline {
   return { remainingMs: () => Math.max(0, end - deps.monotonicMs()) }
 }
 
+/** Undefined if too little time is left for a create call. */
 export function createTimeoutMs(deadline: Deadline): number | undefined {
   const budgetMs = deadline.remainingMs() - COMMIT_RESERVE_MS
   return budgetMs < MIN_CREATE_MS ? undefined : Math.min(PROVIDER_CREATE_TIMEOUT_MS, budgetMs)

@@ -29,6 +29,7 @@ export type NewsAnswer =
   | { readonly kind: 'not_found' }
   | Unanswered
 
+/** Asks about the capture that the subject names, else about the request and its latest payment. */
 export async function askForNews(
   deps: Pick<Deps, 'provider'>,
   subject: NewsSubject,

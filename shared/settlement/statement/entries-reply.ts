@@ -4,7 +4,6 @@ import { ENTRY_COLUMNS } from './settlement-entries.ts'
 
 type EntriesPage = { readonly entries: readonly EntryDto[]; readonly next: string | undefined }
 
-/** CSV for a caller that accepts CSV, else JSON. */
 export function entriesReply(
   { entries, next }: EntriesPage,
   {

@@ -75,6 +75,7 @@ async function requireRound(
   throw invalid(`${ROUNDS_A_DAY} rounds of the delivery began today`, undefined, hint)
 }
 
+/** A missing delivery had no status before. */
 function withAuditRecord(deps: RedeliverDeps, operator: string): WriteRound {
   return ({ deliveryId: subject, clientId, status }, steps) => {
     const before = status === 'scheduled' ? undefined : { status }
