@@ -46,8 +46,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
       slowLane: { queue: 'webhooks-slow', maxConcurrency: 5 },
     },
     // This function calls addresses that merchants choose, so it must not read bank details,
-    // payments, API keys or the ledger. Of an event it reads only the bytes. It records a finding
-    // when an event is missing.
+    // payments, API keys or the ledger. Of an event it reads only the bytes.
     table: {
       GetFields: ['EVENT'],
       BatchGetItem: ['DELIVERY', 'ENDPOINTS'],

@@ -8,7 +8,7 @@ export type QueueSource = {
   readonly maxConcurrency: number
 }
 
-/** The load that a stage must handle. It decides the concurrency of some queues. */
+/** Decides the concurrency of some queues. */
 export type Load = {
   /**
    * The provider's limit for each operation. It also limits how many payments are created each
@@ -25,7 +25,7 @@ export type Trigger =
   | { readonly kind: 'http-default' }
   | ({
       readonly kind: 'queue'
-      /** A second queue for slow messages. Its few runs cannot delay the main queue. */
+      /** Its few runs cannot delay the main queue. */
       readonly slowLane?: Omit<QueueSource, 'batchSize'>
       /** The concurrency that the stage's load needs, if it is above `maxConcurrency`. */
       readonly runsAt?: (load: Load) => number
@@ -33,10 +33,7 @@ export type Trigger =
   | { readonly kind: 'schedule'; readonly schedule: ScheduleSpec }
   | { readonly kind: 'operator'; readonly duty: Duty }
 
-/**
- * Operators' duties. Each duty is one IAM policy. An operator may have several; an action belongs
- * to one.
- */
+/** Each duty is one IAM policy. An operator may have several; an action belongs to one. */
 export const DUTIES = {
   look: 'reads everything and changes nothing',
   support: 'asks the provider again, sends webhooks again',
@@ -56,20 +53,17 @@ export type FunctionSpec = {
   readonly name: string
   readonly entry: string
   readonly trigger: Trigger
-  /**
-   * Access to the table: partition kinds (table/keys.ts) by action, and indexes. The role has no
-   * other access.
-   */
+  /** Partition kinds (table/keys.ts) by action, and indexes. The role has no other access. */
   readonly table: TableAccess
   readonly sends: readonly QueueName[]
   readonly alerts: boolean
   readonly secrets: readonly SecretAccess[]
   /** No function may both seal and unseal the signing secrets of endpoints. */
   readonly endpointSecrets?: 'seal' | 'unseal'
-  /** The function creates payments, so it gets the stage's default return URL and display name. */
+  /** A function that creates payments needs the default return URL and display name. */
   readonly payerDefaults?: boolean
   readonly timeoutSeconds: number
-  /** Limits for calls to the table and the queues, if shorter than the default. */
+  /** Set if shorter than the default. */
   readonly calls?: CallLimits
   readonly memoryMb: number
   /**
@@ -77,20 +71,11 @@ export type FunctionSpec = {
    * work.
    */
   readonly reservedConcurrency?: number
-  /**
-   * The function sends messages to the queue that triggers it. Rows of the table limit their
-   * number.
-   */
+  /** The function sends to the queue that triggers it. Rows of the table limit the messages. */
   readonly recursive?: boolean
-  /**
-   * The function calls addresses that merchants choose, from the stage's fixed IP addresses if it
-   * has them.
-   */
+  /** The calls leave from the stage's fixed IP addresses if it has them. */
   readonly callsMerchants?: boolean
-  /**
-   * A merchant's query of something other than payments, balance and settlements. No customer waits
-   * for it.
-   */
+  /** A merchant's query for which no customer waits. */
   readonly lookup?: true
 }
 
@@ -116,18 +101,12 @@ export type ScheduleSpec =
   | { readonly everyMinutes: number; readonly maxEventAgeSeconds: number }
   | { readonly dailyAt: keyof DailyTimes; readonly maxEventAgeSeconds: number }
 
-/**
- * The retries of a failed run. A daily run is retried, because its next run is a day later; it is
- * safe to repeat.
- */
+/** A daily run is retried, because its next run is a day later; it is safe to repeat. */
 export function retriesOf(schedule: ScheduleSpec): number {
   return 'dailyAt' in schedule ? 2 : 0
 }
 
-/**
- * The queues that trigger a function, its main queue first. With a `load`, some queues get more
- * runs.
- */
+/** The main queue first. With a `load`, some queues get more runs. */
 export function queuesOf(trigger: Trigger, load?: Load): readonly QueueSource[] {
   if (trigger.kind !== 'queue') return []
   const { queue, batchSize, slowLane, runsAt } = trigger
@@ -141,10 +120,7 @@ export function functionName(stage: string, spec: FunctionSpec): string {
   return `gateway-${stage}-${spec.name}`
 }
 
-/**
- * The API Gateway route of a function, such as `POST /v1/payments`; undefined without an HTTP
- * trigger.
- */
+/** For example `POST /v1/payments`; undefined without an HTTP trigger. */
 export function routeKeyOf({ trigger }: FunctionSpec): string | undefined {
   if (trigger.kind === 'http') return `${trigger.method} ${trigger.path}`
   return trigger.kind === 'http-default' ? '$default' : undefined
@@ -158,10 +134,7 @@ export function isHttp(spec: FunctionSpec): boolean {
   return routeKeyOf(spec) !== undefined
 }
 
-/**
- * Whether clients call the function. Then it requires an API key, and a request counts against the
- * rate limit.
- */
+/** Such a function requires an API key, and a request counts against the rate limit. */
 export function answersClients({ name, trigger }: FunctionSpec): boolean {
   return trigger.kind === 'http' && name.startsWith('api-')
 }
@@ -193,7 +166,7 @@ export const LOW_MEMORY = { memoryMb: 256 } as const
  */
 export const CALLS_PROVIDER_SECONDS = 25
 
-/** For functions that apply provider news: they call the provider, and may alert the operators. */
+/** They call the provider, and may alert the operators. */
 export const ASKS_PROVIDER = { alerts: true, secrets: ['read-provider'] } as const
 
 /** The sender of a delivery message chooses its lane by the endpoint, if it knows the endpoint. */

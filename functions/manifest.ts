@@ -3,7 +3,7 @@ import { API_FUNCTIONS } from './api-functions.ts'
 import { BACKGROUND_FUNCTIONS } from './background-functions.ts'
 import type { FunctionSpec } from './function-spec.ts'
 
-/** Every function, for the CDK stack and the local gateway. */
+/** The CDK stack and the local gateway read this list. */
 export const MANIFEST: readonly FunctionSpec[] = [
   ...API_FUNCTIONS,
   ...BACKGROUND_FUNCTIONS,

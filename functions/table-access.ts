@@ -2,10 +2,7 @@ import { allAccess, type TableAccess } from '../shared/table/access.ts'
 import type { Partition } from '../shared/table/keys.ts'
 import type { IndexName } from '../shared/table/schema.ts'
 
-/**
- * Applies news of a visible payment: writes its money, its event with deliveries, and suspense with
- * its alert.
- */
+/** Writes the payment's money, its event with deliveries, and suspense with its alert. */
 export const NEWS_OF_VISIBLE_PAYMENT: TableAccess = {
   GetItem: ['PAYMENT'],
   QueryFields: ['ENDPOINTS'],
@@ -14,10 +11,7 @@ export const NEWS_OF_VISIBLE_PAYMENT: TableAccess = {
   UpdateFields: ['LEDGER'],
 }
 
-/**
- * Applies any news. A payment that becomes visible also gets search pointers from its destination
- * and reference.
- */
+/** A payment that becomes visible also gets search pointers. */
 export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE_PAYMENT, {
   PutItem: ['DESTINATION', 'PAYMENT', 'REFERENCE'],
 })
@@ -43,10 +37,9 @@ export const ADJUSTING: TableAccess = allAccess(RECORDING, {
   UpdateItem: ['HOUSE', 'LEDGER'],
 })
 
-/** A client's entries. */
 export const JOURNAL_READ: TableAccess = { Query: ['JOURNAL'] }
 
-/** Settles a window. Payments that waited too long are posted first. */
+/** Payments that waited too long are posted first. */
 export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
   GetItem: ['AUDIT', 'CLIENT'],
   BatchGetItem: ['SETTLEMENT'],
@@ -75,9 +68,7 @@ export function changeOf(kind: Partition): TableAccess {
 
 export const PAYMENT_SEARCH: TableAccess = { GetItem: ['PAYMENT'], Query: ['REFERENCE'] }
 
-/**
- * Erases customer data of a payment and its events, after a check that no delivery is in progress.
- */
+/** An erasure first checks that no delivery is in progress. */
 export const ERASING: TableAccess = allAccess(RECORDING, PAYMENT_SEARCH, {
   GetItem: ['CLIENT'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
@@ -109,10 +100,7 @@ const ALERTING: TableAccess = {
   indexes: ['by-owner', 'by-status'],
 }
 
-/**
- * Starts a new round of a delivery, and extends the retention of its event: its bytes stay, and its
- * payment is out of reach.
- */
+/** Extends the event's retention: its bytes stay, and its payment is out of reach. */
 export const ROUNDS: TableAccess = allAccess(ALERTING, {
   GetFields: ['EVENT'],
   UpdateItem: ['DELIVERY'],
@@ -126,10 +114,6 @@ export const BULK_REDELIVERING: TableAccess = allAccess(ROUNDS, {
 
 export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
-/**
- * Compares the provider's transactions with the books, one time slice after the other, and books
- * the movements.
- */
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   GetItem: ['SUSPENSE', 'SYNC'],
   BatchGetItem: ['JOURNAL', 'PAYMENT'],
@@ -148,10 +132,6 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
   UpdateItem: ['SUSPENSE'],
 })
 
-/**
- * Compares a settlement with its entries, their payments, its audit records and its client's
- * settlements.
- */
 const SETTLEMENT_AUDIT: TableAccess = {
   GetItem: ['AUDIT', 'CLIENT', 'JOURNAL', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
@@ -159,7 +139,7 @@ const SETTLEMENT_AUDIT: TableAccess = {
   indexes: ['by-owner'],
 }
 
-/** Audits a client's books. It writes a verdict and changes no money. */
+/** It writes a verdict and changes no money. */
 const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
   BatchGetItem: ['DELIVERY', 'EVENT', 'JOURNAL'],
   QueryFields: ['ENDPOINTS'],

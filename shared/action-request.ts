@@ -4,9 +4,7 @@ type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name
 
-/**
- * The fields of an operator's action under the domain's names, `client_id` as the id of a client.
- */
+/** An action's fields under the domain's names, `client_id` as the id of a client. */
 export type ActionRequest<Fields> = {
   [Name in keyof Fields as CamelCase<Name & string>]: Name extends 'client_id'
     ? ClientId | Exclude<Fields[Name], string>

@@ -4,7 +4,7 @@ export function chunks<T>(list: readonly T[], size: number): readonly (readonly 
   )
 }
 
-/** Maps `size` inputs at a time, so that a long list does not open a connection for each input. */
+/** A long list must not open a connection for each input. */
 export async function mapInChunks<Input, Output>(
   inputs: readonly Input[],
   size: number,

@@ -8,10 +8,7 @@ import type { StageSettings } from './stage-settings.ts'
 import type { Table } from './table/table.ts'
 import type { Timestamp } from './time.ts'
 
-/**
- * All external dependencies of use cases. A function takes the dependencies that it uses as its
- * first parameter.
- */
+/** All external dependencies. A function takes those that it uses as its first parameter. */
 export type Deps = {
   readonly stage: StageSettings
   readonly table: Table
@@ -26,9 +23,7 @@ export type Deps = {
   readonly log: Log
   readonly memory: Memory
   readonly now: () => Timestamp
-  /**
-   * The real time in milliseconds since the epoch, without the jumps of a local gateway's clock.
-   */
+  /** Milliseconds since the epoch, without the jumps of a local gateway's clock. */
   readonly realNowMs: () => number
   /** A clock for durations: milliseconds from an arbitrary start, without jumps. */
   readonly monotonicMs: () => number
@@ -37,9 +32,7 @@ export type Deps = {
   /** Uniform in [0, 1), for jitter. */
   readonly random: () => number
   readonly randomBytes: (length: number) => Buffer
-  /**
-   * Starts work that no caller waits for and that may be lost; absent if such work must not run.
-   */
+  /** Starts work that may be lost. Absent if such work must not run. */
   readonly runInBackground?: (work: () => Promise<unknown>) => void
   /** Present only in an operator's action. */
   readonly invocation?: Invocation

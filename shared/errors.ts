@@ -39,10 +39,7 @@ export class GatewayError extends Error {
   }
 }
 
-/**
- * One text for an absent id and another client's id, so that a caller cannot distinguish them (spec
- * section 7).
- */
+/** Absent ids and other clients' ids cannot be distinguished (spec section 7). */
 export function notFound(what: string) {
   return new GatewayError('not_found', `${what} not found`)
 }
@@ -62,8 +59,8 @@ const UNKNOWN = new GatewayError(
 )
 
 /**
- * Makes the reply to any thrown error. Details of unknown errors go only to the log. `expected`:
- * false for an internal failure, which is logged with its cause.
+ * Details of unknown errors go only to the log. `expected`: false for an internal failure, which is
+ * logged with its cause.
  */
 export function toErrorReply(error: unknown) {
   const { message, code, details } = error instanceof GatewayError ? error : UNKNOWN
@@ -82,7 +79,7 @@ export function toErrorReply(error: unknown) {
   return { status, body, headers, expected: status < 500 }
 }
 
-/** The error envelope of spec section 7, for the public API and operators' actions. */
+/** Spec section 7, for the public API and operators' actions. */
 export type Envelope = ReturnType<typeof toErrorReply>['body']
 
 /** A state that must not occur: a bug. The code stops, because guessing with money is worse. */

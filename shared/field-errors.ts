@@ -27,10 +27,7 @@ export function errorOf(issue: v.BaseIssue<unknown>): FieldError {
   return { field: v.getDotPath(issue) ?? 'body', message: describeIssue(issue) }
 }
 
-/**
- * Describes the expected value. Never quotes the given value, which may be a secret or a phone
- * number.
- */
+/** Never quotes the given value, which may be a secret or a phone number. */
 function describeIssue(issue: v.BaseIssue<unknown>): string {
   if (issue.kind === 'schema' && issue.expected === 'never') return 'unknown field'
   if (issue.kind === 'schema' && issue.input === undefined) return 'required'
@@ -41,14 +38,12 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
   return issue.expected ? `must be ${issue.expected}` : 'not valid'
 }
 
-/** An optional field of a body; null counts as absent (design section 5). */
+/** Null counts as absent (design section 5). */
 export function optionalField<const Schema extends v.GenericSchema>(schema: Schema) {
   return v.nullish(schema, () => undefined)
 }
 
-/**
- * Parses an operator's or query input. Throws a 422 that names the invalid fields, at most twenty.
- */
+/** Throws a 422 that names the invalid fields, at most twenty. */
 export function parseInput<const Schema extends v.GenericSchema>(
   schema: Schema,
   input: unknown,

@@ -40,15 +40,12 @@ export function subjectOfPayment(id: PaymentId): EventSubject {
   return { kind: 'payment', id }
 }
 
-/** The payment that is the subject; undefined for another subject, and without one. */
+/** Undefined for another subject, and without one. */
 export function paymentOfSubject(subject: EventSubject | undefined): PaymentId | undefined {
   return subject?.kind === 'payment' ? subject.id : undefined
 }
 
-/**
- * A UUID (version 8) of `parts`. The length of each part is hashed too, so that ("ab","c") and
- * ("a","bc") differ.
- */
+/** Version 8. The length of each part is hashed too, so that ("ab","c") and ("a","bc") differ. */
 export function derivedUuid(...parts: readonly string[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part)
@@ -66,17 +63,12 @@ export function paymentIdForKey(clientId: ClientId, idempotencyKey: string): Pay
   return v.parse(PaymentIdSchema, derivedUuid('payment', clientId, idempotencyKey))
 }
 
-/**
- * The event id of a subject and an event name: the type, and a suffix if several events have this
- * type.
- */
+/** `name`: the type, and a suffix if several events have this type. */
 export function eventIdFor({ kind, id }: EventSubject, name: string): EventId {
   return v.parse(EventIdSchema, derivedUuid('event', kind, id, name))
 }
 
-/**
- * The delivery id of an event and an endpoint, so that an event has one delivery to each endpoint.
- */
+/** An event has one delivery to each endpoint. */
 export function deliveryIdFor(eventId: EventId, endpointId: EndpointId): DeliveryId {
   return v.parse(DeliveryIdSchema, derivedUuid('delivery', eventId, endpointId))
 }
@@ -93,7 +85,7 @@ export function timeOfUuid(id: string): number {
   return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 }
 
-/** The slot of an id, from 0 to `slots` - 1: stable and evenly spread. */
+/** A number from 0 to `slots` - 1: stable and evenly spread. */
 export function slotOf(id: string, slots: number): number {
   return createHash('sha256').update(id).digest().readUInt32BE(0) % slots
 }
@@ -103,7 +95,7 @@ export function referenceOf(paymentId: PaymentId, attempt: number): string {
   return `${paymentId}-${attempt}`
 }
 
-/** The payment that a reference names; undefined for a foreign reference. */
+/** Undefined for a foreign reference. */
 export function paymentIdOf(reference: string): PaymentId | undefined {
   return ifValid(PaymentIdSchema, /^([0-9a-f-]{36})-\d{1,9}$/.exec(reference)?.[1])
 }

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 
-/** The parsed value; undefined if it is invalid. */
 export function ifValid<const Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,

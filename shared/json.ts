@@ -109,10 +109,7 @@ export function readBody(rawBody: Buffer): JsonRead<Readonly<Record<string, unkn
     : { ok: false, reason: 'expected an object' }
 }
 
-/**
- * The members of a JSON object, or elements of an array, as texts. Parsing would reorder
- * integer-like keys.
- */
+/** Members of an object or elements of an array. Parsing would reorder integer-like keys. */
 export function partTexts(text: string): readonly string[] {
   const parts: string[] = []
   let depth = 0
@@ -144,10 +141,7 @@ export function toInteger(value: LosslessNumber): number {
   return exponent >= digits.length - 1 && Number.isFinite(number) ? number : Number.NaN
 }
 
-/**
- * Parses JSON text that the gateway has written. `JSON.stringify` writes its numbers with the same
- * digits.
- */
+/** For text that the gateway has written: its numbers keep their digits. */
 export function parseOwnJson(text: string): unknown {
   return parse(text, undefined, {
     // JavaScript would write a number with other digits differently.
@@ -164,7 +158,7 @@ export function jsonText(text: string) {
   return { [TEXT]: text, toJSON: () => parseOwnJson(text) }
 }
 
-/** True if no string or key has a lone surrogate, which cannot be stored as UTF-8. */
+/** A lone surrogate cannot be stored as UTF-8. */
 export function isWellFormedDeep(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed()
   if (!isContainer(value)) return true

@@ -64,8 +64,7 @@ export type Log = {
   info(code: LogCode, fields?: LogFields): void
   warn(code: LogCode, fields?: LogFields): void
   /**
-   * Only the class name and stack of `cause` are logged, because messages of foreign errors may
-   * quote data.
+   * Messages of foreign errors may quote data, so only class name and stack of `cause` are logged.
    */
   error(code: LogCode, fields?: LogFields, cause?: unknown): void
 }
@@ -77,10 +76,7 @@ type LoggedPayment = {
   readonly channelCode?: string | undefined
 }
 
-/**
- * A payment's fields for log lines: ids and channel, nothing about its customer. Payment metrics
- * read them.
- */
+/** Ids and channel, nothing about the customer. Payment metrics read these fields. */
 export function loggedPayment({ paymentId, clientId, method, channelCode }: LoggedPayment) {
   return { payment_id: paymentId, client_id: clientId, method, channel: channelCode }
 }

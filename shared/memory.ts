@@ -6,7 +6,6 @@ import type { Timestamp } from './time.ts'
  */
 export interface Memory {
   syncWokenAt?: Timestamp
-  /** The provider's quota lacked calls for due payments. */
   callsAreShortUntil?: Timestamp
   providerPauses?: (Cached & { readonly pauses: Readonly<Record<string, unknown>> }) | undefined
   /** The bytes of events, by payment and name. */

@@ -4,9 +4,7 @@ export const METRIC_NAMESPACE = 'PaymentGateway'
 
 type MetricSpec = {
   readonly unit: 'Count' | 'Milliseconds' | 'None'
-  /**
-   * CloudWatch counts each set of dimensions as its own metric. Every metric also has the stage.
-   */
+  /** CloudWatch counts each set as its own metric. Every metric also has the stage. */
   readonly dimensionSets: readonly (readonly string[])[]
 }
 
@@ -14,12 +12,9 @@ const OVERALL = [[]] as const satisfies MetricSpec['dimensionSets']
 const BY_OPERATION = [['operation']] as const
 const BY_TRIGGER = [['triggered_by']] as const
 
-/** Every metric of the gateway; alarms and the dashboard use only these. */
+/** Alarms and the dashboard use only these metrics. */
 export const METRICS = {
-  /**
-   * Payments by outcome. `create_refused`: the provider refused the payment itself, not our
-   * account.
-   */
+  /** `create_refused`: the provider refused the payment itself, not our account. */
   Payments: { unit: 'Count', dimensionSets: [['outcome'], ['method', 'channel', 'outcome']] },
   /** Successes by the source of the news: callback, due_work, sync, operator, cancel, create. */
   SuccessHeard: { unit: 'Count', dimensionSets: [['source']] },
@@ -45,10 +40,7 @@ export const METRICS = {
   ConflictRetries: { unit: 'Count', dimensionSets: OVERALL },
   ConflictsLost: { unit: 'Count', dimensionSets: OVERALL },
   ProviderLatency: { unit: 'Milliseconds', dimensionSets: BY_OPERATION },
-  /**
-   * 1 for a failed call, else 0, so that the average is the error rate. A refused payment counts as
-   * 0.
-   */
+  /** 1 for a failed call, else 0: the average is the error rate. A refused payment counts as 0. */
   ProviderErrors: { unit: 'Count', dimensionSets: BY_OPERATION },
   /** Calls that the provider refused because of our key or our request; a retry does not help. */
   CallsRefused: { unit: 'Count', dimensionSets: OVERALL },
@@ -76,15 +68,12 @@ export function isMetric(name: string): name is MetricName {
   return name in METRICS
 }
 
-/**
- * A fixed value, or the field with the number. A line without a number in that field has no metric.
- */
+/** A fixed value, or the field with the number. A line without that number has no metric. */
 type MetricValues = Readonly<Partial<Record<MetricName, 1 | 0 | string>>>
 
 /**
- * The metrics of each log code. A metric is part of its log line, so that neither exists without
- * the other. Its dimension `outcome` is the second part of the code; all other dimensions are
- * fields of the line.
+ * A metric is part of its log line. Its dimension `outcome` is the second part of the code; all
+ * other dimensions are fields of the line.
  */
 export const LOG_METRICS: Readonly<Partial<Record<LogCode, MetricValues>>> = {
   'payment.created': { Payments: 1 },

@@ -1,17 +1,11 @@
 import * as v from 'valibot'
 import { assertInvariant } from './errors.ts'
 
-/**
- * An amount in IDR minor units: a safe integer. An amount may be negative, as the net of a tiny
- * payment.
- */
+/** IDR minor units: a safe integer. The net of a tiny payment may be negative. */
 export const MinorSchema = v.pipe(v.number(), v.safeInteger(), v.brand('Minor'))
 export type Minor = v.InferOutput<typeof MinorSchema>
 
-/**
- * Brands an integer as money. Throws for a number that is no safe integer, so that no rounded
- * amount enters the ledger.
- */
+/** Throws for a number that is no safe integer, so that no rounded amount enters the ledger. */
 export function minor(amount: number): Minor {
   assertInvariant(Number.isSafeInteger(amount), 'an amount is not a safe integer')
   // -0 becomes 0, so that comparisons and JSON are equal.
@@ -42,10 +36,7 @@ export function bpsFloor(amount: Minor, bps: number): Minor {
   return minor(Number((BigInt(amount) * BigInt(bps)) / 10_000n))
 }
 
-/**
- * What the client gets once a fee is known: notional - fee - markup. Negative for tiny amounts;
- * credited as is.
- */
+/** What the client gets. Negative for tiny amounts; credited as is. */
 export function netOf(notionalMinor: Minor, providerFeeMinor: Minor, markupMinor: Minor): Minor {
   return less(less(notionalMinor, providerFeeMinor), markupMinor)
 }

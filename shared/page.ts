@@ -13,10 +13,7 @@ export function pageOf(params: { readonly page: number; readonly per_page: numbe
   return { page: params.page, perPage: params.per_page }
 }
 
-/**
- * `page` and `per_page` of a query: out of range is clamped; a non-integer and a page above 2^53
- * are refused.
- */
+/** A value out of range is clamped; a non-integer and a page above 2^53 are refused. */
 export const pageParams = {
   page: v.pipe(
     integerParam('page', 1),
@@ -50,7 +47,7 @@ export const pageFields = {
   per_page: v.pipe(integerField(DEFAULT_PER_PAGE), v.toMinValue(1), v.toMaxValue(MAX_PER_PAGE)),
 }
 
-/** The rate-limit points of a list, taken before it is read (design section 9). */
+/** Taken before the list is read (design section 9). */
 export function listPoints(perPage: number): number {
   return Number.isNaN(perPage)
     ? 1
@@ -65,6 +62,14 @@ export function itemsOfPage<Item>(list: readonly Item[], page: Page): readonly I
   return list.slice(firstOfPage(page), firstOfPage(page) + page.perPage)
 }
 
+/** The order of lists: by the time of creation, then by id, newest first. */
+export function newestFirst<Item extends { readonly createdAt: string }>(
+  idOf: (item: Item) => string,
+) {
+  const placeOf = (item: Item) => `${item.createdAt} ${idOf(item)}`
+  return (a: Item, b: Item): number => (placeOf(a) < placeOf(b) ? 1 : -1)
+}
+
 export function encodeCursor(position: object): string {
   return Buffer.from(JSON.stringify(position)).toString('base64url')
 }
@@ -75,10 +80,7 @@ export const CursorTime = v.pipe(
   v.check((time) => parseForeignTime(time) === time),
 )
 
-/**
- * The position in the cursor of a request's `field`. Throws 422 for a text that is no such
- * position.
- */
+/** Throws 422 for a text that is no such position. */
 export function readCursor<const Schema extends v.GenericSchema>(
   schema: Schema,
   cursor: string | undefined,

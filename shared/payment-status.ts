@@ -2,10 +2,7 @@
 export const PAYMENT_STATUSES = ['pending', 'succeeded', 'failed', 'expired', 'cancelled'] as const
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
 
-/**
- * Why a payment failed (design section 4). Our own terms, because the provider's codes change
- * without notice.
- */
+/** Our own terms (design section 4), because the provider's codes change without notice. */
 export const FAILURE_REASONS = [
   'wrong_amount',
   'declined',

@@ -1,6 +1,6 @@
 import { assertInvariant } from './errors.ts'
 
-/** Queues of the gateway. A message only names work; the table's row decides. */
+/** A message only names work; the table's row decides. */
 export const QUEUE_NAMES = [
   'webhooks',
   'webhooks-slow',
@@ -37,10 +37,7 @@ export type QueueMessage = {
 }
 
 export type Queues = {
-  /**
-   * Sends messages independently. Throws if a message was not accepted. The caller may send all
-   * messages again.
-   */
+  /** Throws if a message was not accepted. The caller may send all messages again. */
   send(queue: QueueName, ...messages: readonly QueueMessage[]): Promise<void>
 }
 

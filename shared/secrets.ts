@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import * as v from 'valibot'
 
-/** The secrets port. A caller never writes a value to logs, errors or the table. */
+/** A caller never writes a value to logs, errors or the table. */
 export type Secrets = {
   /**
-   * The value, cached for half an hour; undefined if there is no secret. `fresh`, after a mismatch:
-   * cached for a minute.
+   * Cached for half an hour; `fresh`, after a mismatch: for a minute. Undefined if there is no
+   * secret.
    */
   get(name: string, fresh?: 'fresh'): Promise<string | undefined>
 }
@@ -23,10 +23,7 @@ export function callbackSecretName(stage: string) {
   return `gateway/${stage}/provider-callback`
 }
 
-/**
- * JSON `{"current", "previous"}`: the front adds the value to requests. `previous` only during a
- * rotation.
- */
+/** JSON `{"current", "previous"}` of the front. `previous` only during a rotation. */
 export function originSecretName(stage: string) {
   return `gateway/${stage}/origin`
 }
@@ -40,9 +37,7 @@ export type SealedFor = { readonly clientId: string; readonly endpointId: string
 /** Encrypts the signing secrets of endpoints, so that the table has no readable secret. */
 export type Sealer = {
   seal(secret: string, owner: SealedFor): Promise<string>
-  /**
-   * The secret, cached for five minutes. Undefined if this stage did not seal it for this owner.
-   */
+  /** Cached for five minutes. Undefined if this stage did not seal the secret for this owner. */
   unseal(sealed: string, owner: SealedFor): Promise<string | undefined>
 }
 
@@ -54,10 +49,7 @@ export function sealContext(
   return { stage, client: clientId, endpoint: endpointId }
 }
 
-/**
- * Reads and parses a secret. Throws if the secret is missing, malformed or unreadable. The error
- * never has the value.
- */
+/** Throws if the secret is missing, malformed or unreadable. The error never has the value. */
 export async function readSecret<Schema extends v.GenericSchema>(
   secrets: Pick<Secrets, 'get'>,
   what: string,
@@ -74,9 +66,8 @@ export async function readSecret<Schema extends v.GenericSchema>(
 }
 
 /**
- * Whether a value is one of the known secrets. Hashes are compared in constant time, so the time
- * reveals neither a partial match nor which secret matched. After a mismatch the secrets are read
- * again, because an operator may have rotated them.
+ * Hashes are compared in constant time, so the time reveals neither a partial match nor which
+ * secret matched. After a mismatch the secrets are read again, because of rotations.
  */
 export async function isKnownSecret(
   read: (fresh?: 'fresh') => Promise<readonly string[]>,

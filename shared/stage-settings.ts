@@ -1,9 +1,6 @@
 import * as v from 'valibot'
 
-/**
- * How the provider charges its fees. `invoiced`: monthly, so rows show no fee and the tariff's fee
- * is actual.
- */
+/** `invoiced`: monthly, so rows show no fee and the tariff's fee is actual. */
 export const PROVIDER_FEES = ['deducted', 'invoiced'] as const
 
 export const HISTORY_STEPS = {
@@ -21,27 +18,18 @@ export type HistorySteps = Readonly<typeof HISTORY_STEPS>
 const Count = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1)))
 const Flag = v.optional(v.boolean())
 
-/**
- * The settings that the stack hands to a function as JSON, without those that the function does not
- * use.
- */
+/** A function gets JSON, without the settings that it does not use. */
 export const DeployedSettings = v.strictObject({
-  /** Every route answers 500, because the stage's table is being restored. Off by default. */
+  /** Every route answers 500, because the stage's table is being restored. */
   isClosed: Flag,
-  /**
-   * The network of webhooks allows only port 443, so endpoints with another port are refused. Off
-   * by default.
-   */
+  /** The network of webhooks allows only port 443, so endpoints with another port are refused. */
   httpsPortOnly: Flag,
   defaultReturnUrl: v.optional(v.pipe(v.string(), v.url()), 'https://example.com/'),
   /** The display name of virtual accounts for clients whose name banks do not accept. */
   defaultDisplayName: v.optional(v.pipe(v.string(), v.minLength(1)), 'Payment'),
-  /**
-   * Only requests through the front are answered. They carry the front's origin secret. Off by
-   * default.
-   */
+  /** Only requests through the front are answered. They carry the front's origin secret. */
   behindFront: Flag,
-  /** The API has its own domain, so answers tell browsers to use only HTTPS. Off by default. */
+  /** The API has its own domain, so answers tell browsers to use only HTTPS. */
   hasDomain: Flag,
   /** Points a second of a client without its own limit (design section 9); undefined: no limit. */
   clientRateLimit: Count,
@@ -57,7 +45,7 @@ export const DeployedSettings = v.strictObject({
   keyLifetimeDays: Count,
 })
 
-/** Settings of a stage. Set by the stack, or by the local gateway for stage `local`. */
+/** Set by the stack, or by the local gateway for stage `local`. */
 export type StageSettings = v.InferOutput<typeof DeployedSettings> & {
   /** Part of every resource's name and API key. Lower-case letters, digits and dashes. */
   readonly name: string

@@ -9,7 +9,7 @@ const isWellFormed = v.check<string, string>(
   'must be well-formed Unicode',
 )
 
-/** An operator's text: trimmed and not empty. */
+/** Trimmed and not empty. */
 export function textField(characters: number) {
   return v.pipe(
     v.string(),
@@ -20,7 +20,7 @@ export function textField(characters: number) {
   )
 }
 
-/** Limits the code points of a text, as for the fields of a create. */
+/** Counts code points, as for the fields of a create. */
 export function maxCharacters(characters: number) {
   return v.check<string, string>(
     (text) => Array.from(text).length <= characters,

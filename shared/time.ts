@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { assertInvariant } from './errors.ts'
 
 /**
- * RFC 3339 UTC with exactly three fraction digits. All have one width, so comparing texts compares
- * times.
+ * RFC 3339 UTC with three fraction digits. All have one width, so comparing texts compares times.
  */
 export const TimestampSchema = v.pipe(
   v.string(),
@@ -49,10 +48,7 @@ export function later(a: Timestamp, b: Timestamp): Timestamp {
 /** The upper bound of foreign times: later times, or sums with them, would have another width. */
 const LATEST_FOREIGN_MS = Date.UTC(9000, 0, 1)
 
-/**
- * Parses a foreign timestamp in any RFC 3339 form, from 1970; undefined if the timestamp is
- * invalid.
- */
+/** Any RFC 3339 form, from 1970; undefined if the timestamp is invalid. */
 export function parseForeignTime(text: string): Timestamp | undefined {
   const ms = Date.parse(text)
   return ms >= 0 && ms < LATEST_FOREIGN_MS ? timestampOf(ms) : undefined
@@ -61,8 +57,7 @@ export function parseForeignTime(text: string): Timestamp | undefined {
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
 
 /**
- * A time in any RFC 3339 form, as people write it. A time before 1970 or after 8999 is moved into
- * that range.
+ * Any RFC 3339 form, as people write it. A time before 1970 or after 8999 is moved into that range.
  */
 export const AnyTimeSchema = v.pipe(
   v.string(),
@@ -92,7 +87,7 @@ export function entryInForce<Entry extends Dated>(entries: readonly Entry[], at:
   return entry
 }
 
-/** Whether a day exists, because `Date.parse` moves 31 February to March. */
+/** `Date.parse` moves 31 February to March. */
 function isDay(text: string): boolean {
   const midnight = Date.parse(`${text}T00:00:00Z`)
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(text)

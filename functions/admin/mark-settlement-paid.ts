@@ -7,10 +7,7 @@ const summary =
   'Records once that the bank transfer was made, with its reference. It is refused while the ' +
   'settlement needs a check; then repeat the figures of the refusal in "confirm".'
 
-/**
- * The reference of the transfer in the bank's file. Trimmed, because a second use must be the same
- * text.
- */
+/** Trimmed, because a second use must be the same text. */
 const BANK_REFERENCE = v.pipe(
   v.string(),
   v.trim(),

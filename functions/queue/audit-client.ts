@@ -7,9 +7,7 @@ import {
 import { ClientIdSchema, SettlementIdSchema } from '../../shared/ids.ts'
 import { queueHandler } from '../../shared/runtime/worker-handlers.ts'
 
-/**
- * A client for its daily audit, a settlement recorded a minute ago, or the house and its suspense.
- */
+/** A client's daily audit, a settlement recorded a minute ago, or the house and its suspense. */
 const Message = v.union([
   v.object({ client_id: ClientIdSchema }),
   v.object({ settlement_id: SettlementIdSchema }),

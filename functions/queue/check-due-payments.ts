@@ -3,10 +3,7 @@ import { DUE_PAYMENTS } from '../../shared/due-work/due-kinds.ts'
 import { DueSlotSchema } from '../../shared/due-work/due-slot.ts'
 import { queueHandler } from '../../shared/runtime/worker-handlers.ts'
 
-/**
- * Checks the due payments of one slot for lost callbacks and for expiry (design section 4). Safe to
- * repeat.
- */
+/** Finds lost callbacks and expiries in one slot (design section 4). Safe to repeat. */
 export const handler = queueHandler(DueSlotSchema, (slot, deps) =>
   drainSlot(deps, DUE_PAYMENTS, slot),
 )

@@ -28,10 +28,7 @@ import {
 
 export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
 
-/**
- * A part of a client's books that is judged separately. Parts are judged in the order of their
- * keys.
- */
+/** Parts are judged separately, in the order of their keys. */
 export type Part = {
   readonly key: string
   /** `isAgain`: a second check, which reads everything again. */
@@ -55,7 +52,7 @@ type BookPart = {
   readonly lagMs?: number | undefined
 }
 
-/** A part that is compared with the client's stored figures. They are read once for all parts. */
+/** The client's stored figures are read once for all parts. */
 export function bookPart(
   deps: AuditDeps,
   read: ClientBooks,
@@ -113,16 +110,12 @@ export function settlementPart(deps: AuditDeps, read: ClientBooks, settlementId:
   })
 }
 
-/**
- * Whether a settlement has more entries than one run can audit. Its own audit takes several runs.
- */
+/** The own audit of such a settlement takes several runs. */
 export function isLong({ stage }: Pick<AuditDeps, 'stage'>, { entryCount }: Settlement): boolean {
   return entryCount > (stage.historySteps ?? HISTORY_STEPS).atOnce
 }
 
-/**
- * Tells which slices of history are due: one for each day since the last audit, at most all thirty.
- */
+/** One slice is due for each day since the last audit, at most all thirty. */
 type DueSlices = (slice: number) => boolean
 
 export function slicesSince(auditedDay: number | undefined, today: number): DueSlices {
@@ -136,10 +129,7 @@ export function isAlwaysDue(): boolean {
 const TRAILS = 'trails'
 export const SUSPENSE = 'suspense'
 
-/**
- * The parts of one client's audit: those of every audit, the due slices of its history, and the
- * parts in `wanted`.
- */
+/** The parts of every audit, the due slices of the history, and the parts in `wanted`. */
 export async function partsOf(
   deps: AuditDeps,
   client: Client,
@@ -206,10 +196,7 @@ export async function partsOf(
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
 }
 
-/**
- * Payments created in a span. The read may see half of a transaction, so differences are judged
- * again at once.
- */
+/** The read may see half of a transaction, so differences are judged again at once. */
 function paymentsPart(
   deps: AuditDeps,
   books: ClientBooks,

@@ -104,7 +104,6 @@ export async function auditClient(deps: RunDeps, clientId: ClientId): Promise<vo
   await alertDifferences(deps, clientId, standing)
 }
 
-/** Starts an audit, or its next run. */
 function sendAudit({ queues }: Pick<Deps, 'queues'>, body: object, group: string) {
   return queues.send('audits', { body, delaySeconds: 0, group })
 }
@@ -112,10 +111,7 @@ function sendAudit({ queues }: Pick<Deps, 'queues'>, body: object, group: string
 /** A debt is reported after each such time. New payments usually cover it earlier. */
 const PATIENCE_MS = 7 * DAY_MS
 
-/**
- * Alerts operators about a client that owes us money (design section 10). Answers the fields that
- * the verdict keeps.
- */
+/** The client owes us money (design section 10). Answers the fields that the verdict keeps. */
 async function alertOwing(
   deps: RunDeps,
   clientId: ClientId,
@@ -259,10 +255,7 @@ export async function auditGateway(deps: RunDeps): Promise<void> {
   await alertDifferences(deps, GATEWAY_SUBJECT, differences)
 }
 
-/**
- * Starts the daily audit: a message for each client, and one message for the gateway. Safe to
- * repeat.
- */
+/** Sends a message for each client, and one for the gateway. Safe to repeat. */
 export async function startAudits(deps: Pick<Deps, 'table' | 'queues' | 'log'>) {
   await sendAudit(deps, { gateway: true }, GATEWAY_SUBJECT)
   const clients = await sendForEachClient(deps, (clientId) =>

@@ -54,7 +54,7 @@ export function figureOf(book: Book, name: string): Minor {
   return book[name] ?? ZERO
 }
 
-/** The sum of several books. Debts stay apart: one client's debt pays no other client. */
+/** Debts stay apart: one client's debt pays no other client. */
 export function addBooks(...books: readonly Book[]): Book {
   const sums: Record<string, Minor> = {}
   for (const [name, amount] of books.flatMap((book) => Object.entries(book)))
@@ -83,10 +83,7 @@ export function bookOfLines(lines: readonly BookLine[], period: BookPeriod): Boo
 
 const TAKEN_BACK: ReadonlySet<string> = new Set<EntryType>(['refund', 'chargeback', 'reversal'])
 
-/**
- * A line's balances, and its movements in the period. House = markup - losses, so the losses of all
- * types explain the house.
- */
+/** House = markup - losses, so the losses of all types explain the house. */
 function bookOfLine(line: BookLine, period: BookPeriod): Book {
   const { type, method, day, providerMinor, bankMinor, suspenseMinor, houseMinor } = line
   const { grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO, netMinor = ZERO } = line
@@ -107,10 +104,7 @@ function bookOfLine(line: BookLine, period: BookPeriod): Book {
   }
 }
 
-/**
- * A payout lowers our bank account and our debt to a client. `day`: the day on which the settlement
- * was marked paid.
- */
+/** A payout lowers our bank account and our debt to a client. `day`: when it was marked paid. */
 export function bookOfPayout(
   { day, netMinor }: { day: string; netMinor: Minor },
   period: BookPeriod,
@@ -134,8 +128,8 @@ export function withDebts(book: Book): Book {
 }
 
 /**
- * The sum of a line's sides must be equal, and its net must be gross - fee - markup; one difference
- * at most.
+ * Provider + bank = client + suspense + house, and net = gross - fee - markup; one difference at
+ * most.
  */
 export function unequalSides(line: BookLine, what: string, id: string): readonly Difference[] {
   const { grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO, netMinor = ZERO } = line

@@ -46,9 +46,8 @@ type BooksInput = PeriodInput & {
 const COLUMNS = ['client_id', ...Object.keys(FIGURES), 'balanced'] as const
 
 /**
- * The books of a client, or of all clients and the house, for days of Asia/Jakarta (design section
- * 12). A run that cannot read all clients answers a cursor with the sums so far, to which the next
- * run adds. Throws 404 for an unknown client.
+ * The books of days of Asia/Jakarta (design section 12). A run that cannot read all clients answers
+ * a cursor with the sums so far, to which the next run adds. Throws 404 for an unknown client.
  */
 export async function getBooks(deps: BooksDeps, input: BooksInput): Promise<object> {
   if (input.clientId === undefined) return booksOfAll(deps, input)
@@ -133,8 +132,7 @@ function problemsOf({ book, differences }: CheckedBook): readonly Difference[] {
 const FURTHEST_MS = 2 * DAY_MS
 
 /**
- * The books of one client: its settlements' stored totals, and the entries after the last
- * settlement (design section 12).
+ * The settlements' stored totals, and the entries after the last settlement (design section 12).
  */
 export async function readClientBook(
   deps: Pick<Deps, 'table' | 'stage' | 'now'>,
@@ -159,9 +157,7 @@ export async function readClientBook(
   return { book: withDebts(sum.book), differences: sum.differences }
 }
 
-/**
- * A settlement's lines, and its payout. Its stored totals by type and day must add up to its sums.
- */
+/** The stored totals by type and day must add up to the settlement's sums. */
 function bookOfSettlement(settlement: Settlement, period: BookPeriod): CheckedBook {
   const { settlementId: id, totals, status, settledAt, netMinor } = settlement
   const isPaid = status === 'manual_paid' && settledAt !== undefined
@@ -213,7 +209,7 @@ function toBooksDto({ from, to }: BookPeriod, checked: CheckedBook) {
   }
 }
 
-/** The provider's own balance. It proves nothing, because the provider names no settlement time. */
+/** Proves nothing, because the provider names no settlement time. */
 async function askForBalance({ provider, now }: BooksDeps) {
   const answer = await provider.getBalance()
   if (answer.kind !== 'found')

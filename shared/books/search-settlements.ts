@@ -28,8 +28,8 @@ export const settlementSearch = v.pipe(
 type SettlementSearch = ActionRequest<v.InferOutput<typeof settlementSearch>>
 
 /**
- * A client's settlements and the settlements to be paid out are listed in pages. The bank's file
- * and the settlements of a period continue at a cursor.
+ * Lists of settlements and of payouts have pages. The bank's file and the settlements of a period
+ * continue at a cursor.
  */
 export async function searchSettlements(
   deps: Pick<Deps, 'table' | 'now' | 'monotonicMs'>,

@@ -24,13 +24,10 @@ export const WALK_FIELDS = {
 
 const Row = v.object({ id: ClientIdSchema, listedAt: TimestampSchema })
 
-/** Clients of one page. They are read at the same time, before the run checks its time again. */
+/** So many clients are read at the same time, before the run checks its time again. */
 const PAGE = 40
 
-/**
- * A run begins no further page of clients after this time: the function's timeout is a third
- * longer.
- */
+/** A run begins no further page of clients after this time; its function has a third more. */
 const RUN_MS = 200_000
 
 /**
@@ -84,9 +81,7 @@ export const periodFields = {
 }
 export type PeriodInput = Readonly<v.InferOutput<v.ObjectSchema<typeof periodFields, undefined>>>
 
-/**
- * The requested period. By default the last day is today, and the first is the first of that month.
- */
+/** By default the last day is today, and the first is the first of that month. */
 export function bookPeriod(
   deps: Pick<Deps, 'now'>,
   input: Pick<PeriodInput, 'from' | 'to'>,

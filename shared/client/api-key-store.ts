@@ -23,10 +23,7 @@ import {
 } from '../table/step.ts'
 import { addMs, DAY_MS, SECOND_MS, TimestampSchema } from '../time.ts'
 
-/**
- * The id of a key: the SHA-256 of its text. Key rows are found by this id without an index, so no
- * key is missed.
- */
+/** The SHA-256 of a key's text. Key rows are found by it without an index, so no key is missed. */
 const KeyIdSchema = v.pipe(
   v.string(),
   v.regex(/^[0-9a-f]{64}$/, 'must be a key_id'),
@@ -37,7 +34,7 @@ export type KeyId = v.InferOutput<typeof KeyIdSchema>
 /** `read_only` keys get 403 for every request that is no GET. */
 export const KEY_PERMISSIONS = ['full', 'read_only'] as const
 
-/** A stored API key. The key itself is shown once, when it is issued, and never stored. */
+/** The key itself is shown once and never stored. */
 export const ApiKeySchema = v.object({
   keyId: KeyIdSchema,
   clientId: ClientIdSchema,
@@ -50,7 +47,7 @@ export const ApiKeySchema = v.object({
 })
 export type ApiKey = v.InferOutput<typeof ApiKeySchema>
 
-/** Length of the random part in bytes: 43 characters of base64url. */
+/** 43 characters of base64url. */
 export const KEY_RANDOM_BYTES = 32
 
 const ENTITY = 'api_key'
@@ -68,10 +65,7 @@ export function toApiKeyDto(key: ApiKey) {
   return { ...toItem(key), expires_at: key.expiresAt ?? null, revoked_at: key.revokedAt ?? null }
 }
 
-/**
- * A key's text. It names its stage and its client, so a key of another stage is refused without a
- * read.
- */
+/** Names its stage and its client, so a key of another stage is refused without a read. */
 export function apiKeyText(stage: string, clientId: ClientId, random: Buffer): string {
   return `gk_${stage}_${clientId}_${random.toString('base64url')}`
 }
@@ -104,8 +98,8 @@ export async function listApiKeys(
 }
 
 /**
- * Issues a new key; several keys may be valid at once. Only this answer has the key's text: if it
- * is lost, revoke the key.
+ * Several keys may be valid at once. Only this answer has the key's text: if it is lost, revoke the
+ * key.
  */
 export async function issueApiKey(
   deps: RecordDeps & Pick<Deps, 'stage' | 'randomBytes'>,
@@ -194,10 +188,7 @@ export function noteKeyUse(
   )
 }
 
-/**
- * Keys as operators see them, with the day of the last use; null when there was no use, or its note
- * was lost.
- */
+/** The day of the last use is null when there was no use, or its note was lost. */
 export async function shownKeys(deps: TableDeps, keys: readonly ApiKey[]) {
   const uses = await deps.table.getMany(
     keys.map(({ clientId, keyId }) => keyUseKey(clientId, keyId)),

@@ -72,8 +72,8 @@ export function invalidCredentials() {
 }
 
 /**
- * Key and client by one consistent read, or cached. Undefined unless both exist, belong together
- * and may be used.
+ * Key and client by one consistent read, or cached. Undefined unless both belong together and may
+ * be used.
  */
 async function proveKey(
   deps: AuthDeps,

@@ -6,10 +6,7 @@ import { BankSchema, type Client } from './client.ts'
 
 const text = textField(255)
 
-/**
- * The fields of a client that an operator may set (design section 7). Null clears an optional
- * field.
- */
+/** The fields that an operator may set (design section 7). Null clears an optional field. */
 export const ClientFields = v.strictObject({
   name: text,
   enabled: v.boolean(),

@@ -28,7 +28,7 @@ import { type ClientFields, toClientDto } from './client-dto.ts'
 
 const ENTITY = 'client'
 
-/** Reads a client, strongly consistent, also a disabled one. Undefined for an unknown id. */
+/** Reads a disabled client too. Undefined for an unknown id. */
 export async function findClient(deps: TableDeps, clientId: ClientId): Promise<Client | undefined> {
   return v.parse(v.optional(ClientSchema), await deps.table.get(clientKey(clientId)))
 }
@@ -37,7 +37,7 @@ export function requirePayable(clientId: ClientId): Step {
   return guard(clientKey(clientId), all(exists, absent('payoutHold')))
 }
 
-/** Reads a client, also a disabled one. Throws 404. */
+/** Reads a disabled client too. Throws 404. */
 export async function requireClient(deps: TableDeps, clientId: ClientId): Promise<Client> {
   const client = await findClient(deps, clientId)
   if (!client) throw notFound('client')
@@ -50,7 +50,7 @@ export async function listClients(deps: TableDeps, page: Page): Promise<readonly
   return items.map((item) => v.parse(ClientSchema, item))
 }
 
-/** The ids of all clients, oldest first, in pages. Only the index lists them. */
+/** Oldest first, in pages. Only the index lists all clients. */
 export async function* clientIdPages(deps: TableDeps): AsyncGenerator<readonly ClientId[]> {
   const pages = queryPages(deps, {
     index: 'by-owner',
@@ -86,11 +86,10 @@ export async function insertClient(
 const CHANGEABLE = v.keyof(v.omit(ClientSchema, ['clientId', 'createdAt'])).options
 
 /** Undefined leaves a field unchanged; null clears an optional field. */
-export type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFields>>>
+type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFields>>>
 
 /**
- * Changes the given fields, with the audit record, in one transaction. After a concurrent change
- * the transaction is retried. Operators are alerted before bank details change. Throws 404.
+ * Retried after a concurrent change. Operators are alerted before bank details change. Throws 404.
  */
 export async function changeClient(
   deps: RecordDeps & Pick<Deps, 'alerts' | 'log'>,
@@ -143,9 +142,7 @@ async function bankToStore(
   return { ...bank, since: deps.now(), ...(isChange && { isChange: true }) }
 }
 
-/**
- * Alerts operators before bank details change. A crash may repeat the alert, but never loses it.
- */
+/** A crash may repeat the alert, but never loses it. */
 async function alertBankChange(
   deps: Pick<Deps, 'alerts' | 'log' | 'invocation'>,
   {

@@ -14,7 +14,6 @@ import {
 type RateDeps = Pick<Deps, 'table' | 'now' | 'stage' | 'memory'>
 
 export type RequestCost = {
-  /** Taken before the request is handled. */
   readonly points: number
   /** The request creates a payment, for which the stage may have its own limit. */
   readonly creates?: boolean
@@ -27,7 +26,6 @@ export const UNITS_A_POINT = 60
 const UNCOUNTED_PART = 1 / 4
 const COUNTER_FRESH_SECONDS = 10
 
-/** What one environment knows of one limit of a client. */
 type RateUse = {
   /** Points that may pass before the counter is written. They grow with the environment's share. */
   tokens: number
@@ -108,7 +106,7 @@ function limitOf(
   return { name, limit, use }
 }
 
-/** Lets an environment's tokens grow to its share. More tokens, from the counter, expire. */
+/** Tokens grow to the environment's share. More tokens, from the counter, expire. */
 function growTokens(deps: RateDeps, { limit, use }: Bucket): void {
   const now = nowSeconds(deps)
   // The clock may have been set back.
@@ -136,10 +134,7 @@ function thisSecond(deps: RateDeps): number {
   return Math.floor(nowSeconds(deps))
 }
 
-/**
- * Counts these points and the uncounted points. Points that passed but could not be counted are
- * kept.
- */
+/** Counts the uncounted points too. Points that passed but could not be counted are kept. */
 async function countAll(
   deps: RateDeps,
   bucket: Bucket,
@@ -194,7 +189,7 @@ function noteCounter(
     use.tokens = (uncounted / 2) * Math.min(1, added / Math.max(1, points))
 }
 
-/** Counts a debt, or points that passed before the limit was reached. */
+/** A debt, or points that passed before the limit was reached. */
 async function countDebt(deps: RateDeps, bucket: Bucket, points: number): Promise<void> {
   const second = thisSecond(deps)
   await countAll(deps, bucket, points).catch(() => addUncounted(bucket, second, points))
@@ -204,10 +199,7 @@ export function pointsOf(units: number): number {
   return Math.ceil(units / UNITS_A_POINT)
 }
 
-/**
- * Counts the points that a request used beyond those taken before. This debt affects only later
- * requests.
- */
+/** What a request used beyond the points taken before affects only later requests. */
 export async function addDebt(
   deps: RateDeps,
   client: Client,

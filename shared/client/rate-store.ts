@@ -11,10 +11,10 @@ const CounterSchema = v.object({
   before: v.optional(v.number(), 0),
 })
 
-/** Points of one client, debt included, in one second. */
+/** Debt is included. */
 export type Counter = v.InferOutput<typeof CounterSchema>
 
-/** The points that are left in a later second: the limit pays off as many each second. */
+/** The limit pays off as many points each second. */
 export function pointsIn(
   { second, points }: Pick<Counter, 'second' | 'points'>,
   now: number,
@@ -23,7 +23,6 @@ export function pointsIn(
   return Math.max(0, points - limit * Math.max(0, now - second))
 }
 
-/** Which counter of a client: of all its requests, or of its creates. */
 export type CounterName = { readonly clientId: ClientId; readonly kind: 'requests' | 'creates' }
 
 type CountRequest = {
@@ -40,10 +39,7 @@ export type CountOutcome = {
   readonly counter: Counter | undefined
 }
 
-/**
- * Adds points to a client's counter, whose known state may be old. From `most` points on nothing is
- * written.
- */
+/** The known state may be old. From `most` points on nothing is written. */
 export async function countPoints(
   deps: TableDeps,
   name: CounterName,

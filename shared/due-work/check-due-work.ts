@@ -11,10 +11,7 @@ const ITEMS_PER_PART = 100
 
 type Send = (messages: readonly QueueMessage[]) => Promise<void>
 
-/**
- * Sends messages for all due work. Answers how many items are due. A failing kind does not stop
- * other kinds.
- */
+/** Answers how many items are due. A failing kind does not stop other kinds. */
 export async function checkDueWork(deps: FindDeps): Promise<Record<CheckedWork | 'audit', number>> {
   // Each kind has its own queue and workers, so no kind delays another.
   const kinds = [

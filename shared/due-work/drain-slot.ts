@@ -91,13 +91,10 @@ export async function drainSlot(deps: Deps, kind: DueKind, share: DueSlot) {
   return { done, failed }
 }
 
-/** The most items of one owner in memory. The owner's other items stay due and are read again. */
+/** The owner's other items stay due and are read again. */
 const MAX_ITEMS_OF_OWNER = 500
 
-/**
- * Takes one item of each owner in turn, so one owner's many items do not delay the items of other
- * owners.
- */
+/** One owner's many items do not delay the items of other owners. */
 export function roundRobin<Waiting>(ownerNameOf: (item: Waiting) => string) {
   // A map keeps the order in which its keys were set. The first owner is next.
   let queues = new Map<string, Waiting[]>()
@@ -131,10 +128,7 @@ export function roundRobin<Waiting>(ownerNameOf: (item: Waiting) => string) {
   }
 }
 
-/**
- * The next batch. While items of few owners wait, it first reads all windows, to find the items of
- * other owners.
- */
+/** While items of few owners wait, it first reads all windows, to find other owners. */
 async function nextBatch(
   deps: Deps,
   kind: DueKind,

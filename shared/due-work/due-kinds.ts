@@ -21,7 +21,7 @@ import type { Admission, Decision, DueKind } from './drain-slot.ts'
 /** How long an environment remembers that the quota lacked calls. */
 const SHORTAGE_MS = 2 * MINUTE_MS
 
-/** Pending payments whose check or expiry is due, and payments whose news was not asked for yet. */
+/** Payments whose check or expiry is due, or whose news was not asked for yet. */
 export const DUE_PAYMENTS: DueKind = {
   work: 'payment',
   // A scarce quota is divided among the slots, so that each slot gets a share in every window.

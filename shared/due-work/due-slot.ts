@@ -11,10 +11,7 @@ export type CheckedWork = Exclude<Work, 'audit' | 'payout' | 'sync'>
 
 const MIN_PARTS: Readonly<Record<CheckedWork, number>> = { alert: 2, delivery: 1, payment: 2 }
 
-/**
- * A busy slot has parts, one for each worker. A payment slot has as many parts as the provider's
- * quota can feed.
- */
+/** A busy slot has parts, one for each worker that the provider's quota can feed. */
 export function maxParts(work: CheckedWork, callsPerMinute: number): number {
   return work === 'payment'
     ? Math.max(
@@ -30,7 +27,7 @@ export function maxWorkers(work: CheckedWork, callsPerMinute: number): number {
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
-/** Which items a worker handles: all items of a slot, or one of several parts of the slot. */
+/** All items of a slot, or one of several parts of the slot. */
 export const DueSlotSchema = v.object({
   slot: Count,
   part: Count,
@@ -38,9 +35,7 @@ export const DueSlotSchema = v.object({
 })
 export type DueSlot = v.InferOutput<typeof DueSlotSchema>
 
-/**
- * Parts use another hash than slots, because the same hash would put a whole slot into one part.
- */
+/** The hash of slots would put a whole slot into one part. */
 export function isInPart({ part, parts }: DueSlot, id: string): boolean {
   return slotOf(`part of ${id}`, parts) === part
 }
@@ -52,7 +47,7 @@ const DueItemSchema = v.object({
   dueAt: TimestampSchema,
 })
 
-/** A row of the by-due index: the item may be due. The item itself decides. */
+/** The item may be due. The item itself decides. */
 export type DueItem = v.InferOutput<typeof DueItemSchema>
 
 export async function findDuePage(

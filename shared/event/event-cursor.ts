@@ -5,9 +5,7 @@ import { FromItem, toItem } from '../table/attributes.ts'
 import type { Timestamp } from '../time.ts'
 import { EventNameSchema, type EventPosition } from './event.ts'
 
-/**
- * A place between two events: after an event, or before all events that fired at or after a time.
- */
+/** After an event, or before all events that fired at or after a time. */
 export type FeedPosition =
   | EventPosition
   | (Pick<EventPosition, 'firedAt'> & { readonly eventId?: undefined })

@@ -27,7 +27,7 @@ export function putEvent(event: Omit<Event, 'type' | 'clientId'>, owner: string)
   )
 }
 
-export type NamedEvent = Pick<Event, 'subject' | 'name'>
+type NamedEvent = Pick<Event, 'subject' | 'name'>
 
 export function requireEvent({ subject, name }: NamedEvent): Step {
   return guard(eventKey(subject, name), exists)

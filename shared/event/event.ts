@@ -17,9 +17,7 @@ export function typeOfEvent(name: string): string {
   return name.split('#', 1)[0] ?? name
 }
 
-/**
- * The name of the event of one movement: each (provider transaction, type) moves a payment once.
- */
+/** Unique, because each (provider transaction, type) moves a payment once. */
 export function reversedEventName({
   transactionId,
   type,
@@ -36,10 +34,7 @@ export const EventNameSchema = v.pipe(
   v.check((name) => EVENT_TYPES.some((type) => type === typeOfEvent(name))),
 )
 
-/**
- * The type of an operator's test event, which goes to one endpoint whatever its event types, and
- * has no row.
- */
+/** Sent to one endpoint, whatever its event types, and without a row. */
 export const TEST_EVENT_TYPE = 'gateway.test'
 
 /** One fact, written by the transition that made it true. */
@@ -53,15 +48,15 @@ export const EventFields = v.object({
   body: v.string(),
   /** The bytes in the row. The same text may deflate to other bytes on another version of Node. */
   storedBody: v.optional(v.instance(Uint8Array)),
-  /** The endpoints to which the event's own transaction wrote a delivery. */
+  /** The event's own transaction wrote deliveries to these endpoints. */
   endpointIds: v.optional(v.array(EndpointIdSchema), []),
 })
 export type Event = v.InferOutput<typeof EventFields>
 export type EventPosition = Pick<Event, 'eventId' | 'name' | 'subject' | 'firedAt'>
 
 /**
- * How long a delivery is kept after its end, and an event, which outlives its deliveries, after it
- * was last sent.
+ * A delivery is kept after its end. An event is kept after it was last sent, and outlives its
+ * deliveries.
  */
 export const RETENTION = {
   deliveryMs: 90 * DAY_MS,
@@ -70,10 +65,7 @@ export const RETENTION = {
   feedMs: 90 * DAY_MS,
 } as const
 
-/**
- * The webhook's body (spec 6.2), built once. Every attempt to every endpoint signs and sends these
- * bytes.
- */
+/** Built once (spec 6.2): every attempt to every endpoint signs and sends these bytes. */
 export function envelopeBody(
   event: string,
   eventId: string,

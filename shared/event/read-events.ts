@@ -13,8 +13,8 @@ const Row = v.looseObject({ pk: v.string(), sk: v.string() })
 export const EventSchema = v.pipe(v.unknown(), v.transform(withKeyFields), EventFields)
 
 /**
- * All events of a subject. A payment has at most one of its status, and one of each of its fifty
- * movements of money. Undefined for an event that cannot be read.
+ * A payment has at most one event of its status, and one of each of its fifty movements. Undefined
+ * for an event that cannot be read.
  */
 export async function listEventsOf(
   deps: TableDeps,
@@ -32,10 +32,7 @@ type Span = {
   readonly after?: EventPosition | undefined
 }
 
-/**
- * Positions of a client's events that fired in a span of time, oldest first, after a given
- * position.
- */
+/** Oldest first, after a given position. */
 export async function listEventPositions(
   deps: TableDeps,
   query: Span & { readonly limit: number },
@@ -74,7 +71,7 @@ export async function* eventPositionPages(
   }
 }
 
-/** Adds the fields that a row leaves out: its keys and index attributes contain them. */
+/** Keys and index attributes contain the fields that a row leaves out. */
 function withKeyFields(row: unknown): unknown {
   const parsedRow = v.safeParse(Row, row)
   if (!parsedRow.success) return row
@@ -92,10 +89,7 @@ function withKeyFields(row: unknown): unknown {
   }
 }
 
-/**
- * The events at these positions, strongly consistent; undefined where an event is gone or cannot be
- * read.
- */
+/** Strongly consistent; undefined where an event is gone or cannot be read. */
 export async function findEvents(
   deps: TableDeps,
   positions: readonly EventPosition[],

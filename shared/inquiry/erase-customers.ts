@@ -13,17 +13,13 @@ import { eraseFromEvent, eraseFromPayment, eraseFromRequest } from './erase-stor
 
 type EraseDeps = RecordDeps & Pick<Deps, 'log' | 'monotonicMs'>
 
-/** The erased fields of a payment, and the number of its erased events. */
 type Erased = {
   readonly payment_id: PaymentId
   readonly fields: readonly string[]
   readonly events: number
 }
 
-/**
- * A call ends after this many erasures, or after this time. The next call skips the erased
- * payments.
- */
+/** The next call skips the erased payments. */
 const MAX_ERASED = 100
 const RUN_MS = 40 * SECOND_MS
 
@@ -95,7 +91,7 @@ function notErasable(reason: string) {
   return invalid(`${reason}: its customer cannot be erased yet`)
 }
 
-/** Answers the number of events that had the customer. */
+/** The number of events that had the customer. */
 async function eraseFromEvents(
   deps: EraseDeps,
   { paymentId, clientId, status }: Payment,

@@ -12,10 +12,7 @@ import { addMs, later } from '../time.ts'
 import { toDeliveryDto } from '../webhook/delivery/delivery-dto.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 
-/**
- * The history of one payment for operators (design section 7). A payment that is being created
- * shows why it is stuck.
- */
+/** The history for operators (design section 7). A payment in creation shows why it is stuck. */
 export async function paymentTimeline(deps: TableDeps, payment: StoredPayment) {
   const found = await listEventsOf(deps, subjectOfPayment(payment.paymentId))
   // The audit reports an event that cannot be read.
@@ -88,10 +85,7 @@ async function toEventDto(deps: TableDeps, event: Event) {
 /** Bounds the loop, because a settlement can fail and be re-credited any number of times. */
 const MAX_SETTLEMENTS = 20
 
-/**
- * The settlements of a payment, oldest first: the settlement of its entry, then the settlement of
- * each re-credit.
- */
+/** Oldest first: the settlement of the payment's entry, then the settlement of each re-credit. */
 async function settlementsOf(deps: TableDeps, payment: StoredPayment) {
   if (payment.status !== 'succeeded') return []
   const { clientId, paidAt, postedAt } = payment

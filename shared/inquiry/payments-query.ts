@@ -3,10 +3,7 @@ import { pageParams } from '../page.ts'
 import { MAX_KEY_LENGTH, MAX_REFERENCE } from '../payment/create/parse-payment-request.ts'
 import { PAYMENT_STATUSES } from '../payment-status.ts'
 
-/**
- * An empty value of these parameters is refused, so that a caller without a value does not get all
- * payments.
- */
+/** Without this, a caller without a value would get all payments. */
 export const NEVER_EMPTY = ['idempotency_key', 'external_reference']
 
 /** The query of the payment list (spec 4.2, design section 8). */

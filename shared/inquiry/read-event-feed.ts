@@ -104,10 +104,7 @@ function resumePosition(position: FeedPosition) {
   return position.eventId === undefined ? undefined : position
 }
 
-/**
- * The number of leading events that fit into one answer. One event always fits: an item has at most
- * 400 KB.
- */
+/** The number of leading events that fit into one answer. One event always fits. */
 function fittingCount(events: readonly (Event | undefined)[]): number {
   let bytes = 0
   for (const [at, event] of events.entries()) {

@@ -71,10 +71,7 @@ async function findPayments(deps: SearchDeps, search: Search) {
   }
 }
 
-/**
- * A call ends after it read or found this many payments. The next call continues at the answer's
- * cursor.
- */
+/** The next call continues at the answer's cursor. */
 const MAX_READ = 5_000
 const MAX_SHOWN = 100
 const PAGE_ITEMS = 100
@@ -121,10 +118,7 @@ async function paymentsOfAmount(deps: TableDeps, search: AmountSearch) {
   return { payments, complete: true }
 }
 
-/**
- * The position in a cursor. DynamoDB refuses a position outside the queried span with its own
- * error.
- */
+/** DynamoDB refuses a position outside the queried span with its own error. */
 function positionSchema([start, end]: readonly [Timestamp, Timestamp]) {
   return v.pipe(
     v.strictObject({ payment_id: PaymentIdSchema, listed_at: CursorTime }),
@@ -174,7 +168,7 @@ async function paymentsAtDestination(
   return { payments, complete: cursor === undefined }
 }
 
-/** The payments for operators, each with its suspense items. `complete`: all items were read. */
+/** `complete`: all items were read. */
 async function addSuspense(deps: TableDeps, payments: readonly Payment[]) {
   // The provider may receive money before it answers the create, so the first attempt counts.
   const startTimes = payments.map(
@@ -209,7 +203,7 @@ const ACCOUNT_NUMBER = v.pipe(
   v.transform((text) => text.replace(/[\s-]/g, '')),
 )
 const AMOUNT_FILTERS = ['day', 'status', 'method', 'cursor'] as const
-/** The payment search of operators: by one criterion at a time (design section 11). */
+/** One criterion at a time (design section 11). */
 export const paymentSearch = v.pipe(
   v.strictObject({
     client_id: v.optional(v.string()),

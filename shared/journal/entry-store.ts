@@ -8,15 +8,12 @@ import { ENTRY_SIDES, type Entry, EntrySchema } from './entry.ts'
 
 const AMOUNTS: ReadonlySet<string> = new Set(ENTRY_SIDES)
 
-/** Writes an entry, once. No role may update or delete an entry. */
+/** No role may update or delete an entry. */
 export function putEntry(clientId: ClientId, entry: Entry): Step {
   return put(entryKey(clientId, entry), toEntryItem(entry), isNew)
 }
 
-/**
- * An entry's item, without the key's fields and zero sides: a settlement reads many thousand
- * entries.
- */
+/** Leaves out the key's fields and zero sides: a settlement reads many thousand entries. */
 function toEntryItem({ entryId: _id, eligibleAt: _at, ...entry }: Entry): object {
   return Object.fromEntries(
     Object.entries(entry).filter(([field, value]) => value !== 0 || !AMOUNTS.has(field)),
@@ -30,7 +27,7 @@ export function parseEntry(item: Item): Entry {
 
 export type EntryPosition = v.InferOutput<typeof PositionSchema>
 
-/** The entry at a position, read consistently; undefined where no entry is. */
+/** Reads consistently; undefined where no entry is. */
 export async function findEntry(
   deps: TableDeps,
   clientId: ClientId,

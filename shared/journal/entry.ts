@@ -31,10 +31,7 @@ export const ENTRY_SIDES = [...CLIENT_SIDES, ...HOUSE_SIDES] as const
 
 export const SidesSchema = v.object(v.entriesFromList(ENTRY_SIDES, MinorSchema))
 
-/**
- * One movement of a client's money: immutable, and written once in the transaction that moves the
- * money.
- */
+/** Immutable, and written once in the transaction that moves the client's money. */
 export const EntrySchema = v.object({
   entryId: UuidSchema,
   type: v.picklist(ENTRY_TYPES),
@@ -43,19 +40,15 @@ export const EntrySchema = v.object({
   postedAt: TimestampSchema,
   ...v.entriesFromList(ENTRY_SIDES, v.optional(MinorSchema, ZERO)),
   paymentId: v.optional(PaymentIdSchema),
-  /**
-   * Of a `recredit`: the failed settlement whose sums the entry carries, and their number of
-   * payments.
-   */
+  /** Of a `recredit`: the failed settlement, and its number of payments. */
   recreditedSettlementId: v.optional(SettlementIdSchema),
   paymentCount: v.optional(v.number()),
-  /** Of a `recredit` that replaces an entry outside its settlement: that entry. */
+  /** Of a `recredit`: the replaced entry outside its settlement. */
   standsForEntryId: v.optional(UuidSchema),
   standsForType: v.optional(v.picklist(ENTRY_TYPES)),
   standsForPostedAt: v.optional(TimestampSchema),
   /**
-   * Of a `late_row`: its payment's net and position. Of a `recredit`: the part of its net that
-   * settled rows prove.
+   * Of a `late_row`: its payment's net and position. Of a `recredit`: the proven part of its net.
    */
   provenMinor: v.optional(MinorSchema),
   provenEligibleAt: v.optional(TimestampSchema),
@@ -70,7 +63,7 @@ export type Entry = v.InferOutput<typeof EntrySchema>
 
 export type Legs = Pick<Entry, 'providerMinor' | 'bankMinor' | 'suspenseMinor'>
 
-/** The caller must name the provider leg, so as not to forget it. Legs without a value are zero. */
+/** The caller must name the provider leg, so as not to forget it. */
 type NewEntry = Omit<Entry, 'houseMinor' | keyof Legs> &
   Partial<Legs> & { readonly providerMinor: Minor | undefined }
 
@@ -84,7 +77,7 @@ export function houseOf({
   return less(less(plus(providerMinor, bankMinor), netMinor), suspenseMinor)
 }
 
-/** An entry with its house side. Throws unless gross - fee - markup is net. */
+/** Adds the house side. Throws unless gross - fee - markup is net. */
 export function newEntry(entry: NewEntry): Entry {
   assertBalanced(entry)
   const { providerMinor = ZERO, bankMinor = ZERO, suspenseMinor = ZERO } = entry

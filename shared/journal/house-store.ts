@@ -29,14 +29,14 @@ export const HouseEntrySchema = v.object({
   ...v.entriesFromList(HOUSE_SIDES, v.optional(MinorSchema, ZERO)),
   suspenseId: v.optional(v.string()),
   /**
-   * The client whose entry has the other side of a `correction`, or whose payment `suspense` is
-   * for, if known.
+   * Of a `correction`: whose entry has the other side. Of `suspense`: whose payment it is, if
+   * known.
    */
   clientId: v.optional(v.string()),
 })
 export type HouseEntry = v.InferOutput<typeof HouseEntrySchema>
 
-/** A house entry with its house side: provider + bank = suspense + house. */
+/** Adds the house side: provider + bank = suspense + house. */
 export function newHouseEntry({
   providerMinor = ZERO,
   bankMinor = ZERO,
@@ -47,10 +47,7 @@ export function newHouseEntry({
   return { ...entry, ...legs, houseMinor: houseOf({ ...legs, netMinor: ZERO }) }
 }
 
-/**
- * Writes a house entry and adds it to the day's total. Refused when the row has an entry of this
- * type.
- */
+/** Adds the entry to the day's total. Refused when the row has an entry of this type. */
 export function putHouseEntry(entry: HouseEntry): {
   readonly houseEntry: Step
   readonly houseTotal: Step
@@ -78,10 +75,7 @@ const DAYS_AT_ONCE = 50
 /** Rows that an operator may take over into a client's journal: they belong to no client. */
 const OPEN_TYPES = ['unmatched', 'withdrawal'] as const satisfies readonly HouseEntryType[]
 
-/**
- * The entry of a provider row without a client. Its key has the row's day: days are read from
- * tomorrow backwards.
- */
+/** A key has the row's day: days are read from tomorrow backwards. */
 export async function findUnclaimedRow(
   deps: StoreDeps,
   transactionId: string,
@@ -100,7 +94,7 @@ export async function findUnclaimedRow(
   return undefined
 }
 
-/** Whether a provider row is booked to the house, for an operator to decide about. */
+/** Whether the house has booked the row, for an operator to decide about. */
 export async function isLeftToOperator(
   deps: TableDeps,
   row: Pick<HouseEntry, 'transactionId' | 'rowAt'>,
@@ -119,7 +113,7 @@ export type HouseTotal = v.InferOutput<typeof HouseTotalSchema>
 
 const PAGE = 1_000
 
-/** The house's totals from `fromDay` to `untilDay`, both days included: a few each day. */
+/** Both days are included. */
 export async function houseTotals(
   deps: TableDeps,
   { fromDay, untilDay }: { readonly fromDay: string; readonly untilDay: string },

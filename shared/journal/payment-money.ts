@@ -9,10 +9,7 @@ export const MOVEMENT_TYPES = ['refund', 'chargeback', 'reversal', 'dispute_won'
 
 export const REVERSAL_KINDS = ['voided', 'reversed', 'refund', 'chargeback'] as const
 
-/**
- * The effect of one provider row on a payment. A row may move a payment twice: as itself, and when
- * it becomes void.
- */
+/** A row may move a payment twice: as itself, and when it becomes void. */
 export const MovementSchema = v.object({
   type: v.picklist(MOVEMENT_TYPES),
   transactionId: v.string(),
@@ -23,12 +20,12 @@ export const MovementSchema = v.object({
   /** The void row is the payment's own row, and not a refund or dispute. */
   isOwnRow: v.optional(v.boolean()),
   postedAt: v.optional(TimestampSchema),
-  /** The part that the house took, because the house had written off this amount before. */
+  /** The house took this part, because it had written off the amount before. */
   clawedMinor: v.optional(MinorSchema),
 })
 export type Movement = v.InferOutput<typeof MovementSchema>
 
-/** The most movements of a payment. Further rows are left to an operator. */
+/** Further rows are left to an operator. */
 export const MAX_MOVEMENTS = 50
 
 /** One provider row about a paid payment. `reversal`: a row that became VOIDED or REVERSED. */
@@ -46,7 +43,7 @@ type AppliedRow = {
   readonly shiftsMinor: readonly Minor[]
 }
 
-/** The client's side of one paid payment: its price, and the effects of the provider's rows. */
+/** The client's side of one paid payment. */
 export type PaymentMoney = {
   readonly price: Figures
   readonly takenBackMinor: Minor
@@ -66,10 +63,7 @@ export function standingFigures({ price, takenBackMinor, isVoid }: PaymentMoney)
   return figuresOf(less(price.grossMinor, takenBackMinor), price.feeMinor, price.markupMinor)
 }
 
-/**
- * Whether a row has moved the payment before, or is already void: an older reading of the row no
- * longer counts.
- */
+/** An older reading of the row no longer counts. */
 export function hasMoved(
   movements: readonly Pick<MoneyRow, 'type' | 'transactionId'>[],
   row: Pick<MoneyRow, 'type' | 'transactionId'>,
@@ -82,10 +76,7 @@ export function hasMoved(
 
 export type MoveResult = { readonly money: PaymentMoney; readonly figures: Figures }
 
-/**
- * Applies one provider row to a payment's money (design section 10). Undefined when the row was
- * applied before.
- */
+/** Undefined when the row was applied before (design section 10). */
 export function moveMoney(money: PaymentMoney, row: MoneyRow): MoveResult | undefined {
   if (hasMoved(rowsOf(money), row)) return undefined
   const nextMoney = applyRow(money, row)
@@ -102,7 +93,7 @@ function rowsOf({ applied }: PaymentMoney): readonly MoneyRow[] {
   return applied.map(({ row }) => row)
 }
 
-/** The money after one more row. A void payment has nothing left to take or to give back. */
+/** A void payment has nothing left to take or to give back. */
 function applyRow(money: PaymentMoney, row: MoneyRow): PaymentMoney {
   // Without its own row nothing of the payment remains, whatever the sign of its net.
   if (row.isOwnRow === true) {
@@ -181,7 +172,6 @@ function undoRow(money: PaymentMoney, row: MoneyRow): PaymentMoney {
   return addRow(money, row, ZERO, shiftsMinor)
 }
 
-/** The money of a payment with this price after these rows. */
 export function moneyAfter(price: Figures, rows: readonly MoneyRow[]): PaymentMoney {
   return rows.reduce((money, row) => moveMoney(money, row)?.money ?? money, initialMoney(price))
 }

@@ -20,10 +20,7 @@ type JournalRange = {
 /** The most queries for one page: few entries are hidden from merchants. */
 const MAX_QUERIES = 10
 
-/**
- * Up to `limit` matching entries, and the position of the next page. A page costs its own entries
- * and one entry more.
- */
+/** A page costs its own entries and one entry more. */
 export async function readEntries(
   deps: Pick<Deps, 'table' | 'stage'>,
   { limit, ...range }: JournalRange & { readonly limit: number },
@@ -41,9 +38,7 @@ export async function readEntries(
   return { entries: matches, next: undefined }
 }
 
-/**
- * A client's entries of a span, read consistently, by `eligible_at` and id, page by page.
- */
+/** Reads consistently, in the order of `eligible_at` and id. */
 export async function* entryPages(
   deps: TableDeps & { readonly stage: Pick<StageSettings, 'historySteps'> },
   { clientId, span: { start, end }, after, limit }: JournalRange,

@@ -1,9 +1,6 @@
 import * as v from 'valibot'
 
-/**
- * The balance object (spec 2.2): its type and its API description. No deployed stage parses with
- * this schema.
- */
+/** The balance object (spec 2.2), as a type and for the API description only. */
 export const BalanceDtoSchema = v.object({
   client_id: v.pipe(v.string(), v.uuid()),
   currency: v.literal('IDR'),

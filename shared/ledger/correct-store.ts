@@ -57,10 +57,7 @@ const FIGURES = [...WINDOW_SUMS, ...WINDOW_CHAIN] as const
 
 type WindowFigures = Pick<Window, (typeof FIGURES)[number]>
 
-/**
- * Writes an audit's figures of a window. Refused if a figure changed after the read. A sum in
- * progress begins again.
- */
+/** Refused if a figure changed after the read. A sum in progress begins again. */
 export function correctWindow(
   clientId: ClientId,
   window: Window,

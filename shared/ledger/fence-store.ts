@@ -33,7 +33,7 @@ export async function raiseFence(
   await deps.sleep(VISIBLE_AFTER_MS)
 }
 
-/** Raises an item's fence, unless the fence is at least as high. Throws when there is no item. */
+/** A higher fence stays. Throws when there is no item. */
 async function raiseItem(deps: TableDeps, step: Step, end: Timestamp): Promise<void> {
   const { item } = await deps.table.write(step)
   const { closedUntil = '' } = ifValid(FenceSchema, item) ?? {}

@@ -13,7 +13,7 @@ import { type Window, WindowSchema } from './window-store.ts'
 
 export type Ledger = { readonly shards: readonly LedgerShard[]; readonly window: Window }
 
-/** A client's ledger: 17 small items in one consistent query. Undefined: no window. */
+/** Reads 17 small items in one consistent query. Undefined: no window. */
 export async function findLedger(deps: TableDeps, clientId: ClientId): Promise<Ledger | undefined> {
   const partition = [ledgerPk(clientId)]
   const { items, cursor } = await deps.table.query({ partition, limit: LEDGER_SHARDS + 1 })
@@ -69,10 +69,7 @@ export function balanceOf(ledger: Ledger) {
 
 export type Balance = ReturnType<typeof balanceOf>
 
-/**
- * A client's balance, strongly consistent, at a cost that does not depend on its number of payments
- * (spec 4.5).
- */
+/** Strongly consistent, at a cost that does not depend on the number of payments (spec 4.5). */
 export async function getBalance(deps: TableDeps, clientId: ClientId): Promise<Balance> {
   return balanceOf(await readLedger(deps, clientId))
 }

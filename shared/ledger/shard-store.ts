@@ -26,7 +26,7 @@ export const COUNT_FIELD = {
 
 const count = v.optional(v.pipe(v.number(), v.safeInteger()), 0)
 
-/** One of a client's ledger shards: credits, and the number of payments in each status. */
+/** Credits, and the number of payments in each status. */
 export const ShardSchema = v.object({
   number: v.number(),
   /** Nets of the shard's entries, without re-credits, and of its open payments. */
@@ -38,7 +38,6 @@ export const ShardSchema = v.object({
 })
 export type LedgerShard = v.InferOutput<typeof ShardSchema>
 
-/** Writes the empty shards of a new client, with their fence. */
 export function putShards(
   clientId: ClientId,
   closedUntil: Timestamp,
@@ -62,10 +61,7 @@ type CountedPayment = PlacedPayment & {
   readonly to: PaymentStatus
 }
 
-/**
- * Counts a payment in its new status. Another step of the transaction lets the transition happen
- * once.
- */
+/** Another step of the transaction lets the transition happen once. */
 export function countTransition(payment: CountedPayment): Step {
   return updateFields(shardOf(payment), { add: countChanges(payment) }, exists)
 }
@@ -74,7 +70,6 @@ function countChanges({ from, to }: Pick<CountedPayment, 'from' | 'to'>) {
   return { [COUNT_FIELD[to]]: 1, ...(from !== undefined && { [COUNT_FIELD[from]]: -1 }) }
 }
 
-/** Credits a payment's net and counts it as succeeded. */
 export function creditShard(
   payment: Omit<CountedPayment, 'to'>,
   netMinor: Minor,
@@ -92,7 +87,7 @@ function creditChanges(netMinor: Minor, at: Timestamp) {
   return { add: { creditedMinor: netMinor }, set: { creditedAt: at } }
 }
 
-/** Moves the credit of an open payment, of which no entry is written yet. */
+/** No entry of an open payment is written yet. */
 export function moveOpenCredit(payment: PlacedPayment, netMinor: Minor, at: Timestamp): Step {
   return update(shardOf(payment), creditChanges(netMinor, at), exists)
 }
@@ -108,10 +103,7 @@ function isOpenAt(postedAt: Timestamp) {
   return atMost('closedUntil', postedAt)
 }
 
-/**
- * Moves the credit by an adjustment, which belongs to no payment: always in the first shard.
- * Refused like `moveCredit`.
- */
+/** An adjustment belongs to no payment: always the first shard. Refused like `moveCredit`. */
 export function adjustCredit(clientId: ClientId, amountMinor: Minor, postedAt: Timestamp): Step {
   return update(shardKey(clientId, 0), creditChanges(amountMinor, postedAt), isOpenAt(postedAt))
 }

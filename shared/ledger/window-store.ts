@@ -54,10 +54,7 @@ export async function readWindow(deps: TableDeps, clientId: ClientId): Promise<W
   return v.parse(WindowSchema, item)
 }
 
-/**
- * Moves the window over a settlement's entries. Refused when another settlement moved it after the
- * read.
- */
+/** Refused when another settlement moved the window after the read. */
 export function sweepWindow(settlement: {
   readonly clientId: ClientId
   readonly settlementId: string
@@ -86,7 +83,6 @@ export function sweepWindow(settlement: {
   )
 }
 
-/** Counts a settlement's net as paid out. */
 export function payOutOfWindow(clientId: ClientId, netMinor: Minor, settledAt: Timestamp): Step {
   return update(
     windowKey(clientId),
@@ -99,9 +95,8 @@ export function payOutOfWindow(clientId: ClientId, netMinor: Minor, settledAt: T
 }
 
 /**
- * Makes the net of a re-credit available. Refused when the journal is closed at `postedAt`.
- * `sweptMinor` is what the window counts as in settlement: zero for an entry outside its
- * settlement.
+ * Refused when the journal is closed at `postedAt`. `sweptMinor` is what the window counts as in
+ * settlement: zero for an entry outside its settlement.
  */
 export function recreditWindow(
   clientId: ClientId,
@@ -120,8 +115,8 @@ export function recreditWindow(
 }
 
 /**
- * Counts a write-off, or its recovery. Refused if the sum changed after the read, or the journal is
- * closed then.
+ * A write-off, or its recovery. Refused if the sum changed after the read, or the journal is
+ * closed.
  */
 export function writeOffInWindow(
   clientId: ClientId,

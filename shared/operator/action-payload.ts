@@ -50,7 +50,7 @@ export function refuseHiddenCharacters(payload: object): void {
   if (first) throw invalid(`${first[0]}: ${first[1][0]}`, fieldErrors, HINT)
 }
 
-/** The parsed fields under the domain's names. A malformed client id is unknown. */
+/** A malformed client id is unknown. */
 export function actionRequest<Fields>(fields: Fields): ActionRequest<Fields> {
   return Object.assign(
     {},

@@ -20,7 +20,7 @@ export const AuditRecordSchema = v.object({
   requestId: v.optional(v.string()),
   before: v.optional(v.record(v.string(), v.unknown())),
   after: v.optional(v.record(v.string(), v.unknown())),
-  /** The record's place among the subject's records, from 1. */
+  /** Counted from 1 for each subject. */
   number: v.number(),
   /** The digest of the previous record; absent in the first record. */
   previous: v.optional(v.string()),
@@ -44,7 +44,7 @@ type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
 const TRIES = 5
 
 export const AuditHeadSchema = v.object({ number: v.number(), digest: v.string() })
-export type AuditHead = v.InferOutput<typeof AuditHeadSchema>
+type AuditHead = v.InferOutput<typeof AuditHeadSchema>
 
 /**
  * Writes an operator's change and its audit record in one transaction (design section 7). The
@@ -116,7 +116,7 @@ function digestOf(record: AuditRecord): string {
     .digest('hex')
 }
 
-/** Sorts object members by name, because the table keeps no order. */
+/** The table keeps no order of members. */
 function sortMembers(_: string, value: unknown): unknown {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
@@ -143,7 +143,7 @@ function oldestFirst(a: AuditRecord, b: AuditRecord): number {
   return a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1
 }
 
-/** Describes the first break of a subject's chain; undefined if it is intact. */
+/** Undefined if the subject's chain is intact. */
 export function brokenLink(
   records: readonly AuditRecord[],
   head: AuditHead | undefined,

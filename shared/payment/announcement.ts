@@ -91,7 +91,7 @@ export function readsOfPage(deps: TableDeps): Required<AnnounceDeps>['endpointsO
   }
 }
 
-/** Announces the newest movement of a payment's money (design section 8). */
+/** Announces the newest movement of the payment's money (design section 8). */
 export async function announcementOfMovement(
   deps: AnnounceDeps,
   payment: Payment,
@@ -105,10 +105,7 @@ export async function announcementOfMovement(
   })
 }
 
-/**
- * Sends the deliveries of a committed announcement. After a failure, which is logged, due work
- * sends them.
- */
+/** After a failed send, which is logged, due work sends the deliveries. */
 export async function sendAnnouncement(
   deps: Pick<Deps, 'queues' | 'log'>,
   { deliveries }: Pick<Announcement, 'deliveries'>,
@@ -126,10 +123,7 @@ export async function sendAnnouncement(
   }
 }
 
-/**
- * Commits the transition that ended a payment, with its event and deliveries, then sends the
- * deliveries.
- */
+/** Commits the transition that ended a payment, and sends its deliveries. */
 export async function commitTransition(
   deps: AnnounceDeps & Pick<Deps, 'queues' | 'log'>,
   payment: Payment,

@@ -29,7 +29,6 @@ export function leaseIsOver(now: Timestamp): Condition {
   return any(absent('leaseUntil'), atMost('leaseUntil', now))
 }
 
-/** True while the payment's attempt may still run. */
 export function isUnderLease(
   { leaseUntil }: Pick<CreatingPayment, 'leaseUntil'>,
   now: Timestamp,
@@ -37,7 +36,7 @@ export function isUnderLease(
   return (leaseUntil ?? now) > now
 }
 
-/** Claims a payment. The table applies one claim of all callers with the same key. */
+/** The table applies one claim of all callers with the same key. */
 export function claimPayment(deps: StoreDeps, creating: CreatingPayment): Promise<WriteOutcome> {
   // A payment that was refused long ago counts as absent before the TTL deletes it.
   const isForgotten = all(isCreating, atMost('ttl', Math.floor(epochMs(deps.now()) / SECOND_MS)))
@@ -65,7 +64,7 @@ function putVisiblePayment(payment: Payment, condition: Condition): Step {
   )
 }
 
-/** The row of a visible payment. Fields that its index attributes hold are not stored twice. */
+/** Fields that the row's index attributes hold are not stored twice. */
 function toPaymentItem(payment: Payment) {
   return {
     ...payment,
@@ -97,8 +96,7 @@ export function commitSucceeded(payment: Payment, now: Timestamp): Step {
 }
 
 /**
- * The pointers to a payment: from its account number, for all clients, and from its merchant's
- * reference.
+ * One pointer is from the account number, for all clients, and one from the merchant's reference.
  */
 export function putPointers(payment: Payment): readonly Step[] {
   const {
@@ -163,10 +161,7 @@ type AttemptEnd = Pick<CreatingPayment, 'failure' | 'providerAttempts'> & {
   readonly forgettable?: boolean
 }
 
-/**
- * Records that an attempt ended without a destination. The next attempt may take over; only
- * captures keep the payment due.
- */
+/** The next attempt may take over; only captures keep the payment due. */
 export async function releaseAttempt(
   deps: StoreDeps,
   creating: CreatingPayment,
@@ -187,10 +182,7 @@ export async function releaseAttempt(
   return changePayment(deps, paymentId, { set: end, remove: ['leaseUntil'] }, isThisAttempt)
 }
 
-/**
- * Remembers a capture that came while the attempt runs, to check it when the lease ends (design
- * section 4).
- */
+/** Remembers a capture that came during the attempt; it is checked when the lease ends. */
 export function rememberCapture(
   deps: TableDeps,
   { paymentId }: CreatingPayment,

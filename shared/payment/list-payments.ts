@@ -3,7 +3,7 @@ import type { TableDeps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdForKey } from '../ids.ts'
 import { countOf, readLedger } from '../ledger/ledger-store.ts'
-import { firstOfPage, itemsOfPage, type Page } from '../page.ts'
+import { firstOfPage, itemsOfPage, newestFirst, type Page } from '../page.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
 import { referencePk } from '../table/keys.ts'
@@ -109,17 +109,10 @@ async function paymentsOf(
 ): Promise<readonly Payment[]> {
   return (await findPaymentsByKey(deps, ids))
     .filter((payment) => payment.clientId === clientId && payment.externalReference === reference)
-    .toSorted((a, b) => (sortKey(a) < sortKey(b) ? 1 : -1))
+    .toSorted(newestFirst(({ paymentId }) => paymentId))
 }
 
-function sortKey({ createdAt, paymentId }: Payment) {
-  return `${createdAt} ${paymentId}`
-}
-
-/**
- * The newest thousand payments of the client with this reference. `complete`: the client has no
- * more.
- */
+/** The newest thousand of the reference. `complete`: the client has no more. */
 export async function paymentsByReference(deps: TableDeps, clientId: ClientId, reference: string) {
   const ids = await idsOfReference(deps, clientId, reference)
   const payments = await paymentsOf(deps, {

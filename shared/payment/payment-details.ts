@@ -19,7 +19,7 @@ const DETAILS = [
   'metadata',
 ] as const
 
-/** The details as the row stores them, deflated: a row just over 1 KB costs more at each write. */
+/** Deflated, because a row just over 1 KB costs more at each write. */
 export function storedDetails(payment: Payment): DeflatedText {
   const providerAttempts = payment.providerAttempts.map((attempt) =>
     attempt.outcome === 'created' ? { ...attempt, outcome: undefined } : attempt,
@@ -30,12 +30,11 @@ export function storedDetails(payment: Payment): DeflatedText {
   )
 }
 
-/** The row does not store the details as attributes of their own. */
 export const NO_DETAILS = Object.fromEntries(DETAILS.map((name) => [name, undefined]))
 
 const Details = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown()))
 
-/** Nothing if they cannot be read. The payment then lacks its required fields. */
+/** Without readable details the payment lacks its required fields. */
 export function readDetails(stored: unknown): Readonly<Record<string, unknown>> {
   return ifValid(Details, inflateText(stored)) ?? {}
 }

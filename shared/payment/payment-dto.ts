@@ -44,10 +44,7 @@ export function toWebhookData(payment: Payment): WebhookData {
   }
 }
 
-/**
- * The `data` object of `payment.reversed` (design section 8), about one movement of the payment's
- * money.
- */
+/** The `data` object of `payment.reversed` (design section 8). */
 export function toReversedData(payment: Payment, { type, amountMinor }: Movement): ReversedData {
   return {
     ...toWebhookData(payment),

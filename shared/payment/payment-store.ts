@@ -51,7 +51,6 @@ const Row = v.looseObject({
   transactionMinor: v.optional(MinorSchema),
 })
 
-/** How the payment's own provider row is stored. */
 export function storedOwnRow(payment: Payment) {
   return {
     transactionId: payment.ownRow?.transactionId,
@@ -62,7 +61,7 @@ export function storedOwnRow(payment: Payment) {
   }
 }
 
-/** The amount of the provider's own row, unless the payment's row stores another. */
+/** What the own row shows unless the payment's row stores another amount. */
 function usualMinor(payment: Pick<Payment, 'notionalMinor' | 'providerFeeMinor'>) {
   return payment.notionalMinor - payment.providerFeeMinor
 }
@@ -73,12 +72,10 @@ const StoredPaymentSchema = v.pipe(
   v.variant('status', [CreatingPaymentSchema, PaymentFields]),
 )
 
-/** Undefined for a row that cannot be read. */
 export function ifStored(item: Item): StoredPayment | undefined {
   return ifValid(StoredPaymentSchema, item)
 }
 
-/** Adds the fields that a visible payment's row does not store, such as its first transition. */
 function withDerivedFields(row: unknown): unknown {
   const fields = ifValid(Row, row)
   if (fields === undefined) return row
@@ -146,7 +143,6 @@ export function withTransition(
   return { ...payment, status, transitions: [...payment.transitions, { status, at, source }] }
 }
 
-/** Moves a payment from `pending` to a terminal status, once. */
 export function leavePending(payment: Payment): Step {
   const { paymentId, status, failureReason, paidAt, openAt, feeStatus, finalFee } = payment
   const { creditedProviderPaymentId } = payment
@@ -156,8 +152,8 @@ export function leavePending(payment: Payment): Step {
 }
 
 /**
- * The transition that ended the payment, if it has ended. Its status is the payment's, and its time
- * is `paidAt` if the row has no other. The first transition, to pending, is not stored.
+ * The end's status is the payment's; its time is `paidAt` if the row has no other. The first
+ * transition, to pending, is not stored.
  */
 export function endFields({ transitions, paidAt }: Payment) {
   const end = transitions[1]
@@ -171,10 +167,7 @@ function mayBecome(status: PaymentStatus): Condition {
   return status === 'cancelled' ? all(isPending, absent('expiryStartedAt')) : isPending
 }
 
-/**
- * One payment of a client (spec 4.3). Throws the same 404 for an absent, foreign, malformed or
- * invisible payment.
- */
+/** Throws the same 404 for an absent, foreign, malformed or invisible payment (spec 4.3). */
 export async function findPayment(
   deps: TableDeps,
   clientId: ClientId,
@@ -185,7 +178,7 @@ export async function findPayment(
   return stored
 }
 
-/** One payment of any client, for operators, also while it is being created. Throws 404. */
+/** For operators: any client's payment, also one in creation. Throws 404. */
 export async function findAnyPayment(deps: TableDeps, id: string): Promise<StoredPayment> {
   const stored = await findStoredPayment(deps, parseId(PaymentIdSchema, id, 'payment'))
   if (stored === undefined) throw notFound('payment')
@@ -215,10 +208,7 @@ export function recordCancelRequest(
   return changePayment(deps, paymentId, changes, mayBecome('cancelled'))
 }
 
-/**
- * Records our expiry, once. Refused if a cancel was recorded after the read: the provider is first
- * asked about the cancel.
- */
+/** Refused if a cancel was recorded after the read: the provider is first asked about it. */
 export function recordExpiryStart(
   deps: TableDeps,
   { paymentId, cancelRequestedAt }: Pick<Payment, 'paymentId' | 'cancelRequestedAt'>,
@@ -236,16 +226,14 @@ export function recordExpiryStart(
   )
 }
 
-/** Makes a payment due now, because the provider announced news and could not be asked. */
+/** The provider announced news and could not be asked. */
 export function markDueNow(deps: TableDeps, paymentId: PaymentId, now: Timestamp) {
   return changePayment(deps, paymentId, { set: dueWork('payment', paymentId, now) }, isPending)
 }
 
 /**
- * Claims one check by moving the due time forward. Of two workers with the same due time, one wins.
- * A terminal payment has no due time. `beginExpiryAt` also records the beginning of our expiry; the
- * first time is kept. Refused if a cancel was recorded after the read, because the provider must
- * first be asked about the cancel.
+ * Claims one check by moving the due time forward: of two workers one wins. `beginExpiryAt` also
+ * begins our expiry, with the refusal of `recordExpiryStart`; the first time is kept.
  */
 export function claimCheck(
   deps: TableDeps,
@@ -263,10 +251,7 @@ export function claimCheck(
   return changePayment(deps, due.paymentId, changes, isAsRead)
 }
 
-/**
- * Sets when a pending payment is checked next. Refused when the payment became due for another
- * reason meanwhile.
- */
+/** Refused when the payment became due for another reason meanwhile. */
 export function scheduleCheck(
   deps: TableDeps,
   paymentId: PaymentId,
@@ -279,7 +264,7 @@ export function scheduleCheck(
 
 export const isCreating: Condition = equals('status', 'creating')
 
-/** Removes a claimed payment from due work after its remembered captures led to no credit. */
+/** The remembered captures led to no credit. */
 export function endCheck(deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp) {
   const changes = { remove: [...DUE_WORK_FIELDS, 'rememberedProviderPaymentIds'] }
   return changePayment(deps, paymentId, changes, all(isCreating, equals('dueAt', claimedDueAt)))

@@ -37,10 +37,7 @@ const ProviderAttemptSchema = v.object({
    * died.
    */
   endedAt: v.optional(TimestampSchema),
-  /**
-   * `started` remains after the process died: the outcome is unknown. `created` is the default and
-   * is not stored.
-   */
+  /** `started` remains after the process died. `created` is the default and is not stored. */
   outcome: v.optional(
     v.picklist(['started', 'created', 'refused', 'not_executed', 'unknown']),
     'created',
@@ -58,7 +55,7 @@ const ReversalSchema = v.object({
   kind: v.picklist(REVERSAL_KINDS),
   amountMinor: MinorSchema,
   at: TimestampSchema,
-  /** When the whole amount was given back, as after a won dispute. */
+  /** When the whole amount was given back. */
   undoneAt: v.optional(TimestampSchema),
 })
 export type Reversal = v.InferOutput<typeof ReversalSchema>
@@ -91,7 +88,6 @@ export const CreatingPaymentSchema = v.object({
   leaseUntil: v.optional(TimestampSchema),
   /** True when an attempt may exist at the provider although its answer was lost. */
   mayExistUpstream: v.boolean(),
-  /** The failure message for clients. */
   failure: v.optional(v.string()),
   /** Captures that were announced while the lease was live. */
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
@@ -104,10 +100,7 @@ const FinalFeeSchema = v.object({
   status: v.picklist(['actual', 'assumed']),
   feeMinor: MinorSchema,
   at: TimestampSchema,
-  /**
-   * The tariff's fee, because the contract bills fees later and the provider's transactions show
-   * none.
-   */
+  /** The contract bills fees later, so the provider's transactions show none. */
   invoiced: v.optional(v.literal(true)),
 })
 export type FinalFee = v.InferOutput<typeof FinalFeeSchema>
@@ -138,7 +131,7 @@ export const PaymentFields = v.object({
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
   failureReason: v.optional(v.picklist(FAILURE_REASONS)),
   reversal: v.optional(ReversalSchema),
-  /** `paidAt`, while the payment is not posted: its position among the open payments. */
+  /** `paidAt`, until the payment is posted. */
   openAt: v.optional(TimestampSchema),
   postedAt: v.optional(TimestampSchema),
   /** When the payment's settled row was booked, if the payment was posted without that row. */
@@ -148,14 +141,13 @@ export const PaymentFields = v.object({
   /** Every transaction that moves the payment's money checks this number and raises it. */
   moneyVersion: v.optional(v.number()),
   takenBackMinor: v.optional(MinorSchema, ZERO),
-  /** The payment's own row was voided or reversed. */
+  /** The provider voided or reversed the payment's own row. */
   isVoid: v.optional(v.literal(true)),
   /** The payment was void before it was posted, so the client got nothing of it. */
   voidedOpen: v.optional(v.literal(true)),
   /** The provider's rows that moved the payment's money, oldest first, each once. */
   movements: v.optional(v.array(MovementSchema), []),
   transitions: v.array(TransitionSchema),
-  /** Absent once the payment is terminal. */
   dueAt: v.optional(TimestampSchema),
 })
 export type Payment = v.InferOutput<typeof PaymentFields>

@@ -162,10 +162,7 @@ function imbalanceError(differences: readonly Difference[], clientId: string): G
 /** Null counts as absent (design section 5). */
 const figure = v.nullish(v.pipe(v.number(), v.safeInteger()), () => undefined)
 
-/**
- * The figures that an operator must confirm before a payout, as the 422 shows them. Zero figures
- * are absent.
- */
+/** The 422 of a refused payout shows these figures. Zero figures are absent. */
 export const ConfirmField = v.strictObject({
   /** Nets that no settled row of the provider proves, in IDR. */
   unproven: figure,
@@ -197,10 +194,7 @@ function assertConfirmed(confirm: Confirm, input: Confirm): void {
   )
 }
 
-/**
- * The figures that an operator must confirm. `allFindings`: the open findings, if the caller has
- * read them.
- */
+/** `allFindings`: the open findings, if the caller has read them. */
 export async function figuresToConfirm(
   deps: StoreDeps,
   settlement: Settlement,

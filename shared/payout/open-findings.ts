@@ -10,10 +10,7 @@ import { listOpenSuspense } from '../suspense/list-suspense.ts'
 
 export type OpenFinding = { readonly clientId: string | undefined; readonly paymentId: PaymentId }
 
-/**
- * The open findings about payments, of all clients. An assumed fee is left out: it is counted as
- * unproven.
- */
+/** Findings of all clients. An assumed fee is left out: it is counted as unproven. */
 export async function openFindings(deps: TableDeps): Promise<readonly OpenFinding[]> {
   return (await listOpenSuspense(deps)).flatMap(({ kind, cause, clientId, ...item }) => {
     const paymentId = ifValid(PaymentIdSchema, item.paymentId)
@@ -47,10 +44,7 @@ export async function countFindings(
   return isNamed.filter(Boolean).length
 }
 
-/**
- * A settlement, and the failed settlements that its re-credits carry, directly or in turn. Reads
- * back to the oldest.
- */
+/** Re-credits carry failed settlements directly or in turn. Reads back to the oldest. */
 async function carriedSettlements(
   deps: TableDeps,
   settlement: Settlement,

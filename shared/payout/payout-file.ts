@@ -82,10 +82,7 @@ export async function payoutFile(deps: StoreDeps, cursor: string | undefined) {
   }
 }
 
-/**
- * Why the payout gate would refuse or question a settlement by what is stored. The gate also reads
- * the entries.
- */
+/** Decides by what is stored; the payout gate also reads the entries. */
 async function reasonAgainst(
   deps: StoreDeps,
   settlement: Settlement,

@@ -81,10 +81,7 @@ export async function adjustLedger(
   throw new GatewayError('conflict', 'other changes of this ledger are in progress; try again')
 }
 
-/**
- * The adjustment of a used reference. Throws 409 if its figures differ; undefined when the
- * reference is free.
- */
+/** Undefined when the reference is free. Throws 409 if the earlier figures differ. */
 async function findEarlierAdjustment(
   deps: RecordDeps,
   input: AdjustmentInput,
@@ -166,7 +163,6 @@ function planAdjustment(
   return { adjusted: { adjustment, entry }, record, steps }
 }
 
-/** An adjustment and its entry as operators see them (design section 7). */
 export function toAdjustmentDto({ adjustment, entry }: AdjustmentResult) {
   return {
     id: entry.entryId,

@@ -9,12 +9,10 @@ import { TimestampSchema } from '../time.ts'
 
 export const ADJUSTMENT_KINDS = ['recovered', 'written_off', 'correction'] as const
 
-/**
- * One adjustment, with the position of its entry. A repeated reference must have the same figures.
- */
+/** A repeated reference must have the same figures. */
 export const AdjustmentSchema = v.object({
   clientId: ClientIdSchema,
-  /** The operator's own reference: a repeat writes nothing. */
+  /** A repeat writes nothing. */
   reference: v.string(),
   kind: v.picklist(ADJUSTMENT_KINDS),
   /** The change of the client's balance, signed. */
@@ -26,7 +24,6 @@ export const AdjustmentSchema = v.object({
 })
 export type Adjustment = v.InferOutput<typeof AdjustmentSchema>
 
-/** Writes an adjustment, once for each client and reference. */
 export function putAdjustment(adjustment: Adjustment): Step {
   return put(adjustmentKey(adjustment.clientId, adjustment.reference), adjustment, isNew)
 }
@@ -38,7 +35,7 @@ export async function findAdjustment(deps: TableDeps, clientId: ClientId, refere
   )
 }
 
-/** Every adjustment of a client; operators make a few. */
+/** Reads every adjustment of a client; operators make a few. */
 export async function listAdjustments(
   deps: TableDeps,
   clientId: ClientId,

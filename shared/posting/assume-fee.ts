@@ -20,7 +20,7 @@ export const FEE_WAIT_MS = 7 * DAY_MS
 
 /** The most payments that one run asks about, within a minute. */
 const MAX_AT_ONCE = 50
-/** After so many calls without an answer a run stops: the other payments wait for the next day. */
+/** A run stops here: the other payments wait for the next day. */
 const MAX_UNANSWERED = 5
 
 /** A row of a client's list of open payments, by which the list continues. */
@@ -96,10 +96,7 @@ async function postWaitingPayment(deps: AssumeDeps, paymentId: PaymentId): Promi
   return true
 }
 
-/**
- * Asks the provider for the payment's own row. `row`: undefined until the row has settled with its
- * final fee.
- */
+/** `row`: undefined until the payment's own row has settled with its final fee. */
 export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payment: Payment) {
   const providerPaymentId = payment.creditedProviderPaymentId ?? ''
   // A payment has one own row. A few more rows are read, so that other rows cannot hide the own

@@ -18,9 +18,7 @@ export function houseRowOf({
   return { transactionId, rowAt: createdAt ?? updatedAt, providerMinor }
 }
 
-/**
- * Books a row without a client, once: the row belongs to the house until an operator assigns it.
- */
+/** The row belongs to the house until an operator assigns it. */
 export function bookUnmatchedRow(deps: StoreDeps, row: HouseRow) {
   return deps.table.transact(
     putHouseEntry(newHouseEntry({ ...row, type: 'unmatched', postedAt: deps.now() })),
@@ -42,10 +40,7 @@ export async function bookWithFinding(
   else if (outcome.refusedBy === 'suspense') await bookUnmatchedRow(deps, row)
 }
 
-/**
- * Books a withdrawal: the amount moves from the provider's account to our bank, and the house pays
- * its fee.
- */
+/** The amount moves from the provider's account to our bank, and the house pays the fee. */
 export function bookWithdrawal(deps: StoreDeps, row: HouseRow, bankMinor: Minor) {
   return deps.table.transact(
     putHouseEntry(newHouseEntry({ ...row, type: 'withdrawal', bankMinor, postedAt: deps.now() })),
@@ -109,10 +104,7 @@ async function bookOnItem(
 
 const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
 
-/**
- * Books a refund of money in suspense, once for each row. The item is resolved when all its money
- * is refunded.
- */
+/** The item is resolved when all its money is refunded. */
 export function bookSuspenseRefund(
   deps: StoreDeps,
   suspense: Suspense,
@@ -129,10 +121,7 @@ export function bookSuspenseRefund(
   })
 }
 
-/**
- * Books the void own row of money in suspense, once: the provider takes back what the row has
- * booked.
- */
+/** The provider takes back what the own row has booked. */
 export function bookSuspenseVoid(
   deps: StoreDeps,
   suspense: Suspense,

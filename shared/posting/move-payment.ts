@@ -113,10 +113,7 @@ async function planMove(deps: MoveDeps, payment: Payment, move: Move, now: Times
   return { after, steps: { ...changeMoney(payment, after), ledger, window } }
 }
 
-/**
- * The payment after one more row. An open payment whose own row becomes void is closed with nothing
- * for its client.
- */
+/** An open payment whose own row becomes void is closed with nothing for its client. */
 export function paymentAfterRow(
   payment: Payment,
   { row, result: { money } }: Move,
@@ -152,7 +149,7 @@ export function paymentAfterRow(
   }
 }
 
-/** The part of returned money that the house had written off: the house takes this part. */
+/** The house takes the part that it had written off. */
 export function clawedMinorOf(
   { writtenOffMinor }: Pick<Window, 'writtenOffMinor'>,
   netMinor: Minor,

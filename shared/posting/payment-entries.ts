@@ -11,7 +11,6 @@ import { less, ZERO } from '../money.ts'
 import type { Payment } from '../payment/payment.ts'
 import { addMs, DAY_MS, later, type Timestamp } from '../time.ts'
 
-/** The client's side of a payment, by its present figures. */
 export function moneyOf(payment: Payment): PaymentMoney {
   return moneyAfter(priceOf(payment), payment.movements)
 }
@@ -63,9 +62,7 @@ function eligibleAt({ paidAt }: Payment, postedAt: Timestamp): Timestamp {
   return later(postedAt, addMs(paidAt ?? postedAt, DAY_MS))
 }
 
-/**
- * The entry of a movement, and the entry of the part that the house had written off and now takes.
- */
+/** A second entry has the part that the house had written off and now takes. */
 function movementEntries(
   payment: Payment,
   row: Movement,

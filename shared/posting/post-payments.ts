@@ -17,21 +17,17 @@ import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
 import { replayMovements } from './reversal-after.ts'
 
-/** The payment's own row, settled, with a final fee. */
 export type SettledRow = {
   readonly feeMinor: Minor
   /** The tariff's fee under a contract that bills later. */
   readonly invoiced?: true | undefined
   readonly transactionId: string
-  /** The gain of our account at the provider. */
+  /** What our account at the provider gains. */
   readonly providerMinor: Minor
   readonly settledAt: Timestamp
 }
 
-/**
- * What makes a payment's figures final: its settled row, or seven days without such a row, with the
- * finding.
- */
+/** A settled row, or seven days without such a row, with the finding. */
 export type Posting = {
   readonly payment: Payment
   readonly by: { readonly row: SettledRow } | { readonly assumed: Suspense }
@@ -65,13 +61,11 @@ export async function postPayments(deps: StoreDeps, postings: readonly Posting[]
 }
 
 /**
- * A transaction has a hundred items: the shard, and of each posting the payment, its entries and
- * perhaps a finding.
+ * A transaction has the shard, and of each posting the payment, its entries and maybe a finding.
  */
 const MAX_ITEMS = 100
 const MAX_PAYMENTS = 45
 
-/** Postings of one shard, in groups of one transaction. */
 function groupsOf(postings: readonly Posting[]): readonly (readonly Posting[])[] {
   const groups: Posting[][] = []
   let items = 1
@@ -90,10 +84,7 @@ function groupsOf(postings: readonly Posting[]): readonly (readonly Posting[])[]
 /** A settlement raises the fence once, so a later try succeeds. */
 const MAX_TRIES = 4
 
-/**
- * Posts payments of one shard in one transaction. Undefined: one of the payments changed after the
- * read.
- */
+/** Undefined: one of the payments changed after the read. */
 async function postTogether(
   deps: StoreDeps,
   postings: readonly Posting[],
@@ -109,10 +100,7 @@ async function postTogether(
   throw new Error('the journal of a client kept being closed while a payment was posted')
 }
 
-/**
- * The payment as posted: rows that came while the payment was open are applied again, to the final
- * net.
- */
+/** Rows that came while the payment was open are applied again, to the final net. */
 export function planPosting(posting: Posting, postedAt: Timestamp): PostingPlan {
   const { payment, by } = posting
   const finalFee = feeOf(posting, postedAt)
@@ -143,8 +131,7 @@ export function planPosting(posting: Posting, postedAt: Timestamp): PostingPlan 
 }
 
 /**
- * The final fee: known at success under a contract that bills later; otherwise by the row, or the
- * estimate.
+ * The fee is known at success under a contract that bills later; else by the row, or the estimate.
  */
 function feeOf({ payment, by }: Posting, at: Timestamp): FinalFee {
   if (payment.finalFee) return payment.finalFee
@@ -163,9 +150,7 @@ function stepsOf(planned: readonly PostingPlan[], postedAt: Timestamp): Steps<st
   return Object.assign({}, ...steps)
 }
 
-/**
- * True when the row has this payment's amount: any other row says nothing about the payment's fee.
- */
+/** A row with another amount says nothing about the payment's fee. */
 export function isForAmount(
   transaction: ProviderTransaction,
   payment: Pick<Payment, 'notionalMinor' | 'currency'>,
@@ -199,10 +184,7 @@ export function settledRowOf(
   return isInvoiced ? { ...row, feeMinor: payment.providerFeeMinor, invoiced: true } : row
 }
 
-/**
- * Books the settled row of a payment that was posted before. Refused if payment or fence changed
- * meanwhile.
- */
+/** The payment was posted before. Refused if payment or fence changed meanwhile. */
 export async function bookLateRow(deps: StoreDeps, payment: Payment, row: SettledRow) {
   const { closedUntil } = await readWindow(deps, payment.clientId)
   const lateRowAt = later(deps.now(), closedUntil)

@@ -6,10 +6,7 @@ import { absent, all, equals, guard, present, type Step, unchanged, update } fro
 import type { Steps } from '../table/table.ts'
 import { addedEntries } from './payment-entries.ts'
 
-/**
- * Changes a payment's money and writes the added entries. Refused when the money moved after the
- * read.
- */
+/** Writes the added entries too. Refused when the money moved after the read. */
 export function changeMoney(before: Payment, after: Payment): Steps<string> {
   const { paymentId, openAt, moneyVersion } = before
   const set = {
@@ -47,7 +44,6 @@ export function changeMoney(before: Payment, after: Payment): Steps<string> {
   return { [paymentId]: payment, ...Object.fromEntries(entries) }
 }
 
-/** Requires that the payment's money and customer did not change after the read. */
 export function requireSameMoney({ paymentId, status, moneyVersion, erasedAt }: Payment): Step {
   return guard(
     paymentKey(paymentId),

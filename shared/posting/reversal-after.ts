@@ -26,10 +26,7 @@ export function reversalAfter(
   }
 }
 
-/**
- * The reversed amount by the rows that are not void. A void own row reverses the whole payment
- * once.
- */
+/** Only rows that are not void count. A void own row reverses the whole payment once. */
 function reversedMinor({ price, isVoid, applied }: PaymentMoney): Minor {
   const rows = applied.map(({ row }) => row)
   const voidIds = new Set(

@@ -10,9 +10,7 @@ import {
 
 type Outcome = Answer<unknown> | CancelAnswer | CreateAnswer
 
-/**
- * The provider with one log line for every call: operation, duration and the reason of a failure.
- */
+/** The provider with one log line for every call. */
 export function loggedProvider(
   provider: Provider,
   { log, monotonicMs }: Pick<Deps, 'log' | 'monotonicMs'>,
@@ -41,7 +39,7 @@ export function loggedProvider(
   }
 }
 
-/** Logs one outcome. The refusal of a single payment is no provider failure: `trouble` is 0. */
+/** The refusal of a single payment is no provider failure: `trouble` is 0. */
 function logOutcome(log: Deps['log'], answer: Outcome, fields: LogFields): void {
   if (answer.kind === 'refused') {
     return log.warn('provider.call_failed', {
@@ -57,8 +55,7 @@ function logOutcome(log: Deps['log'], answer: Outcome, fields: LogFields): void 
     code: 'code' in answer ? answer.code : undefined,
     trouble: 1,
   }
-  // Only we can fix our mistake, so it has its own log code and alarm besides the count of provider
-  // failures.
+  // Only we can fix our mistake, so it has its own log code and alarm.
   if (answer.kind === 'unanswered' && isOurMistake(answer))
     return log.error('provider.call_refused', failureFields)
   return log.warn('provider.call_failed', failureFields)

@@ -31,7 +31,7 @@ const CallbackSecret = v.pipe(
   v.object({ callback_tokens: CallbackTokens }),
 )
 
-/** Reads the callback tokens from their own secret, which only the callback function may read. */
+/** Only the callback function may read this secret. */
 export async function readCallbackTokens(
   secrets: Pick<Secrets, 'get'>,
   stage: string,
@@ -41,7 +41,6 @@ export async function readCallbackTokens(
     .callback_tokens
 }
 
-/** Whether a callback's token is valid. The comparison takes constant time. */
 export function isCallbackToken(
   deps: Pick<Deps, 'secrets' | 'stage'>,
   token: string | undefined,
@@ -49,7 +48,7 @@ export function isCallbackToken(
   return isKnownSecret((fresh) => readCallbackTokens(deps.secrets, deps.stage.name, fresh), token)
 }
 
-/** Whether a stored text has the form that functions read; for the operator who sets the secret. */
+/** Checked for the operator who sets the secret. */
 export function isProviderSecret(text: string): boolean {
   return v.is(ProviderSecret, text)
 }

@@ -13,29 +13,17 @@ export type Provider = {
   getRequest(paymentRequestId: string, timeoutMs?: number): Promise<Answer<ProviderRequest>>
   getPayment(providerPaymentId: string, timeoutMs?: number): Promise<Answer<ProviderPayment>>
   cancelRequest(paymentRequestId: string, timeoutMs?: number): Promise<CancelAnswer>
-  /**
-   * One page of transactions. Their order is not documented, so `afterId` is the only position in a
-   * span.
-   */
+  /** Their order is not documented, so `afterId` is the only position in a span. */
   listTransactions(filter: TransactionFilter, timeoutMs?: number): Promise<Answer<TransactionPage>>
-  /**
-   * The present balance of the payments account. It has no settlement time, so it proves no
-   * settlement.
-   */
+  /** The balance has no settlement time, so it proves no settlement. */
   getBalance(): Promise<Answer<ProviderBalance>>
   /** How long the provider refuses calls of an operation, by its last answer; 0: not paused. */
   pauseMs(operation: ProviderOperation): number
-  /**
-   * The remaining calls of an operation in the provider's present minute, by its last answer;
-   * undefined: unknown.
-   */
+  /** Counts in the provider's present minute, by its last answer. Undefined: unknown. */
   callsLeft(operation: ProviderOperation): number | undefined
-  /**
-   * True for a provider code that is no wallet. Other codes of the right form count as wallets
-   * (spec 2.1.1).
-   */
+  /** Other codes of the right form count as wallets (spec 2.1.1). */
   isNonWalletCode(code: string): boolean
-  /** The name of the provider for this channel. A payment stores it with its claim. */
+  /** A payment stores this name with its claim. */
   providerNameFor(channel: {
     readonly method: PaymentMethod
     readonly channelCode?: string | undefined
@@ -51,14 +39,11 @@ export type CreateRequestInput = {
   /** `<payment id>-<attempt>`: names our payment in every later message of the provider. */
   readonly reference: string
   readonly method: PaymentMethod
-  /**
-   * The merchant's code of the channel; undefined for a method with one channel. The adapter maps
-   * it.
-   */
+  /** Undefined for a method with one channel. */
   readonly channelCode: string | undefined
   readonly amountMinor: Minor
   readonly description: string | undefined
-  /** This field and the next ones are undefined or empty if the channel does not take them. */
+  /** Undefined or empty, like the next fields, if the channel does not take it. */
   readonly expiresAt: Timestamp | undefined
   readonly displayName: string | undefined
   readonly phone: string | undefined
@@ -84,14 +69,10 @@ export function isOurMistake({ reason }: Pick<Unanswered, 'reason'>): boolean {
   return reason === 'misconfigured' || reason === 'refused'
 }
 
-/** The message for a call without any answer. */
 export const DID_NOT_ANSWER = 'the provider did not answer'
 export const FAILED = 'the provider failed'
 
-/**
- * The 502 error for a provider call without a usable answer (spec 7). `advice`: the present state
- * and what to do.
- */
+/** The 502 of spec 7. `advice`: the present state and what to do. */
 export function providerFailure(
   { reason }: Pick<Unanswered, 'reason'>,
   advice: string,
@@ -112,8 +93,8 @@ export type Answer<T> =
 export type CreateAnswer =
   | { readonly kind: 'created'; readonly request: ProviderRequest }
   /**
-   * A final refusal: nothing exists upstream. `code` is safe to show. `isAccountWide`: it concerns
-   * our whole account.
+   * Nothing exists upstream. `code` is safe to show. `isAccountWide`: it concerns our whole
+   * account.
    */
   | { readonly kind: 'refused'; readonly code: string; readonly isAccountWide?: boolean }
   /** The call had no effect: the provider answered 429, or no connection was made. */
@@ -140,10 +121,7 @@ export type ProviderRequest = {
   readonly status: ProviderRequestStatus
   readonly failureReason?: FailureReason | undefined
   readonly latestPaymentId: string | undefined
-  /**
-   * The destination for the customer. Undefined if the answer has none for this channel, as for a
-   * push.
-   */
+  /** Undefined if the answer has none for this channel, as for a push. */
   readonly destination: string | undefined
 }
 
@@ -154,16 +132,16 @@ export type ProviderPayment = {
   readonly currency: string
   /** `captured`: money was received. */
   readonly status: 'captured' | 'open' | 'failed'
-  /** The sum of the captures: the received amount, which may differ from the requested one. */
+  /** The received amount, which may differ from the requested one. */
   readonly capturedMinor: Minor
 }
 
 export type TransactionFilter = {
-  /** True: transactions of every type. Otherwise only payments. */
+  /** True lists transactions of every type. Undefined lists only payments. */
   readonly allTypes?: boolean
   readonly providerPaymentId?: string
   readonly reference?: string
-  /** The provider's own name of a channel category; absent: all categories. */
+  /** The provider's own name of a channel category. */
   readonly category?: string
   readonly reversedOnly?: boolean
   /** Both ends are included. */
@@ -177,7 +155,7 @@ export type TransactionFilter = {
 
 export type TransactionPage = {
   readonly transactions: readonly ProviderTransaction[]
-  /** Unreadable rows, for an operator to check. The other rows are valid. */
+  /** An operator must check these rows. The other rows are valid. */
   readonly unreadableIds?: readonly string[]
   readonly hasMore: boolean
   /** The last row's id, if `transactions` may lack that row. The next page begins after it. */
@@ -200,22 +178,19 @@ export const ProviderTransactionSchema = v.object({
   paymentRequestId: v.optional(v.string()),
   reference: v.string(),
   status: v.picklist(['success', 'pending', 'failed', 'reversed', 'unknown']),
-  /** The kind of reversal; undefined if the row is no reversal, or its kind is unknown. */
+  /** Undefined if the row is no reversal, or its kind is unknown. */
   reversalKind: v.optional(v.picklist(['voided', 'reversed', 'refund', 'chargeback'])),
-  /** An `account` row that pays money out to our bank. */
+  /** Money paid out to our bank. */
   isWithdrawal: v.optional(v.literal(true)),
-  /** A won dispute: the row returns charged-back money to us. */
+  /** Charged-back money returns to us. */
   isDisputeWon: v.optional(v.literal(true)),
   currency: v.string(),
   amountMinor: MinorSchema,
-  /** The effect on our provider account: the net amount, negative for money out. */
+  /** The net effect on our provider account, negative for money out. */
   providerMinor: MinorSchema,
   /** Chargeback: the disputed amount without the row's fee; undefined if the row shows no fee. */
   disputedMinor: v.optional(MinorSchema),
-  /**
-   * What the provider keeps of a payment (fee, VAT, withholding): amount - net. Undefined until
-   * final.
-   */
+  /** What the provider keeps of a payment (fee, VAT, withholding). Undefined until final. */
   keptMinor: v.optional(MinorSchema),
   settledAt: v.optional(TimestampSchema),
   settlesAt: v.optional(TimestampSchema),
@@ -229,9 +204,7 @@ export type ProviderTransaction = Readonly<v.InferOutput<typeof ProviderTransact
 export const PROVIDER_READ_TIMEOUT_MS = 4_000
 export const PROVIDER_CREATE_TIMEOUT_MS = 12_000
 
-/**
- * The subject of a callback. It only names what to ask the provider; its content is not trusted.
- */
+/** Names what to ask the provider; its content is not trusted. */
 export type CallbackSubject = {
   readonly paymentRequestId: string | undefined
   readonly providerPaymentId: string | undefined

@@ -30,10 +30,7 @@ const PUBLISHED: readonly (Dated & { readonly callsPerMinute: number })[] = [
   { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)), callsPerMinute: 600 },
 ]
 
-/**
- * The calls a minute of one operation: the stage's setting, else the published limit, in a
- * deployment the latest.
- */
+/** The stage's setting, else the published limit, in a deployment the latest. */
 export function callsPerMinute(
   stage: Pick<StageSettings, 'providerCallsPerMinute'>,
   at: string = END_OF_TIME,
@@ -47,7 +44,7 @@ export function callsPerMinute(
  */
 export const SECONDS_A_PAYMENT = { listing: 0.087, due: 0.05 } as const
 
-/** The number of workers that can process all payments which this quota lets clients create. */
+/** Enough workers for all payments which this quota lets clients create. */
 export function workersForQuota(work: keyof typeof SECONDS_A_PAYMENT, perMinute: number): number {
   return Math.ceil((perMinute / 60) * SECONDS_A_PAYMENT[work])
 }
@@ -114,10 +111,7 @@ export function quotaWindow(perMinute: number, at: Timestamp): QuotaWindow {
 
 type PauseDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'memory'>
 
-/**
- * Until when the provider refuses an operation. Costs at most one read a second in each
- * environment.
- */
+/** Costs at most one read a second in each environment. */
 export async function pausedUntil(
   deps: PauseDeps,
   operation: ProviderOperation,
@@ -151,10 +145,7 @@ async function readPauses(deps: PauseDeps): Promise<Item> {
 /** Longer than any clock skew between environments, so that no counter in use expires. */
 const COUNTER_LIFE_MS = HOUR_MS
 
-/**
- * Takes all of these calls from a window's counters, or none of them. A refusal answers the present
- * counters.
- */
+/** Takes all of these calls or none. A refusal answers the present counters. */
 function countCalls(
   deps: TableDeps,
   { number, limit, endsAt }: QuotaWindow,
@@ -206,7 +197,7 @@ export async function takeShare(
   return applied ? undefined : Math.ceil(msBetween(now, endsAt) / SECOND_MS)
 }
 
-/** The calls of one run: taken from the quota in portions, used one by one. */
+/** Taken from the quota in portions, used one by one. */
 export function callBudget(
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
   portions: Readonly<Partial<Record<ProviderOperation, number>>>,

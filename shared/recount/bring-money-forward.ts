@@ -68,7 +68,7 @@ export async function bringMoneyForward(
   return undefined
 }
 
-/** The payment after each single transaction that may have written its strays. */
+/** Each single transaction may have written the payment's strays. */
 async function possibleChanges(
   deps: RecountDeps,
   { window }: Ledger,

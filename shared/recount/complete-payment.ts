@@ -49,7 +49,7 @@ export async function completePayment(
   return [{ subject: paymentId, targets, steps: () => all }]
 }
 
-/** The name of the step that writes a lost item again; undefined for other differences. */
+/** The step's name. Undefined for a difference that needs no lost item again. */
 function lostName({ what, id, expected, found }: Difference): string | undefined {
   if (what === 'entry') return found === 'missing' ? id : undefined
   if (found !== null) return undefined
@@ -93,10 +93,7 @@ export async function findStoredEvent(
   return event && item && { event, item }
 }
 
-/**
- * Rebuilds the missing deliveries of a stored event, due immediately. Deliveries to unknown
- * endpoints stay lost.
- */
+/** Deliveries are due immediately. Deliveries to unknown endpoints stay lost. */
 async function insertLostDeliveries(deps: RecountDeps, event: Event): Promise<Steps<string>> {
   const ids = event.endpointIds.map((endpointId) => deliveryIdFor(event.eventId, endpointId))
   const existing = await findDeliveries(deps, ids)
@@ -114,7 +111,6 @@ async function insertLostDeliveries(deps: RecountDeps, event: Event): Promise<St
   )
 }
 
-/** Rebuilds an event of the payment with its original content. */
 async function announceAgain(
   deps: RecountDeps,
   payment: Payment,

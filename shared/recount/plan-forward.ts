@@ -37,10 +37,7 @@ const EventDetails = v.object({
   }),
 })
 
-/**
- * Plans the repair of payments whose events or entries show more than their row, one payment after
- * another because of the quota.
- */
+/** Plans one payment after another because of the quota. */
 export async function planForward(
   deps: RecountDeps,
   books: ClientBooks,
@@ -99,10 +96,7 @@ function detailsOf({ event }: StrayEvent) {
   return ifValid(EventDetails, JSON.parse(event.body))?.data ?? {}
 }
 
-/**
- * The payment as its event shows its end. Undefined without a capture at the provider, or a
- * destination.
- */
+/** Undefined without a capture at the provider, or a destination. */
 async function planEndByEvent(deps: RecountDeps, payment: StoredPayment, stray: StrayEvent) {
   const { type, firedAt } = stray.event
   if (type === 'payment.succeeded') return planSuccess(deps, payment, firedAt, stray)
@@ -123,10 +117,7 @@ type EndPlan = {
   readonly steps: () => Promise<Steps<string>> | Steps<string>
 }
 
-/**
- * The payment after its capture. A payment that is still `creating` became visible in the
- * transaction of the stray event.
- */
+/** A payment that is still `creating` became visible in the transaction of the stray event. */
 async function planSuccess(
   deps: RecountDeps,
   payment: StoredPayment,
@@ -151,7 +142,7 @@ async function planSuccess(
   return { after, steps }
 }
 
-/** The capture that paid a payment, on any attempt. A capture in suspense does not count. */
+/** The capture may be of any attempt. A capture in suspense does not count. */
 async function askForCapture(
   deps: RecountDeps,
   payment: StoredPayment,

@@ -28,7 +28,7 @@ const SHARD_FIGURES = fieldsByName<ShardFigure>('ledger', [
 const SUM_FIELDS = fieldsByName('window', WINDOW_SUMS)
 const CHAIN_FIELDS = fieldsByName('window', WINDOW_CHAIN)
 
-/** Whether a difference concerns a kept figure, which the audit's sum replaces. */
+/** The audit's sum replaces a kept figure. */
 export function isFigure({ what }: Difference): boolean {
   return [SHARD_FIGURES, SUM_FIELDS, CHAIN_FIELDS].some((fields) => fields.has(what))
 }
@@ -70,7 +70,7 @@ export async function judgeFigures(
 
 const WRITTEN_OFF = 'window.written_off_minor'
 
-/** The books with the repaired written-off sum, which decides how much a won dispute pays back. */
+/** The written-off sum decides how much a won dispute pays back. */
 export function repairedBooks(books: ClientBooks, differences: readonly Difference[]): ClientBooks {
   const writtenOff = differences.find(({ what }) => what === WRITTEN_OFF)
   if (writtenOff === undefined || books.ledger === undefined) return books
@@ -78,7 +78,7 @@ export function repairedBooks(books: ClientBooks, differences: readonly Differen
   return { ...books, ledger: { ...books.ledger, window } }
 }
 
-/** Whether a figure becomes correct when the left-out entries are re-credited. */
+/** The figures already contain the left-out entries. */
 export function isCausedByLeftOut(leftOut: readonly Entry[]) {
   return (difference: Difference): boolean =>
     leftOut.length > 0 && isFigure(difference) && gapOf(withLeftOut(leftOut)(difference)) === 0
@@ -90,7 +90,6 @@ function gapOf({ expected, found }: Difference): number {
 
 const CREDITED = 'ledger.credited_minor'
 
-/** The difference after left-out entries are re-credited; the figures already contain them. */
 function withLeftOut(leftOut: readonly Entry[]) {
   return (difference: Difference): Difference => {
     if (difference.what !== CREDITED && difference.what !== WRITTEN_OFF) return difference
@@ -139,8 +138,7 @@ export function repairFigures(
 }
 
 /**
- * The window's fields: the expected sums with the time of their last change, and the chain that the
- * settlements show.
+ * The expected sums with the time of their last change, and the chain that the settlements show.
  */
 function correctedWindow(
   { settlements, unsettled }: ClientBooks,

@@ -72,8 +72,8 @@ export async function recountLedger(deps: RecountDeps, input: RecountInput): Pro
 }
 
 /**
- * Plans the repairs. Throws 422 unless all are possible. `remainder`: of a repaired payment's
- * second torn transaction.
+ * Throws 422 unless all repairs are possible. `remainder`: of a repaired payment's second torn
+ * transaction.
  */
 async function planRepairs(deps: RecountDeps, client: Client, expected: readonly Difference[]) {
   const { books, repaired, strays, targets } = await judgeAgain(deps, client, expected)
@@ -112,7 +112,7 @@ async function planRepairs(deps: RecountDeps, client: Client, expected: readonly
   return { repairs, remainder }
 }
 
-/** Judges the differences again. Throws 422 unless all that a recount can repair are found. */
+/** Throws 422 unless all that a recount can repair are found again. */
 async function judgeAgain(deps: RecountDeps, client: Client, expected: readonly Difference[]) {
   const { books, differences } = await judgeFigures(deps, client, expected)
   const strays = await findStrays(deps, books, expected)
@@ -231,7 +231,6 @@ function isAmong(list: readonly Difference[]) {
   return (difference: Difference) => list.some((listed) => isSame(difference, listed))
 }
 
-/** Throws 422 with the names of the differences, if there are any. */
 function refuse(differences: readonly Difference[], message: string, hint: string): void {
   const named = differences.slice(0, 20).map(({ what, id }) => `${what} of ${id}`)
   if (named.length > 0) throw invalid(message, { expected: named }, hint)

@@ -17,7 +17,7 @@ import type { Difference } from '../verdict/difference.ts'
 import { putSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import type { RecountDeps, Repair } from './repair.ts'
 
-/** Creates a missing verdict, without which a settlement is never paid out. */
+/** Without a verdict a settlement is never paid out. */
 export function repairVerdict(
   deps: RecountDeps,
   { settlementId, clientId }: Settlement,
@@ -77,10 +77,7 @@ const MAX_ENTRIES = 20_000
 const LATEST = 10
 const MAX_OUTSIDE = 3
 
-/**
- * Some of the latest entries, if the window without them has the settlement's digest: they became
- * visible after the sum.
- */
+/** Entries became visible after the sum if the window without them has the settlement's digest. */
 async function findOutsideEntries(
   deps: RecountDeps,
   books: ClientBooks,

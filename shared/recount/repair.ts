@@ -45,9 +45,7 @@ export type Strays = {
 
 export const ADVICE = 'nothing was written; try again'
 
-/**
- * The provider's transactions of an id or a reference. Throws 502 if the provider does not answer.
- */
+/** Throws 502 if the provider does not answer. */
 export async function listProviderRows({ provider }: RecountDeps, filter: TransactionFilter) {
   const answer = await provider.listTransactions(filter)
   if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)

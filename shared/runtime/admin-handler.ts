@@ -14,9 +14,7 @@ import { type InjectableHandler, injectable, pipeline } from './injectable.ts'
 
 export type AdminReply = { readonly status: number; readonly body: object }
 
-/**
- * Who requests a change. Every changing action requires this name, and the audit record keeps it.
- */
+/** Every changing action requires this name, and the audit record keeps it. */
 export const OPERATOR = v.pipe(
   v.string(),
   v.trim(),
@@ -24,11 +22,11 @@ export const OPERATOR = v.pipe(
   maxCharacters(100),
 )
 
-/** An operator's notes on a change: the only text that may have several lines. */
+/** The only text of an operator that may have several lines. */
 export const NOTES = textField(1_000)
 
 /** The summary and the schema that the operators' command line uses. */
-export type AdminAction<Schema extends ActionInput = ActionInput> = {
+type AdminAction<Schema extends ActionInput = ActionInput> = {
   /** The list of actions shows the summary's first sentence. */
   readonly summary: string
   readonly input: Schema
@@ -36,7 +34,6 @@ export type AdminAction<Schema extends ActionInput = ActionInput> = {
 
 export type AdminHandler = InjectableHandler<unknown, AdminReply> & AdminAction
 
-/** Wraps an operator action. */
 export function adminHandler<const Schema extends ActionInput>(
   { summary, input }: AdminAction<Schema>,
   run: (request: ActionRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<object>,
@@ -77,7 +74,6 @@ function actionLine({ log }: Deps) {
   }
 }
 
-/** A refusal is answered without a stack trace. */
 function envelope() {
   return {
     after: (action: Request) => {
@@ -106,7 +102,6 @@ function shownText() {
   }
 }
 
-/** The answer shows the last audit record. */
 function auditRecord() {
   return {
     before: ({ event, context, internal }: Request<Action>) => {

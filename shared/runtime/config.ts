@@ -26,7 +26,7 @@ const Count = v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,6}$/), v.transfo
 /** A misspelt setting must stop the function, and must not open the stage. */
 export const SettingsText = v.pipe(v.optional(v.string(), '{}'), v.parseJson(), DeployedSettings)
 
-/** Reads the environment of a deployed function. Throws at start and names the invalid variable. */
+/** Throws at start and names the invalid variable. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>) {
   const readVariable = <const Schema extends v.GenericSchema>(
     name: string,

@@ -1,7 +1,4 @@
-/**
- * Replaces the SDK's credential chain (infra/stack/functions/assets-of.ts). Lambda sets these
- * variables.
- */
+/** Replaces the SDK's credential chain (infra/stack/functions/assets-of.ts). */
 export function defaultProvider() {
   return async () => {
     const {

@@ -8,10 +8,7 @@ import { readNothing, warmTable } from './warm-table.ts'
 
 export type LambdaHandler<Event, Result> = (event: Event, context: Context) => Promise<Result>
 
-/**
- * A Lambda handler that the local gateway, the tests and the simulation run with their own
- * dependencies.
- */
+/** The local gateway, the tests and the simulation run it with their own dependencies. */
 export type InjectableHandler<Event, Result> = LambdaHandler<Event, Result> & {
   readonly withDeps: (deps: Deps) => LambdaHandler<Event, Result>
 }
@@ -30,7 +27,6 @@ export function injectable<Event, Result>(
   return Object.assign(deployedDeps ? withDeps(deployedDeps) : notDeployed, { withDeps })
 }
 
-/** One concern of a handler, as middy takes it. */
 export type Middleware = Extract<Parameters<MiddyfiedHandler['use']>[0], unknown[]>[number]
 
 /** A method, so that a handler may take what middlewares have added to the event. */

@@ -24,12 +24,7 @@ export function jsonLog(
   )
 }
 
-export type WriteLine = (
-  level: keyof Log,
-  code: LogCode,
-  line: EmbeddedMetrics,
-  cause?: unknown,
-) => void
+type WriteLine = (level: keyof Log, code: LogCode, line: EmbeddedMetrics, cause?: unknown) => void
 
 type Request = {
   /** The lines that wait for the last line of the request; undefined after the last line. */
@@ -39,14 +34,14 @@ type Request = {
 
 const requests = new AsyncLocalStorage<Request>()
 
-/** Metrics with the same dimension sets, in CloudWatch's embedded metric format (EMF). */
+/** CloudWatch's embedded metric format (EMF). */
 type Directive = {
   readonly Namespace: string
   readonly Dimensions: readonly (readonly string[])[]
   readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[]
 }
 
-export type EmbeddedMetrics = Readonly<Record<string, unknown>> & {
+type EmbeddedMetrics = Readonly<Record<string, unknown>> & {
   readonly _aws?: { readonly Timestamp: number; readonly CloudWatchMetrics: readonly Directive[] }
 }
 
@@ -96,7 +91,7 @@ function joinLines(line: EmbeddedMetrics, next: EmbeddedMetrics): EmbeddedMetric
   return { ...line, ...next, _aws: { ...metadata, CloudWatchMetrics: directives } }
 }
 
-/** Each metric of a line has the stage as the dimension `service`. */
+/** The dimension `service` is the stage. */
 export function embeddedMetrics(code: LogCode, fields: LogFields): EmbeddedMetrics {
   const metrics = Object.entries(LOG_METRICS[code] ?? {}).flatMap(([metric, source]) => {
     const value = typeof source === 'number' ? source : fields[source]
@@ -127,10 +122,7 @@ export function embeddedMetrics(code: LogCode, fields: LogFields): EmbeddedMetri
   }
 }
 
-/**
- * The class and stack of an error. No message, because a foreign error may quote a body, a key or a
- * header.
- */
+/** Leaves out the message, because a foreign error may quote a body, a key or a header. */
 export function describeCause(cause: unknown) {
   return cause instanceof Error
     ? {

@@ -22,10 +22,6 @@ type OriginDeps = Pick<Deps, 'secrets' | 'stage'>
  * Refuses HTTP requests that did not come through the stage's front, before any read or write. Does
  * nothing in a stage without a front. Without a valid secret every request fails. The error never
  * contains the secret's value.
- *
- * Rotation: put {"current": new, "previous": old} and wait two minutes. After a mismatch a function
- * reads the secret again only if its copy is older than a minute. Raise `originSecretRotation` in
- * the stage's file and deploy the front. After CloudFront has deployed, put {"current": new}.
  */
 export async function assertFromFront(
   deps: OriginDeps,
@@ -45,10 +41,7 @@ async function originSecrets({ secrets, stage }: OriginDeps, fresh?: 'fresh') {
   return previous === undefined ? [current] : [current, previous]
 }
 
-/**
- * Whether the stored text has the form that functions read. Checked for the operator who sets the
- * secret.
- */
+/** Checked for the operator who sets the secret. */
 export function isOriginSecret(text: string): boolean {
   return v.is(OriginSecretSchema, text)
 }

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { type InjectableHandler, injectable, pipeline } from './injectable.ts'
 
-/** Wraps a queue's worker. An unreadable message ends in the dead-letter queue. */
+/** An unreadable message ends in the dead-letter queue. */
 export function queueHandler<const Schema extends v.GenericSchema>(
   message: Schema,
   run: (message: v.InferOutput<Schema>, deps: Deps) => Promise<unknown>,

@@ -27,8 +27,8 @@ const NEXT_STEP: Readonly<Record<Settlement['status'] | 'recredited', string>> =
 type CloseAction = { readonly operator: string; readonly action: string; readonly details?: object }
 
 /**
- * Writes a settlement's end, its audit record and further steps in one transaction. Throws 422 if
- * another operator has closed the settlement. Returns any other step's refusal.
+ * One transaction with the audit record and further steps, whose refusal is returned. Throws 422 if
+ * another operator has closed the settlement.
  */
 export async function closeSettlement<Name extends string>(
   deps: CloseDeps,
@@ -92,7 +92,7 @@ export async function markSettlementFailed(
   return failed
 }
 
-/** The entry that carries a failed settlement's sums into the next settlement, eligible at once. */
+/** Carries a failed settlement's sums into the next settlement, eligible at once. */
 export function recreditEntry(settlement: Settlement, postedAt: Timestamp): Entry {
   const { settlementId, grossMinor, feeMinor, markupMinor, netMinor, paymentCount } = settlement
   const sides = { grossMinor, feeMinor, markupMinor, netMinor, providerMinor: ZERO }

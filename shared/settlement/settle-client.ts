@@ -22,10 +22,7 @@ type SettleResult = {
   readonly settlement: Settlement | undefined
   /** One run could not sum the window, and the queue has a message for the next run. */
   readonly isContinuing: boolean
-  /**
-   * The floor, and the eligible net with re-credits and deductions, which does not exceed the
-   * floor.
-   */
+  /** The eligible net with re-credits and deductions does not exceed the floor. */
   readonly waiting?: { readonly eligibleMinor: Minor; readonly floorMinor: Minor }
 }
 
@@ -35,9 +32,9 @@ const MAX_TRIES = 4
 type SettleDeps = AssumeDeps & SumDeps & RecordDeps & Pick<Deps, 'queues' | 'randomBytes'>
 
 type SettleTrigger = {
-  /** The operator of a manual trigger, which gets an audit record. Absent for the sweep. */
+  /** Absent for the sweep. A manual trigger gets an audit record. */
   readonly operator?: string | undefined
-  /** The id of the operator's invocation, which later runs keep for the audit record. */
+  /** Later runs keep the id of the operator's invocation for the audit record. */
   readonly requestId?: string | undefined
 }
 
@@ -112,7 +109,7 @@ async function settleOnce(
   return settlement && { settlement, isContinuing: false }
 }
 
-/** The digest of the client's previous settlement, which the next settlement continues. */
+/** The next settlement continues this digest. */
 async function previousDigest(deps: SettleDeps, { lastSettlementId }: Window): Promise<string> {
   const [previous] =
     lastSettlementId === undefined ? [] : await findSettlements(deps, [lastSettlementId])

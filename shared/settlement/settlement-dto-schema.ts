@@ -8,10 +8,7 @@ const bank = v.pipe(
   v.description('As registered when the settlement was recorded.'),
 )
 
-/**
- * The settlement object (spec 2.3): its type and its API description. No deployed stage parses with
- * this schema.
- */
+/** The settlement object (spec 2.3), as a type and for the API description only. */
 export const SettlementDtoSchema = v.object({
   id: v.pipe(v.string(), v.uuid()),
   client_id: v.pipe(v.string(), v.uuid()),

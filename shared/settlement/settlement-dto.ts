@@ -26,10 +26,7 @@ export function toSettlementDto(settlement: Settlement): SettlementDto {
   }
 }
 
-/**
- * A settlement as operators see it: the public object, its later state, and a warning about its
- * payout.
- */
+/** Operators also see the settlement's later state, and a warning about its payout. */
 export function toOperatorSettlement(settlement: Settlement, now: Timestamp) {
   return {
     ...toSettlementDto(settlement),

@@ -29,7 +29,7 @@ import { EntrySumsSchema } from './sum-entries.ts'
 
 const ENTITY = 'settlement'
 
-/** One settlement of any client, for operators. Throws 404. */
+/** Operators may read any client's settlement. Throws 404. */
 export async function findAnySettlement(deps: TableDeps, id: string): Promise<Settlement> {
   const settlementId = ifValid(SettlementIdSchema, id)
   const item = settlementId && (await deps.table.get(settlementKey(settlementId)))
@@ -37,9 +37,7 @@ export async function findAnySettlement(deps: TableDeps, id: string): Promise<Se
   return v.parse(SettlementSchema, item)
 }
 
-/**
- * One settlement of a client (spec 4.7). An absent id and another client's id throw the same 404.
- */
+/** An absent id and another client's id throw the same 404 (spec 4.7). */
 export async function findSettlement(
   deps: TableDeps,
   clientId: ClientId,
@@ -50,7 +48,7 @@ export async function findSettlement(
   return settlement
 }
 
-/** A client's settlements, newest period first (spec 4.6). */
+/** Newest period first (spec 4.6). */
 export async function listSettlements(deps: TableDeps, clientId: ClientId, page: Page) {
   const partition = [clientId, ENTITY]
   const items = await listItems(deps, {
@@ -68,8 +66,7 @@ export function settlementIdsOf(items: readonly Item[]) {
 }
 
 /**
- * The settlements of a client whose public period ends in a span, oldest first. The index may lack
- * the newest.
+ * The settlements whose public period ends in a span, oldest first. The index may lack the newest.
  */
 export async function settlementsEnding(
   deps: TableDeps,
@@ -86,7 +83,7 @@ export async function settlementsEnding(
   return findSettlements(deps, settlementIdsOf(items))
 }
 
-/** Settlements by their ids, strongly consistent, without missing settlements. */
+/** Strongly consistent, without missing settlements. */
 export async function findSettlements(
   deps: TableDeps,
   ids: readonly SettlementId[],
@@ -96,10 +93,7 @@ export async function findSettlements(
   )
 }
 
-/**
- * The settlements whose windows overlap a span of the journal, its end included, oldest first. The
- * index may lag.
- */
+/** The settlements whose windows overlap a span of the journal, oldest first. The index may lag. */
 export async function settlementsBetween(
   deps: TableDeps,
   clientId: ClientId,
@@ -117,7 +111,7 @@ export async function settlementsBetween(
   )
 }
 
-/** The payouts to make, over all clients: recorded settlements, newest first. */
+/** Lists the payouts of all clients, newest first. */
 export async function listPayouts(deps: TableDeps, page: Page): Promise<readonly Settlement[]> {
   const items = await listItems(deps, {
     kind: 'SETTLEMENT',
@@ -128,7 +122,7 @@ export async function listPayouts(deps: TableDeps, page: Page): Promise<readonly
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 
-/** Writes a new settlement, due to be paid out by an operator. */
+/** Due to be paid out by an operator. */
 export function putSettlement(settlement: Settlement): Step {
   const { settlementId: id, clientId: owner, createdAt } = settlement
   const listed = { owner, entity: ENTITY, listedAt: periodOf(settlement).end, id }
@@ -139,10 +133,7 @@ export function putSettlement(settlement: Settlement): Step {
   )
 }
 
-/**
- * Moves a settlement from `recorded` to a terminal status (spec 3.2). Its payout is then no longer
- * due.
- */
+/** Refused unless the settlement is `recorded` (spec 3.2). The payout is then no longer due. */
 export function markClosed({
   settlementId,
   status,
@@ -165,7 +156,7 @@ export function markRecredited(settlementId: SettlementId, at: Timestamp): Step 
   )
 }
 
-/** Records left-out entries. Refused when other entries were recorded after the read. */
+/** Refused when other entries were recorded after the read. */
 export function noteLeftOutEntries(
   { settlementId, leftOut }: Settlement,
   entries: NonNullable<Settlement['leftOut']>,
@@ -177,7 +168,7 @@ export function noteLeftOutEntries(
   )
 }
 
-/** Claims a bank reference. Refused when the reference has paid out another settlement. */
+/** Refused when the reference has paid out another settlement. */
 export function putBankReference(reference: string, settlementId: SettlementId): Step {
   return put(bankReferenceKey(reference), { settlementId }, isNew)
 }
@@ -190,17 +181,14 @@ const KeptSumSchema = v.object({
 })
 type KeptSum = Omit<v.InferOutput<typeof KeptSumSchema>, 'start'>
 
-/** The progress of an earlier run, unless that run summed an earlier window. */
+/** Undefined if an earlier run summed an earlier window. */
 export function keptSum({ settledUntil, progress }: Window): KeptSum | undefined {
   if (progress === undefined) return undefined
   const sum = v.parse(KeptSumSchema, progress)
   return sum.start === settledUntil ? sum : undefined
 }
 
-/**
- * Stores the progress of a window's sum. Refused if another run swept the window, or stored
- * progress, after the read.
- */
+/** Refused if another run swept the window, or stored progress, after the read. */
 export async function keepSum(
   deps: TableDeps,
   clientId: ClientId,

@@ -28,11 +28,11 @@ export const SettlementSchema = v.object({
   currency: v.literal('IDR'),
   status: v.picklist(SETTLEMENT_STATUSES),
   triggeredBy: v.picklist(SETTLEMENT_TRIGGERS),
-  /** The client's previous settlement, whose digest this settlement continues. */
+  /** This settlement continues the digest of the previous settlement. */
   previousId: v.optional(SettlementIdSchema),
   bank: v.optional(BankSchema),
   notes: v.optional(v.string()),
-  /** The bank transfer's reference, unique among settlements. */
+  /** Unique among settlements. */
   bankReference: v.optional(v.string()),
   settledAt: v.optional(TimestampSchema),
   /** When the net of the failed settlement became available again. */
@@ -45,7 +45,7 @@ export type Settlement = v.InferOutput<typeof SettlementSchema>
 /** An entry is eligible this long after its payment was paid (spec 3.2, rule 2). */
 export const ELIGIBLE_AGE_MS = DAY_MS
 
-/** The public period of a settlement: the swept window less 24 hours. */
+/** The swept window less 24 hours. */
 export function periodOf({ sweptFrom, sweptUntil }: Settlement) {
   return { start: addMs(sweptFrom, -ELIGIBLE_AGE_MS), end: addMs(sweptUntil, -ELIGIBLE_AGE_MS) }
 }
@@ -57,10 +57,7 @@ export function hasSwept({ sweptFrom, sweptUntil }: Settlement, eligibleAt: Time
 /** How long bank details count as new: the merchant may object until then. */
 export const NEW_BANK_MS = 3 * DAY_MS
 
-/**
- * Until when the account counts as new; undefined for details from before the client's first
- * credit.
- */
+/** Undefined for details from before the client's first credit. */
 export function bankIsNewUntil({ bank }: Pick<Settlement, 'bank'>): Timestamp | undefined {
   return bank?.isChange ? addMs(bank.since, NEW_BANK_MS) : undefined
 }

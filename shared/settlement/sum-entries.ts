@@ -28,9 +28,7 @@ const TAIL_MS = 5 * MINUTE_MS
 const LOOK_AGAIN_MS = 5 * SECOND_MS
 const MAX_LOOKS = 6
 
-/**
- * The progress of a window's sum: whole blocks of entries. `position`: the last entry in the sums.
- */
+/** Whole blocks of entries. `position`: the last entry in the sums. */
 type SumProgress = { readonly sums: EntrySums; readonly position?: EntryPosition | undefined }
 
 type SummedWindow = { readonly clientId: ClientId; readonly span: Span }
@@ -62,15 +60,12 @@ export async function sumEntries(deps: SumDeps, window: SummedWindow, progress: 
   throw new Error('the entries of a closed window kept changing')
 }
 
-/** The end of the span's body, which is summed block by block. The tail follows the body. */
+/** The body is summed block by block. The tail follows it. */
 function bodyEnd({ start, end }: Span): Timestamp {
   return later(start, addMs(end, -TAIL_MS))
 }
 
-/**
- * Tells after each page whether a run over a client's history must end, by the run's pages or its
- * time.
- */
+/** Whether a run over a client's history must end, by its pages or its time. */
 export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: number): () => boolean {
   const endsAtMs = deps.monotonicMs() + runMs
   let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
@@ -81,9 +76,8 @@ export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: numbe
 type Sum = SumProgress & { readonly carried: readonly Entry[] }
 
 /**
- * Adds the entries of a span to sums, page by page: whole blocks to the sums, later entries to
- * `carried`. `isOver` ends the run after a page with a whole block; another run continues at its
- * position. `select` answers the entries of a page that count.
+ * Whole blocks go to the sums, later entries to `carried`. `isOver` ends the run after a page with
+ * a whole block. `select` answers the entries of a page that count.
  */
 export async function sumPages(
   deps: Parameters<typeof entryPages>[0],
@@ -112,10 +106,7 @@ export async function sumPages(
 
 export type EntrySums = v.InferOutput<typeof EntrySumsSchema>
 
-/**
- * The sums with one more block of entries, in the order of the journal. `start`: the window's
- * start.
- */
+/** Entries have the order of the journal. `start`: the window's start. */
 export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Timestamp): EntrySums {
   if (entries.length === 0) return sums
   const hash = createHash('sha256').update(sums.digest)
@@ -172,7 +163,7 @@ async function sumTail(deps: SumDeps, window: SummedWindow, body: Sum): Promise<
   return addBlock(sums, carried, start)
 }
 
-/** The net of a window that fits one page, read without a fence; undefined for a longer window. */
+/** Reads without a fence. Undefined for a longer window. */
 export async function sumFirstPage(deps: SumDeps, window: SummedWindow) {
   const { value: page } = await entryPages(deps, window).next()
   return page?.more ? undefined : netsOf(page?.entries ?? [])
@@ -191,7 +182,6 @@ export const EntrySumsSchema = v.object({
   totals: v.array(DayTotalSchema),
 })
 
-/** The empty sums. `digest`: the previous settlement's, or empty. */
 export function emptySums(digest: string): EntrySums {
   return {
     ...NO_FIGURES,

@@ -21,10 +21,7 @@ export async function sweepSettlements(deps: Pick<Deps, 'table' | 'queues' | 'lo
   return { clients }
 }
 
-/**
- * Sends a message for each client, so that a slow or broken client delays no other client. Answers
- * the number of clients.
- */
+/** A slow or broken client delays no other client. Answers the number of clients. */
 export async function sendForEachClient(
   deps: TableDeps,
   send: (clientId: ClientId) => Promise<unknown>,
@@ -39,12 +36,11 @@ export async function sendForEachClient(
 
 /** An operator pays out within a day, or after a weekend. */
 const UNPAID_AFTER_MS = 3 * DAY_MS
-/** The most settlements of one alert, oldest first. */
+/** One alert names so many settlements, oldest first. */
 const LOOKED_AT = 100
 
 /**
- * Reports once a day, in one alert, the settlements that were recorded three days ago and are not
- * paid out.
+ * Reports, in one alert a day, settlements that were recorded three days ago and are not paid out.
  */
 export async function alertUnpaidSettlements(
   deps: Pick<Deps, 'table' | 'alerts' | 'now' | 'log'>,

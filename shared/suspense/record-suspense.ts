@@ -25,7 +25,7 @@ export async function recordSuspense(deps: SuspenseDeps, item: Suspense): Promis
   if ((await writeSuspense(deps, item)).applied) await reportSuspense(deps, item)
 }
 
-/** Logs an item that was written just now, and alerts the operators. */
+/** Reports an item that was written just now. */
 export async function reportSuspense(deps: SuspenseDeps, item: Suspense): Promise<void> {
   logSuspense(deps, item)
   await publishSuspenseAlert(deps, item)
@@ -87,10 +87,7 @@ function messageOf({
   }
 }
 
-/**
- * The item of money that may be credited to no payment, recorded once because its id is the
- * provider's payment id.
- */
+/** Recorded once, because its id is the provider's payment id. */
 export function heldMoney({
   capture: { providerPaymentId, capturedMinor: amountMinor },
   ...about
@@ -116,7 +113,7 @@ function openItem({ cause, payment, now: createdAt }: Origin<string>) {
   } as const
 }
 
-/** The item of an inconsistency without held money, recorded once for each subject and cause. */
+/** An inconsistency without held money, recorded once for each subject and cause. */
 export function finding({
   subject,
   ...about
@@ -151,7 +148,7 @@ export function movedMoney(
   }
 }
 
-/** Due work `alert` of an item. Answers whether the alert was published. */
+/** Answers whether the alert was published. */
 export async function checkSuspenseAlert(
   deps: SuspenseDeps & Pick<Deps, 'now'>,
   due: { readonly suspenseId: string; readonly dueAt: Timestamp },

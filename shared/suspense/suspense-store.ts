@@ -73,7 +73,6 @@ export async function claimSuspenseAlert(
   return applied ? v.parse(SuspenseSchema, item) : undefined
 }
 
-/** Removes a published alert from due work. */
 export function endSuspenseAlert(deps: TableDeps, suspenseId: string) {
   return deps.table.write(
     update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')),

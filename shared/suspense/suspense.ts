@@ -35,7 +35,6 @@ export type FindingCause = (typeof SUSPENSE_CAUSES)['finding'][number]
 
 export const SUSPENSE_STATUSES = ['open', 'resolved'] as const
 
-/** Whether a text has the form of a suspense id; another text needs no read. */
 export function isSuspenseId(text: string): boolean {
   return /^[\x20-\x7e]{1,512}$/.test(text)
 }
@@ -49,11 +48,11 @@ export const SuspenseSchema = v.object({
   clientId: v.optional(v.string()),
   providerPaymentId: v.optional(v.string()),
   status: v.picklist(SUSPENSE_STATUSES),
-  /** Money: the amount that the house journal holds, after its own row has settled. */
+  /** What the house journal holds of money whose own row has settled. */
   postedMinor: v.optional(MinorSchema),
-  /** Money: what its own row has booked at the provider. */
+  /** What the money's own row has booked at the provider. */
   providerMinor: v.optional(MinorSchema),
-  /** Money: the provider has voided or reversed its own row, which is not booked any more. */
+  /** The provider has voided or reversed the money's own row. */
   isVoid: v.optional(v.literal(true)),
   /** The amount that the provider has refunded so far. */
   refundedMinor: v.optional(MinorSchema),
@@ -64,20 +63,15 @@ export const SuspenseSchema = v.object({
 })
 export type Suspense = v.InferOutput<typeof SuspenseSchema>
 
-/** The part of money in suspense that is not refunded yet. */
 export function owedAmountOf({ amountMinor = ZERO, refundedMinor = ZERO }: Suspense): Minor {
   return less(amountMinor, refundedMinor)
 }
 
-/**
- * The amount that the house journal holds for an item: zero before its row has settled and after
- * its resolution.
- */
+/** Zero before the item's own row has settled and after its resolution. */
 export function heldAmountOf(item: Suspense): Minor {
   return item.status === 'open' && item.postedMinor !== undefined ? owedAmountOf(item) : ZERO
 }
 
-/** A suspense item as operators see it (design section 7). */
 export function toSuspenseDto(item: Suspense) {
   return {
     suspense_id: item.suspenseId,

@@ -17,6 +17,7 @@ const MAX_SLICES = 28
 const REVERSALS_SPAN_MS = 180 * DAY_MS
 
 /** Whether the last round is so old that another round reads no row for the third time. */
+/** Whether the last round is so old that another round reads no row for the third time. */
 export async function isRoundPast(deps: StoreDeps): Promise<boolean> {
   const head = await readHead(deps)
   return head === undefined || head.position <= addMs(deps.now(), -2 * OVERLAP_MS)
@@ -28,10 +29,9 @@ async function readHead(deps: TableDeps): Promise<Head | undefined> {
   return v.parse(v.optional(HeadSchema), await deps.table.get(headKey))
 }
 
-/** What a round reads: in slices, and the head after it. */
 export type Round = Awaited<ReturnType<typeof nextRound>>
 
-/** The next round: all rows updated after the head's position, up to now. Writes nothing. */
+/** A round has all rows updated after the head's position, up to now. Writes nothing. */
 export async function nextRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
   const head = await readHead(deps)
   const now = deps.now()

@@ -53,10 +53,7 @@ const SliceSchema = v.object({
 })
 export type Slice = v.InferOutput<typeof SliceSchema>
 
-/**
- * A transaction that could not be decided, for example without a provider answer. The sync checks
- * it again alone.
- */
+/** An undecided row, for example without a provider answer. The sync checks it again alone. */
 const OpenTransactionSchema = v.object({
   ...DueJobSchema.entries,
   kind: v.literal('open'),
@@ -72,7 +69,7 @@ export type SyncJob = v.InferOutput<typeof SyncJobSchema>
 export const LEASE_MS = 5 * MINUTE_MS
 const DONE_JOB_KEPT_MS = 7 * DAY_MS
 
-/** Jobs that are due, oldest first. The index may be stale; the claim decides. */
+/** Oldest first. The index may be stale; the claim decides. */
 export async function findDueJobs(deps: StoreDeps, limit: number): Promise<readonly DueJob[]> {
   const range = { atMost: deps.now() }
   const { items } = await deps.table.query({
@@ -84,25 +81,19 @@ export async function findDueJobs(deps: StoreDeps, limit: number): Promise<reado
   return items.map((item) => v.parse(DueJobSchema, item))
 }
 
-/** Claims a job for one lease. Undefined: another worker has the job, or the job is done. */
+/** Undefined: another worker has the job, or the job is done. */
 export async function claimJob(deps: StoreDeps, due: DueJob): Promise<SyncJob | undefined> {
   const dueAt = addMs(later(deps.now(), due.dueAt), LEASE_MS)
   const { applied, item } = await changeJob(deps, due, { set: { dueAt } })
   return applied && item ? v.parse(SyncJobSchema, item) : undefined
 }
 
-/**
- * Changes a job that was read or claimed. Refused after another claim or the end of the job, which
- * change its due time.
- */
+/** Refused after another claim or the end of the job, which change its due time. */
 function changeJob(deps: TableDeps, { id, dueAt }: DueJob, changes: Changes) {
   return deps.table.write(update(syncJobKey(id), changes, equals('dueAt', dueAt)))
 }
 
-/**
- * Keeps the position after a page and renews the lease. Undefined: another worker has claimed the
- * slice.
- */
+/** Renews the lease too. Undefined: another worker has claimed the slice. */
 export async function keepPosition(
   deps: StoreDeps,
   slice: Slice,

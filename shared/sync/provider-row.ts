@@ -9,10 +9,7 @@ import type { FindingCause, Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
 
-/**
- * The reversal, refund or dispute that a row describes. Undefined: the row paid the payment, or
- * moves no money.
- */
+/** Undefined: the row paid the payment, or moves no money. */
 export function moneyRowOf(transaction: ProviderTransaction): MoneyRow | undefined {
   const { type, status, reversalKind: kind } = transaction
   const { transactionId, amountMinor, providerMinor, createdAt, updatedAt: at } = transaction
@@ -27,7 +24,7 @@ export function moneyRowOf(transaction: ProviderTransaction): MoneyRow | undefin
   return { ...row, type: kind === 'chargeback' ? 'chargeback' : 'refund', kind: kind ?? 'refund' }
 }
 
-/** A chargeback row with the amount that it disputes; undefined when an operator must find out. */
+/** Undefined when an operator must find out the disputed amount. */
 export function withDisputedAmount(
   row: MoneyRow,
   { disputedMinor }: ProviderTransaction,
@@ -61,7 +58,7 @@ export async function findHeldMoney(deps: NewsDeps, { providerPaymentId }: Provi
   return item?.kind === 'money' ? item : undefined
 }
 
-/** A finding with the transaction's own figures, so that the operator need not search for them. */
+/** Shows the transaction's own figures, so that the operator need not search for them. */
 export function syncFinding(
   deps: NewsDeps,
   transaction: ProviderTransaction,
@@ -90,9 +87,7 @@ export function recordPaymentFinding(
   )
 }
 
-/**
- * The finding about the row itself. If the row is voided or fails later, that is another finding.
- */
+/** If the row is voided or fails later, that is another finding. */
 export function rowFinding(
   deps: NewsDeps,
   transaction: ProviderTransaction,

@@ -104,10 +104,7 @@ export async function readSlice(
   return release('out_of_time')
 }
 
-/**
- * Takes a list call from the quota, and waits for it. Answers the retry time if the wait would pass
- * the deadline.
- */
+/** Answers the retry time if the wait would pass the deadline. */
 async function waitForQuota({ deps, budget, deadlineMs }: SyncRun): Promise<Timestamp | undefined> {
   for (;;) {
     const retryAt = await budget.take(LIST_OPERATION)
@@ -135,15 +132,12 @@ function filterOf({ kind, from, to, category, afterId }: Slice): TransactionFilt
   }
 }
 
-/** The position after a page; undefined when the page has no rows. */
+/** Undefined when the page has no rows. */
 function positionAfter({ afterId, transactions }: TransactionPage): string | undefined {
   return afterId ?? transactions.at(-1)?.transactionId
 }
 
-/**
- * Reconciles one page and keeps the position. Answers the new slice; undefined when another worker
- * has the slice.
- */
+/** Answers the new slice; undefined when another worker has the slice. */
 async function readPage(
   run: SyncRun,
   slice: Slice,
@@ -207,10 +201,7 @@ async function reconcilePage(run: SyncRun, page: TransactionPage): Promise<OpenH
   return hours
 }
 
-/**
- * Posts the payments whose rows have settled, together by shard. Answers all rows, with the posted
- * payments.
- */
+/** Posts together by shard. Answers all rows, with the posted payments. */
 async function postSettledRows(deps: NewsDeps, rows: readonly Row[]): Promise<readonly Row[]> {
   try {
     const postings = rows.flatMap((row) => postingByRow(deps, row) ?? [])
@@ -227,10 +218,7 @@ async function postSettledRows(deps: NewsDeps, rows: readonly Row[]): Promise<re
   }
 }
 
-/**
- * The rows of a page with their payments. Every later write has a condition, so a stale read is
- * harmless.
- */
+/** Every later write has a condition, so a stale read is harmless. */
 async function rowsWithPayments(
   deps: TableDeps,
   transactions: readonly ProviderTransaction[],

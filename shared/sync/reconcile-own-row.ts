@@ -52,7 +52,7 @@ export type RowWithPayment = {
   readonly payment: Payment | undefined
 }
 
-/** The posting of an open payment by its own settled row; undefined for any other row. */
+/** Undefined unless the row can post the open payment. */
 export function postingByRow(
   deps: NewsDeps,
   { transaction, payment }: RowWithPayment,

@@ -46,10 +46,7 @@ export type Lookups = {
   noteUnanswered(reason: Unanswered['reason']): Promise<void>
 }
 
-/**
- * Reconciles one provider transaction with the books. Its payment may be stale: every write has a
- * condition.
- */
+/** The payment may be stale: every write has a condition. */
 export async function reconcileTransaction(
   deps: NewsDeps,
   row: RowWithPayment,
@@ -93,10 +90,7 @@ export async function reconcileTransaction(
   return payment ? 'done' : 'passed_over'
 }
 
-/**
- * Books a row that is not a payment. A row that belongs to no account, payment or suspense item
- * becomes a finding.
- */
+/** A row that belongs to no account, payment or suspense item becomes a finding. */
 async function reconcileNonPayment(
   deps: NewsDeps,
   { transaction, payment }: RowWithPayment,
@@ -157,10 +151,7 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
   return 'done'
 }
 
-/**
- * Books a row of money in suspense: the money's settled payment, or a reversal. Any other row is a
- * finding.
- */
+/** Books the money's settled payment, or a reversal. Any other row is a finding. */
 async function reconcileHeldMoney(
   deps: NewsDeps,
   item: Suspense,
@@ -186,7 +177,7 @@ async function reconcileHeldMoney(
   return { booked: undefined }
 }
 
-/** Records a finding about a row, and books the row to the house if it moved money. */
+/** If the row moved money, the house books it. */
 async function recordUnmatchedRow(
   deps: NewsDeps,
   transaction: ProviderTransaction,

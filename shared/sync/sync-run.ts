@@ -82,7 +82,7 @@ async function runSync(deps: SyncRun['deps'], readsHead: boolean, shareJobs?: ()
   }
 }
 
-/** Reads the head until now. Answers the end of the round; undefined when the reading stopped. */
+/** Answers the end of the round; undefined when the reading stopped. */
 async function readHeadRound(run: SyncRun): Promise<Timestamp | undefined> {
   const round = await nextRound(run.deps)
   const [first, ...others] = round.slices
@@ -141,7 +141,7 @@ async function recheckTransaction(run: SyncRun, job: OpenTransaction): Promise<v
   }
 }
 
-/** Claims and runs a job. Skips a job that another worker has. True: the run may continue. */
+/** Skips a job that another worker has. True: the run may continue. */
 async function claimAndRun(run: SyncRun, due: DueJob): Promise<boolean> {
   run.triedClaims.add(`${due.id} ${due.dueAt}`)
   const job = await claimJob(run.deps, due)

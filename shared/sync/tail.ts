@@ -39,10 +39,7 @@ export type OpenHours = Map<string, OpenHour>
  */
 const USUAL_CHANNEL: ChannelChoice = { method: 'qris' }
 
-/**
- * Adds a booked, unsettled transaction to its hour. The hour is read when its last transaction has
- * settled.
- */
+/** The hour is read when its last transaction has settled. */
 export function addOpenTransaction(
   hours: OpenHours,
   transaction: ProviderTransaction,
@@ -74,10 +71,7 @@ function settlementHourOf(
   return addMs(hourOf(later(created, earlier(expected, latest))), HOUR_MS)
 }
 
-/**
- * Schedules a reading of each hour after its expected settlement. `scheduled`: hours that this run
- * has scheduled.
- */
+/** Each hour is read after its expected settlement. `scheduled`: by this run. */
 export async function registerOpenHours(
   deps: StoreDeps,
   hours: OpenHours,
@@ -97,10 +91,7 @@ function readingTimeOf(settlesBy: Timestamp, now: Timestamp): Timestamp {
   return later(addMs(settlesBy, MARGIN_MS), now)
 }
 
-/**
- * Ends a reading. Schedules the next reading while a transaction is open and readings are left,
- * else finishes the job.
- */
+/** Schedules the next reading while a transaction is open and readings are left. */
 export async function endReading(deps: StoreDeps, slice: Slice): Promise<void> {
   const reads = slice.reads + 1
   const now = deps.now()

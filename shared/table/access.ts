@@ -1,10 +1,7 @@
 import type { Partition } from './keys.ts'
 import type { IndexName } from './schema.ts'
 
-/**
- * The actions on the table. `…Fields` actions reach only open fields. A transaction needs the
- * actions of its steps.
- */
+/** `…Fields` actions reach only open fields. A transaction needs the actions of its steps. */
 export const TABLE_ACTIONS = [
   'GetItem',
   'GetFields',
@@ -27,7 +24,7 @@ export function iamAction(action: TableAction): string {
 
 export type FieldAction = Extract<TableAction, `${string}Fields`>
 
-/** All fields of an endpoint except its sealed secret, which only the delivery worker reads. */
+/** The sealed secret is left out, because only the delivery worker reads it. */
 const ENDPOINT_FIELDS = [
   'client_id',
   'created_at',
@@ -67,8 +64,8 @@ export const OPEN_FIELDS: Readonly<
 }
 
 /**
- * The kinds of partitions that each action may reach, and the indexes. An index answers keys of
- * every kind and client.
+ * The kinds of partitions that each action may reach. An index answers keys of every kind and
+ * client.
  */
 export type TableAccess = { readonly [Action in TableAction]?: readonly Partition[] } & {
   readonly indexes?: readonly IndexName[]

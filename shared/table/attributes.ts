@@ -30,7 +30,7 @@ export function fromItem(item: Item): Item {
   return record
 }
 
-/** Caches converted names, because every item has the same few names. */
+/** Every item has the same few names. */
 function withCache(convert: (name: string) => string): (name: string) => string {
   const cache = new Map<string, string>()
   return (name) => {
@@ -42,5 +42,5 @@ function withCache(convert: (name: string) => string): (name: string) => string 
   }
 }
 
-/** An object with the table's names, such as the body of a message, under the names of fields. */
+/** The table's names, as in the body of a message, become the names of fields. */
 export const FromItem = v.pipe(v.record(v.string(), v.unknown()), v.transform(fromItem))

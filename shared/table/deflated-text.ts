@@ -20,7 +20,7 @@ function wordsOf(version: number | undefined): Buffer | undefined {
   return words && Buffer.from(words.join(''))
 }
 
-/** The text; undefined for anything that is not a deflated text, or whose bytes are damaged. */
+/** Undefined for anything that is not a deflated text, or whose bytes are damaged. */
 export function inflateText(stored: unknown): string | undefined {
   if (!(stored instanceof Uint8Array)) return undefined
   const dictionary = wordsOf(stored[0])

@@ -42,7 +42,7 @@ export function pkPrefix(partition: Partition) {
   return `${partition}#` as const
 }
 
-/** The id or subject in a partition key: its text after the kind. */
+/** The text of a partition key after the kind. */
 export function idOf(pk: string): string {
   return pk.slice(pk.indexOf('#') + 1)
 }
@@ -59,7 +59,7 @@ function keyOf(pk: string, sk: string): Key {
   return { pk, sk }
 }
 
-/** The partition key of a kind: `#` also separates the members of its id. */
+/** `#` also separates the members of an id. */
 function pkOf(partition: Partition, ...id: readonly (string | number)[]): string {
   return pkPrefix(partition) + id.join('#')
 }
@@ -86,10 +86,7 @@ export function paymentKey(paymentId: PaymentId) {
   return itemKey('PAYMENT', paymentId)
 }
 
-/**
- * Hashed, so that no key contains an account number. A payment without an account number has no
- * destination key.
- */
+/** Hashed, so that no key contains an account number. */
 export function destinationPk(destination: string) {
   return pkOf('DESTINATION', derivedUuid('destination', destination))
 }
@@ -116,7 +113,6 @@ export function eventKey(subject: EventSubject, name: string) {
   return keyOf(eventsPk(subject), name)
 }
 
-/** The subject in the partition key of its events, for a schema to parse. */
 export function subjectIn(pk: string): Readonly<Record<keyof EventSubject, string>> {
   const subject = idOf(pk)
   const end = subject.indexOf('#')
@@ -172,10 +168,7 @@ export function houseDayPk(rowDay: string) {
 export function houseEntryKey(rowDay: string, transactionId: string, type: string) {
   return keyOf(houseDayPk(rowDay), `${transactionId}#${type}`)
 }
-/**
- * Sums of house entries by posting day, outside the journal: sums grow, and no role may update the
- * journal.
- */
+/** Outside the journal: sums grow, and no role may update the journal. */
 export const HOUSE_TOTALS_PK = `${pkPrefix('HOUSE')}totals`
 
 export function houseTotalKey(day: string, type: string): Key {
@@ -199,32 +192,26 @@ export function verdictKey(subject: string) {
   return itemKey('VERDICT', subject)
 }
 
-/** The settlement that a bank reference paid out. It makes the reference unique. */
+/** Makes a bank reference unique. */
 export function bankReferenceKey(reference: string) {
   return keyOf(pkOf('REFERENCE', derivedUuid('bank', reference)), 'PAYOUT')
 }
 
-/**
- * A suspense id is a provider payment id, followed by a cause if one payment can have several
- * findings.
- */
+/** The id is a provider payment id, and a cause if one payment can have several findings. */
 export function suspenseKey(suspenseId: string) {
   return itemKey('SUSPENSE', suspenseId)
 }
 
-/** Counts all requests of a client, or only its creates if the stage limits creates separately. */
+/** A stage may limit creates separately. */
 export function rateKey(clientId: ClientId, counted: 'requests' | 'creates') {
   return itemKey('RATE', clientId, ...(counted === 'creates' ? ['create'] : []))
 }
 
-/**
- * The last use of an API key, in RATE because functions that authenticate may not write API keys.
- */
+/** In RATE, because functions that authenticate may not write API keys. */
 export function keyUseKey(clientId: ClientId, keyId: string) {
   return itemKey('RATE', clientId, 'key', keyId)
 }
 
-/** The calls of each provider operation that were taken in one time window. */
 export function quotaKey(window: number) {
   return itemKey('QUOTA', UPSTREAM, window)
 }
@@ -233,7 +220,6 @@ export function quotaKey(window: number) {
 export function quotaShareKey(clientId: ClientId, minute: number) {
   return itemKey('QUOTA', UPSTREAM, clientId, minute)
 }
-/** The end of each provider operation's pause. */
 export const pausesKey: Key = { pk: `${pkPrefix('QUOTA')}${UPSTREAM}#pauses`, sk: 'QUOTA' }
 
 export function syncJobKey(id: string) {
@@ -258,7 +244,7 @@ export function isSuspenseKey({ sk }: Key): boolean {
   return sk === 'SUSPENSE'
 }
 
-/** The primary key of an index row. Throws for a row of another partition kind. */
+/** Throws for a row of another partition kind. */
 export function rowKeyOf(
   partition: Partition,
   { pk, sk }: { readonly pk?: unknown; readonly sk?: unknown },

@@ -16,10 +16,7 @@ type ListInput = Pick<QueryInput, 'partition'> & {
 /** The maximum number of keys of one query before a deep page. */
 const MAX_KEYS = 1_000
 
-/**
- * One page of a list, newest first, without rows that no longer match. A deep page reads all keys
- * before it.
- */
+/** Newest first, without rows that no longer match. A deep page reads all keys before it. */
 export async function listItems(
   deps: TableDeps,
   { index, kind, partition, page, reads }: ListInput,
@@ -39,7 +36,7 @@ export async function listItems(
   return (await deps.table.getMany(keys.slice(0, page.perPage), reads)).filter(isListed)
 }
 
-/** A key and its item, as the table has it now; undefined when the item is missing. */
+/** As the table has it now; undefined when the item is missing. */
 export type KeyedItem = { readonly key: Key; readonly item: Item | undefined }
 
 export function keyedItems(

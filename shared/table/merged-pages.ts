@@ -10,13 +10,12 @@ type MergedInput = Pick<QueryInput, 'range' | 'limit'> & {
 
 type PartitionRead = {
   readonly partition: readonly unknown[]
-  /** The items that were read but not yielded yet. */
   pending: readonly Item[]
   cursor: Item | undefined
   isAtEnd: boolean
 }
 
-/** Yields several lists as one list, newest first, by pages. */
+/** Yields several lists as one list, newest first. */
 export async function* mergedPages(
   deps: TableDeps,
   { partitions, ...input }: MergedInput,

@@ -1,9 +1,6 @@
-/**
- * The one table as plain data (design section 3): read by the CDK stack, the local gateway and the
- * tests.
- */
+/** The one table (design section 3), for the CDK stack, the local gateway and the tests. */
 
-/** The key attributes of an index. An index has no other attributes (KEYS_ONLY). */
+/** An index has only its key attributes (KEYS_ONLY). */
 export type IndexSchema = {
   readonly partition: readonly string[]
   readonly sort: readonly string[]
@@ -41,7 +38,7 @@ export function keyAttributes(index: IndexName | undefined) {
     : TABLE_SCHEMA.indexes[index]
 }
 
-/** Kinds of due work, with the number of index partitions of each. */
+/** The number of index partitions of each kind of due work. */
 export const WORK_SLOTS = {
   payment: 16,
   delivery: 16,
@@ -52,7 +49,7 @@ export const WORK_SLOTS = {
 } as const
 export type Work = keyof typeof WORK_SLOTS
 
-/** Ledger shards of a client: a payment's shard is a hash of its id. */
+/** A payment's shard is a hash of its id. */
 export const LEDGER_SHARDS = 16
 
 /** The owner of items that belong to no client: clients themselves and suspense. */

@@ -4,7 +4,7 @@ import { type Item, toItem } from './attributes.ts'
 import type { Key } from './keys.ts'
 import { WORK_SLOTS, type Work } from './schema.ts'
 
-/** The changes of an update. Fields are named as in code; `set` skips undefined values. */
+/** Fields are named as in code; `set` skips undefined values. */
 export type Changes = {
   readonly set?: Readonly<Record<string, unknown>>
   readonly setIfAbsent?: Readonly<Record<string, unknown>>
@@ -31,7 +31,7 @@ export type Step =
   | { readonly kind: 'delete'; readonly key: Key; readonly condition: Condition }
   | { readonly kind: 'check'; readonly key: Key; readonly condition: Condition }
 
-/** A condition as plain data: stores compose it, the table evaluates it. */
+/** Stores compose conditions as plain data; the table evaluates them. */
 export type Condition =
   | {
       readonly test: 'equals' | 'atMost' | 'below' | 'above'
@@ -58,7 +58,6 @@ export function remove(key: Key, condition: Condition): Step {
   return { kind: 'delete', key, condition }
 }
 
-/** A step that writes nothing. Its condition must hold. */
 export function guard(key: Key, condition: Condition): Step {
   return { kind: 'check', key, condition }
 }
@@ -103,9 +102,7 @@ export function unchanged(field: string, value: unknown): Condition {
 export const isNew: Condition = absent('pk')
 export const exists: Condition = present('pk')
 
-/**
- * The attributes that put an item into the by-due index. The item's `id` attribute must be set too.
- */
+/** Puts an item into the by-due index. The item's `id` attribute must be set too. */
 export function dueWork(work: Work, id: string, dueAt: Timestamp) {
   return { work, slot: slotOf(id, WORK_SLOTS[work]), dueAt }
 }

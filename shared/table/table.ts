@@ -47,8 +47,7 @@ export type Table = {
   /** With `fields`, only these fields. A role may allow no other fields (table/access.ts). */
   get(key: Key, fields?: readonly string[]): Promise<Item | undefined>
   /**
-   * Fields of an item that never change. An eventual read at half the price; a consistent read if
-   * it finds no item.
+   * Fields that never change: an eventual read at half the price; consistent if it finds no item.
    */
   getFields(key: Key, fields: readonly string[]): Promise<Item | undefined>
   /**
@@ -56,14 +55,9 @@ export type Table = {
    * stale or missing.
    */
   getMany(keys: readonly Key[], reads?: Reads): Promise<readonly (Item | undefined)[]>
-  /**
-   * One page of a key range; the last page has no cursor. A read of an index is never consistent.
-   */
+  /** The last page has no cursor. A read of an index is never consistent. */
   query(input: QueryInput): Promise<QueryPage>
-  /**
-   * Answers the updated item, or the item that refused the step. `updateFields` answers no item.
-   * Throws after retries.
-   */
+  /** Answers the updated item, or the item that refused the step. Throws after retries. */
   write(step: Step): Promise<WriteOutcome>
   /** Writes all steps or none, once. After `freshUntil` the table is not tried again. */
   transact<Name extends string>(

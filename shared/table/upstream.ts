@@ -1,5 +1,2 @@
-/**
- * The name of this gateway's provider. Items of the provider have it, so that another provider can
- * be added.
- */
+/** Items of the provider have its name, so that another provider can be added. */
 export const UPSTREAM = 'xendit'

@@ -2,12 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 const requests = new AsyncLocalStorage<{ units: number }>()
 
-/** The units of the request so far. */
 export function usedUnits(): number {
   return requests.getStore()?.units ?? 0
 }
 
-/** Runs one request and counts the request units that the table reports for it. */
+/** Counts the request units that the table reports for one request. */
 export function withCountedUnits<Result>(run: () => Promise<Result>): Promise<Result> {
   return requests.run({ units: 0 }, run)
 }

@@ -33,7 +33,7 @@ export type ClientVerdict = v.InferOutput<typeof ClientVerdictSchema>
 
 const NO_VERDICT: ClientVerdict = { version: 0, standing: [], accepted: [], unclear: [] }
 
-/** A client's verdict; empty before its first audit. */
+/** Empty before the client's first audit. */
 export async function readClientVerdict(
   deps: TableDeps,
   clientId: ClientId,
@@ -76,8 +76,7 @@ type Findings = ReadonlyMap<string, readonly Difference[]>
 const TRIES = 5
 
 /**
- * Writes an audit's findings and progress. Answers the standing differences that are not accepted.
- * Throws when the verdict kept changing.
+ * Answers the standing differences that are not accepted. Throws when the verdict kept changing.
  */
 export async function recordFindings(
   deps: TableDeps,

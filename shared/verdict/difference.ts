@@ -20,7 +20,7 @@ export type Difference = Readonly<v.InferOutput<typeof DifferenceSchema>>
 /** The most differences of an answer within a Lambda's limit. */
 export const MAX_DIFFERENCES = 1_000
 
-/** One difference, or none when both values are the same; undefined counts as null. */
+/** None when both values are the same; undefined counts as null. */
 export function compare(
   what: string,
   id: string,
@@ -77,7 +77,7 @@ export function isIdentical(a: Difference, b: Difference): boolean {
   return a.what === b.what && a.id === b.id && a.expected === b.expected && a.found === b.found
 }
 
-/** The value that `make` builds from stored values; undefined when altered values make it throw. */
+/** Undefined when altered values make `make` throw. */
 export function tryToMake<Made>(make: () => Made): Made | undefined {
   try {
     return make()

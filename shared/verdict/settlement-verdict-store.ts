@@ -39,7 +39,7 @@ export type SettlementVerdict = v.InferOutput<typeof SettlementVerdictSchema>
 /** A settlement is audited this long after its recording, when late entries are visible. */
 const FIRST_AUDIT_MS = MINUTE_MS
 
-/** Creates the verdict of a new settlement, due for its first audit. */
+/** Due for the settlement's first audit. */
 export function putSettlementVerdict({
   clientId,
   settlementId,
@@ -60,10 +60,7 @@ export async function readSettlementVerdict(deps: TableDeps, settlementId: Settl
   )
 }
 
-/**
- * Moves the due time of an audit and stores its progress. False: another worker has claimed or
- * finished it.
- */
+/** False: another worker has claimed or finished the audit. */
 export async function moveAudit(
   deps: TableDeps,
   { settlementId, dueAt }: Pick<SettlementVerdict, 'settlementId' | 'dueAt'>,

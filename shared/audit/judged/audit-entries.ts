@@ -21,8 +21,7 @@ import type { ClientBooks } from './client-books.ts'
 const FIELDS = ['type', 'eligibleAt', 'postedAt', ...ENTRY_SIDES, 'providerTransactionId'] as const
 
 /**
- * Compares each entry of a client with itself and with its source: a payment, a settlement, or an
- * adjustment.
+ * Compares each entry with itself and with its source: a payment, a settlement, or an adjustment.
  */
 export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries: readonly Entry[]) {
   const paymentIds = [...new Set(entries.flatMap(({ paymentId }) => paymentId ?? []))]
@@ -62,10 +61,7 @@ export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries:
   })
 }
 
-/**
- * The fields of an entry that differ, or the entry itself. `source`: what a missing entry belongs
- * to.
- */
+/** `source`: what a missing entry belongs to. */
 export function compareEntries(
   expected: Entry,
   found: Entry | undefined,

@@ -20,7 +20,7 @@ import { compare, type Difference, onlyIf, toValue, tryToMake } from '../../verd
 import { estimateOf } from './audit-payment.ts'
 import type { ClientBooks } from './client-books.ts'
 
-/** Compares the event of a name with its payment, in whose transaction it was written. */
+/** The event was written in its payment's transaction. */
 export function auditEvent(
   payment: Payment,
   { name, item }: { readonly name: string; readonly item: Item | undefined },
@@ -52,12 +52,11 @@ export function auditEvent(
   ]
 }
 
-/** The payment with its estimated fee. */
 export function asEstimated(payment: Payment): Payment {
   return { ...payment, ...estimateOf(payment), feeStatus: 'estimated' }
 }
 
-/** The bytes that announce the payment (spec 6.2). Undefined when its figures do not add up. */
+/** Undefined when the payment's figures do not add up. */
 function bodyOf(payment: Payment, event: Event): string | undefined {
   return tryToMake(() => {
     const movement = movementOf(payment, event)
@@ -80,10 +79,7 @@ export function asMovedBy(payment: Payment, movement: Movement): Payment {
   return { ...moved, takenBackMinor: moneyOf(moved).takenBackMinor }
 }
 
-/**
- * The events that a payment must have written, by name: of its status, and of each movement of its
- * money.
- */
+/** A payment has an event of its status, and of each movement of its money. */
 export function eventNamesOf({ status, movements }: Payment): readonly string[] {
   return [
     ...STATUS_EVENT_TYPES.filter((type) => type === `payment.${status}`),
@@ -91,7 +87,7 @@ export function eventNamesOf({ status, movements }: Payment): readonly string[] 
   ]
 }
 
-/** Whether a payment has this event. A payment that is being created or absent has none. */
+/** A payment that is being created or absent has no event. */
 export function hasEvent(item: Item | undefined, name: string): boolean {
   const payment = ifValid(PaymentSchema, item)
   return payment !== undefined && eventNamesOf(payment).includes(name)

@@ -106,10 +106,7 @@ async function auditUnsettled(deps: JudgeDeps, books: ClientBooks) {
   return { sums, differences }
 }
 
-/**
- * What the settlements add to the ledger's sums: plain numbers, because tampered figures can exceed
- * the range of money.
- */
+/** Sums are plain numbers, because tampered figures can exceed the range of money. */
 function settledSums({ settlements }: ClientBooks) {
   const sums = {
     netMinor: 0,
@@ -135,8 +132,7 @@ function settledSums({ settlements }: ClientBooks) {
 const SKEW_MS = 5 * MINUTE_MS
 
 /**
- * Checks the times of window and shards: fences in order, changes by settlements, payouts and
- * re-credits, nothing in the future.
+ * Fences must be in order, changes by settlements, payouts or re-credits, nothing in the future.
  */
 function auditTimes(
   { client, clientId, settlements }: ClientBooks,
@@ -174,7 +170,6 @@ function auditTimes(
   ]
 }
 
-/** The times at which settlements, their payouts and their re-credits changed the window. */
 export function changeTimes(settlements: ClientBooks['settlements']): readonly Timestamp[] {
   return settlements.flatMap(
     ({ settlement: { createdAt, settledAt, recreditedAt, leftOut = [] } }) => [
@@ -193,7 +188,7 @@ function timeWithin(from: Timestamp, to: Timestamp, time: Timestamp) {
 /** The most keys that one query counts. DynamoDB ends a page at 1 MB. */
 const KEYS_COUNTED = 5_000
 
-/** Compares the counts of the shards with the payments that the index lists in each status. */
+/** The index lists the payments in each status. */
 export async function auditCounts(deps: StoreDeps, { clientId, ledger }: ClientBooks) {
   if (ledger === undefined) return []
   const differences = await Promise.all(

@@ -28,8 +28,8 @@ import { readTrail } from './client-books.ts'
 type HouseDifference = Difference & { readonly clientId: string | undefined }
 
 /**
- * Compares the house journal with its totals and with suspense, both ways. `unstable`: the journal
- * changed during the read.
+ * Compares the house journal with totals and suspense, both ways. `unstable`: the journal changed
+ * during the read.
  */
 export async function auditHouse(
   deps: StoreDeps,
@@ -57,7 +57,7 @@ const SIDE_BY_SIDE = 16
 /** The sync reads rows that are at most 180 days older than the day of booking. */
 const OLDEST_ROW_MS = 200 * DAY_MS
 
-/** The whole house journal: the few rows without a client, and suspense. */
+/** The few rows without a client, and suspense. */
 async function readHouse(deps: StoreDeps) {
   const now = deps.now()
   const totals = await houseTotals(deps, { fromDay: '0', untilDay: '9' })
@@ -142,10 +142,7 @@ async function auditItems(
   return differences
 }
 
-/**
- * Compares an item with its audit record, both ways, and with the item's entries in the house
- * journal.
- */
+/** Compares an item with its audit record, both ways, and with its entries in the house journal. */
 async function auditItem(deps: StoreDeps, item: Suspense, entries: readonly HouseEntry[]) {
   const { suspenseId: id, kind, amountMinor = ZERO, postedMinor, refundedMinor } = item
   const suspenseEntry = entries.find(({ type }) => type === 'suspense')

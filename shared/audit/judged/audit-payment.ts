@@ -82,9 +82,7 @@ function auditAmounts(payment: Payment): readonly Difference[] {
   ])
 }
 
-/**
- * The fee by the tariff in force; undefined without a tariff, as for a bank or an invalid amount.
- */
+/** Undefined without a tariff, as for a bank or an invalid amount. */
 export function estimateOf(payment: Payment): Pricing | undefined {
   return tryToMake(() => estimatePricing(payment, payment.createdAt))
 }
@@ -151,10 +149,7 @@ function auditPlausibility(payment: Payment, now: Timestamp): readonly Differenc
   )
 }
 
-/**
- * Checks a payment's money: open or posted, what moved it, and how often. An unpaid payment has no
- * money.
- */
+/** Checks what moved a payment's money, and how often. An unpaid payment has no money. */
 export function auditMoney(payment: Payment): readonly Difference[] {
   const {
     paymentId: id,

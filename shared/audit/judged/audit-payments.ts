@@ -34,8 +34,7 @@ type PaymentDifferences = {
 }
 
 /**
- * Compares payments with themselves, their events, deliveries and entries. `payment`: undefined if
- * unreadable.
+ * Compares payments with their events, deliveries and entries. `payment`: undefined if unreadable.
  */
 export async function judgePayments(
   deps: StoreDeps,
@@ -78,7 +77,6 @@ export async function judgePayments(
   }))
 }
 
-/** Compares each entry that a payment must have with the stored entry. */
 async function auditExpectedEntries(
   deps: StoreDeps,
   payments: readonly Payment[],
@@ -109,10 +107,7 @@ type AnnouncedDelivery = {
   readonly deliveryId: DeliveryId
 }
 
-/**
- * Compares the deliveries that the events wrote, not those of later redeliveries. Strongly
- * consistent.
- */
+/** Compares only deliveries that the events wrote, not those of later redeliveries. */
 async function auditDeliveries(
   deps: StoreDeps,
   clientId: ClientId,
@@ -159,7 +154,6 @@ const CHANGING_FIELDS: ReadonlySet<string> = new Set([
   'ttl',
 ])
 
-/** Compares a delivery with its event and its endpoint. */
 function auditDelivery(
   { paymentId, event, endpointId, deliveryId: id }: AnnouncedDelivery,
   item: Item | undefined,
@@ -199,7 +193,7 @@ function auditDelivery(
   ]
 }
 
-/** A subject as a difference shows it. The table may return the members of a map in any order. */
+/** The table may return the members of a map in any order. */
 function toText(subject: EventSubject | undefined): string | undefined {
   return subject && `${subject.kind} ${subject.id}`
 }

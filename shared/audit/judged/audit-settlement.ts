@@ -28,10 +28,7 @@ import {
   type StoredSettlement,
 } from './client-books.ts'
 
-/**
- * The progress of a recount: the sums of whole blocks, the last entry in these blocks, and the
- * differences so far.
- */
+/** The sums of whole blocks, the last entry in these blocks, and the differences so far. */
 export const RecountSchema = v.object({
   sums: EntrySumsSchema,
   position: v.optional(PositionSchema),
@@ -72,9 +69,8 @@ export async function auditSettlement(
 }
 
 /**
- * Sums the entries of the window again, in the same blocks, and compares each entry with its
- * source. `isOver` ends the recount after a page; then the sums contain only whole blocks, and
- * another run continues after these blocks.
+ * Sums the same blocks again, and compares each entry with its source. `isOver` ends the recount
+ * after a page; another run continues after the last whole block.
  */
 export async function recountSettlement(
   deps: JudgeDeps,
@@ -110,7 +106,7 @@ export async function recountSettlement(
   }
 }
 
-/** The digest that a settlement continues; empty for a client's first settlement. */
+/** Empty for a client's first settlement. */
 export function digestBefore({ settlements }: ClientBooks, { previousId }: Settlement): string {
   return (
     settlements.find(({ settlement }) => settlement.settlementId === previousId)?.settlement
@@ -118,10 +114,7 @@ export function digestBefore({ settlements }: ClientBooks, { previousId }: Settl
   )
 }
 
-/**
- * Checks a settlement's index attributes. A wrong attribute hides the settlement from its client or
- * from the payout.
- */
+/** A wrong index attribute hides the settlement from its client or from the payout. */
 function auditPlace({ settlement, item }: StoredSettlement): readonly Difference[] {
   const { settlementId: id, clientId, status, createdAt } = settlement
   const isDue = status === 'recorded'
@@ -190,10 +183,7 @@ const BankRecord = v.object({
   bank_is_change: v.boolean(),
 })
 
-/**
- * All accounts that a client was registered with, in the order of the audit records, because clocks
- * differ.
- */
+/** Registrations have the order of the audit records, because clocks differ. */
 export function registeredAccounts(records: readonly AuditRecord[]): readonly Registration[] {
   const registrations: Registration[] = []
   for (const { at: writtenAt, after } of records.toSorted((a, b) => a.number - b.number)) {
@@ -211,9 +201,7 @@ export function registeredAccounts(records: readonly AuditRecord[]): readonly Re
   return registrations
 }
 
-/**
- * Compares operators' actions both ways: no state without its record, no record without its state.
- */
+/** Compares both ways: no state without its record, no record without its state. */
 function compareTrail(
   settlement: Settlement,
   records: readonly AuditRecord[],

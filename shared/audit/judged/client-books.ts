@@ -30,7 +30,7 @@ export type JudgeDeps = Pick<Deps, 'table' | 'stage' | 'now'>
 
 export type StoredSettlement = { readonly settlement: Settlement; readonly item: Item }
 
-/** The client's stored figures, read once. Every part of its audit is compared with them. */
+/** Read once. Every part of the client's audit is compared with these figures. */
 export type ClientBooks = {
   readonly client: Client
   readonly clientId: ClientId
@@ -46,10 +46,7 @@ export type ClientBooks = {
   readonly differences: readonly Difference[]
 }
 
-/**
- * Undefined if the window is missing or a figure is invalid. The caller reports that as a
- * difference and continues.
- */
+/** Undefined if the window is missing or a figure is invalid; the caller reports that. */
 export async function readableLedger(
   deps: StoreDeps,
   clientId: ClientId,
@@ -62,9 +59,7 @@ export async function readableLedger(
   }
 }
 
-/**
- * Items that are read at the same time. They and their events are the memory that an audit needs.
- */
+/** So many items and their events are in memory at the same time. */
 const PAGE = 500
 
 /**
@@ -112,10 +107,7 @@ export async function* storedSettlements(
   }
 }
 
-/**
- * Reads a client's stored figures, and the client again, which an operator may have changed
- * meanwhile.
- */
+/** The client is read again, because an operator may have changed it meanwhile. */
 export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Promise<ClientBooks> {
   const { clientId } = clientBefore
   const ledger = await readableLedger(deps, clientId)
@@ -150,9 +142,7 @@ export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Pr
   }
 }
 
-/**
- * The audit records of one subject, and a difference if a record is missing, changed or unreadable.
- */
+/** Answers a difference too if a record is missing, changed or unreadable. */
 export async function readTrail(deps: TableDeps, subject: string) {
   const [{ records, unreadable }, head] = await Promise.all([
     readAuditRecords(deps, subject),
@@ -167,10 +157,7 @@ export async function readTrail(deps: TableDeps, subject: string) {
   return { records, differences }
 }
 
-/**
- * A client equals its last audit record: no field, above all no bank detail, changes without a
- * record.
- */
+/** No field, above all no bank detail, changes without an audit record. */
 function auditClientRecord(client: Client, records: readonly AuditRecord[]): readonly Difference[] {
   const { clientId } = client
   const isChange = ({ action }: AuditRecord) =>
@@ -194,8 +181,7 @@ function auditClientRecord(client: Client, records: readonly AuditRecord[]): rea
 }
 
 /**
- * A client's payments, open or listed in a range (ends included), not parsed: an audit reports
- * unreadable payments.
+ * Payments that are open or listed in a range, not parsed: an audit reports unreadable payments.
  */
 export function ownedPayments(
   deps: TableDeps,
@@ -209,7 +195,7 @@ export function ownedPayments(
   return itemPages(deps, { kind: 'PAYMENT', ...list, limit: PAGE })
 }
 
-/** An item's payment; undefined if the item cannot be read as the payment of its key. */
+/** Undefined if the item cannot be read as the payment of its key. */
 export function storedPayment({ key, item }: KeyedItem): Payment | undefined {
   const payment = ifValid(PaymentSchema, item)
   return payment && paymentKey(payment.paymentId).pk === key.pk ? payment : undefined
@@ -221,8 +207,7 @@ const RECORDS_READ = 1_000
 const SIDE_BY_SIDE = 20
 
 /**
- * Checks the audit records of a client's recently changed subjects, or of all. `readClientBooks`
- * checks the client's own records.
+ * Checks the recently changed subjects, or all. `readClientBooks` checks the client's own records.
  */
 export async function auditTrails(
   deps: StoreDeps,

@@ -41,9 +41,7 @@ type CheckedPayment = ChannelChoice & {
   readonly providerAttempts?: readonly { readonly startedAt: Timestamp }[]
 }
 
-/**
- * True if the provider itself ends the payment at its expiry, so our cancel would come too late.
- */
+/** The provider itself ends such a payment, so our cancel would come too late. */
 export function closesUpstream(payment: CheckedPayment): boolean {
   const { settable, expiryMs } = timingAt(payment, payment.createdAt)
   return (
@@ -57,16 +55,13 @@ export function closesUpstream(payment: CheckedPayment): boolean {
 export const CANCEL_CHECK_MS = 30 * SECOND_MS
 
 /**
- * A payment's times count from the claim of its attempt, which stored the time of the first check.
+ * The claim of an attempt stores the time of the first check, so all times count from the claim.
  */
 function attemptStartedAt({ providerAttempts, createdAt }: CheckedPayment): Timestamp {
   return providerAttempts?.at(-1)?.startedAt ?? createdAt
 }
 
-/**
- * When a payment is checked once before its expiry; undefined if its channel or its expiry leaves
- * no such check.
- */
+/** Undefined if the payment's channel or expiry leaves no such check. */
 export function usualCheckAt(payment: CheckedPayment): Timestamp | undefined {
   const { usualMs } = timingAt(payment, payment.createdAt)
   const at = usualMs === undefined ? undefined : addMs(attemptStartedAt(payment), usualMs)
@@ -80,10 +75,7 @@ export function usualCheckAt(payment: CheckedPayment): Timestamp | undefined {
  */
 export const RETRY_CHECK_MS = 2 * MINUTE_MS
 
-/**
- * When due work checks a pending payment next: at the usual time, at its expiry, and then until it
- * has ended.
- */
+/** Due work checks at the usual time, at the expiry, and then until the payment has ended. */
 export function nextCheckAt(payment: CheckedPayment, now: Timestamp): Timestamp {
   const usual = usualCheckAt(payment)
   if (usual !== undefined && usual > now) return usual
@@ -92,9 +84,7 @@ export function nextCheckAt(payment: CheckedPayment, now: Timestamp): Timestamp 
   return atExpiry > now ? atExpiry : addMs(now, RETRY_CHECK_MS)
 }
 
-/**
- * Whether a payment has expired: by this clock, or because another process has begun its expiry.
- */
+/** True by this clock, or because another process has begun the expiry. */
 export function isPastItsTime(
   {
     expiresAt,

@@ -14,14 +14,9 @@ type Terms = {
   readonly tariffs: readonly (Dated & { readonly bps: number; readonly flatMinor: number })[]
   readonly timings: readonly (Dated & {
     readonly expiryMs: number
-    /**
-     * The provider accepts our expiry. On other channels the provider's expiry is an upper bound.
-     */
+    /** False: the provider's own expiry is an upper bound. */
     readonly settable: boolean
-    /**
-     * The age at which a customer has usually paid or given up, on channels whose provider reports
-     * that.
-     */
+    /** When a customer has usually paid or given up, on channels whose provider reports that. */
     readonly usualMs?: number
     /** How long after the expiry to check, on channels whose result may arrive late. */
     readonly graceMs?: number
@@ -32,7 +27,7 @@ export type Channel = Terms & {
   readonly method: PaymentMethod
   /** The channel's name for clients (`channel_code`); empty for QRIS. */
   readonly code: string
-  /** The fields that the provider requires. It can refuse fields that a channel does not know. */
+  /** The fields that the provider requires. */
   readonly needs: {
     readonly displayName?: true
     readonly phone?: true
@@ -40,19 +35,12 @@ export type Channel = Terms & {
     readonly returnUrls?: readonly (keyof ReturnUrls)[]
   }
   /**
-   * The provider calls the customer's phone at once. A push with unknown outcome may be paid for
-   * this long.
+   * The provider calls the phone at once. A push with unknown outcome may be paid for this long.
    */
   readonly push?: { readonly lifetimeMs: number }
-  /**
-   * The provider books and settles a payment within minutes; on other channels a business day later
-   * or more.
-   */
+  /** The provider books and settles within minutes; other channels take a business day or more. */
   readonly settlesAtOnce?: true
-  /**
-   * Business days until the provider settles; two unless set. Only for channels that do not settle
-   * at once.
-   */
+  /** Business days until the provider settles. Only for channels that do not settle at once. */
   readonly settlementDays?: number
 }
 
@@ -107,7 +95,7 @@ export type ChannelChoice = {
   readonly channelCode?: string | undefined
 }
 
-/** The terms of a channel. An unknown wallet has default terms; an unknown bank has no tariff. */
+/** An unknown wallet has default terms; an unknown bank has no tariff. */
 export function channelOf({ method, channelCode = '' }: ChannelChoice): Channel {
   const knownChannel = CHANNELS.find(
     (channel) => channel.method === method && channel.code === channelCode,

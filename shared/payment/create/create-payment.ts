@@ -144,8 +144,7 @@ function mayTakeOver({ providerAttempts }: CreatingPayment, deadline: Deadline):
 }
 
 /**
- * Claims the next attempt: of the new request if the provider refused every attempt for good, else
- * of the stored request.
+ * Takes the new request if the provider refused every attempt for good, else the stored request.
  */
 async function takeOverPayment(
   deps: NewsDeps,

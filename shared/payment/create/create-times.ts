@@ -22,10 +22,7 @@ const MIN_CREATE_MS = 8_000
 
 const COMMIT_RESERVE_MS = 4_000
 
-/**
- * Expiry and first check, from the start of the attempt. The commit keeps the due time of the
- * claim.
- */
+/** Both count from the start of the attempt. The commit keeps the due time of the claim. */
 export function timesOf(request: PaymentRequest, startedAt: Timestamp) {
   const expiry = expiryOf(request, startedAt, request.expiresInSeconds)
   return {
@@ -41,10 +38,7 @@ export function timesOfAttempt({ request, providerAttempts, claimedAt }: Creatin
   return timesOf(request, providerAttempts.at(-1)?.startedAt ?? claimedAt)
 }
 
-/**
- * One deadline covers a whole request. Every step uses the remaining time, so the caller always
- * gets an answer.
- */
+/** One deadline covers a whole request, so the caller always gets an answer. */
 export type Deadline = { remainingMs(): number }
 
 export function startDeadline(deps: Pick<Deps, 'monotonicMs'>): Deadline {
@@ -52,7 +46,7 @@ export function startDeadline(deps: Pick<Deps, 'monotonicMs'>): Deadline {
   return { remainingMs: () => Math.max(0, end - deps.monotonicMs()) }
 }
 
-/** The timeout of a create call that begins now; undefined if too little time is left for one. */
+/** Undefined if too little time is left for a create call. */
 export function createTimeoutMs(deadline: Deadline): number | undefined {
   const budgetMs = deadline.remainingMs() - COMMIT_RESERVE_MS
   return budgetMs < MIN_CREATE_MS ? undefined : Math.min(PROVIDER_CREATE_TIMEOUT_MS, budgetMs)

@@ -44,14 +44,11 @@ export async function holdBackPush(
   return undefined
 }
 
-/** Whether the provider may have created the attempt's request. */
 export function mayExistUpstream({ outcome }: ProviderAttempt): boolean {
   return outcome === 'unknown' || outcome === 'started'
 }
 
-/**
- * Every row with exactly this reference that may be the payment. Throws when rows may be missing.
- */
+/** Throws when rows may be missing. */
 async function rowsOf(deps: NewsDeps, reference: string): Promise<readonly ProviderTransaction[]> {
   // A push has one row. More are read, because rows of other references could hide that row.
   const answer = await deps.provider.listTransactions({ reference, limit: 50 })
@@ -101,10 +98,7 @@ async function verdictOn(
   return isOfRow ? 'no_money' : verdictWithoutMoney(row, answer.news)
 }
 
-/**
- * The row shows no money yet. If the row is booked as paid, its capture will appear; else its
- * request decides.
- */
+/** If the row is booked as paid, its capture will appear; else its request decides. */
 function verdictWithoutMoney(
   { status }: ProviderTransaction,
   { requestStatus }: ProviderNews,

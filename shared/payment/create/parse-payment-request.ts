@@ -114,10 +114,7 @@ export function parsePaymentRequest(rawBody: Buffer, facts: RuleFacts): ParsedRe
   return { ok: true, request }
 }
 
-/**
- * Strict decoding (spec 4.1, rule 1): unknown fields of the body and of its customer, and wrong
- * types.
- */
+/** Unknown fields of the body and of its customer, and wrong types (spec 4.1, rule 1). */
 function shapeErrorsIn(body: Readonly<Record<string, unknown>>): readonly FieldError[] {
   const unknownInCustomer = unknownKeys(body['customer'], CustomerBodySchema.entries).map(
     (key) => `customer.${key}`,
@@ -138,8 +135,7 @@ function topFieldOf(field: string) {
 }
 
 /**
- * Metadata as JSON text that comes back as it was sent, digit for digit and in its order (design
- * section 5).
+ * JSON text that comes back as it was sent, digit for digit and in its order (design section 5).
  */
 function readMetadata(
   value: unknown,
@@ -162,10 +158,7 @@ export const MAX_REFERENCE = 255
 export const MAX_DESCRIPTION = 1_000
 export const MAX_CUSTOMER_FIELD = 255
 
-/**
- * Checks the values in the order of design section 5. The first error is the message; all errors
- * are `field_errors`.
- */
+/** Checks in the order of design section 5: the first error becomes the message. */
 function checkPaymentRules(
   body: PaymentBody,
   metadataFault: string | undefined,

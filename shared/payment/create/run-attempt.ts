@@ -93,7 +93,6 @@ async function failAttempt(
   return replayOrFail(await releaseAfterFailure(deps, creating, failure), message)
 }
 
-/** Answers the payment if another attempt or a capture has made it visible. */
 function replayOrFail(stored: StoredPayment | undefined, failure: string): CreateResult {
   if (stored && stored.status !== 'creating') return { payment: stored, outcome: 'replayed' }
   throw createError(failure)
@@ -104,7 +103,6 @@ export function createError(failure: string): GatewayError {
   return new GatewayError('internal_error', failure)
 }
 
-/** Lets the next attempt take over. Answers the payment if another attempt was faster. */
 async function releaseAfterFailure(
   deps: AttemptDeps,
   creating: CreatingPayment,
@@ -151,7 +149,7 @@ function ourFailure(code: keyof typeof FAILURES, paymentRequestId?: string): Fai
   return { outcome, code, paymentRequestId, message: `${message}; ${RETRY}` }
 }
 
-/** The input of the provider's create call: only the fields that the channel requires. */
+/** The create call gets only the fields that the channel requires. */
 export function createInput(
   stage: Pick<StageSettings, 'defaultReturnUrl' | 'defaultDisplayName'>,
   client: Pick<Client, 'name' | 'returnUrl'>,
@@ -200,7 +198,7 @@ type Destination = {
   readonly expiresAt: Timestamp
 }
 
-/** The payment as an attempt stored it. `expired_before_commit`: the destination came too late. */
+/** `expired_before_commit`: the destination came too late. */
 type Commit = StoredPayment | 'expired_before_commit'
 
 async function commitOrRelease(

@@ -29,7 +29,7 @@ export type ApplyOutcome =
 /** The outcome of one decision. `again`: the payment has changed; read it and decide again. */
 type TryOutcome = ApplyOutcome | 'again'
 
-export type OnCreating = (
+type OnCreating = (
   deps: NewsDeps,
   decision: Extract<Decision, { readonly creating: unknown }>,
   news: ProviderNews,
@@ -119,7 +119,7 @@ export function applyProviderNews(
   return askAndApply(deps, subject, source, { readBefore, onCreating: creditCreatingPayment })
 }
 
-/** No caller is trusted: the provider's answer decides. */
+/** The provider's answer decides, not the caller. */
 async function askAndApply(
   deps: NewsDeps,
   subject: NewsSubject,

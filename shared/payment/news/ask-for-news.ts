@@ -24,9 +24,7 @@ export type ProviderNews = Pick<
 
 export type NewsAnswer =
   | { readonly kind: 'news'; readonly news: ProviderNews }
-  /**
-   * The request is paid, but the provider does not show its capture yet. Nothing may be decided.
-   */
+  /** The request is paid, but its capture is not shown yet. Nothing may be decided. */
   | { readonly kind: 'not_shown' }
   | { readonly kind: 'not_found' }
   | Unanswered

@@ -65,9 +65,7 @@ function notCancellableError({ status }: Payment) {
   return invalid(`payment cannot be cancelled in status=${status}`)
 }
 
-/**
- * A payment past its expiry expires. The merchant gets the event, and this refusal of the cancel.
- */
+/** The merchant gets the event, and this refusal of the cancel. */
 async function expireInstead(deps: NewsDeps, payment: Payment): Promise<Payment> {
   return answerAfterNews(deps, payment, await expirePayment(deps, payment, 'cancel'))
 }
@@ -85,7 +83,7 @@ function answerAfterNews(
   })
 }
 
-/** Answers by the stored status, also when another caller changed it. */
+/** The stored status decides, also if another caller changed it. */
 async function answerAsStored(
   deps: NewsDeps,
   { clientId, paymentId }: Payment,
@@ -145,10 +143,7 @@ async function cancelAndClose(
   }
 }
 
-/**
- * The provider does not know our request. A wrong or rotated key looks the same, so an operator
- * must check.
- */
+/** A wrong or rotated key looks the same as a missing request, so an operator must check. */
 export function noteNotFoundUpstream(deps: NewsDeps, payment: Payment): Promise<void> {
   return recordSuspense(
     deps,

@@ -66,7 +66,6 @@ function claimFor(stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Clai
     : retry
 }
 
-/** The payment is due for its usual check, and for no other reason. */
 function isUsualCheck(payment: Payment, dueAt: Timestamp): boolean {
   return (
     dueAt === usualCheckAt(payment) &&
@@ -103,10 +102,7 @@ async function askAboutCaptures(
   })
 }
 
-/**
- * True within an hour of the attempt: later the provider has repeated the callback of a capture
- * that it did not show.
- */
+/** After an hour the provider has repeated the callback of a capture that it did not show. */
 function maySoonBeShown({ providerAttempts }: StoredPayment, now: Timestamp): boolean {
   const startedAt = providerAttempts.at(-1)?.startedAt
   return startedAt !== undefined && now < addMs(startedAt, HOUR_MS)
@@ -169,7 +165,7 @@ async function scheduleFollowUp(
   await scheduleCheck(deps, payment.paymentId, claim.nextDueAt, at)
 }
 
-/** True for a usual check that comes late: expiries need the scarce calls more. */
+/** Expiries need the scarce calls more than a late usual check does. */
 export function isLateUsualCheck(read: Item, now: Timestamp): boolean {
   const stored = ifStored(read)
   if (stored?.status !== 'pending' || stored.dueAt === undefined || isPastItsTime(stored, now))
@@ -178,7 +174,7 @@ export function isLateUsualCheck(read: Item, now: Timestamp): boolean {
   return isUsualCheck(stored, stored.dueAt) && stored.dueAt < addMs(now, -2 * MINUTE_MS)
 }
 
-/** Skips a usual check in one write: the next check is at the expiry. */
+/** Costs one write: the next check is at the expiry. */
 export async function skipUsualCheck(deps: StoreDeps, read: Item): Promise<CheckResult> {
   const stored = parseStored(read)
   if (stored?.status !== 'pending' || stored.dueAt === undefined) return 'not_claimed'
@@ -188,8 +184,8 @@ export async function skipUsualCheck(deps: StoreDeps, read: Item): Promise<Check
 }
 
 /**
- * The provider calls that checking this payment is expected to make. Each remembered capture costs
- * one more call. The check of an unreadable row fails, and must not stop other checks.
+ * Each remembered capture costs one more call. The check of an unreadable row fails, and must not
+ * stop other checks.
  */
 export function callsOfCheck(read: Item, now: Timestamp): readonly ProviderOperation[] {
   const stored = ifStored(read)

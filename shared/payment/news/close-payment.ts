@@ -11,11 +11,9 @@ import type { NewsDeps } from './ask-for-news.ts'
 export type End = {
   readonly status: 'failed' | 'expired' | 'cancelled'
   readonly source: NewsSource
-  /**
-   * Money with a wrong amount or currency, which made the payment fail. It is recorded in suspense.
-   */
+  /** The wrong money that made the payment fail. */
   readonly held?: Suspense | undefined
-  /** Only for a failed payment; `other` when the reason is unknown. */
+  /** Only a failed payment has a reason. */
   readonly failureReason?: FailureReason | undefined
 }
 

@@ -84,7 +84,6 @@ function decideOnCapture(
   return { do: 'close', payment, status: 'failed', failureReason, money: { capture, cause } }
 }
 
-/** Why a capture differs from what was asked for; undefined when it matches. */
 function mismatch(capture: ProviderPayment, notionalMinor: number): MoneyCause | undefined {
   if (capture.currency !== 'IDR') return 'wrong_currency'
   return capture.capturedMinor === notionalMinor ? undefined : 'wrong_amount'

@@ -103,10 +103,7 @@ async function deferCallback(
   return 'ask_again'
 }
 
-/**
- * Makes a pending payment due at once. Answers any other payment; in creation, it remembers the
- * capture.
- */
+/** A pending payment becomes due; a payment in creation remembers the capture. */
 async function makeDue(
   deps: CallbackDeps,
   paymentId: PaymentId,

@@ -8,10 +8,7 @@ import { findAnyPayment, markDueNow } from '../payment-store.ts'
 import { applyProviderNews } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 
-/**
- * Asks the provider about one payment for an operator, and applies the answer. Throws 502 without
- * an answer.
- */
+/** Asks the provider for an operator, and applies the answer. Throws 502 without an answer. */
 export async function refreshPayment(
   deps: NewsDeps & Pick<Deps, 'newId' | 'invocation'>,
   id: string,

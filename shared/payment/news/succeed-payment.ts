@@ -38,7 +38,7 @@ export async function succeedPayment(
   return outcome.applied ? paidPayment : undefined
 }
 
-/** The payment after its capture: open, and credited with the estimated fee. */
+/** The payment is open, and credited with the estimated fee. */
 export function creditedPayment(
   { stage }: Pick<NewsDeps, 'stage'>,
   payment: Payment,
@@ -58,7 +58,6 @@ export function creditedPayment(
   }
 }
 
-/** A payment in creation after its capture: visible as succeeded. */
 export function creditedNewPayment(
   deps: Pick<NewsDeps, 'stage'>,
   creating: CreatingPayment,

@@ -21,31 +21,23 @@ const TRANSACTION_TYPE: ReadonlyMap<string, ProviderTransaction['type']> = new M
     'BNPL_PARTNER_SETTLEMENT_CREDIT',
     'BNPL_PARTNER_SETTLEMENT_DEBIT',
     'CASHBACK_FEE',
-  ),
-  ...typeEntries(
-    'account',
     'CASHBACK_VAT',
     'CONVERSION',
     'DISBURSEMENT',
     'FOREX_DEDUCTION',
     'FOREX_DEPOSIT',
-  ),
-  ...typeEntries(
-    'account',
     'IN_PERSON_PAYMENT',
     'LOAN_REPAYMENT',
     'REMITTANCE',
     'REMITTANCE_COLLECTION_PAYMENT',
-  ),
-  ...typeEntries(
-    'account',
     'REMITTANCE_PAYOUT',
     'RESERVES_HOLD',
     'RESERVES_RELEASE',
     'TOPUP',
     'TRANSFER_IN',
+    'TRANSFER_OUT',
+    'WITHDRAWAL',
   ),
-  ...typeEntries('account', 'TRANSFER_OUT', 'WITHDRAWAL'),
 ])
 
 const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = new Map([
@@ -55,7 +47,6 @@ const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = n
   ['VOIDED', 'reversed'],
   ['REVERSED', 'reversed'],
 ])
-/** The kind of reversal, by the row's type and status. */
 const REVERSAL_KINDS: ReadonlyMap<string, ProviderTransaction['reversalKind']> = new Map([
   ['PAYMENT VOIDED', 'voided'],
   ['PAYMENT REVERSED', 'reversed'],
@@ -178,9 +169,7 @@ export const TransactionPageSchema = v.pipe(
 /** The account that holds the money of payments until it is withdrawn. */
 export const CASH_ACCOUNT = 'CASH'
 
-/**
- * The balance of an account (`GET /balance`), rounded down. Large chargebacks can make it negative.
- */
+/** Rounded down. Large chargebacks can make it negative. */
 export const BalanceSchema = v.pipe(
   v.object({
     balance: v.pipe(

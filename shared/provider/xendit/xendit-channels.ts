@@ -1,9 +1,6 @@
 type Action = { readonly descriptor?: string | undefined; readonly value?: string | undefined }
 
-/**
- * The destination that the customer sees (spec 2.1.2), by descriptor. Undefined if no action fits
- * the channel.
- */
+/** The destination that the customer sees (spec 2.1.2). Undefined if no action fits the channel. */
 export function destinationOf(channelCode: string, actions: readonly Action[]): string | undefined {
   const valueOf = (...descriptors: readonly string[]) =>
     descriptors
@@ -23,9 +20,7 @@ export function destinationOf(channelCode: string, actions: readonly Action[]): 
     : url
 }
 
-/**
- * Codes of channels that are neither a wallet nor a bank of the tariff; `*` stands for any prefix.
- */
+/** Neither a wallet nor a bank of the tariff; `*` stands for any prefix. */
 export const OTHER_CHANNELS: readonly string[] = [
   'QRIS',
   'CARDS',

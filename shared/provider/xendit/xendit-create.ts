@@ -61,9 +61,7 @@ const ACCOUNT_CODES: ReadonlySet<string> = new Set([
   'CHANNEL_NOT_ACTIVATED',
 ])
 
-/**
- * Classifies a create. Only a refusal or a missing connection proves that nothing exists upstream.
- */
+/** Only a refusal or a missing connection proves that nothing exists upstream. */
 export function createAnswer(outcome: HttpOutcome, input: CreateRequestInput): CreateAnswer {
   if (outcome.kind === 'not_sent') return { kind: 'not_executed', reason: outcome.reason }
   if (outcome.kind === 'lost') return { kind: 'unknown', reason: outcome.reason }

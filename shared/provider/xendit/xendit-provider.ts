@@ -46,8 +46,7 @@ type Outcome = HttpOutcome | { readonly kind: 'no_key' }
 type Send = (call: Call) => Promise<Outcome>
 
 /**
- * Xendit's payments API v3. Each call is made once and never throws for a provider or network
- * failure.
+ * Xendit's payments API v3. Each call is made once; failures of provider and network are answers.
  */
 export function xenditProvider(options: XenditOptions): Provider {
   const {
@@ -115,7 +114,7 @@ export function xenditProvider(options: XenditOptions): Provider {
 const LONGEST_PAUSE_MS = 120_000
 const SHORTEST_PAUSE_MS = 500
 
-/** Keeps each operation's rate limit from the provider's last answers until it expires. */
+/** Keeps the limits of the provider's last answers until they expire. */
 function rateLimits(nowMs: () => number) {
   const limits = new Map<
     ProviderOperation,
@@ -158,7 +157,7 @@ async function createRequest(
   return createAnswer(outcome, input)
 }
 
-/** An answer that cannot be read counts as a provider failure. */
+/** Counts as a provider failure. */
 const UNREADABLE: Unanswered = { kind: 'unanswered', reason: 'server_error' }
 
 async function getAnswer<Schema extends v.GenericSchema>(

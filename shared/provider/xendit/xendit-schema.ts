@@ -45,7 +45,7 @@ export const Time = v.pipe(
   TimestampSchema,
 )
 
-/** Optional text: a value of another type counts as absent. */
+/** A value of another type counts as absent. */
 export const OptionalText = v.fallback(v.optional(v.string()), undefined)
 
 const REQUEST_STATUS: ReadonlyMap<string, ProviderRequest['status']> = new Map([
@@ -145,10 +145,7 @@ export const PaymentSchema = v.pipe(
 
 const ErrorSchema = v.object({ error_code: v.pipe(v.string(), v.regex(/^[A-Z0-9_]{1,64}$/)) })
 
-/**
- * The provider's error code, safe to show and to log; `UNKNOWN` if the answer has no code of the
- * known form.
- */
+/** Safe to show and to log; `UNKNOWN` if the answer has no code of the known form. */
 export function errorCodeOf(json: unknown): string {
   return ifValid(ErrorSchema, json)?.error_code ?? 'UNKNOWN'
 }

@@ -19,7 +19,7 @@ export function placeholders() {
       values[placeholder] = value
       return placeholder
     },
-    /** The two maps in the SDK's form; empty maps are left out, because DynamoDB refuses them. */
+    /** Leaves out empty maps, because DynamoDB refuses them. */
     maps: () => ({
       ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
       ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),

@@ -155,7 +155,7 @@ async function sendWrite({ client, name }: DocumentTable, step: Step): Promise<I
 
 type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number]
 
-/** The SDK's form of a step. A refusal returns the present item, which saves a read. */
+/** A refusal returns the present item, which saves a read. */
 function toTransactItem(TableName: string, step: Step): TransactItem {
   const p = placeholders()
   const UpdateExpression = step.kind === 'update' ? updateExpression(step.changes, p) : undefined
@@ -186,8 +186,8 @@ function returnsNothing(step: Step): boolean {
 }
 
 /**
- * The item of a refusal. The document client leaves the items of errors raw. The SDK gives an empty
- * item if no item exists.
+ * The document client leaves the items of errors raw. The SDK gives an empty item if no item
+ * exists.
  */
 function refusedItem(raw: Record<string, AttributeValue> | undefined): Item | undefined {
   return raw && Object.keys(raw).length > 0 ? fromItem(unmarshall(raw)) : undefined

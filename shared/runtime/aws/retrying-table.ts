@@ -19,8 +19,8 @@ export type TableRequests = {
   /** A strongly consistent read, unless `some` says otherwise. */
   get(key: Key, some?: SomeFields): Promise<Item | undefined>
   /**
-   * Up to 100 items in any order, perhaps with other items. Missing items are left out; some keys
-   * may stay unprocessed.
+   * Items come in any order, perhaps with other items. Missing items are left out; some keys may
+   * stay unprocessed.
    */
   batchGet(keys: readonly Key[], reads?: Reads): Promise<BatchAnswer>
   query(input: QueryInput): Promise<QueryPage>
@@ -45,9 +45,9 @@ const CONFLICT_TRIES = 12
 const CONFLICT_BASE_MS = 20
 const CONFLICT_CAP_MS = 400
 
-export const BATCH_LIMIT = 100
+const BATCH_LIMIT = 100
 
-/** The table port over single requests, with bounded retries for conflicts and unprocessed keys. */
+/** Retries conflicts and unprocessed keys, within bounds. */
 export function retryingTable(requests: TableRequests, means: Means): Table {
   return {
     get: async (key, fields) =>

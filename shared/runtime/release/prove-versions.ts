@@ -24,10 +24,7 @@ const PAUSE_MS = 10_000
 
 const LAST_ROUND_MS = 120_000
 
-/**
- * Probes each function, and failed functions again in later rounds. Answers the problems of the
- * last round.
- */
+/** Probes failed functions again in later rounds. Answers the problems of the last round. */
 export async function proveVersions(
   means: Means,
   { asks, rounds }: { readonly asks: readonly Ask[]; readonly rounds: number },
@@ -81,10 +78,7 @@ async function problemOf(
   }
 }
 
-/**
- * The probe of a function. With a route, it is an API Gateway request to that route with an unknown
- * key.
- */
+/** With a route, the probe is an API Gateway request to that route with an unknown key. */
 export function probeEvent(stage: string, route: string | undefined): object {
   return route === undefined
     ? PROBE
@@ -100,10 +94,7 @@ export function probeEvent(stage: string, route: string | undefined): object {
 
 const NO_CLIENT = v.parse(ClientIdSchema, '00000000-0000-4000-8000-000000000000')
 
-/**
- * A well-formed key of the stage that was never issued: each API function looks it up and answers
- * 401.
- */
+/** Well-formed, but never issued: each API function looks it up and answers 401. */
 export function unknownKey(stage: string): string {
   return apiKeyText(stage, NO_CLIENT, Buffer.alloc(KEY_RANDOM_BYTES))
 }

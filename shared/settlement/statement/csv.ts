@@ -1,8 +1,6 @@
 type Cell = string | number | null | undefined
 
-/**
- * Rows as CSV (RFC 4180), below the names of the columns unless the rows continue an earlier page.
- */
+/** RFC 4180, below the names of the columns unless the rows continue an earlier page. */
 export function csv<Column extends string>(
   columns: readonly Column[],
   rows: readonly Readonly<Partial<Record<Column, Cell>>>[],

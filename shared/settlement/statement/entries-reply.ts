@@ -4,7 +4,6 @@ import { ENTRY_COLUMNS } from './settlement-entries.ts'
 
 type EntriesPage = { readonly entries: readonly EntryDto[]; readonly next: string | undefined }
 
-/** A page of entries, as CSV for a caller that accepts CSV, else as JSON. */
 export function entriesReply(
   { entries, next }: EntriesPage,
   {

@@ -15,9 +15,7 @@ import type { EntryDto } from './entry-dto-schema.ts'
 type PageRequest = { readonly after?: string | undefined; readonly limit: number }
 
 /**
- * A page of the entries that a client's settlement pays out; their sums are the settlement's. A
- * page costs its own entries at any position. Throws 404, and 422 for a cursor of another
- * settlement.
+ * The entries' sums are the settlement's. Throws 404, and 422 for a cursor of another settlement.
  */
 export async function settlementEntries(
   deps: Pick<Deps, 'stage' | 'table'>,
@@ -34,9 +32,8 @@ export function sweptSpan({ sweptFrom: start, sweptUntil: end }: Settlement): Sp
 }
 
 /**
- * A page of a settlement's or a client's entries, and the cursor of the next page. A cursor names
- * its owner and a place in the span, because DynamoDB refuses a place outside the span with its own
- * error. `field`: the request's name of the cursor.
+ * A cursor names its owner and a place in the span, because DynamoDB refuses a place outside the
+ * span with its own error. `field`: the request's name of the cursor.
  */
 async function pageOf(
   deps: Pick<Deps, 'stage' | 'table'>,
@@ -112,10 +109,7 @@ export async function balanceEntries(
   }
 }
 
-/**
- * The settlement that took an entry. No settlement took a left-out entry, but one takes its
- * re-credit.
- */
+/** A left-out entry is in no settlement, but its re-credit is. */
 function settlementIdOf(
   settlements: readonly Settlement[],
   entry: Entry,
@@ -142,10 +136,7 @@ export const ENTRY_COLUMNS = [
   'client_net_minor',
 ] as const satisfies readonly (keyof EntryDto)[]
 
-/**
- * The entries of a settlement, in pages (design section 7), including entries that move money only
- * at the provider. A page costs only its own entries; the totals are the settlement's.
- */
+/** Operators also see entries that move money only at the provider (design section 7). */
 export async function settlementStatement(
   deps: Pick<Deps, 'table' | 'stage'>,
   input: {

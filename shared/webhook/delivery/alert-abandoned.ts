@@ -8,7 +8,7 @@ import type { Delivery } from './delivery.ts'
 import { endAlert, findDeliveries, findDelivery, postponeDelivery } from './delivery-store.ts'
 import { listedKeys } from './list-deliveries.ts'
 
-export type AlertDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
+type AlertDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
 
 /** At most one alert about an endpoint in this time, unless a redelivery needs it earlier. */
 export const ALERT_EVERY_MS = 15 * MINUTE_MS
@@ -109,10 +109,7 @@ function alertOf({ clientId, endpointId }: Delivery, abandoned: readonly Deliver
   }
 }
 
-/**
- * Reports unreported abandonments of an endpoint before a new round; undefined when another caller
- * began a round.
- */
+/** Undefined when another caller began a round. */
 export async function alertBeforeRound(
   deps: AlertDeps,
   read: Delivery,

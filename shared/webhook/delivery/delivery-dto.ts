@@ -4,10 +4,7 @@ import { type DeliveryId, DeliveryIdSchema, paymentOfSubject } from '../../ids.t
 import type { ShownDelivery } from './list-deliveries.ts'
 import type { OwnDeliveryDto } from './own-delivery-dto-schema.ts'
 
-/**
- * A delivery as operators see it (design section 7). Every field is present; null when it has no
- * value.
- */
+/** A delivery as operators see it (design section 7). Absent values are null. */
 export function toDeliveryDto(shownDelivery: ShownDelivery) {
   const { id: delivery_id, payment_id: _, ...dto } = toOwnDeliveryDto(shownDelivery)
   return { delivery_id, client_id: shownDelivery.delivery.clientId, ...dto }

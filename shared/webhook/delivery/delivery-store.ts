@@ -39,10 +39,7 @@ type AnnouncedEvent = Pick<Event, 'eventId' | 'firedAt'> & {
   readonly subject?: EventSubject
 }
 
-/**
- * The one delivery of an event to an endpoint, under a derived id; due at once, or `skipped` if the
- * endpoint is disabled.
- */
+/** Due at once, or `skipped` if the endpoint is disabled. Its id is derived. */
 export function newDelivery(
   { eventId, name, firedAt, subject }: AnnouncedEvent,
   {
@@ -77,10 +74,7 @@ export function newDelivery(
   }
 }
 
-/**
- * The wait before due work sends an attempt's message again. It doubles, so that an outage does not
- * fill the queue.
- */
+/** Doubles, so that an outage does not fill the queue. */
 export function overdueAfterMs(resends: number): number {
   return Math.min(MINUTE_MS * 2 ** resends, HOUR_MS)
 }
@@ -100,7 +94,7 @@ export async function findDeliveries(
   return items.flatMap((item) => (item ? [v.parse(DeliverySchema, item)] : []))
 }
 
-/** The row of a delivery. Fields that its index attributes hold are not stored twice. */
+/** Fields that the row's index attributes hold are not stored twice. */
 export function deliveryItem({ status, unlisted, ...delivery }: Delivery) {
   const { createdAt, firedAt } = delivery
   return {
@@ -128,9 +122,7 @@ export function insertDelivery(delivery: Delivery): Step {
   return put(deliveryKey(delivery.deliveryId), deliveryItem(delivery), isNew)
 }
 
-/**
- * When the next attempt is due, and when due work checks whether the attempt's message was lost.
- */
+/** Due work looks for a lost message some time after the attempt is due. */
 export function scheduleFields({ deliveryId }: Delivery, nextAttemptAt: Timestamp) {
   return {
     status: 'scheduled',
@@ -143,10 +135,7 @@ export function isStatus(status: DeliveryStatus) {
   return any(equals('status', status), equals(UNLISTED, status))
 }
 
-/**
- * Claims a due delivery by moving its due time forward. False when another worker has claimed or
- * finished it.
- */
+/** Claims a due delivery by moving its due time forward. False: another worker was first. */
 export async function postponeDelivery(
   deps: TableDeps,
   delivery: Delivery,
@@ -159,10 +148,7 @@ export async function postponeDelivery(
   return (await deps.table.write(update(deliveryKey(delivery.deliveryId), changes, isDue))).applied
 }
 
-/**
- * Removes a published alert from due work. Refused when a new round has begun: its due time must
- * stay.
- */
+/** Refused when a new round has begun: its due time must stay. */
 export function endAlert({ deliveryId, attempts }: Delivery): Step {
   const hasEnded = all(equals('status', 'abandoned'), equals('attempts', attempts))
   return update(deliveryKey(deliveryId), { remove: DUE_WORK_FIELDS }, hasEnded)
@@ -170,10 +156,7 @@ export function endAlert({ deliveryId, attempts }: Delivery): Step {
 
 const SHOWN_ATTEMPTS = 100
 
-/**
- * The newest attempts, oldest first. The delivery stores a first attempt that succeeds; other
- * attempts have own rows.
- */
+/** The newest attempts, oldest first. The delivery itself stores a first attempt that succeeds. */
 export async function attemptsOf(
   deps: TableDeps,
   { deliveryId, attempts, success }: Pick<Delivery, 'deliveryId' | 'attempts' | 'success'>,
@@ -193,12 +176,9 @@ export async function attemptsOf(
   ].slice(-most)
 }
 
-export type DeliveryInLane = { readonly delivery: Delivery; readonly lane: Lane }
+type DeliveryInLane = { readonly delivery: Delivery; readonly lane: Lane }
 
-/**
- * Sends the messages of next attempts. A message for the slow lane has `slow`, so that no worker
- * moves it again.
- */
+/** A message for the slow lane says so, and no worker moves it again. */
 export async function sendDeliveryMessages(
   deps: Pick<Deps, 'queues'>,
   deliveries: readonly DeliveryInLane[],

@@ -41,16 +41,14 @@ export const DeliverySchema = v.pipe(
     clientId: ClientIdSchema,
     endpointId: EndpointIdSchema,
     url: v.string(),
-    /**
-     * A row has `status`, which puts it into the list of that status, or `state`, which does not.
-     */
+    /** `status` puts the row into the list of that status; `state` does not. */
     status: v.optional(Status),
     state: v.optional(Status),
-    /** The subject of the event. A test event has none. */
+    /** Absent for a test event. */
     subject: v.optional(EventSubjectSchema),
     /** Attempts recorded so far; never reset. The next attempt's number is one more. */
     attempts: v.number(),
-    /** Attempts that were made before the current round of eight. */
+    /** The attempts before the current round of eight. */
     roundStart: v.number(),
     /** Rounds that were begun on one UTC day, and that day. */
     rounds: v.optional(v.number()),
@@ -62,15 +60,9 @@ export const DeliverySchema = v.pipe(
     claimedUntil: v.optional(TimestampSchema),
     /** The last attempt was lost with its worker. */
     lostBefore: v.optional(v.literal(true)),
-    /**
-     * The bytes of a test delivery. Other deliveries send the bytes of their event, which is kept
-     * longer than they are.
-     */
+    /** The bytes of a test delivery. Other deliveries send the bytes of their event. */
     body: v.optional(v.string()),
-    /**
-     * The first attempt of an unlisted row, if that attempt succeeded. Other attempts have own
-     * rows.
-     */
+    /** The first attempt of an unlisted row, if it succeeded. Other attempts have own rows. */
     success: v.optional(v.pipe(FromItem, DeliveryAttemptSchema)),
     createdAt: TimestampSchema,
     /** When the announced fact became true: for a succeeded payment, when it was paid. */
@@ -84,7 +76,6 @@ export const DeliverySchema = v.pipe(
     return { ...row, status, ...(listedStatus === undefined && { unlisted: true as const }) }
   }),
 )
-/** Adds the fields that a row leaves out, because its index attributes contain them. */
 function withIndexFields(row: unknown): unknown {
   const { id: deliveryId, owner: endpointId, listedAt: createdAt } = Object(row)
   return { deliveryId, endpointId, createdAt, firedAt: createdAt, ...Object(row) }

@@ -9,7 +9,7 @@ import {
   type EndpointId,
   type EventId,
 } from '../../ids.ts'
-import { firstOfPage, itemsOfPage, type Page } from '../../page.ts'
+import { firstOfPage, itemsOfPage, newestFirst, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
 import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 import { addMs, END_OF_TIME, MINUTE_MS } from '../../time.ts'
@@ -23,10 +23,7 @@ export type DeliveryListing = {
   readonly endpointId?: EndpointId | undefined
   readonly eventId?: EventId | undefined
   readonly page: Page
-  /**
-   * The most deliveries of the endpoints that are read, newest first, for a status without an
-   * index.
-   */
+  /** The bound of a search for a status without an index, newest first. */
   readonly maxRead: number
 }
 
@@ -71,18 +68,12 @@ async function allEndpointIds(deps: TableDeps, clientId: ClientId): Promise<read
 
 async function eventsDeliveries(deps: TableDeps, owners: readonly EndpointId[], eventId: EventId) {
   const ids = owners.map((endpointId) => deliveryIdFor(eventId, endpointId))
-  return (await findDeliveries(deps, ids)).toSorted(newestFirst)
+  return (await findDeliveries(deps, ids)).toSorted(newestKeyFirst)
 }
 
 type ListKey = Pick<Delivery, 'deliveryId'> & { readonly createdAt: string }
 
-function newestFirst(a: ListKey, b: ListKey): number {
-  return sortKey(a) < sortKey(b) ? 1 : -1
-}
-
-function sortKey({ createdAt, deliveryId }: ListKey) {
-  return `${createdAt} ${deliveryId}`
-}
+const newestKeyFirst = newestFirst<ListKey>(({ deliveryId }) => deliveryId)
 
 /** When many deliveries have many attempts, each shows its newest attempts. */
 function withAttempts(
@@ -121,10 +112,7 @@ type KeyQuery = Pick<DeliveryListing, 'maxRead'> & {
 /** Within this time due work checks, and lists, a delivery without a result. */
 const LISTED_WITHIN_MS = 30 * MINUTE_MS
 
-/**
- * The newest deliveries of endpoints. No index lists deliveries without a failure by status, so
- * each is read.
- */
+/** No index lists deliveries without a failure by status, so each delivery is read. */
 async function newestKeys(deps: StoreDeps, owners: readonly EndpointId[], query: KeyQuery) {
   const { status, count, maxRead } = query
   if (status === 'succeeded') {
@@ -142,15 +130,12 @@ async function newestKeys(deps: StoreDeps, owners: readonly EndpointId[], query:
     addMs(deps.now(), -LISTED_WITHIN_MS),
   )
   const keysById = new Map([...statusKeys, ...keys].map((key) => [key.deliveryId, key]))
-  return { keys: [...keysById.values()].toSorted(newestFirst).slice(0, count), complete }
+  return { keys: [...keysById.values()].toSorted(newestKeyFirst).slice(0, count), complete }
 }
 
 const READ_PAGE = 100
 
-/**
- * The newest deliveries of a status, found by reading each delivery; `complete` unless older
- * deliveries may match.
- */
+/** `complete` unless older deliveries may match. */
 async function searchByReading(
   deps: TableDeps,
   owners: readonly EndpointId[],
@@ -186,10 +171,7 @@ function tooFarError(reason: string, hint: string) {
   return invalid(`page: ${reason}`, { page: ['too far back'] }, hint)
 }
 
-/**
- * The newest deliveries of endpoints, all or those that the index lists by this status, at most
- * `count`.
- */
+/** All deliveries of the endpoints, or those that the index lists by this status. */
 export async function listedKeys(
   deps: TableDeps,
   owners: readonly EndpointId[],

@@ -25,10 +25,7 @@ export type Redelivered = {
   readonly next: string | undefined
 }
 
-/**
- * The target: one delivery, or what an endpoint did not get since a time. Any other combination is
- * a 422.
- */
+/** One delivery, or what an endpoint did not get since a time. Anything else is a 422. */
 export function redeliverTarget({
   deliveryId,
   ...endpointFields
@@ -61,7 +58,6 @@ export const RedeliverBodySchema = v.strictObject({
 
 export type SinceRequest = v.InferOutput<typeof RedeliverBodySchema>
 
-/** Throws 422 for any other body. */
 export function parseRedeliverBody(rawBody: Buffer): SinceRequest {
   const json = readBody(rawBody)
   if (!json.ok) throw invalid(`invalid JSON body: ${json.reason}`)

@@ -39,7 +39,7 @@ export async function redeliver(
   await requireRound(deps, delivery, endpoint, withAuditRecord(deps, operator))
 }
 
-/** A client's delivery. An absent id, a malformed one and another client's throw the same 404. */
+/** An absent id, a malformed one and another client's throw the same 404. */
 async function requireDelivery(deps: TableDeps, clientId: ClientId, id: string): Promise<Delivery> {
   const delivery = await findDelivery(deps, parseDeliveryId(id))
   if (delivery?.clientId !== clientId) throw notFound('delivery')
@@ -75,7 +75,7 @@ async function requireRound(
   throw invalid(`${ROUNDS_A_DAY} rounds of the delivery began today`, undefined, hint)
 }
 
-/** Writes a round with an operator's audit record. A missing delivery had no status before. */
+/** A missing delivery had no status before. */
 function withAuditRecord(deps: RedeliverDeps, operator: string): WriteRound {
   return ({ deliveryId: subject, clientId, status }, steps) => {
     const before = status === 'scheduled' ? undefined : { status }
@@ -101,10 +101,7 @@ export async function findOwnDelivery(
   return { delivery, attempts: await attemptsOf(deps, delivery) }
 }
 
-/**
- * `redeliver` for the delivery's merchant, with the same errors. Of concurrent calls, one begins a
- * round.
- */
+/** `redeliver` for the delivery's merchant. Of concurrent calls, one begins a round. */
 export async function redeliverOwn(
   deps: RoundDeps,
   clientId: ClientId,
@@ -125,10 +122,7 @@ function ownEndpointDisabledError() {
   return invalid('the endpoint is disabled', undefined, 'GET /v1/events lists what it missed.')
 }
 
-/**
- * An operator sends an endpoint the events that it has missed since a time. Throws 404 and 422 like
- * `redeliver`.
- */
+/** `redeliverSince` for an operator, with the errors of `redeliver`. */
 export async function redeliverToEndpoint(
   deps: RedeliverDeps,
   {
@@ -191,9 +185,7 @@ async function redeliverSince(
   return { count, passedOver, next: lastPosition && eventCursorOf(lastPosition) }
 }
 
-/**
- * A merchant sends its own endpoint the events that it has missed since a time. Throws 404 and 422.
- */
+/** `redeliverSince` for the endpoint's merchant. Throws 404 and 422. */
 export async function redeliverOwnSince(
   deps: RoundDeps,
   {

@@ -20,10 +20,7 @@ import {
 export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
 
 type RoundStep = 'delivery' | 'event'
-/**
- * Writes all steps of one round, or of one missing delivery, or none of them; for an operator with
- * the audit record.
- */
+/** Writes all steps of a round or none; for an operator with the audit record. */
 export type WriteRound = (
   delivery: Delivery,
   steps: Steps<RoundStep>,
@@ -73,10 +70,7 @@ function roundsToday({ roundsOn = '', rounds = 0 }: Delivery, now: Timestamp) {
   return roundsOn < today ? { roundsOn: today, rounds: 0 } : { roundsOn, rounds }
 }
 
-/**
- * Keeps an event that is sent again as long as a new one; undefined if it is kept long enough
- * already.
- */
+/** An event that is sent again is kept as long as a new event. */
 async function keepEvent(deps: StoreDeps, event: Pick<Event, 'subject' | 'name' | 'firedAt'>) {
   const { subject, name, firedAt } = event
   const now = deps.now()
@@ -87,10 +81,7 @@ async function keepEvent(deps: StoreDeps, event: Pick<Event, 'subject' | 'name' 
   return updateFields(eventKey(subject, name), { set }, above('ttl', expiresAfter(now, 0)))
 }
 
-/**
- * Begins and counts a round. Refused when another round began meanwhile: after a skipped round only
- * the count differs.
- */
+/** Refused when another round began meanwhile: after a skipped round only the count differs. */
 export function startRound(delivery: Delivery, now: Timestamp): Step {
   assertInvariant(delivery.status !== 'scheduled', 'a round starts after the last one has ended')
   const { roundsOn, rounds } = roundsToday(delivery, now)

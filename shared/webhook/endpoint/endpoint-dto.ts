@@ -6,10 +6,7 @@ import { URL_LENGTH } from '../../text-field.ts'
 import { ALL_EVENTS, type Endpoint } from './endpoint.ts'
 import type { OwnEndpointDto } from './own-endpoint-dto-schema.ts'
 
-/**
- * The fields of an endpoint that an operator may set (spec 2.4), under their names in design
- * section 7.
- */
+/** The fields that an operator may set, with the names of design section 7. */
 export const ENDPOINT_FIELDS = {
   url: v.pipe(v.string(), URL_LENGTH),
   event_types: v.pipe(
@@ -26,7 +23,6 @@ export const ENDPOINT_FIELDS = {
   enabled: v.boolean(),
 }
 
-/** An endpoint as operators see it: everything but its secret. */
 export function toEndpointDto(endpoint: Endpoint) {
   const { id: endpoint_id, ...shown } = toOwnEndpointDto(endpoint)
   return { endpoint_id, client_id: endpoint.clientId, ...shown }

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { TableDeps } from '../../deps.ts'
 import { notFound } from '../../errors.ts'
 import type { ClientId, EndpointIds } from '../../ids.ts'
+import { newestFirst } from '../../page.ts'
 import {
   clientKey,
   deletedEndpointKey,
@@ -30,14 +31,11 @@ import type { Range } from '../../table/table.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Endpoint, EndpointSchema, type SealedEndpoint } from './endpoint.ts'
 
-/**
- * The most endpoints of one client, enabled or not: each costs every event of that client a
- * delivery.
- */
+/** Enabled or not: each endpoint costs every event of its client a delivery. */
 export const MAX_ENDPOINTS = 20
 const READ_PAGE = 100
 
-/** Fields that are read of an endpoint: all but its sealed secret. */
+/** All but the sealed secret. */
 const FIELDS = Object.keys(EndpointSchema.entries)
 
 const StoredEndpoint = v.optional(EndpointSchema)
@@ -46,10 +44,7 @@ export async function findEndpoint(deps: TableDeps, ids: EndpointIds) {
   return v.parse(StoredEndpoint, await deps.table.get(endpointKey(ids), FIELDS))
 }
 
-/**
- * An endpoint of this client that is not deleted. Throws 404 otherwise, also for another client's
- * endpoint.
- */
+/** Throws the same 404 for a deleted endpoint and another client's. */
 export async function requireEndpoint(deps: TableDeps, ids: EndpointIds): Promise<Endpoint> {
   const endpoint = await findEndpoint(deps, ids)
   if (!endpoint) throw notFound('endpoint')
@@ -70,7 +65,7 @@ export async function findEndpointEver(
   )
 }
 
-/** A client's endpoints, deleted endpoints included, unless a range leaves them out. */
+/** Deleted endpoints included, unless a range leaves them out. */
 export async function listEndpoints(deps: TableDeps, clientId: ClientId, range?: Range) {
   const query = { partition: [endpointsPk(clientId)], range, limit: READ_PAGE, fields: FIELDS }
   return (await queryAll(deps, query)).map((item) => v.parse(EndpointSchema, item))
@@ -80,32 +75,19 @@ export function liveEndpoints(deps: TableDeps, clientId: ClientId): Promise<read
   return listEndpoints(deps, clientId, { beginsWith: ENDPOINT_SK_PREFIX })
 }
 
-/**
- * All endpoints that are not deleted: registration limits their number to what one answer holds.
- */
+/** Registration limits their number to what one answer holds. */
 export async function newestEndpoints(
   deps: TableDeps,
   clientId: ClientId,
 ): Promise<readonly Endpoint[]> {
-  return (await liveEndpoints(deps, clientId)).toSorted(newestFirst)
-}
-
-function newestFirst(a: Endpoint, b: Endpoint) {
-  return sortKey(a) < sortKey(b) ? 1 : -1
-}
-
-function sortKey({ createdAt, endpointId }: Endpoint) {
-  return `${createdAt} ${endpointId}`
+  return (await liveEndpoints(deps, clientId)).toSorted(newestFirst(({ endpointId }) => endpointId))
 }
 
 export function insertEndpoint(endpoint: SealedEndpoint): Step {
   return put(endpointKey(endpoint), endpoint, isNew)
 }
 
-/**
- * Counts a new or a deleted endpoint on its client's row. A new endpoint above the limit is
- * refused.
- */
+/** The client's row has the count. A new endpoint above the limit is refused. */
 export function countEndpoint(clientId: ClientId, by: 1 | -1): Step {
   const hasRoom = any(absent('endpointCount'), below('endpointCount', MAX_ENDPOINTS))
   return updateFields(
@@ -122,10 +104,7 @@ export function changeEndpoint(
   return update(endpointKey(endpoint), { set: changes }, isAsRead(endpoint))
 }
 
-/**
- * Requires that the endpoint has not changed after the read, so that an audit record's "before" is
- * true.
- */
+/** Makes sure that an audit record's "before" is true. */
 function isAsRead({ enabled, eventTypes }: Endpoint): Condition {
   return all(equals('enabled', enabled), equals('eventTypes', eventTypes))
 }
@@ -139,10 +118,7 @@ export function markDeleted(endpoint: Endpoint, deletedAt: Timestamp) {
   }
 }
 
-/**
- * Sets or removes a mark, also on a deleted endpoint. Refused when the mark has changed after the
- * read.
- */
+/** Changes deleted endpoints too. Refused when the mark has changed after the read. */
 export function moveMark(
   endpoint: Endpoint,
   mark: 'slowSince' | 'lastAlertAt',

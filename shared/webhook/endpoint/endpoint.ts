@@ -6,9 +6,7 @@ import { TimestampSchema } from '../../time.ts'
 /** The events of the specification. `payment.reversed` goes only to endpoints that name it. */
 export const ALL_EVENTS = '*'
 
-/**
- * A client's webhook endpoint (spec 2.4). Its sealed secret is read by the delivery worker alone.
- */
+/** A client's webhook endpoint (spec 2.4). Only the delivery worker reads its secret. */
 export const EndpointSchema = v.object({
   endpointId: EndpointIdSchema,
   clientId: ClientIdSchema,
@@ -36,10 +34,7 @@ export function subscribes({ eventTypes }: Endpoint, type: string): boolean {
   )
 }
 
-/**
- * The queue of a delivery's messages: the common queue, or the queue of endpoints that hold
- * workers.
- */
+/** Endpoints that hold workers have a queue of their own. */
 export type Lane = 'normal' | 'slow'
 
 export function laneOf(endpoint: Pick<Endpoint, 'slowSince'> | undefined): Lane {

@@ -18,10 +18,7 @@ const LOOPBACK_HOSTS: ReadonlyMap<string, readonly ResolvedAddress[]> = new Map(
 // called URL.
 const HIDDEN_CHARACTER = /[\s\p{Cc}\p{Cf}]/u
 
-/**
- * Addresses that are no host on the public internet (IANA special-purpose registry, multicast and
- * reserved).
- */
+/** IANA special-purpose registry, multicast and reserved. */
 const SPECIAL = [
   ['0.0.0.0', 8], // this network
   ['10.0.0.0', 8], // private
@@ -72,10 +69,7 @@ export function inspectUrl(text: string, rules: UrlRules): URL | string {
   return /(^|\.)localhost\.?$/.test(url.hostname) ? 'must name a host on the public internet' : url
 }
 
-/**
- * The addresses of an allowed URL. One special address refuses the URL, because a name with mixed
- * addresses is an attack.
- */
+/** One special address refuses the URL, because a name with mixed addresses is an attack. */
 export async function inspectAddresses(url: URL, rules: UrlRules, resolve: ResolveHost) {
   const loopbackAddresses = rules.allowLoopbackWebhooks
     ? LOOPBACK_HOSTS.get(url.hostname)

@@ -29,10 +29,7 @@ export async function claimAttempt(deps: TableDeps, delivery: Delivery, claim: C
   return isOurs ? v.parse(DeliverySchema, outcome.item) : undefined
 }
 
-/**
- * No worker has made or claimed the attempt that was read. After a skipped round only the attempt's
- * time differs.
- */
+/** After a skipped round only the attempt's time differs. */
 function isUnclaimed({ attempts, nextAttemptAt }: Delivery): Condition {
   return all(
     equals('attempts', attempts),
@@ -41,10 +38,7 @@ function isUnclaimed({ attempts, nextAttemptAt }: Delivery): Condition {
   )
 }
 
-/**
- * Ends a delivery whose endpoint is disabled or deleted. False when its attempt was claimed or made
- * meanwhile.
- */
+/** False when its attempt was claimed or made meanwhile. */
 export async function skipDelivery(deps: StoreDeps, delivery: Delivery): Promise<boolean> {
   const set = { status: 'skipped', ttl: expiresAfter(deps.now(), RETENTION.deliveryMs) }
   const changes = { set, remove: [...SCHEDULE_FIELDS, UNLISTED] }
@@ -58,10 +52,7 @@ export type StateAfterAttempt =
   | { readonly status: 'scheduled'; readonly nextAttemptAt: Timestamp }
   | { readonly status: 'abandoned'; readonly alertDueAt: Timestamp }
 
-/**
- * Writes an attempt's result in one transaction. False when the attempt's claim has expired, so
- * that the attempt counts as lost.
- */
+/** False when the claim has expired, so that the attempt counts as lost. */
 export async function storeAttemptResult(
   deps: TableDeps,
   delivery: Delivery,
@@ -86,9 +77,7 @@ export async function storeAttemptResult(
   return applied
 }
 
-/**
- * Ends a delivery by its first attempt, in one write. The SDK's retry of a lost answer is refused.
- */
+/** One write ends such a delivery. The SDK's retry of a lost answer is refused. */
 async function storeFirstSuccess(
   deps: TableDeps,
   delivery: Delivery,
@@ -108,7 +97,6 @@ async function storeFirstSuccess(
   return applied || v.parse(v.optional(DeliverySchema), item)?.success?.number === number
 }
 
-/** The last attempt sets until when the delivery is kept. */
 function retentionFrom({ at }: DeliveryAttempt) {
   return { ttl: expiresAfter(at, RETENTION.deliveryMs) }
 }

@@ -112,10 +112,7 @@ async function handleClaimedDelivery(
     dropMessage(deps, nextAttemptOf(delivery), 'claim_lost')
 }
 
-/**
- * Sends the message again with the remaining delay, in several hops if SQS cannot hold it that
- * long.
- */
+/** Takes several hops if SQS cannot hold the message for the remaining delay. */
 async function requeueDelivery(
   deps: DeliverDeps,
   delivery: Delivery,
@@ -180,10 +177,7 @@ async function attemptDelivery(
     dropMessage(deps, nextAttemptOf(claimedDelivery), 'claim_lost')
 }
 
-/**
- * Posts the stored bytes, signed (spec 6.2). Without the event's bytes or the secret there is no
- * POST.
- */
+/** Without the event's bytes or the secret there is no POST. */
 async function makeAttempt(
   deps: DeliverDeps,
   delivery: Delivery,

@@ -96,10 +96,7 @@ type CheckedRequest = Omit<WebhookRequest, 'url'> & {
   readonly addresses: readonly ResolvedAddress[]
 }
 
-/**
- * Writes one request to a checked address and reads its answer. Throws only if node refuses to send
- * it.
- */
+/** Throws only if node refuses to send the request. */
 export function postWebhook(
   request: CheckedRequest,
   deadline: AbortSignal,
@@ -200,8 +197,7 @@ function outcomeOf(httpStatus: number, body: Buffer): Outcome {
   return {
     httpStatus,
     ...((httpStatus < 200 || httpStatus > 299) && { error: 'http_status' }),
-    // The last character may be cut: the text is decoded as the start of a stream, so a broken end
-    // is left out.
+    // The last character may be cut; a decoded stream leaves a broken end out.
     responseBody: new TextDecoder('utf-8', { ignoreBOM: true }).decode(
       body.subarray(0, STORED_BYTES),
       { stream: true },

@@ -56,10 +56,7 @@ export async function recordAttemptResult(
   return true
 }
 
-/**
- * The waits after the first, second, ... failure of a round (spec 6.4), all below its limit of six
- * hours.
- */
+/** The waits after the failures of a round (spec 6.4), all below its limit of six hours. */
 export const WAITS_MS = [1, 2, 4, 8, 16, 32, 64].map((minutes) => minutes * MINUTE_MS)
 
 function stateAfterAttempt(
@@ -90,10 +87,7 @@ function announcedMs(deps: Pick<Deps, 'now'>, { eventName, rounds, createdAt, fi
     : undefined
 }
 
-/**
- * The delay of a message for work that is due in `waitMs`: rounded up, in hops when SQS cannot hold
- * it that long.
- */
+/** Rounded up, in hops when SQS cannot hold the message that long. */
 export function hopSeconds(waitMs: number): number {
   return Math.min(Math.max(Math.ceil(waitMs / SECOND_MS), 1), MAX_DELAY_SECONDS)
 }
