@@ -45,6 +45,17 @@ const MEANS = {
 } as const
 export type Means = keyof typeof MEANS
 
+/** The handler with the clients and packages of a function that is bundled from these files. */
+export function bareHandler(means: readonly Means[], files: readonly string[]): string {
+  return [
+    'const made = []',
+    ...packagesOf(files).flatMap((name) => PACKAGES[name] ?? []),
+    usedSchemas(files),
+    ...means.map((name) => MEANS[name]),
+    'export const handler = async () => ({ statusCode: 200, body: String(made.length) })',
+  ].join('\n')
+}
+
 export function meansOf(spec: FunctionSpec, { front }: DeployedStage): readonly Means[] {
   const uses = {
     dynamodb: Object.keys(spec.table).length > 0,
@@ -76,17 +87,6 @@ const PACKAGES: Readonly<Record<string, string>> = {
   'lossless-json': `
     import { isLosslessNumber, parse, splitNumber } from 'lossless-json'
     made.push(isLosslessNumber, parse, splitNumber)`,
-}
-
-/** The handler with the clients and packages of a function that is bundled from these files. */
-export function bareHandler(means: readonly Means[], files: readonly string[]): string {
-  return [
-    'const made = []',
-    ...packagesOf(files).flatMap((name) => PACKAGES[name] ?? []),
-    usedSchemas(files),
-    ...means.map((name) => MEANS[name]),
-    'export const handler = async () => ({ statusCode: 200, body: String(made.length) })',
-  ].join('\n')
 }
 
 /** Our files import valibot whole, and the bundler keeps what they use of it. */

@@ -38,7 +38,10 @@ const LOAD = `
   const { user, system } = process.cpuUsage(from)
   process.stdout.write(String((user + system) / 1000), () => process.exit())`
 
-/** Every bundle of `prod` beside the bare handler with the same packages and clients (design section 9). */
+/**
+ * Every bundle of `prod` beside the bare handler with the same packages and clients (design
+ * section 9).
+ */
 export async function startReport() {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-start-'))
   let reads = 0

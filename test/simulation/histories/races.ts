@@ -1,4 +1,4 @@
-import { shown, text } from '../../support/recount/books.ts'
+import { text, wholeRow } from '../../support/recount/books.ts'
 import { changeAccount, changeEndpoints, changeKeys } from '../scenes/change-settings.ts'
 import { settlementActions } from '../scenes/concurrent-operators.ts'
 import { type Happens, http, tenantOf } from '../scenes/http.ts'
@@ -33,7 +33,7 @@ export function arrangeRaces(play: Play, happens: Happens): void {
       after?.['status'] !== 'pending'
     )
       return
-    const payment = shown(after)
+    const payment = wholeRow(after)
     const tenant = tenantOf(play, payment['client_id'])
     if (!tenant || !happens(0.15)) return
     const cancel = () =>

@@ -1,5 +1,5 @@
 import { isOpen } from '../../../infra/local/provider-simulator/provider-objects.ts'
-import { shown, text } from '../../support/recount/books.ts'
+import { text, wholeRow } from '../../support/recount/books.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
 import { type Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
@@ -86,7 +86,7 @@ export function watchOrphans(world: World): () => readonly string[] {
         ({ paymentId }) => key.pk === `PAYMENT#${paymentId}`,
       )
       const isPassed = (attempt: number) =>
-        was?.['status'] !== 'creating' || shown(was)['attempt'] !== attempt
+        was?.['status'] !== 'creating' || wholeRow(was)['attempt'] !== attempt
       if (mine.some(({ attempt }) => attempt !== undefined && isPassed(attempt)))
         troubled.delete(process)
     }
@@ -108,7 +108,7 @@ export function watchOrphans(world: World): () => readonly string[] {
       before?.['status'] === 'succeeded'
     )
       return
-    const requestId = text(shown(after), 'payment_request_id')
+    const requestId = text(wholeRow(after), 'payment_request_id')
     if (world.acting && isPayable(world, requestId))
       mustEnd(world.acting, {
         requestId,

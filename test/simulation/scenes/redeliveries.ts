@@ -1,6 +1,6 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
-import { shown, text } from '../../support/recount/books.ts'
+import { text, wholeRow } from '../../support/recount/books.ts'
 import { reportSituation } from '../sometimes/report-situation.ts'
 import { operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
@@ -76,7 +76,7 @@ export function arrangeRounds(play: Scene, happens: Happens): void {
       Math.max(0, toldMs),
       Math.max(0, toldMs) + 60_000,
     ])
-    beginRound(play, shown(after), afterMs + scenePrng.int(0, NEAR_MS))
+    beginRound(play, wholeRow(after), afterMs + scenePrng.int(0, NEAR_MS))
   })
 }
 
@@ -111,7 +111,7 @@ export function breakAlertTopic(play: Scene, happens: Happens): void {
     if (isGivenUp && scenePrng.chance(0.7))
       beginRound(
         play,
-        shown(after),
+        wholeRow(after),
         scenePrng.pick([soonMs, downMs + scenePrng.int(-2_000, 90_000)]),
       )
   })

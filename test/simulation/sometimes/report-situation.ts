@@ -1,6 +1,6 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import type { Step } from '../../../shared/table/step.ts'
-import { type RawItem, shown } from '../../support/recount/books.ts'
+import { type RawItem, wholeRow } from '../../support/recount/books.ts'
 import { count } from '../world/tally.ts'
 import { type World } from '../world/world.ts'
 
@@ -62,11 +62,11 @@ function isCommit(refused: Refused) {
 }
 
 function itemOf({ step }: Refused): Readonly<Record<string, unknown>> {
-  return step.kind === 'put' ? shown(step.item) : {}
+  return step.kind === 'put' ? wholeRow(step.item) : {}
 }
 
 function attemptIn(item: RawItem = {}): number {
-  return Number(shown(item)['attempt'])
+  return Number(wholeRow(item)['attempt'])
 }
 
 function compares({ step }: Refused, field: string, test: string) {

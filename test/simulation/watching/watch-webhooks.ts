@@ -1,5 +1,5 @@
 import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
-import { type RawItem, shown, text } from '../../support/recount/books.ts'
+import { type RawItem, text, wholeRow } from '../../support/recount/books.ts'
 import { reportSituation } from '../sometimes/report-situation.ts'
 import { type Process } from '../world/process.ts'
 import { deliveryRow } from '../world/rows.ts'
@@ -76,7 +76,7 @@ function newRows(
   isMeant: (key: TableChange['key']) => boolean,
 ): readonly RawItem[] {
   return written.flatMap(({ key, before, after }) =>
-    before === undefined && after && isMeant(key) ? [shown(after)] : [],
+    before === undefined && after && isMeant(key) ? [wholeRow(after)] : [],
   )
 }
 
@@ -192,7 +192,7 @@ export function watchAlerts(world: World): () => readonly string[] {
   world.onStarted.push((process) => startsMs.set(process, atMs()))
   world.onChange.push(({ key, before, after }) => {
     if (key.sk !== 'DELIVERY' || after?.['status'] !== 'abandoned') return
-    const id = text(shown(after), 'delivery_id')
+    const id = text(wholeRow(after), 'delivery_id')
     if (before?.['attempts'] !== after['attempts']) abandoned.push({ id, atMs: atMs() })
     else if (before?.['work'] === 'alert' && after['work'] === undefined)
       noted.push({ id, atMs: atMs() })

@@ -1,6 +1,6 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { DAY_MS } from '../../../shared/time.ts'
-import { booksOf, type RawItem, shown, text } from '../../support/recount/books.ts'
+import { booksOf, type RawItem, text, wholeRow } from '../../support/recount/books.ts'
 import { cancelledRequest } from './provider-network.ts'
 import type { World } from './world.ts'
 
@@ -14,7 +14,7 @@ export function rowsOf(
 ): readonly StoredItem[] {
   return table
     .items(`${kind}#`)
-    .map(shown)
+    .map(wholeRow)
     .filter((row) =>
       Object.entries({ sk: kind, ...having }).every(([name, value]) => row[name] === value),
     )
@@ -30,7 +30,7 @@ export function clientRow(world: WithTable, id: unknown): StoredItem {
 function rowOf(kind: string) {
   return ({ table }: WithTable, id: unknown): StoredItem | undefined => {
     const row = table.item({ pk: `${kind}#${String(id)}`, sk: kind })
-    return row && shown(row)
+    return row && wholeRow(row)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
 import type { Key } from '../../../shared/table/keys.ts'
-import { type RawItem, shown } from '../../support/recount/books.ts'
+import { type RawItem, wholeRow } from '../../support/recount/books.ts'
 import type { Process } from './process.ts'
 import type { World } from './world.ts'
 
@@ -57,7 +57,7 @@ export function watchStates(world: World, meant: RegExp, name: string): States {
   world.onChange.push(({ key, after }) => {
     if (after === undefined || !meant.test(`${key.pk} ${key.sk}`)) return
     const id = String(after[name])
-    of.set(id, [...(of.get(id) ?? []), { row: shown(after), sinceMs: world.scheduler.nowMs() }])
+    of.set(id, [...(of.get(id) ?? []), { row: wholeRow(after), sinceMs: world.scheduler.nowMs() }])
   })
   return {
     of,
@@ -76,7 +76,7 @@ export function onWrite(world: World, meant: RegExp, listen: (write: Write) => v
     const all = { world, written, worker: world.acting, nowMs: world.scheduler.nowMs() }
     for (const { key, before, after } of written) {
       if (after === undefined || !meant.test(`${key.pk} ${key.sk}`)) continue
-      const rows = { before: shown(before ?? {}), after: shown(after) }
+      const rows = { before: wholeRow(before ?? {}), after: wholeRow(after) }
       listen({ ...all, key, ...rows, isNew: before === undefined })
     }
   })

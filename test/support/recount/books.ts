@@ -39,7 +39,7 @@ export function booksOf(items: readonly RawItem[]) {
     events: byPk('EVENT#').map(whole),
     // The status is in `status`, which an index lists, or in `state`.
     deliveries: bySk((sk) => sk === 'DELIVERY').map(
-      (item): RawItem => ({ ...shown(item), status: item['status'] ?? item['state'] }),
+      (item): RawItem => ({ ...wholeRow(item), status: item['status'] ?? item['state'] }),
     ),
     attempts: bySk((sk) => sk.startsWith('ATTEMPT#')),
     shards: bySk((sk) => sk.startsWith('SHARD#')),
@@ -69,7 +69,7 @@ export function whole(item: RawItem): RawItem {
   const event = { event_id: id, type: sk, client_id: owner, fired_at: listedAt }
   const said =
     sk === 'PAYMENT'
-      ? { created_at: listedAt, currency: 'IDR', client_id: owner, ...payment(item) }
+      ? { created_at: listedAt, currency: 'IDR', client_id: owner, ...wholePayment(item) }
       : event
   return {
     payment_id: String(pk).replace(/^(EVENT#payment|PAYMENT)#/, ''),
@@ -79,7 +79,13 @@ export function whole(item: RawItem): RawItem {
   }
 }
 
-function payment({ details, status, paid_at, ended_by: source, ended_at: at = paid_at }: RawItem) {
+function wholePayment({
+  details,
+  status,
+  paid_at,
+  ended_by: source,
+  ended_at: at = paid_at,
+}: RawItem) {
   const transitions = source === undefined ? [] : [{ status, at, source }]
   return { ...toItem(readDetails(details)), transitions }
 }
@@ -87,7 +93,7 @@ function payment({ details, status, paid_at, ended_by: source, ended_at: at = pa
 const shownRows = new WeakMap<RawItem, RawItem>()
 
 /** A row of any kind; a visible payment, an event and a delivery with all their fields. */
-export function shown(item: RawItem): RawItem {
+export function wholeRow(item: RawItem): RawItem {
   const isDelivery = item['sk'] === 'DELIVERY'
   const isWhole = !isDelivery && !('details' in item) && !String(item['pk']).startsWith('EVENT#')
   if (isWhole) return item
