@@ -1,3 +1,4 @@
+import { UPSTREAM } from '../shared/table/upstream.ts'
 import type { RuleName, TreeRuleName } from './architecture-rules.ts'
 
 /**
@@ -117,6 +118,7 @@ export const SAMPLES: Readonly<
     ],
     ['shared/sync/provider-row.ts', 'const own = /^py-/', `const fee = 'xendit_fee_minor'`],
     ['shared/books/get-books.ts', `const account = 'CASH'`, `// CASH`],
+    ['shared/sync/head-store.ts', `const provider = '${UPSTREAM}'`, 'const provider = UPSTREAM'],
   ],
   'file names are kebab-case and specific': [
     ['shared/payment/payment-utils.ts', '', ''],

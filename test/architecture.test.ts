@@ -3,6 +3,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../functions/manifest.ts'
 import { withWritten } from '../infra/local/terminal/with-written.ts'
+import { UPSTREAM } from '../shared/table/upstream.ts'
 import {
   isOfManifest,
   RULES,
@@ -99,6 +100,12 @@ describe.each(TREE_RULE_NAMES)('the rule: %s', (rule) => {
     expect(TREE_RULES[rule](refused)).not.toStrictEqual([])
     expect(TREE_RULES[rule](accepted)).toStrictEqual([])
   })
+})
+
+it('callbacks are parsed in the folder that has the name of the provider', () => {
+  expect(projectText('functions/callback/receive-provider-callback.ts')).toContain(
+    `/provider/${UPSTREAM}/`,
+  )
 })
 
 it('docs/dependencies.md shows the code as it is; otherwise: npm run picture -- --write', () => {

@@ -33,7 +33,8 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async ([asked,
   const figures = measured.map((flow) => ({ name: flow.name, figures: flowFigures(flow.files) }))
   if (name !== undefined)
     console.log(fileList(measured.find((flow) => flow.name === name)?.files ?? []))
-  else if (asked === '--json') console.log(JSON.stringify(figures))
+  else if (asked === '--json')
+    console.log(JSON.stringify(figures.map((flow) => ({ ...flow, title: titleOf(flow.name) }))))
   else
     console.log(
       `${figuresTable('Measured', figures)}\n\n${figuresTable('Flow', limitsOf(figures))}`,
@@ -70,10 +71,15 @@ type NamedFigures = { readonly name: FlowName; readonly figures: FlowFigures }
 function figuresTable(title: string, flows: readonly NamedFigures[]): string {
   const heading = Object.values(GROUPS).flatMap((group) => [`${group}: files`, 'lines'])
   const rows = flows.map(({ name, figures: { own, technical, basic } }) => [
-    `\`${name}\`: ${FLOWS[name]}`,
+    titleOf(name),
     ...[own, technical, basic].flatMap(({ files, lines }) => [files, lines]),
   ])
   return markdownTable([title, ...heading], rows)
+}
+
+/** The first cell of a flow's row. */
+function titleOf(name: FlowName): string {
+  return `\`${name}\`: ${FLOWS[name]}`
 }
 
 function limitsOf(flows: readonly NamedFigures[]): readonly NamedFigures[] {

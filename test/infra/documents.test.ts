@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { answersClients, routeKeyOf } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { ACTIONS } from '../../infra/operate/admin/action.ts'
 import { parseDeployCommand } from '../../infra/operate/deploy/run-deploy.ts'
@@ -98,6 +99,14 @@ describe('the first deployment in docs/operations.md', () => {
     expect(named).toStrictEqual(steps.slice(0, -1))
     expect(actions.at(-1)).toMatch(/^`npm run deploy -- --stage prod --init` again/)
   })
+})
+
+it('the table of the API in the README has every route that merchants call', () => {
+  const cells = matchesIn(README, /^\| (`(?:GET|POST) .*?`) \|/gm)
+  const named = cells.flatMap((cell) => matchesIn(cell, /`([^`]+)`/g))
+  const routes = MANIFEST.filter(answersClients).flatMap((spec) => routeKeyOf(spec) ?? [])
+
+  expect(named.toSorted()).toStrictEqual(routes.toSorted())
 })
 
 it('the table of money movements in the README names functions of the manifest and files of the domain', () => {

@@ -8,7 +8,7 @@ import { channelTable } from '../../infra/local/openapi/channel-table.ts'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
 import { HTTP_STATUS } from '../../shared/errors.ts'
-import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../shared/event/event.ts'
+import { EVENT_TYPES, STATUS_EVENT_TYPES, TEST_EVENT_TYPE } from '../../shared/event/event.ts'
 import { REVERSAL_KINDS } from '../../shared/journal/payment-money.ts'
 import { FAILURE_REASONS } from '../../shared/payment-status.ts'
 import { timestampOf } from '../../shared/time.ts'
@@ -69,6 +69,12 @@ it('the table of events has every event, in order', () => {
   const events = rows(webhooks, /^\| `((?:payment|gateway)\.[a-z]+)` \|/gm).flat()
 
   expect(events).toStrictEqual([...EVENT_TYPES, TEST_EVENT_TYPE])
+})
+
+it('the page of webhooks names the events of which a payment has at most one', () => {
+  const [, named = ''] = /at most one of (.*?`)\./.exec(webhooks) ?? []
+
+  expect(rows(named, /`([a-z.]+)`/g).flat()).toStrictEqual([...STATUS_EVENT_TYPES])
 })
 
 it('the rate limits are those of production, and every kind of reversal is listed', () => {

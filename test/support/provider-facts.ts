@@ -60,42 +60,53 @@ export type ChannelFacts = {
    * 2026-09-30.
    */
   readonly amounts: readonly [number, number]
+  /** When the provider settles a capture: within minutes, or after so many business days. */
+  readonly settles: 'at once' | number
+  /** The numbers of the bank's virtual accounts. */
+  readonly accounts?: RegExp
 }
 
 export const CHANNEL_FACTS: readonly ChannelFacts[] = [
-  bank('BCA', [10_000, 50_000_000]),
-  bank('BNI', [1, 50_000_000]),
-  bank('BRI', [1, 50_000_000_000]),
-  bank('MANDIRI', [1, 50_000_000_000]),
-  bank('PERMATA', [1, 9_999_999_999]),
+  bank('BCA', { amounts: [10_000, 50_000_000], accounts: /^38165\d{10}$/, settles: 1 }),
+  bank('BNI', { amounts: [1, 50_000_000], accounts: /^8808\d{12}$/, settles: 'at once' }),
+  bank('BRI', { amounts: [1, 50_000_000_000], accounts: /^13282\d{13}$/, settles: 'at once' }),
+  bank('MANDIRI', { amounts: [1, 50_000_000_000], accounts: /^88608\d{11}$/, settles: 'at once' }),
+  bank('PERMATA', { amounts: [1, 9_999_999_999], accounts: /^7293\d{12}$/, settles: 'at once' }),
   wallet('OVO', {
     properties: Phone,
     permille: 20n,
     lifetimeSeconds: 55,
     amounts: [100, 20_000_000],
+    settles: 2,
   }),
-  wallet(
-    'DANA',
-    { properties: ReturnUrls, permille: 15n, lifetimeSeconds: DAY, amounts: [100, 20_000_000] },
-    500n,
-  ),
+  wallet('DANA', {
+    properties: ReturnUrls,
+    permille: 15n,
+    flat: 500n,
+    lifetimeSeconds: DAY,
+    amounts: [100, 20_000_000],
+    settles: 2,
+  }),
   wallet('LINKAJA', {
     properties: ReturnUrls,
     permille: 15n,
     lifetimeSeconds: 1_800,
     amounts: [1, 20_000_000],
+    settles: 2,
   }),
   wallet('SHOPEEPAY', {
     properties: ReturnUrls,
     permille: 20n,
     lifetimeSeconds: 1_800,
     amounts: [1, 20_000_000],
+    settles: 2,
   }),
   wallet('GOPAY', {
     properties: GopayUrls,
     permille: 20n,
     lifetimeSeconds: 1_800,
     amounts: [1, 50_000_000],
+    settles: 1,
   }),
   {
     ...wallet('QRIS', {
@@ -103,6 +114,7 @@ export const CHANNEL_FACTS: readonly ChannelFacts[] = [
       permille: 7n,
       lifetimeSeconds: 2 * DAY,
       amounts: [1, 20_000_000],
+      settles: 2,
     }),
     ...({ method: 'qris', channelCode: undefined, transactionCode: 'QRIS' } as const),
   },
@@ -126,27 +138,33 @@ export const Rupiah = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
 export const Country = v.literal('ID')
 export const Currency = v.literal('IDR')
 
-function bank(name: string, amounts: ChannelFacts['amounts']): ChannelFacts {
+function bank(
+  name: string,
+  terms: Required<Pick<ChannelFacts, 'amounts' | 'accounts' | 'settles'>>,
+): ChannelFacts {
   const names = {
     channelCode: name,
     providerCode: `${name}_VIRTUAL_ACCOUNT`,
     transactionCode: name,
   }
-  const terms = {
+  const commonTerms = {
     properties: VirtualAccount,
     permille: 0n,
     flat: 4_000n,
     lifetimeSeconds: DAY,
-    amounts,
   }
-  return { method: 'virtual_account', ...names, ...terms }
+  return { method: 'virtual_account', ...names, ...commonTerms, ...terms }
 }
 
-type Terms = Pick<ChannelFacts, 'properties' | 'permille' | 'lifetimeSeconds' | 'amounts'>
+type WalletTerms = Pick<
+  ChannelFacts,
+  'properties' | 'permille' | 'lifetimeSeconds' | 'amounts' | 'settles'
+> &
+  Partial<Pick<ChannelFacts, 'flat'>>
 
-function wallet(name: string, terms: Terms, flat = 0n): ChannelFacts {
+function wallet(name: string, terms: WalletTerms): ChannelFacts {
   const names = { channelCode: name, providerCode: name, transactionCode: `ID_${name}` }
-  return { method: 'ewallet', ...names, ...terms, flat }
+  return { method: 'ewallet', ...names, flat: 0n, ...terms }
 }
 
 const CreateBody = v.pipe(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { slicesSince } from '../../shared/audit/audit-parts.ts'
+import { auditEvent } from '../../shared/audit/judged/audit-event.ts'
 import { auditPayment } from '../../shared/audit/judged/audit-payment.ts'
 import { auditBank, registeredAccounts } from '../../shared/audit/judged/audit-settlement.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
@@ -102,6 +103,17 @@ function settlement(changes: number, entered: object, accountNo = '99') {
 
 const REGISTERED = { bank, bank_since: since, bank_is_change: true }
 const ON_SETTLEMENT = { since, isChange: true }
+
+it.each([
+  ['is reported within', -1, 1],
+  ['may be gone after', 0, 0],
+])('a missing event %s ninety days from the end of its payment', (_, ms, reported) => {
+  const at = addMs(payment.transitions.at(-1)?.at ?? payment.createdAt, 90 * DAY_MS + ms)
+
+  expect(auditEvent(payment, { name: 'payment.succeeded', item: undefined }, at)).toHaveLength(
+    reported,
+  )
+})
 
 describe('auditBank', () => {
   it('takes the account that was entered last, even if the clock of its operator was slow', () => {

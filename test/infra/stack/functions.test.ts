@@ -23,6 +23,20 @@ it('function names are within Lambda’s limit, even with the longest stage name
   expect(Math.max(...longest)).toBeLessThanOrEqual(64)
 })
 
+it('every endpoint of merchants is a look-up, except those that get canaries: payments, balance and settlements', () => {
+  const withCanary = MANIFEST.filter((spec) => answersClients(spec) && !spec.lookup)
+
+  expect(withCanary.map(({ name }) => name)).toStrictEqual([
+    'api-create-payment',
+    'api-list-payments',
+    'api-get-payment',
+    'api-cancel-payment',
+    'api-get-balance',
+    'api-list-settlements',
+    'api-get-settlement',
+  ])
+})
+
 describe('environment of the functions', () => {
   it.each([
     ['the fee contract of the stage', OTHER_FIGURES, String.raw`\"providerFees\":\"invoiced\"`],

@@ -2,7 +2,11 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { InvariantError } from '../../../shared/errors.ts'
 import { minor } from '../../../shared/money.ts'
-import { expiryOf, nextCheckAt } from '../../../shared/payment/channel/channel-timing.ts'
+import {
+  expectedSettlement,
+  expiryOf,
+  nextCheckAt,
+} from '../../../shared/payment/channel/channel-timing.ts'
 import {
   CHANNELS,
   type ChannelChoice,
@@ -13,12 +17,14 @@ import {
 import { estimatePricing } from '../../../shared/payment/new-payment.ts'
 import {
   addMs,
+  DAY_MS,
   entryInForce,
   HOUR_MS,
   MINUTE_MS,
   msBetween,
   SECOND_MS,
   type Timestamp,
+  timestampOf,
 } from '../../../shared/time.ts'
 import { BANKS, CHANNEL_FACTS } from '../../support/provider-facts.ts'
 
@@ -73,6 +79,23 @@ it('isSupportedBank knows the banks of the documents and no other name', () => {
 
   expect(names.filter((name) => isSupportedBank(name, NOW))).toStrictEqual([...BANKS])
 })
+
+it('every channel has its facts, by the name that merchants use', () => {
+  const names = CHANNELS.map(({ method, code }) => `${method} ${code}`)
+  const described = CHANNEL_FACTS.map(({ method, channelCode = '' }) => `${method} ${channelCode}`)
+
+  expect(names.toSorted()).toStrictEqual(described.toSorted())
+})
+
+it.each(CHANNEL_FACTS)(
+  'expectedSettlement of $providerCode is when the provider settles: $settles',
+  ({ settles, ...channel }) => {
+    const monday = timestampOf(Date.UTC(2026, 10, 16, 5))
+    const wait = settles === 'at once' ? 5 * MINUTE_MS : settles * DAY_MS
+
+    expect(expectedSettlement(channel, monday)).toBe(addMs(monday, wait))
+  },
+)
 
 describe('entryInForce', () => {
   it.each([

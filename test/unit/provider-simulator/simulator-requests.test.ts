@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { requireChannel } from '../../../infra/local/provider-simulator/channels.ts'
 import { CHANNEL_FACTS } from '../../support/provider-facts.ts'
 import { aRequestBody, FINAL, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 
@@ -35,8 +36,24 @@ describe('a request of the provider simulator', () => {
     },
   )
 
+  it.for(CHANNEL_FACTS)(
+    'has the name, the fee and the settlement that the provider documents for $providerCode',
+    ({ method, providerCode, transactionCode, permille, flat, lifetimeSeconds, settles }) => {
+      expect(requireChannel(providerCode)).toMatchObject({
+        transactionCode,
+        feeBps: Number(permille) * 10,
+        feeFlat: Number(flat),
+        settlement: settles === 'at once' ? { afterSeconds: 300 } : { businessDays: settles },
+        // We send the time of a virtual account, because the provider documents no default.
+        ...(method !== 'virtual_account' && { lifetimeSeconds }),
+      })
+    },
+  )
+
   it.for([
-    ['BNI_VIRTUAL_ACCOUNT', /^8808\d{12}$/],
+    ...CHANNEL_FACTS.flatMap(({ providerCode, accounts }) =>
+      accounts ? [[providerCode, accounts] as const] : [],
+    ),
     // An EMVCo string that says the amount and ends with its checksum.
     ['QRIS', /^000201010212.*53033605406150000.*6304[0-9A-F]{4}$/],
   ] as const)(
