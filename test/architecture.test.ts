@@ -86,6 +86,19 @@ describe('the source tree', () => {
 
     expect(MANIFEST.map(({ entry }) => entry).toSorted()).toStrictEqual(handlers.toSorted())
   })
+
+  it('tests each operator action by itself, besides the tests that run all of them', () => {
+    const tests = SOURCES.filter(
+      ({ path }) => path.startsWith('test/') && path !== 'test/support/operator-world.ts',
+    )
+    const actions = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
+    const untested = actions.filter(
+      ({ name, entry }) =>
+        !tests.some(({ text }) => text.includes(`'${name}'`) || text.includes(`/${entry}'`)),
+    )
+
+    expect(untested.map(({ name }) => name)).toStrictEqual([])
+  })
 })
 
 describe.each(RULE_NAMES)('the rule: %s', (rule) => {

@@ -212,7 +212,6 @@ const [suppressedAfter] = template.each(
   'ActionsSuppressorWaitPeriod',
 )
 const sweepTime = clockTime(DAILY_TIMES.sweepAtUtc)
-const auditTime = clockTime(DAILY_TIMES.auditAtUtc)
 const settlementTries = QUEUE_SETTINGS.settlements.maxReceives
 
 it.each([
@@ -239,8 +238,6 @@ it.each([
   ['docs/merchants/settlements.md', `${ELIGIBLE_AGE_MS / HOUR_MS} hours after it was paid`],
   ['README.md', `${sweepTime} UTC (stage setting \`sweepAtUtc\`)`],
   ['docs/merchants/settlements.md', `every day at ${sweepTime} UTC`],
-  ['docs/operations.md', `the daily sweep, in UTC; left out: ${sweepTime}, as in \`prod\``],
-  ['docs/operations.md', `the daily audit, in UTC; left out: ${auditTime}, as in \`prod\``],
   ['docs/operations.md', `The local gateway sweeps at ${sweepTime}.`],
   ['docs/operations.md', `after the sweep, ${sweepTime} UTC unless \`sweepAtUtc\` says otherwise`],
   [
@@ -251,6 +248,15 @@ it.each([
   expect(otherRetentions).toStrictEqual([])
   expect(projectText(document)).toContain(sentence)
 })
+
+it.each(Object.entries(DAILY_TIMES))(
+  'docs/operations.md states the time of %s that a stage has by default',
+  (name, time) => {
+    const [row] = matchesIn(operations, new RegExp(`^\\| \`${name}\` \\| (.*) \\|$`, 'gm'))
+
+    expect(row).toContain(`in UTC; left out: ${clockTime(time)}, as in \`prod\``)
+  },
+)
 
 it('production sweeps and audits at the times that the documents state', () => {
   expect(deployedStage('prod')).toMatchObject(DAILY_TIMES)

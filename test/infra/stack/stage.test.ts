@@ -2,8 +2,14 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { deployedStage } from '../../../infra/stack/stage.ts'
-import { parseStageFile, readStageFile, type StageFile } from '../../../infra/stack/stage-file.ts'
-import { PROJECT_ROOT } from '../../support/source-file.ts'
+import {
+  parseStageFile,
+  readStageFile,
+  type StageFile,
+  StageFileSchema,
+} from '../../../infra/stack/stage-file.ts'
+import { DeployedSettings } from '../../../shared/stage-settings.ts'
+import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { synthesised } from '../../support/stack-template.ts'
 
 const FILE = 'infra/stages/shop.json'
@@ -84,6 +90,16 @@ describe("a stage's file", () => {
   ] as const)('is refused with %s, by its name', (_, settings, problem) => {
     expect(() => parseWith(settings)).toThrow(FILE)
     expect(() => parseWith(settings)).toThrow(problem)
+  })
+
+  it('has its settings for functions handed on by name', () => {
+    const names = Object.keys(DeployedSettings.entries).filter(
+      (name) => name in StageFileSchema.entries,
+    )
+    const handed = projectText('infra/stack/stage.ts')
+
+    expect(names.length).toBeGreaterThan(4)
+    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(handed))).toStrictEqual([])
   })
 
   it('is refused without settings, with the names of all missing settings, and when it is not JSON', () => {
