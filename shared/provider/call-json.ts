@@ -71,6 +71,8 @@ function sendRequest({ method, url, headers, body, timeoutMs }: HttpCall) {
         headers: {
           ...headers,
           accept: JSON_TYPE,
+          // Without it a proxy may choose a coding, which nothing here decodes.
+          'accept-encoding': 'identity',
           'user-agent': 'node',
           ...(text && { 'content-type': JSON_TYPE }),
         },

@@ -33,16 +33,26 @@ export async function runSyncJobs(
   deps: SyncRun['deps'],
   { woken }: { readonly woken: boolean },
 ): Promise<void> {
-  await runSync(deps, woken && (await isRoundPast(deps)))
+  await runSync(deps, woken && (await isRoundPast(deps)) ? 'as jobs' : 'none')
 }
 
 /**
- * Reads the head if `readsHead`, runs due jobs, and logs the result. Answers the number of
+ * How a run reads the head. Several workers are woken at once: the first one makes jobs of the
+ * round before it reads, so the others do not read the same page.
+ */
+type HeadReading = 'in place' | 'as jobs' | 'none'
+
+/**
+ * Reads the head unless `none`, runs due jobs, and logs the result. Answers the number of
  * transactions that were read, and of those that are undecided. `until`: the sync has read all rows
  * that were updated before this time. `complete`: no due job is left, and no other worker has a
  * job.
  */
-async function runSync(deps: SyncRun['deps'], readsHead: boolean, shareJobs?: () => Promise<void>) {
+async function runSync(
+  deps: SyncRun['deps'],
+  reading: HeadReading,
+  shareJobs?: () => Promise<void>,
+) {
   const startMs = deps.monotonicMs()
   const run: SyncRun = {
     deps,
@@ -61,7 +71,7 @@ async function runSync(deps: SyncRun['deps'], readsHead: boolean, shareJobs?: ()
     end: 'read',
     lagMs: 0,
   }
-  const readTo = readsHead ? await readHeadRound(run) : undefined
+  const readTo = reading === 'none' ? undefined : await readHeadRound(run, reading)
   await runDueJobs(run)
   const { tally, end, lagMs } = run
   const { transactions, unanswered } = tally
@@ -83,17 +93,19 @@ async function runSync(deps: SyncRun['deps'], readsHead: boolean, shareJobs?: ()
 }
 
 /** Answers the end of the round; undefined when the reading stopped. */
-async function readHeadRound(run: SyncRun): Promise<Timestamp | undefined> {
+async function readHeadRound(run: SyncRun, reading: HeadReading): Promise<Timestamp | undefined> {
   const round = await nextRound(run.deps)
   const [first, ...others] = round.slices
   if (first === undefined) return round.to
-  const isOneSlice = others.length === 0
-  if (!isOneSlice && !(await moveHead(run.deps, round, round.slices))) {
+  const isInPlace = reading === 'in place' && others.length === 0
+  if (!isInPlace && !(await moveHead(run.deps, round, round.slices))) {
     run.end = 'overtaken'
     return undefined
   }
-  if (!(await runJob(run, first, isOneSlice ? inHead(run.deps, round) : inJob(run.deps))))
+  if (!(await runJob(run, first, isInPlace ? inHead(run.deps, round) : inJob(run.deps))))
     return undefined
+  // Another worker has the rest of the round.
+  if (isInPlace && run.end === 'overtaken') return undefined
   for (const slice of others) if (!(await claimAndRun(run, slice))) return undefined
   return round.to
 }
@@ -182,5 +194,5 @@ export function syncProviderTransactions(deps: SyncRun['deps'] & Pick<Deps, 'que
       await queues.send('sync', { body: {}, delaySeconds: 0, group: 'sync' })
     }
   }
-  return runSync(deps, true, wakeHelpers)
+  return runSync(deps, 'in place', wakeHelpers)
 }

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { DEFLATED_WORDS } from './deflated-words.ts'
+import { DEFLATED_WORDS, WRITTEN_WITH } from './deflated-words.ts'
 
 /**
  * A text as the table stores it: the number of its dictionary in one byte, then raw deflate. The
@@ -8,11 +8,9 @@ import { DEFLATED_WORDS } from './deflated-words.ts'
  */
 export type DeflatedText = Uint8Array
 
-const NEWEST = DEFLATED_WORDS.length - 1
-
 export function deflateText(text: string): DeflatedText {
-  const dictionary = wordsOf(NEWEST)
-  return Uint8Array.from([NEWEST, ...deflateRawSync(text, { level: 9, dictionary })])
+  const dictionary = wordsOf(WRITTEN_WITH)
+  return Uint8Array.from([WRITTEN_WITH, ...deflateRawSync(text, { level: 9, dictionary })])
 }
 
 function wordsOf(version: number | undefined): Buffer | undefined {

@@ -78,7 +78,7 @@ export const DeliverySchema = v.pipe(
 )
 function withIndexFields(row: unknown): unknown {
   const { id: deliveryId, owner: endpointId, listedAt: createdAt } = Object(row)
-  return { deliveryId, endpointId, createdAt, firedAt: createdAt, ...Object(row) }
+  return { firedAt: createdAt, ...Object(row), deliveryId, endpointId, createdAt }
 }
 
 /** `unlisted`: no attempt has failed yet, or the last succeeded: no index entry has its status. */

@@ -110,7 +110,7 @@ describe('sync: the head', () => {
         },
       })
 
-      expect(await syncProviderTransactions(raced)).toMatchObject({ complete: false })
+      expect(await syncProviderTransactions(raced)).toMatchObject({ until: null, complete: false })
 
       expect(deps.lines.at(-1)).toMatchObject({ fields: { end: 'overtaken', incomplete: 0 } })
       expect(await deps.table.get(HEAD)).toMatchObject({ round: 2 })
@@ -146,8 +146,8 @@ describe('sync: the head', () => {
     [300, 600, 1],
     [300, 6_000, 9],
     [300, 60_000, 28],
-    [21_480, 600, 1],
-    [21_481, 600, 2],
+    [1_680, 600, 1],
+    [1_681, 600, 2],
     [864_000, 600, 28],
   ] as const)(
     'reads a round after %d s, at a quota of %d calls, in %d slices',
@@ -205,6 +205,22 @@ describe('sync: the head', () => {
     await runSyncJobs(slow, { woken: false })
     // Each of the two rounds left six pages of the same rows.
     expect(deps.lines.at(-1)).toMatchObject({ fields: { end: 'read', transactions: 600 } })
+  })
+
+  it('reads a page once when two workers are woken', async ({ deps, rows, paid }) => {
+    const { listings, state } = await withBacklog(deps, rows, 0)
+    rows.push(rowNow(deps, paid))
+    const others: Promise<void>[] = []
+    state.answer = () => {
+      others.push(runSyncJobs(deps, { woken: true }))
+      return undefined
+    }
+
+    await runSyncJobs(deps, { woken: true })
+    await Promise.all(others)
+
+    expect(listings).toHaveLength(1)
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
   })
 
   it('reads new rows for deferred callbacks, but not within two minutes of a round', async ({

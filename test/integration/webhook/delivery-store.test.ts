@@ -283,3 +283,17 @@ describe('the announcement of a payment (design section 4, Announce)', () => {
     expect(await listEventsOf(deps, subject)).toHaveLength(51)
   })
 })
+
+it('a delivery is of the endpoint that its index names, whatever else its row says', async ({
+  deps,
+  endpoint,
+}) => {
+  const { deliveryId } = await dueDelivery(deps, endpoint)
+  const set = { endpointId: 'we_other', deliveryId: 'whd_other', createdAt: '2020-01-01' }
+  await deps.table.write(update(deliveryKey(deliveryId), { set }, exists))
+
+  expect(await findDelivery(deps, deliveryId)).toMatchObject({
+    deliveryId,
+    endpointId: endpoint.endpointId,
+  })
+})
