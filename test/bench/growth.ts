@@ -71,16 +71,15 @@ async function measureGrowth(payments: number) {
     } while (deps.sent.length > 0)
   }
   const settle = () => settleClient(deps, clientId, {})
-  const page = (number: number) =>
-    listPayments(deps, { clientId, status: undefined, page: { page: number, perPage: 25 } })
 
   await measure('settle a window of all of them', settle)
   const [settlement] = await listSettlements(deps, clientId, { page: 1, perPage: 1 })
   if (settlement === undefined) throw new Error('nothing was settled')
   const { settlementId } = settlement
   await measureConstant('balance', () => getBalance(deps, clientId))
-  await measureConstant('list, first page', () => page(1))
-  await measure('list, last page', () => page(Math.ceil(payments / 25)))
+  await measureConstant('list, first page', () =>
+    listPayments(deps, { clientId, status: undefined, page: { page: 1, perPage: 25 } }),
+  )
   await measureConstant('list of settlements', () =>
     listSettlements(deps, clientId, { page: 1, perPage: 25 }),
   )
