@@ -1,22 +1,18 @@
-import { handler as getBooks } from '../../functions/admin/get-books.ts'
-import { handler as listSettlementsAction } from '../../functions/admin/list-settlements.ts'
 import { auditClient, auditRecordedSettlement } from '../../shared/audit/run-audits.ts'
 import type { Client } from '../../shared/client/client.ts'
 import type { Deps } from '../../shared/deps.ts'
-import { bookDay } from '../../shared/journal/day-totals.ts'
 import { getBalance } from '../../shared/ledger/ledger-store.ts'
 import { listPayments, paymentsOfReference } from '../../shared/payment/list-payments.ts'
 import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
-import { listSettlements, markClosed } from '../../shared/settlement/settlement-store.ts'
+import { listSettlements } from '../../shared/settlement/settlement-store.ts'
 import {
   settlementEntries,
   settlementStatement,
 } from '../../shared/settlement/statement/settlement-entries.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 import { markdownTable } from '../support/markdown-table.ts'
-import { invokeAdmin } from '../support/operator-actions.ts'
 import { storePosted, succeededPayment } from '../support/paid-builders.ts'
 import { aStoredClient } from '../support/payment-builders.ts'
 import type { TestDeps } from '../support/test-deps.ts'
@@ -75,16 +71,15 @@ async function measureGrowth(payments: number) {
     } while (deps.sent.length > 0)
   }
   const settle = () => settleClient(deps, clientId, {})
-  const page = (number: number) =>
-    listPayments(deps, { clientId, status: undefined, page: { page: number, perPage: 25 } })
 
   await measure('settle a window of all of them', settle)
   const [settlement] = await listSettlements(deps, clientId, { page: 1, perPage: 1 })
   if (settlement === undefined) throw new Error('nothing was settled')
   const { settlementId } = settlement
   await measureConstant('balance', () => getBalance(deps, clientId))
-  await measureConstant('list, first page', () => page(1))
-  await measure('list, last page', () => page(Math.ceil(payments / 25)))
+  await measureConstant('list, first page', () =>
+    listPayments(deps, { clientId, status: undefined, page: { page: 1, perPage: 25 } }),
+  )
   await measureConstant('list of settlements', () =>
     listSettlements(deps, clientId, { page: 1, perPage: 25 }),
   )
@@ -183,81 +178,4 @@ function failuresIn([smallest, ...larger]: readonly Growth[]): readonly string[]
         : [`${action} costs ${rounded(more)} units more at ${payments} payments`]
     }),
   )
-}
-
-const CSV = { format: 'csv' }
-const COMMANDS = [
-  ['get-books --from --to --format csv', getBooks, CSV],
-  ['list-settlements --from --to --format csv', listSettlementsAction, CSV],
-  [
-    'list-settlements --status failed --from --to --format csv',
-    listSettlementsAction,
-    { ...CSV, status: 'failed' },
-  ],
-  ['get-books --from --to', getBooks, {}],
-] as const
-
-export async function measureMonthEnd(clients: number, weeks = 52) {
-  const { deps, meter } = meteredDeps()
-  const { clock } = deps
-  const all: Client[] = []
-  for (let made = 0; made < clients; made++) {
-    clock.set(addMs(clock.now(), 1))
-    all.push(await aStoredClient(deps, { settlementFloorMinor: 0 as never }))
-  }
-  for (let week = 0; week < weeks; week++) {
-    const paidAt = clock.now()
-    clock.set(addMs(paidAt, DAY_MS + HOUR_MS))
-    for (const [number, client] of all.entries()) {
-      await makePayments(deps, client, 2, paidAt)
-      const { settlement } = await settleClient(deps, client.clientId, {})
-      if (settlement === undefined) throw new Error('nothing was settled')
-      const status = (number + week) % 10 === 0 ? 'failed' : 'manual_paid'
-      await deps.table.write(markClosed({ ...settlement, status, settledAt: clock.now() }))
-    }
-    clock.set(addMs(paidAt, 7 * DAY_MS))
-  }
-  const days = { from: bookDay(addMs(clock.now(), -30 * DAY_MS)), to: bookDay(clock.now()) }
-  const measured = []
-  for (const [command, handler, input] of COMMANDS) {
-    meter.take()
-    const startedMs = performance.now()
-    let [lines, runs] = [0, 0]
-    await everyPage(async (cursor) => {
-      const asked = { ...days, ...input, ...(cursor !== undefined && { cursor }) }
-      const { status, body } = await invokeAdmin(handler, deps, asked)
-      const part = body as {
-        readonly csv?: string
-        readonly cursor?: string
-        readonly balanced?: boolean
-      }
-      if (status !== 200 || part.balanced === false)
-        throw new Error(`${command}: ${JSON.stringify(body)}`)
-      lines += (part.csv ?? '').split('\n').length - 1
-      runs++
-      return part.cursor
-    })
-    const seconds = (performance.now() - startedMs) / 1_000
-    measured.push({ command, lines, runs, seconds, reads: meter.take().reads })
-  }
-  return measured
-}
-
-export async function monthEndReport() {
-  const commands = await measureMonthEnd(1_000)
-  const inAll = commands.reduce((sum, { seconds }) => sum + seconds, 0)
-  const whole = (count: number) => Math.round(count).toLocaleString('en')
-  const rows = commands.map(({ command, lines, runs, seconds, reads }) => [
-    `\`${command}\``,
-    lines === 0 ? '' : whole(lines - 1),
-    runs,
-    seconds.toFixed(1),
-    whole(reads),
-  ])
-  const table = markdownTable(['Command', 'Lines', 'Runs', 'Seconds', 'Read units'], rows)
-  return {
-    text: `1,000 merchants, each settled every week of a year, on the table in memory:\n\n${table}`,
-    // The owner of the books waits at most five minutes for all commands.
-    failures: inAll <= 300 ? [] : [`the month end takes ${Math.round(inAll)} seconds`],
-  }
 }

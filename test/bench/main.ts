@@ -7,7 +7,7 @@ import { PROJECT_ROOT } from '../support/source-file.ts'
 import { synthesised, synthesisedFront } from '../support/stack-template.ts'
 import { costReport } from './costs.ts'
 import { floorReport } from './floor/floor.ts'
-import { growthReport, monthEndReport } from './growth.ts'
+import { growthReport } from './growth.ts'
 import { measureFlows } from './measure-flows.ts'
 import { measureRequests, requestsReport } from './requests/requests.ts'
 import { startReport } from './start/start-report.ts'
@@ -44,11 +44,6 @@ const SUITES: Readonly<Record<string, Suite>> = {
   growth: {
     does: 'lists, balance, settling, statements, audits at a hundred to thirty thousand payments',
     run: growthReport,
-  },
-  'month-end': {
-    does: 'the commands of the month end with a thousand merchants',
-    document: 'docs/operations.md',
-    run: monthEndReport,
   },
   floor: {
     does: 'requests over HTTP, against a program that makes only unavoidable calls',

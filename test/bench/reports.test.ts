@@ -4,7 +4,7 @@ import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { API } from '../support/api-event.ts'
 import { matchesIn } from '../support/document-blocks.ts'
 import { projectText } from '../support/source-file.ts'
-import { growthReport, measureMonthEnd } from './growth.ts'
+import { growthReport } from './growth.ts'
 import { measureRequests, requestsReport } from './requests/requests.ts'
 
 it('docs/reliability.md has the cost of each route’s most expensive request: `npm run bench -- requests --write`', async () => {
@@ -28,17 +28,4 @@ it('the table of starts in docs/performance.md has every function: `npm run benc
 
 it('actions that must not grow with payments cost the same for 300 payments as for 100', async () => {
   expect(await growthReport([100, 300])).toMatchObject({ failures: [] })
-})
-
-it('the month end has a line for each merchant, and one for each settlement of the month', async () => {
-  const commands = await measureMonthEnd(20, 5)
-
-  // A merchant is settled every week, and its month of 31 days has four of the five; a tenth of
-  // them failed.
-  expect(commands.map(({ command, lines }) => [command, lines - 1])).toStrictEqual([
-    ['get-books --from --to --format csv', 21],
-    ['list-settlements --from --to --format csv', 80],
-    ['list-settlements --status failed --from --to --format csv', 8],
-    ['get-books --from --to', -1],
-  ])
 })

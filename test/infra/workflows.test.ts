@@ -48,12 +48,24 @@ describe.each(readdirSync(FOLDER))('the workflow %s', (name) => {
     expect(scripts.length + files.length).toBeGreaterThan(0)
   })
 
-  it('keeps no credentials after a checkout, and knows no long-lived key', () => {
-    const checkouts = stepsOf(name).filter(({ uses = '' }) => uses.startsWith('actions/checkout@'))
+  const optionsOf = (action: string) =>
+    stepsOf(name).flatMap(({ uses = '', with: options }) =>
+      uses.startsWith(`actions/${action}@`) ? [options] : [],
+    )
 
-    expect(checkouts.map((step) => step.with?.['persist-credentials'])).toStrictEqual(
+  it('installs the Node of .nvmrc', () => {
+    expect(
+      new Set(optionsOf('setup-node').map((options) => JSON.stringify(options))),
+    ).toStrictEqual(new Set(['{"node-version-file":".nvmrc"}']))
+  })
+
+  it('keeps no credentials after a checkout, and knows no long-lived key', () => {
+    const checkouts = optionsOf('checkout')
+
+    expect(checkouts.map((options) => options?.['persist-credentials'])).toStrictEqual(
       checkouts.map(() => false),
     )
+
     expect(textOf(name)).not.toMatch(/secrets\.|access-key/)
   })
 })

@@ -20,6 +20,8 @@ import { httpEvent } from '../../infra/local/triggers/http-event.ts'
 import type { Client } from '../../shared/client/client.ts'
 import type { Deps } from '../../shared/deps.ts'
 import type { InjectableHandler } from '../../shared/runtime/injectable.ts'
+import { callbackSecretName } from '../../shared/secrets.ts'
+
 import { lambdaContext } from './operator-actions.ts'
 import { aStoredClient, issueKey } from './payment-builders.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
@@ -59,6 +61,8 @@ export const API = {
 } as const satisfies Readonly<Record<string, Endpoint>>
 
 export const CALLBACK: Endpoint = { route: 'POST /callbacks/xendit', handler: receiveCallback }
+
+export const CALLBACK_TOKEN = 'a-token-of-tests'
 
 export const UNKNOWN_PATH: Endpoint = { route: '$default', handler: notFound }
 
@@ -119,6 +123,21 @@ export async function call(deps: Deps, { route, handler }: Endpoint, request: Ap
   return { requestId: event.requestContext.requestId, status, headers, text, body }
 }
 export type ApiResponse = Awaited<ReturnType<typeof call>>
+
+/** The provider reports a payment. */
+export function sendCapture(deps: TestDeps, data: object) {
+  knowCallbackToken(deps)
+  return call(deps, CALLBACK, {
+    body: { event: 'payment.capture', data },
+    headers: { 'x-callback-token': CALLBACK_TOKEN },
+  })
+}
+
+/** Another token is right too, as during its exchange. */
+export function knowCallbackToken({ secretValues }: Pick<TestDeps, 'secretValues'>): void {
+  const tokens = { callback_tokens: [CALLBACK_TOKEN, 'another-token-of-tests'] }
+  secretValues.set(callbackSecretName('test'), JSON.stringify(tokens))
+}
 
 export async function anApiClient(deps: TestDeps, fields: Partial<Client> = {}) {
   const client = await aStoredClient(deps, fields)

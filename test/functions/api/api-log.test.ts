@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import { joiningLog, jsonLog } from '../../../shared/runtime/json-log.ts'
-import { callbackSecretName } from '../../../shared/secrets.ts'
+
 import {
   API,
   type ApiRequest,
@@ -9,9 +9,9 @@ import {
   anApi,
   anApiClient,
   aPaymentBody,
-  CALLBACK,
   call,
   type Endpoint,
+  sendCapture,
   UNKNOWN_PATH,
 } from '../../support/api-event.ts'
 import { interceptTable, memoryDeps, testDeps } from '../../support/test-deps.ts'
@@ -22,7 +22,6 @@ import { interceptTable, memoryDeps, testDeps } from '../../support/test-deps.ts
  * failures whose messages quote all of them, as messages of foreign errors do.
  */
 
-const TOKEN = 'a-token-of-tests'
 function word(name: string) {
   return `zq-${name}-5501`
 }
@@ -103,7 +102,7 @@ it('a create, a callback that credits and a cancel write one line each (design: 
   const lines: object[] = []
   const log = joiningLog((_, code, line) => void lines.push({ code, ...line }))
   const plain = memoryDeps({ log })
-  plain.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN] }))
+
   // The provider's calls are logged as they are on AWS.
   const { deps, ask } = await anApi(
     {},
@@ -115,8 +114,8 @@ it('a create, a callback that credits and a cancel write one line each (design: 
   const ids = { payment_id: plain.provider.pay(payment_request_id), payment_request_id }
   const data = { ...ids, reference_id: `${String(payment['id'])}-1`, status: 'SUCCEEDED' }
 
-  const headers = { 'x-callback-token': TOKEN }
-  await call(deps, CALLBACK, { body: { event: 'payment.capture', data }, headers })
+  await sendCapture(deps, data)
+
   await ask('cancelPayment', { id: String((await create())['id']) })
 
   const created = {

@@ -15,8 +15,8 @@ import { handler as sweepSettlements } from '../../../functions/schedule/sweep-s
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
 import { referenceOf } from '../../../shared/ids.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { callbackSecretName } from '../../../shared/secrets.ts'
-import { CALLBACK, call } from '../../support/api-event.ts'
+
+import { CALLBACK, CALLBACK_TOKEN, call, knowCallbackToken } from '../../support/api-event.ts'
 import {
   fillIn,
   hostileJson,
@@ -31,7 +31,6 @@ import { interceptTable, memoryDeps, recordTable, testDeps } from '../../support
 import { rowOf, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 const RUNS = { numRuns: runs(60) }
-const TOKEN = 'a-token-of-tests'
 
 /** Names that are replaced by the ids of the test's unpaid payment and paid payment. */
 const IDS = ['$unpaid request', '$unpaid reference', '$paid request', '$paid reference', '$capture']
@@ -66,8 +65,8 @@ const anyBytes = fc
 
 async function arrange() {
   const deps = memoryDeps()
-  const tokens = [TOKEN, 'another-token-of-tests']
-  deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: tokens }))
+  knowCallbackToken(deps)
+
   const client = await aStoredClient(deps)
   const [unpaid, paid] = [await aPendingPayment(deps, client), await aPendingPayment(deps, client)]
   const capture = deps.provider.pay(paid.paymentRequestId)
@@ -92,7 +91,12 @@ it('any callback without a valid token answers 401, makes no call and writes not
       fc.oneof(anyCallback, anyBytes),
       fc.oneof(
         hostileText,
-        fc.constantFrom(undefined, `${TOKEN} `, TOKEN.slice(1), TOKEN.toUpperCase()),
+        fc.constantFrom(
+          undefined,
+          `${CALLBACK_TOKEN} `,
+          CALLBACK_TOKEN.slice(1),
+          CALLBACK_TOKEN.toUpperCase(),
+        ),
       ),
       fc.dictionary(hostileText, hostileText, { maxKeys: 3 }),
       async (body, token, otherHeaders) => {
@@ -126,7 +130,7 @@ it('a callback with a valid token has only the effect of the provider’s answer
 
       for (const body of callbacks) {
         const changesBefore = deps.changes.length
-        const { status } = await send(body, { 'x-callback-token': TOKEN })
+        const { status } = await send(body, { 'x-callback-token': CALLBACK_TOKEN })
         expect([
           status,
           Buffer.isBuffer(body) && deps.changes.length > changesBefore,

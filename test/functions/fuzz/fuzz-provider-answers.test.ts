@@ -15,8 +15,8 @@ import { ifValid } from '../../../shared/if-valid.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { HttpCall, HttpOutcome } from '../../../shared/provider/call-json.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
-import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import { API, anApiClient, aPaymentBody, CALLBACK, call } from '../../support/api-event.ts'
+import { providerSecretName } from '../../../shared/secrets.ts'
+import { API, anApiClient, aPaymentBody, call, sendCapture } from '../../support/api-event.ts'
 import { fillIn } from '../../support/hostile-values.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
@@ -28,14 +28,13 @@ import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 import { anyOutcomes, type Kind, kindOf, type Outcomes } from './hostile-provider.ts'
 
 const RUNS = { numRuns: runs(50) }
-const TOKEN = 'a-token-of-tests'
 
 type Answered = { readonly kind: Kind; readonly status: number; readonly json: unknown }
 
 async function arrange(outcomes: Outcomes, make: typeof aPendingPayment = aPendingPayment) {
   const own = memoryDeps()
   own.secretValues.set(providerSecretName('test'), PROVIDER_SECRET)
-  own.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN] }))
+
   const caller = await anApiClient(own)
   const payment = await make(own, caller)
   const {
@@ -96,8 +95,8 @@ function dueWorkAfter(seconds: number) {
 const TRIGGERS = Object.entries({
   callback: async ({ deps, payment: { paymentRequestId } }: Scene) => {
     const data = { payment_id: 'py-1', payment_request_id: paymentRequestId, reference_id: 'any' }
-    const body = { event: 'payment.capture', data }
-    const answer = await call(deps, CALLBACK, { body, headers: { 'x-callback-token': TOKEN } })
+    const answer = await sendCapture(deps, data)
+
     // 503: the provider has refused further calls for now.
     if (answer.status !== 503 && answer.status !== 200) {
       const sendAgain = { message: 'not applied yet; send it again', code: 'internal_error' }

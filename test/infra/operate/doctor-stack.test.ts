@@ -135,35 +135,27 @@ describe('the drift that CloudFormation reports to the doctor', () => {
   })
 
   const inState = (StackStatus: StackStatus) => prod.aws.stacksAre({ StackStatus })
-  const answers = (
-    command: typeof DetectStackDriftCommand | typeof DescribeStacksCommand,
-    error: Error,
-  ) => prod.aws.cloudFormation.on(command as typeof DescribeStacksCommand).rejects(error)
+  const isMissing = () =>
+    prod.aws.cloudFormation
+      .on(DescribeStacksCommand)
+      .rejects(awsRefusal('ValidationError', 'Stack does not exist'))
 
   it.each([
-    ['unclear', 'UPDATE_ROLLBACK_IN_PROGRESS', () => inState('UPDATE_ROLLBACK_IN_PROGRESS')],
-    ['wrong', 'ROLLBACK_COMPLETE', () => inState('ROLLBACK_COMPLETE')],
-    [
-      'wrong',
-      'missing',
-      () => answers(DescribeStacksCommand, awsRefusal('ValidationError', 'Stack does not exist')),
-    ],
-  ])('ends the examination, %s, when the stack is %s', async (state, status, happens) => {
+    ['unclear', ' is UPDATE_ROLLBACK_IN_PROGRESS$', () => inState('UPDATE_ROLLBACK_IN_PROGRESS')],
+    ['wrong', ' is ROLLBACK_COMPLETE$', () => inState('ROLLBACK_COMPLETE')],
+    ['wrong', '', isMissing],
+  ])('ends the examination, %s, when the stack is missing or%s', async (state, said, happens) => {
     prod = await examinedStage('prod')
     happens()
 
-    const findings = await prod.examine()
-
-    expect(findings).toMatchObject(
-      STACKS.map((name) => ({ state, detail: expect.stringContaining(name) })),
+    expect(await prod.examine()).toMatchObject(
+      STACKS.map((name) => ({ state, detail: expect.stringMatching(name + said) })),
     )
-    expect(
-      findings.every(({ detail }) => status === 'missing' || detail.endsWith(` is ${status}`)),
-    ).toBe(true)
     expect(prod.waitedMs()).toBe(0)
   })
 
-  const deniedDrift = () => answers(DetectStackDriftCommand, awsRefusal('AccessDenied'))
+  const deniedDrift = () =>
+    prod.aws.cloudFormation.on(DetectStackDriftCommand).rejects(awsRefusal('AccessDenied'))
 
   it.each([
     [
@@ -221,15 +213,5 @@ describe('npm run doctor', () => {
     dev.aws.cloudFormation.on(DescribeStacksCommand).rejects(awsRefusal('CredentialsProviderError'))
 
     expect((await doctor(dev, '--stage', 'dev')).code).toBe(3)
-  })
-
-  it.each([
-    [[], 'name the stage with --stage NAME'],
-    [['--stage', 'local'], 'stage local is reserved for the local gateway'],
-  ])('ends with 2 and the reason for the arguments %j', async (argv, message) => {
-    const { code, text } = await doctor(prod, ...argv)
-
-    expect(code).toBe(2)
-    expect(text.split('\n')[0]).toContain(message)
   })
 })

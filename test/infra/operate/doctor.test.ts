@@ -82,14 +82,10 @@ describe('the doctor', () => {
     expect(findings.filter(({ what }) => /front|origin/.test(what))).toStrictEqual([])
   })
 
-  it('calls the callback URL with a body that changes nothing, and prints neither key nor token', async () => {
+  it('asks every route with an unknown key, and prints neither key nor token', async () => {
     const text = JSON.stringify(await prod.examine())
 
     const otherRequests = prod.api.requests.filter(({ url }) => url !== CALLBACK_PATH)
-    const sentBodies = callbacks().map(({ method, body }) => `${method} ${body}`)
-    expect(new Set(sentBodies)).toStrictEqual(
-      new Set(['POST {"event":"gateway.doctor","data":{}}']),
-    )
     expect(
       otherRequests.every(
         ({ headers }) => headers.authorization === `Bearer ${unknownKey('prod')}`,
@@ -103,7 +99,7 @@ describe('the doctor', () => {
     prod.aws.secretsManager.on(GetSecretValueCommand, { SecretId: `gateway/prod/${name}` })
 
   it('names the wrong field of a provider’s secret, and then sends neither key nor tokens', async () => {
-    secretIs('provider').resolves({ SecretString: '{"secret_key": "", "callback_tokens": "hush"}' })
+    secretIs('provider').resolves({ SecretString: 'x(7Generated-hush' })
     secretIs('provider-callback').resolves({
       SecretString: '{"callback_tokens": ["hush-hush-hush"]}',
     })
@@ -188,7 +184,7 @@ describe('the doctor', () => {
       `wrong account table units: 40000 reads and 19999 writes ${NEEDED}`,
       () => tableMay(40_000, 19_999),
     ],
-    [`${stopProblem('sweep-settlements')}, should be none`, () => stop('sweep-settlements')],
+
     [`${stopProblem('api-create-payment')}, should be 240`, () => stop('api-create-payment')],
     [`${stopProblem('prove-release')}, should be none`, () => stop('prove-release')],
     [
@@ -229,11 +225,7 @@ describe('the doctor', () => {
       'unclear operator functions: AccessDeniedException',
       () => prover().rejects(awsRefusal('AccessDeniedException')),
     ],
-    [
-      'wrong provider secret: gateway/prod/provider: must be {"secret_key": "..."}, 1 to ' +
-        '1,024 printable ASCII characters without spaces',
-      () => secretIs('provider').resolves({ SecretString: 'x(7Generated' }),
-    ],
+
     [
       'wrong origin secret: gateway/prod/origin: must be {"current": "..."}, 32 to 1,024 ' +
         'printable ASCII characters without spaces',

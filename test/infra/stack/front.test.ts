@@ -10,9 +10,9 @@ import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
 import { DOMAIN, OPTIONAL_STAGES, stageWith } from '../../support/stage-options.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 
+const BEHIND_FRONT = { domain: DOMAIN, front: 'cloudfront' } as const
 const stage = stageWith({
-  domain: DOMAIN,
-  front: 'cloudfront',
+  ...BEHIND_FRONT,
   throttle: { requestsPerSecond: 200, burst: 100 },
   routeThrottles: {
     'POST /v1/payments': { requestsPerSecond: 10, burst: 20 },
@@ -107,9 +107,7 @@ describe('firewall of the front', () => {
     'limits one address far below the throttle of each route of %s',
     (name) => {
       const { throttle, routeThrottles } = deployedStage(name)
-      const limits = limited(
-        synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, name)),
-      )
+      const limits = limited(synthesisedFront(stageWith(BEHIND_FRONT, name)))
       const routes = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? []).map((route) => {
         const rulePrefix = route.includes('/callbacks/')
           ? 'callbacks'
@@ -135,9 +133,7 @@ describe('firewall of the front', () => {
   )
 
   it('has the limits in prod that docs/merchants.md states', () => {
-    const [, creates, all] = limited(
-      synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, 'prod')),
-    )
+    const [, creates, all] = limited(synthesisedFront(stageWith(BEHIND_FRONT, 'prod')))
     const page = projectText('docs/merchants.md')
 
     expect(page).toContain(
@@ -167,10 +163,7 @@ describe('CloudFront before the API', () => {
 
 describe('API domain', () => {
   it.each([
-    [
-      'behind CloudFront, before there is a certificate',
-      stageWith({ domain: DOMAIN, front: 'cloudfront' }),
-    ],
+    ['behind CloudFront, before there is a certificate', stageWith(BEHIND_FRONT)],
     [
       'with a certificate, but without a front',
       OPTIONAL_STAGES['dev with a domain'] ?? stageWith({}),

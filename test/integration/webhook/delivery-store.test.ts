@@ -284,16 +284,13 @@ describe('the announcement of a payment (design section 4, Announce)', () => {
   })
 })
 
-it('a delivery is of the endpoint that its index names, whatever else its row says', async ({
-  deps,
-  endpoint,
-}) => {
-  const { deliveryId } = await dueDelivery(deps, endpoint)
+it('a delivery is of the endpoint that its index names, whatever else its row says', async () => {
+  const { deps, delivery } = await dueDelivery()
+  const { deliveryId, endpointId, createdAt } = delivery
   const set = { endpointId: 'we_other', deliveryId: 'whd_other', createdAt: '2020-01-01' }
   await deps.table.write(update(deliveryKey(deliveryId), { set }, exists))
 
-  expect(await findDelivery(deps, deliveryId)).toMatchObject({
-    deliveryId,
-    endpointId: endpoint.endpointId,
-  })
+  const found = await findDelivery(deps, deliveryId)
+
+  expect(found).toMatchObject({ deliveryId, endpointId, createdAt })
 })

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { handler as listEndpoints } from '../../../functions/admin/list-endpoints.ts'
 import { handler as registerEndpoint } from '../../../functions/admin/register-endpoint.ts'
 import type { EndpointId } from '../../../shared/ids.ts'
 import { endpointKey } from '../../../shared/table/keys.ts'
@@ -143,4 +144,17 @@ describe('register-endpoint (spec 2.4)', () => {
     expect(await register(deps, clientId)).toMatchObject({ status: 200 })
     expect(await register(deps, clientId)).toMatchObject({ status: 422, body })
   })
+})
+
+it('list-endpoints shows the newest endpoint first, and no secret', async () => {
+  const { deps, clientId } = await withClient()
+  await register(deps, clientId)
+  deps.clock.advance(60)
+  await register(deps, clientId, { url: `${URL_OF_MERCHANT}/2` })
+
+  const { body } = await invokeAdmin(listEndpoints, deps, { client_id: clientId })
+
+  const urls = [`${URL_OF_MERCHANT}/2`, URL_OF_MERCHANT]
+  expect(body).toMatchObject({ data: urls.map((url) => ({ url, enabled: true })) })
+  expect(JSON.stringify(body)).not.toContain('secret')
 })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as dynamodb from '@aws-sdk/client-dynamodb'
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
-import { DecryptCommand, EncryptCommand, KMSClient } from '@aws-sdk/client-kms'
+import { EncryptCommand, KMSClient } from '@aws-sdk/client-kms'
 import { GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
@@ -95,43 +95,36 @@ function probesOf(
   const reader = new DynamoDBClient(as('api-get-payment'))
   const worker = new DynamoDBClient(as('deliver-webhook'))
   const announcer = new DynamoDBClient(as('receive-provider-callback'))
-  const [unsealer, sealer] = [
-    new KMSClient(as('deliver-webhook')),
-    new KMSClient(as('register-endpoint')),
-  ]
-  const sealing = (stage: string) => ({ KeyId, EncryptionContext: sealContext(stage, NONE) })
-  const seal = (stage = 'dev') =>
-    new EncryptCommand({ ...sealing(stage), Plaintext: Buffer.from('x') })
-  const unseal = (stage = 'dev') =>
-    new DecryptCommand({ ...sealing(stage), CiphertextBlob: Buffer.from('x') })
+  const sealer = new KMSClient(as('register-endpoint'))
+  const seal = (stage: string) => {
+    const EncryptionContext = sealContext(stage, NONE)
+    return new EncryptCommand({ KeyId, EncryptionContext, Plaintext: Buffer.from('x') })
+  }
+
   return {
     granted: [
       ['its own kind of item', () => reader.send(get(PAYMENT))],
       ['the fields it may read', () => worker.send(get(EVENT, some('pk', 'body')))],
       ['the fields it may query', () => announcer.send(endpoints(ONLY_URL))],
-      ['sealing', () => sealer.send(seal())],
+      ['sealing', () => sealer.send(seal('dev'))],
     ],
     refused: [
       ['an item of another kind', () => reader.send(get(key('ENDPOINTS#none')))],
       ['one of another kind among its own', () => reader.send(batch(key('CLIENT#none'), PAYMENT))],
       ['all there is', () => reader.send(new dynamodb.ScanCommand({ TableName }))],
       ['an index', () => reader.send(ofIndex)],
-      [
-        'another action',
-        () => reader.send(new dynamodb.DeleteItemCommand({ TableName, Key: PAYMENT })),
-      ],
+
       ['a step of a transaction', () => reader.send(checked)],
       [
         'a field beside those it may read',
         () => worker.send(get(EVENT, some('pk', 'body', 'owner'))),
       ],
       ['all fields where it may read some', () => worker.send(get(EVENT))],
-      ['the payment of an event', () => worker.send(get(PAYMENT, some('pk', 'body')))],
+
       ['the sealed secrets of endpoints', () => announcer.send(endpoints())],
-      ['sealing by who unseals', () => unsealer.send(seal())],
+
       ['sealing for another stage', () => sealer.send(seal('prod'))],
-      ['unsealing by who seals', () => sealer.send(unseal())],
-      ['unsealing for another stage', () => unsealer.send(unseal('prod'))],
+
       ['a queue', () => new SQSClient(as('api-get-payment')).send(intoQueue)],
       ['a secret', () => new SecretsManagerClient(as('deliver-webhook')).send(ofCallback)],
     ],

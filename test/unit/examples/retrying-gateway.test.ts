@@ -107,7 +107,20 @@ describe('the client', () => {
     expect(new Set(requests.map(({ auth }) => auth))).toStrictEqual(new Set(['Bearer gk_1']))
   })
 
+  it('says which fields of a create are wrong, and its key; an id is one part of the path', async () => {
+    const field_errors = { amount: ['notional_minor must be > 0'] }
+    const { client, requests } = aClient([[422, { code: 'validation', field_errors }]])
+
+    const reason = await reasonOf(client.createPayment({ ...BODY, amount: 0 }))
+    await reasonOf(client.getPayment('a/b'))
+
+    const [{ key: idempotencyKey } = {}, { path } = {}] = requests
+    expect(reason).toMatchObject({ fieldErrors: field_errors, idempotencyKey })
+    expect(path).toBe('/v1/payments/a%2Fb')
+  })
+
   const DOWN = [refusedWith('network')]
+
   const retryAfter = (seconds: string): readonly Scripted[] => [
     [429, { code: 'rate_limit', message: 'slower' }, { 'retry-after': seconds }],
     [200, PAYMENT],
