@@ -4,14 +4,15 @@ import { callsPerMinute, workersForQuota } from '../provider/quota-store.ts'
 import { syncJobKey } from '../table/keys.ts'
 import { dueWork, put, unchanged, update } from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
-import { addMs, DAY_MS, epochMs, later, MINUTE_MS, msBetween } from '../time.ts'
+import { addMs, DAY_MS, epochMs, HOUR_MS, later, MINUTE_MS, msBetween } from '../time.ts'
 import { type Head, HeadSchema, LEASE_MS, type Slice } from './job-store.ts'
 
 /** The next round reads this span again, because rows may appear late and clocks differ. */
 const OVERLAP_MS = 2 * MINUTE_MS
 const FIRST_LOOK_BACK_MS = 7 * DAY_MS
-/** Of a backlog. A usual round of seven minutes is one slice. */
-const SLICE_MS = 30 * MINUTE_MS
+const SLICE_MS = 6 * HOUR_MS
+/** A longer round is stored before it is read: a page without an answer does not hold the head. */
+const LONGEST_IN_PLACE_MS = 30 * MINUTE_MS
 /** A transaction holds a hundred steps, and a longer backlog is shared by all workers anyway. */
 const MAX_SLICES = 28
 /** Longer than a dispute can be raised (QRIS: 90 days). */
@@ -63,7 +64,8 @@ export async function nextRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
     round,
     reversalsAt: areReversalsDue ? addMs(now, DAY_MS) : head.reversalsAt,
   }
-  return { slices, to, nextHead, lastRound: head?.round }
+  const isShort = slices.length === 1 && msBetween(from, to) <= LONGEST_IN_PLACE_MS
+  return { slices, isShort, to, nextHead, lastRound: head?.round }
 }
 
 /**

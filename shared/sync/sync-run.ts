@@ -97,7 +97,7 @@ async function readHeadRound(run: SyncRun, reading: HeadReading): Promise<Timest
   const round = await nextRound(run.deps)
   const [first, ...others] = round.slices
   if (first === undefined) return round.to
-  const isInPlace = reading === 'in place' && others.length === 0
+  const isInPlace = reading === 'in place' && round.isShort
   if (!isInPlace && !(await moveHead(run.deps, round, round.slices))) {
     run.end = 'overtaken'
     return undefined

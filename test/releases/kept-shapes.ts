@@ -64,14 +64,25 @@ export async function collectShapes(seeds: readonly number[]): Promise<readonly 
 }
 
 export function textOf(kept: readonly Kept[]): string {
-  return kept.map((item) => `${JSON.stringify(item)}\n`).join('')
+  return kept.map((item) => `${JSON.stringify(item, bytesAsText)}\n`).join('')
 }
 
 export function keptIn(text: string): readonly Kept[] {
   return text
     .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line) as Kept)
+    .map((line) => JSON.parse(line, textAsBytes) as Kept)
+}
+
+/** As in the JSON of DynamoDB's API. */
+function bytesAsText(_: string, member: unknown): unknown {
+  return member instanceof Uint8Array ? Buffer.from(member).toString('base64') : member
+}
+
+function textAsBytes(name: string, member: unknown): unknown {
+  return name === 'B' && typeof member === 'string'
+    ? Uint8Array.from(Buffer.from(member, 'base64'))
+    : member
 }
 
 /** One file for each tag, from v1.0.0 on. A kept file never changes. */

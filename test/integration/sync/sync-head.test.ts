@@ -146,8 +146,8 @@ describe('sync: the head', () => {
     [300, 600, 1],
     [300, 6_000, 9],
     [300, 60_000, 28],
-    [1_680, 600, 1],
-    [1_681, 600, 2],
+    [21_480, 600, 1],
+    [21_481, 600, 2],
     [864_000, 600, 28],
   ] as const)(
     'reads a round after %d s, at a quota of %d calls, in %d slices',
@@ -206,6 +206,21 @@ describe('sync: the head', () => {
     // Each of the two rounds left six pages of the same rows.
     expect(deps.lines.at(-1)).toMatchObject({ fields: { end: 'read', transactions: 600 } })
   })
+
+  it.for([
+    [1_680, 1],
+    [1_681, 2],
+  ] as const)(
+    'whose provider does not answer, %d s after the last round, is at round %d',
+    async ([seconds, round], { deps, rows, syncAfter }) => {
+      const { state } = await withBacklog(deps, rows, 0)
+      state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
+
+      await syncAfter(seconds - 300)
+
+      expect(await deps.table.get(HEAD)).toMatchObject({ round })
+    },
+  )
 
   it('reads a page once when two workers are woken', async ({ deps, rows, paid }) => {
     const { listings, state } = await withBacklog(deps, rows, 0)

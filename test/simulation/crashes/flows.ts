@@ -72,12 +72,12 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['adjust', 5, createPayment, adjust, (play, id) => adjust(play, id, {})],
   ['audit', 18, ageFunds, audit],
   ['audit, of a settlement', 17, thenWait(recordSettlement, 61_000), auditRecorded],
-  ['sync', 8, syncThen(thenWait(creditPayment, 3_600_000)), sync],
+  ['sync', 9, syncThen(thenWait(creditPayment, 3_600_000)), sync],
   ['sync, posting', 24, syncThen(creditUnposted), sync],
   ['sync, finding a lost capture', 21, syncThen(payUpstream), sync],
-  ['sync, of money that went back', 14, syncThen(thenWait(voidPayment, 3_600_000)), sync],
-  ['sync, of a dispute that was won', 15, syncThen(thenWait(winDispute, 3_600_000)), sync],
-  ['sync, by a worker that is woken', 14, syncThen(thenWait(payUpstream, 300_000)), wakeSync],
+  ['sync, of money that went back', 15, syncThen(thenWait(voidPayment, 3_600_000)), sync],
+  ['sync, of a dispute that was won', 16, syncThen(thenWait(winDispute, 3_600_000)), sync],
+  ['sync, by a worker that is woken', 15, syncThen(thenWait(payUpstream, 300_000)), wakeSync],
   ['refresh', 15, (play) => payUpstream(play), refresh],
 ]
 
