@@ -176,27 +176,27 @@ function isUnforeseen(error: Error): boolean {
 
 type Span = { readonly fromMs: number; readonly toMs: number }
 
-/** The spans that a process has read to their last row, in one page. */
-const readSpans = new WeakMap<Process, Span[]>()
+/** Spans that were read to their last row, in one page. A late write has no process. */
+const readSpans = new WeakMap<World, Span[]>()
 
 function watchReadSpans(world: World): void {
-  world.onAnswered.push((process, { query, outcome }) => {
+  world.onAnswered.push((_, { query, outcome }) => {
     const from = query.get('updated[gte]')
     const isAll = outcome.kind === 'answered' && Object(outcome.json).has_more === false
     if (from === null || query.has('after_id') || !isAll) return
     const span = { fromMs: Date.parse(from), toMs: Date.parse(query.get('updated[lte]') ?? '') }
-    readSpans.set(process, [...(readSpans.get(process) ?? []), span])
+    readSpans.set(world, [...(readSpans.get(world) ?? []), span])
   })
 }
 
 /** Whether the head moved over time that is read or in a slice, without a gap. */
-function isCovered({ written, before, after, worker }: Write): boolean {
+function isCovered({ world, written, before, after }: Write): boolean {
   const slices = written.flatMap(({ before: old, after: slice }) =>
     old === undefined && slice?.['kind'] === 'head'
       ? [{ fromMs: ms(slice, 'from'), toMs: ms(slice, 'to') }]
       : [],
   )
-  const spans = [...slices, ...((worker && readSpans.get(worker)) ?? [])]
+  const spans = [...slices, ...(readSpans.get(world) ?? [])]
   const toMs = ms(after, 'position')
   let untilMs = before['position'] === undefined ? toMs : ms(before, 'position')
   for (const span of spans.toSorted((one, other) => one.fromMs - other.fromMs))
