@@ -32,7 +32,7 @@ export function eraseFromRequest(
 ): Step {
   const { customer: _, ...request } = storedRequest
   const isIdle = all(isCreating, isAttempt(attempt), leaseIsOver(now))
-  return update(paymentKey(paymentId), { set: { request } }, isIdle)
+  return update(paymentKey(paymentId), { set: { request, erasedAt: now } }, isIdle)
 }
 
 /**

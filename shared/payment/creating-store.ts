@@ -60,7 +60,7 @@ function putVisiblePayment(payment: Payment, condition: Condition): Step {
   return put(
     paymentKey(payment.paymentId),
     toPaymentItem(payment),
-    all(isCreating, isAttempt(payment.attempt), condition),
+    all(isCreating, isAttempt(payment.attempt), unchanged('erasedAt', payment.erasedAt), condition),
   )
 }
 
@@ -134,7 +134,7 @@ export function claimTakeover(
   now: Timestamp,
 ): Promise<WriteOutcome> {
   const remembers = next.rememberedProviderPaymentIds !== undefined
-  const { request, attempt, leaseUntil, mayExistUpstream, providerAttempts } = next
+  const { request, erasedAt, attempt, leaseUntil, mayExistUpstream, providerAttempts } = next
   const set = {
     request,
     attempt,
@@ -146,12 +146,13 @@ export function claimTakeover(
   const isFree = all(isCreating, isAttempt(next.attempt - 1), leaseIsOver(now))
   const isAsRead = all(
     unchanged('leaseUntil', read.leaseUntil),
+    unchanged('erasedAt', read.erasedAt),
     (remembers ? present : absent)('rememberedProviderPaymentIds'),
   )
   return changePayment(
     deps,
     next.paymentId,
-    { set, remove: ['failure', 'ttl'] },
+    { set, remove: ['failure', 'ttl', ...(erasedAt === undefined ? ['erasedAt'] : [])] },
     all(isFree, isAsRead),
   )
 }

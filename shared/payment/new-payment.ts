@@ -23,6 +23,7 @@ export function newPayment(
     paymentDestination: isPushChannel(request) ? '' : (upstream.destination ?? ''),
     paymentRequestId: upstream.paymentRequestId,
     ...times,
+    erasedAt: creating.erasedAt,
     transitions: [{ status: 'pending', at: times.createdAt, source: 'create' }],
     takenBackMinor: ZERO,
     movements: [],

@@ -83,6 +83,8 @@ export const CreatingPaymentSchema = v.object({
   ...identity,
   status: v.literal('creating'),
   request: PaymentRequestSchema,
+  /** The customer was erased from the request. A writer that read the request before is refused. */
+  erasedAt: v.optional(TimestampSchema),
   claimedAt: TimestampSchema,
   /** Absent after the release: the next request may take over. */
   leaseUntil: v.optional(TimestampSchema),

@@ -140,12 +140,16 @@ export async function paidWhileCreating(
 }
 
 /** The provider has the request. */
-export async function loseAnswer(deps: TestDeps, client: Client): Promise<void> {
+export async function loseAnswer(
+  deps: TestDeps,
+  client: Client,
+  fields: Partial<PaymentRequest> = {},
+): Promise<void> {
   deps.provider.script('createRequest', async (input, timeoutMs) => {
     await deps.provider.healthy.createRequest(input, timeoutMs)
     return { kind: 'unknown', reason: 'timeout' }
   })
-  await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
+  await create(deps, client, aRequest(fields), 'key-1').catch(() => undefined)
   deps.provider.heal('createRequest')
 }
 

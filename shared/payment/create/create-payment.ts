@@ -171,6 +171,8 @@ async function takeOverPayment(
   const next: CreatingPayment = {
     ...creating,
     request,
+    // A new request may name a customer again.
+    erasedAt: request === creating.request ? creating.erasedAt : undefined,
     attempt,
     leaseUntil: addMs(now, ATTEMPT_LEASE_MS),
     mayExistUpstream: creating.mayExistUpstream || lastAttempt?.outcome !== 'refused',

@@ -241,7 +241,8 @@ export async function commitAttempt(
     try {
       const stored = await tryCommit(deps, current, upstream)
       if (stored === 'expired_before_commit' || !isSameClaim(stored, creating)) return stored
-      current = { ...current, rememberedProviderPaymentIds: stored.rememberedProviderPaymentIds }
+      const { request, erasedAt, rememberedProviderPaymentIds } = stored
+      current = { ...current, request, erasedAt, rememberedProviderPaymentIds }
       if (tried >= MAX_TRIES) throw new Error('a payment kept changing while it was committed')
     } catch (error) {
       if (tried >= MAX_TRIES || deadline.remainingMs() < RETRY_MS) throw error

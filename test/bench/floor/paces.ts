@@ -27,7 +27,7 @@ type Load = {
 
 /**
  * How well webhooks keep pace with credits: beside callers that wait for each answer, and beside
- * callbacks that nobody waits for. The other webhooks come within five seconds.
+ * callbacks that the provider sends without waiting. The late webhooks come within five seconds.
  */
 export async function pacesReport(gateway: Gateway) {
   const loads = [await callersWithoutPause(gateway), await openBurst(gateway)]

@@ -9,9 +9,11 @@ import { describe, expect, it } from 'vitest'
 import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
-import { PaymentIdSchema, subjectOfPayment } from '../../../shared/ids.ts'
+import { PaymentIdSchema, paymentIdForKey, subjectOfPayment } from '../../../shared/ids.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { eventKey, referenceKey } from '../../../shared/table/keys.ts'
 import { exists, put, remove, update } from '../../../shared/table/step.ts'
@@ -23,6 +25,8 @@ import {
   aRequest,
   aStoredClient,
   create,
+  loseAnswer,
+  payFirst,
 } from '../../support/payment-builders.ts'
 import { wholeRow } from '../../support/recount/books.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
@@ -248,4 +252,41 @@ describe('erase-customer', () => {
     )
     expect(await erase(overtaken, next.creating)).toMatchObject({ status: 409 })
   })
+  it('is not undone by a retry that read the request before it', async () => {
+    const { deps, client, payment_id, eraseNow, texts } = await aLostCreate()
+    const overtaken = beforeFirst(deps, 'update', eraseNow)
+
+    await create(overtaken, client, aRequest(), 'key-1').catch(() => undefined)
+    const { payment } = await create(deps, client, aRequest(), 'key-1')
+
+    expect(payment).toMatchObject({ paymentId: payment_id, erasedAt: deps.now() })
+    expect(texts()).not.toContain('sari@shop')
+  })
+
+  it('is not undone by a capture whose payment was read before it', async () => {
+    const { deps, payment_id, eraseNow, texts } = await aLostCreate()
+    const { providerPaymentId } = payFirst(deps)
+    const overtaken = beforeFirst(deps, 'transact', eraseNow)
+
+    await applyProviderNews(overtaken, { providerPaymentId }, 'callback')
+
+    const payment = await findStoredPayment(deps, payment_id)
+    expect(payment).toMatchObject({ status: 'succeeded', erasedAt: deps.now() })
+    expect(texts()).not.toContain('sari@shop')
+  })
 })
+
+/** The provider has the request of the create, whose answer was lost. */
+async function aLostCreate() {
+  const deps = memoryDeps()
+  const client = await aStoredClient(deps)
+  await loseAnswer(deps, client, { customer: CUSTOMER })
+  deps.clock.advance(60)
+  const payment_id = paymentIdForKey(client.clientId, 'key-1')
+  const eraseNow = async () => {
+    const answer = await invokeAdmin(eraseCustomer, deps, { operator: 'ayu', payment_id })
+    expect(answer.status).toBe(200)
+  }
+  const texts = () => JSON.stringify(deps.stored.items('').map(wholeRow))
+  return { deps, client, payment_id, eraseNow, texts }
+}

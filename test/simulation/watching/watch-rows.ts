@@ -53,7 +53,7 @@ const headRules: Rules = {
     isChanged(write, 'position') &&
     amount(write.after, 'round') !== amount(write.before, 'round') + 1,
   'goes back': ({ before, after }) => text(after, 'position') < text(before, 'position'),
-  'passes a time that nobody has read and no slice covers': (write) =>
+  'passes a time that no process has read and no slice covers': (write) =>
     isChanged(write, 'round') && !isCovered(write),
   'passes a time in which rows may still appear': (write) =>
     isRewritten(write, 'position') &&
