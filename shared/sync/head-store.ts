@@ -44,7 +44,8 @@ export async function nextRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
   const slices: Slice[] = cutIntoSlices({ from, to }, workers).map((span, at) => ({
     ...newSlice,
     ...span,
-    // The worker that begins the round has claimed its first slice. Each worker can claim the other slices.
+    // The worker that begins the round has claimed its first slice. Each worker can claim the
+    // other slices.
     dueAt: at === 0 ? addMs(now, LEASE_MS) : now,
     id: `head#${round}#${at}`,
     kind: 'head',
