@@ -35,20 +35,17 @@ const MEANS = {
   queues: `
     import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs'
     made.push(new SQSClient(${OPTIONS}), SendMessageBatchCommand)`,
-  addresses: `
-    import { Resolver } from 'node:dns/promises'
-    made.push(Resolver)`,
-  calls: `
-    import { request } from 'node:http'
-    import { request as secureRequest } from 'node:https'
-    made.push(request, secureRequest)`,
 } as const
 export type Means = keyof typeof MEANS
 
-/** The handler with the clients and packages of a function that is bundled from these files. */
-export function bareHandler(means: readonly Means[], files: readonly string[]): string {
+/** The handler with the clients, the packages and the modules of Node that a bundle loads. */
+export function bareHandler(means: readonly Means[], bundle: BundledFunction): string {
+  const { files } = bundle
   return [
     'const made = []',
+    ...modulesOfNode(bundle).map(
+      (name, index) => `import * as m${index} from '${name}'\nmade.push(m${index})`,
+    ),
     ...packagesOf(files).flatMap((name) => PACKAGES[name] ?? []),
     usedSchemas(files),
     ...means.map((name) => MEANS[name]),
@@ -63,21 +60,24 @@ export function meansOf(spec: FunctionSpec, { front }: DeployedStage): readonly 
     sealer: spec.endpointSecrets !== undefined,
     alerts: spec.alerts,
     queues: spec.sends.length > 0,
-    addresses: spec.callsMerchants === true || spec.endpointSecrets === 'seal',
-    calls: spec.callsMerchants === true || spec.secrets.includes('read-provider'),
   } satisfies Record<Means, boolean>
   return MEANS_NAMES.filter((name) => uses[name])
 }
 
-const MEANS_NAMES: readonly Means[] = [
-  'dynamodb',
-  'secrets',
-  'sealer',
-  'alerts',
-  'queues',
-  'addresses',
-  'calls',
-]
+const MEANS_NAMES: readonly Means[] = ['dynamodb', 'secrets', 'sealer', 'alerts', 'queues']
+
+export type BundledFunction = {
+  /** Where the bundle is. */
+  readonly file: string
+  /** What it was made from. */
+  readonly files: readonly string[]
+}
+
+/** The modules of Node that a bundle loads at start. */
+function modulesOfNode({ file }: BundledFunction): readonly string[] {
+  const names = matchesIn(readFileSync(file, 'utf8'), /(?:from|import)"(node:[\w/]+)"/g)
+  return [...new Set(names)].toSorted()
+}
 
 /** A short use of each package that is no client. */
 const PACKAGES: Readonly<Record<string, string>> = {

