@@ -8,7 +8,7 @@ import { ifValid } from '../if-valid.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { announcementOf, announcementOfMovement } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
-import { findStoredPayment } from '../payment/payment-store.ts'
+import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { requireSameMoney } from '../posting/posting-store.ts'
 import { eventKey } from '../table/keys.ts'
@@ -32,7 +32,7 @@ export async function completePayment(
 ): Promise<readonly Repair[]> {
   const lostItems = Map.groupBy(differences, lostName)
   const payment = differences.some(lostName) ? await findStoredPayment(deps, paymentId) : undefined
-  if (payment === undefined || payment.status === 'creating') return []
+  if (payment === undefined || payment.status === 'creating' || isForeign(payment)) return []
   const eventSteps = await Promise.all(
     eventNamesOf(payment).map((name) => completeEvent(deps, payment, name)),
   )
