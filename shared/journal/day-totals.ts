@@ -50,15 +50,11 @@ export const DayTotalSchema = v.object({
   ...SidesSchema.entries,
 })
 
-/**
- * A re-credit that replaces an entry counts as the replaced entry, which is in no settlement's
- * totals.
- */
 function totalOf(entry: Entry): DayTotal {
   return {
-    type: entry.standsForType ?? entry.type,
+    type: entry.type,
     method: entry.method,
-    day: bookDay(entry.standsForPostedAt ?? entry.postedAt),
+    day: bookDay(entry.postedAt),
     count: isForClient(entry) ? 1 : 0,
     ...v.parse(SidesSchema, entry),
   }

@@ -23,6 +23,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import {
   afterFirst,
+  beforeFirst,
   interceptTable,
   queriesIn,
   recordTable,
@@ -132,6 +133,18 @@ describe('a window with too many entries for one run', () => {
       await expectBalanced(small, client.clientId)
     },
   )
+
+  stepped('is recorded once by two runs that continue one sum', async ({ deps, client }) => {
+    await settle(inSteps(deps), client)
+    const overtaken = beforeFirst(deps, 'transact', async () => {
+      await sweep(deps, client)
+      deps.clock.advance(1)
+    })
+
+    expect(await sweep(overtaken, client)).toBeUndefined()
+
+    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+  })
 
   stepped('is not read from its beginning again', async ({ deps, client }) => {
     const small = inSteps(deps)
