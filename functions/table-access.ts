@@ -37,6 +37,9 @@ export const ADJUSTING: TableAccess = allAccess(RECORDING, {
   UpdateItem: ['HOUSE', 'LEDGER'],
 })
 
+/** All clients, by the keys of their register. */
+export const ALL_CLIENTS: TableAccess = { QueryFields: ['AUDIT'] }
+
 export const JOURNAL_READ: TableAccess = { Query: ['JOURNAL'] }
 
 /** Payments that waited too long are posted first. */
@@ -79,7 +82,8 @@ export const ERASING: TableAccess = allAccess(RECORDING, PAYMENT_SEARCH, {
 
 export const PAYOUT_LISTS: TableAccess = allAccess(
   BALANCE,
-  listOf('SETTLEMENT', 'by-owner', 'by-due'),
+  ALL_CLIENTS,
+  listOf('SETTLEMENT', 'by-owner', 'by-status', 'by-due'),
   listOf('SUSPENSE', 'by-status'),
   { GetItem: ['CLIENT', 'PAYMENT', 'VERDICT'] },
 )
@@ -147,7 +151,7 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
   indexes: ['by-open', 'by-status'],
 })
 
-export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
+export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, ALL_CLIENTS, {
   BatchGetItem: ['SUSPENSE'],
   Query: ['HOUSE'],
   UpdateItem: ['VERDICT'],

@@ -22,10 +22,14 @@ import { idOf, suspenseKey } from '../../table/keys.ts'
 import { itemPages, type KeyedItem, keyedItems } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { addMs, DAY_MS, msBetween, type Timestamp, TimestampSchema } from '../../time.ts'
-import { compare, compareAll, type Difference } from '../../verdict/difference.ts'
+import {
+  compare,
+  compareAll,
+  type Difference,
+  type HouseDifference,
+  withClient,
+} from '../../verdict/difference.ts'
 import { readTrail } from './client-books.ts'
-
-type HouseDifference = Difference & { readonly clientId: string | undefined }
 
 /**
  * Compares the house journal with totals and suspense, both ways. `unstable`: the journal changed
@@ -78,13 +82,6 @@ async function readHouse(deps: StoreDeps) {
 
 function startOfDay(day: string): Timestamp {
   return v.parse(TimestampSchema, `${day}T00:00:00.000Z`)
-}
-
-function withClient(
-  clientId: string | undefined,
-  differences: readonly Difference[],
-): readonly HouseDifference[] {
-  return differences.map((difference) => ({ ...difference, clientId }))
 }
 
 function compareTotals(
