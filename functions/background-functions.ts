@@ -53,7 +53,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
       GetFields: ['EVENT'],
       BatchGetItem: ['DELIVERY', 'ENDPOINTS'],
       PutItem: ['DELIVERY', 'SUSPENSE'],
-      UpdateItem: ['DELIVERY'],
+      UpdateItem: ['DELIVERY', 'NOTED'],
       UpdateFields: ['ENDPOINTS'],
     },
     sends: BOTH_LANES,

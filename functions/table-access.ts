@@ -7,7 +7,7 @@ export const NEWS_OF_VISIBLE_PAYMENT: TableAccess = {
   GetItem: ['PAYMENT'],
   QueryFields: ['ENDPOINTS'],
   PutItem: ['DELIVERY', 'EVENT', 'SUSPENSE'],
-  UpdateItem: ['PAYMENT', 'SUSPENSE'],
+  UpdateItem: ['NOTED', 'PAYMENT', 'SUSPENSE'],
   UpdateFields: ['LEDGER'],
 }
 
@@ -26,7 +26,7 @@ export const RECORDING: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
 const POSTING: TableAccess = {
   GetItem: ['LEDGER', 'PAYMENT'],
   PutItem: ['JOURNAL'],
-  UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],
+  UpdateItem: ['LEDGER', 'NOTED', 'PAYMENT', 'SUSPENSE'],
   ConditionCheckItem: ['LEDGER'],
 }
 
@@ -152,16 +152,17 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
 })
 
 export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, ALL_CLIENTS, {
+  GetItem: ['NOTED'],
   BatchGetItem: ['SUSPENSE'],
-  Query: ['HOUSE'],
+  Query: ['HOUSE', 'NOTED'],
   UpdateItem: ['VERDICT'],
 })
 
 export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDING, {
-  GetItem: ['EVENT', 'PAYMENT', 'SUSPENSE'],
+  GetItem: ['EVENT', 'NOTED', 'PAYMENT', 'SUSPENSE'],
   GetFields: ['ENDPOINTS'],
   PutItem: ['DELIVERY', 'DESTINATION', 'EVENT', 'JOURNAL', 'PAYMENT', 'REFERENCE'],
-  UpdateItem: ['LEDGER', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
+  UpdateItem: ['LEDGER', 'NOTED', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
   UpdateFields: ['LEDGER'],
   ConditionCheckItem: ['EVENT', 'PAYMENT'],
 })

@@ -144,7 +144,7 @@ export async function partsOf(
   const lastDay = dayNumber(addMs(later(deps.now(), client.createdAt), DAY_MS))
   const isWhole = isDue(slotOf(client.clientId, SLICES))
   const judgeSuspense = async () => {
-    const judged = await auditHouse(deps)
+    const judged = await auditHouse(deps, client.clientId)
     if (judged === 'unstable') return judged
     return judged.flatMap(({ clientId: owner, ...difference }) =>
       owner === client.clientId ? [difference] : [],
