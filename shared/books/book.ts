@@ -67,6 +67,7 @@ export type BookLine = Readonly<Partial<Figures> & Legs & Pick<Entry, 'houseMino
   readonly type: EntryType | HouseEntryType
   readonly method?: PaymentMethod | undefined
   readonly day: string
+  readonly lastDay?: string | undefined
 }
 
 /**

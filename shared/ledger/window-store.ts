@@ -100,23 +100,27 @@ export function payOutOfWindow(clientId: ClientId, netMinor: Minor, settledAt: T
   )
 }
 
-/**
- * Refused when the journal is closed at `postedAt`. `sweptMinor` is what the window counts as in
- * settlement: zero for an entry outside its settlement.
- */
-export function recreditWindow(
-  clientId: ClientId,
-  netMinor: Minor,
-  postedAt: Timestamp,
-  sweptMinor = netMinor,
-): Step {
+/** Refused when the journal is closed at `postedAt`. */
+export function recreditWindow(clientId: ClientId, netMinor: Minor, postedAt: Timestamp): Step {
   return update(
     windowKey(clientId),
     {
       set: { changedAt: postedAt },
-      add: { inSettlementMinor: less(ZERO, sweptMinor), availableMinor: netMinor },
+      add: { inSettlementMinor: less(ZERO, netMinor), availableMinor: netMinor },
     },
     atMost('closedUntil', postedAt),
+  )
+}
+
+/** Follows the corrected sums of a settlement that is in the window. */
+export function moveSweptSums(
+  clientId: ClientId,
+  { netMinor, recreditedMinor }: { readonly netMinor: Minor; readonly recreditedMinor: Minor },
+): Step {
+  return update(
+    windowKey(clientId),
+    { add: { inSettlementMinor: netMinor, availableMinor: less(ZERO, recreditedMinor) } },
+    exists,
   )
 }
 
