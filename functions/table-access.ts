@@ -137,7 +137,7 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
 })
 
 const SETTLEMENT_AUDIT: TableAccess = {
-  GetItem: ['AUDIT', 'CLIENT', 'JOURNAL', 'VERDICT'],
+  GetItem: ['AUDIT', 'CLIENT', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
   Query: ['ADJUSTMENT', 'AUDIT', 'JOURNAL', 'LEDGER'],
   indexes: ['by-owner'],
@@ -145,6 +145,7 @@ const SETTLEMENT_AUDIT: TableAccess = {
 
 /** It writes a verdict and changes no money. */
 const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
+  GetItem: ['JOURNAL'],
   BatchGetItem: ['DELIVERY', 'EVENT', 'JOURNAL'],
   QueryFields: ['ENDPOINTS'],
   PutItem: ['VERDICT'],
