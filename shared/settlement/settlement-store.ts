@@ -82,6 +82,17 @@ export async function settlementsEnding(
   return findSettlements(deps, settlementIdsOf(items))
 }
 
+/** A client's settlements that wait for their payout, oldest first. */
+export async function recordedSettlements(
+  deps: TableDeps,
+  clientId: ClientId,
+): Promise<readonly Settlement[]> {
+  const partition = [clientId, ENTITY, 'recorded'] as const
+  const items = await queryAll(deps, { index: 'by-status', partition, limit: 100 })
+  const settlements = await findSettlements(deps, settlementIdsOf(items))
+  return settlements.filter(({ status }) => status === 'recorded')
+}
+
 /** Strongly consistent, without missing settlements. */
 export async function findSettlements(
   deps: TableDeps,
