@@ -67,7 +67,6 @@ export async function insertClient(
   operator: string,
 ): Promise<void> {
   const { clientId, createdAt } = client
-  const listFields = { owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId }
   const record = {
     subject: clientId,
     clientId,
@@ -76,14 +75,19 @@ export async function insertClient(
     after: toClientDto(client),
   }
   const { applied } = await recordChange(deps, record, {
-    client: put(clientKey(clientId), { ...client, ...listFields }, isNew),
+    client: put(clientKey(clientId), clientRow(client), isNew),
     window: putWindow(clientId, createdAt),
     ...putShards(clientId, createdAt),
   })
   assertInvariant(applied, 'a new client has the id of another one')
 }
 
-const CHANGEABLE = v.keyof(v.omit(ClientSchema, ['clientId', 'createdAt'])).options
+export function clientRow(client: Client) {
+  const { clientId, createdAt } = client
+  return { ...client, owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId }
+}
+
+const CHANGEABLE = v.keyof(v.omit(ClientSchema, ['clientId', 'createdAt', 'endpointCount'])).options
 
 /** Undefined leaves a field unchanged; null clears an optional field. */
 type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFields>>>

@@ -67,14 +67,10 @@ export async function recordChange<Name extends string>(
       previous: before?.digest,
     }
     const head: AuditHead = { number, digest: digestOf(newRecord) }
-    const listFields =
-      clientId === undefined
-        ? {}
-        : { owner: clientId, entity: AUDIT_RECORD_ENTITY, listedAt: at, id }
     const chainSteps = {
       auditRecord: put(
         auditRecordKey(record.subject, at, id),
-        { ...newRecord, ...listFields },
+        auditRecordRow(newRecord, { clientId, id }),
         isNew,
       ),
       auditHead: put(
@@ -95,6 +91,14 @@ export async function recordChange<Name extends string>(
     if (refusedBy !== 'auditHead' && refusedBy !== 'auditRecord') return { ...outcome, refusedBy }
   }
   throw new GatewayError('conflict', 'another operator is changing this; try again')
+}
+
+export function auditRecordRow(
+  record: AuditRecord,
+  { clientId, id }: Pick<NewRecord, 'clientId'> & { readonly id: string },
+) {
+  const listed = { owner: clientId, entity: AUDIT_RECORD_ENTITY, listedAt: record.at, id }
+  return { ...record, ...(clientId !== undefined && listed) }
 }
 
 export async function findAuditHead(

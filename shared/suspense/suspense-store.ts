@@ -24,18 +24,24 @@ const ALERT_GRACE_MS = MINUTE_MS
 
 /** Refused if the item exists, because its first writer alerts the operators. */
 export function putSuspense(item: Suspense): Step {
-  return put(suspenseKey(item.suspenseId), itemOf(item), isNew)
+  return put(suspenseKey(item.suspenseId), suspenseRow(dueForAlert(item)), isNew)
 }
 
-function itemOf(item: Suspense) {
+/** Its alert is due until it is published. */
+function dueForAlert(item: Suspense) {
+  return { ...item, dueAt: addMs(item.createdAt, ALERT_GRACE_MS) }
+}
+
+export function suspenseRow(item: Suspense & { readonly dueAt?: Timestamp | undefined }) {
+  const { suspenseId: id, createdAt, dueAt } = item
   return {
     ...item,
     provider: UPSTREAM,
     owner: GATEWAY_OWNER,
     entity: 'suspense',
-    listedAt: item.createdAt,
-    id: item.suspenseId,
-    ...dueWork('alert', item.suspenseId, addMs(item.createdAt, ALERT_GRACE_MS)),
+    listedAt: createdAt,
+    id,
+    ...(dueAt !== undefined && dueWork('alert', id, dueAt)),
   }
 }
 
@@ -44,7 +50,7 @@ function itemOf(item: Suspense) {
  * alert, so only one transition may record such an item.
  */
 export function ensureSuspense(item: Suspense): Step {
-  return update(suspenseKey(item.suspenseId), { setIfAbsent: itemOf(item) })
+  return update(suspenseKey(item.suspenseId), { setIfAbsent: suspenseRow(dueForAlert(item)) })
 }
 
 /** Writes the item unless it exists, so repeated news makes one item. */
