@@ -6,6 +6,7 @@ import { type Books, booksOf, countProblems, type RawItem, type Seen, text } fro
 import { deliveryProblems, eventProblems } from './delivery-books.ts'
 import { entryProblems, ledgerProblems } from './journal-books.ts'
 import { paymentEntryProblems } from './payment-books.ts'
+import { rowProblems } from './stored-rows.ts'
 
 /**
  * What must hold of clients' money whenever nothing is half done between two writes (design
@@ -18,6 +19,7 @@ export function moneyProblemsOf(items: readonly RawItem[], block = 1_000): reado
     ...ledgerProblems(books, block),
     ...paymentEntryProblems(books),
     ...countProblems(books),
+    ...rowProblems(items),
   ]
 }
 
