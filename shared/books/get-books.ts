@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { storedSettlements } from '../audit/judged/client-books.ts'
 import { mapInChunks } from '../chunks.ts'
+import { walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
@@ -8,7 +9,7 @@ import { addTotals, bookDay, endOfBookDay, totalsOf } from '../journal/day-total
 import { CLIENT_SIDES } from '../journal/entry.ts'
 import { houseTotals } from '../journal/house-store.ts'
 import { entryPages } from '../journal/read-entries.ts'
-import { readWindow } from '../ledger/window-store.ts'
+import { findWindow } from '../ledger/window-store.ts'
 import { MinorSchema, plus, ZERO } from '../money.ts'
 import { encodeCursor, readCursor } from '../page.ts'
 import type { Settlement } from '../settlement/settlement.ts'
@@ -28,13 +29,7 @@ import {
   unequalSides,
   withDebts,
 } from './book.ts'
-import {
-  type BookPeriod,
-  bookPeriod,
-  type PeriodInput,
-  WALK_FIELDS,
-  walkClients,
-} from './walk-clients.ts'
+import { type BookPeriod, bookPeriod, type PeriodInput, WALK_FIELDS } from './book-period.ts'
 
 type BooksDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs' | 'provider'>
 
@@ -140,7 +135,10 @@ export async function readClientBook(
   clientId: ClientId,
   period: BookPeriod,
 ): Promise<CheckedBook> {
-  const { settledUntil, lastSettlementId } = await readWindow(deps, clientId)
+  const window = await findWindow(deps, clientId)
+  if (window === undefined)
+    return { book: {}, differences: compare('window', clientId, 'readable', 'unreadable') }
+  const { settledUntil, lastSettlementId } = window
   let sum: CheckedBook = EMPTY_BOOK
   let start: Timestamp = settledUntil
   for await (const { stored, differences } of storedSettlements(deps, clientId, lastSettlementId)) {

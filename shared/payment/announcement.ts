@@ -64,7 +64,7 @@ async function announce(
     }))
   const body = envelopeBody(type, eventId, firedAt, data)
   const endpointIds = deliveries.map(({ delivery }) => delivery.endpointId)
-  const event = putEvent({ eventId, name, subject, firedAt, body, endpointIds }, clientId)
+  const event = putEvent({ eventId, name, subject, clientId, firedAt, body, endpointIds })
   const puts = deliveries.map(
     ({ delivery }) => [delivery.deliveryId, putDelivery(delivery)] as const,
   )

@@ -62,7 +62,7 @@ export async function movePayment(
     const finding = movedMoney(payment, row, result.figures.netMinor, now)
     const { after, steps } = await planMove(deps, payment, { row, result }, now)
     const announcement = await announcementOfMovement(deps, after)
-    const allSteps = { ...steps, ...announcement.steps, suspense: ensureSuspense(finding) }
+    const allSteps = { ...steps, ...announcement.steps, ...ensureSuspense(finding) }
     const { applied } = await deps.table.transact<string>(allSteps, announcement.freshUntil)
     if (applied) {
       logSuspense(deps, finding)

@@ -59,9 +59,8 @@ export async function bringMoneyForward(
       const addedNames = eventNamesOf(after).filter((name) => !knownNames.includes(name))
       const events = await Promise.all(addedNames.map((name) => completeEvent(deps, after, name)))
       const shift = shiftFigures(deps, books, { before, after, entries })
-      return Object.assign({}, ...events, Object.fromEntries(moneySteps), shift, {
-        suspense: suspense && ensureSuspense(suspense),
-      })
+      const held = suspense && ensureSuspense(suspense)
+      return Object.assign({}, ...events, Object.fromEntries(moneySteps), shift, held)
     }
     return { subject: before.paymentId, targets, steps }
   }

@@ -25,6 +25,7 @@ import {
 } from './recount-figures.ts'
 import { correctSettlement, repairVerdict } from './recount-settlements.ts'
 import type { RecountDeps, StrayEntry, StrayEvent, Strays } from './repair.ts'
+import { repairSuspense } from './repair-suspense.ts'
 
 type RecountInput = {
   readonly clientId: ClientId
@@ -96,6 +97,8 @@ async function planRepairs(deps: RecountDeps, client: Client, expected: readonly
     ),
     ...books.settlements.flatMap(({ settlement }) => repairVerdict(deps, settlement, targets)),
     ...completed.flat(),
+    // Before the payments, whose repair may write the same item with another time.
+    ...(await repairSuspense(deps, client.clientId, expected)),
     ...(await planForward(deps, repaired, strays)),
   ]
   const subjects = new Set<string | undefined>(repairs.map(({ subject }) => subject))
@@ -120,9 +123,9 @@ async function judgeAgain(deps: RecountDeps, client: Client, expected: readonly 
     ...(await judgeNamed(deps, books, expected)),
     ...strays.events.map(({ difference }) => difference),
   ]
-  // No recount changes the house journal, which has suspense, or an audit record.
+  // No recount changes the house journal or an audit record. Suspense has repairs of its own.
   const isNeverRepaired = ({ what }: Difference) =>
-    what.startsWith('suspense') || what === 'audit_record'
+    what.startsWith('suspense') || what === 'noted' || what === 'audit_record'
   refuse(
     expected.filter((difference) => !isNeverRepaired(difference) && !isAmong(found)(difference)),
     'the audit does not find these differences now',

@@ -82,6 +82,17 @@ export async function settlementsEnding(
   return findSettlements(deps, settlementIdsOf(items))
 }
 
+/** A client's settlements that wait for their payout, oldest first. */
+export async function recordedSettlements(
+  deps: TableDeps,
+  clientId: ClientId,
+): Promise<readonly Settlement[]> {
+  const partition = [clientId, ENTITY, 'recorded'] as const
+  const items = await queryAll(deps, { index: 'by-status', partition, limit: 100 })
+  const settlements = await findSettlements(deps, settlementIdsOf(items))
+  return settlements.filter(({ status }) => status === 'recorded')
+}
+
 /** Strongly consistent, without missing settlements. */
 export async function findSettlements(
   deps: TableDeps,
@@ -121,15 +132,16 @@ export async function listPayouts(deps: TableDeps, page: Page): Promise<readonly
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 
-/** Due to be paid out by an operator. */
 export function putSettlement(settlement: Settlement): Step {
-  const { settlementId: id, clientId: owner, createdAt } = settlement
+  return put(settlementKey(settlement.settlementId), settlementRow(settlement), isNew)
+}
+
+/** A recorded settlement is due to be paid out. */
+export function settlementRow(settlement: Settlement) {
+  const { settlementId: id, clientId: owner, createdAt, status } = settlement
   const listed = { owner, entity: ENTITY, listedAt: periodOf(settlement).end, id }
-  return put(
-    settlementKey(id),
-    { ...settlement, ...listed, ...dueWork('payout', id, createdAt) },
-    isNew,
-  )
+  const isDue = status === 'recorded'
+  return { ...settlement, ...listed, ...(isDue && dueWork('payout', id, createdAt)) }
 }
 
 /** Refused unless the settlement is `recorded` (spec 3.2). The payout is then no longer due. */
@@ -172,7 +184,11 @@ export function correctSums(settlement: Settlement, sums: EntrySums): Step {
 
 /** Refused when the reference has paid out another settlement. */
 export function putBankReference(reference: string, settlementId: SettlementId): Step {
-  return put(bankReferenceKey(reference), { settlementId }, isNew)
+  return put(bankReferenceKey(reference), bankReferenceRow(settlementId), isNew)
+}
+
+export function bankReferenceRow(settlementId: SettlementId) {
+  return { settlementId }
 }
 
 const KeptSumSchema = v.object({

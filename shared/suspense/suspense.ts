@@ -65,6 +65,19 @@ export const SuspenseSchema = v.object({
 })
 export type Suspense = v.InferOutput<typeof SuspenseSchema>
 
+/** What never changes of an item. */
+export const NotedSchema = v.pick(SuspenseSchema, [
+  'suspenseId',
+  'kind',
+  'cause',
+  'amountMinor',
+  'paymentId',
+  'clientId',
+  'providerPaymentId',
+  'createdAt',
+])
+export type Noted = v.InferOutput<typeof NotedSchema>
+
 export function owedAmountOf({ amountMinor = ZERO, refundedMinor = ZERO }: Suspense): Minor {
   return less(amountMinor, refundedMinor)
 }

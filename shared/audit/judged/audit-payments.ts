@@ -22,7 +22,7 @@ import { type KeyedItem, keyedItems, queryAll } from '../../table/list-items.ts'
 import { addMs } from '../../time.ts'
 import { compare, type Difference, onlyIf, toValue, tryToMake } from '../../verdict/difference.ts'
 import { DeliverySchema } from '../../webhook/delivery/delivery.ts'
-import { deliveryItem, newDelivery } from '../../webhook/delivery/delivery-store.ts'
+import { deliveryRow, newDelivery } from '../../webhook/delivery/delivery-store.ts'
 import { compareEntries } from './audit-entries.ts'
 import { auditEvent, eventNamesOf } from './audit-event.ts'
 import { auditMoney, auditOwners, auditPayment } from './audit-payment.ts'
@@ -167,7 +167,7 @@ function auditDelivery(
   if (delivery === undefined) return compare('delivery', id, 'readable', 'unreadable')
   const endpoint = { endpointId, clientId: event.clientId, url, enabled: false }
   const { subject: _, ...fixedFields } = toItem(
-    deliveryItem(newDelivery(event, endpoint, event.firedAt)),
+    deliveryRow(newDelivery(event, endpoint, event.firedAt)),
   )
   const storedFields = toItem(item)
   const { status, attempts, roundStart, nextAttemptAt } = delivery

@@ -230,7 +230,7 @@ describe('payment.reversed', () => {
     const refund = aRefund(deps, 10_000)
     await move(deps, open, refund)
     deps.clock.advance(60)
-    await move(deps, open, aVoid(deps, 'own', open.notionalMinor, true))
+    await move(deps, open, aVoid(deps, `own-${open.paymentId}`, open.notionalMinor, true))
     deps.clock.advance(60)
     await move(deps, open, aVoid(deps, refund.transactionId, 10_000))
 
