@@ -51,7 +51,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   ],
   payment: [
     ['derived', 'its key and its kind', 'id', 'entity'],
-    ['derived', 'its events, and the list of its client', 'owner'],
+    ['derived', 'its id, of which the client and the digest are parts', 'owner', 'key_digest'],
     ['derived', 'its event and the counts of its shard', 'status'],
     ['derived', 'its status', ...WORK],
     ['derived', 'the tariff and its final fee', 'provider_fee_minor', 'markup_minor', 'net_minor'],
