@@ -150,6 +150,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       ...['recredited_settlement_id', 'payment_count', 'stands_for_entry_id', 'stands_for_type'],
       ...['stands_for_posted_at', 'proven_minor', 'proven_eligible_at', 'provider_transaction_id'],
       ...['provider_settled_at', 'external_reference', 'method', 'channel_code', 'paid_at'],
+      'adjustment_reference',
     ],
   ],
   house_entry: [
@@ -174,11 +175,10 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   ],
   adjustment: [
     ['derived', 'its key', 'client_id', 'reference'],
-    ['derived', 'its entry', 'eligible_at'],
     [
       'trail',
       'its adjust-ledger',
-      ...['kind', 'amount_minor', 'provider_transaction_id', 'notes', 'entry_id'],
+      ...['kind', 'amount_minor', 'provider_transaction_id', 'notes', 'entry_id', 'eligible_at'],
     ],
   ],
   settlement: [
