@@ -109,15 +109,13 @@ function auditRecredit({ settlements }: ClientBooks, entry: Entry): readonly Dif
 
 type RecordedAdjustment = Omit<Adjustment, 'clientId'>
 
-const absent = () => undefined
-
 /** The record of an adjustment in the client's chain, which says all of it. */
 const AdjustmentRecord = v.pipe(
   FromItem,
   v.object({
     ...v.omit(AdjustmentSchema, ['clientId', 'providerTransactionId', 'notes']).entries,
-    providerTransactionId: v.nullish(v.string(), absent),
-    notes: v.nullish(v.string(), absent),
+    providerTransactionId: v.nullish(v.string(), () => undefined),
+    notes: v.nullish(v.string(), () => undefined),
   }),
 )
 
