@@ -43,6 +43,7 @@ export function auditPayment(
       // A wrong owner or index attribute sends money to another ledger, or hides the payment.
       ['client_id', clientId, payment.clientId],
       ['owner', clientId, toValue(item['owner'])],
+      ['id', id, toValue(item['id'])],
       ['work', isDue ? 'payment' : undefined, toValue(item['work'])],
       ['slot', isDue ? slotOf(id, WORK_SLOTS.payment) : undefined, toValue(item['slot'])],
       ['status', last?.status, status],
