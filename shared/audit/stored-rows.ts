@@ -28,7 +28,7 @@ import { PaymentSchema } from '../payment/payment-store.ts'
 import { AdjustmentSchema } from '../posting/adjustment-store.ts'
 import { SettlementSchema } from '../settlement/settlement.ts'
 import { bankReferenceRow, settlementRow } from '../settlement/settlement-store.ts'
-import { SuspenseSchema } from '../suspense/suspense.ts'
+import { NotedSchema, SuspenseSchema } from '../suspense/suspense.ts'
 import { suspenseRow } from '../suspense/suspense-store.ts'
 import { headRow } from '../sync/head-store.ts'
 import { HeadSchema } from '../sync/job-store.ts'
@@ -121,6 +121,10 @@ const KINDS: Readonly<Record<string, Remake>> = {
     const suspense = v.parse(SuspenseSchema, item)
     const { dueAt } = v.parse(Due, item)
     return row(keys.suspenseKey(suspense.suspenseId), suspenseRow({ ...suspense, dueAt }))
+  },
+  noted: (item) => {
+    const noted = v.parse(NotedSchema, item)
+    return row(keys.notedKey(noted), noted)
   },
   verdict: (item) => row(keyOf(item), v.parse(ClientVerdictSchema, item)),
   audit_record: (item) => {

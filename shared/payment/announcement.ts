@@ -92,16 +92,12 @@ export function readsOfPage(deps: TableDeps): Required<AnnounceDeps>['endpointsO
 }
 
 /** Announces the newest movement of the payment's money (design section 8). */
-export async function announcementOfMovement(
-  deps: AnnounceDeps,
-  payment: Payment,
-  firedAt: Timestamp,
-) {
+export async function announcementOfMovement(deps: AnnounceDeps, payment: Payment) {
   const movement = payment.movements.at(-1)
   assertInvariant(movement !== undefined, 'a payment whose money moved has a movement')
   return announce(deps, reversedEventName(movement), payment, {
     data: toReversedData(payment, movement),
-    firedAt,
+    firedAt: movement.notedAt,
   })
 }
 

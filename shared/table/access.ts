@@ -42,7 +42,8 @@ export const OPEN_FIELDS: Readonly<
   Record<FieldAction, Readonly<Partial<Record<Partition, readonly string[]>>>>
 > = {
   GetFields: { ENDPOINTS: ENDPOINT_FIELDS, EVENT: ['body', 'ttl'] },
-  QueryFields: { ENDPOINTS: ENDPOINT_FIELDS },
+  // Of audit records only the keys, which name the clients of the register.
+  QueryFields: { AUDIT: [], ENDPOINTS: ENDPOINT_FIELDS },
   UpdateFields: {
     CLIENT: ['endpoint_count'],
     // The delivery worker's notes on an endpoint; only operators change its URL and event types.

@@ -1,10 +1,15 @@
-import type { ClientId } from '../../ids.ts'
+import type { StoreDeps } from '../../deps.ts'
+import { type ClientId, ClientIdSchema, type PaymentId } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
 import { figuresOf } from '../../journal/entry.ts'
 import { hasMoved, type Movement } from '../../journal/payment-money.ts'
 import { netOf, ZERO } from '../../money.ts'
 import { estimatePricing, type Pricing } from '../../payment/new-payment.ts'
 import type { Payment } from '../../payment/payment.ts'
+import { isForeign } from '../../payment/payment-store.ts'
 import { replayMovements } from '../../posting/reversal-after.ts'
+import { queryAll } from '../../table/list-items.ts'
+import { GATEWAY_OWNER } from '../../table/schema.ts'
 import {
   addMs,
   DAY_MS,
@@ -188,4 +193,32 @@ function timesOf(payment: Payment, now: Timestamp) {
     ['final_fee', finalFee?.at, paidFrom, latestAt, 'after it was paid, and not in the future'],
     ['due_at', dueAt, earliestAt, lastCheckAt, 'by its expiry'],
   ] as const
+}
+
+/**
+ * A payment's id is derived from its client and its key's digest. A difference names the client
+ * that the id belongs to, if one client fits.
+ */
+export async function auditOwners(
+  deps: StoreDeps,
+  payments: readonly Payment[],
+): Promise<ReadonlyMap<PaymentId, readonly Difference[]>> {
+  const foreignPayments = payments.filter(isForeign)
+  const clientIds = foreignPayments.length === 0 ? [] : await allClientIds(deps)
+  return new Map(
+    foreignPayments.map((payment) => [payment.paymentId, auditOwner(payment, clientIds)]),
+  )
+}
+
+function auditOwner(payment: Payment, clientIds: readonly ClientId[]): readonly Difference[] {
+  const { paymentId, clientId, keyDigest } = payment
+  const [owner, ...others] = clientIds.filter((id) => !isForeign({ ...payment, clientId: id }))
+  return owner !== undefined && others.length === 0
+    ? compare('payment.client_id', paymentId, owner, clientId)
+    : compare('payment.key_digest', paymentId, 'the digest of its id', keyDigest)
+}
+
+async function allClientIds(deps: StoreDeps): Promise<readonly ClientId[]> {
+  const list = { index: 'by-owner', partition: [GATEWAY_OWNER, 'client'], limit: 1_000 } as const
+  return (await queryAll(deps, list)).flatMap(({ id }) => ifValid(ClientIdSchema, id) ?? [])
 }

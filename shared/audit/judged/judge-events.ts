@@ -39,8 +39,7 @@ export function judgeEvent(
   const stored = ifValid(EventSchema, item)
   if (stored === undefined) return compare('event', id, 'readable', 'unreadable')
   const subject = subjectOfPayment(id)
-  // The event of a movement has its own time.
-  const firedAt = movementOf(payment, stored) ? stored.firedAt : (end?.at ?? stored.firedAt)
+  const firedAt = movementOf(payment, stored)?.notedAt ?? end?.at ?? stored.firedAt
   const event = { ...stored, subject, name, clientId, firedAt, eventId: eventIdFor(subject, name) }
   // The event has the fee that was known when it fired: the final fee, or the estimate.
   const bodies = [payment, asEstimated(payment)].map((form) => bodyOf(form, event))

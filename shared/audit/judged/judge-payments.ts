@@ -19,7 +19,7 @@ import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
 import { compare, type Difference, tryToMake } from '../../verdict/difference.ts'
 import { rowDifferences } from '../stored-rows.ts'
 import { type ClientBooks, storedPayment } from './client-books.ts'
-import { derivedPayment, paymentRules } from './derive-payment.ts'
+import { auditOwners, derivedPayment, paymentRules } from './derive-payment.ts'
 import { judgeDeliveries } from './judge-deliveries.ts'
 import { eventNamesOf, judgeEvent } from './judge-events.ts'
 
@@ -40,10 +40,11 @@ export async function judgePayments(
   const rows = items.map((row) => ({ ...row, payment: storedPayment(row) }))
   const payments = rows.flatMap(({ payment }) => (payment ? [payment] : []))
   const now = deps.now()
-  const [events, entries, pointers] = await Promise.all([
+  const [events, entries, pointers, owners] = await Promise.all([
     readEvents(deps, payments),
     judgeEntries(deps, clientId, payments),
     judgePointers(deps, payments, now),
+    auditOwners(deps, payments),
   ])
   const judgedEvents = events.map(({ payment, name, item }) => ({
     paymentId: payment.paymentId,
@@ -61,6 +62,7 @@ export async function judgePayments(
       payment && item
         ? [
             ...judgePayment(payment, item, { clientId, now }),
+            ...(owners.get(payment.paymentId) ?? []),
             ...(byPayment.get(payment.paymentId) ?? []).flatMap(({ differences }) => differences),
           ]
         : compare('payment', idOf(key.pk), 'readable', 'unreadable'),

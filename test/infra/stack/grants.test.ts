@@ -36,7 +36,7 @@ const FIELDS: Readonly<
   Record<string, { readonly action: string } & Readonly<Record<string, string>>>
 > = {
   GetFields: { action: 'GetItem', ENDPOINTS: `pk sk ${ENDPOINT}`, EVENT: 'pk sk body ttl' },
-  QueryFields: { action: 'Query', ENDPOINTS: `pk sk ${ENDPOINT}` },
+  QueryFields: { action: 'Query', AUDIT: 'pk sk', ENDPOINTS: `pk sk ${ENDPOINT}` },
   UpdateFields: {
     action: 'UpdateItem',
     CLIENT: 'pk sk endpoint_count',
@@ -189,12 +189,12 @@ it.each([
   ['look', '', ''],
   [
     'support',
-    'AUDIT DELIVERY DESTINATION EVENT PAYMENT REFERENCE SUSPENSE',
+    'AUDIT DELIVERY DESTINATION EVENT NOTED PAYMENT REFERENCE SUSPENSE',
     'ENDPOINTS EVENT LEDGER',
   ],
   [
     'finance',
-    'ADJUSTMENT AUDIT DELIVERY DESTINATION EVENT HOUSE JOURNAL LEDGER PAYMENT REFERENCE ' +
+    'ADJUSTMENT AUDIT DELIVERY DESTINATION EVENT HOUSE JOURNAL LEDGER NOTED PAYMENT REFERENCE ' +
       'SETTLEMENT SUSPENSE VERDICT',
     'LEDGER',
   ],

@@ -22,6 +22,8 @@ import {
   eventKey,
   houseDayPk,
   type Key,
+  notedKey,
+  notedPk,
   paymentKey,
   settlementKey,
   shardKey,
@@ -249,6 +251,16 @@ export const settlementRow = placeBy((name: keyof AuditedHistory['settlements'])
 export const suspenseRow = placeBy((name: keyof AuditedHistory['suspense']) =>
   suspenseKey(history.suspense[name]),
 )
+
+export const notedRow = placeBy((name: keyof AuditedHistory['suspense']) =>
+  notedKey({ clientId: historyClientId(), suspenseId: history.suspense[name] }),
+)
+
+/** A finding, of which the house journal has no entry. */
+export async function findingRow() {
+  const isFinding = ({ kind }: Row) => kind === 'finding'
+  return suspenseKey((await firstIn(notedPk(historyClientId()), isFinding)).sk)
+}
 
 export function entryRow(name: string, type: string): Place {
   return async () => {

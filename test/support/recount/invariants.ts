@@ -6,6 +6,7 @@ import { type Books, booksOf, countProblems, type RawItem, type Seen, text } fro
 import { deliveryProblems, eventProblems } from './delivery-books.ts'
 import { entryProblems, ledgerProblems } from './journal-books.ts'
 import { paymentEntryProblems } from './payment-books.ts'
+import { registerProblems } from './registers.ts'
 import { rowProblems } from './stored-rows.ts'
 
 /**
@@ -130,6 +131,7 @@ export function problemsAtRest(items: readonly RawItem[], seen: Seen): readonly 
       .map((item) => `${kind} ${text(item, id)} does not rest: ${text(item, 'status')}`)
   return [
     ...problemsOf(items, seen),
+    ...registerProblems(items),
     ...moneyProblems(books, seen),
     ...paymentsThat(
       'does not show that its money went back',
