@@ -22,12 +22,16 @@ import { type Suspense, SuspenseSchema } from './suspense.ts'
  */
 const ALERT_GRACE_MS = MINUTE_MS
 
+/** What the provider's rows change of held money. */
+type BookedField = 'postedMinor' | 'providerMinor' | 'refundedMinor' | 'isVoid'
+type NewSuspense = Omit<Suspense, BookedField | 'notes'>
+
 /** Refused if the item exists, because its first writer alerts the operators. */
 export function putSuspense(item: Suspense): Step {
   return put(suspenseKey(item.suspenseId), itemOf(item), isNew)
 }
 
-function itemOf(item: Suspense) {
+function itemOf(item: NewSuspense) {
   return {
     ...item,
     provider: UPSTREAM,
@@ -43,7 +47,7 @@ function itemOf(item: Suspense) {
  * Writes the item unless it exists, and never refuses. A second call would repeat a published
  * alert, so only one transition may record such an item.
  */
-export function ensureSuspense(item: Suspense): Step {
+export function ensureSuspense(item: NewSuspense): Step {
   return update(suspenseKey(item.suspenseId), { setIfAbsent: itemOf(item) })
 }
 
@@ -79,16 +83,26 @@ export function endSuspenseAlert(deps: TableDeps, suspenseId: string) {
   )
 }
 
+export type BookedChange = Partial<Pick<Suspense, BookedField | 'status' | 'resolution'>>
+
 /** Refused if the item has changed after the read. */
-export function changeSuspense(item: Suspense, set: Partial<Suspense>): Step {
-  return update(
-    suspenseKey(item.suspenseId),
-    { set },
-    all(
-      equals('status', item.status),
-      unchanged('postedMinor', item.postedMinor),
-      unchanged('refundedMinor', item.refundedMinor),
-      unchanged('isVoid', item.isVoid),
-    ),
+export function bookOnSuspense(item: Suspense, set: BookedChange): Step {
+  return update(suspenseKey(item.suspenseId), { set }, isAsRead(item))
+}
+
+function isAsRead({ status, postedMinor, refundedMinor, isVoid }: Suspense) {
+  return all(
+    equals('status', status),
+    unchanged('postedMinor', postedMinor),
+    unchanged('refundedMinor', refundedMinor),
+    unchanged('isVoid', isVoid),
   )
+}
+
+/** Refused like `bookOnSuspense`. */
+export function closeSuspense(
+  item: Suspense,
+  set: Pick<Suspense, 'status' | 'resolution' | 'notes'>,
+): Step {
+  return update(suspenseKey(item.suspenseId), { set }, isAsRead(item))
 }
