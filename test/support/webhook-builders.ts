@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import { type Event, RETENTION } from '../../shared/event/event.ts'
 import { EventSchema } from '../../shared/event/read-events.ts'
-import { EndpointIdSchema, slotOf } from '../../shared/ids.ts'
+import {
+  EndpointIdSchema,
+  eventIdFor,
+  PaymentIdSchema,
+  slotOf,
+  subjectOfPayment,
+} from '../../shared/ids.ts'
 import { putWindow } from '../../shared/ledger/window-store.ts'
 import type { WebhookResult } from '../../shared/send-webhook.ts'
 import { deflateText } from '../../shared/table/deflated-text.ts'
@@ -54,13 +60,15 @@ export async function storedEndpoint(
 }
 
 export function anEvent(now: Timestamp, overrides: Partial<Event> = {}): Event {
-  const eventId = randomUUID()
+  const subject = overrides.subject ?? subjectOfPayment(v.parse(PaymentIdSchema, randomUUID()))
+  const name = overrides.name ?? overrides.type ?? 'payment.succeeded'
+  const eventId = eventIdFor(subject, name)
   return v.parse(EventSchema, {
     eventId,
-    name: overrides.type ?? 'payment.succeeded',
+    name,
     type: 'payment.succeeded',
     clientId: aClientId(),
-    subject: { kind: 'payment', id: randomUUID() },
+    subject,
     firedAt: now,
     body: `{"event":"payment.succeeded","event_id":"${eventId}","data":{"description":"kopi — ☕"}}`,
     ...overrides,
@@ -136,8 +144,9 @@ export const FAILED: WebhookResult = {
   durationMs: 9,
 }
 
-export function messageFor({ deliveryId, clientId, endpointId, attempts }: Delivery) {
-  return { deliveryId, clientId, endpointId, attempt: attempts + 1 }
+export function messageFor({ deliveryId, clientId, endpointId, attempts, isTest }: Delivery) {
+  const message = { deliveryId, clientId, endpointId, attempt: attempts + 1 }
+  return isTest ? { ...message, test: true } : message
 }
 
 export function sentFor(
