@@ -9,6 +9,7 @@ import {
 } from './function-spec.ts'
 import {
   ADJUSTING,
+  ALL_CLIENTS,
   AUDITING,
   BALANCE,
   BULK_REDELIVERING,
@@ -118,7 +119,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   finance('recount-ledger', RECOUNTING, { secrets: ['read-provider'], timeoutSeconds: 300 }),
   look(
     'get-books',
-    allAccess(JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), {
+    allAccess(ALL_CLIENTS, JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), {
       GetItem: ['CLIENT', 'LEDGER'],
       Query: ['HOUSE'],
     }),

@@ -13,10 +13,12 @@ import {
   webhookRuns,
 } from './function-spec.ts'
 import {
+  ALL_CLIENTS,
   AUDITING,
   DUE_ALERTS,
   DUE_DELIVERIES,
   DUE_PAYMENTS,
+  listOf,
   NEWS,
   PAUSES,
   SETTLING,
@@ -51,7 +53,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
       GetFields: ['EVENT'],
       BatchGetItem: ['DELIVERY', 'ENDPOINTS', 'TEST'],
       PutItem: ['DELIVERY', 'SUSPENSE', 'TEST'],
-      UpdateItem: ['DELIVERY', 'TEST'],
+      UpdateItem: ['DELIVERY', 'NOTED', 'TEST'],
       UpdateFields: ['ENDPOINTS'],
     },
     sends: BOTH_LANES,
@@ -84,7 +86,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   task('schedule/sweep-settlements', {
     ...LOW_MEMORY,
     trigger: { kind: 'schedule', schedule: { dailyAt: 'sweepAtUtc', maxEventAgeSeconds: 3_600 } },
-    table: { indexes: ['by-owner'] },
+    table: ALL_CLIENTS,
     sends: ['settlements'],
     // A run sends one message for each client, page by page. 300 s are enough for many thousand
     // clients.
@@ -101,7 +103,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   task('schedule/audit-clients', {
     ...LOW_MEMORY,
     trigger: { kind: 'schedule', schedule: { dailyAt: 'auditAtUtc', maxEventAgeSeconds: 3_600 } },
-    table: { BatchGetItem: ['SETTLEMENT'], indexes: ['by-due', 'by-owner'] },
+    table: allAccess(ALL_CLIENTS, listOf('SETTLEMENT', 'by-due')),
     sends: ['audits'],
     alerts: true,
     timeoutSeconds: 300,

@@ -7,7 +7,7 @@ export const NEWS_OF_VISIBLE_PAYMENT: TableAccess = {
   GetItem: ['PAYMENT'],
   QueryFields: ['ENDPOINTS'],
   PutItem: ['DELIVERY', 'EVENT', 'SUSPENSE'],
-  UpdateItem: ['PAYMENT', 'SUSPENSE'],
+  UpdateItem: ['NOTED', 'PAYMENT', 'SUSPENSE'],
   UpdateFields: ['LEDGER'],
 }
 
@@ -26,7 +26,7 @@ export const RECORDING: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
 const POSTING: TableAccess = {
   GetItem: ['LEDGER', 'PAYMENT'],
   PutItem: ['JOURNAL'],
-  UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],
+  UpdateItem: ['LEDGER', 'NOTED', 'PAYMENT', 'SUSPENSE'],
   ConditionCheckItem: ['LEDGER'],
 }
 
@@ -37,13 +37,16 @@ export const ADJUSTING: TableAccess = allAccess(RECORDING, {
   UpdateItem: ['HOUSE', 'LEDGER'],
 })
 
+/** All clients, by the keys of their register. */
+export const ALL_CLIENTS: TableAccess = { QueryFields: ['AUDIT'] }
+
 export const JOURNAL_READ: TableAccess = { Query: ['JOURNAL'] }
 
 /** Payments that waited too long are posted first. */
 export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
   GetItem: ['AUDIT', 'CLIENT'],
   BatchGetItem: ['SETTLEMENT'],
-  PutItem: ['AUDIT', 'SETTLEMENT', 'VERDICT'],
+  PutItem: ['AUDIT', 'SETTLEMENT', 'SUSPENSE', 'VERDICT'],
   indexes: ['by-open'],
 })
 
@@ -79,7 +82,8 @@ export const ERASING: TableAccess = allAccess(RECORDING, PAYMENT_SEARCH, {
 
 export const PAYOUT_LISTS: TableAccess = allAccess(
   BALANCE,
-  listOf('SETTLEMENT', 'by-owner', 'by-due'),
+  ALL_CLIENTS,
+  listOf('SETTLEMENT', 'by-owner', 'by-status', 'by-due'),
   listOf('SUSPENSE', 'by-status'),
   { GetItem: ['CLIENT', 'PAYMENT', 'VERDICT'] },
 )
@@ -137,7 +141,7 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
 })
 
 const SETTLEMENT_AUDIT: TableAccess = {
-  GetItem: ['AUDIT', 'CLIENT', 'JOURNAL', 'VERDICT'],
+  GetItem: ['AUDIT', 'CLIENT', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
   Query: ['ADJUSTMENT', 'AUDIT', 'JOURNAL', 'LEDGER'],
   indexes: ['by-owner'],
@@ -145,24 +149,26 @@ const SETTLEMENT_AUDIT: TableAccess = {
 
 /** It writes a verdict and changes no money. */
 const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
+  GetItem: ['JOURNAL'],
   BatchGetItem: ['DELIVERY', 'EVENT', 'JOURNAL'],
   QueryFields: ['ENDPOINTS'],
   PutItem: ['VERDICT'],
   indexes: ['by-open', 'by-status'],
 })
 
-export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
+export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, ALL_CLIENTS, {
+  GetItem: ['NOTED'],
   BatchGetItem: ['SUSPENSE'],
-  Query: ['HOUSE'],
+  Query: ['HOUSE', 'NOTED'],
   UpdateItem: ['VERDICT'],
 })
 
 export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDING, {
-  GetItem: ['EVENT', 'PAYMENT', 'SUSPENSE'],
+  GetItem: ['EVENT', 'NOTED', 'PAYMENT', 'SUSPENSE'],
   GetFields: ['ENDPOINTS'],
   BatchGetItem: ['TEST'],
   PutItem: ['DELIVERY', 'DESTINATION', 'EVENT', 'JOURNAL', 'PAYMENT', 'REFERENCE'],
-  UpdateItem: ['LEDGER', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
+  UpdateItem: ['LEDGER', 'NOTED', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
   UpdateFields: ['LEDGER'],
   ConditionCheckItem: ['EVENT', 'PAYMENT'],
 })

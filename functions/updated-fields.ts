@@ -5,9 +5,9 @@ import type { Partition } from '../shared/table/keys.ts'
 type Row = readonly [functions: string, attributes: string]
 
 /**
- * What the updates of each function change or compare, because IAM cannot tell these apart. The code
- * says it: `npm run grants -- --write` writes the table, and a test compares it. Read its diff: a
- * role may change what stands here.
+ * What the updates of each function change or compare, because IAM cannot tell these apart. `npm
+ * run grants -- --write` writes the table from the code, and a test compares it. Read its diff: a
+ * role may change what the table names.
  */
 const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   APIKEY: [['revoke-api-key', 'client_id revoked_at']],
@@ -76,6 +76,15 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
       `available_minor changed_at closed_until count_cancelled count_expired count_failed
         count_pending count_succeeded credited_at credited_minor in_settlement_minor
         last_settlement_id paid_out_minor progress settled_until written_off_minor`,
+    ],
+  ],
+  NOTED: [
+    [
+      `api-create-payment api-cancel-payment receive-provider-callback deliver-webhook
+        check-due-payments settle-client sync-provider-transactions sync-slices
+        refresh-payment trigger-settlement recount-ledger`,
+      `amount_minor cause client_id created_at kind payment_id provider_payment_id
+        suspense_id`,
     ],
   ],
   PAYMENT: [
@@ -150,7 +159,11 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
       'bank_reference due_at notes settled_at slot status work',
     ],
     ['recredit-settlement', 'recredited_at status'],
-    ['recount-ledger', 'left_out'],
+    [
+      'recount-ledger',
+      `digest entry_count fee_minor gross_minor markup_minor net_minor payment_count
+        recredited_at recredited_minor status totals unproven_minor`,
+    ],
   ],
   SUSPENSE: [
     [
@@ -193,7 +206,7 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   ],
 }
 
-export function updatesOf(functionName: string): UpdatedFields {
+export function updatedFields(functionName: string): UpdatedFields {
   return Object.fromEntries(
     Object.entries(UPDATED_FIELDS).flatMap(([kind, rows]) => {
       const row = rows.find(([functions]) => wordsIn(functions).includes(functionName))

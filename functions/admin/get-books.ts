@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { periodFields } from '../../shared/books/book-period.ts'
 import { getBooks } from '../../shared/books/get-books.ts'
-import { periodFields } from '../../shared/books/walk-clients.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =

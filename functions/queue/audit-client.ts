@@ -1,13 +1,10 @@
 import * as v from 'valibot'
-import {
-  auditClient,
-  auditGateway,
-  auditRecordedSettlement,
-} from '../../shared/audit/run-audits.ts'
+import { auditGateway } from '../../shared/audit/audit-gateway.ts'
+import { auditClient, auditRecordedSettlement } from '../../shared/audit/run-audits.ts'
 import { ClientIdSchema, SettlementIdSchema } from '../../shared/ids.ts'
 import { queueHandler } from '../../shared/runtime/worker-handlers.ts'
 
-/** A client's daily audit, a settlement recorded a minute ago, or the house and its suspense. */
+/** A client's daily audit, a settlement recorded a minute ago, or the gateway. */
 const Message = v.union([
   v.object({ client_id: ClientIdSchema }),
   v.object({ settlement_id: SettlementIdSchema }),

@@ -18,6 +18,7 @@ import { auditStrayEvents } from './judged/audit-event.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { auditHouse } from './judged/audit-house.ts'
 import { judgeById, judgePayments } from './judged/audit-payments.ts'
+import { auditRegistration } from './judged/audit-register.ts'
 import { auditSettlement } from './judged/audit-settlement.ts'
 import {
   auditTrails,
@@ -128,6 +129,7 @@ export function isAlwaysDue(): boolean {
 
 const TRAILS = 'trails'
 export const SUSPENSE = 'suspense'
+export const REGISTER = 'register'
 
 /** The parts of every audit, the due slices of the history, and the parts in `wanted`. */
 export async function partsOf(
@@ -142,7 +144,7 @@ export async function partsOf(
   const lastDay = dayNumber(addMs(later(deps.now(), client.createdAt), DAY_MS))
   const isWhole = isDue(slotOf(client.clientId, SLICES))
   const judgeSuspense = async () => {
-    const judged = await auditHouse(deps)
+    const judged = await auditHouse(deps, client.clientId)
     if (judged === 'unstable') return judged
     return judged.flatMap(({ clientId: owner, ...difference }) =>
       owner === client.clientId ? [difference] : [],
@@ -152,6 +154,7 @@ export async function partsOf(
     [true, bookPart(deps, books, 'figures', { judge: (read) => auditFigures(deps, read) })],
     // The daily audit of the gateway reads all suspense at once.
     [isDue === isAlwaysDue, { key: SUSPENSE, judge: judgeSuspense }],
+    [true, { key: REGISTER, judge: () => auditRegistration(deps, client) }],
     [
       true,
       {

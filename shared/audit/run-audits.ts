@@ -1,6 +1,6 @@
 import { findClient, requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
-import { type ClientId, ClientIdSchema, type SettlementId } from '../ids.ts'
+import type { ClientId, SettlementId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { balanceOf } from '../ledger/ledger-store.ts'
 import { runLimit } from '../settlement/sum-entries.ts'
@@ -13,6 +13,7 @@ import {
   recordFindings,
 } from '../verdict/client-verdict-store.ts'
 import {
+  compare,
   confirmedDifferences,
   isIdentical,
   isSame,
@@ -24,6 +25,7 @@ import {
   recordAuditResult,
   type SettlementVerdict,
 } from '../verdict/settlement-verdict-store.ts'
+import { GATEWAY_SUBJECT } from './audit-gateway.ts'
 import {
   type AuditDeps,
   dayNumber,
@@ -31,12 +33,11 @@ import {
   isLong,
   judgeParts,
   partsOf,
-  SUSPENSE,
+  REGISTER,
   settlementIn,
   settlementPart,
   slicesSince,
 } from './audit-parts.ts'
-import { auditHouse } from './judged/audit-house.ts'
 import { auditSettlement, RecountSchema, recountSettlement } from './judged/audit-settlement.ts'
 import {
   type ClientBooks,
@@ -66,7 +67,7 @@ const WHOLE_RUN_MS = 2.5 * MINUTE_MS
  */
 export async function auditClient(deps: RunDeps, clientId: ClientId): Promise<void> {
   const client = await findClient(deps, clientId)
-  if (client === undefined) return
+  if (client === undefined) return reportMissingClient(deps, clientId)
   const verdict = await readClientVerdict(deps, clientId)
   const today = dayNumber(deps.now())
   if (verdict.auditedDay === today) return
@@ -102,6 +103,16 @@ export async function auditClient(deps: RunDeps, clientId: ClientId): Promise<vo
   })
   deps.log.info('audit.completed', { client_id: clientId, balanced: String(standing.length === 0) })
   await alertDifferences(deps, clientId, standing)
+}
+
+/** The register names the client, so its row is lost. */
+async function reportMissingClient(deps: RunDeps, clientId: ClientId): Promise<void> {
+  const missing = compare('client', clientId, 'present', 'missing')
+  await alertDifferences(
+    deps,
+    clientId,
+    await recordFindings(deps, clientId, new Map([[REGISTER, missing]]), undefined),
+  )
 }
 
 function sendAudit({ queues }: Pick<Deps, 'queues'>, body: object, group: string) {
@@ -230,29 +241,6 @@ async function judgeLong(
   if (found.length === 0 || lasting.length > 0)
     return { differences: lasting, isInconclusive: false, seen: [] }
   return { differences: [], isInconclusive: true, seen: found.slice(0, MAX_KEPT) }
-}
-
-const GATEWAY_SUBJECT = 'gateway'
-
-/**
- * Audits the house journal and all suspense, daily. Differences of one client also stand on that
- * client.
- */
-export async function auditGateway(deps: RunDeps): Promise<void> {
-  const { differences } = await confirmedDifferences(deps, () => auditHouse(deps))
-  for (const [owner, ownDifferences] of Map.groupBy(
-    differences,
-    (difference) => difference.clientId,
-  )) {
-    const clientId = ifValid(ClientIdSchema, owner)
-    const found = ownDifferences.map(({ clientId: _owner, ...difference }) => difference)
-    if (clientId) await recordFindings(deps, clientId, new Map([[SUSPENSE, found]]), undefined)
-  }
-  deps.log.info('audit.completed', {
-    client_id: GATEWAY_SUBJECT,
-    balanced: String(differences.length === 0),
-  })
-  await alertDifferences(deps, GATEWAY_SUBJECT, differences)
 }
 
 /** Sends a message for each client, and one for the gateway. Safe to repeat. */

@@ -9,7 +9,7 @@ import { HOUSE_ENTRY_TYPES, type HouseEntryType } from '../journal/house-store.t
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import { PAYMENT_METHODS, type PaymentMethod } from '../payment-status.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
-import { type BookPeriod, isInPeriod } from './walk-clients.ts'
+import { type BookPeriod, isInPeriod } from './book-period.ts'
 
 /** A re-credit repeats other entries, so it is in no figure of the books. */
 const RECREDIT: EntryType = 'recredit'
@@ -67,6 +67,7 @@ export type BookLine = Readonly<Partial<Figures> & Legs & Pick<Entry, 'houseMino
   readonly type: EntryType | HouseEntryType
   readonly method?: PaymentMethod | undefined
   readonly day: string
+  readonly lastDay?: string | undefined
 }
 
 /**

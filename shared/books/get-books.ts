@@ -1,18 +1,20 @@
 import * as v from 'valibot'
 import { storedSettlements } from '../audit/judged/client-books.ts'
 import { mapInChunks } from '../chunks.ts'
+import { walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
-import { bookDay, endOfBookDay, totalsOf } from '../journal/day-totals.ts'
+import { addTotals, bookDay, endOfBookDay, totalsOf } from '../journal/day-totals.ts'
 import { CLIENT_SIDES } from '../journal/entry.ts'
 import { houseTotals } from '../journal/house-store.ts'
 import { entryPages } from '../journal/read-entries.ts'
-import { readWindow } from '../ledger/window-store.ts'
+import { findWindow } from '../ledger/window-store.ts'
 import { MinorSchema, plus, ZERO } from '../money.ts'
 import { encodeCursor, readCursor } from '../page.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { csv } from '../settlement/statement/csv.ts'
+import { sweptSpan } from '../settlement/statement/settlement-entries.ts'
 import { attributeName } from '../table/attributes.ts'
 import { addMs, DAY_MS, earlier, later, type Timestamp } from '../time.ts'
 import { compare, type Difference, DifferenceSchema } from '../verdict/difference.ts'
@@ -27,13 +29,7 @@ import {
   unequalSides,
   withDebts,
 } from './book.ts'
-import {
-  type BookPeriod,
-  bookPeriod,
-  type PeriodInput,
-  WALK_FIELDS,
-  walkClients,
-} from './walk-clients.ts'
+import { type BookPeriod, bookPeriod, type PeriodInput, WALK_FIELDS } from './book-period.ts'
 
 type BooksDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs' | 'provider'>
 
@@ -139,11 +135,16 @@ export async function readClientBook(
   clientId: ClientId,
   period: BookPeriod,
 ): Promise<CheckedBook> {
-  const { settledUntil, lastSettlementId } = await readWindow(deps, clientId)
+  const window = await findWindow(deps, clientId)
+  if (window === undefined)
+    return { book: {}, differences: compare('window', clientId, 'readable', 'unreadable') }
+  const { settledUntil, lastSettlementId } = window
   let sum: CheckedBook = EMPTY_BOOK
   let start: Timestamp = settledUntil
   for await (const { stored, differences } of storedSettlements(deps, clientId, lastSettlementId)) {
-    const books = stored.map(({ settlement }) => bookOfSettlement(settlement, period))
+    const books = await mapInChunks(stored, 1, ({ settlement }) =>
+      bookOfSettlement(deps, settlement, period),
+    )
     sum = joinBooks(sum, { book: {}, differences }, ...books)
     start = stored.reduce((last, { settlement }) => later(last, settlement.sweptUntil), start)
   }
@@ -158,16 +159,40 @@ export async function readClientBook(
 }
 
 /** The stored totals by type and day must add up to the settlement's sums. */
-function bookOfSettlement(settlement: Settlement, period: BookPeriod): CheckedBook {
+async function bookOfSettlement(
+  deps: Pick<Deps, 'table' | 'stage'>,
+  settlement: Settlement,
+  period: BookPeriod,
+): Promise<CheckedBook> {
   const { settlementId: id, totals, status, settledAt, netMinor } = settlement
   const isPaid = status === 'manual_paid' && settledAt !== undefined
-  return joinBooks(checkLines(totals, period, { what: 'settlement.totals', id }), {
+  const lines = totals.every((total) => hasNoBorder(total, period))
+    ? totals
+    : await totalsByDay(deps, settlement)
+  return joinBooks(checkLines(lines, period, { what: 'settlement.totals', id }), {
     book: isPaid ? bookOfPayout({ day: bookDay(settledAt), netMinor }, period) : {},
     differences: CLIENT_SIDES.flatMap((side) => {
       const found = totals.reduce((sum, total) => plus(sum, total[side]), ZERO)
       return compare(`settlement.totals.${attributeName(side)}`, id, settlement[side], found)
     }),
   })
+}
+
+/** Whether the period takes all days of a total, or none, and none after its end. */
+function hasNoBorder(
+  { day, lastDay = day }: Pick<BookLine, 'day' | 'lastDay'>,
+  { from, to }: BookPeriod,
+): boolean {
+  return lastDay < from || day > to || (day >= from && lastDay <= to)
+}
+
+/** A settlement of very many days stores no total of each day. Its entries show them. */
+async function totalsByDay(deps: Pick<Deps, 'table' | 'stage'>, settlement: Settlement) {
+  const { clientId } = settlement
+  let totals: Settlement['totals'] = []
+  for await (const { entries } of entryPages(deps, { clientId, span: sweptSpan(settlement) }))
+    totals = [...addTotals(totals, totalsOf(entries))]
+  return totals
 }
 
 /** The most differences of an answer; an audit lists all. */

@@ -8,8 +8,8 @@ import { payoutFile } from '../payout/payout-file.ts'
 import { SETTLEMENT_STATUSES } from '../settlement/settlement.ts'
 import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
 import { listPayouts, listSettlements } from '../settlement/settlement-store.ts'
+import { periodFields } from './book-period.ts'
 import { settlementsOfPeriod } from './settlements-of-period.ts'
-import { periodFields } from './walk-clients.ts'
 
 /** The payload of an operator's `list-settlements` (design section 7). */
 export const settlementSearch = v.pipe(

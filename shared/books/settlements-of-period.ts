@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
+import { walkClients } from '../client/client-register.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { endOfBookDay } from '../journal/day-totals.ts'
@@ -9,7 +10,7 @@ import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
 import { settlementsEnding } from '../settlement/settlement-store.ts'
 import { csv } from '../settlement/statement/csv.ts'
 import { addMs, DAY_MS } from '../time.ts'
-import { bookPeriod, type PeriodInput, WALK_FIELDS, walkClients } from './walk-clients.ts'
+import { bookPeriod, type PeriodInput, WALK_FIELDS } from './book-period.ts'
 
 type PeriodDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs'>
 

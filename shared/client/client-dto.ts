@@ -43,6 +43,8 @@ export function toClientDto(client: Client) {
     /** Since when this account is in force, and whether it replaced another account. */
     bank_since: since ?? null,
     bank_is_change: isChange,
+    /** Bank details were removed, so the next details are a change. */
+    had_bank: client.hadBank ?? false,
     return_url: client.returnUrl ?? null,
     rate_limit_per_second: client.rateLimitPerSecond ?? null,
     payout_hold: client.payoutHold ?? null,

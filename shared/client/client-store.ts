@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
 import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import { assertInvariant, GatewayError, notFound } from '../errors.ts'
-import { type ClientId, ClientIdSchema } from '../ids.ts'
+import type { ClientId } from '../ids.ts'
 import { readLedger } from '../ledger/ledger-store.ts'
 import { putShards } from '../ledger/shard-store.ts'
 import { putWindow } from '../ledger/window-store.ts'
@@ -11,7 +11,7 @@ import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts
 import type { Page } from '../page.ts'
 import { fieldsFrom } from '../table/attributes.ts'
 import { clientKey } from '../table/keys.ts'
-import { listItems, queryPages } from '../table/list-items.ts'
+import { listItems } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import {
   absent,
@@ -26,6 +26,7 @@ import {
 } from '../table/step.ts'
 import { type Bank, type BankAccount, type Client, ClientSchema } from './client.ts'
 import { type ClientFields, toClientDto } from './client-dto.ts'
+import { registrationOf } from './client-register.ts'
 
 const ENTITY = 'client'
 
@@ -45,30 +46,20 @@ export async function requireClient(deps: TableDeps, clientId: ClientId): Promis
   return client
 }
 
+/** For people: the index may miss a client, the register does not. */
 export async function listClients(deps: TableDeps, page: Page): Promise<readonly Client[]> {
   const partition = [GATEWAY_OWNER, ENTITY]
   const items = await listItems(deps, { kind: 'CLIENT', index: 'by-owner', partition, page })
   return items.map((item) => v.parse(ClientSchema, item))
 }
 
-/** Oldest first, in pages. Only the index lists all clients. */
-export async function* clientIdPages(deps: TableDeps): AsyncGenerator<readonly ClientId[]> {
-  const pages = queryPages(deps, {
-    index: 'by-owner',
-    partition: [GATEWAY_OWNER, ENTITY],
-    limit: 1_000,
-  })
-  for await (const { items } of pages) yield items.map(({ id }) => v.parse(ClientIdSchema, id))
-}
-
-/** Writes a new client, its ledger and the audit record in one transaction. */
+/** Writes a new client, its ledger and its audit records in one transaction. */
 export async function insertClient(
   deps: RecordDeps,
   client: Client,
   operator: string,
 ): Promise<void> {
   const { clientId, createdAt } = client
-  const listFields = { owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId }
   const record = {
     subject: clientId,
     clientId,
@@ -76,15 +67,21 @@ export async function insertClient(
     action: 'create-client',
     after: toClientDto(client),
   }
-  const { applied } = await recordChange(deps, record, {
-    client: put(clientKey(clientId), { ...client, ...listFields }, isNew),
+  const steps = {
+    client: put(clientKey(clientId), clientRow(client), isNew),
     window: putWindow(clientId, createdAt),
     ...putShards(clientId, createdAt),
-  })
+  }
+  const { applied } = await recordChange(deps, record, steps, registrationOf(client, operator))
   assertInvariant(applied, 'a new client has the id of another one')
 }
 
-const CHANGEABLE = v.keyof(v.omit(ClientSchema, ['clientId', 'createdAt'])).options
+export function clientRow(client: Client) {
+  const { clientId, createdAt } = client
+  return { ...client, owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId }
+}
+
+const CHANGEABLE = v.keyof(v.omit(ClientSchema, ['clientId', 'createdAt', 'endpointCount'])).options
 
 /** Undefined leaves a field unchanged; null clears an optional field. */
 type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFields>>>

@@ -18,14 +18,38 @@ export function endOfBookDay(day: string): Timestamp {
 type DayTotal = v.InferOutput<typeof DayTotalSchema>
 
 export function addTotals(...lists: readonly (readonly DayTotal[])[]): readonly DayTotal[] {
-  return [...Map.groupBy(lists.flat(), ({ day, type, method }) => `${day} ${type} ${method ?? ''}`)]
+  return mergeBy(lists.flat(), ({ day, type, method }) => `${day} ${type} ${method ?? ''}`)
+}
+
+function mergeBy(totals: readonly DayTotal[], keyOf: (total: DayTotal) => string) {
+  return [...Map.groupBy(totals, keyOf)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, totals]) => totals.reduce(mergeTotals))
+    .map(([, merged]) => merged.reduce(mergeTotals))
 }
 
 function mergeTotals(a: DayTotal, b: DayTotal): DayTotal {
   const sums = Object.fromEntries(ENTRY_SIDES.map((side) => [side, plus(a[side], b[side])]))
-  return { ...a, count: a.count + b.count, ...v.parse(SidesSchema, sums) }
+  return {
+    ...a,
+    day: a.day < b.day ? a.day : b.day,
+    ...(a.lastDay && b.lastDay && { lastDay: a.lastDay > b.lastDay ? a.lastDay : b.lastDay }),
+    count: a.count + b.count,
+    ...v.parse(SidesSchema, sums),
+  }
+}
+
+/** Some 60 KB of a settlement's row. */
+const MAX_TOTALS = 200
+
+/**
+ * Totals of many days lose their days for good, except the first and the last, so that a row has
+ * room for any window.
+ */
+export function boundedTotals(totals: readonly DayTotal[]): readonly DayTotal[] {
+  const isBounded = totals.length <= MAX_TOTALS && totals.every(({ lastDay }) => !lastDay)
+  if (isBounded) return totals
+  const spans = totals.map((total) => ({ ...total, lastDay: total.lastDay ?? total.day }))
+  return mergeBy(spans, ({ type, method }) => `${type} ${method ?? ''}`)
 }
 
 export function totalsOf(entries: readonly Entry[]): readonly DayTotal[] {
@@ -46,19 +70,17 @@ export const DayTotalSchema = v.object({
   type: v.picklist(ENTRY_TYPES),
   method: v.optional(v.picklist(PAYMENT_METHODS)),
   day: v.string(),
+  /** Of a total of several days, whose first is `day`. */
+  lastDay: v.optional(v.string()),
   count: v.number(),
   ...SidesSchema.entries,
 })
 
-/**
- * A re-credit that replaces an entry counts as the replaced entry, which is in no settlement's
- * totals.
- */
 function totalOf(entry: Entry): DayTotal {
   return {
-    type: entry.standsForType ?? entry.type,
+    type: entry.type,
     method: entry.method,
-    day: bookDay(entry.standsForPostedAt ?? entry.postedAt),
+    day: bookDay(entry.postedAt),
     count: isForClient(entry) ? 1 : 0,
     ...v.parse(SidesSchema, entry),
   }

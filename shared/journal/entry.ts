@@ -43,10 +43,6 @@ export const EntrySchema = v.object({
   /** Of a `recredit`: the failed settlement, and its number of payments. */
   recreditedSettlementId: v.optional(SettlementIdSchema),
   paymentCount: v.optional(v.number()),
-  /** Of a `recredit`: the replaced entry outside its settlement. */
-  standsForEntryId: v.optional(UuidSchema),
-  standsForType: v.optional(v.picklist(ENTRY_TYPES)),
-  standsForPostedAt: v.optional(TimestampSchema),
   /**
    * Of a `late_row`: its payment's net and position. Of a `recredit`: the proven part of its net.
    */

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import { type ClientId, SettlementIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { less, type Minor, MinorSchema, ZERO } from '../money.ts'
 import { windowKey } from '../table/keys.ts'
 import { all, atMost, equals, exists, isNew, put, type Step, update } from '../table/step.ts'
@@ -40,11 +41,8 @@ const NO_SUMS = {
 }
 
 export function putWindow(clientId: ClientId, createdAt: Timestamp): Step {
-  return put(
-    windowKey(clientId),
-    { settledUntil: createdAt, closedUntil: createdAt, ...NO_SUMS },
-    isNew,
-  )
+  const window: Window = { settledUntil: createdAt, closedUntil: createdAt, ...NO_SUMS }
+  return put(windowKey(clientId), window, isNew)
 }
 
 /** A client's window, read consistently. Throws when it is missing. */
@@ -52,6 +50,11 @@ export async function readWindow(deps: TableDeps, clientId: ClientId): Promise<W
   const item = await deps.table.get(windowKey(clientId))
   assertInvariant(item !== undefined, 'a client has no window')
   return v.parse(WindowSchema, item)
+}
+
+/** Undefined if the window is missing or unreadable. */
+export async function findWindow(deps: TableDeps, clientId: ClientId) {
+  return ifValid(WindowSchema, await deps.table.get(windowKey(clientId)))
 }
 
 /** Refused when another settlement moved the window after the read. */
@@ -94,23 +97,27 @@ export function payOutOfWindow(clientId: ClientId, netMinor: Minor, settledAt: T
   )
 }
 
-/**
- * Refused when the journal is closed at `postedAt`. `sweptMinor` is what the window counts as in
- * settlement: zero for an entry outside its settlement.
- */
-export function recreditWindow(
-  clientId: ClientId,
-  netMinor: Minor,
-  postedAt: Timestamp,
-  sweptMinor = netMinor,
-): Step {
+/** Refused when the journal is closed at `postedAt`. */
+export function recreditWindow(clientId: ClientId, netMinor: Minor, postedAt: Timestamp): Step {
   return update(
     windowKey(clientId),
     {
       set: { changedAt: postedAt },
-      add: { inSettlementMinor: less(ZERO, sweptMinor), availableMinor: netMinor },
+      add: { inSettlementMinor: less(ZERO, netMinor), availableMinor: netMinor },
     },
     atMost('closedUntil', postedAt),
+  )
+}
+
+/** Follows the corrected sums of a settlement that is in the window. */
+export function moveSweptSums(
+  clientId: ClientId,
+  { netMinor, recreditedMinor }: { readonly netMinor: Minor; readonly recreditedMinor: Minor },
+): Step {
+  return update(
+    windowKey(clientId),
+    { add: { inSettlementMinor: netMinor, availableMinor: less(ZERO, recreditedMinor) } },
+    exists,
   )
 }
 

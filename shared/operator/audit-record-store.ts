@@ -9,7 +9,7 @@ import { auditHeadKey, auditRecordKey, auditRecordPk } from '../table/keys.ts'
 import { listItems, queryAll } from '../table/list-items.ts'
 import { isNew, put, unchanged } from '../table/step.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
-import { TimestampSchema } from '../time.ts'
+import { type Timestamp, TimestampSchema } from '../time.ts'
 
 export const AuditRecordSchema = v.object({
   /** Id of the changed resource; its records are one partition, oldest first. */
@@ -39,6 +39,8 @@ type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
   /** The changed fields as plain JSON, in wire names. Never a key, a secret or a body. */
   readonly before?: object
   readonly after?: object
+  /** The time and id in the record's key, if another item names them; by default new ones. */
+  readonly key?: { readonly at: Timestamp; readonly id: string }
 }
 
 const TRIES = 5
@@ -49,39 +51,23 @@ type AuditHead = v.InferOutput<typeof AuditHeadSchema>
 /**
  * Writes an operator's change and its audit record in one transaction (design section 7). The
  * records of a subject are a chain: each record names the digest of the previous record, and the
- * head names the last record. So concurrent changes of one subject retry.
+ * head names the last record. So concurrent changes of one subject retry. `registration`: a further
+ * record, in the chain of a register.
  */
 export async function recordChange<Name extends string>(
   deps: RecordDeps,
   record: NewRecord,
   steps: Steps<Name>,
+  registration?: NewRecord,
 ): Promise<TransactOutcome<Name>> {
-  const { clientId, ...fields } = record
   for (let tried = 0; tried < TRIES; tried++) {
-    const before = await findAuditHead(deps, record.subject)
-    const [at, id] = [deps.now(), deps.newId()]
-    const number = (before?.number ?? 0) + 1
-    const newRecord: AuditRecord = {
-      ...v.parse(AuditRecordSchema, JSON.parse(JSON.stringify({ ...fields, at, number }))),
-      requestId: record.requestId ?? deps.invocation?.requestId,
-      previous: before?.digest,
-    }
-    const head: AuditHead = { number, digest: digestOf(newRecord) }
-    const listFields =
-      clientId === undefined
-        ? {}
-        : { owner: clientId, entity: AUDIT_RECORD_ENTITY, listedAt: at, id }
+    const { auditRecord, auditHead, at } = await nextLink(deps, record)
+    const registered = registration && (await nextLink(deps, registration))
     const chainSteps = {
-      auditRecord: put(
-        auditRecordKey(record.subject, at, id),
-        { ...newRecord, ...listFields },
-        isNew,
-      ),
-      auditHead: put(
-        auditHeadKey(record.subject),
-        head,
-        before ? unchanged('digest', before.digest) : isNew,
-      ),
+      auditRecord,
+      auditHead,
+      registerRecord: registered?.auditRecord,
+      registerHead: registered?.auditHead,
     }
     const outcome = await deps.table.transact<Name | keyof typeof chainSteps>({
       ...steps,
@@ -92,9 +78,49 @@ export async function recordChange<Name extends string>(
       return outcome
     }
     const { refusedBy } = outcome
-    if (refusedBy !== 'auditHead' && refusedBy !== 'auditRecord') return { ...outcome, refusedBy }
+    if (!isChainStep(refusedBy)) return { ...outcome, refusedBy }
   }
   throw new GatewayError('conflict', 'another operator is changing this; try again')
+}
+
+const CHAIN_STEPS = ['auditRecord', 'auditHead', 'registerRecord', 'registerHead'] as const
+
+function isChainStep(name: string): name is (typeof CHAIN_STEPS)[number] {
+  return CHAIN_STEPS.some((step) => step === name)
+}
+
+/** The steps that append a record to its subject's chain. */
+async function nextLink(deps: RecordDeps, { clientId, key, ...fields }: NewRecord) {
+  const before = await findAuditHead(deps, fields.subject)
+  const { at, id } = key ?? { at: deps.now(), id: deps.newId() }
+  const number = (before?.number ?? 0) + 1
+  const record: AuditRecord = {
+    ...v.parse(AuditRecordSchema, JSON.parse(JSON.stringify({ ...fields, at, number }))),
+    requestId: fields.requestId ?? deps.invocation?.requestId,
+    previous: before?.digest,
+  }
+  const head: AuditHead = { number, digest: digestOf(record) }
+  return {
+    at,
+    auditRecord: put(
+      auditRecordKey(record.subject, at, id),
+      auditRecordRow(record, { clientId, id }),
+      isNew,
+    ),
+    auditHead: put(
+      auditHeadKey(record.subject),
+      head,
+      before ? unchanged('digest', before.digest) : isNew,
+    ),
+  }
+}
+
+export function auditRecordRow(
+  record: AuditRecord,
+  { clientId, id }: Pick<NewRecord, 'clientId'> & { readonly id: string },
+) {
+  const listed = { owner: clientId, entity: AUDIT_RECORD_ENTITY, listedAt: record.at, id }
+  return { ...record, ...(clientId !== undefined && listed) }
 }
 
 export async function findAuditHead(

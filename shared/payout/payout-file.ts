@@ -1,16 +1,14 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
+import { RegisteredSchema, walkClients } from '../client/client-register.ts'
 import { findClient } from '../client/client-store.ts'
-import type { StoreDeps } from '../deps.ts'
-import { SettlementIdSchema } from '../ids.ts'
-import { CursorTime, encodeCursor, readCursor } from '../page.ts'
+import type { Deps, StoreDeps } from '../deps.ts'
+import type { ClientId } from '../ids.ts'
+import { encodeCursor, readCursor } from '../page.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { toSettlementDto } from '../settlement/settlement-dto.ts'
-import { findSettlements } from '../settlement/settlement-store.ts'
+import { recordedSettlements } from '../settlement/settlement-store.ts'
 import { csv } from '../settlement/statement/csv.ts'
-import { settlementKey } from '../table/keys.ts'
-import { queryPages } from '../table/list-items.ts'
-import { TimestampSchema } from '../time.ts'
 import { readClientVerdict, unacceptedDifferences } from '../verdict/client-verdict-store.ts'
 import { readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import { figuresToConfirm } from './mark-settlement-paid.ts'
@@ -25,51 +23,41 @@ const COLUMNS = [
   'client_id',
 ] as const
 
-const Row = v.object({ id: SettlementIdSchema, dueAt: TimestampSchema })
-const Position = v.strictObject({ id: SettlementIdSchema, due_at: CursorTime })
-
-const PAYOUTS = ['payout', 0] as const
+const Progress = v.strictObject({ position: RegisteredSchema })
 
 const CONCURRENCY = 8
 
 const LINES_AT_ONCE = 2_000
 
+type PayoutFileDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs'>
+
 /**
- * The payouts for the bank: a line of each recorded settlement, oldest first, as CSV. The bank pays
- * the whole file before an operator marks a payout, so a settlement that the payout gate would
- * refuse or question is left out and named with the reason. A longer list continues at the cursor.
+ * The payouts for the bank: a line of each recorded settlement, client by client, oldest first, as
+ * CSV. The bank pays the whole file before an operator marks a payout, so a settlement that the
+ * payout gate would refuse or question is left out and named with the reason. A longer list
+ * continues at the cursor.
  */
-export async function payoutFile(deps: StoreDeps, cursor: string | undefined) {
+export async function payoutFile(deps: PayoutFileDeps, cursor: string | undefined) {
   const lines: Settlement[] = []
   const leftOut: { settlement_id: string; reason: string }[] = []
-  const [work, slot] = PAYOUTS
-  const position = readCursor(Position, cursor)
-  const start = position && { ...settlementKey(position.id), work, slot, ...position }
-  let next: string | undefined
   // Findings are read once, because an outage of the provider may leave thousands.
   const findings = await openFindings(deps)
-  for await (const page of queryPages(deps, {
-    index: 'by-due',
-    partition: PAYOUTS,
-    limit: 100,
-    cursor: start,
-  })) {
-    const rows = page.items.map((item) => v.parse(Row, item))
-    const ids = rows.map(({ id }) => id)
-    const recorded = (await findSettlements(deps, ids)).filter(
-      ({ status }) => status === 'recorded',
+  const read = async (clientIds: readonly ClientId[]) => {
+    const lists = await mapInChunks(clientIds, CONCURRENCY, (clientId) =>
+      recordedSettlements(deps, clientId),
     )
-    const results = await mapInChunks(recorded, CONCURRENCY, async (settlement) => {
+    const results = await mapInChunks(lists.flat(), CONCURRENCY, async (settlement) => {
       return { settlement, reason: await reasonAgainst(deps, settlement, findings) }
     })
     for (const { settlement, reason } of results) {
       if (reason === undefined) lines.push(settlement)
       else leftOut.push({ settlement_id: settlement.settlementId, reason })
     }
-    const last = rows.at(-1)
-    next = page.cursor && last && encodeCursor({ id: last.id, due_at: last.dueAt })
-    if (lines.length + leftOut.length >= LINES_AT_ONCE) break
   }
+  const position = await walkClients(deps, readCursor(Progress, cursor)?.position, {
+    read,
+    isFull: () => lines.length + leftOut.length >= LINES_AT_ONCE,
+  })
   const payouts = lines.map((settlement) => ({
     ...toSettlementDto(settlement),
     settlement_id: settlement.settlementId,
@@ -78,7 +66,7 @@ export async function payoutFile(deps: StoreDeps, cursor: string | undefined) {
   return {
     csv: csv(COLUMNS, payouts, cursor !== undefined),
     left_out: leftOut,
-    ...(next && { continuing: true, cursor: next }),
+    ...(position && { continuing: true, cursor: encodeCursor({ position }) }),
   }
 }
 
@@ -95,7 +83,8 @@ async function reasonAgainst(
     readSettlementVerdict(deps, settlementId),
     readClientVerdict(deps, clientId),
   ])
-  if (client?.payoutHold !== undefined)
+  if (client === undefined) return 'the merchant is missing: see audit-ledger'
+  if (client.payoutHold !== undefined)
     return `payouts of this client are on hold: ${client.payoutHold}`
   if (verdict?.state !== 'audited') return 'not audited yet'
   if (unacceptedDifferences(clientVerdict).length > 0)

@@ -40,7 +40,7 @@ export async function bookWithFinding(
   finding: Suspense,
 ) {
   const entry = putHouseEntry(newHouseEntry({ ...row, type: 'unmatched', postedAt: deps.now() }))
-  const outcome = await deps.table.transact({ ...entry, suspense: putSuspense(finding) })
+  const outcome = await deps.table.transact({ ...entry, ...putSuspense(finding) })
   if (outcome.applied) await reportSuspense(deps, finding)
   else if (outcome.refusedBy === 'suspense') await bookUnmatchedRow(deps, row)
 }

@@ -61,7 +61,8 @@ export async function postPayments(deps: StoreDeps, postings: readonly Posting[]
 }
 
 /**
- * A transaction has the shard, and of each posting the payment, its entries and maybe a finding.
+ * A transaction has the shard, and of each posting the payment, its entries and maybe the two items
+ * of a finding.
  */
 const MAX_ITEMS = 100
 const MAX_PAYMENTS = 45
@@ -71,7 +72,7 @@ function groupsOf(postings: readonly Posting[]): readonly (readonly Posting[])[]
   let items = 1
   for (const posting of postings) {
     const lastGroup = groups.at(-1)
-    const addedItems = 2 + posting.payment.movements.length + ('assumed' in posting.by ? 1 : 0)
+    const addedItems = 2 + posting.payment.movements.length + ('assumed' in posting.by ? 2 : 0)
     items += addedItems
     if (lastGroup === undefined || lastGroup.length === MAX_PAYMENTS || items > MAX_ITEMS) {
       groups.push([posting])
@@ -145,7 +146,7 @@ function stepsOf(planned: readonly PostingPlan[], postedAt: Timestamp): Steps<st
   const steps = planned.flatMap(({ posting: { payment, by }, after }) => [
     { ledger: moveCredit(payment, netMinor, postedAt) },
     changeMoney(payment, after),
-    'assumed' in by ? { [by.assumed.suspenseId]: ensureSuspense(by.assumed) } : {},
+    'assumed' in by ? ensureSuspense(by.assumed) : {},
   ])
   return Object.assign({}, ...steps)
 }

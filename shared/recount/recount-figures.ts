@@ -3,7 +3,6 @@ import { auditCounts, auditFigures, changeTimes } from '../audit/judged/audit-fi
 import { type ClientBooks, readClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
 import { GatewayError } from '../errors.ts'
-import { type Entry, netsOf } from '../journal/entry.ts'
 import {
   correctShards,
   correctWindow,
@@ -15,6 +14,7 @@ import { COUNT_FIELD } from '../ledger/shard-store.ts'
 import { minor } from '../money.ts'
 import { attributeName } from '../table/attributes.ts'
 import { confirmedDifferences, type Difference } from '../verdict/difference.ts'
+import type { Taken } from './recount-settlements.ts'
 import type { RecountDeps, Repair } from './repair.ts'
 
 export function isCount({ what }: Difference): boolean {
@@ -78,25 +78,28 @@ export function repairedBooks(books: ClientBooks, differences: readonly Differen
   return { ...books, ledger: { ...books.ledger, window } }
 }
 
-/** The figures already contain the left-out entries. */
-export function isCausedByLeftOut(leftOut: readonly Entry[]) {
+/** The figure is right once the settlements' sums are corrected. */
+export function isCausedBy(taken: readonly Taken[]) {
   return (difference: Difference): boolean =>
-    leftOut.length > 0 && isFigure(difference) && gapOf(withLeftOut(leftOut)(difference)) === 0
+    taken.length > 0 && isFigure(difference) && gapOf(withTaken(taken)(difference)) === 0
 }
 
 function gapOf({ expected, found }: Difference): number {
   return Number(expected) - Number(found)
 }
 
-const CREDITED = 'ledger.credited_minor'
-
-function withLeftOut(leftOut: readonly Entry[]) {
+function withTaken(taken: readonly Taken[]) {
   return (difference: Difference): Difference => {
-    if (difference.what !== CREDITED && difference.what !== WRITTEN_OFF) return difference
-    const countedEntries =
-      difference.what === CREDITED ? leftOut : leftOut.filter(({ type }) => type === 'written_off')
-    return { ...difference, expected: Number(difference.expected) + netsOf(countedEntries) }
+    const figure = TAKEN_FIGURES[difference.what]
+    if (figure === undefined) return difference
+    const moved = taken.reduce((sum, { [figure]: minor }) => sum + minor, 0)
+    return { ...difference, expected: Number(difference.expected) + moved }
   }
+}
+
+const TAKEN_FIGURES: Readonly<Record<string, keyof Taken>> = {
+  'ledger.credited_minor': 'netMinor',
+  [WRITTEN_OFF]: 'writtenOffMinor',
 }
 
 /**
@@ -108,7 +111,7 @@ export function repairFigures(
   deps: RecountDeps,
   books: ClientBooks,
   differences: readonly Difference[],
-  leftOut: readonly Entry[],
+  taken: readonly Taken[],
 ): readonly Repair[] {
   const { clientId, ledger } = books
   const first = ledger?.shards.find(({ number }) => number === 0)
@@ -117,11 +120,10 @@ export function repairFigures(
   const isLost = ({ what, id, found }: Difference) =>
     what === 'settlement' && id === ledger?.window.lastSettlementId && found === 'missing'
   const targets = differences.filter(
-    (difference) =>
-      (isFigure(difference) && !isCausedByLeftOut(leftOut)(difference)) || isLost(difference),
+    (difference) => (isFigure(difference) && !isCausedBy(taken)(difference)) || isLost(difference),
   )
   if (!targets.some(isFigure) || ledger === undefined || first === undefined) return []
-  const corrections = targets.map(withLeftOut(leftOut))
+  const corrections = targets.map(withTaken(taken))
   const gaps = new Map<ShardFigure, number>()
   for (const correction of corrections) {
     const figure = SHARD_FIGURES.get(correction.what)

@@ -17,14 +17,15 @@ import { confirmedDifferences, type Difference, isSame } from '../verdict/differ
 import { completePayment, findStoredEvent } from './complete-payment.ts'
 import { planForward } from './plan-forward.ts'
 import {
-  isCausedByLeftOut,
+  isCausedBy,
   isFigure,
   judgeFigures,
   repairedBooks,
   repairFigures,
 } from './recount-figures.ts'
-import { recreditLeftOut, repairVerdict } from './recount-settlements.ts'
+import { correctSettlement, repairVerdict } from './recount-settlements.ts'
 import type { RecountDeps, StrayEntry, StrayEvent, Strays } from './repair.ts'
+import { repairSuspense } from './repair-suspense.ts'
 
 type RecountInput = {
   readonly clientId: ClientId
@@ -77,13 +78,12 @@ export async function recountLedger(deps: RecountDeps, input: RecountInput): Pro
  */
 async function planRepairs(deps: RecountDeps, client: Client, expected: readonly Difference[]) {
   const { books, repaired, strays, targets } = await judgeAgain(deps, client, expected)
-  const settlements = books.settlements.map(({ settlement }) => settlement)
-  const recredited = await mapInChunks(settlements, 1, (settlement) =>
-    recreditLeftOut(deps, repaired, settlement, targets),
+  const corrected = await mapInChunks(books.settlements, 1, (row) =>
+    correctSettlement(deps, repaired, row, targets),
   )
-  const leftOut = recredited.flat()
-  const outside = leftOut.flatMap(({ entries }) => entries)
-  const causedByLeftOut = targets.filter(isCausedByLeftOut(outside))
+  const corrections = corrected.flat()
+  const taken = corrections.map((repair) => repair.taken)
+  const causedTargets = targets.filter(isCausedBy(taken))
   const completed = await mapInChunks(
     [...Map.groupBy(targets, paymentNamedBy)],
     1,
@@ -91,12 +91,14 @@ async function planRepairs(deps: RecountDeps, client: Client, expected: readonly
       paymentId === undefined ? [] : completePayment(deps, repaired, { paymentId, differences }),
   )
   const repairs = [
-    ...repairFigures(deps, books, targets, outside),
-    ...leftOut.map((repair, at) =>
-      at === 0 ? { ...repair, targets: [...repair.targets, ...causedByLeftOut] } : repair,
+    ...repairFigures(deps, books, targets, taken),
+    ...corrections.map((repair, at) =>
+      at === 0 ? { ...repair, targets: [...repair.targets, ...causedTargets] } : repair,
     ),
-    ...settlements.flatMap((settlement) => repairVerdict(deps, settlement, targets)),
+    ...books.settlements.flatMap(({ settlement }) => repairVerdict(deps, settlement, targets)),
     ...completed.flat(),
+    // Before the payments, whose repair may write the same item with another time.
+    ...(await repairSuspense(deps, client.clientId, expected)),
     ...(await planForward(deps, repaired, strays)),
   ]
   const subjects = new Set<string | undefined>(repairs.map(({ subject }) => subject))
@@ -121,9 +123,9 @@ async function judgeAgain(deps: RecountDeps, client: Client, expected: readonly 
     ...(await judgeNamed(deps, books, expected)),
     ...strays.events.map(({ difference }) => difference),
   ]
-  // No recount changes the house journal, which has suspense, or an audit record.
+  // No recount changes the house journal or an audit record. Suspense has repairs of its own.
   const isNeverRepaired = ({ what }: Difference) =>
-    what.startsWith('suspense') || what === 'audit_record'
+    what.startsWith('suspense') || what === 'noted' || what === 'audit_record'
   refuse(
     expected.filter((difference) => !isNeverRepaired(difference) && !isAmong(found)(difference)),
     'the audit does not find these differences now',

@@ -1,8 +1,7 @@
-import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { derivedUuid } from '../ids.ts'
-import { type Entry, newEntry, paymentCountOf, SidesSchema } from '../journal/entry.ts'
+import { type Entry, newEntry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { readWindow, recreditWindow } from '../ledger/window-store.ts'
 import { less, ZERO } from '../money.ts'
@@ -11,7 +10,6 @@ import type { Steps, TransactOutcome } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
 import type { Settlement } from './settlement.ts'
 import { findAnySettlement, markClosed, markRecredited } from './settlement-store.ts'
-import { unprovenIn } from './sum-entries.ts'
 
 export type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log' | 'invocation'>
 
@@ -143,31 +141,4 @@ export async function recreditSettlement(
     if (applied) return recredited
   }
   throw new Error('a settlement kept changing while it was recredited')
-}
-
-/**
- * The only re-credit, by its id, of an entry that a settlement left out. The re-credit is eligible
- * at once.
- */
-export function recreditOfEntry(
-  { sweptFrom }: Pick<Settlement, 'sweptFrom'>,
-  entry: Entry,
-  postedAt: Timestamp,
-) {
-  return newEntry({
-    entryId: derivedUuid('recredit of an entry', entry.entryId),
-    type: 'recredit',
-    eligibleAt: postedAt,
-    postedAt,
-    ...v.parse(SidesSchema, entry),
-    standsForEntryId: entry.entryId,
-    standsForType: entry.type,
-    standsForPostedAt: entry.postedAt,
-    paymentCount: paymentCountOf(entry),
-    provenMinor: less(entry.netMinor, unprovenIn(entry, sweptFrom)),
-    externalReference: entry.externalReference,
-    method: entry.method,
-    channelCode: entry.channelCode,
-    paidAt: entry.paidAt,
-  })
 }

@@ -3,7 +3,7 @@ import type { Client } from '../client/client.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import { assertInvariant, invalid } from '../errors.ts'
-import { type ClientId, SettlementIdSchema, timeOrderedUuid } from '../ids.ts'
+import { type ClientId, type SettlementId, SettlementIdSchema, timeOrderedUuid } from '../ids.ts'
 import { assertBalanced } from '../journal/entry.ts'
 import { raiseFence } from '../ledger/fence-store.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
@@ -90,14 +90,16 @@ async function settleOnce(
   if (pageMinor !== undefined && pageMinor <= floorMinor) return waiting(pageMinor)
 
   await raiseFence(deps, clientId, end)
+  await requirePrevious(deps, window)
+  const settlementId = progress?.settlementId ?? newSettlementId(deps)
   const { sums, position, isWhole } = await sumEntries(
     deps,
     { clientId, span },
-    progress ?? { sums: emptySums(await previousDigest(deps, window)) },
+    progress ?? { sums: emptySums(settlementId) },
   )
   if (!isWhole) {
     // Refused when another run was faster. This run has no time to sum again.
-    await keepSum(deps, clientId, window, { sums, position, end })
+    await keepSum(deps, clientId, window, { settlementId, sums, position, end })
     deps.log.info('settlement.summing', { client_id: clientId, payments: sums.paymentCount })
     return { settlement: undefined, isContinuing: true }
   }
@@ -105,22 +107,31 @@ async function settleOnce(
   // details.
   const client = await requireClient(deps, clientId)
   if (sums.netMinor <= client.settlementFloorMinor) return waiting(sums.netMinor)
-  const settlement = await recordSettlement(deps, { client, window, end, sums }, trigger)
+  const summed = { settlementId, client, window, end, sums }
+  const settlement = await recordSettlement(deps, summed, trigger)
   return settlement && { settlement, isContinuing: false }
 }
 
-/** The next settlement continues this digest. */
-async function previousDigest(deps: SettleDeps, { lastSettlementId }: Window): Promise<string> {
-  const [previous] =
+/** Without it, after a restore, a recount moves the window back to make it again. */
+async function requirePrevious(deps: SettleDeps, { lastSettlementId }: Window): Promise<void> {
+  const previous =
     lastSettlementId === undefined ? [] : await findSettlements(deps, [lastSettlementId])
   assertInvariant(
-    previous?.settlementId === lastSettlementId,
+    previous[0]?.settlementId === lastSettlementId,
     'the previous settlement of a client is missing',
   )
-  return previous?.digest ?? ''
+}
+
+/**
+ * Chosen before the sum, because the digest begins with it. So a settlement whose write got no
+ * answer is found by its id.
+ */
+function newSettlementId(deps: Pick<Deps, 'now' | 'randomBytes'>): SettlementId {
+  return v.parse(SettlementIdSchema, timeOrderedUuid(epochMs(deps.now()), deps.randomBytes(10)))
 }
 
 type SummedSettlement = {
+  readonly settlementId: SettlementId
   readonly client: Client
   readonly window: Window
   readonly end: Timestamp
@@ -130,19 +141,13 @@ type SummedSettlement = {
 /**
  * Writes the settlement of a summed window with the current bank details and moves the window, in
  * one transaction. A manual trigger adds the operator's audit record. Undefined when another
- * settlement has moved the window. The id is chosen before the write, so a settlement whose write
- * got no answer is found by its id.
+ * settlement has moved the window.
  */
 async function recordSettlement(
   deps: SettleDeps,
-  { client: { clientId, bank }, window, end, sums }: SummedSettlement,
+  { settlementId, client: { clientId, bank }, window, end, sums }: SummedSettlement,
   { operator, requestId }: SettleTrigger,
 ): Promise<Settlement | undefined> {
-  const createdAt = deps.now()
-  const settlementId = v.parse(
-    SettlementIdSchema,
-    timeOrderedUuid(epochMs(createdAt), deps.randomBytes(10)),
-  )
   const settlement: Settlement = {
     settlementId,
     clientId,
@@ -154,7 +159,7 @@ async function recordSettlement(
     triggeredBy: operator === undefined ? 'auto' : 'manual',
     previousId: window.lastSettlementId,
     bank,
-    createdAt,
+    createdAt: deps.now(),
   }
   assertBalanced(settlement)
   const steps = {
@@ -168,7 +173,12 @@ async function recordSettlement(
     operator === undefined
       ? await deps.table.transact(steps)
       : await recordChange(deps, { ...change, operator }, steps)
-  if (!applied && (await findSettlements(deps, [settlementId])).length === 0) return undefined
+  if (!applied) {
+    // Another run that continued the same sum has recorded it under the same id.
+    const [stored] = await findSettlements(deps, [settlementId])
+    if (stored?.createdAt !== settlement.createdAt || stored.digest !== settlement.digest)
+      return undefined
+  }
   const ids = { settlement_id: settlementId, client_id: clientId }
   if (bank === undefined) deps.log.warn('settlement.without_bank', ids)
   const { paymentCount: payments, netMinor: net_minor, triggeredBy: triggered_by } = settlement

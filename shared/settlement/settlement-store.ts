@@ -16,7 +16,6 @@ import {
   DUE_WORK_FIELDS,
   dueWork,
   equals,
-  exists,
   isNew,
   put,
   type Step,
@@ -25,7 +24,7 @@ import {
 } from '../table/step.ts'
 import { addMs, END_OF_TIME, type Timestamp, TimestampSchema } from '../time.ts'
 import { ELIGIBLE_AGE_MS, periodOf, type Settlement, SettlementSchema } from './settlement.ts'
-import { EntrySumsSchema } from './sum-entries.ts'
+import { type EntrySums, EntrySumsSchema } from './sum-entries.ts'
 
 const ENTITY = 'settlement'
 
@@ -83,6 +82,17 @@ export async function settlementsEnding(
   return findSettlements(deps, settlementIdsOf(items))
 }
 
+/** A client's settlements that wait for their payout, oldest first. */
+export async function recordedSettlements(
+  deps: TableDeps,
+  clientId: ClientId,
+): Promise<readonly Settlement[]> {
+  const partition = [clientId, ENTITY, 'recorded'] as const
+  const items = await queryAll(deps, { index: 'by-status', partition, limit: 100 })
+  const settlements = await findSettlements(deps, settlementIdsOf(items))
+  return settlements.filter(({ status }) => status === 'recorded')
+}
+
 /** Strongly consistent, without missing settlements. */
 export async function findSettlements(
   deps: TableDeps,
@@ -122,15 +132,16 @@ export async function listPayouts(deps: TableDeps, page: Page): Promise<readonly
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 
-/** Due to be paid out by an operator. */
 export function putSettlement(settlement: Settlement): Step {
-  const { settlementId: id, clientId: owner, createdAt } = settlement
+  return put(settlementKey(settlement.settlementId), settlementRow(settlement), isNew)
+}
+
+/** A recorded settlement is due to be paid out. */
+export function settlementRow(settlement: Settlement) {
+  const { settlementId: id, clientId: owner, createdAt, status } = settlement
   const listed = { owner, entity: ENTITY, listedAt: periodOf(settlement).end, id }
-  return put(
-    settlementKey(id),
-    { ...settlement, ...listed, ...dueWork('payout', id, createdAt) },
-    isNew,
-  )
+  const isDue = status === 'recorded'
+  return { ...settlement, ...listed, ...(isDue && dueWork('payout', id, createdAt)) }
 }
 
 /** Refused unless the settlement is `recorded` (spec 3.2). The payout is then no longer due. */
@@ -156,36 +167,43 @@ export function markRecredited(settlementId: SettlementId, at: Timestamp): Step 
   )
 }
 
-/** Refused when other entries were recorded after the read. */
-export function noteLeftOutEntries(
-  { settlementId, leftOut }: Settlement,
-  entries: NonNullable<Settlement['leftOut']>,
-): Step {
+/** The sums of a paid or re-credited settlement stay: they have left the window. */
+export function mayChangeSums({ status, recreditedAt }: Settlement): boolean {
+  return status !== 'manual_paid' && recreditedAt === undefined
+}
+
+/** Refused when the sums or the settlement's state changed after the read. */
+export function correctSums(settlement: Settlement, sums: EntrySums): Step {
+  const { settlementId, status, digest } = settlement
   return update(
     settlementKey(settlementId),
-    { set: { leftOut: [...(leftOut ?? []), ...entries] } },
-    all(exists, unchanged('leftOut', leftOut)),
+    { set: sums },
+    all(equals('status', status), absent('recreditedAt'), equals('digest', digest)),
   )
 }
 
 /** Refused when the reference has paid out another settlement. */
 export function putBankReference(reference: string, settlementId: SettlementId): Step {
-  return put(bankReferenceKey(reference), { settlementId }, isNew)
+  return put(bankReferenceKey(reference), bankReferenceRow(settlementId), isNew)
+}
+
+export function bankReferenceRow(settlementId: SettlementId) {
+  return { settlementId }
 }
 
 const KeptSumSchema = v.object({
   start: TimestampSchema,
+  settlementId: SettlementIdSchema,
   end: TimestampSchema,
   sums: EntrySumsSchema,
   position: v.optional(PositionSchema),
 })
 type KeptSum = Omit<v.InferOutput<typeof KeptSumSchema>, 'start'>
 
-/** Undefined if an earlier run summed an earlier window. */
+/** Undefined if an earlier run summed an earlier window, or its progress cannot be read. */
 export function keptSum({ settledUntil, progress }: Window): KeptSum | undefined {
-  if (progress === undefined) return undefined
-  const sum = v.parse(KeptSumSchema, progress)
-  return sum.start === settledUntil ? sum : undefined
+  const sum = ifValid(KeptSumSchema, progress)
+  return sum?.start === settledUntil ? sum : undefined
 }
 
 /** Refused if another run swept the window, or stored progress, after the read. */
@@ -193,9 +211,9 @@ export async function keepSum(
   deps: TableDeps,
   clientId: ClientId,
   { settledUntil, progressNumber }: Pick<Window, 'settledUntil' | 'progressNumber'>,
-  { sums, position, end }: KeptSum,
+  { position, ...sum }: KeptSum,
 ): Promise<void> {
-  const progress = { start: settledUntil, end, sums, ...(position && { position }) }
+  const progress = { start: settledUntil, ...sum, ...(position && { position }) }
   const changes = { set: { progress, progressNumber: (progressNumber ?? 0) + 1 } }
   const isAsRead = all(
     equals('settledUntil', settledUntil),

@@ -1,21 +1,11 @@
 import * as v from 'valibot'
 import { BankSchema } from '../client/client.ts'
-import { ClientIdSchema, SettlementIdSchema, UuidSchema } from '../ids.ts'
-import { ENTRY_TYPES, type Entry } from '../journal/entry.ts'
-import { MinorSchema } from '../money.ts'
+import { ClientIdSchema, SettlementIdSchema } from '../ids.ts'
 import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
 import { EntrySumsSchema } from './sum-entries.ts'
 
 export const SETTLEMENT_STATUSES = ['recorded', 'manual_paid', 'failed'] as const
 export const SETTLEMENT_TRIGGERS = ['manual', 'auto'] as const
-
-/** An entry of the window that became visible after the sum, and its re-credit. */
-const LeftOutSchema = v.object({
-  entryId: UuidSchema,
-  type: v.picklist(ENTRY_TYPES),
-  netMinor: MinorSchema,
-  recreditedAt: TimestampSchema,
-})
 
 /** One batched payout of a window's entries (spec 2.3). */
 export const SettlementSchema = v.object({
@@ -28,7 +18,6 @@ export const SettlementSchema = v.object({
   currency: v.literal('IDR'),
   status: v.picklist(SETTLEMENT_STATUSES),
   triggeredBy: v.picklist(SETTLEMENT_TRIGGERS),
-  /** This settlement continues the digest of the previous settlement. */
   previousId: v.optional(SettlementIdSchema),
   bank: v.optional(BankSchema),
   notes: v.optional(v.string()),
@@ -37,7 +26,6 @@ export const SettlementSchema = v.object({
   settledAt: v.optional(TimestampSchema),
   /** When the net of the failed settlement became available again. */
   recreditedAt: v.optional(TimestampSchema),
-  leftOut: v.optional(v.array(LeftOutSchema)),
   createdAt: TimestampSchema,
 })
 export type Settlement = v.InferOutput<typeof SettlementSchema>
@@ -60,9 +48,4 @@ export const NEW_BANK_MS = 3 * DAY_MS
 /** Undefined for details from before the client's first credit. */
 export function bankIsNewUntil({ bank }: Pick<Settlement, 'bank'>): Timestamp | undefined {
   return bank?.isChange ? addMs(bank.since, NEW_BANK_MS) : undefined
-}
-
-export function isLeftOut({ leftOut = [] }: Pick<Settlement, 'leftOut'>) {
-  return ({ entryId }: Pick<Entry, 'entryId'>): boolean =>
-    leftOut.some((entry) => entry.entryId === entryId)
 }

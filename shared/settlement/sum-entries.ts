@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { chunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
-import { addTotals, DayTotalSchema, totalsOf } from '../journal/day-totals.ts'
+import { addTotals, boundedTotals, DayTotalSchema, totalsOf } from '../journal/day-totals.ts'
 import {
   CLIENT_SIDES,
   type Entry,
@@ -114,7 +114,7 @@ export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Time
   const added = {
     ...sums,
     digest: hash.digest('hex'),
-    totals: [...addTotals(sums.totals, totalsOf(entries))],
+    totals: [...boundedTotals(addTotals(sums.totals, totalsOf(entries)))],
   }
   for (const entry of entries) {
     added.grossMinor = plus(added.grossMinor, entry.grossMinor)

@@ -1,5 +1,5 @@
 import { mapInChunks } from '../chunks.ts'
-import { clientIdPages } from '../client/client-store.ts'
+import { registeredClients } from '../client/client-register.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { addMs, DAY_MS } from '../time.ts'
@@ -26,12 +26,12 @@ export async function sendForEachClient(
   deps: TableDeps,
   send: (clientId: ClientId) => Promise<unknown>,
 ) {
-  let clients = 0
-  for await (const clientIds of clientIdPages(deps)) {
-    await mapInChunks(clientIds, 10, send)
-    clients += clientIds.length
+  let count = 0
+  for await (const { clients } of registeredClients(deps, { limit: 1_000 })) {
+    await mapInChunks(clients, 10, ({ clientId }) => send(clientId))
+    count += clients.length
   }
-  return clients
+  return count
 }
 
 /** An operator pays out within a day, or after a weekend. */

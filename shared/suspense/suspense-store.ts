@@ -1,21 +1,24 @@
 import * as v from 'valibot'
 import type { StoreDeps, TableDeps } from '../deps.ts'
-import { suspenseKey } from '../table/keys.ts'
+import { notedKey, notedPk, suspenseKey } from '../table/keys.ts'
+import { queryAll } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import {
   all,
   DUE_WORK_FIELDS,
   dueWork,
   equals,
+  exists,
   isNew,
   put,
   type Step,
   unchanged,
   update,
 } from '../table/step.ts'
+import type { Steps } from '../table/table.ts'
 import { UPSTREAM } from '../table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
-import { type Suspense, SuspenseSchema } from './suspense.ts'
+import { type Noted, NotedSchema, type Suspense, SuspenseSchema } from './suspense.ts'
 
 /**
  * How long due work waits for the item's writer to publish the alert, and between its own attempts.
@@ -26,20 +29,39 @@ const ALERT_GRACE_MS = MINUTE_MS
 type BookedField = 'postedMinor' | 'providerMinor' | 'refundedMinor' | 'isVoid'
 type NewSuspense = Omit<Suspense, BookedField | 'notes'>
 
-/** Refused if the item exists, because its first writer alerts the operators. */
-export function putSuspense(item: Suspense): Step {
-  return put(suspenseKey(item.suspenseId), itemOf(item), isNew)
+/** `suspense` is refused if the item exists, because its first writer alerts the operators. */
+export function putSuspense(item: Suspense) {
+  return {
+    suspense: put(suspenseKey(item.suspenseId), suspenseRow(dueForAlert(item)), isNew),
+    noted: noteSuspense(item),
+  }
 }
 
-function itemOf(item: NewSuspense) {
+/**
+ * Writes what never changes of an item beside it (design section 3), so that the audit finds a lost
+ * or changed item. Never refuses.
+ */
+export function noteSuspense(item: Noted): Step {
+  return update(notedKey(item), { setIfAbsent: v.parse(NotedSchema, item) })
+}
+
+/** Its alert is due until it is published. */
+function dueForAlert<Item extends NewSuspense>(item: Item) {
+  return { ...item, dueAt: addMs(item.createdAt, ALERT_GRACE_MS) }
+}
+
+export function suspenseRow<Item extends NewSuspense & { readonly dueAt?: Timestamp | undefined }>(
+  item: Item,
+) {
+  const { suspenseId: id, createdAt, dueAt } = item
   return {
     ...item,
     provider: UPSTREAM,
     owner: GATEWAY_OWNER,
     entity: 'suspense',
-    listedAt: item.createdAt,
-    id: item.suspenseId,
-    ...dueWork('alert', item.suspenseId, addMs(item.createdAt, ALERT_GRACE_MS)),
+    listedAt: createdAt,
+    id,
+    ...(dueAt !== undefined && dueWork('alert', id, dueAt)),
   }
 }
 
@@ -47,13 +69,30 @@ function itemOf(item: NewSuspense) {
  * Writes the item unless it exists, and never refuses. A second call would repeat a published
  * alert, so only one transition may record such an item.
  */
-export function ensureSuspense(item: NewSuspense): Step {
-  return update(suspenseKey(item.suspenseId), { setIfAbsent: itemOf(item) })
+export function ensureSuspense(item: NewSuspense): Steps<string> {
+  const { suspenseId: id } = item
+  return {
+    [`suspense ${id}`]: update(suspenseKey(id), { setIfAbsent: suspenseRow(dueForAlert(item)) }),
+    [`noted ${id}`]: noteSuspense(item),
+  }
 }
 
 /** Writes the item unless it exists, so repeated news makes one item. */
 export function writeSuspense(deps: TableDeps, item: Suspense) {
-  return deps.table.write(putSuspense(item))
+  return deps.table.transact(putSuspense(item))
+}
+
+/** An item gets back what its register says. */
+export function restoreNoted(noted: Noted): Step {
+  const fields = v.keyof(NotedSchema).options
+  const remove = fields.filter((field) => noted[field] === undefined)
+  const set = { ...noted, listedAt: noted.createdAt }
+  return update(suspenseKey(noted.suspenseId), { set, remove }, exists)
+}
+
+/** The register of a client's suspense, or of suspense without a client. */
+export function notedItems(deps: TableDeps, clientId: string | undefined) {
+  return queryAll(deps, { partition: [notedPk(clientId)], limit: 500 })
 }
 
 export async function findSuspense(

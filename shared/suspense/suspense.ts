@@ -10,6 +10,7 @@ export const SUSPENSE_CAUSES = {
     'second_capture',
     'wrong_amount',
     'wrong_currency',
+    'payment_foreign',
   ],
   finding: [
     'not_found_upstream',
@@ -24,6 +25,7 @@ export const SUSPENSE_CAUSES = {
     'too_many_movements',
     'transaction_unexplained',
     'event_gone',
+    'payment_foreign',
   ],
 } as const
 
@@ -62,6 +64,19 @@ export const SuspenseSchema = v.object({
   notes: v.optional(v.string()),
 })
 export type Suspense = v.InferOutput<typeof SuspenseSchema>
+
+/** What never changes of an item. */
+export const NotedSchema = v.pick(SuspenseSchema, [
+  'suspenseId',
+  'kind',
+  'cause',
+  'amountMinor',
+  'paymentId',
+  'clientId',
+  'providerPaymentId',
+  'createdAt',
+])
+export type Noted = v.InferOutput<typeof NotedSchema>
 
 export function owedAmountOf({ amountMinor = ZERO, refundedMinor = ZERO }: Suspense): Minor {
   return less(amountMinor, refundedMinor)

@@ -46,7 +46,8 @@ export const OPEN_FIELDS: Readonly<
   Record<ReadFields, Readonly<Partial<Record<Partition, readonly string[]>>>>
 > = {
   GetFields: { ENDPOINTS: ENDPOINT_FIELDS, EVENT: ['body', 'owner', 'ttl'] },
-  QueryFields: { ENDPOINTS: ENDPOINT_FIELDS },
+  // Of audit records only the keys, which name the clients of the register.
+  QueryFields: { AUDIT: [], ENDPOINTS: ENDPOINT_FIELDS },
 }
 
 /** What an update may name of an item of each kind: attributes that it changes or compares. */

@@ -8,6 +8,7 @@ import {
   type PaymentId,
   type SettlementId,
 } from '../ids.ts'
+import { GATEWAY_OWNER } from './schema.ts'
 import { UPSTREAM } from './upstream.ts'
 
 /** The entity chart: every item's primary key is built here and nowhere else. */
@@ -26,6 +27,7 @@ export const PARTITIONS = [
   'HOUSE',
   'JOURNAL',
   'LEDGER',
+  'NOTED',
   'PAYMENT',
   'QUOTA',
   'RATE',
@@ -215,6 +217,16 @@ export function bankReferenceKey(reference: string) {
 /** The id is a provider payment id, and a cause if one payment can have several findings. */
 export function suspenseKey(suspenseId: string) {
   return itemKey('SUSPENSE', suspenseId)
+}
+
+/** The suspense of a client, or of no client. */
+export function notedPk(clientId: string | undefined) {
+  return pkOf('NOTED', clientId ?? GATEWAY_OWNER)
+}
+
+/** The item's entry in the register. */
+export function notedKey(item: { clientId?: string | undefined; suspenseId: string }) {
+  return keyOf(notedPk(item.clientId), item.suspenseId)
 }
 
 /** A stage may limit creates separately. */

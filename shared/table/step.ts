@@ -25,7 +25,7 @@ export type Step =
   | { readonly kind: 'check'; readonly key: Key; readonly condition: Condition }
 
 /**
- * `Field` has every field that the step changes or compares. A function's role may name these fields
+ * `Field` has every field that the step changes or compares. A function's role names these fields
  * and no others (functions/updated-fields.ts), so each field must be in the type.
  */
 export type UpdateStep<Field extends string = string> = {

@@ -32,6 +32,16 @@ export function compare(
     : [{ what, id, expected: expected ?? null, found: found ?? null }]
 }
 
+/** Found by the gateway's audit. Without a client it stands on the gateway. */
+export type HouseDifference = Difference & { readonly clientId: string | undefined }
+
+export function withClient(
+  clientId: string | undefined,
+  differences: readonly Difference[],
+): readonly HouseDifference[] {
+  return differences.map((difference) => ({ ...difference, clientId }))
+}
+
 /** For a rule without an exact value: `expected` of the difference states the rule in words. */
 export function onlyIf(
   isBroken: boolean,

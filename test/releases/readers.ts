@@ -19,7 +19,7 @@ import { PaymentSchema } from '../../shared/payment/payment-store.ts'
 import { AdjustmentSchema } from '../../shared/posting/adjustment-store.ts'
 import { SettlementSchema } from '../../shared/settlement/settlement.ts'
 import { toSettlementDto } from '../../shared/settlement/settlement-dto.ts'
-import { SuspenseSchema, toSuspenseDto } from '../../shared/suspense/suspense.ts'
+import { NotedSchema, SuspenseSchema, toSuspenseDto } from '../../shared/suspense/suspense.ts'
 import { HeadSchema, SyncJobSchema } from '../../shared/sync/job-store.ts'
 import type { Item } from '../../shared/table/attributes.ts'
 import { ClientVerdictSchema } from '../../shared/verdict/client-verdict-store.ts'
@@ -59,6 +59,7 @@ export const KINDS: readonly (readonly [key: RegExp, read?: Reader])[] = [
         ? v.parse(CreatingPaymentSchema, item)
         : toPaymentDto(v.parse(PaymentSchema, item)),
   ],
+  [/^NOTED#/, by(NotedSchema)],
   [/^SETTLEMENT#/, by(SettlementSchema, toSettlementDto)],
   [/^SUSPENSE#/, by(SuspenseSchema, toSuspenseDto)],
   [/^SYNC#head SYNC$/, by(HeadSchema)],

@@ -19,7 +19,7 @@ export type EventSourceOptions = {
  * Concurrent deliveries to one endpoint: enough for a busy endpoint, and a failing endpoint cannot
  * occupy all slots.
  */
-const PER_GROUP = 20
+const PER_GROUP = 32
 
 /** Connects queues and schedules to their functions in the manifest. */
 export function startEventSources(options: EventSourceOptions) {

@@ -105,8 +105,8 @@ function readGrants(action: ReadFields, partition: Partition, { tableArn }: ITab
 
 /**
  * IAM counts the attributes of the key, of the changes and of the condition, and cannot tell them
- * apart: a function may change what its conditions name. An update may return the whole item, unless
- * the function may not read the item.
+ * apart: a function may change what its conditions name. An update may return the whole item if the
+ * function may read the item.
  */
 function updateGrants(
   { table, updates }: FunctionSpec,

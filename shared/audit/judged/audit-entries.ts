@@ -5,8 +5,7 @@ import { findEntry } from '../../journal/entry-store.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
 import type { Adjustment } from '../../posting/adjustment-store.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
-import { recreditEntry, recreditOfEntry } from '../../settlement/close-settlement.ts'
-import type { Settlement } from '../../settlement/settlement.ts'
+import { recreditEntry } from '../../settlement/close-settlement.ts'
 import { attributeName } from '../../table/attributes.ts'
 import { paymentKey } from '../../table/keys.ts'
 import {
@@ -16,6 +15,7 @@ import {
   onlyIf,
   tryToMake,
 } from '../../verdict/difference.ts'
+import { auditOwners } from './audit-payment.ts'
 import type { ClientBooks } from './client-books.ts'
 
 const FIELDS = ['type', 'eligibleAt', 'postedAt', ...ENTRY_SIDES, 'providerTransactionId'] as const
@@ -27,6 +27,10 @@ export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries:
   const paymentIds = [...new Set(entries.flatMap(({ paymentId }) => paymentId ?? []))]
   const items = await deps.table.getMany(paymentIds.map(paymentKey))
   const payments = new Map(paymentIds.map((id, at) => [id, ifValid(PaymentSchema, items[at])]))
+  const owners = await auditOwners(
+    deps,
+    [...payments.values()].flatMap((payment) => payment ?? []),
+  )
   const seenIds = new Set<string>()
   const auditSource = (entry: Entry): readonly Difference[] => {
     const { entryId: id, paymentId, type } = entry
@@ -36,6 +40,7 @@ export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries:
       const expected = entriesOf(payment).find(({ entryId }) => entryId === id)
       return [
         ...compare('payment.client_id', payment.paymentId, books.clientId, payment.clientId),
+        ...(owners.get(paymentId) ?? []),
         ...(expected === undefined
           ? compare('entry', id, `one of payment ${payment.paymentId}`, type)
           : compareEntries(expected, entry)),
@@ -77,18 +82,9 @@ export function compareEntries(
     : compare('entry', found.entryId, 'as its payment says', 'different')
 }
 
-/**
- * A re-credit replaces a settlement that failed, or an entry that its settlement lists as left out.
- */
+/** A re-credit replaces a settlement that failed. */
 function auditRecredit({ settlements }: ClientBooks, entry: Entry): readonly Difference[] {
-  const { entryId: id, standsForEntryId, recreditedSettlementId, postedAt } = entry
-  if (standsForEntryId !== undefined) {
-    const leftOutEntries = settlements.flatMap(({ settlement: { leftOut = [] } }) => leftOut)
-    const isListed = leftOutEntries.some(
-      (listed) => listed.entryId === standsForEntryId && listed.recreditedAt === postedAt,
-    )
-    return onlyIf(!isListed, compare('entry', id, 'of an entry left out', entry.type))
-  }
+  const { entryId: id, recreditedSettlementId } = entry
   const source = settlements.find(
     ({ settlement: { settlementId } }) => settlementId === recreditedSettlementId,
   )
@@ -143,30 +139,4 @@ export async function auditAdjustments(
     ...found.flat(),
     ...[...lost].flatMap((reference) => compare('adjustment', reference, 'present', 'missing')),
   ]
-}
-
-/** Each entry outside its settlement has its re-credit, with the same figures. */
-export async function auditLeftOut(
-  deps: StoreDeps,
-  settlement: Settlement,
-  entries: readonly Entry[],
-) {
-  const { clientId, leftOut = [] } = settlement
-  const found = await Promise.all(
-    leftOut.map(async ({ entryId, type, netMinor, recreditedAt }) => {
-      const entry = entries.find(({ entryId: id }) => id === entryId)
-      if (entry === undefined) return []
-      const expected = recreditOfEntry(settlement, entry, recreditedAt)
-      return [
-        ...compare('settlement.left_out.type', entryId, entry.type, type),
-        ...compare('settlement.left_out.net_minor', entryId, entry.netMinor, netMinor),
-        ...compareEntries(
-          expected,
-          await findEntry(deps, clientId, expected),
-          `that of entry ${entryId}`,
-        ),
-      ]
-    }),
-  )
-  return found.flat()
 }

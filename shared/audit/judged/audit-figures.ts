@@ -14,6 +14,7 @@ import { LEDGER_SHARDS } from '../../table/schema.ts'
 import { addMs, DAY_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { compare, compareAll, type Difference, onlyIf } from '../../verdict/difference.ts'
 import { auditAdjustments, auditEntries } from './audit-entries.ts'
+import { auditOwners } from './audit-payment.ts'
 import { type ClientBooks, type JudgeDeps, ownedPayments, storedPayment } from './client-books.ts'
 
 /**
@@ -83,11 +84,13 @@ async function auditUnsettled(deps: JudgeDeps, books: ClientBooks) {
       else if (payment.openAt !== undefined) openPayments.set(payment.paymentId, payment)
     }
   }
+  const owners = await auditOwners(deps, [...openPayments.values()])
+  differences.push(...[...owners.values()].flat())
   const seenPayments = new Set<Payment>()
   for await (const { entries } of entryPages(deps, books.unsettled)) {
-    for (const { type, standsForType = type, netMinor, paymentId } of entries) {
+    for (const { type, netMinor, paymentId } of entries) {
       sums[type === 'recredit' ? 'recreditedMinor' : 'netMinor'] += netMinor
-      if (standsForType === 'written_off') sums.writtenOffMinor += netMinor
+      if (type === 'written_off') sums.writtenOffMinor += netMinor
       const payment = openPayments.get(paymentId)
       if (payment) seenPayments.add(payment)
     }
@@ -116,12 +119,10 @@ function settledSums({ settlements }: ClientBooks) {
     paidOutMinor: 0,
   }
   for (const { settlement } of settlements) {
-    const { netMinor, recreditedMinor, status, recreditedAt, totals, leftOut = [] } = settlement
+    const { netMinor, recreditedMinor, status, recreditedAt, totals } = settlement
     sums.netMinor += netMinor - recreditedMinor
     for (const total of totals)
       if (total.type === 'written_off') sums.writtenOffMinor += total.netMinor
-    // A left-out entry counts here. Its later re-credit does not.
-    for (const entry of leftOut) sums.netMinor += entry.netMinor
     if (status === 'manual_paid') sums.paidOutMinor += netMinor
     else if (recreditedAt === undefined) sums.inSettlementMinor += netMinor
   }
@@ -171,14 +172,11 @@ function auditTimes(
 }
 
 export function changeTimes(settlements: ClientBooks['settlements']): readonly Timestamp[] {
-  return settlements.flatMap(
-    ({ settlement: { createdAt, settledAt, recreditedAt, leftOut = [] } }) => [
-      createdAt,
-      settledAt ?? createdAt,
-      recreditedAt ?? createdAt,
-      ...leftOut.map((entry) => entry.recreditedAt),
-    ],
-  )
+  return settlements.flatMap(({ settlement: { createdAt, settledAt, recreditedAt } }) => [
+    createdAt,
+    settledAt ?? createdAt,
+    recreditedAt ?? createdAt,
+  ])
 }
 
 function timeWithin(from: Timestamp, to: Timestamp, time: Timestamp) {

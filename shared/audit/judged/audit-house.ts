@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
 import type { StoreDeps } from '../../deps.ts'
+import type { ClientId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { bookDay } from '../../journal/day-totals.ts'
 import { HOUSE_SIDES, houseOf } from '../../journal/entry.ts'
@@ -22,17 +23,23 @@ import { idOf, suspenseKey } from '../../table/keys.ts'
 import { itemPages, type KeyedItem, keyedItems } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { addMs, DAY_MS, msBetween, type Timestamp, TimestampSchema } from '../../time.ts'
-import { compare, compareAll, type Difference } from '../../verdict/difference.ts'
+import {
+  compare,
+  compareAll,
+  type Difference,
+  type HouseDifference,
+  withClient,
+} from '../../verdict/difference.ts'
+import { compareWithNotes, type Note, readNotes } from './audit-noted.ts'
 import { readTrail } from './client-books.ts'
 
-type HouseDifference = Difference & { readonly clientId: string | undefined }
-
 /**
- * Compares the house journal with totals and suspense, both ways. `unstable`: the journal changed
- * during the read.
+ * Compares the house journal with totals, and suspense with journal and register, both ways.
+ * `unstable`: the journal changed during the read. `clientId`: only its suspense is complete.
  */
 export async function auditHouse(
   deps: StoreDeps,
+  clientId?: ClientId,
 ): Promise<readonly HouseDifference[] | 'unstable'> {
   const { entries, totals } = await readHouse(deps)
   const unequal = entries.flatMap(({ transactionId, type, ...entry }) => {
@@ -46,7 +53,7 @@ export async function auditHouse(
   })
   const found = [
     ...withClient(undefined, [...unequal, ...compareTotals(entries, totals)]),
-    ...(await auditItems(deps, entries)),
+    ...(await auditItems(deps, entries, await readNotes(deps, clientId))),
   ]
   if (found.length === 0) return found
   return isDeepStrictEqual((await readHouse(deps)).entries, entries) ? found : 'unstable'
@@ -80,13 +87,6 @@ function startOfDay(day: string): Timestamp {
   return v.parse(TimestampSchema, `${day}T00:00:00.000Z`)
 }
 
-function withClient(
-  clientId: string | undefined,
-  differences: readonly Difference[],
-): readonly HouseDifference[] {
-  return differences.map((difference) => ({ ...difference, clientId }))
-}
-
 function compareTotals(
   entries: readonly HouseEntry[],
   totals: readonly HouseTotal[],
@@ -109,8 +109,10 @@ function compareTotals(
 async function auditItems(
   deps: StoreDeps,
   entries: readonly HouseEntry[],
+  notes: readonly Note[],
 ): Promise<readonly HouseDifference[]> {
   const byItem = Map.groupBy(entries, ({ suspenseId }) => suspenseId ?? '')
+  const notesOf = Map.groupBy(notes, ({ id }) => id)
   const readIds = new Set([''])
   const differences: HouseDifference[] = []
   const list = {
@@ -127,17 +129,24 @@ async function auditItems(
         return withClient(clientOf(id), compare('suspense', id, 'present', 'missing'))
       const item = ifValid(SuspenseSchema, stored)
       if (item === undefined)
-        return withClient(undefined, compare('suspense', id, 'readable', 'unreadable'))
-      return withClient(item.clientId, await auditItem(deps, item, byItem.get(id) ?? []))
+        return withClient(clientOf(id), compare('suspense', id, 'readable', 'unreadable'))
+      return [
+        ...withClient(item.clientId, await auditItem(deps, item, byItem.get(id) ?? [])),
+        ...(await compareWithNotes(deps, item, notesOf.get(id) ?? [])),
+      ]
     })
     differences.push(...judged.flat())
   }
   const clientOf = (id: string) =>
-    byItem.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId
+    [...(notesOf.get(id) ?? []), ...(byItem.get(id) ?? [])].find(
+      ({ clientId }) => clientId !== undefined,
+    )?.clientId
   for await (const page of itemPages(deps, list)) await judge(page)
-  // The index shows an item later than the journal does: an item that only entries name is read by
-  // its key.
-  const missingKeys = [...byItem.keys()].filter((id) => !readIds.has(id)).map(suspenseKey)
+  // The index shows an item later than journal and register do: an item that only they name is read
+  // by its key.
+  const missingKeys = [...new Set([...byItem.keys(), ...notesOf.keys()])]
+    .filter((id) => !readIds.has(id))
+    .map(suspenseKey)
   await judge(keyedItems(missingKeys, await deps.table.getMany(missingKeys)))
   return differences
 }

@@ -5,7 +5,7 @@ import { ifValid } from '../../if-valid.ts'
 import { type Entry, fieldsText } from '../../journal/entry.ts'
 import { PositionSchema } from '../../journal/entry-store.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
-import { isLeftOut, periodOf, type Settlement } from '../../settlement/settlement.ts'
+import { periodOf, type Settlement } from '../../settlement/settlement.ts'
 import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
 import { addBlock, EntrySumsSchema, emptySums, sumPages } from '../../settlement/sum-entries.ts'
 import { attributeName, FromItem } from '../../table/attributes.ts'
@@ -20,7 +20,7 @@ import {
   toValue,
 } from '../../verdict/difference.ts'
 import { readSettlementVerdict } from '../../verdict/settlement-verdict-store.ts'
-import { auditEntries, auditLeftOut } from './audit-entries.ts'
+import { auditEntries } from './audit-entries.ts'
 import {
   type ClientBooks,
   type JudgeDeps,
@@ -76,20 +76,16 @@ export async function recountSettlement(
   deps: JudgeDeps,
   books: ClientBooks,
   { settlement }: StoredSettlement,
-  from: Recount = { sums: emptySums(digestBefore(books, settlement)), differences: [] },
+  from: Recount = { sums: emptySums(settlement.settlementId), differences: [] },
   isOver = () => false,
 ): Promise<Recount & { readonly isWhole: boolean }> {
   const { clientId } = books
   const span = sweptSpan(settlement)
-  const isOutside = isLeftOut(settlement)
   const differences = [...from.differences]
   const auditPage = async (entries: readonly Entry[]) => {
-    const found = [
-      ...(await auditEntries(deps, books, entries)),
-      ...(await auditLeftOut(deps, settlement, entries)),
-    ]
+    const found = await auditEntries(deps, books, entries)
     differences.push(...found.slice(0, MAX_DIFFERENCES - differences.length))
-    return entries.filter((entry) => !isOutside(entry))
+    return entries
   }
   const window = { clientId, span }
   const { carried, ...sum } = await sumPages(
@@ -106,23 +102,17 @@ export async function recountSettlement(
   }
 }
 
-/** Empty for a client's first settlement. */
-export function digestBefore({ settlements }: ClientBooks, { previousId }: Settlement): string {
-  return (
-    settlements.find(({ settlement }) => settlement.settlementId === previousId)?.settlement
-      .digest ?? ''
-  )
-}
-
 /** A wrong index attribute hides the settlement from its client or from the payout. */
 function auditPlace({ settlement, item }: StoredSettlement): readonly Difference[] {
   const { settlementId: id, clientId, status, createdAt } = settlement
   const isDue = status === 'recorded'
+  // The id is chosen when the sum begins.
+  const idTime = timestampOf(timeOfUuid(id))
   return compareAll('settlement', id, [
     ['owner', clientId, toValue(item['owner'])],
     ['entity', 'settlement', toValue(item['entity'])],
     ['id', id, toValue(item['id'])],
-    ['created_at', timestampOf(timeOfUuid(id)), createdAt],
+    ['created_at', createdAt < idTime ? `from ${idTime} on` : createdAt, createdAt],
     ['due_at', isDue ? createdAt : undefined, toValue(item['dueAt'])],
     ['listed_at', periodOf(settlement).end, toValue(item['listedAt'])],
     ['work', isDue ? 'payout' : undefined, toValue(item['work'])],

@@ -41,7 +41,7 @@ export async function closePayment(
     const outcome = await commitTransition(deps, closedPayment, {
       payment: leavePending(closedPayment),
       counts: countTransition({ ...closedPayment, from: 'pending', to: status }),
-      suspense: toHold && putSuspense(toHold),
+      ...(toHold && putSuspense(toHold)),
     })
     if (outcome.applied) {
       if (toHold) await reportSuspense(deps, toHold)

@@ -6,7 +6,7 @@ import { readEntries, type Span } from '../../journal/read-entries.ts'
 import { readWindow } from '../../ledger/window-store.ts'
 import { CursorTime, encodeCursor, readCursor } from '../../page.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
-import { hasSwept, isLeftOut, type Settlement } from '../settlement.ts'
+import { hasSwept, type Settlement } from '../settlement.ts'
 import { toSettlementDto } from '../settlement-dto.ts'
 import { findAnySettlement, findSettlement, settlementsBetween } from '../settlement-store.ts'
 import { csv } from './csv.ts'
@@ -37,12 +37,9 @@ export function sweptSpan({ sweptFrom: start, sweptUntil: end }: Settlement): Sp
  */
 async function pageOf(
   deps: Pick<Deps, 'stage' | 'table'>,
-  journal: Pick<Settlement, 'clientId' | 'leftOut'> & {
-    readonly ownerId: string
-    readonly span: Span
-  },
+  journal: { readonly ownerId: string; readonly clientId: ClientId; readonly span: Span },
   { after: cursor, limit, field }: PageRequest & { readonly field?: 'after' },
-  isWanted: (entry: Entry) => boolean,
+  isShown: (entry: Entry) => boolean,
 ) {
   const { ownerId, clientId, span } = journal
   const position = v.pipe(
@@ -51,8 +48,6 @@ async function pageOf(
     v.transform(({ eligible_at: eligibleAt, id: entryId }) => ({ eligibleAt, entryId })),
   )
   const after = readCursor(position, cursor, field)
-  const isOutside = isLeftOut(journal)
-  const isShown = (entry: Entry) => isWanted(entry) && !isOutside(entry)
   const { entries, next } = await readEntries(deps, { clientId, span, after, limit }, isShown)
   return {
     entries,
@@ -109,13 +104,11 @@ export async function balanceEntries(
   }
 }
 
-/** A left-out entry is in no settlement, but its re-credit is. */
 function settlementIdOf(
   settlements: readonly Settlement[],
   entry: Entry,
 ): SettlementId | undefined {
-  const settlement = settlements.find((candidate) => hasSwept(candidate, entry.eligibleAt))
-  return settlement && !isLeftOut(settlement)(entry) ? settlement.settlementId : undefined
+  return settlements.find((candidate) => hasSwept(candidate, entry.eligibleAt))?.settlementId
 }
 
 export const ENTRY_COLUMNS = [

@@ -58,9 +58,9 @@ function needsAlert({ status, dueAt }: Delivery): boolean {
 
 /**
  * Reports all unreported abandoned deliveries to an endpoint in one alert (spec 6.4, design section
- * 11), test deliveries apart. False when another worker has just moved the endpoint's `last_alert_at` and reports these
- * deliveries. Rows are marked after the alert: if the worker dies between, the next worker reports
- * them again. Throws when the alert cannot be published.
+ * 11), test deliveries apart. False when another worker has just moved the endpoint's
+ * `last_alert_at` and reports these deliveries. Rows are marked after the alert: if the worker dies
+ * between, the next worker reports them again. Throws when the alert cannot be published.
  */
 async function publishAlert(
   deps: AlertDeps,

@@ -88,23 +88,34 @@ export async function findDelivery(
   return delivery
 }
 
-export type DeliveryRow = Pick<Delivery, 'deliveryId' | 'isTest'>
+export type NamedDelivery = Pick<Delivery, 'deliveryId' | 'isTest'>
 
 export async function findDeliveries(
   deps: TableDeps,
-  rows: readonly DeliveryRow[],
+  rows: readonly NamedDelivery[],
 ): Promise<readonly Delivery[]> {
   const items = await deps.table.getMany(rows.map(keyOfDelivery))
   return items.flatMap((item) => (item ? [v.parse(DeliverySchema, item)] : []))
 }
 
-export function keyOfDelivery({ deliveryId, isTest }: DeliveryRow) {
+export function keyOfDelivery({ deliveryId, isTest }: NamedDelivery) {
   return isTest ? testDeliveryKey(deliveryId) : deliveryKey(deliveryId)
 }
 
-/** Fields that the row's index attributes hold are not stored twice. */
-export function deliveryItem({ status, unlisted, ...delivery }: Delivery) {
-  const { createdAt, firedAt } = delivery
+/**
+ * Fields that the row's index attributes hold are not stored twice. `ttl`: of a delivery that has
+ * ended.
+ */
+export function deliveryRow({
+  status,
+  unlisted,
+  ttl,
+  ...delivery
+}: Delivery & { readonly ttl?: number | undefined }) {
+  const { deliveryId, createdAt, firedAt, success, dueAt } = delivery
+  const skippedTtl =
+    status === 'skipped' ? expiresAfter(createdAt, RETENTION.deliveryMs) : undefined
+  const work = status === 'abandoned' ? 'alert' : 'delivery'
   return {
     ...delivery,
     deliveryId: undefined,
@@ -113,26 +124,27 @@ export function deliveryItem({ status, unlisted, ...delivery }: Delivery) {
     createdAt: undefined,
     firedAt: firedAt === createdAt ? undefined : firedAt,
     ...(unlisted ? { state: status } : { status }),
-    ...(status === 'skipped' && { ttl: expiresAfter(delivery.createdAt, RETENTION.deliveryMs) }),
+    success: success && toItem(success),
+    ttl: ttl ?? skippedTtl,
     owner: delivery.endpointId,
     entity: DELIVERY_ENTITY,
-    listedAt: delivery.createdAt,
-    id: delivery.deliveryId,
-    ...(delivery.dueAt !== undefined && dueWork('delivery', delivery.deliveryId, delivery.dueAt)),
+    listedAt: createdAt,
+    id: deliveryId,
+    ...(dueAt !== undefined && dueWork(work, deliveryId, dueAt)),
   }
 }
 
 /** Writes a delivery in the transaction of its new event, whose condition protects both. */
 export function putDelivery(delivery: Delivery): Step {
-  return put(deliveryKey(delivery.deliveryId), deliveryItem(delivery))
+  return put(deliveryKey(delivery.deliveryId), deliveryRow(delivery))
 }
 
 export function insertDelivery(delivery: Delivery): Step {
-  return put(deliveryKey(delivery.deliveryId), deliveryItem(delivery), isNew)
+  return put(deliveryKey(delivery.deliveryId), deliveryRow(delivery), isNew)
 }
 
 export function insertTestDelivery(delivery: Delivery): Step {
-  return put(testDeliveryKey(delivery.deliveryId), deliveryItem(delivery), isNew)
+  return put(testDeliveryKey(delivery.deliveryId), deliveryRow(delivery), isNew)
 }
 
 /** Due work looks for a lost message some time after the attempt is due. */
@@ -181,7 +193,7 @@ const SHOWN_ATTEMPTS = 100
 /** The newest attempts, oldest first. The delivery itself stores a first attempt that succeeds. */
 export async function attemptsOf(
   deps: TableDeps,
-  { attempts, success, ...row }: DeliveryRow & Pick<Delivery, 'attempts' | 'success'>,
+  { attempts, success, ...row }: NamedDelivery & Pick<Delivery, 'attempts' | 'success'>,
   most = SHOWN_ATTEMPTS,
 ) {
   const firstSuccess = success ? [success] : []

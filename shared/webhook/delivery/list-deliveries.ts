@@ -16,7 +16,12 @@ import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 import { addMs, END_OF_TIME, MINUTE_MS } from '../../time.ts'
 import { findEndpointEver, listEndpoints } from '../endpoint/endpoint-store.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
-import { attemptsOf, DELIVERY_ENTITY, type DeliveryRow, findDeliveries } from './delivery-store.ts'
+import {
+  attemptsOf,
+  DELIVERY_ENTITY,
+  findDeliveries,
+  type NamedDelivery,
+} from './delivery-store.ts'
 
 export type DeliveryListing = {
   readonly clientId: ClientId
@@ -75,7 +80,7 @@ async function eventsDeliveries(
   deps: TableDeps,
   owners: readonly EndpointId[],
   eventId: EventId,
-  { isTest }: Pick<DeliveryRow, 'isTest'> = {},
+  { isTest }: Pick<NamedDelivery, 'isTest'> = {},
 ) {
   const rows = owners.map((endpointId) => ({
     deliveryId: deliveryIdFor(eventId, endpointId),
@@ -84,7 +89,7 @@ async function eventsDeliveries(
   return (await findDeliveries(deps, rows)).toSorted(newestKeyFirst)
 }
 
-type ListKey = DeliveryRow & { readonly createdAt: string }
+type ListKey = NamedDelivery & { readonly createdAt: string }
 
 const newestKeyFirst = newestFirst<ListKey>(({ deliveryId }) => deliveryId)
 

@@ -48,7 +48,7 @@ export async function registerEndpoint(
   const signingSecret = `whsec_${deps.randomBytes(32).toString('base64')}`
   const sealedSecret = await deps.sealer.seal(signingSecret, endpoint)
   const after = toEndpointDto(endpoint)
-  const record = { subject: endpointId, clientId, operator, action: 'register-endpoint', after }
+  const record = { subject: clientId, clientId, operator, action: 'register-endpoint', after }
   const steps = {
     client: countEndpoint(clientId, 1),
     endpoint: insertEndpoint({ ...endpoint, sealedSecret }),
@@ -87,9 +87,9 @@ export async function updateEndpoint(
   }
   const after = { ...before, ...changes }
   if (isDeepStrictEqual(after, before)) return before
-  const { clientId, endpointId: subject } = target
+  const { clientId } = target
   const dtos = { before: toEndpointDto(before), after: toEndpointDto(after) }
-  const record = { subject, clientId, operator, action: 'update-endpoint', ...dtos }
+  const record = { subject: clientId, clientId, operator, action: 'update-endpoint', ...dtos }
   await writeWithRecord(deps, record, { endpoint: changeEndpoint(before, changes) })
   return after
 }
@@ -114,18 +114,20 @@ export async function deleteEndpoint(
   deps: RecordDeps,
   { operator, ...target }: Target,
 ): Promise<Endpoint> {
-  const { clientId, endpointId } = target
+  const { clientId } = target
   const before = await findEndpointEver(deps, target)
   if (!before) throw notFound('endpoint')
   if (before.deletedAt !== undefined) return before
   const deletedAt = deps.now()
+  const after = { ...before, enabled: false, deletedAt }
   const record = {
-    subject: endpointId,
+    subject: clientId,
     clientId,
     operator,
     action: 'delete-endpoint',
     before: toEndpointDto(before),
+    after: { ...toEndpointDto(after), deleted_at: deletedAt },
   }
   await writeWithRecord(deps, record, markDeleted(before, deletedAt))
-  return { ...before, enabled: false, deletedAt }
+  return after
 }

@@ -9,8 +9,8 @@ import { expiresAfter, type Timestamp } from '../../time.ts'
 import { type Delivery, type DeliveryAttempt, DeliverySchema } from '../delivery/delivery.ts'
 import {
   CLAIM_FIELDS,
-  type DeliveryRow,
   keyOfDelivery,
+  type NamedDelivery,
   SCHEDULE_FIELDS,
   scheduleFields,
   UNLISTED,
@@ -70,13 +70,17 @@ export async function storeAttemptResult(
       { set: { ...set, attempts: attempt.number }, remove: [...CLAIM_FIELDS, ...remove] },
       hasSameClaim(delivery, attempt),
     ),
-    attempt: put(keyOfAttempt(delivery, attempt), { ...attempt, ...retentionFrom(attempt) }),
+    attempt: put(keyOfAttempt(delivery, attempt), attemptRow(attempt)),
   })
   return applied
 }
 
-function keyOfAttempt({ deliveryId, isTest }: DeliveryRow, { number }: DeliveryAttempt) {
+function keyOfAttempt({ deliveryId, isTest }: NamedDelivery, { number }: DeliveryAttempt) {
   return isTest ? testAttemptKey(deliveryId, number) : attemptKey(deliveryId, number)
+}
+
+export function attemptRow(attempt: DeliveryAttempt) {
+  return { ...attempt, ...retentionFrom(attempt) }
 }
 
 /** One write ends such a delivery. The SDK's retry of a lost answer is refused. */

@@ -15,7 +15,7 @@ import { markdownTable } from '../../support/markdown-table.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { bareHandler, bundleBare, meansOf } from './bare-handler.ts'
 
-/** The start of a bundle should be at most this multiple of its bare handler's (design section 9). */
+/** A bundle should start in at most this multiple of its bare handler's time (design section 9). */
 const AIM = 1.15
 /** The bench fails above this. The largest bundles are still over the aim. */
 const LIMIT = 1.3

@@ -36,6 +36,8 @@ describe('a payment (design section 9)', () => {
     expect(paid).toHaveLength(PAID.length)
     expect(sumOf(paid, 'writes')).toBeLessThanOrEqual(45)
     expect(sumOf(paid, 'reads')).toBeLessThanOrEqual(11)
+    const used = paid.flatMap(({ detail }) => Object.keys(detail))
+    expect(used.filter((name) => /^writes (AUDIT|NOTED|SUSPENSE)/.test(name))).toStrictEqual([])
   })
 
   it.each(['BCA', 'QRIS', 'DANA', 'OVO'])(

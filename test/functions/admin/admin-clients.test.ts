@@ -3,12 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { handler as createClient } from '../../../functions/admin/create-client.ts'
 import { handler as getClient } from '../../../functions/admin/get-client.ts'
 import { handler as listClients } from '../../../functions/admin/list-clients.ts'
+import { readTrail } from '../../../shared/audit/judged/client-books.ts'
+import { CLIENTS_SUBJECT, registrationKey } from '../../../shared/client/client-register.ts'
 import { type ClientId, ClientIdSchema } from '../../../shared/ids.ts'
 import { auditRecordPk, clientKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { invokeAdmin, TYPED_BANK } from '../../support/operator-actions.ts'
 import { aClient, aClientId, aStoredClient } from '../../support/payment-builders.ts'
-import { memoryDeps, testDeps } from '../../support/test-deps.ts'
+import { interceptTable, memoryDeps, testDeps } from '../../support/test-deps.ts'
 
 function clientIdOf(body: object): ClientId {
   return v.parse(ClientIdSchema, Object(body).client_id)
@@ -20,6 +22,7 @@ const DEFAULTS = {
   bank: null,
   bank_since: null,
   bank_is_change: false,
+  had_bank: false,
   return_url: null,
   rate_limit_per_second: null,
   payout_hold: null,
@@ -46,8 +49,8 @@ describe('create-client (design section 7)', () => {
     )
   })
 
-  it('stores every field, and writes the window and the audit record', async () => {
-    const deps = testDeps()
+  it('stores every field, and writes the window and the audit records', async () => {
+    const deps = memoryDeps()
     const fields = {
       name: '😀'.repeat(255),
       enabled: false,
@@ -75,6 +78,22 @@ describe('create-client (design section 7)', () => {
       { operator: 'ana', action: 'create-client', after: body, at: deps.now() },
     ])
     expect(items[0]).not.toHaveProperty('before')
+    const registration = await deps.table.get(registrationKey({ clientId, createdAt: now }))
+    expect(registration).toMatchObject({ number: 1, after: { client_id: clientId } })
+    expect(registration).not.toHaveProperty('owner')
+  })
+
+  it('answers 409 and writes nothing when other clients are registered during each try', async () => {
+    const deps = memoryDeps()
+    const raced = interceptTable(deps, {
+      before: ({ name }) => (name === 'transact' ? aStoredClient(deps) : undefined),
+    })
+
+    const answer = await invokeAdmin(createClient, raced, { operator: 'ana', name: 'Late' })
+
+    expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
+    expect(deps.stored.items('CLIENT#')).toHaveLength(5)
+    expect((await readTrail(deps, CLIENTS_SUBJECT)).records).toHaveLength(5)
   })
 
   it.each([

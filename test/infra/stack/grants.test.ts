@@ -37,7 +37,7 @@ const FIELDS: Readonly<
   Record<string, { readonly action: string } & Readonly<Record<string, string>>>
 > = {
   GetFields: { action: 'GetItem', ENDPOINTS: `pk sk ${ENDPOINT}`, EVENT: 'pk sk body owner ttl' },
-  QueryFields: { action: 'Query', ENDPOINTS: `pk sk ${ENDPOINT}` },
+  QueryFields: { action: 'Query', AUDIT: 'pk sk', ENDPOINTS: `pk sk ${ENDPOINT}` },
 }
 
 /** A function that may see a kind of item updates it by one grant, whatever the update answers. */
@@ -199,12 +199,12 @@ it.each([
   ['look', '', ''],
   [
     'support',
-    'AUDIT DELIVERY DESTINATION EVENT PAYMENT REFERENCE SUSPENSE TEST',
+    'AUDIT DELIVERY DESTINATION EVENT NOTED PAYMENT REFERENCE SUSPENSE TEST',
     'ENDPOINTS EVENT LEDGER',
   ],
   [
     'finance',
-    'ADJUSTMENT AUDIT DELIVERY DESTINATION EVENT HOUSE JOURNAL LEDGER PAYMENT REFERENCE ' +
+    'ADJUSTMENT AUDIT DELIVERY DESTINATION EVENT HOUSE JOURNAL LEDGER NOTED PAYMENT REFERENCE ' +
       'SETTLEMENT SUSPENSE VERDICT',
     'LEDGER',
   ],

@@ -8,7 +8,7 @@ import { handler as listAudit } from '../../../functions/admin/list-audit.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
-import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
+import { readAuditRecords, recordChange } from '../../../shared/operator/audit-record-store.ts'
 import { auditHeadKey, auditRecordPk, clientKey, type Key } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
@@ -39,6 +39,9 @@ async function aTrail() {
     enabled: false,
     eventTypes: undefined,
   })
+  deps.clock.advance(1)
+  const erasure = { subject: crypto.randomUUID(), operator: 'ana', action: 'erase-customer' }
+  await recordChange(deps, { ...erasure, clientId }, {})
   const keysOf = async (subject: string): Promise<readonly Key[]> => {
     const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: 50 })
     return items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }))
@@ -47,9 +50,9 @@ async function aTrail() {
     const { balanced, differences } = await auditLedger(deps, clientId)
     return { balanced, found: differences.map(({ what, id, found }) => [what, id, found]) }
   }
-  return { deps, clientId, endpointId, rename, keysOf, auditNow }
+  return { deps, clientId, paymentId: erasure.subject, rename, keysOf, auditNow }
 }
-const it = testWith(aTrail, 'deps', 'clientId', 'auditNow', 'keysOf', 'rename', 'endpointId')
+const it = testWith(aTrail, 'deps', 'clientId', 'auditNow', 'keysOf', 'rename', 'paymentId')
 
 const INTACT_TRAIL = { balanced: true, found: [] }
 function brokenTrailOf(subject: string) {
@@ -68,7 +71,8 @@ describe('the audit trail', () => {
     expect(await auditNow()).toStrictEqual(INTACT_TRAIL)
     const { records } = await readAuditRecords(deps, clientId)
     const shown = records.map(({ action, number }) => `${number} ${action}`)
-    expect(shown).toStrictEqual(['1 create-client', '2 update-client', '3 update-client'])
+    const changes = ['2 update-client', '3 update-client', '4 update-endpoint']
+    expect(shown).toStrictEqual(['1 create-client', ...changes])
     expect((await readAuditRecords(deps, `${clientId}#HEAD`)).records).toStrictEqual([])
   })
 
@@ -137,20 +141,20 @@ describe('the audit trail', () => {
       await putRaw(deps, record)
     }
     await deps.table.write(remove(auditHeadKey(clientId), exists))
-    const problem = "3 records exist, but the chain's head is missing"
+    const problem = "4 records exist, but the chain's head is missing"
     expect((await auditNow()).found).toContainEqual(['audit_record', clientId, problem])
   })
 
-  it('is also checked for the client’s endpoints, at any age', async () => {
-    const { deps, clientId, endpointId, keysOf, auditNow } = await aTrail()
-    const [key] = await keysOf(endpointId)
+  it('is also checked for everything of the client, at any age', async () => {
+    const { deps, clientId, paymentId, keysOf, auditNow } = await aTrail()
+    const [key] = await keysOf(paymentId)
     await putRaw(deps, {
       ...(await rawItem(deps, key ?? auditHeadKey(''))),
       operator: 'other-operator',
     })
     const brokenTrail = {
       balanced: false,
-      found: [['audit_record', endpointId, 'record 1 was changed']],
+      found: [['audit_record', paymentId, 'record 1 was changed']],
     }
 
     expect(await auditNow()).toStrictEqual(brokenTrail)
@@ -158,7 +162,7 @@ describe('the audit trail', () => {
     expect(await auditNow()).toStrictEqual(brokenTrail)
     for (let day = 0; day < 3; day++) {
       await auditClient(deps, clientId)
-      expect((await readClientVerdict(deps, clientId)).standing).toMatchObject([{ id: endpointId }])
+      expect((await readClientVerdict(deps, clientId)).standing).toMatchObject([{ id: paymentId }])
       deps.clock.set(addMs(deps.now(), DAY_MS))
     }
   })
@@ -178,7 +182,7 @@ describe('the audit trail', () => {
       await expect(rename('three', contended)).rejects.toMatchObject({ code: 'conflict' })
 
       const { records } = await readAuditRecords(deps, clientId)
-      expect(records.slice(3)).toHaveLength(5)
+      expect(records.slice(4)).toHaveLength(5)
       expect(records).not.toContainEqual(
         expect.objectContaining({ after: expect.objectContaining({ name: 'three' }) }),
       )
@@ -206,7 +210,7 @@ describe('list-audit (design section 7)', () => {
   it('shows all changes of a client and their request ids, in pages', async ({
     deps,
     clientId,
-    endpointId,
+    paymentId,
   }) => {
     deps.clock.advance(1)
     const change = { operator: 'cid', client_id: clientId, name: 'four' }
@@ -224,15 +228,11 @@ describe('list-audit (design section 7)', () => {
       before: { name: 'two' },
       after: { name: 'four' },
     }
-    const switchRecord = {
-      operator: 'ana',
-      action: 'update-endpoint',
-      subject: endpointId,
-      request_id: null,
-    }
-    const data = [{ ...Object(audit), ...renameRecord }, switchRecord]
+    const erasureRecord = { operator: 'ana', subject: paymentId, request_id: null }
+    const data = [{ ...Object(audit), ...renameRecord }, erasureRecord]
     expect(body).toMatchObject({ data, pagination: { page: 1, per_page: 2 } })
-    const olderRecords = { data: [{ after: { name: 'two' } }, { after: { name: 'one' } }] }
+    const switchRecord = { action: 'update-endpoint', subject: clientId }
+    const olderRecords = { data: [switchRecord, { after: { name: 'two' } }] }
     expect(await list(deps, { client_id: clientId, per_page: 2, page: 2 })).toMatchObject({
       body: olderRecords,
     })
@@ -240,16 +240,16 @@ describe('list-audit (design section 7)', () => {
 
   it('shows the actions on one object, and refuses a request that does not name either an object or a client', async ({
     deps,
-    endpointId,
+    paymentId,
   }) => {
     const nothing = { status: 200, body: { data: [] } }
-    const record = { operator: 'ana', action: 'update-endpoint' }
-    expect(await list(deps, { subject: endpointId })).toMatchObject({ body: { data: [record] } })
-    expect(await list(deps, { subject: endpointId, page: 2 })).toMatchObject(nothing)
+    const record = { operator: 'ana', action: 'erase-customer' }
+    expect(await list(deps, { subject: paymentId })).toMatchObject({ body: { data: [record] } })
+    expect(await list(deps, { subject: paymentId, page: 2 })).toMatchObject(nothing)
     expect(await list(deps, { subject: 'x'.repeat(500) })).toMatchObject(nothing)
     expect(await list(deps, { subject: 'x'.repeat(501) })).toMatchObject({ status: 422 })
     const refusal = { status: 422, body: { message: 'body: name subject or client_id' } }
-    for (const payload of [{}, { subject: endpointId, client_id: endpointId }])
+    for (const payload of [{}, { subject: paymentId, client_id: paymentId }])
       expect(await list(deps, payload)).toMatchObject(refusal)
   })
 })

@@ -3,8 +3,10 @@ import {
   clientRow,
   entryRow,
   eventRow,
+  findingRow,
   history,
   houseRow,
+  notedRow,
   paymentRow,
   type Row,
   recordRow,
@@ -46,6 +48,18 @@ export const CORRUPTIONS: readonly Case[] = [
   ['a shard counts one payment more', add(shard, 'count_succeeded'), /ledger\.count_succeeded/],
 
   ['a settled payment is deleted', lose(paymentRow('settledAssumed')), /entry\.payment_id/, 'gate'],
+  [
+    'a settled payment belongs to another client',
+    set(paymentRow('settledAssumed'), { owner: OTHER_ID }),
+    /payment\.client_id/,
+    'gate',
+  ],
+  [
+    'the digest of a settled payment fits no client',
+    set(paymentRow('settledAssumed'), { key_digest: 'x' }),
+    /payment\.key_digest/,
+    'gate',
+  ],
   ['an open payment is deleted', lose(paymentRow('estimated')), CREDITED_SUM, 'daily'],
   ['a pending payment is deleted', lose(paymentRow('pending')), /ledger\.count_pending/],
   [
@@ -132,6 +146,21 @@ export const CORRUPTIONS: readonly Case[] = [
     'daily',
   ],
   ['money in suspense is deleted', lose(heldSuspense), /^suspense$/, 'daily'],
+  ['a finding is deleted', lose(findingRow), /^suspense$/, 'daily'],
+  [
+    'a finding names another client',
+    set(findingRow, { client_id: OTHER_ID }),
+    /client_id/,
+    'daily',
+  ],
+  ['the register of suspense loses a row', lose(notedRow('held')), /^noted$/, 'daily'],
+  [
+    'the register of suspense has another amount',
+    set(notedRow('held'), { amount_minor: 15_000 }),
+    /suspense\.amount_minor/,
+    'daily',
+  ],
+  ['the register of suspense is unreadable', set(notedRow('held'), { kind: 1 }), /noted/, 'daily'],
   [
     'money in suspense is resolved without a record',
     set(heldSuspense, RESOLUTION),

@@ -5,9 +5,9 @@
  * SDK's document client.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
+import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import {
   auditClient,
-  auditGateway,
   auditLedger,
   auditRecordedSettlement,
 } from '../../../shared/audit/run-audits.ts'

@@ -3,12 +3,14 @@ import { describe, expect } from 'vitest'
 import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
 import { bookOfLines, bookOfPayout } from '../../../shared/books/book.ts'
-import { walkClients } from '../../../shared/books/walk-clients.ts'
+import { walkClients } from '../../../shared/client/client-register.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
 import { markClosed } from '../../../shared/settlement/settlement-store.ts'
+import { adjustBalance } from '../../support/money-rows.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
-import { sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { aDayLater, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
 import { depsWithLateIndexes, memoryDeps, queriesIn, recordTable } from '../../support/test-deps.ts'
 import { aPosted, Body, booksOf, booksTest as it, MONTH } from './books-world.ts'
 
@@ -278,5 +280,26 @@ describe('get-books of many merchants and payments', () => {
     // A cursor keeps its days; the days of the next call are ignored.
     const last = await booksOf(slow, { cursor: second.cursor, to: '2026-11-20' })
     expect(last).toMatchObject({ to: '2026-11-22', figures: MONTH })
+  })
+
+  it('shows the days of a settlement whose totals are too many to keep their days', async () => {
+    const deps = memoryDeps()
+    const client = await withoutFloor(deps)
+    for (let day = 0; day <= 200; day++) {
+      await adjustBalance(deps, client, 'correction', 1)
+      aDayLater(deps)
+    }
+    const settlement = await sweptNow(deps, client)
+    const figuresOf = async (from: string, to: string) => {
+      const { figures } = await booksOf(deps, { client_id: client.clientId, from, to })
+      return [figures['clients'], figures['loss.correction']]
+    }
+
+    const [first, last] = ['2026-11-20', '2027-06-08']
+    expect(settlement.totals).toMatchObject([{ day: first, lastDay: last, count: 201 }])
+    expect(await figuresOf(first, last)).toStrictEqual([201, 201])
+    expect(await figuresOf('2026-12-01', '2026-12-31')).toStrictEqual([42, 31])
+    expect(await figuresOf('2026-10-01', '2026-11-19')).toStrictEqual([undefined, undefined])
+    await expectBalanced(deps, client.clientId)
   })
 })

@@ -16,7 +16,7 @@ import {
   findSuspense,
   writeSuspense,
 } from '../../../shared/suspense/suspense-store.ts'
-import { houseEntryKey } from '../../../shared/table/keys.ts'
+import { houseEntryKey, notedKey } from '../../../shared/table/keys.ts'
 import type { Timestamp } from '../../../shared/time.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
@@ -234,6 +234,8 @@ it('writeSuspense writes an item once; its alert is due a minute later and ends 
 
   expect([first.applied, second.applied]).toStrictEqual([true, false])
   expect(await findSuspense(deps, item.suspenseId)).toEqual(item)
+  const { status: _, ...fixedFields } = item
+  expect(await deps.table.get(notedKey(item))).toEqual({ ...notedKey(item), ...fixedFields })
   expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBe('2026-11-20T04:01:00.000Z')
   const applied: boolean[] = []
   for (const id of [item.suspenseId, item.suspenseId, absentId])
@@ -243,7 +245,7 @@ it('writeSuspense writes an item once; its alert is due a minute later and ends 
   expect(await findSuspense(deps, absentId)).toBeUndefined()
 })
 
-it('ensureSuspense never refuses a transaction, and does not change a stored item', async ({
+it('ensureSuspense never refuses a transaction, and changes neither a stored item nor its register', async ({
   deps,
   item,
 }) => {
@@ -256,8 +258,10 @@ it('ensureSuspense never refuses a transaction, and does not change a stored ite
     createdAt: deps.now(),
   }
 
-  expect((await deps.table.transact({ item: ensureSuspense(changedItem) })).applied).toBe(true)
+  expect((await deps.table.transact(ensureSuspense(changedItem))).applied).toBe(true)
   expect(await findSuspense(deps, item.suspenseId)).toEqual(resolvedItem)
+  const { cause, amountMinor, createdAt } = item
+  expect(await deps.table.get(notedKey(item))).toMatchObject({ cause, amountMinor, createdAt })
 })
 
 it('listSuspense lists all, open or resolved items, newest first', async () => {

@@ -147,6 +147,7 @@ function cutsOf(count: number) {
 
 function titleOf({ key: { pk, sk } }: WrittenItem) {
   if (pk.startsWith('JOURNAL#')) return 'entry'
+  if (pk.startsWith('NOTED#')) return 'noted'
   const [kind] = (pk.startsWith('EVENT#') ? pk : sk).split('#')
   return String(kind).toLowerCase()
 }

@@ -6,9 +6,11 @@
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect, vi } from 'vitest'
 import { handler as worker } from '../../../functions/queue/settle-client.ts'
+import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { triggerSettlement } from '../../../shared/settlement/settle-client.ts'
 import { journalPk, windowKey } from '../../../shared/table/keys.ts'
+import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -23,6 +25,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import {
   afterFirst,
+  beforeFirst,
   interceptTable,
   queriesIn,
   recordTable,
@@ -132,6 +135,28 @@ describe('a window with too many entries for one run', () => {
       await expectBalanced(small, client.clientId)
     },
   )
+
+  stepped('is summed anew when its progress cannot be read', async ({ deps, client }) => {
+    await settle(inSteps(deps), client)
+    const progress = { start: (await readWindow(deps, client.clientId)).settledUntil, end: 0 }
+    await deps.table.write(update(windowKey(client.clientId), { set: { progress } }))
+
+    await sweep(deps, client)
+
+    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+  })
+
+  stepped('is recorded once by two runs that continue one sum', async ({ deps, client }) => {
+    await settle(inSteps(deps), client)
+    const overtaken = beforeFirst(deps, 'transact', async () => {
+      await sweep(deps, client)
+      deps.clock.advance(1)
+    })
+
+    expect(await sweep(overtaken, client)).toBeUndefined()
+
+    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+  })
 
   stepped('is not read from its beginning again', async ({ deps, client }) => {
     const small = inSteps(deps)

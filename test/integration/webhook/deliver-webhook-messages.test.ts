@@ -144,7 +144,7 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
     expect(deps.webhooks).toStrictEqual([])
     // The calls read the delivery with its endpoint, then the body twice (eventually, then strongly
     // consistent). They write the claim, the finding and the attempt.
-    expect(calls.map(({ name }) => name).join()).toBe('batchGet,get,get,update,put,transact')
+    expect(calls.map(({ name }) => name).join()).toBe('batchGet,get,get,update,transact,transact')
     expect(logCodes(deps)).toStrictEqual(['suspense.recorded', 'delivery.skipped'])
     const finding = await findSuspense(deps, `${orphan.eventId}#event_gone`)
     expect(finding).toMatchObject({

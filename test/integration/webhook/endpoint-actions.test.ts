@@ -17,6 +17,12 @@ function endpointEver(deps: TestDeps, endpoint: Endpoint) {
   return findEndpointEver(deps, endpoint)
 }
 
+/** The chain of the client names its endpoints. */
+async function endpointRecords(deps: TestDeps, { clientId }: Endpoint) {
+  const records = await auditRecordsOf(deps, clientId)
+  return records.filter(({ action }) => action !== 'create-client')
+}
+
 it('insertEndpoint overwrites no endpoint, and countEndpoint makes no row of a client', async ({
   deps,
   endpoint,
@@ -58,7 +64,7 @@ describe.each(['update-endpoint', 'delete-endpoint'] as const)('%s', (name) => {
       })
 
       expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
-      expect(await auditRecordsOf(deps, endpoint.endpointId)).toHaveLength(1)
+      expect(await endpointRecords(deps, endpoint)).toHaveLength(1)
       expect(await endpointEver(deps, endpoint)).toStrictEqual({ ...endpoint, ...changedFields })
     },
   )
@@ -79,7 +85,7 @@ describe('update-endpoint', () => {
       enabled: false,
       eventTypes: ['payment.expired'],
     })
-    expect(await auditRecordsOf(deps, endpoint.endpointId)).toMatchObject([
+    expect(await endpointRecords(deps, endpoint)).toMatchObject([
       {
         operator: OPERATOR,
         action: 'update-endpoint',
@@ -124,8 +130,16 @@ describe('delete-endpoint', () => {
     })
     expect(await deps.table.get(deletedEndpointKey(endpoint))).not.toHaveProperty('sealedSecret')
     expect(await deps.table.get(endpointKey(endpoint))).toBeUndefined()
-    const records = await auditRecordsOf(deps, endpoint.endpointId)
-    expect(records).toMatchObject([{ operator: OPERATOR, action: 'delete-endpoint' }])
+    const records = await endpointRecords(deps, endpoint)
+    const shown = { endpoint_id: endpoint.endpointId, url: endpoint.url }
+    expect(records).toMatchObject([
+      {
+        operator: OPERATOR,
+        action: 'delete-endpoint',
+        before: { ...shown, enabled: true },
+        after: { ...shown, enabled: false, deleted_at: deps.now() },
+      },
+    ])
   })
 
   it('changes nothing when it is repeated after a crash', async ({ deps, endpoint }) => {
@@ -137,7 +151,7 @@ describe('delete-endpoint', () => {
     expect(await remove(deps, endpoint)).toMatchObject({ status: 200 })
 
     expect(await endpointEver(deps, endpoint)).toMatchObject({ deletedAt: endpoint.createdAt })
-    expect(await auditRecordsOf(deps, endpoint.endpointId)).toHaveLength(1)
+    expect(await endpointRecords(deps, endpoint)).toHaveLength(1)
   })
 })
 

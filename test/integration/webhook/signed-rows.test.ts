@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest'
 import { deliveryKey, testDeliveryKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
-import { deliveryItem } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { deliveryRow } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { sendTestEvent } from '../../../shared/webhook/delivery/send-test-event.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import {
@@ -30,7 +30,7 @@ describe('deliver-webhook refuses', () => {
     ['bytes of its own, called a test', () => ({ ...OWN_BYTES, isTest: true })],
   ])('a row with %s', async ([, forgery], { deps, delivery }) => {
     const key = deliveryKey(delivery.deliveryId)
-    await deps.table.write(put(key, { ...deliveryItem(delivery), ...forgery(delivery) }))
+    await deps.table.write(put(key, { ...deliveryRow(delivery), ...forgery(delivery) }))
 
     await expect(deliverWebhook(deps, messageFor(delivery))).rejects.toThrow(
       'a delivery is of its event and its endpoint',
@@ -41,7 +41,7 @@ describe('deliver-webhook refuses', () => {
 
   it('a row with another id, which its message names', async ({ deps, delivery }) => {
     const copied = { ...delivery, deliveryId: crypto.randomUUID() as Delivery['deliveryId'] }
-    await deps.table.write(put(deliveryKey(copied.deliveryId), deliveryItem(copied)))
+    await deps.table.write(put(deliveryKey(copied.deliveryId), deliveryRow(copied)))
 
     await expect(deliverWebhook(deps, messageFor(copied))).rejects.toThrow(
       'a delivery is of its event and its endpoint',

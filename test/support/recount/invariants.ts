@@ -6,6 +6,8 @@ import { type Books, booksOf, countProblems, type RawItem, type Seen, text } fro
 import { deliveryProblems, eventProblems } from './delivery-books.ts'
 import { entryProblems, ledgerProblems } from './journal-books.ts'
 import { paymentEntryProblems } from './payment-books.ts'
+import { registerProblems } from './registers.ts'
+import { rowProblems } from './stored-rows.ts'
 
 /**
  * What must hold of clients' money whenever nothing is half done between two writes (design
@@ -18,6 +20,7 @@ export function moneyProblemsOf(items: readonly RawItem[], block = 1_000): reado
     ...ledgerProblems(books, block),
     ...paymentEntryProblems(books),
     ...countProblems(books),
+    ...rowProblems(items),
   ]
 }
 
@@ -128,6 +131,7 @@ export function problemsAtRest(items: readonly RawItem[], seen: Seen): readonly 
       .map((item) => `${kind} ${text(item, id)} does not rest: ${text(item, 'status')}`)
   return [
     ...problemsOf(items, seen),
+    ...registerProblems(items),
     ...moneyProblems(books, seen),
     ...paymentsThat(
       'does not show that its money went back',

@@ -16,13 +16,10 @@ import {
   text,
 } from './books.ts'
 
-/** Leaves out the entries that the settlement excludes. */
 export function sweptBy(settlement: RawItem, entries: readonly RawItem[]) {
-  const { swept_from: from, swept_until: until, left_out: leftOut = [] } = settlement
-  const outside = new Set((leftOut as readonly RawItem[]).map(({ entryId }) => entryId))
+  const { swept_from: from, swept_until: until } = settlement
   return entries
     .filter(({ eligible_at: at }) => String(at) >= String(from) && String(at) < String(until))
-    .filter((entry) => !outside.has(text(entry, 'sk').split('#')[1]))
     .toSorted((a, b) => (text(a, 'sk') < text(b, 'sk') ? -1 : 1))
 }
 
@@ -141,7 +138,7 @@ function spanProblems({ window, shards, settlements }: OwnBooks): string[] {
 
 /** `block`: entries of one block of a digest. */
 function settlementProblems({ settlements, entries }: OwnBooks, block: number): string[] {
-  return settlements.flatMap((settlement, at) => {
+  return settlements.flatMap((settlement) => {
     const own = sweptBy(settlement, entries)
     return differences(`settlement ${text(settlement, 'settlement_id')}`, [
       ['gross', sum(own, 'gross_minor'), settlement['gross_minor']],
@@ -156,11 +153,7 @@ function settlementProblems({ settlements, entries }: OwnBooks, block: number): 
       ['number of entries', own.length, settlement['entry_count']],
       ['re-credited', sum(own.filter(isRecredit), 'net_minor'), settlement['recredited_minor']],
       ['unproven', unprovenIn(settlement, own), settlement['unproven_minor']],
-      [
-        'digest',
-        digestOf(text(settlements[at - 1] ?? {}, 'digest'), own, block),
-        settlement['digest'],
-      ],
+      ['digest', digestOf(text(settlement, 'settlement_id'), own, block), settlement['digest']],
     ])
   })
 }
@@ -183,8 +176,9 @@ function unprovenIn(settlement: RawItem, entries: readonly RawItem[]): number {
   }, 0)
 }
 
-function digestOf(before: string, entries: readonly RawItem[], block: number): string {
-  let digest = before
+/** The first block follows the settlement's id. */
+function digestOf(id: string, entries: readonly RawItem[], block: number): string {
+  let digest = id
   for (let at = 0; at < entries.length; at += block) {
     const hash = createHash('sha256').update(digest)
     for (const entry of entries.slice(at, at + block)) hash.update(`\n${entryText(entry)}`)

@@ -1,0 +1,83 @@
+import * as v from 'valibot'
+import type { Deps, TableDeps } from '../deps.ts'
+import { type ClientId, ClientIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
+import { CursorTime } from '../page.ts'
+import { auditRecordKey, auditRecordPk } from '../table/keys.ts'
+import { queryPages } from '../table/list-items.ts'
+
+/** The subject of the register's records: a chain with one record for each client. */
+export const CLIENTS_SUBJECT = 'clients'
+
+/** A client's place in the register. The key of its record consists of the two fields. */
+export const RegisteredSchema = v.strictObject({ clientId: ClientIdSchema, createdAt: CursorTime })
+export type Registered = v.InferOutput<typeof RegisteredSchema>
+
+/** So many clients are read at the same time, before the run checks its time again. */
+const WALKED_AT_ONCE = 40
+
+/** A run begins no further page of clients after this time; its function has a third more. */
+const RUN_MS = 200_000
+
+/**
+ * Reads clients page by page, in the order of their registration, until `isFull` or the run's time
+ * is over. Answers the last client of this run; undefined when it was the last of all.
+ */
+export async function walkClients(
+  deps: Pick<Deps, 'table' | 'monotonicMs'>,
+  start: Registered | undefined,
+  report: {
+    readonly read: (clientIds: readonly ClientId[]) => Promise<void>
+    readonly isFull: () => boolean
+  },
+): Promise<Registered | undefined> {
+  const endsAtMs = deps.monotonicMs() + RUN_MS
+  let position = start
+  const pages = registeredClients(deps, { limit: WALKED_AT_ONCE, after: start })
+  for await (const { clients, isLast } of pages) {
+    await report.read(clients.map(({ clientId }) => clientId))
+    if (isLast) return undefined
+    position = clients.at(-1) ?? position
+    if (report.isFull() || deps.monotonicMs() >= endsAtMs) break
+  }
+  return position
+}
+
+/**
+ * All clients, oldest first, by consistent queries of the register: no index can lose a client. The
+ * key names the client, so an unreadable record hides no client. The audit reports such records.
+ */
+export async function* registeredClients(
+  deps: TableDeps,
+  { limit, after }: { readonly limit: number; readonly after?: Registered | undefined },
+) {
+  const pages = queryPages(deps, {
+    partition: [auditRecordPk(CLIENTS_SUBJECT)],
+    limit,
+    cursor: after && registrationKey(after),
+    fields: ['pk', 'sk'],
+  })
+  for await (const { items, cursor } of pages)
+    yield { clients: items.flatMap(({ sk }) => registeredIn(sk) ?? []), isLast: !cursor }
+}
+
+export function registrationKey({ clientId, createdAt }: Registered) {
+  return auditRecordKey(CLIENTS_SUBJECT, createdAt, clientId)
+}
+
+function registeredIn(sk: unknown): Registered | undefined {
+  const [createdAt, clientId] = String(sk).split('#')
+  return ifValid(RegisteredSchema, { clientId, createdAt })
+}
+
+/** The record of a new client. It has no owner, because the client's own chain has its fields. */
+export function registrationOf({ clientId, createdAt }: Registered, operator: string) {
+  return {
+    subject: CLIENTS_SUBJECT,
+    clientId: undefined,
+    operator,
+    action: 'create-client',
+    after: { client_id: clientId },
+    key: { at: createdAt, id: clientId },
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Goal: no client is forgotten. Method: two clients with a settlement each; the row of one client,
+ * its place in the index or its record in the register is lost.
+ */
+import * as v from 'valibot'
+import { expect, it } from 'vitest'
+import { handler as getBooks } from '../../../functions/admin/get-books.ts'
+import { handler as listClients } from '../../../functions/admin/list-clients.ts'
+import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
+import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { auditClient, startAudits } from '../../../shared/audit/run-audits.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import { registrationKey } from '../../../shared/client/client-register.ts'
+import { sweepSettlements } from '../../../shared/settlement/sweep-settlements.ts'
+import { clientKey, type Key, windowKey } from '../../../shared/table/keys.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
+import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
+import { aDayLater, aSettledClient, auditedNow } from '../../support/settlement-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
+
+async function twoClients() {
+  const deps = memoryDeps()
+  const { client, settlement } = await aSettledClient(deps)
+  const other = await aSettledClient(deps)
+  for (const recorded of [settlement, other.settlement]) await auditedNow(deps, recorded)
+  deps.sent.length = 0
+  return { deps, client, other: other.client }
+}
+
+async function changeRaw(deps: MemoryDeps, key: Key, without: readonly string[]) {
+  const item = Object.entries(await rawItem(deps, key))
+  await putRaw(deps, Object.fromEntries(item.filter(([name]) => !without.includes(name))))
+}
+
+type Loss = (deps: MemoryDeps, client: Client) => Promise<unknown>
+
+function leaveIndex(deps: MemoryDeps, { clientId }: Client) {
+  return changeRaw(deps, clientKey(clientId), ['owner', 'entity', 'listed_at', 'id'])
+}
+
+const Csv = v.object({ csv: v.string() })
+
+async function clientsIn(deps: MemoryDeps, { clientId }: Client, other: Client) {
+  const csvOf = async (list: typeof getBooks, input: object) =>
+    v.parse(Csv, (await invokeAdmin(list, deps, { format: 'csv', ...input })).body).csv
+  const texts = [
+    await csvOf(getBooks, {}),
+    await csvOf(listSettlements, { from: '2026-11-01' }),
+    await csvOf(listSettlements, { status: 'recorded' }),
+  ]
+  return texts.map((text) => [clientId, other.clientId].filter((id) => text.includes(id)).length)
+}
+
+it('a client whose row left the index is still swept, audited, and in every book and payout list', async () => {
+  const { deps, client, other } = await twoClients()
+  await leaveIndex(deps, client)
+
+  expect(await sweepSettlements(deps)).toStrictEqual({ clients: 2 })
+  expect(await startAudits(deps)).toStrictEqual({ clients: 2 })
+  const audited = deps.sent.filter(({ queue }) => queue === 'audits')
+  expect(audited.map(({ message }) => message.body)).toStrictEqual([
+    { gateway: true },
+    { client_id: client.clientId },
+    { client_id: other.clientId },
+  ])
+  expect(await clientsIn(deps, client, other)).toStrictEqual([2, 2, 2])
+  expect(await invokeAdmin(listClients, deps, {})).toMatchObject({
+    body: { data: [{ client_id: other.clientId }] },
+  })
+})
+
+const UNREGISTERED = [['client', 'not in the register']]
+
+it.each<[string, Loss, found: readonly unknown[][]]>([
+  ['row leaves the index', leaveIndex, [['client', 'not in the list']]],
+  [
+    'record in the register is lost',
+    (deps, client) => deps.table.write(remove(registrationKey(client), exists)),
+    UNREGISTERED,
+  ],
+  [
+    'record in the register is unreadable',
+    (deps, client) => changeRaw(deps, registrationKey(client), ['after', 'number']),
+    UNREGISTERED,
+  ],
+  [
+    'row is lost',
+    (deps, { clientId }) => deps.table.write(remove(clientKey(clientId), exists)),
+    [['client', 'missing']],
+  ],
+])(
+  'a client whose %s has a difference each day, and no other client has',
+  async (_, lose, found) => {
+    const { deps, client, other } = await twoClients()
+    await lose(deps, client)
+
+    for (let day = 0; day < 2; day++) {
+      aDayLater(deps)
+      await auditGateway(deps)
+      for (const { clientId } of [client, other]) await auditClient(deps, clientId)
+
+      const { standing } = await readClientVerdict(deps, client.clientId)
+      expect(standing.map((one) => [one.what, one.found])).toStrictEqual(found)
+      expect((await readClientVerdict(deps, other.clientId)).standing).toStrictEqual([])
+      expect(deps.published.splice(0)).toContainEqual(
+        expect.objectContaining({ kind: 'audit.imbalance', subject: client.clientId }),
+      )
+    }
+  },
+)
+
+it('a client without row and window stops no other client', async () => {
+  const { deps, client, other } = await twoClients()
+  for (const key of [clientKey(client.clientId), windowKey(client.clientId)])
+    await deps.table.write(remove(key, exists))
+
+  expect(await clientsIn(deps, client, other)).toStrictEqual([2, 2, 1])
+  expect(await invokeAdmin(getBooks, deps, {})).toMatchObject({
+    body: { balanced: false, differences: [{ what: 'window', id: client.clientId }] },
+  })
+})
+
+it('the daily audits name each item of a registration that a restore has lost', async () => {
+  const deps = memoryDeps()
+  const { clientId } = await aStoredClient(deps)
+  const written = deps.changes.map(({ key }) => key)
+
+  const unnamed: string[] = []
+  for (const key of written) {
+    const lost = await rawItem(deps, key)
+    await deps.table.write(remove(key, exists))
+    await auditGateway(deps)
+    await auditClient(deps, clientId)
+    if (deps.published.splice(0).length === 0) unnamed.push(`${key.pk} ${key.sk}`)
+    await putRaw(deps, lost)
+    aDayLater(deps)
+  }
+
+  expect(written).toHaveLength(22)
+  expect(unnamed).toStrictEqual([])
+})
