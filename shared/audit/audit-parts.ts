@@ -18,7 +18,7 @@ import { auditStrayEvents } from './judged/audit-event.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { auditHouse } from './judged/audit-house.ts'
 import { judgeById, judgePayments } from './judged/audit-payments.ts'
-import { auditRegistration } from './judged/audit-register.ts'
+import { auditRegistration } from './judged/audit-registers.ts'
 import { auditSettlement } from './judged/audit-settlement.ts'
 import {
   auditTrails,
