@@ -46,7 +46,7 @@ export const JOURNAL_READ: TableAccess = { Query: ['JOURNAL'] }
 export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
   GetItem: ['AUDIT', 'CLIENT'],
   BatchGetItem: ['SETTLEMENT'],
-  PutItem: ['AUDIT', 'SETTLEMENT', 'VERDICT'],
+  PutItem: ['AUDIT', 'SETTLEMENT', 'SUSPENSE', 'VERDICT'],
   indexes: ['by-open'],
 })
 

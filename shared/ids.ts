@@ -60,7 +60,28 @@ function uuidOf(bytes: Buffer, version: number): string {
 
 /** The payment id of a client and an idempotency key (design section 4, Create, step 2). */
 export function paymentIdForKey(clientId: ClientId, idempotencyKey: string): PaymentId {
-  return v.parse(PaymentIdSchema, derivedUuid('payment', clientId, idempotencyKey))
+  return paymentIdFor(clientId, keyDigestOf(idempotencyKey))
+}
+
+/** The id proves whose the payment is: no other client has it with any digest. */
+export function paymentIdFor(clientId: ClientId, keyDigest: string): PaymentId {
+  return v.parse(PaymentIdSchema, derivedUuid('payment', clientId, keyDigest))
+}
+
+const DIGEST_BYTES = 16
+
+/** 22 characters. The key itself is not stored. */
+export function keyDigestOf(idempotencyKey: string): string {
+  return digestText(createHash('sha256').update(idempotencyKey).digest())
+}
+
+/** A payment without an idempotency key has a digest that no other payment has. */
+export function newKeyDigest(deps: { readonly randomBytes: (length: number) => Buffer }): string {
+  return digestText(deps.randomBytes(DIGEST_BYTES))
+}
+
+function digestText(bytes: Buffer): string {
+  return bytes.subarray(0, DIGEST_BYTES).toString('base64url')
 }
 
 /** `name`: the type, and a suffix if several events have this type. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { readOptions, runCommand } from '../infra/local/terminal/command-line.ts'
 import { withWritten } from '../infra/local/terminal/with-written.ts'
 import { dependencyPicture } from './dependency-picture.ts'
+import { registryTable } from './registry-table.ts'
 import { runbookEntries } from './runbook-entries.ts'
 import { PROJECT_ROOT, projectText, sourcesIn } from './support/source-file.ts'
 import { watchedIn } from './support/stack-template.ts'
@@ -21,6 +22,11 @@ const PARTS = {
       'above what a person wrote.',
     document: RUNBOOK,
     compute: () => runbookEntries(watchedIn('prod'), projectText(RUNBOOK)),
+  },
+  registry: {
+    does: 'Prints what determines each stored attribute, and what no audit can see.',
+    document: 'docs/reliability.md',
+    compute: registryTable,
   },
 } as const
 

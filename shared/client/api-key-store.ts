@@ -133,14 +133,18 @@ export async function issueApiKey(
     action: 'issue-api-key',
     after: toApiKeyDto(key),
   }
-  const listFields = { owner: clientId, entity: ENTITY, listedAt: createdAt, id: key.keyId }
   const outcome = await recordChange(deps, record, {
     client: guard(clientKey(clientId), exists),
-    key: put(apiKeyKey(key.keyId), { ...key, ...listFields }, isNew),
+    key: put(apiKeyKey(key.keyId), apiKeyRow(key), isNew),
   })
   if (outcome.applied) return { text, key }
   assertInvariant(outcome.refusedBy === 'client', 'a new key has the hash of another one')
   throw notFound('client')
+}
+
+export function apiKeyRow(key: ApiKey) {
+  const { keyId, clientId, createdAt } = key
+  return { ...key, owner: clientId, entity: ENTITY, listedAt: createdAt, id: keyId }
 }
 
 /**

@@ -80,7 +80,7 @@ export function clientRow(client: Client) {
   return { ...client, owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId }
 }
 
-const CHANGEABLE = v.keyof(v.omit(ClientSchema, ['clientId', 'createdAt'])).options
+const CHANGEABLE = v.keyof(v.omit(ClientSchema, ['clientId', 'createdAt', 'endpointCount'])).options
 
 /** Undefined leaves a field unchanged; null clears an optional field. */
 type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFields>>>

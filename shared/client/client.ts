@@ -30,6 +30,8 @@ export const ClientSchema = v.object({
   rateLimitPerSecond: v.optional(v.number()),
   /** Why the client's settlements must not be paid out now. */
   payoutHold: v.optional(v.string()),
+  /** Counted by the registrations and deletions of endpoints. */
+  endpointCount: v.optional(v.number()),
   createdAt: TimestampSchema,
 })
 export type Client = v.InferOutput<typeof ClientSchema>

@@ -11,20 +11,24 @@ import { type Event, RETENTION } from './event.ts'
  * An event's key allows one event of each name for a subject. The item repeats no field of keys or
  * indexes, and its bytes are deflated.
  */
-export function putEvent(event: Omit<Event, 'type' | 'clientId'>, owner: string): Step {
-  return put(
-    eventKey(event.subject, event.name),
-    {
-      body: deflateText(event.body),
-      ...(event.endpointIds.length > 0 && { endpointIds: event.endpointIds }),
-      owner,
-      entity: 'event',
-      listedAt: event.firedAt,
-      id: event.eventId,
-      ttl: expiresAfter(event.firedAt, RETENTION.eventMs),
-    },
-    isNew,
-  )
+export function putEvent(event: NewEvent): Step {
+  return put(eventKey(event.subject, event.name), eventRow(event), isNew)
+}
+
+export type NewEvent = Omit<Event, 'type' | 'storedBody'> & { readonly ttl?: number | undefined }
+
+/** A redelivery keeps the event for longer. */
+export function eventRow(event: NewEvent) {
+  const { clientId, firedAt, eventId, body, endpointIds } = event
+  return {
+    body: deflateText(body),
+    endpointIds: endpointIds.length > 0 ? endpointIds : undefined,
+    owner: clientId,
+    entity: 'event',
+    listedAt: firedAt,
+    id: eventId,
+    ttl: event.ttl ?? expiresAfter(firedAt, RETENTION.eventMs),
+  }
 }
 
 type NamedEvent = Pick<Event, 'subject' | 'name'>

@@ -10,11 +10,11 @@ const AMOUNTS: ReadonlySet<string> = new Set(ENTRY_SIDES)
 
 /** No role may update or delete an entry. */
 export function putEntry(clientId: ClientId, entry: Entry): Step {
-  return put(entryKey(clientId, entry), toEntryItem(entry), isNew)
+  return put(entryKey(clientId, entry), entryRow(entry), isNew)
 }
 
 /** Leaves out the key's fields and zero sides: a settlement reads many thousand entries. */
-function toEntryItem({ entryId: _id, eligibleAt: _at, ...entry }: Entry): object {
+export function entryRow({ entryId: _id, eligibleAt: _at, ...entry }: Entry): object {
   return Object.fromEntries(
     Object.entries(entry).filter(([field, value]) => value !== 0 || !AMOUNTS.has(field)),
   )

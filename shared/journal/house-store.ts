@@ -63,7 +63,7 @@ export function putHouseEntry(entry: HouseEntry): {
   }
 }
 
-function rowDayOf({ rowAt }: Pick<HouseEntry, 'rowAt'>): string {
+export function rowDayOf({ rowAt }: Pick<HouseEntry, 'rowAt'>): string {
   return rowAt.slice(0, 10)
 }
 

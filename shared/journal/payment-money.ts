@@ -17,6 +17,8 @@ export const MovementSchema = v.object({
   amountMinor: MinorSchema,
   providerMinor: MinorSchema,
   at: TimestampSchema,
+  /** When the payment's row was written with this movement. Its event has the same time. */
+  notedAt: TimestampSchema,
   /** The void row is the payment's own row, and not a refund or dispute. */
   isOwnRow: v.optional(v.boolean()),
   postedAt: v.optional(TimestampSchema),
@@ -29,7 +31,7 @@ export type Movement = v.InferOutput<typeof MovementSchema>
 export const MAX_MOVEMENTS = 50
 
 /** One provider row about a paid payment. `reversal`: a row that became VOIDED or REVERSED. */
-export type MoneyRow = Omit<Movement, 'postedAt' | 'clawedMinor'> & {
+export type MoneyRow = Omit<Movement, 'notedAt' | 'postedAt' | 'clawedMinor'> & {
   readonly kind?: (typeof REVERSAL_KINDS)[number] | undefined
   readonly createdAt?: Timestamp | undefined
 }

@@ -45,9 +45,14 @@ export function putShards(
   return Object.fromEntries(
     Array.from({ length: LEDGER_SHARDS }, (_, shard) => [
       `shard ${shard}`,
-      put(shardKey(clientId, shard), { closedUntil }, isNew),
+      put(shardKey(clientId, shard), shardRow({ closedUntil }), isNew),
     ]),
   )
+}
+
+/** A sum of zero is absent until its first change. */
+export function shardRow(shard: Pick<LedgerShard, 'closedUntil'> & Partial<LedgerShard>) {
+  return { ...shard, number: undefined }
 }
 
 type PlacedPayment = { readonly clientId: ClientId; readonly paymentId: PaymentId }

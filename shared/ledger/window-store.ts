@@ -41,11 +41,8 @@ const NO_SUMS = {
 }
 
 export function putWindow(clientId: ClientId, createdAt: Timestamp): Step {
-  return put(
-    windowKey(clientId),
-    { settledUntil: createdAt, closedUntil: createdAt, ...NO_SUMS },
-    isNew,
-  )
+  const window: Window = { settledUntil: createdAt, closedUntil: createdAt, ...NO_SUMS }
+  return put(windowKey(clientId), window, isNew)
 }
 
 /** A client's window, read consistently. Throws when it is missing. */

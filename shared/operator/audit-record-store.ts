@@ -100,17 +100,23 @@ async function nextLink(deps: RecordDeps, { clientId, key, ...fields }: NewRecor
     previous: before?.digest,
   }
   const head: AuditHead = { number, digest: digestOf(record) }
-  const listFields =
-    clientId === undefined ? {} : { owner: clientId, entity: AUDIT_RECORD_ENTITY, listedAt: at, id }
   return {
     at,
-    auditRecord: put(auditRecordKey(record.subject, at, id), { ...record, ...listFields }, isNew),
+    auditRecord: put(auditRecordKey(record.subject, at, id), auditRecordRow(record, { clientId, id }), isNew),
     auditHead: put(
       auditHeadKey(record.subject),
       head,
       before ? unchanged('digest', before.digest) : isNew,
     ),
   }
+}
+
+export function auditRecordRow(
+  record: AuditRecord,
+  { clientId, id }: Pick<NewRecord, 'clientId'> & { readonly id: string },
+) {
+  const listed = { owner: clientId, entity: AUDIT_RECORD_ENTITY, listedAt: record.at, id }
+  return { ...record, ...(clientId !== undefined && listed) }
 }
 
 export async function findAuditHead(

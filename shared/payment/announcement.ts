@@ -64,7 +64,7 @@ async function announce(
     }))
   const body = envelopeBody(type, eventId, firedAt, data)
   const endpointIds = deliveries.map(({ delivery }) => delivery.endpointId)
-  const event = putEvent({ eventId, name, subject, firedAt, body, endpointIds }, clientId)
+  const event = putEvent({ eventId, name, subject, clientId, firedAt, body, endpointIds })
   const puts = deliveries.map(
     ({ delivery }) => [delivery.deliveryId, putDelivery(delivery)] as const,
   )
@@ -92,16 +92,12 @@ export function readsOfPage(deps: TableDeps): Required<AnnounceDeps>['endpointsO
 }
 
 /** Announces the newest movement of the payment's money (design section 8). */
-export async function announcementOfMovement(
-  deps: AnnounceDeps,
-  payment: Payment,
-  firedAt: Timestamp,
-) {
+export async function announcementOfMovement(deps: AnnounceDeps, payment: Payment) {
   const movement = payment.movements.at(-1)
   assertInvariant(movement !== undefined, 'a payment whose money moved has a movement')
   return announce(deps, reversedEventName(movement), payment, {
     data: toReversedData(payment, movement),
-    firedAt,
+    firedAt: movement.notedAt,
   })
 }
 

@@ -19,7 +19,7 @@ import type { WriteOutcome } from '../table/table.ts'
 import { DAY_MS, epochMs, expiresAfter, SECOND_MS, type Timestamp } from '../time.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
 import { NO_DETAILS, storedDetails } from './payment-details.ts'
-import { changePayment, endFields, isCreating } from './payment-store.ts'
+import { changePayment, endFields, isCreating, storedOwnRow } from './payment-store.ts'
 
 export function isAttempt(attempt: number): Condition {
   return equals('attempt', attempt)
@@ -40,12 +40,16 @@ export function isUnderLease(
 export function claimPayment(deps: StoreDeps, creating: CreatingPayment): Promise<WriteOutcome> {
   // A payment that was refused long ago counts as absent before the TTL deletes it.
   const isForgotten = all(isCreating, atMost('ttl', Math.floor(epochMs(deps.now()) / SECOND_MS)))
-  const item = { ...creating, ...dueFields(creating) }
-  return deps.table.write(put(paymentKey(creating.paymentId), item, any(isNew, isForgotten)))
+  const step = put(paymentKey(creating.paymentId), creatingRow(creating), any(isNew, isForgotten))
+  return deps.table.write(step)
+}
+
+export function creatingRow(creating: CreatingPayment) {
+  return { ...creating, id: creating.paymentId, ...dueFields(creating) }
 }
 
 function dueFields({ paymentId, dueAt }: Pick<Payment, 'paymentId' | 'dueAt'>) {
-  return dueAt === undefined ? {} : { id: paymentId, ...dueWork('payment', paymentId, dueAt) }
+  return dueAt === undefined ? {} : dueWork('payment', paymentId, dueAt)
 }
 
 /** `creating` to `pending`. Refused when a capture was remembered that the caller does not know. */
@@ -59,25 +63,28 @@ export function commitPending(payment: Payment): Step {
 function putVisiblePayment(payment: Payment, condition: Condition): Step {
   return put(
     paymentKey(payment.paymentId),
-    toPaymentItem(payment),
+    paymentRow(payment),
     all(isCreating, isAttempt(payment.attempt), unchanged('erasedAt', payment.erasedAt), condition),
   )
 }
 
 /** Fields that the row's index attributes hold are not stored twice. */
-function toPaymentItem(payment: Payment) {
+export function paymentRow(payment: Payment) {
+  const { finalFee, movements, takenBackMinor } = payment
   return {
     ...payment,
     ...NO_DETAILS,
     ...endFields(payment),
+    ...storedOwnRow(payment),
+    ownRow: undefined,
+    finalFee: finalFee?.invoiced === true ? finalFee : undefined,
     paymentId: undefined,
     clientId: undefined,
     createdAt: undefined,
     currency: undefined,
     transitions: undefined,
-    // The payment's money has not moved yet.
-    takenBackMinor: undefined,
-    movements: undefined,
+    takenBackMinor: movements.length > 0 ? takenBackMinor : undefined,
+    movements: movements.length > 0 ? movements : undefined,
     details: storedDetails(payment),
     owner: payment.clientId,
     entity: 'payment',
@@ -109,10 +116,14 @@ export function putPointers(payment: Payment): readonly Step[] {
   } = payment
   return [
     ...(method === 'virtual_account'
-      ? [put(destinationKey(paymentDestination, createdAt, paymentId), { paymentId })]
+      ? [put(destinationKey(paymentDestination, createdAt, paymentId), pointerRow(payment))]
       : []),
-    ...(reference ? [put(referenceKey(clientId, reference, paymentId), { paymentId })] : []),
+    ...(reference ? [put(referenceKey(clientId, reference, paymentId), pointerRow(payment))] : []),
   ]
+}
+
+export function pointerRow({ paymentId }: Pick<Payment, 'paymentId'>) {
+  return { paymentId }
 }
 
 /**

@@ -12,6 +12,7 @@ export function newPayment(
   return {
     paymentId: creating.paymentId,
     clientId: creating.clientId,
+    keyDigest: creating.keyDigest,
     provider: creating.provider,
     attempt: creating.attempt,
     providerAttempts: creating.providerAttempts,

@@ -2,12 +2,12 @@ import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import { notFound } from '../errors.ts'
 import { parseId } from '../field-errors.ts'
-import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
+import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdFor } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { MinorSchema } from '../money.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
-import { paymentKey } from '../table/keys.ts'
+import { idOf, paymentKey } from '../table/keys.ts'
 import {
   absent,
   all,
@@ -34,8 +34,10 @@ import {
 } from './payment.ts'
 import { readDetails } from './payment-details.ts'
 
+const KeyedRow = v.looseObject({ pk: v.string() })
+
 const Row = v.looseObject({
-  id: v.string(),
+  ...KeyedRow.entries,
   listedAt: TimestampSchema,
   owner: v.unknown(),
   status: v.string(),
@@ -76,11 +78,14 @@ export function ifStored(item: Item): StoredPayment | undefined {
   return ifValid(StoredPaymentSchema, item)
 }
 
+/** The id is that of the row's key: a changed attribute may name another payment. */
 function withDerivedFields(row: unknown): unknown {
+  const keyedRow = ifValid(KeyedRow, row)
+  if (keyedRow === undefined) return row
+  const paymentId = idOf(keyedRow.pk)
   const fields = ifValid(Row, row)
-  if (fields === undefined) return row
+  if (fields === undefined) return { ...keyedRow, paymentId }
   const {
-    id: paymentId,
     listedAt: createdAt,
     owner: clientId,
     endedBy: source,
@@ -167,15 +172,31 @@ function mayBecome(status: PaymentStatus): Condition {
   return status === 'cancelled' ? all(isPending, absent('expiryStartedAt')) : isPending
 }
 
-/** Throws the same 404 for an absent, foreign, malformed or invisible payment (spec 4.3). */
+/**
+ * Throws the same 404 for an absent, malformed or invisible payment, and for one of another client
+ * (spec 4.3), whatever client its row names.
+ */
 export async function findPayment(
   deps: TableDeps,
   clientId: ClientId,
   id: string,
 ): Promise<Payment> {
   const stored = await findAnyPayment(deps, id)
-  if (stored.status === 'creating' || stored.clientId !== clientId) throw notFound('payment')
+  const isOwn = stored.clientId === clientId && !isForeign(stored)
+  if (stored.status === 'creating' || !isOwn) throw notFound('payment')
   return stored
+}
+
+/**
+ * The payment's id does not belong to the client that the row names, so the row was changed. Such a
+ * payment is not credited, moved, posted or paid out.
+ */
+export function isForeign({
+  paymentId,
+  clientId,
+  keyDigest,
+}: Pick<StoredPayment, 'paymentId' | 'clientId' | 'keyDigest'>): boolean {
+  return paymentIdFor(clientId, keyDigest) !== paymentId
 }
 
 /** For operators: any client's payment, also one in creation. Throws 404. */
@@ -264,8 +285,13 @@ export function scheduleCheck(
 
 export const isCreating: Condition = equals('status', 'creating')
 
-/** The remembered captures led to no credit. */
-export function endCheck(deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp) {
+/** The remembered captures led to no credit, or the payment can never be credited. */
+export function endCheck(
+  deps: TableDeps,
+  { paymentId, status }: Pick<StoredPayment, 'paymentId' | 'status'>,
+  claimedDueAt: Timestamp,
+) {
   const changes = { remove: [...DUE_WORK_FIELDS, 'rememberedProviderPaymentIds'] }
-  return changePayment(deps, paymentId, changes, all(isCreating, equals('dueAt', claimedDueAt)))
+  const isAsRead = all(equals('status', status), equals('dueAt', claimedDueAt))
+  return changePayment(deps, paymentId, changes, isAsRead)
 }

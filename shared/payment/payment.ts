@@ -71,6 +71,8 @@ export type NewsSource = Transition['source']
 const identity = {
   paymentId: PaymentIdSchema,
   clientId: ClientIdSchema,
+  /** The id is derived from client and digest (`isForeign`). Without a digest it fits no client. */
+  keyDigest: v.optional(v.string(), ''),
   // The claim chooses the provider, and it never changes.
   provider: v.string(),
   attempt: v.number(),

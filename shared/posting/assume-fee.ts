@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
+import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdOf } from '../ids.ts'
 import type { Payment } from '../payment/payment.ts'
-import { findStoredPayment } from '../payment/payment-store.ts'
-import { finding, reportSuspense } from '../suspense/record-suspense.ts'
+import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
+import { finding, recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
 import { FromItem, toItem } from '../table/attributes.ts'
 import { paymentKey } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
@@ -82,6 +82,11 @@ async function postWaitingPayment(deps: AssumeDeps, paymentId: PaymentId): Promi
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const payment = await findStoredPayment(deps, paymentId)
     if (payment?.status !== 'succeeded' || payment.openAt === undefined) return true
+    if (isForeign(payment)) {
+      const about = { subject: payment.paymentId, cause: 'payment_foreign', payment } as const
+      await recordSuspense(deps, finding({ ...about, now: deps.now() }))
+      return true
+    }
     const answer = await askForOwnRow(deps, payment)
     if (answer.kind === 'unanswered') return answer.reason === 'refused'
     const { row, isKnown } = answer
@@ -104,8 +109,12 @@ export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payme
   const answer = await deps.provider.listTransactions({ providerPaymentId, limit: 10 })
   if (answer.kind === 'unanswered') return answer
   const rows = answer.kind === 'found' ? answer.value.transactions : []
+  // The payment's row may name a capture that another payment's customer paid.
   const ownRows = rows.filter(
-    (row) => row.type === 'payment' && row.providerPaymentId === providerPaymentId,
+    (row) =>
+      row.type === 'payment' &&
+      row.providerPaymentId === providerPaymentId &&
+      paymentIdOf(row.reference) === payment.paymentId,
   )
   const [row] = ownRows.flatMap((ownRow) => settledRowOf(deps, payment, ownRow) ?? [])
   return { kind: 'answered' as const, row, isKnown: ownRows.length > 0 }

@@ -61,7 +61,7 @@ export async function movePayment(
     const now = deps.now()
     const finding = movedMoney(payment, row, result.figures.netMinor, now)
     const { after, steps } = await planMove(deps, payment, { row, result }, now)
-    const announcement = await announcementOfMovement(deps, after, now)
+    const announcement = await announcementOfMovement(deps, after)
     const allSteps = { ...steps, ...announcement.steps, ...ensureSuspense(finding) }
     const { applied } = await deps.table.transact<string>(allSteps, announcement.freshUntil)
     if (applied) {
@@ -98,7 +98,7 @@ async function planMove(deps: MoveDeps, payment: Payment, move: Move, now: Times
   // While the payment is open no entry is written: pending changes at once, and the posting writes
   // an entry of every recorded movement.
   if (payment.openAt !== undefined && move.row.isOwnRow !== true) {
-    const after = paymentAfterRow(payment, move, { clawedMinor: ZERO, postedAt: now })
+    const after = paymentAfterRow(payment, move, { clawedMinor: ZERO, notedAt: now, postedAt: now })
     const ledger = netMinor === 0 ? undefined : moveOpenCredit(payment, netMinor, now)
     return { after, steps: { ...changeMoney(payment, after), ledger } }
   }
@@ -106,7 +106,7 @@ async function planMove(deps: MoveDeps, payment: Payment, move: Move, now: Times
   const postedAt = later(now, closedUntil)
   const clawedMinor =
     payment.openAt === undefined ? clawedMinorOf({ writtenOffMinor }, netMinor) : ZERO
-  const after = paymentAfterRow(payment, move, { clawedMinor, postedAt })
+  const after = paymentAfterRow(payment, move, { clawedMinor, notedAt: now, postedAt })
   const writeOff = { readMinor: writtenOffMinor, addMinor: less(ZERO, clawedMinor), postedAt }
   const ledger = moveCredit(payment, less(netMinor, clawedMinor), postedAt)
   const window = clawedMinor > 0 ? writeOffInWindow(payment.clientId, writeOff) : undefined
@@ -117,12 +117,16 @@ async function planMove(deps: MoveDeps, payment: Payment, move: Move, now: Times
 export function paymentAfterRow(
   payment: Payment,
   { row, result: { money } }: Move,
-  { clawedMinor, postedAt }: { readonly clawedMinor: Minor; readonly postedAt: Timestamp },
+  {
+    clawedMinor,
+    notedAt,
+    postedAt,
+  }: { readonly clawedMinor: Minor; readonly notedAt: Timestamp; readonly postedAt: Timestamp },
 ): Payment {
   const isOpen = payment.openAt !== undefined
   const isPosted = !isOpen || row.isOwnRow === true
   const { kind: _, createdAt: __, ...movement } = row
-  const movements: readonly Movement[] = [...payment.movements, movement]
+  const movements: readonly Movement[] = [...payment.movements, { ...movement, notedAt }]
   const entry = { ...(clawedMinor > 0 && { clawedMinor }), postedAt }
   const after: Payment = {
     ...payment,

@@ -98,7 +98,8 @@ async function possibleChanges(
   const transactionId =
     firstEntry?.providerTransactionId ?? event?.event.name.split('#').slice(1, -1).join('#')
   const at = firstEntry?.postedAt ?? event?.event.firedAt
-  if (transactionId === undefined || at === undefined) return []
+  const notedAt = event?.event.firedAt ?? at
+  if (transactionId === undefined || at === undefined || notedAt === undefined) return []
   const transaction = await askForRow(deps, payment, transactionId)
   const moneyRow = transaction && moneyRowOf(transaction)
   const disputed = moneyRow && transaction && withDisputedAmount(moneyRow, transaction, payment)
@@ -109,7 +110,8 @@ async function possibleChanges(
   const { netMinor } = moved.figures
   const writeOff = entries.find(({ type }) => type === 'written_off')
   const clawedMinor = writeOff ? less(ZERO, writeOff.netMinor) : clawedMinorOf(window, netMinor)
-  const booked = { clawedMinor: payment.openAt === undefined ? clawedMinor : ZERO, postedAt: at }
+  const isOpen = payment.openAt !== undefined
+  const booked = { clawedMinor: isOpen ? ZERO : clawedMinor, notedAt, postedAt: at }
   return [
     {
       after: paymentAfterRow(payment, { row, result: moved }, booked),

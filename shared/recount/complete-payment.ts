@@ -8,12 +8,11 @@ import { ifValid } from '../if-valid.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { announcementOf, announcementOfMovement } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
-import { findStoredPayment } from '../payment/payment-store.ts'
+import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { requireSameMoney } from '../posting/posting-store.ts'
 import { eventKey } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
-import type { Timestamp } from '../time.ts'
 import type { Difference } from '../verdict/difference.ts'
 import { findDeliveries, insertDelivery, newDelivery } from '../webhook/delivery/delivery-store.ts'
 import { findEndpointEver } from '../webhook/endpoint/endpoint-store.ts'
@@ -33,7 +32,7 @@ export async function completePayment(
 ): Promise<readonly Repair[]> {
   const lostItems = Map.groupBy(differences, lostName)
   const payment = differences.some(lostName) ? await findStoredPayment(deps, paymentId) : undefined
-  if (payment === undefined || payment.status === 'creating') return []
+  if (payment === undefined || payment.status === 'creating' || isForeign(payment)) return []
   const eventSteps = await Promise.all(
     eventNamesOf(payment).map((name) => completeEvent(deps, payment, name)),
   )
@@ -59,8 +58,7 @@ function lostName({ what, id, expected, found }: Difference): string | undefined
 
 /**
  * Completes an event of a payment under its id, with its missing deliveries. A stored event or
- * delivery is not changed, because the merchant may have it. A lost movement's event takes its time
- * from its deliveries.
+ * delivery is not changed, because the merchant may have it.
  */
 export async function completeEvent(
   deps: RecountDeps,
@@ -73,10 +71,9 @@ export async function completeEvent(
       ...(await insertLostDeliveries(deps, stored.event)),
       [name]: requireEvent(stored.event),
     }
-  const announcement = await announceAgain(deps, payment, name, undefined)
-  const ids = announcement.deliveries.map(({ delivery }) => delivery.deliveryId)
+  const { steps, deliveries } = await announceAgain(deps, payment, name)
+  const ids = deliveries.map(({ delivery }) => delivery.deliveryId)
   const existing = await findDeliveries(deps, ids)
-  const { steps } = await announceAgain(deps, payment, name, existing[0]?.firedAt)
   const existingNames = new Set<string>(['event', ...existing.map(({ deliveryId }) => deliveryId)])
   const lostSteps = Object.entries(steps).filter(([id]) => !existingNames.has(id))
   return { ...Object.fromEntries(lostSteps), [name]: steps['event'] }
@@ -111,18 +108,13 @@ async function insertLostDeliveries(deps: RecountDeps, event: Event): Promise<St
   )
 }
 
-async function announceAgain(
-  deps: RecountDeps,
-  payment: Payment,
-  name: string,
-  firedAt: Timestamp | undefined,
-) {
+async function announceAgain(deps: RecountDeps, payment: Payment, name: string) {
   const movement = payment.movements.find((candidate) => reversedEventName(candidate) === name)
   if (movement === undefined) return announcementOf(deps, asAnnounced(payment))
   // Movements of an open payment are announced with the estimated fee.
   const isEstimated = movement.postedAt === undefined || movement.postedAt === payment.postedAt
   const moved = asMovedBy(isEstimated ? asAnnounced(payment) : payment, movement)
-  return announcementOfMovement(deps, moved, firedAt ?? movement.postedAt ?? movement.at)
+  return announcementOfMovement(deps, moved)
 }
 
 /**

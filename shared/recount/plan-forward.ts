@@ -11,7 +11,12 @@ import { askForNews, type NewsSubject } from '../payment/news/ask-for-news.ts'
 import { requestsOf } from '../payment/news/refresh-payment.ts'
 import { creditedNewPayment, creditedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
-import { findStoredPayment, leavePending, withTransition } from '../payment/payment-store.ts'
+import {
+  findStoredPayment,
+  isForeign,
+  leavePending,
+  withTransition,
+} from '../payment/payment-store.ts'
 import { FAILURE_REASONS } from '../payment-status.ts'
 import { type ProviderPayment, providerFailure } from '../provider/provider.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
@@ -48,7 +53,7 @@ export async function planForward(
     const payment = await findStoredPayment(deps, id)
     const isOwn = ({ paymentId }: { readonly paymentId: PaymentId }) => paymentId === id
     const strays = { events: events.filter(isOwn), entries: entries.filter(isOwn) }
-    if (payment?.clientId !== books.clientId) return undefined
+    if (payment?.clientId !== books.clientId || isForeign(payment)) return undefined
     if (payment.status === 'succeeded') return bringMoneyForward(deps, books, payment, strays)
     const hasEnded = payment.status !== 'creating' && payment.status !== 'pending'
     return hasEnded ? undefined : planEnd(deps, payment, strays)

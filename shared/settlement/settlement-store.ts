@@ -132,15 +132,16 @@ export async function listPayouts(deps: TableDeps, page: Page): Promise<readonly
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 
-/** Due to be paid out by an operator. */
 export function putSettlement(settlement: Settlement): Step {
-  const { settlementId: id, clientId: owner, createdAt } = settlement
+  return put(settlementKey(settlement.settlementId), settlementRow(settlement), isNew)
+}
+
+/** A recorded settlement is due to be paid out. */
+export function settlementRow(settlement: Settlement) {
+  const { settlementId: id, clientId: owner, createdAt, status } = settlement
   const listed = { owner, entity: ENTITY, listedAt: periodOf(settlement).end, id }
-  return put(
-    settlementKey(id),
-    { ...settlement, ...listed, ...dueWork('payout', id, createdAt) },
-    isNew,
-  )
+  const isDue = status === 'recorded'
+  return { ...settlement, ...listed, ...(isDue && dueWork('payout', id, createdAt)) }
 }
 
 /** Refused unless the settlement is `recorded` (spec 3.2). The payout is then no longer due. */
@@ -183,7 +184,11 @@ export function correctSums(settlement: Settlement, sums: EntrySums): Step {
 
 /** Refused when the reference has paid out another settlement. */
 export function putBankReference(reference: string, settlementId: SettlementId): Step {
-  return put(bankReferenceKey(reference), { settlementId }, isNew)
+  return put(bankReferenceKey(reference), bankReferenceRow(settlementId), isNew)
+}
+
+export function bankReferenceRow(settlementId: SettlementId) {
+  return { settlementId }
 }
 
 const KeptSumSchema = v.object({

@@ -66,6 +66,10 @@ function messageOf({
   paymentId = 'unknown',
 }: Suspense): string {
   const close = `run resolve-suspense --suspense_id ${suspenseId}`
+  if (cause === 'payment_foreign') {
+    const what = kind === 'money' ? `${amountMinor} IDR of it are held` : 'it is not posted'
+    return `Payment ${paymentId} is stored under a client that its id does not belong to, so ${what} (${suspenseId}). Its row was changed. get-payment shows the stored client, and audit-ledger of that client names the right one. Follow the runbook, suspense, then ${close}.`
+  }
   if (kind === 'money') {
     return `The provider received ${amountMinor} IDR that the gateway credits to no client (${cause}, payment ${paymentId}). Refund it in the provider's dashboard, which resolves the item. After a refund by bank or a write-off, ${close}.`
   }
@@ -107,7 +111,8 @@ function openItem({ cause, payment, now: createdAt }: Origin<string>) {
   return {
     cause,
     paymentId: payment?.paymentId,
-    clientId: payment?.clientId,
+    // The row of a foreign payment names a wrong client.
+    clientId: cause === 'payment_foreign' ? undefined : payment?.clientId,
     status: 'open',
     createdAt,
   } as const

@@ -28,7 +28,7 @@ const ALERT_GRACE_MS = MINUTE_MS
 /** `suspense` is refused if the item exists, because its first writer alerts the operators. */
 export function putSuspense(item: Suspense) {
   return {
-    suspense: put(suspenseKey(item.suspenseId), itemOf(item), isNew),
+    suspense: put(suspenseKey(item.suspenseId), suspenseRow(dueForAlert(item)), isNew),
     noted: noteSuspense(item),
   }
 }
@@ -41,15 +41,21 @@ export function noteSuspense(item: Noted): Step {
   return update(notedKey(item), { setIfAbsent: v.parse(NotedSchema, item) })
 }
 
-function itemOf(item: Suspense) {
+/** Its alert is due until it is published. */
+function dueForAlert(item: Suspense) {
+  return { ...item, dueAt: addMs(item.createdAt, ALERT_GRACE_MS) }
+}
+
+export function suspenseRow(item: Suspense & { readonly dueAt?: Timestamp | undefined }) {
+  const { suspenseId: id, createdAt, dueAt } = item
   return {
     ...item,
     provider: UPSTREAM,
     owner: GATEWAY_OWNER,
     entity: 'suspense',
-    listedAt: item.createdAt,
-    id: item.suspenseId,
-    ...dueWork('alert', item.suspenseId, addMs(item.createdAt, ALERT_GRACE_MS)),
+    listedAt: createdAt,
+    id,
+    ...(dueAt !== undefined && dueWork('alert', id, dueAt)),
   }
 }
 
@@ -60,7 +66,7 @@ function itemOf(item: Suspense) {
 export function ensureSuspense(item: Suspense): Steps<string> {
   const { suspenseId: id } = item
   return {
-    [`suspense ${id}`]: update(suspenseKey(id), { setIfAbsent: itemOf(item) }),
+    [`suspense ${id}`]: update(suspenseKey(id), { setIfAbsent: suspenseRow(dueForAlert(item)) }),
     [`noted ${id}`]: noteSuspense(item),
   }
 }

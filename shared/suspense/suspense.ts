@@ -10,6 +10,7 @@ export const SUSPENSE_CAUSES = {
     'second_capture',
     'wrong_amount',
     'wrong_currency',
+    'payment_foreign',
   ],
   finding: [
     'not_found_upstream',
@@ -24,6 +25,7 @@ export const SUSPENSE_CAUSES = {
     'too_many_movements',
     'transaction_unexplained',
     'event_gone',
+    'payment_foreign',
   ],
 } as const
 

@@ -78,16 +78,22 @@ export async function moveHead(
   { nextHead, lastRound }: Round,
   unread: readonly Slice[],
 ): Promise<boolean> {
-  const set = { ...nextHead, provider: UPSTREAM }
-  const head = update(headKey, { set }, unchanged('round', lastRound))
+  const head = update(headKey, { set: headRow(nextHead) }, unchanged('round', lastRound))
   if (unread.length === 0) return (await deps.table.write(head)).applied
   // A slice's id names the round, which only the condition of the head allows.
   const putSlices = unread.map((slice) => {
-    const item = { ...slice, provider: UPSTREAM, ...dueWork('sync', slice.id, slice.dueAt) }
-    return [slice.id, put(syncJobKey(slice.id), item)] as const
+    return [slice.id, put(syncJobKey(slice.id), sliceRow(slice))] as const
   })
   const steps = { head, ...Object.fromEntries(putSlices) }
   return (await deps.table.transact<string>(steps)).applied
+}
+
+export function headRow(head: Head) {
+  return { ...head, provider: UPSTREAM }
+}
+
+function sliceRow(slice: Slice) {
+  return { ...slice, provider: UPSTREAM, ...dueWork('sync', slice.id, slice.dueAt) }
 }
 
 /**

@@ -2,7 +2,7 @@ import { referenceOf } from '../ids.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import { succeedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
-import { findStoredPayment } from '../payment/payment-store.ts'
+import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import {
   bookLateRow,
   isForAmount,
@@ -57,7 +57,8 @@ export function postingByRow(
   deps: NewsDeps,
   { transaction, payment }: RowWithPayment,
 ): Posting | undefined {
-  if (!isCreditedWith(payment, transaction) || payment.openAt === undefined) return undefined
+  const isOpen = isCreditedWith(payment, transaction) && payment.openAt !== undefined
+  if (!isOpen || isForeign(payment)) return undefined
   const row = settledRowOf(deps, payment, transaction)
   return row && { payment, by: { row } }
 }
@@ -92,6 +93,7 @@ function matchesPayment(transaction: ProviderTransaction, payment: Payment): boo
   return (
     transaction.isCaptured === true &&
     payment.status === 'pending' &&
+    !isForeign(payment) &&
     transaction.reference === referenceOf(payment.paymentId, payment.attempt) &&
     (transaction.paymentRequestId === undefined ||
       transaction.paymentRequestId === payment.paymentRequestId) &&

@@ -4,6 +4,7 @@ import { hasMoved } from '../journal/payment-money.ts'
 import { applyProviderNews } from '../payment/news/apply-news.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment } from '../payment/payment.ts'
+import { isForeign } from '../payment/payment-store.ts'
 import {
   bookSuspense,
   bookSuspenseRefund,
@@ -117,6 +118,11 @@ async function reconcileNonPayment(
 
 async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: ProviderTransaction) {
   const moneyRow = moneyRowOf(transaction)
+  if (isForeign(payment)) {
+    await recordPaymentFinding(deps, payment, transaction, 'payment_foreign')
+    const isOwnRow = moneyRow === undefined || moneyRow.isOwnRow === true
+    return isOwnRow ? 'done' : recordUnmatchedRow(deps, transaction, payment)
+  }
   if (moneyRow === undefined) {
     if (isForAmount(transaction, payment)) {
       await reconcileOwnRow(deps, payment, transaction)

@@ -1,6 +1,5 @@
-import * as v from 'valibot'
 import type { Client } from '../../shared/client/client.ts'
-import { type PaymentId, PaymentIdSchema, slotOf } from '../../shared/ids.ts'
+import { keyDigestOf, paymentIdFor, slotOf } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
@@ -34,9 +33,9 @@ const DISPUTED = 40_000
 export async function busyClient() {
   const deps = memoryDeps(chance('world'))
   const client = await withoutFloor(deps, { bank: BANK })
-  const disputed = await aSucceededPayment(deps, client, { paymentId: idIn(5, 1) })
+  const disputed = await aSucceededPayment(deps, client, { keyDigest: digestIn(client, 5, 1) })
   const failed = await fail(deps, await sweptADayLater(deps, client))
-  const paid = await aSucceededPayment(deps, client, { paymentId: idIn(5, 2) })
+  const paid = await aSucceededPayment(deps, client, { keyDigest: digestIn(client, 5, 2) })
   const recorded = await sweptADayLater(deps, client)
   await auditedNow(deps, recorded)
   const chargeback = rowOf(disputed, deps.now(), {
@@ -52,17 +51,20 @@ export async function busyClient() {
   await adjust(client, 'written_off', 20_000, 'given up')(deps)
   for (let at = 0; at < 3; at++) {
     await aSucceededPayment(deps, client, {
-      paymentId: idIn(at % 2 === 0 ? 5 : 0, 10 + at),
+      keyDigest: digestIn(client, at % 2 === 0 ? 5 : 0, 10 + at),
       notionalMinor: 50_000,
     })
     deps.clock.set(addMs(deps.now(), 10))
   }
   const assumed = await postAssumed(
     deps,
-    await anOpenPayment(deps, client, { paymentId: idIn(5, 3) }),
+    await anOpenPayment(deps, client, { keyDigest: digestIn(client, 5, 3) }),
   )
   const anOpen = (shard: number, number: number) =>
-    anOpenPayment(deps, client, { paymentId: idIn(shard, number), notionalMinor: 100_000 + number })
+    anOpenPayment(deps, client, {
+      keyDigest: digestIn(client, shard, number),
+      notionalMinor: 100_000 + number,
+    })
   const open = [await anOpen(5, 4), await anOpen(5, 5), await anOpen(0, 6)] as const
   deps.clock.set(addMs(deps.now(), DAY_MS + HOUR_MS))
   const now = async (payment: Payment): Promise<Payment> => {
@@ -87,11 +89,10 @@ export async function busyClient() {
 }
 
 /** Two shards have all payments: the shard of adjustments, and one more shard. */
-function idIn(shard: number, number: number): PaymentId {
+function digestIn({ clientId }: Client, shard: number, number: number): string {
   for (let tried = 0; ; tried++) {
-    const text = `${String(number).padStart(8, '0')}-0000-8000-8000-${String(tried).padStart(12, '0')}`
-    const id = v.parse(PaymentIdSchema, text)
-    if (slotOf(id, LEDGER_SHARDS) === shard) return id
+    const digest = keyDigestOf(`${number} ${tried}`)
+    if (slotOf(paymentIdFor(clientId, digest), LEDGER_SHARDS) === shard) return digest
   }
 }
 

@@ -60,7 +60,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/table/keys.ts pausesKey: key widened 3d912eb9',
   ],
   'A stored zero is read as an absent side is; only the size of the item differs.': [
-    'shared/journal/entry-store.ts toEntryItem: condition dropped d6b72185',
+    'shared/journal/entry-store.ts entryRow: condition dropped d6b72185',
   ],
   'An invariant that no stored state breaks: without it the next line fails as well.': [
     'shared/payment/news/cancel-payment.ts answerOvertakenCancel: write dropped 99638ba7',

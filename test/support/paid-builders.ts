@@ -1,7 +1,6 @@
-import * as v from 'valibot'
 import { chunks } from '../../shared/chunks.ts'
 import type { Client } from '../../shared/client/client.ts'
-import { type PaymentId, PaymentIdSchema, slotOf } from '../../shared/ids.ts'
+import { keyDigestOf, paymentIdFor, slotOf } from '../../shared/ids.ts'
 import type { Entry } from '../../shared/journal/entry.ts'
 import { entryPages } from '../../shared/journal/read-entries.ts'
 import { creditShard } from '../../shared/ledger/shard-store.ts'
@@ -21,7 +20,7 @@ import { settledRow } from './fake-provider.ts'
 import type { TestDeps } from './test-deps.ts'
 
 export type SucceededFields = {
-  readonly paymentId?: PaymentId
+  readonly keyDigest?: string
   readonly notionalMinor?: number
   /** By default the tariff's fee: 4,000 for a BCA virtual account. */
   readonly providerFeeMinor?: number
@@ -37,7 +36,8 @@ export function succeededPayment(
   client: Client,
   { paidAt, ...fields }: SucceededFields & { readonly paidAt: Timestamp },
 ): Payment {
-  const paymentId = fields.paymentId ?? v.parse(PaymentIdSchema, crypto.randomUUID())
+  const keyDigest = fields.keyDigest ?? aKeyDigest()
+  const paymentId = paymentIdFor(client.clientId, keyDigest)
   const createdAt = addMs(paidAt, -MINUTE_MS)
   const request = {
     method: 'virtual_account' as const,
@@ -50,6 +50,7 @@ export function succeededPayment(
     ...request,
     paymentId,
     clientId: client.clientId,
+    keyDigest,
     provider: 'xendit',
     externalReference: fields.externalReference,
     attempt: 1,
@@ -77,10 +78,15 @@ export function succeededPayment(
   }
 }
 
-export function anIdOfShard(shard: number): PaymentId {
+function aKeyDigest(): string {
+  return keyDigestOf(crypto.randomUUID())
+}
+
+/** The digest's payment of the client has this shard. */
+export function aDigestOfShard({ clientId }: Pick<Client, 'clientId'>, shard: number): string {
   for (;;) {
-    const id = v.parse(PaymentIdSchema, crypto.randomUUID())
-    if (slotOf(id, LEDGER_SHARDS) === shard) return id
+    const digest = aKeyDigest()
+    if (slotOf(paymentIdFor(clientId, digest), LEDGER_SHARDS) === shard) return digest
   }
 }
 

@@ -7,6 +7,7 @@ import type { Deps } from '../../shared/deps.ts'
 import {
   type ClientId,
   ClientIdSchema,
+  keyDigestOf,
   paymentIdForKey,
   subjectOfPayment,
 } from '../../shared/ids.ts'
@@ -94,6 +95,7 @@ export async function aCreating(
   const creating: CreatingPayment = {
     paymentId: paymentIdForKey(client.clientId, 'key-1'),
     clientId: client.clientId,
+    keyDigest: keyDigestOf('key-1'),
     provider: 'xendit',
     status: 'creating',
     request: aRequest(),

@@ -8,9 +8,9 @@ import { addMs, type Timestamp } from '../../shared/time.ts'
 import { expectBalanced } from './recount/expect-balanced.ts'
 import type { TestDeps } from './test-deps.ts'
 
-type Raw = Record<string, unknown>
+export type Raw = Record<string, unknown>
 
-type Tampering = { readonly name: string; readonly item: Raw }
+export type Tampering = { readonly name: string; readonly item: Raw }
 
 export async function rawItem(deps: TestDeps, key: Key): Promise<Raw> {
   const item = await deps.table.get(key)
@@ -95,6 +95,7 @@ const FAR_TIMES = ['2001-02-03T04:05:06.789Z', '2099-02-03T04:05:06.789Z']
 
 /** The smallest change comes first. */
 function changesOf(value: unknown, isImpreciseTime: boolean): readonly unknown[] {
+  if (typeof value === 'boolean') return [!value]
   if (typeof value === 'number') return [value + 1, value - 1, -value - 1]
   if (typeof value !== 'string') return []
   if (TIME.test(value))

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
-import { type Event, RETENTION } from '../../shared/event/event.ts'
+import type { Event } from '../../shared/event/event.ts'
+import { putEvent } from '../../shared/event/event-store.ts'
 import { EventSchema } from '../../shared/event/read-events.ts'
 import { EndpointIdSchema, slotOf } from '../../shared/ids.ts'
 import { putWindow } from '../../shared/ledger/window-store.ts'
 import type { WebhookResult } from '../../shared/send-webhook.ts'
-import { deflateText } from '../../shared/table/deflated-text.ts'
-import { clientKey, deliveryKey, eventKey } from '../../shared/table/keys.ts'
+import { clientKey, deliveryKey } from '../../shared/table/keys.ts'
 import { queryAll } from '../../shared/table/list-items.ts'
 import { WORK_SLOTS, type Work } from '../../shared/table/schema.ts'
 import { dueWork, exists, isNew, put, update } from '../../shared/table/step.ts'
-import { expiresAfter, type Timestamp } from '../../shared/time.ts'
+import type { Timestamp } from '../../shared/time.ts'
 import {
   type Delivery,
   type DeliveryAttempt,
@@ -69,20 +69,7 @@ export function anEvent(now: Timestamp, overrides: Partial<Event> = {}): Event {
 
 export async function storedEvent(deps: TestDeps, overrides: Partial<Event> = {}): Promise<Event> {
   const event = anEvent(deps.now(), overrides)
-  const index = {
-    owner: event.clientId,
-    entity: 'event',
-    listedAt: event.firedAt,
-    id: event.eventId,
-  }
-  const ttl = expiresAfter(event.firedAt, RETENTION.eventMs)
-  await deps.table.write(
-    put(
-      eventKey(event.subject, event.name),
-      { body: deflateText(event.body), ...index, ttl },
-      isNew,
-    ),
-  )
+  await deps.table.write(putEvent(event))
   return event
 }
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { InvariantError } from '../../shared/errors.ts'
-import { derivedUuid, paymentIdForKey, slotOf } from '../../shared/ids.ts'
+import { derivedUuid, keyDigestOf, paymentIdForKey, slotOf } from '../../shared/ids.ts'
 import { ifValid } from '../../shared/if-valid.ts'
 import { bpsFloor, less, MinorSchema, minor, plus, ZERO } from '../../shared/money.ts'
 import { pageFields, pageParams } from '../../shared/page.ts'
@@ -38,8 +38,12 @@ describe('derivedUuid', () => {
     // The first 16 bytes of `printf '7:payment5:a-key5:é☕' | sha256sum`, with version and variant
     // set.
     expect(derivedUuid('payment', 'a-key', 'é☕')).toBe('b6d772e9-82df-8701-adb0-4610e91d9e2f')
+    // The first 16 bytes of `printf a-key | sha256sum`, as base64url.
+    expect(keyDigestOf('a-key')).toBe('KooSQPUGNmVVIKyO0iqilA')
     const clientId = aClientId()
-    expect(paymentIdForKey(clientId, 'a-key')).toBe(derivedUuid('payment', clientId, 'a-key'))
+    expect(paymentIdForKey(clientId, 'a-key')).toBe(
+      derivedUuid('payment', clientId, 'KooSQPUGNmVVIKyO0iqilA'),
+    )
   })
 })
 

@@ -15,6 +15,7 @@ import {
   onlyIf,
   tryToMake,
 } from '../../verdict/difference.ts'
+import { auditOwners } from './audit-payment.ts'
 import type { ClientBooks } from './client-books.ts'
 
 const FIELDS = ['type', 'eligibleAt', 'postedAt', ...ENTRY_SIDES, 'providerTransactionId'] as const
@@ -26,6 +27,10 @@ export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries:
   const paymentIds = [...new Set(entries.flatMap(({ paymentId }) => paymentId ?? []))]
   const items = await deps.table.getMany(paymentIds.map(paymentKey))
   const payments = new Map(paymentIds.map((id, at) => [id, ifValid(PaymentSchema, items[at])]))
+  const owners = await auditOwners(
+    deps,
+    [...payments.values()].flatMap((payment) => payment ?? []),
+  )
   const seenIds = new Set<string>()
   const auditSource = (entry: Entry): readonly Difference[] => {
     const { entryId: id, paymentId, type } = entry
@@ -35,6 +40,7 @@ export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries:
       const expected = entriesOf(payment).find(({ entryId }) => entryId === id)
       return [
         ...compare('payment.client_id', payment.paymentId, books.clientId, payment.clientId),
+        ...(owners.get(paymentId) ?? []),
         ...(expected === undefined
           ? compare('entry', id, `one of payment ${payment.paymentId}`, type)
           : compareEntries(expected, entry)),

@@ -35,17 +35,14 @@ export function auditEvent(
   }
   const event = ifValid(EventSchema, item)
   if (event === undefined) return compare('event', id, 'readable', 'unreadable')
+  const firedAt = movementOf(payment, event)?.notedAt ?? end?.at
   // The event has the fee that was known when it fired: the final fee, or the estimate.
   const isBodyOfPayment = [payment, asEstimated(payment)].some(
     (form) => bodyOf(form, event) === event.body,
   )
   // The content is never reported.
   return [
-    // The event of a movement has its own time.
-    ...onlyIf(
-      movementOf(payment, event) === undefined,
-      compare('event.fired_at', id, end?.at, event.firedAt),
-    ),
+    ...compare('event.fired_at', id, firedAt, event.firedAt),
     ...compare('event.owner', id, clientId, toValue(item['owner'])),
     ...compare('event.entity', id, 'event', toValue(item['entity'])),
     ...onlyIf(!isBodyOfPayment, compare('event.body', id, 'as in the payment', 'different')),

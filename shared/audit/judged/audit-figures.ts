@@ -14,6 +14,7 @@ import { LEDGER_SHARDS } from '../../table/schema.ts'
 import { addMs, DAY_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { compare, compareAll, type Difference, onlyIf } from '../../verdict/difference.ts'
 import { auditAdjustments, auditEntries } from './audit-entries.ts'
+import { auditOwners } from './audit-payment.ts'
 import { type ClientBooks, type JudgeDeps, ownedPayments, storedPayment } from './client-books.ts'
 
 /**
@@ -83,6 +84,8 @@ async function auditUnsettled(deps: JudgeDeps, books: ClientBooks) {
       else if (payment.openAt !== undefined) openPayments.set(payment.paymentId, payment)
     }
   }
+  const owners = await auditOwners(deps, [...openPayments.values()])
+  differences.push(...[...owners.values()].flat())
   const seenPayments = new Set<Payment>()
   for await (const { entries } of entryPages(deps, books.unsettled)) {
     for (const { type, netMinor, paymentId } of entries) {

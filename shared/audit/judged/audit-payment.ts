@@ -1,11 +1,15 @@
-import { type ClientId, slotOf } from '../../ids.ts'
+import type { StoreDeps } from '../../deps.ts'
+import { type ClientId, ClientIdSchema, type PaymentId, slotOf } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
 import { ZERO } from '../../money.ts'
 import { estimatePricing, type Pricing } from '../../payment/new-payment.ts'
 import type { Payment } from '../../payment/payment.ts'
+import { isForeign } from '../../payment/payment-store.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
 import { replayMovements } from '../../posting/reversal-after.ts'
 import type { Item } from '../../table/attributes.ts'
-import { WORK_SLOTS } from '../../table/schema.ts'
+import { queryAll } from '../../table/list-items.ts'
+import { GATEWAY_OWNER, WORK_SLOTS } from '../../table/schema.ts'
 import {
   addMs,
   DAY_MS,
@@ -40,6 +44,7 @@ export function auditPayment(
       // A wrong owner or index attribute sends money to another ledger, or hides the payment.
       ['client_id', clientId, payment.clientId],
       ['owner', clientId, toValue(item['owner'])],
+      ['id', id, toValue(item['id'])],
       ['work', isDue ? 'payment' : undefined, toValue(item['work'])],
       ['slot', isDue ? slotOf(id, WORK_SLOTS.payment) : undefined, toValue(item['slot'])],
       ['status', last?.status, status],
@@ -189,4 +194,32 @@ export function auditMoney(payment: Payment): readonly Difference[] {
     ...compare('payment.money_version', id, version || undefined, payment.moneyVersion),
     ...(moved ?? compare('payment.movements', id, 'figures that add up', 'different')),
   ]
+}
+
+/**
+ * A payment's id is derived from its client and its key's digest. A difference names the client
+ * that the id belongs to, if one client fits.
+ */
+export async function auditOwners(
+  deps: StoreDeps,
+  payments: readonly Payment[],
+): Promise<ReadonlyMap<PaymentId, readonly Difference[]>> {
+  const foreignPayments = payments.filter(isForeign)
+  const clientIds = foreignPayments.length === 0 ? [] : await allClientIds(deps)
+  return new Map(
+    foreignPayments.map((payment) => [payment.paymentId, auditOwner(payment, clientIds)]),
+  )
+}
+
+function auditOwner(payment: Payment, clientIds: readonly ClientId[]): readonly Difference[] {
+  const { paymentId, clientId, keyDigest } = payment
+  const [owner, ...others] = clientIds.filter((id) => !isForeign({ ...payment, clientId: id }))
+  return owner !== undefined && others.length === 0
+    ? compare('payment.client_id', paymentId, owner, clientId)
+    : compare('payment.key_digest', paymentId, 'the digest of its id', keyDigest)
+}
+
+async function allClientIds(deps: StoreDeps): Promise<readonly ClientId[]> {
+  const list = { index: 'by-owner', partition: [GATEWAY_OWNER, 'client'], limit: 1_000 } as const
+  return (await queryAll(deps, list)).flatMap(({ id }) => ifValid(ClientIdSchema, id) ?? [])
 }

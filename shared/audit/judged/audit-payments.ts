@@ -22,10 +22,10 @@ import { type KeyedItem, keyedItems, queryAll } from '../../table/list-items.ts'
 import { addMs } from '../../time.ts'
 import { compare, type Difference, onlyIf, toValue, tryToMake } from '../../verdict/difference.ts'
 import { DeliverySchema } from '../../webhook/delivery/delivery.ts'
-import { deliveryItem, newDelivery } from '../../webhook/delivery/delivery-store.ts'
+import { deliveryRow, newDelivery } from '../../webhook/delivery/delivery-store.ts'
 import { compareEntries } from './audit-entries.ts'
 import { auditEvent, eventNamesOf } from './audit-event.ts'
-import { auditMoney, auditPayment } from './audit-payment.ts'
+import { auditMoney, auditOwners, auditPayment } from './audit-payment.ts'
 import { type ClientBooks, storedPayment } from './client-books.ts'
 
 type PaymentDifferences = {
@@ -46,11 +46,12 @@ export async function judgePayments(
   const namedEvents = payments.flatMap((payment) =>
     eventNamesOf(payment).map((name) => ({ payment, name })),
   )
-  const [events, entries] = await Promise.all([
+  const [events, entries, owners] = await Promise.all([
     deps.table.getMany(
       namedEvents.map(({ payment, name }) => eventKey(subjectOfPayment(payment.paymentId), name)),
     ),
     auditExpectedEntries(deps, payments),
+    auditOwners(deps, payments),
   ])
   const storedEvents = namedEvents.map(({ payment }, at) => ({ payment, item: events[at] }))
   const deliveries = await auditDeliveries(deps, clientId, storedEvents)
@@ -71,6 +72,7 @@ export async function judgePayments(
         ? [
             ...auditPayment(payment, item, { clientId, now }),
             ...auditMoney(payment),
+            ...(owners.get(payment.paymentId) ?? []),
             ...(byPayment.get(payment.paymentId) ?? []).flatMap(({ differences }) => differences),
           ]
         : compare('payment', idOf(key.pk), 'readable', 'unreadable'),
@@ -165,7 +167,7 @@ function auditDelivery(
   if (delivery === undefined) return compare('delivery', id, 'readable', 'unreadable')
   const endpoint = { endpointId, clientId: event.clientId, url, enabled: false }
   const { subject: _, ...fixedFields } = toItem(
-    deliveryItem(newDelivery(event, endpoint, event.firedAt)),
+    deliveryRow(newDelivery(event, endpoint, event.firedAt)),
   )
   const storedFields = toItem(item)
   const { status, attempts, roundStart, nextAttemptAt } = delivery

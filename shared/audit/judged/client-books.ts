@@ -21,7 +21,7 @@ import { PaymentSchema } from '../../payment/payment-store.ts'
 import { type Adjustment, listAdjustments } from '../../posting/adjustment-store.ts'
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
-import { idOf, paymentKey, rowKeyOf, settlementKey } from '../../table/keys.ts'
+import { idOf, rowKeyOf, settlementKey } from '../../table/keys.ts'
 import { itemPages, type KeyedItem, keyedItems, queryPages } from '../../table/list-items.ts'
 import { addMs, DAY_MS, END_OF_TIME, TimestampSchema } from '../../time.ts'
 import { compare, type Difference, onlyIf, toValue } from '../../verdict/difference.ts'
@@ -195,10 +195,9 @@ export function ownedPayments(
   return itemPages(deps, { kind: 'PAYMENT', ...list, limit: PAGE })
 }
 
-/** Undefined if the item cannot be read as the payment of its key. */
-export function storedPayment({ key, item }: KeyedItem): Payment | undefined {
-  const payment = ifValid(PaymentSchema, item)
-  return payment && paymentKey(payment.paymentId).pk === key.pk ? payment : undefined
+/** Undefined if the item is unreadable. */
+export function storedPayment({ item }: KeyedItem): Payment | undefined {
+  return ifValid(PaymentSchema, item)
 }
 
 /** An audit that is not full reads the changes of this time. */

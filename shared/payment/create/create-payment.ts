@@ -1,8 +1,13 @@
-import * as v from 'valibot'
 import type { Client } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
-import { GatewayError } from '../../errors.ts'
-import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdForKey } from '../../ids.ts'
+import { assertInvariant, GatewayError } from '../../errors.ts'
+import {
+  type ClientId,
+  keyDigestOf,
+  newKeyDigest,
+  paymentIdFor,
+  paymentIdForKey,
+} from '../../ids.ts'
 import { takeShare } from '../../provider/quota-store.ts'
 import { addMs } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
@@ -16,7 +21,7 @@ import type {
   ProviderAttempt,
   StoredPayment,
 } from '../payment.ts'
-import { findStoredPayment, parseStored } from '../payment-store.ts'
+import { findStoredPayment, isForeign, parseStored } from '../payment-store.ts'
 import {
   ATTEMPT_LEASE_MS,
   createTimeoutMs,
@@ -36,7 +41,7 @@ import {
   runAttempt,
 } from './run-attempt.ts'
 
-type CreateDeps = NewsDeps & Pick<Deps, 'sleep' | 'random' | 'newId' | 'monotonicMs'>
+type CreateDeps = NewsDeps & Pick<Deps, 'sleep' | 'random' | 'randomBytes' | 'monotonicMs'>
 
 /**
  * Creates a payment (spec 4.1). One client and key have one payment for ever, and at most one
@@ -61,17 +66,16 @@ export async function createPayment(
     if (!stored) throw parsed.error
     return resumeCreate(deps, stored, { client, parsed, deadline })
   }
-  const paymentId = idempotencyKey
-    ? paymentIdForKey(client.clientId, idempotencyKey)
-    : v.parse(PaymentIdSchema, deps.newId())
+  const keyDigest = idempotencyKey ? keyDigestOf(idempotencyKey) : newKeyDigest(deps)
   const retryAfterSeconds = await takeShare(deps, 'createRequest', client.clientId)
   if (retryAfterSeconds !== undefined) {
+    const paymentId = paymentIdFor(client.clientId, keyDigest)
     const stored = await findStoredPayment(deps, paymentId)
     if (stored && stored.status !== 'creating') return replay(stored)
     const message = 'provider capacity is limited; your share for this minute is used; retry later'
     throw new GatewayError('rate_limit', message, { retryAfterSeconds })
   }
-  const creating = newCreatingPayment(deps, client.clientId, paymentId, parsed.request)
+  const creating = newCreatingPayment(deps, client.clientId, keyDigest, parsed.request)
   const outcome = await claimPayment(deps, creating)
   return outcome.applied
     ? runAttempt(deps, client, creating, deadline)
@@ -102,6 +106,7 @@ async function resumeCreate(
     ? await waitForAttempt(deps, stored, deadline)
     : stored
   if (free.status !== 'creating') return replay(free)
+  assertInvariant(!isForeign(free), 'the payment of a key is stored under another client')
   const takeover = await takeOverPayment(deps, free, parsed)
   if ('overtakenBy' in takeover)
     return resumeCreate(deps, takeover.overtakenBy, call, roundsLeft - 1)
@@ -210,13 +215,14 @@ export function withAttempt(
 function newCreatingPayment(
   deps: CreateDeps,
   clientId: ClientId,
-  paymentId: PaymentId,
+  keyDigest: string,
   request: PaymentRequest,
 ): CreatingPayment {
   const now = deps.now()
   return {
-    paymentId,
+    paymentId: paymentIdFor(clientId, keyDigest),
     clientId,
+    keyDigest,
     status: 'creating',
     request,
     provider: deps.provider.providerNameFor(request),

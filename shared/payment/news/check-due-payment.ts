@@ -10,8 +10,15 @@ import {
   RETRY_CHECK_MS,
   usualCheckAt,
 } from '../channel/channel-timing.ts'
-import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
-import { claimCheck, endCheck, ifStored, parseStored, scheduleCheck } from '../payment-store.ts'
+import type { Payment, StoredPayment } from '../payment.ts'
+import {
+  claimCheck,
+  endCheck,
+  ifStored,
+  isForeign,
+  parseStored,
+  scheduleCheck,
+} from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 import { expirePayment, noteNotFoundUpstream } from './cancel-payment.ts'
@@ -43,8 +50,8 @@ export async function checkDuePayment(
   const outcome = await claimCheck(deps, { ...duePayment, dueAt: duePayment.dueAt }, claim)
   const stored = outcome.applied ? parseStored(outcome.item) : undefined
   if (stored === undefined) return 'not_claimed'
-  const result = await (stored.status === 'creating'
-    ? checkCreatingPayment(deps, stored, claim)
+  const result = await (stored.status === 'creating' || isForeign(stored)
+    ? checkLastTime(deps, stored, claim)
     : checkPendingPayment(deps, stored, claim))
   if (result !== 'checked')
     deps.log.warn('payment.check_failed', { payment_id: duePayment.paymentId, reason: result })
@@ -58,7 +65,7 @@ export async function checkDuePayment(
  */
 function claimFor(stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Claim {
   const retry = { nextDueAt: addMs(now, RETRY_CHECK_MS), claimedFor: 'retry' } as const
-  if (stored.status !== 'pending') return retry
+  if (stored.status !== 'pending' || isForeign(stored)) return retry
   if (isPastItsTime(stored, now))
     return stored.cancelRequestedAt ? retry : { ...retry, beginExpiryAt: now }
   return isUsualCheck(stored, dueAt)
@@ -74,15 +81,23 @@ function isUsualCheck(payment: Payment, dueAt: Timestamp): boolean {
   )
 }
 
-async function checkCreatingPayment(
+/**
+ * Ends the due work as soon as everything is answered. A payment of a changed row is never expired,
+ * because the event would inform another merchant. Money that comes later is held.
+ */
+async function checkLastTime(
   deps: NewsDeps,
-  creating: CreatingPayment,
+  stored: StoredPayment,
   claim: Claim,
 ): Promise<CheckResult> {
-  const outcomes = await askAboutCaptures(deps, creating)
+  const captureOutcomes = await askAboutCaptures(deps, stored)
+  const outcomes =
+    stored.status === 'creating'
+      ? captureOutcomes
+      : [...captureOutcomes, await askAboutOwnRequest(deps, stored)]
   const result = resultOf(outcomes)
   const isDeferred = outcomes.some(({ kind }) => kind === 'deferred')
-  if (result === 'checked' && !isDeferred) await endCheck(deps, creating.paymentId, claim.nextDueAt)
+  if (result === 'checked' && !isDeferred) await endCheck(deps, stored, claim.nextDueAt)
   return result
 }
 
@@ -143,7 +158,8 @@ async function checkPendingPayment(
 }
 
 async function askAboutOwnRequest(deps: NewsDeps, payment: Payment): Promise<ApplyOutcome> {
-  if (isPastItsTime(payment, deps.now())) return expirePayment(deps, payment, 'due_work')
+  if (isPastItsTime(payment, deps.now()) && !isForeign(payment))
+    return expirePayment(deps, payment, 'due_work')
   const outcome = await applyProviderNews(
     deps,
     { paymentRequestId: payment.paymentRequestId },

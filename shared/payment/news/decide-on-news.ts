@@ -4,6 +4,7 @@ import type { Timestamp } from '../../time.ts'
 import { isPastItsTime } from '../channel/channel-timing.ts'
 import { isUnderLease } from '../creating-store.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
+import { isForeign } from '../payment-store.ts'
 import type { ProviderNews } from './ask-for-news.ts'
 import type { End } from './close-payment.ts'
 
@@ -34,6 +35,8 @@ export function decideOnNews(
 ): Decision {
   const { capture, paymentRequestId, requestStatus: status, failureReason } = news
   if (capture) return decideOnCapture(payment, capture, now)
+  // An end would inform the merchant of the changed row.
+  if (payment && isForeign(payment)) return NOTHING
   if (payment?.status !== 'pending' || paymentRequestId !== payment.paymentRequestId) return NOTHING
   switch (status) {
     case 'failed':
@@ -62,16 +65,17 @@ function decideOnCapture(
   now: Timestamp,
 ): Decision {
   if (payment === undefined) return { do: 'hold', capture, cause: 'unknown_reference' }
+  const foreign = { do: 'hold', capture, cause: 'payment_foreign' } as const
   if (payment.status === 'creating') {
+    const isRunning = isUnderLease(payment, now)
+    // A running attempt commits the whole row, with its true client.
+    if (isForeign(payment) && !isRunning) return foreign
     const mismatchCause = mismatch(capture, payment.request.notionalMinor)
     if (mismatchCause !== undefined) return { do: 'hold', capture, cause: mismatchCause }
-    return {
-      do: isUnderLease(payment, now) ? 'remember' : 'succeed_creating',
-      creating: payment,
-      capture,
-    }
+    return { do: isRunning ? 'remember' : 'succeed_creating', creating: payment, capture }
   }
   if (payment.creditedProviderPaymentId === capture.providerPaymentId) return NOTHING
+  if (isForeign(payment)) return foreign
   if (payment.status === 'succeeded') return { do: 'hold', capture, cause: 'second_capture' }
   const cause = mismatch(capture, payment.notionalMinor)
   if (payment.status !== 'pending')

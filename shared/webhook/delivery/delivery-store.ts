@@ -94,9 +94,20 @@ export async function findDeliveries(
   return items.flatMap((item) => (item ? [v.parse(DeliverySchema, item)] : []))
 }
 
-/** Fields that the row's index attributes hold are not stored twice. */
-export function deliveryItem({ status, unlisted, ...delivery }: Delivery) {
-  const { createdAt, firedAt } = delivery
+/**
+ * Fields that the row's index attributes hold are not stored twice. `ttl`: of a delivery that has
+ * ended.
+ */
+export function deliveryRow({
+  status,
+  unlisted,
+  ttl,
+  ...delivery
+}: Delivery & { readonly ttl?: number | undefined }) {
+  const { deliveryId, createdAt, firedAt, success, dueAt } = delivery
+  const skippedTtl =
+    status === 'skipped' ? expiresAfter(createdAt, RETENTION.deliveryMs) : undefined
+  const work = status === 'abandoned' ? 'alert' : 'delivery'
   return {
     ...delivery,
     deliveryId: undefined,
@@ -104,22 +115,23 @@ export function deliveryItem({ status, unlisted, ...delivery }: Delivery) {
     createdAt: undefined,
     firedAt: firedAt === createdAt ? undefined : firedAt,
     ...(unlisted ? { state: status } : { status }),
-    ...(status === 'skipped' && { ttl: expiresAfter(delivery.createdAt, RETENTION.deliveryMs) }),
+    success: success && toItem(success),
+    ttl: ttl ?? skippedTtl,
     owner: delivery.endpointId,
     entity: DELIVERY_ENTITY,
-    listedAt: delivery.createdAt,
-    id: delivery.deliveryId,
-    ...(delivery.dueAt !== undefined && dueWork('delivery', delivery.deliveryId, delivery.dueAt)),
+    listedAt: createdAt,
+    id: deliveryId,
+    ...(dueAt !== undefined && dueWork(work, deliveryId, dueAt)),
   }
 }
 
 /** Writes a delivery in the transaction of its new event, whose condition protects both. */
 export function putDelivery(delivery: Delivery): Step {
-  return put(deliveryKey(delivery.deliveryId), deliveryItem(delivery))
+  return put(deliveryKey(delivery.deliveryId), deliveryRow(delivery))
 }
 
 export function insertDelivery(delivery: Delivery): Step {
-  return put(deliveryKey(delivery.deliveryId), deliveryItem(delivery), isNew)
+  return put(deliveryKey(delivery.deliveryId), deliveryRow(delivery), isNew)
 }
 
 /** Due work looks for a lost message some time after the attempt is due. */

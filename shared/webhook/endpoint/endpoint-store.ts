@@ -84,7 +84,14 @@ export async function newestEndpoints(
 }
 
 export function insertEndpoint(endpoint: SealedEndpoint): Step {
-  return put(endpointKey(endpoint), endpoint, isNew)
+  return put(endpointKey(endpoint), endpointRow(endpoint), isNew)
+}
+
+/** A deleted endpoint is disabled and has no secret. */
+export function endpointRow({ sealedSecret, ...endpoint }: SealedEndpoint) {
+  return endpoint.deletedAt === undefined
+    ? { ...endpoint, sealedSecret }
+    : { ...endpoint, enabled: false }
 }
 
 /** The client's row has the count. A new endpoint above the limit is refused. */
@@ -113,7 +120,7 @@ function isAsRead({ enabled, eventTypes }: Endpoint): Condition {
 export function markDeleted(endpoint: Endpoint, deletedAt: Timestamp) {
   return {
     endpoint: remove(endpointKey(endpoint), isAsRead(endpoint)),
-    gone: put(deletedEndpointKey(endpoint), { ...endpoint, enabled: false, deletedAt }),
+    gone: put(deletedEndpointKey(endpoint), endpointRow({ ...endpoint, deletedAt })),
     client: countEndpoint(endpoint.clientId, -1),
   }
 }

@@ -69,12 +69,13 @@ export async function storeAttemptResult(
       { set: { ...set, attempts: attempt.number }, remove: [...CLAIM_FIELDS, ...remove] },
       hasSameClaim(delivery, attempt),
     ),
-    attempt: put(attemptKey(delivery.deliveryId, attempt.number), {
-      ...attempt,
-      ...retentionFrom(attempt),
-    }),
+    attempt: put(attemptKey(delivery.deliveryId, attempt.number), attemptRow(attempt)),
   })
   return applied
+}
+
+export function attemptRow(attempt: DeliveryAttempt) {
+  return { ...attempt, ...retentionFrom(attempt) }
 }
 
 /** One write ends such a delivery. The SDK's retry of a lost answer is refused. */

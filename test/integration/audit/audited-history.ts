@@ -1,6 +1,7 @@
 import { eventNamesOf } from '../../../shared/audit/judged/audit-event.ts'
+import { issueApiKey, revokeApiKey } from '../../../shared/client/api-key-store.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
-import { slotOf, subjectOfPayment } from '../../../shared/ids.ts'
+import { type ClientId, slotOf, subjectOfPayment } from '../../../shared/ids.ts'
 import { shardOf as shardKeyOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
@@ -32,6 +33,10 @@ import {
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
+import {
+  deleteEndpoint,
+  registerEndpoint,
+} from '../../../shared/webhook/endpoint/change-endpoint.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { aChargeback, adjustBalance, aRefund } from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
@@ -68,6 +73,7 @@ export async function auditedHistory(givenDeps?: TestDeps) {
   const { deps, client, rows } = world
   const { clientId } = client
   deps.clock.advance(1)
+  await registerAndDelete(deps, clientId)
   await changeClient(deps, { clientId, operator: BY_OPERATOR.operator, changes: { bank: BANK } })
   const suspendMoney = async (providerPaymentId: string, rowAt: Timestamp) => {
     const capture = { providerPaymentId, capturedMinor: minor(30_000) }
@@ -198,6 +204,20 @@ export async function auditedHistory(givenDeps?: TestDeps) {
     suspense: { held: heldId, refundedByBank },
     houseRowAt: rowAt,
   }
+}
+
+/** A key and an endpoint in use, and others that are not any more. */
+async function registerAndDelete(deps: TestDeps, clientId: ClientId) {
+  const [url, eventTypes] = ['https://merchant.example/hooks', ['*', 'payment.reversed'] as const]
+  const { operator } = BY_OPERATOR
+  const register = () =>
+    registerEndpoint(deps, { clientId, operator, url, eventTypes: [...eventTypes] })
+  await register()
+  const { endpoint: former } = await register()
+  await deleteEndpoint(deps, { clientId, endpointId: former.endpointId, operator })
+  await issueApiKey(deps, { clientId, operator })
+  const { key } = await issueApiKey(deps, { clientId, operator, expiresInSeconds: DAY })
+  await revokeApiKey(deps, { clientId, keyId: key.keyId, operator })
 }
 
 type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>

@@ -48,6 +48,18 @@ export const CORRUPTIONS: readonly Case[] = [
   ['a shard counts one payment more', add(shard, 'count_succeeded'), /ledger\.count_succeeded/],
 
   ['a settled payment is deleted', lose(paymentRow('settledAssumed')), /entry\.payment_id/, 'gate'],
+  [
+    'a settled payment belongs to another client',
+    set(paymentRow('settledAssumed'), { owner: OTHER_ID }),
+    /payment\.client_id/,
+    'gate',
+  ],
+  [
+    'the digest of a settled payment fits no client',
+    set(paymentRow('settledAssumed'), { key_digest: 'x' }),
+    /payment\.key_digest/,
+    'gate',
+  ],
   ['an open payment is deleted', lose(paymentRow('estimated')), CREDITED_SUM, 'daily'],
   ['a pending payment is deleted', lose(paymentRow('pending')), /ledger\.count_pending/],
   [

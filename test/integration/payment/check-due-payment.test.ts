@@ -231,7 +231,7 @@ describe('checkDuePayment: claims and refusals', () => {
   })
 })
 
-it('scheduleCheck changes only pending payments; endCheck changes only payments that are being created and have no newer capture', async () => {
+it('scheduleCheck changes only pending payments; endCheck changes only payments that have the status that was read and no newer capture', async () => {
   const { deps, payment, reread } = await aScene()
   const { creating, deps: creatingDeps } = await aCreating()
   const { paymentId } = creating
@@ -239,9 +239,13 @@ it('scheduleCheck changes only pending payments; endCheck changes only payments 
   await rememberCapture(creatingDeps, creating, 'py-1', startedAt)
 
   const scheduled = await scheduleCheck(creatingDeps, paymentId, startedAt, addMs(startedAt, 1))
-  const ended = await endCheck(deps, payment.paymentId, payment.dueAt ?? deps.now())
+  const ended = await endCheck(
+    deps,
+    { ...payment, status: 'creating' },
+    payment.dueAt ?? deps.now(),
+  )
   await rememberCapture(creatingDeps, creating, 'py-2', addMs(startedAt, 2))
-  const endedLate = await endCheck(creatingDeps, paymentId, startedAt)
+  const endedLate = await endCheck(creatingDeps, creating, startedAt)
 
   expect([scheduled.applied, ended.applied, endedLate.applied]).toStrictEqual([false, false, false])
   const captures = {

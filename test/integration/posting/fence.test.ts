@@ -5,6 +5,7 @@
  */
 import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
+import { paymentIdFor } from '../../../shared/ids.ts'
 import { raiseFence } from '../../../shared/ledger/fence-store.ts'
 import { adjustCredit, moveCredit, shardOf } from '../../../shared/ledger/shard-store.ts'
 import { recreditWindow, writeOffInWindow } from '../../../shared/ledger/window-store.ts'
@@ -17,7 +18,7 @@ import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { adjustBalance, aRefund, aVoid } from '../../support/money-rows.ts'
 import {
-  anIdOfShard,
+  aDigestOfShard,
   anOpenPayment,
   entriesIn,
   post,
@@ -92,7 +93,7 @@ describe('a write with an entry before the fence', () => {
     const earlyAt = addMs(end, -1)
 
     for (let shard = 0; shard < LEDGER_SHARDS; shard++) {
-      const payment = { clientId, paymentId: anIdOfShard(shard) }
+      const payment = { clientId, paymentId: paymentIdFor(clientId, aDigestOfShard(client, shard)) }
       for (const net of [ZERO, minor(5)]) {
         expect(
           await deps.table.transact({ shard: moveCredit(payment, net, earlyAt) }),

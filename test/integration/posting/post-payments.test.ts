@@ -11,7 +11,7 @@ import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { aChargeback, aRefund, aVoid, aWin } from '../../support/money-rows.ts'
 import {
-  anIdOfShard,
+  aDigestOfShard,
   anOpenPayment,
   entriesIn,
   post,
@@ -26,7 +26,7 @@ import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { it, reread } from './worked-case.ts'
 
 async function openPaymentsOfOneShard(deps: TestDeps, client: Client, count: number) {
-  const fields = () => ({ paymentId: anIdOfShard(7), paidAt: deps.now() })
+  const fields = () => ({ keyDigest: aDigestOfShard(client, 7), paidAt: deps.now() })
   const open = Array.from({ length: count }, () => succeededPayment(client, fields()))
   await storeOpen(deps, open)
   return open

@@ -7,6 +7,7 @@ import { deliveryProblems, eventProblems } from './delivery-books.ts'
 import { entryProblems, ledgerProblems } from './journal-books.ts'
 import { paymentEntryProblems } from './payment-books.ts'
 import { registerProblems } from './registers.ts'
+import { rowProblems } from './stored-rows.ts'
 
 /**
  * What must hold of clients' money whenever nothing is half done between two writes (design
@@ -19,6 +20,7 @@ export function moneyProblemsOf(items: readonly RawItem[], block = 1_000): reado
     ...ledgerProblems(books, block),
     ...paymentEntryProblems(books),
     ...countProblems(books),
+    ...rowProblems(items),
   ]
 }
 

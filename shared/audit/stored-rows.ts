@@ -1,0 +1,279 @@
+import { isDeepStrictEqual } from 'node:util'
+import * as v from 'valibot'
+import { ApiKeySchema, apiKeyRow } from '../client/api-key-store.ts'
+import { ClientSchema } from '../client/client.ts'
+import { clientRow } from '../client/client-store.ts'
+import { assertInvariant } from '../errors.ts'
+import { eventRow } from '../event/event-store.ts'
+import { EventSchema } from '../event/read-events.ts'
+import {
+  ClientIdSchema,
+  DeliveryIdSchema,
+  PaymentIdSchema,
+  type SettlementId,
+  SettlementIdSchema,
+} from '../ids.ts'
+import { entryRow, parseEntry } from '../journal/entry-store.ts'
+import { HouseEntrySchema, HouseTotalSchema, rowDayOf } from '../journal/house-store.ts'
+import { ShardSchema, shardRow } from '../ledger/shard-store.ts'
+import { WindowSchema } from '../ledger/window-store.ts'
+import {
+  AuditHeadSchema,
+  AuditRecordSchema,
+  auditRecordRow,
+} from '../operator/audit-record-store.ts'
+import { paymentRow, pointerRow } from '../payment/creating-store.ts'
+import { PaymentSchema } from '../payment/payment-store.ts'
+import { AdjustmentSchema } from '../posting/adjustment-store.ts'
+import { SettlementSchema } from '../settlement/settlement.ts'
+import { bankReferenceRow, settlementRow } from '../settlement/settlement-store.ts'
+import { SuspenseSchema } from '../suspense/suspense.ts'
+import { suspenseRow } from '../suspense/suspense-store.ts'
+import { headRow } from '../sync/head-store.ts'
+import { HeadSchema } from '../sync/job-store.ts'
+import { type Item, toItem } from '../table/attributes.ts'
+import { inflateText } from '../table/deflated-text.ts'
+import * as keys from '../table/keys.ts'
+import { TimestampSchema } from '../time.ts'
+import { ClientVerdictSchema } from '../verdict/client-verdict-store.ts'
+import { compare, type Difference, toValue } from '../verdict/difference.ts'
+import { DeliveryAttemptSchema, DeliverySchema } from '../webhook/delivery/delivery.ts'
+import { deliveryRow } from '../webhook/delivery/delivery-store.ts'
+import { SealedEndpointSchema } from '../webhook/endpoint/endpoint.ts'
+import { endpointRow } from '../webhook/endpoint/endpoint-store.ts'
+import { attemptRow } from '../webhook/send/attempt-store.ts'
+
+/** A row as its kind makes it, with the names of fields. */
+export type Row = { readonly key: keys.Key; readonly fields: object }
+
+type StoredItem = Item & keys.Key
+
+/** Makes the row again from the thing that the stored row holds. Throws for an unreadable row. */
+type Remake = (item: StoredItem) => Row
+
+/** The kinds of rows by partition and beginning of the sort key. */
+const KINDS: Readonly<Record<string, Remake>> = {
+  client: (item) => {
+    const client = v.parse(ClientSchema, item)
+    return row(keys.clientKey(client.clientId), clientRow(client))
+  },
+  api_key: (item) => {
+    const key = v.parse(ApiKeySchema, item)
+    return row(keys.apiKeyKey(key.keyId), apiKeyRow(key))
+  },
+  endpoint: (item) => {
+    const endpoint = v.parse(SealedEndpointSchema, item)
+    return row(keys.endpointKey(endpoint), endpointRow({ ...endpoint, deletedAt: undefined }))
+  },
+  deleted_endpoint: (item) => {
+    const endpoint = v.parse(SealedEndpointSchema, item)
+    assertInvariant(endpoint.deletedAt !== undefined, 'a deleted endpoint has a time')
+    return row(keys.deletedEndpointKey(endpoint), endpointRow(endpoint))
+  },
+  payment: (item) => {
+    const payment = v.parse(PaymentSchema, item)
+    return row(keys.paymentKey(payment.paymentId), paymentRow(payment))
+  },
+  event: (item) => {
+    const event = v.parse(EventSchema, item)
+    return row(keys.eventKey(event.subject, event.name), eventRow({ ...event, ...ttlOf(item) }))
+  },
+  delivery: (item) => {
+    const delivery = v.parse(DeliverySchema, item)
+    const { deliveryId } = delivery
+    return row(keys.deliveryKey(deliveryId), deliveryRow({ ...delivery, ...ttlOf(item) }))
+  },
+  attempt: (item) => {
+    const attempt = v.parse(DeliveryAttemptSchema, item)
+    const deliveryId = v.parse(DeliveryIdSchema, keys.idOf(item.pk))
+    return row(keys.attemptKey(deliveryId, attempt.number), attemptRow(attempt))
+  },
+  shard: (item) => {
+    const number = keys.shardNumberOf(item.sk)
+    return row(
+      keys.shardKey(ownerOf(item), number),
+      shardRow(v.parse(ShardSchema, { ...item, number })),
+    )
+  },
+  window: (item) => row(keys.windowKey(ownerOf(item)), v.parse(WindowSchema, item)),
+  entry: (item) => {
+    const entry = parseEntry(item)
+    return row(keys.entryKey(ownerOf(item), entry), entryRow(entry))
+  },
+  house_entry: (item) => {
+    const entry = v.parse(HouseEntrySchema, item)
+    return row(keys.houseEntryKey(rowDayOf(entry), entry.transactionId, entry.type), entry)
+  },
+  house_total: (item) => {
+    const total = v.parse(HouseTotalSchema, item)
+    return row(keys.houseTotalKey(total.day, total.type), total)
+  },
+  adjustment: (item) => {
+    const adjustment = v.parse(AdjustmentSchema, item)
+    return row(keys.adjustmentKey(adjustment.clientId, adjustment.reference), adjustment)
+  },
+  settlement: (item) => {
+    const settlement = v.parse(SettlementSchema, item)
+    return row(keys.settlementKey(settlement.settlementId), settlementRow(settlement))
+  },
+  suspense: (item) => {
+    const suspense = v.parse(SuspenseSchema, item)
+    const { dueAt } = v.parse(Due, item)
+    return row(keys.suspenseKey(suspense.suspenseId), suspenseRow({ ...suspense, dueAt }))
+  },
+  verdict: (item) => row(keyOf(item), v.parse(ClientVerdictSchema, item)),
+  audit_record: (item) => {
+    const record = v.parse(AuditRecordSchema, item)
+    const { subject, at } = record
+    const id = item.sk.slice(item.sk.indexOf('#') + 1)
+    const clientId = v.parse(v.optional(v.string()), item['owner'])
+    return row(keys.auditRecordKey(subject, at, id), auditRecordRow(record, { clientId, id }))
+  },
+  audit_head: (item) => row(keyOf(item), v.parse(AuditHeadSchema, item)),
+  pointer: (item) => row(keyOf(item), pointerRow(v.parse(PointerSchema, item))),
+  bank_reference: (item) => row(keyOf(item), bankReferenceRow(settlementIdOf(item))),
+  sync_head: (item) => row(keys.syncJobKey('head'), headRow(v.parse(HeadSchema, item))),
+}
+
+export const AUDITED_KINDS = Object.keys(KINDS)
+
+function row(key: keys.Key, fields: object): Row {
+  return { key, fields }
+}
+
+function keyOf({ pk, sk }: keys.Key): keys.Key {
+  return { pk, sk }
+}
+
+function ownerOf({ pk }: keys.Key) {
+  return v.parse(ClientIdSchema, keys.idOf(pk))
+}
+
+/** When the table deletes the row. */
+export function ttlOf(item: Item): { readonly ttl: number | undefined } {
+  return v.parse(Ttl, item)
+}
+
+const Ttl = v.pipe(
+  v.object({ ttl: v.optional(v.number()) }),
+  v.transform(({ ttl }) => ({ ttl })),
+)
+const Due = v.object({ dueAt: v.optional(TimestampSchema) })
+
+const PointerSchema = v.object({ paymentId: PaymentIdSchema })
+
+function settlementIdOf(item: Item): SettlementId {
+  return v.parse(v.object({ settlementId: SettlementIdSchema }), item).settlementId
+}
+
+const KIND_OF_SK: Readonly<Record<string, string>> = {
+  'ENDPOINTS GONE': 'deleted_endpoint',
+  'DELIVERY ATTEMPT': 'attempt',
+  'LEDGER SHARD': 'shard',
+  'LEDGER WINDOW': 'window',
+  'AUDIT HEAD': 'audit_head',
+  'REFERENCE PAYOUT': 'bank_reference',
+}
+const KIND_OF_PARTITION: Readonly<Record<string, string>> = {
+  APIKEY: 'api_key',
+  ENDPOINTS: 'endpoint',
+  JOURNAL: 'entry',
+  HOUSE: 'house_total',
+  AUDIT: 'audit_record',
+  DESTINATION: 'pointer',
+  REFERENCE: 'pointer',
+}
+
+/** The kind of a row by its key, and where one key may have two kinds, by its attributes. */
+export function kindOf(item: StoredItem): string {
+  const partition = item.pk.slice(0, item.pk.indexOf('#'))
+  if (item.pk === 'SYNC#head') return 'sync_head'
+  if (item.pk.startsWith('JOURNAL#house#')) return 'house_entry'
+  if (partition === 'PAYMENT' && item['status'] === 'creating') return 'creating_payment'
+  if (partition === 'VERDICT' && item['settlementId'] !== undefined) return 'settlement_verdict'
+  const start = item.sk.split('#', 1)[0] ?? ''
+  return (
+    KIND_OF_SK[`${partition} ${start}`] ?? KIND_OF_PARTITION[partition] ?? partition.toLowerCase()
+  )
+}
+
+/** Undefined for a kind that no audit reads. Throws for an unreadable row. */
+export function remadeRow(item: StoredItem): Row | undefined {
+  return KINDS[kindOf(item)]?.(item)
+}
+
+/**
+ * The attributes in which two rows differ. Zero, an empty list and an absent attribute are equal;
+ * deflated texts are compared as texts.
+ */
+export function differingAttributes(expected: object, found: object): readonly string[] {
+  return differing(comparable(expected), comparable(found))
+}
+
+function differing(one: Item, other: Item): readonly string[] {
+  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])]
+  return names.filter((name) => !isDeepStrictEqual(one[name], other[name])).toSorted()
+}
+
+/** Texts that no difference may show. */
+const CONFIDENTIAL = ['bank', 'body', 'sealed_secret', 'customer', 'description', 'metadata']
+
+/** A difference for each attribute in which the stored row is not as it is derived. */
+export function rowDifferences(
+  kind: string,
+  id: string,
+  derived: object,
+  stored: object,
+): readonly Difference[] {
+  const [expected, found] = [flattened(derived), flattened(stored)]
+  return differing(expected, found).flatMap((name) => {
+    const [one, other] = [toValue(expected[name]), toValue(found[name])]
+    const isShown = one !== other && !CONFIDENTIAL.includes(name)
+    const shown = isShown ? ([one, other] as const) : (['as derived', 'different'] as const)
+    return compare(`${kind}.${name}`, id, ...shown)
+  })
+}
+
+/** The details of a payment are shown by their members. */
+function flattened(row: object): Item {
+  const { details, ...others } = comparable(row)
+  return typeof details === 'object'
+    ? { ...others, ...toItem(details ?? {}) }
+    : { ...others, details }
+}
+
+/** A row with the names of attributes, without its key and without what counts as absent. */
+export function comparable(fields: object): Item {
+  const { pk: _pk, sk: _sk, details, body, ...others } = toItem(fields)
+  return present({
+    ...others,
+    ...(details !== undefined && { details: detailsOf(details) }),
+    ...(body !== undefined && { body: inflateText(body) ?? body }),
+  })
+}
+
+function present(record: object): Item {
+  return Object.fromEntries(
+    Object.entries(record).flatMap(([name, value]) => {
+      const kept = presentValue(value)
+      return kept === undefined ? [] : [[name, kept]]
+    }),
+  )
+}
+
+function presentValue(value: unknown): unknown {
+  if (value === 0) return undefined
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(presentValue)
+  const isRecord = typeof value === 'object' && value !== null && !(value instanceof Set)
+  return isRecord && !(value instanceof Uint8Array) ? present(value) : value
+}
+
+/** The order of members counts only in the merchant's own JSON, which is a text. */
+function detailsOf(details: unknown): unknown {
+  const text = inflateText(details)
+  try {
+    return text === undefined ? details : JSON.parse(text)
+  } catch {
+    return details
+  }
+}

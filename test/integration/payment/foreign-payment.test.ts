@@ -1,0 +1,239 @@
+/**
+ * Goal: money of one client's payment never reaches another client. Method: the payment is moved by
+ * the writes that functions behind the API may make: its row, and the shards of both clients. The
+ * books of both clients then add up.
+ */
+import { describe, expect } from 'vitest'
+import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import { COUNT_FIELD, shardOf } from '../../../shared/ledger/shard-store.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
+import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
+import { exists, update } from '../../../shared/table/step.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { OPERATOR } from '../../support/operator-actions.ts'
+import {
+  anOpenPayment,
+  aSucceededPayment,
+  aTransaction,
+  entriesIn,
+  post,
+} from '../../support/paid-builders.ts'
+import {
+  aCreating,
+  aPendingPayment,
+  checkWhenDue,
+  create,
+  eventOf,
+  ledgerView,
+  payFirst,
+} from '../../support/payment-builders.ts'
+import {
+  BANK,
+  payOut,
+  settle,
+  sweptADayLater,
+  withoutFloor,
+} from '../../support/settlement-builders.ts'
+import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { dueAtOf } from '../../support/webhook-builders.ts'
+import { syncTest } from '../sync/sync-test.ts'
+
+const it = syncTest
+  .extend('other', ({ deps }) => withoutFloor(deps, { bank: BANK }))
+  .extend('moved', async ({ deps, paid, other }) => {
+    await move(deps, paid.payment, other)
+    return paid
+  })
+  .extend('movedOpen', async ({ deps, client, other }) => {
+    const payment = await anOpenPayment(deps, client)
+    await move(deps, payment, other)
+    return payment
+  })
+
+async function move(deps: TestDeps, payment: Payment, { clientId }: Client) {
+  const { paymentId, status } = payment
+  const creditedMinor = status === 'succeeded' ? payment.netMinor : 0
+  const shift = (factor: 1 | -1) => ({
+    [COUNT_FIELD[status]]: factor,
+    creditedMinor: factor * creditedMinor,
+  })
+  await deps.table.write(update(paymentKey(paymentId), { set: { owner: clientId } }, exists))
+  await deps.table.write(update(shardOf(payment), { add: shift(-1) }, exists))
+  await deps.table.write(update(shardOf({ clientId, paymentId }), { add: shift(1) }, exists))
+}
+
+function differenceOf({ paymentId, clientId }: Payment, { clientId: found }: Client) {
+  return { what: 'payment.client_id', id: paymentId, expected: clientId, found }
+}
+
+describe('a pending payment whose row names another client', () => {
+  type Scene = {
+    readonly deps: TestDeps
+    readonly moved: PaidUpstream
+    readonly sync: (row: ReturnType<typeof rowNow>) => Promise<unknown>
+  }
+  it.for<readonly [string, (scene: Scene) => Promise<unknown>]>([
+    ['a callback', ({ deps, moved }) => applyProviderNews(deps, moved, 'callback')],
+    ['the row of the sync', ({ deps, moved, sync }) => sync(rowNow(deps, moved))],
+    ['due work', ({ deps, moved }) => checkWhenDue(deps, moved.payment)],
+    [
+      'an operator’s refresh',
+      ({ deps, moved }) => refreshPayment(deps, moved.payment.paymentId, OPERATOR),
+    ],
+  ])(
+    'is not credited by %s: its money is held, its due work ends, and the audit names its client',
+    async ([, act], { deps, client, other, moved, sync }) => {
+      const { payment, providerPaymentId } = moved
+
+      await act({ deps, moved, sync })
+      await checkWhenDue(deps, payment)
+
+      const item = await findSuspense(deps, providerPaymentId)
+      const { paymentId } = payment
+      expect(item).toMatchObject({ kind: 'money', cause: 'payment_foreign', paymentId })
+      expect(item).not.toHaveProperty('clientId')
+      expect((await paymentOf(deps, moved)).status).toBe('pending')
+      expect(await eventOf(deps, payment, 'payment.succeeded')).toBeUndefined()
+      expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0 })
+      expect(await ledgerView(deps, other.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+      expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
+      expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money'])
+      const { differences } = await auditLedger(deps, other.clientId)
+      expect(differences).toContainEqual(differenceOf(payment, other))
+    },
+  )
+
+  it('cannot pay another payment of that client by its id and digest', async ({
+    deps,
+    other,
+    paid,
+  }) => {
+    const own = await aPendingPayment(deps, other)
+    const { clientId: owner, paymentId: id, keyDigest } = own
+    const key = paymentKey(paid.payment.paymentId)
+    const before = await rawItem(deps, key)
+    await deps.table.write(update(key, { set: { owner, id, keyDigest } }, exists))
+
+    await applyProviderNews(deps, paid, 'callback')
+
+    expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject({
+      cause: 'payment_foreign',
+    })
+    expect((await findStoredPayment(deps, own.paymentId))?.status).toBe('pending')
+    await putRaw(deps, before)
+  })
+
+  it('never ends: it does not expire, and that client can neither read nor cancel it', async ({
+    deps,
+    other,
+    moved: { payment },
+  }) => {
+    deps.provider.requests.delete(payment.paymentRequestId)
+    const { clientId } = other
+    deps.clock.set(addMs(payment.expiresAt ?? deps.now(), 1))
+
+    await expect(cancelPayment(deps, { clientId, id: payment.paymentId })).rejects.toThrow(
+      'not found',
+    )
+    await checkWhenDue(deps, payment)
+
+    expect((await findStoredPayment(deps, payment.paymentId))?.status).toBe('pending')
+    expect(await eventOf(deps, payment, 'payment.expired')).toBeUndefined()
+    expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
+  })
+})
+
+syncTest('a create of a changed row is not taken over, and its money is held', async ({ deps }) => {
+  const { client, creating } = await aCreating({ leaseUntil: undefined }, deps)
+  const { paymentId } = creating
+  const set = { clientId: crypto.randomUUID() }
+  await deps.table.write(update(paymentKey(paymentId), { set }, exists))
+  await aPendingPayment(deps, client)
+  const { providerPaymentId } = payFirst(deps)
+  const capture = deps.provider.payments.get(providerPaymentId)
+  Object.assign(capture ?? {}, { reference: `${paymentId}-1` })
+
+  await applyProviderNews(deps, { providerPaymentId }, 'callback')
+
+  await expect(create(deps, client, creating.request, 'key-1')).rejects.toThrow('another client')
+  expect((await findStoredPayment(deps, paymentId))?.status).toBe('creating')
+  expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'payment_foreign' })
+})
+
+describe('a credited payment whose row names another client', () => {
+  it.for([
+    ['by its row', false],
+    ['after seven days', true],
+  ] as const)(
+    'is not posted %s: it stays open with a finding, and that client is not paid',
+    async ([, isOverdue], { deps, client, other, movedOpen, sync }) => {
+      await aSucceededPayment(deps, other)
+      const settlement = await sweptADayLater(deps, other)
+
+      if (isOverdue) {
+        deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
+        await settle(deps, other)
+      } else await sync(aTransaction(movedOpen))
+
+      const { paymentId, openAt } = movedOpen
+      expect(await findStoredPayment(deps, paymentId)).toMatchObject({ openAt })
+      const finding = await findingAbout(deps, paymentId, 'payment_foreign')
+      expect(finding).toMatchObject({ kind: 'finding', paymentId })
+      expect(finding).not.toHaveProperty('clientId')
+      expect(await entriesIn(deps, client)).toStrictEqual([])
+      expect((await entriesIn(deps, other)).map((entry) => entry.paymentId)).not.toContain(
+        paymentId,
+      )
+      await auditClient({ ...deps, sleep: async () => {} }, other.clientId)
+      await expect(payOut(deps, settlement)).rejects.toThrow('do not balance')
+    },
+  )
+
+  it('loses nothing by a refund: the house books the refund’s row', async ({
+    deps,
+    client,
+    other,
+    movedOpen,
+    sync,
+  }) => {
+    const refund = { ...aTransaction(movedOpen), transactionId: 'txn_refund', type: 'return' }
+    const before = await Promise.all(
+      [client, other].map(({ clientId }) => ledgerView(deps, clientId)),
+    )
+
+    await sync(refund as ReturnType<typeof aTransaction>)
+
+    const after = await Promise.all(
+      [client, other].map(({ clientId }) => ledgerView(deps, clientId)),
+    )
+    expect(after).toStrictEqual(before)
+    expect(await findStoredPayment(deps, movedOpen.paymentId)).toMatchObject({ movements: [] })
+    expect(await findSuspense(deps, 'txn_refund#reversed_upstream')).toMatchObject({
+      paymentId: movedOpen.paymentId,
+    })
+  })
+
+  it('gets no entry in that client’s journal by a recount', async ({ deps, client, other }) => {
+    const payment = await post(deps, await anOpenPayment(deps, client))
+    await move(deps, payment, other)
+    const { clientId } = other
+    const { differences } = await auditLedger(deps, clientId)
+    const expected = differences.filter(({ what }) => what === 'entry')
+
+    await expect(recountLedger(deps, { clientId, expected, operator: OPERATOR })).rejects.toThrow(
+      'does not repair',
+    )
+
+    expect([expected.length, await entriesIn(deps, other)]).toStrictEqual([1, []])
+    await move(deps, { ...payment, clientId }, client)
+  })
+})

@@ -1,0 +1,55 @@
+/**
+ * Goal: no single change of a stored row goes unseen. Method: a client that has been through
+ * everything; each attribute of one row of each shape is changed or taken away, each such row is
+ * lost or copied, one at a time; the audits of the client and of the house must name the row.
+ */
+import { readOptions, runCommand } from '../../infra/local/terminal/command-line.ts'
+import { roleOf } from '../../shared/audit/registry.ts'
+import { restingClient } from './resting-client.ts'
+import { audited, differencesAtRest, type Outcome } from './sweep.ts'
+
+const USAGE = `npm run single-changes [-- [--only TEXT] [--all]]
+
+Changes every stored attribute of a client that has been through everything, one at a time, and audits each time.
+Prints what is missed, what is only found by another row, and what throws.
+  --only TEXT  the kinds whose name contains this text
+  --all        also prints what is found by another row
+  --help, -h   this text
+Exit code: 0 everything but facts and changing attributes is found, 1 otherwise, 2 wrong arguments.`
+
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+  const { only, all } = readOptions(argv, {
+    only: { type: 'string', default: '' },
+    all: { type: 'boolean', default: false },
+  })
+  const world = await restingClient()
+  const atRest = await differencesAtRest(world)
+  if (atRest.length > 0) throw new Error(`the client is not balanced: ${JSON.stringify(atRest)}`)
+  const outcomes: Outcome[] = []
+  for (const change of world.changes.filter(({ kind }) => kind.includes(only)))
+    outcomes.push(await audited(world, change))
+  const wanted = ['missed', 'inconclusive', 'thrown', ...(all ? ['found'] : [])]
+  for (const outcome of wanted) print(outcomes, outcome)
+  const counts = Map.groupBy(outcomes, ({ outcome }) => outcome)
+  console.log([...counts].map(([name, { length }]) => `${name}: ${length}`).join(', '))
+  return outcomes.some(isUnexpected) ? 1 : 0
+})
+
+function print(outcomes: readonly Outcome[], outcome: string): void {
+  const chosen = outcomes.filter((one) => one.outcome === outcome)
+  const groups = Map.groupBy(
+    chosen,
+    ({ kind, attribute = 'row' }) => `${kind}.${attribute} (${roleOf(kind, attribute) ?? '-'})`,
+  )
+  for (const [name, changes] of groups) {
+    const says = outcome === 'missed' ? '' : ` ${changes[0]?.says.slice(0, 150)}`
+    console.log(
+      `${outcome} ${name}: ${changes.map(({ what }) => what.slice(0, 60)).join('; ')}${says}`,
+    )
+  }
+}
+
+function isUnexpected({ kind, attribute, outcome }: Outcome): boolean {
+  const role = attribute === undefined ? undefined : roleOf(kind, attribute)
+  return outcome !== 'named' && outcome !== 'found' && role !== 'fact' && role !== 'changing'
+}

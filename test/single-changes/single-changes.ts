@@ -1,0 +1,97 @@
+import { NOT_AUDITED } from '../../shared/audit/registry.ts'
+import { kindOf } from '../../shared/audit/stored-rows.ts'
+import { readDetails } from '../../shared/payment/payment-details.ts'
+import { fromItem, toItem } from '../../shared/table/attributes.ts'
+import { deflateText, inflateText } from '../../shared/table/deflated-text.ts'
+import type { Key } from '../../shared/table/keys.ts'
+import { type Raw, tamperingsOf } from '../support/tampering.ts'
+
+/** One row that is not as the gateway wrote it. `attribute`: absent of a whole row. */
+export type SingleChange = {
+  readonly kind: string
+  readonly attribute: string | undefined
+  readonly what: string
+  readonly key: Key
+  /** Undefined: the row is lost. */
+  readonly item: Raw | undefined
+}
+
+/**
+ * Every single change of one row of each shape: each attribute changed and removed, the row lost,
+ * and a copy of the row under another id added.
+ */
+export function singleChangesOf(items: readonly Raw[]): readonly SingleChange[] {
+  const audited = items.filter((item) => !(kindOfRow(item) in NOT_AUDITED))
+  const shapes = Map.groupBy(audited, shapeOf)
+  return [...shapes.values()].flatMap(([item]) => (item ? changesOfRow(item) : []))
+}
+
+/** Rows of one kind in one state with the same attributes. */
+function shapeOf(item: Raw): string {
+  const state = ['status', 'state', 'type', 'action', 'cause'].map((name) => String(item[name]))
+  return [kindOfRow(item), ...state, ...Object.keys(item).toSorted()].join(' ')
+}
+
+export function kindOfRow(raw: Raw): string {
+  return kindOf({ ...fromItem(raw), ...keyOfRow(raw) })
+}
+
+export function keyOfRow({ pk, sk }: Raw): Key {
+  return { pk: String(pk), sk: String(sk) }
+}
+
+const EVERYTHING = { loose: [], imprecise: [] }
+
+function changesOfRow(item: Raw): readonly SingleChange[] {
+  const [kind, key] = [kindOfRow(item), keyOfRow(item)]
+  const attributes = tamperingsOf(opened(item), EVERYTHING).map((tampering) => ({
+    kind,
+    attribute: tampering.name.split(' ', 1)[0],
+    what: tampering.name,
+    key,
+    item: closed(tampering.item),
+  }))
+  const added = copyOf(item)
+  return [
+    ...attributes,
+    { kind, attribute: undefined, what: 'lost', key, item: undefined },
+    { kind, attribute: undefined, what: 'added', key: keyOfRow(added), item: added },
+  ]
+}
+
+/** With its deflated texts as members. */
+function opened({ details, body, ...item }: Raw): Raw {
+  const text = inflateText(body)
+  return {
+    ...item,
+    ...(details !== undefined && { details: toItem(readDetails(details)) }),
+    ...(body !== undefined && { body: text === undefined ? body : JSON.parse(text) }),
+  }
+}
+
+function closed({ details, body, ...item }: Raw): Raw {
+  const isText = typeof body === 'string' || body === undefined
+  return {
+    ...item,
+    ...(details !== undefined && {
+      details: deflateText(JSON.stringify(fromItem(Object(details)))),
+    }),
+    ...(body !== undefined && { body: isText ? body : deflateText(JSON.stringify(body)) }),
+  }
+}
+
+const OTHER_ID = '0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f'
+const LAST_ID = /[0-9a-f-]{36}(?!.*[0-9a-f-]{36})/
+
+/** A row like this one with the last id of its key exchanged, in its index attributes too. */
+function copyOf(item: Raw): Raw {
+  const inSk = LAST_ID.exec(String(item['sk']))?.[0]
+  const id = inSk ?? LAST_ID.exec(String(item['pk']))?.[0]
+  const copy = Object.fromEntries(
+    Object.entries(item).map(([name, value]) => [
+      name,
+      id !== undefined && typeof value === 'string' ? value.replace(id, OTHER_ID) : value,
+    ]),
+  )
+  return id === undefined ? { ...item, sk: `${String(item['sk'])}x` } : copy
+}
