@@ -102,7 +102,11 @@ async function nextLink(deps: RecordDeps, { clientId, key, ...fields }: NewRecor
   const head: AuditHead = { number, digest: digestOf(record) }
   return {
     at,
-    auditRecord: put(auditRecordKey(record.subject, at, id), auditRecordRow(record, { clientId, id }), isNew),
+    auditRecord: put(
+      auditRecordKey(record.subject, at, id),
+      auditRecordRow(record, { clientId, id }),
+      isNew,
+    ),
     auditHead: put(
       auditHeadKey(record.subject),
       head,
