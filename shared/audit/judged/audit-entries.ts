@@ -18,8 +18,8 @@ import {
   onlyIf,
   tryToMake,
 } from '../../verdict/difference.ts'
-import { auditOwners } from './audit-payment.ts'
 import type { ClientBooks } from './client-books.ts'
+import { auditOwners } from './derive-payment.ts'
 
 const FIELDS = ['type', 'eligibleAt', 'postedAt', ...ENTRY_SIDES, 'providerTransactionId'] as const
 
