@@ -150,7 +150,7 @@ const SETTLEMENT_AUDIT: TableAccess = {
 /** It writes a verdict and changes no money. */
 const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
   GetItem: ['JOURNAL'],
-  BatchGetItem: ['DELIVERY', 'EVENT', 'JOURNAL'],
+  BatchGetItem: ['DELIVERY', 'DESTINATION', 'EVENT', 'JOURNAL', 'REFERENCE'],
   QueryFields: ['ENDPOINTS'],
   PutItem: ['VERDICT'],
   indexes: ['by-open', 'by-status'],

@@ -13,6 +13,7 @@ import {
   type SettlementId,
   SettlementIdSchema,
 } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { entryRow, parseEntry } from '../journal/entry-store.ts'
 import { HouseEntrySchema, HouseTotalSchema, rowDayOf } from '../journal/house-store.ts'
 import { ShardSchema, shardRow } from '../ledger/shard-store.ts'
@@ -27,7 +28,7 @@ import { PaymentSchema } from '../payment/payment-store.ts'
 import { AdjustmentSchema } from '../posting/adjustment-store.ts'
 import { SettlementSchema } from '../settlement/settlement.ts'
 import { bankReferenceRow, settlementRow } from '../settlement/settlement-store.ts'
-import { SuspenseSchema } from '../suspense/suspense.ts'
+import { NotedSchema, SuspenseSchema } from '../suspense/suspense.ts'
 import { suspenseRow } from '../suspense/suspense-store.ts'
 import { headRow } from '../sync/head-store.ts'
 import { HeadSchema } from '../sync/job-store.ts'
@@ -121,6 +122,10 @@ const KINDS: Readonly<Record<string, Remake>> = {
     const { dueAt } = v.parse(Due, item)
     return row(keys.suspenseKey(suspense.suspenseId), suspenseRow({ ...suspense, dueAt }))
   },
+  noted: (item) => {
+    const noted = v.parse(NotedSchema, item)
+    return row(keys.notedKey(noted), noted)
+  },
   verdict: (item) => row(keyOf(item), v.parse(ClientVerdictSchema, item)),
   audit_record: (item) => {
     const record = v.parse(AuditRecordSchema, item)
@@ -150,14 +155,10 @@ function ownerOf({ pk }: keys.Key) {
 }
 
 /** When the table deletes the row. */
-export function ttlOf(item: Item): { readonly ttl: number | undefined } {
-  return v.parse(Ttl, item)
+export function ttlOf({ ttl }: Item): { readonly ttl: number | undefined } {
+  return { ttl: ifValid(v.number(), ttl) }
 }
 
-const Ttl = v.pipe(
-  v.object({ ttl: v.optional(v.number()) }),
-  v.transform(({ ttl }) => ({ ttl })),
-)
 const Due = v.object({ dueAt: v.optional(TimestampSchema) })
 
 const PointerSchema = v.object({ paymentId: PaymentIdSchema })
@@ -225,8 +226,9 @@ export function rowDifferences(
   kind: string,
   id: string,
   derived: object,
-  stored: object,
+  stored: object | undefined,
 ): readonly Difference[] {
+  if (stored === undefined) return compare(kind, id, 'present', 'missing')
   const [expected, found] = [flattened(derived), flattened(stored)]
   return differing(expected, found).flatMap((name) => {
     const [one, other] = [toValue(expected[name]), toValue(found[name])]

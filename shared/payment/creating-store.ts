@@ -107,19 +107,13 @@ export function commitSucceeded(payment: Payment, now: Timestamp): Step {
  * One pointer is from the account number, for all clients, and one from the merchant's reference.
  */
 export function putPointers(payment: Payment): readonly Step[] {
-  const {
-    paymentId,
-    clientId,
-    createdAt,
-    method,
-    paymentDestination,
-    externalReference: reference,
-  } = payment
+  const { paymentId, clientId, createdAt, paymentDestination, externalReference } = payment
+  const row = pointerRow(payment)
   return [
-    ...(method === 'virtual_account'
-      ? [put(destinationKey(paymentDestination, createdAt, paymentId), pointerRow(payment))]
+    ...(payment.method === 'virtual_account'
+      ? [put(destinationKey(paymentDestination, createdAt, paymentId), row)]
       : []),
-    ...(reference ? [put(referenceKey(clientId, reference, paymentId), pointerRow(payment))] : []),
+    ...(externalReference ? [put(referenceKey(clientId, externalReference, paymentId), row)] : []),
   ]
 }
 

@@ -1,5 +1,5 @@
-import { asEstimated, asMovedBy, eventNamesOf } from '../audit/judged/audit-event.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
+import { asEstimated, asMovedBy, eventNamesOf } from '../audit/judged/judge-events.ts'
 import { type Event, reversedEventName } from '../event/event.ts'
 import { requireEvent } from '../event/event-store.ts'
 import { EventSchema } from '../event/read-events.ts'

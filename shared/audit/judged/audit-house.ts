@@ -30,7 +30,7 @@ import {
   type HouseDifference,
   withClient,
 } from '../../verdict/difference.ts'
-import { compareWithNotes, type Note, readNotes } from './audit-noted.ts'
+import { compareWithNotes, type Note, readNotes } from './audit-registers.ts'
 import { readTrail } from './client-books.ts'
 
 /**
