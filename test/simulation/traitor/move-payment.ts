@@ -10,9 +10,9 @@ import { rowsOf } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
 
 /**
- * All writes that give a paid payment to another client so that the books still add up: the payment,
- * both shards and its events. Under its own id, or under a new id that fits the other client. Empty
- * if the role may not write them.
+ * All writes that give a paid payment to another client so that the books still add up: payment,
+ * both shards and events. Under its own id, or under a new id that fits the other client. Empty if
+ * the role may not write them.
  */
 export function movePayment(
   world: Pick<World, 'table'>,

@@ -1,8 +1,8 @@
 /**
- * Goal: a function that a stranger has taken over can pay no rupiah of one client to another. Method:
- * one function writes whatever its role allows, drawn from the manifest, while merchants sell and
- * operators pay out. Among its writes are those that move a paid payment with all its figures.
- * `npm run traitor` runs more seeds.
+ * Goal: a function that a stranger has taken over can pay no rupiah of one client to another.
+ * Method: one function writes whatever its role allows, drawn from the manifest, while merchants
+ * sell and operators pay out. Among its writes are those that move a paid payment with all its
+ * figures. `npm run traitor` runs more seeds.
  */
 import { expect, it } from 'vitest'
 import { MANIFEST } from '../../../functions/manifest.ts'
