@@ -140,12 +140,13 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
   UpdateItem: ['SUSPENSE'],
 })
 
-const SETTLEMENT_AUDIT: TableAccess = {
+/** Of a payment whose id does not fit its client it looks for the client. */
+const SETTLEMENT_AUDIT: TableAccess = allAccess(ALL_CLIENTS, {
   GetItem: ['AUDIT', 'CLIENT', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
   Query: ['ADJUSTMENT', 'AUDIT', 'JOURNAL', 'LEDGER'],
   indexes: ['by-owner'],
-}
+})
 
 /** It writes a verdict and changes no money. */
 const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
@@ -156,7 +157,7 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
   indexes: ['by-open', 'by-status'],
 })
 
-export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, ALL_CLIENTS, {
+export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
   GetItem: ['NOTED'],
   BatchGetItem: ['SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
