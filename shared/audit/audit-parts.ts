@@ -14,10 +14,8 @@ import {
   MAX_DIFFERENCES,
 } from '../verdict/difference.ts'
 import { readSettlementVerdict, requestAudit } from '../verdict/settlement-verdict-store.ts'
-import { auditStrayEvents } from './judged/audit-event.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { auditHouse } from './judged/audit-house.ts'
-import { judgeById, judgePayments } from './judged/audit-payments.ts'
 import { auditRegistration } from './judged/audit-registers.ts'
 import { auditSettlement } from './judged/audit-settlement.ts'
 import {
@@ -26,6 +24,8 @@ import {
   ownedPayments,
   readClientBooks,
 } from './judged/client-books.ts'
+import { auditStrayEvents } from './judged/judge-events.ts'
+import { judgeById, judgePayments } from './judged/judge-payments.ts'
 
 export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
 

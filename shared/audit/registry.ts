@@ -51,7 +51,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   ],
   payment: [
     ['derived', 'its key and its kind', 'id', 'entity'],
-    ['derived', 'its events, and the list of its client', 'owner'],
+    ['derived', 'its id, which is derived from both', 'owner', 'key_digest'],
     ['derived', 'its event and the counts of its shard', 'status'],
     ['derived', 'its status', ...WORK],
     ['derived', 'the tariff and its final fee', 'provider_fee_minor', 'markup_minor', 'net_minor'],
@@ -147,9 +147,16 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'its payment, settlement or adjustment',
       ...['type', 'posted_at', 'gross_minor', 'fee_minor', 'markup_minor', 'net_minor'],
       ...['provider_minor', 'bank_minor', 'suspense_minor', 'house_minor', 'payment_id'],
-      ...['recredited_settlement_id', 'payment_count', 'stands_for_entry_id', 'stands_for_type'],
-      ...['stands_for_posted_at', 'proven_minor', 'proven_eligible_at', 'provider_transaction_id'],
-      ...['provider_settled_at', 'external_reference', 'method', 'channel_code', 'paid_at'],
+      ...['recredited_settlement_id', 'payment_count', 'proven_minor', 'proven_eligible_at'],
+      ...[
+        'provider_transaction_id',
+        'provider_settled_at',
+        'external_reference',
+        'method',
+        'channel_code',
+        'paid_at',
+        'adjustment_reference',
+      ],
     ],
   ],
   house_entry: [
@@ -174,11 +181,10 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   ],
   adjustment: [
     ['derived', 'its key', 'client_id', 'reference'],
-    ['derived', 'its entry', 'eligible_at'],
     [
       'trail',
       'its adjust-ledger',
-      ...['kind', 'amount_minor', 'provider_transaction_id', 'notes', 'entry_id'],
+      ...['kind', 'amount_minor', 'provider_transaction_id', 'notes', 'entry_id', 'eligible_at'],
     ],
   ],
   settlement: [
@@ -195,7 +201,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'derived',
       'its entries',
       ...['gross_minor', 'fee_minor', 'markup_minor', 'net_minor', 'payment_count'],
-      ...['recredited_minor', 'unproven_minor', 'entry_count', 'digest', 'totals', 'left_out'],
+      ...['recredited_minor', 'unproven_minor', 'entry_count', 'digest', 'totals'],
     ],
     ['derived', 'its kind', 'currency'],
     ['derived', 'its status', ...WORK, 'due_at'],
@@ -209,7 +215,6 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   suspense: [
     ['derived', 'its key and its kind', 'suspense_id', 'provider', ...INDEXED],
     ['derived', 'the alert that is due', ...WORK],
-    ['derived', 'its payment', 'client_id'],
     [
       'derived',
       'its house entries',
@@ -217,11 +222,20 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     ],
     ['trail', 'resolve-suspense, or its house entries', 'status', 'resolution', 'notes'],
     [
-      'fact',
-      'what was held or found',
-      ...['kind', 'cause', 'amount_minor', 'payment_id', 'provider_payment_id', 'created_at'],
+      'derived',
+      'its row in the register',
+      ...['kind', 'cause', 'amount_minor', 'payment_id', 'client_id', 'provider_payment_id'],
+      'created_at',
     ],
     ['changing', 'the alert, until it is published', 'due_at'],
+  ],
+  noted: [
+    ['derived', 'its key', 'suspense_id', 'client_id'],
+    [
+      'derived',
+      'its item in suspense',
+      ...['kind', 'cause', 'amount_minor', 'payment_id', 'provider_payment_id', 'created_at'],
+    ],
   ],
   verdict: [
     [

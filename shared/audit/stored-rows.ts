@@ -13,6 +13,7 @@ import {
   type SettlementId,
   SettlementIdSchema,
 } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { entryRow, parseEntry } from '../journal/entry-store.ts'
 import { HouseEntrySchema, HouseTotalSchema, rowDayOf } from '../journal/house-store.ts'
 import { ShardSchema, shardRow } from '../ledger/shard-store.ts'
@@ -27,7 +28,7 @@ import { PaymentSchema } from '../payment/payment-store.ts'
 import { AdjustmentSchema } from '../posting/adjustment-store.ts'
 import { SettlementSchema } from '../settlement/settlement.ts'
 import { bankReferenceRow, settlementRow } from '../settlement/settlement-store.ts'
-import { SuspenseSchema } from '../suspense/suspense.ts'
+import { NotedSchema, SuspenseSchema } from '../suspense/suspense.ts'
 import { suspenseRow } from '../suspense/suspense-store.ts'
 import { headRow } from '../sync/head-store.ts'
 import { HeadSchema } from '../sync/job-store.ts'
@@ -38,7 +39,7 @@ import { TimestampSchema } from '../time.ts'
 import { ClientVerdictSchema } from '../verdict/client-verdict-store.ts'
 import { compare, type Difference, toValue } from '../verdict/difference.ts'
 import { DeliveryAttemptSchema, DeliverySchema } from '../webhook/delivery/delivery.ts'
-import { deliveryRow } from '../webhook/delivery/delivery-store.ts'
+import { deliveryRow, keyOfDelivery } from '../webhook/delivery/delivery-store.ts'
 import { SealedEndpointSchema } from '../webhook/endpoint/endpoint.ts'
 import { endpointRow } from '../webhook/endpoint/endpoint-store.ts'
 import { attemptRow } from '../webhook/send/attempt-store.ts'
@@ -80,13 +81,13 @@ const KINDS: Readonly<Record<string, Remake>> = {
   },
   delivery: (item) => {
     const delivery = v.parse(DeliverySchema, item)
-    const { deliveryId } = delivery
-    return row(keys.deliveryKey(deliveryId), deliveryRow({ ...delivery, ...ttlOf(item) }))
+    return row(keyOfDelivery(delivery), deliveryRow({ ...delivery, ...ttlOf(item) }))
   },
   attempt: (item) => {
     const attempt = v.parse(DeliveryAttemptSchema, item)
     const deliveryId = v.parse(DeliveryIdSchema, keys.idOf(item.pk))
-    return row(keys.attemptKey(deliveryId, attempt.number), attemptRow(attempt))
+    const key = keys.isTestKey(item) ? keys.testAttemptKey : keys.attemptKey
+    return row(key(deliveryId, attempt.number), attemptRow(attempt))
   },
   shard: (item) => {
     const number = keys.shardNumberOf(item.sk)
@@ -121,6 +122,10 @@ const KINDS: Readonly<Record<string, Remake>> = {
     const { dueAt } = v.parse(Due, item)
     return row(keys.suspenseKey(suspense.suspenseId), suspenseRow({ ...suspense, dueAt }))
   },
+  noted: (item) => {
+    const noted = v.parse(NotedSchema, item)
+    return row(keys.notedKey(noted), noted)
+  },
   verdict: (item) => row(keyOf(item), v.parse(ClientVerdictSchema, item)),
   audit_record: (item) => {
     const record = v.parse(AuditRecordSchema, item)
@@ -150,14 +155,10 @@ function ownerOf({ pk }: keys.Key) {
 }
 
 /** When the table deletes the row. */
-export function ttlOf(item: Item): { readonly ttl: number | undefined } {
-  return v.parse(Ttl, item)
+export function ttlOf({ ttl }: Item): { readonly ttl: number | undefined } {
+  return { ttl: ifValid(v.number(), ttl) }
 }
 
-const Ttl = v.pipe(
-  v.object({ ttl: v.optional(v.number()) }),
-  v.transform(({ ttl }) => ({ ttl })),
-)
 const Due = v.object({ dueAt: v.optional(TimestampSchema) })
 
 const PointerSchema = v.object({ paymentId: PaymentIdSchema })
@@ -169,6 +170,7 @@ function settlementIdOf(item: Item): SettlementId {
 const KIND_OF_SK: Readonly<Record<string, string>> = {
   'ENDPOINTS GONE': 'deleted_endpoint',
   'DELIVERY ATTEMPT': 'attempt',
+  'TEST ATTEMPT': 'attempt',
   'LEDGER SHARD': 'shard',
   'LEDGER WINDOW': 'window',
   'AUDIT HEAD': 'audit_head',
@@ -182,6 +184,7 @@ const KIND_OF_PARTITION: Readonly<Record<string, string>> = {
   AUDIT: 'audit_record',
   DESTINATION: 'pointer',
   REFERENCE: 'pointer',
+  TEST: 'delivery',
 }
 
 /** The kind of a row by its key, and where one key may have two kinds, by its attributes. */
@@ -223,8 +226,9 @@ export function rowDifferences(
   kind: string,
   id: string,
   derived: object,
-  stored: object,
+  stored: object | undefined,
 ): readonly Difference[] {
+  if (stored === undefined) return compare(kind, id, 'present', 'missing')
   const [expected, found] = [flattened(derived), flattened(stored)]
   return differing(expected, found).flatMap((name) => {
     const [one, other] = [toValue(expected[name]), toValue(found[name])]

@@ -100,13 +100,10 @@ async function nextLink(deps: RecordDeps, { clientId, key, ...fields }: NewRecor
     previous: before?.digest,
   }
   const head: AuditHead = { number, digest: digestOf(record) }
+  const row = auditRecordRow(record, { clientId, id })
   return {
     at,
-    auditRecord: put(
-      auditRecordKey(record.subject, at, id),
-      auditRecordRow(record, { clientId, id }),
-      isNew,
-    ),
+    auditRecord: put(auditRecordKey(record.subject, at, id), row, isNew),
     auditHead: put(
       auditHeadKey(record.subject),
       head,

@@ -134,6 +134,7 @@ function planAdjustment(
     ...figuresOf(amountMinor, ZERO, ZERO),
     providerMinor: row?.providerMinor,
     bankMinor: kind === 'recovered' ? amountMinor : ZERO,
+    adjustmentReference: reference,
     providerTransactionId,
   })
   const adjustment: Adjustment = { ...figures, entryId: entry.entryId, eligibleAt: postedAt }
@@ -157,6 +158,7 @@ function planAdjustment(
     reference,
     provider_transaction_id: providerTransactionId ?? null,
     entry_id: entry.entryId,
+    eligible_at: postedAt,
     notes: input.notes ?? null,
   }
   const record = { subject: clientId, clientId, operator, action: 'adjust-ledger', after }

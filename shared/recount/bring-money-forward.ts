@@ -1,6 +1,6 @@
-import { eventNamesOf } from '../audit/judged/audit-event.ts'
-import { auditMoney } from '../audit/judged/audit-payment.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
+import { eventNamesOf } from '../audit/judged/judge-events.ts'
+import { isMoneySound } from '../audit/judged/judge-payments.ts'
 import { referenceOf } from '../ids.ts'
 import { type Entry, fieldsText } from '../journal/entry.ts'
 import { moveMoney } from '../journal/payment-money.ts'
@@ -187,8 +187,7 @@ function explainedStrays(
   const isWrong = entries.some(
     ({ entry }) => (expected.get(entry.entryId) ?? fieldsText(entry)) !== fieldsText(entry),
   )
-  const isSound =
-    auditMoney({ ...after, moneyVersion: (before.moneyVersion ?? 0) + 1 }).length === 0
+  const isSound = isMoneySound({ ...after, moneyVersion: (before.moneyVersion ?? 0) + 1 })
   if (isWrong || !isSound) return { entries: [], events: [] }
   return {
     entries: entries.filter(({ entry }) => expected.has(entry.entryId)),

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { auditEvent } from '../audit/judged/audit-event.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
+import { judgeEvent } from '../audit/judged/judge-events.ts'
 import { mapInChunks } from '../chunks.ts'
 import { typeOfEvent } from '../event/event.ts'
 import { type PaymentId, paymentIdOf, referenceOf } from '../ids.ts'
@@ -56,7 +56,7 @@ export async function planForward(
     if (payment?.clientId !== books.clientId || isForeign(payment)) return undefined
     if (payment.status === 'succeeded') return bringMoneyForward(deps, books, payment, strays)
     const hasEnded = payment.status !== 'creating' && payment.status !== 'pending'
-    return hasEnded ? undefined : planEnd(deps, payment, strays)
+    return hasEnded ? undefined : planEnd(deps, books, payment, strays)
   })
   return repairs.flatMap((repair) => repair ?? [])
 }
@@ -70,6 +70,7 @@ export async function planForward(
  */
 async function planEnd(
   deps: RecountDeps,
+  books: ClientBooks,
   payment: StoredPayment,
   { events, entries }: Strays,
 ): Promise<Repair | undefined> {
@@ -82,7 +83,8 @@ async function planEnd(
   if (!endPlan) return undefined
   const { after, steps } = endPlan
   // The event must match the repaired payment.
-  if (stray && auditEvent(after, { ...stray.event, item: stray.item }, deps.now()).length > 0)
+  const by = { clientId: books.clientId, now: deps.now() }
+  if (stray && judgeEvent(after, { ...stray.event, item: stray.item }, by).length > 0)
     return undefined
   return {
     subject: after.paymentId,

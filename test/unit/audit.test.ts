@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { slicesSince } from '../../shared/audit/audit-parts.ts'
-import { auditEvent } from '../../shared/audit/judged/audit-event.ts'
-import { auditPayment } from '../../shared/audit/judged/audit-payment.ts'
 import { auditBank, registeredAccounts } from '../../shared/audit/judged/audit-settlement.ts'
+import { paymentRules } from '../../shared/audit/judged/derive-payment.ts'
+import { judgeEvent } from '../../shared/audit/judged/judge-events.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { type Settlement } from '../../shared/settlement/settlement.ts'
 import {
@@ -63,9 +63,7 @@ it.each<[name: string, from: Timestamp, to: Timestamp, (time: Timestamp) => Part
   ['due_at', early, addMs(tomorrow, 2 * HOUR_MS), (dueAt) => ({ dueAt, expiresAt: tomorrow })],
 ])('the %s of a payment is possible from %s to %s', (name, from, to, fieldsAt) => {
   const found = [addMs(from, -1), from, to, addMs(to, 1)].map((time) =>
-    auditPayment({ ...payment, ...fieldsAt(time) }, {}, { clientId: client.clientId, now }).map(
-      ({ what }) => what,
-    ),
+    paymentRules({ ...payment, ...fieldsAt(time) }, now).map(({ what }) => what),
   )
 
   expect(found.map((names) => names.includes(`payment.${name}`))).toStrictEqual([
@@ -110,7 +108,8 @@ it.each([
 ])('a missing event %s ninety days from the end of its payment', (_, ms, reported) => {
   const at = addMs(payment.transitions.at(-1)?.at ?? payment.createdAt, 90 * DAY_MS + ms)
 
-  expect(auditEvent(payment, { name: 'payment.succeeded', item: undefined }, at)).toHaveLength(
+  const by = { clientId: client.clientId, now: at }
+  expect(judgeEvent(payment, { name: 'payment.succeeded', item: undefined }, by)).toHaveLength(
     reported,
   )
 })

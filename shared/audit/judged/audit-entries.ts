@@ -1,12 +1,15 @@
+import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
 import { ENTRY_SIDES, type Entry, fieldsText, isBalanced } from '../../journal/entry.ts'
 import { findEntry } from '../../journal/entry-store.ts'
+import { ZERO } from '../../money.ts'
+import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
-import type { Adjustment } from '../../posting/adjustment-store.ts'
+import { type Adjustment, AdjustmentSchema } from '../../posting/adjustment-store.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
 import { recreditEntry } from '../../settlement/close-settlement.ts'
-import { attributeName } from '../../table/attributes.ts'
+import { attributeName, FromItem } from '../../table/attributes.ts'
 import { paymentKey } from '../../table/keys.ts'
 import {
   compare,
@@ -15,8 +18,8 @@ import {
   onlyIf,
   tryToMake,
 } from '../../verdict/difference.ts'
-import { auditOwners } from './audit-payment.ts'
 import type { ClientBooks } from './client-books.ts'
+import { auditOwners } from './derive-payment.ts'
 
 const FIELDS = ['type', 'eligibleAt', 'postedAt', ...ENTRY_SIDES, 'providerTransactionId'] as const
 
@@ -31,6 +34,7 @@ export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries:
     deps,
     [...payments.values()].flatMap((payment) => payment ?? []),
   )
+  const adjustments = recordedAdjustments(books.clientRecords)
   const seenIds = new Set<string>()
   const auditSource = (entry: Entry): readonly Difference[] => {
     const { entryId: id, paymentId, type } = entry
@@ -47,10 +51,10 @@ export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries:
       ]
     }
     if (type === 'recredit') return auditRecredit(books, entry)
-    const adjustment = books.adjustments.find(({ entryId }) => entryId === id)
+    const adjustment = adjustments.find(({ entryId }) => entryId === id)
     return adjustment
       ? compareAdjustment(adjustment, entry)
-      : compare('entry', id, 'one of an adjustment', type)
+      : compare('entry', id, 'one of a recorded adjustment', type)
   }
   return entries.flatMap((entry) => {
     const isRepeated = seenIds.has(entry.entryId)
@@ -103,40 +107,76 @@ function auditRecredit({ settlements }: ClientBooks, entry: Entry): readonly Dif
     : compare('settlement', source.settlement.settlementId, 'figures that add up', 'different')
 }
 
-function compareAdjustment({ reference, ...adjustment }: Adjustment, entry: Entry | undefined) {
-  return entry === undefined
-    ? compare('entry', adjustment.entryId, `that of adjustment ${reference}`, 'missing')
-    : compareAll('entry', entry.entryId, [
-        ['type', adjustment.kind, entry.type],
-        ['net_minor', adjustment.amountMinor, entry.netMinor],
-        ['eligible_at', adjustment.eligibleAt, entry.eligibleAt],
-        ['provider_transaction_id', adjustment.providerTransactionId, entry.providerTransactionId],
-      ])
+type RecordedAdjustment = Omit<Adjustment, 'clientId'>
+
+const absent = () => undefined
+
+/** The record of an adjustment in the client's chain, which says all of it. */
+const AdjustmentRecord = v.pipe(
+  FromItem,
+  v.object({
+    ...v.omit(AdjustmentSchema, ['clientId', 'providerTransactionId', 'notes']).entries,
+    providerTransactionId: v.nullish(v.string(), absent),
+    notes: v.nullish(v.string(), absent),
+  }),
+)
+
+function recordedAdjustments(records: readonly AuditRecord[]): readonly RecordedAdjustment[] {
+  return records.flatMap(({ action, after }) =>
+    action === 'adjust-ledger' ? (ifValid(AdjustmentRecord, after) ?? []) : [],
+  )
 }
 
-/** Every adjustment has its entry and its record, and every record its adjustment. */
+function compareAdjustment(adjustment: RecordedAdjustment, entry: Entry | undefined) {
+  const { reference, entryId, kind, amountMinor, eligibleAt } = adjustment
+  if (entry === undefined)
+    return compare('entry', entryId, `that of adjustment ${reference}`, 'missing')
+  return compareAll('entry', entryId, [
+    ['type', kind, entry.type],
+    ['net_minor', amountMinor, entry.netMinor],
+    ['gross_minor', amountMinor, entry.grossMinor],
+    ['bank_minor', kind === 'recovered' ? amountMinor : ZERO, entry.bankMinor],
+    ['eligible_at', eligibleAt, entry.eligibleAt],
+    ['posted_at', eligibleAt, entry.postedAt],
+    ['adjustment_reference', reference, entry.adjustmentReference],
+    ['provider_transaction_id', adjustment.providerTransactionId, entry.providerTransactionId],
+  ])
+}
+
+/** Compares every recorded adjustment with its row and its entry. No row is unrecorded. */
 export async function auditAdjustments(
   deps: StoreDeps,
   { clientId, adjustments, clientRecords }: ClientBooks,
 ) {
-  const references = new Set(
-    clientRecords.flatMap(({ action, after }) => {
-      const reference = action === 'adjust-ledger' && after?.['reference']
-      return typeof reference === 'string' ? reference : []
-    }),
-  )
-  const lost = references.difference(new Set(adjustments.map(({ reference }) => reference)))
+  const recorded = recordedAdjustments(clientRecords)
+  const references = new Set(recorded.map(({ reference }) => reference))
   const found = await Promise.all(
-    adjustments.map(async (adjustment) => [
-      ...onlyIf(
-        !references.has(adjustment.reference),
-        compare('adjustment', adjustment.reference, 'recorded', 'not recorded'),
+    recorded.map(async (adjustment) => [
+      ...compareAdjustmentRow(
+        adjustment,
+        adjustments.find(({ reference }) => reference === adjustment.reference),
       ),
       ...compareAdjustment(adjustment, await findEntry(deps, clientId, adjustment)),
     ]),
   )
+  const unrecorded = adjustments.filter(({ reference }) => !references.has(reference))
   return [
     ...found.flat(),
-    ...[...lost].flatMap((reference) => compare('adjustment', reference, 'present', 'missing')),
+    ...unrecorded.flatMap(({ reference }) =>
+      compare('adjustment', reference, 'recorded', 'not recorded'),
+    ),
   ]
+}
+
+function compareAdjustmentRow(recorded: RecordedAdjustment, stored: Adjustment | undefined) {
+  const { reference } = recorded
+  if (stored === undefined) return compare('adjustment', reference, 'present', 'missing')
+  return compareAll('adjustment', reference, [
+    ['kind', recorded.kind, stored.kind],
+    ['amount_minor', recorded.amountMinor, stored.amountMinor],
+    ['entry_id', recorded.entryId, stored.entryId],
+    ['eligible_at', recorded.eligibleAt, stored.eligibleAt],
+    ['provider_transaction_id', recorded.providerTransactionId, stored.providerTransactionId],
+    ['notes', recorded.notes, stored.notes],
+  ])
 }

@@ -14,8 +14,8 @@ import { LEDGER_SHARDS } from '../../table/schema.ts'
 import { addMs, DAY_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { compare, compareAll, type Difference, onlyIf } from '../../verdict/difference.ts'
 import { auditAdjustments, auditEntries } from './audit-entries.ts'
-import { auditOwners } from './audit-payment.ts'
 import { type ClientBooks, type JudgeDeps, ownedPayments, storedPayment } from './client-books.ts'
+import { auditOwners } from './derive-payment.ts'
 
 /**
  * Compares a client's stored figures with its settlements, open payments and unsettled entries

@@ -6,7 +6,7 @@
  */
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { eventNamesOf } from '../../../shared/audit/judged/audit-event.ts'
+import { eventNamesOf } from '../../../shared/audit/judged/judge-events.ts'
 import { derivedUuid } from '../../../shared/ids.ts'
 import { readDetails } from '../../../shared/payment/payment-details.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'

@@ -1,4 +1,4 @@
-import { eventNamesOf } from '../../../shared/audit/judged/audit-event.ts'
+import { eventNamesOf } from '../../../shared/audit/judged/judge-events.ts'
 import { issueApiKey, revokeApiKey } from '../../../shared/client/api-key-store.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { type ClientId, slotOf, subjectOfPayment } from '../../../shared/ids.ts'

@@ -4,7 +4,7 @@
  */
 
 import { describe, expect } from 'vitest'
-import { judgeById } from '../../../shared/audit/judged/audit-payments.ts'
+import { judgeById } from '../../../shared/audit/judged/judge-payments.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
 import { standingFigures } from '../../../shared/journal/payment-money.ts'

@@ -2,11 +2,13 @@ import type { StoreDeps } from '../../deps.ts'
 import {
   type Event,
   envelopeBody,
+  RETENTION,
   reversedEventName,
   STATUS_EVENT_TYPES,
 } from '../../event/event.ts'
+import { eventRow } from '../../event/event-store.ts'
 import { EventSchema, eventPositionPages } from '../../event/read-events.ts'
-import { paymentOfSubject } from '../../ids.ts'
+import { type ClientId, eventIdFor, paymentOfSubject, subjectOfPayment } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import type { Movement } from '../../journal/payment-money.ts'
 import type { Payment } from '../../payment/payment.ts'
@@ -15,38 +17,37 @@ import { PaymentSchema } from '../../payment/payment-store.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
 import type { Item } from '../../table/attributes.ts'
 import { paymentKey } from '../../table/keys.ts'
-import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
-import { compare, type Difference, onlyIf, toValue, tryToMake } from '../../verdict/difference.ts'
-import { estimateOf } from './audit-payment.ts'
+import { addMs, DAY_MS, expiresAfter, type Timestamp } from '../../time.ts'
+import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
+import { rowDifferences, ttlOf } from '../stored-rows.ts'
 import type { ClientBooks } from './client-books.ts'
+import { estimateOf } from './derive-payment.ts'
 
-/** The event was written in its payment's transaction. */
-export function auditEvent(
+/** Derives the event that its payment's transaction wrote, and compares it with what is stored. */
+export function judgeEvent(
   payment: Payment,
   { name, item }: { readonly name: string; readonly item: Item | undefined },
-  now: Timestamp,
+  { clientId, now }: { readonly clientId: ClientId; readonly now: Timestamp },
 ): readonly Difference[] {
-  const { paymentId: id, clientId, transitions } = payment
+  const { paymentId: id, transitions } = payment
   const end = transitions.at(-1)
   if (item === undefined) {
     // Events outlive their deliveries, which are kept for ninety days.
     const mayBeGone = end !== undefined && addMs(end.at, 90 * DAY_MS) <= now
     return onlyIf(!mayBeGone, compare('event', id, name, undefined))
   }
-  const event = ifValid(EventSchema, item)
-  if (event === undefined) return compare('event', id, 'readable', 'unreadable')
-  const firedAt = movementOf(payment, event)?.notedAt ?? end?.at
+  const stored = ifValid(EventSchema, item)
+  if (stored === undefined) return compare('event', id, 'readable', 'unreadable')
+  const subject = subjectOfPayment(id)
+  const firedAt = movementOf(payment, stored)?.notedAt ?? end?.at ?? stored.firedAt
+  const event = { ...stored, subject, name, clientId, firedAt, eventId: eventIdFor(subject, name) }
   // The event has the fee that was known when it fired: the final fee, or the estimate.
-  const isBodyOfPayment = [payment, asEstimated(payment)].some(
-    (form) => bodyOf(form, event) === event.body,
-  )
-  // The content is never reported.
-  return [
-    ...compare('event.fired_at', id, firedAt, event.firedAt),
-    ...compare('event.owner', id, clientId, toValue(item['owner'])),
-    ...compare('event.entity', id, 'event', toValue(item['entity'])),
-    ...onlyIf(!isBodyOfPayment, compare('event.body', id, 'as in the payment', 'different')),
-  ]
+  const bodies = [payment, asEstimated(payment)].map((form) => bodyOf(form, event))
+  const body = bodies.find((one) => one === stored.body) ?? bodies[0] ?? ''
+  const born = expiresAfter(firedAt, RETENTION.eventMs)
+  const { ttl = 0 } = ttlOf(item)
+  const isKept = ttl >= born && ttl <= expiresAfter(addMs(now, DAY_MS), RETENTION.eventMs)
+  return rowDifferences('event', id, eventRow({ ...event, body, ttl: isKept ? ttl : born }), item)
 }
 
 export function asEstimated(payment: Payment): Payment {
