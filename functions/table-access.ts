@@ -85,7 +85,7 @@ export const PAYOUT_LISTS: TableAccess = allAccess(
   ALL_CLIENTS,
   listOf('SETTLEMENT', 'by-owner', 'by-status', 'by-due'),
   listOf('SUSPENSE', 'by-status'),
-  { GetItem: ['CLIENT', 'PAYMENT', 'VERDICT'] },
+  { GetItem: ['CLIENT', 'PAYMENT', 'VERDICT'], Query: ['AUDIT'] },
 )
 
 /** Test deliveries are shown, and no function behind the API writes them. */
