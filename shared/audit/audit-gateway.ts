@@ -48,6 +48,6 @@ function ownerOf({ clientId }: HouseDifference): string {
   return ifValid(ClientIdSchema, clientId) ?? GATEWAY_OWNER
 }
 
-function withoutClient({ clientId: _, ...difference }: HouseDifference): Difference {
-  return difference
+function withoutClient({ what, id, expected, found }: HouseDifference): Difference {
+  return { what, id, expected, found }
 }
