@@ -145,7 +145,7 @@ const SETTLEMENT_AUDIT: TableAccess = {
 
 /** It writes a verdict and changes no money. */
 const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
-  GetItem: ['JOURNAL'],
+  GetItem: ['JOURNAL', 'REFERENCE'],
   BatchGetItem: ['DELIVERY', 'DESTINATION', 'EVENT', 'JOURNAL', 'REFERENCE'],
   QueryFields: ['ENDPOINTS'],
   PutItem: ['VERDICT'],
@@ -154,7 +154,7 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
 
 export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, ALL_CLIENTS, {
   GetItem: ['NOTED'],
-  BatchGetItem: ['SUSPENSE'],
+  BatchGetItem: ['APIKEY', 'SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
   UpdateItem: ['VERDICT'],
 })

@@ -37,7 +37,7 @@ import { inflateText } from '../table/deflated-text.ts'
 import * as keys from '../table/keys.ts'
 import { TimestampSchema } from '../time.ts'
 import { ClientVerdictSchema } from '../verdict/client-verdict-store.ts'
-import { compare, type Difference, toValue } from '../verdict/difference.ts'
+import { compare, type Difference, toValue, tryToMake } from '../verdict/difference.ts'
 import { DeliveryAttemptSchema, DeliverySchema } from '../webhook/delivery/delivery.ts'
 import { deliveryRow } from '../webhook/delivery/delivery-store.ts'
 import { SealedEndpointSchema } from '../webhook/endpoint/endpoint.ts'
@@ -234,6 +234,19 @@ export function rowDifferences(
     const shown = isShown ? ([one, other] as const) : (['as derived', 'different'] as const)
     return compare(`${kind}.${name}`, id, ...shown)
   })
+}
+
+/** What differs in a row that holds its own facts: it is as its kind makes it, under its own key. */
+export function ownDifferences(item: Item, id: string): readonly Difference[] {
+  const stored = { ...item, pk: String(item['pk']), sk: String(item['sk']) }
+  const kind = kindOf(stored)
+  const made = tryToMake(() => remadeRow(stored))
+  if (made === undefined) return compare(kind, id, 'readable', 'unreadable')
+  const [key, ownKey] = [made.key, stored].map(({ pk, sk }) => `${pk} ${sk}`)
+  return [
+    ...compare(`${kind}.key`, id, key, ownKey),
+    ...rowDifferences(kind, id, made.fields, item),
+  ]
 }
 
 /** The details of a payment are shown by their members. */

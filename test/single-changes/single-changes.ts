@@ -40,11 +40,9 @@ export function keyOfRow({ pk, sk }: Raw): Key {
   return { pk: String(pk), sk: String(sk) }
 }
 
-const EVERYTHING = { loose: [], imprecise: [] }
-
 function changesOfRow(item: Raw): readonly SingleChange[] {
   const [kind, key] = [kindOfRow(item), keyOfRow(item)]
-  const attributes = tamperingsOf(opened(item), EVERYTHING).map((tampering) => ({
+  const attributes = tamperingsOf(opened(item)).map((tampering) => ({
     kind,
     attribute: tampering.name.split(' ', 1)[0],
     what: tampering.name,

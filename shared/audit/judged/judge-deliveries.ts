@@ -103,7 +103,7 @@ function deliveryRules(
     ],
     [
       'next_attempt_at',
-      (nextAttemptAt ?? createdAt) >= createdAt && (nextAttemptAt ?? '') <= latest,
+      !isDue || ((nextAttemptAt ?? createdAt) >= createdAt && (nextAttemptAt ?? '') <= latest),
       'within six hours',
       nextAttemptAt,
     ],
