@@ -69,7 +69,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   look('list-endpoints', { GetItem: ['CLIENT'], QueryFields: ['ENDPOINTS'] }),
   support(
     'send-test-event',
-    allAccess(RECORDING, { GetFields: ['ENDPOINTS'], PutItem: ['DELIVERY'] }),
+    allAccess(RECORDING, { GetFields: ['ENDPOINTS'], PutItem: ['TEST'] }),
     { sends: BOTH_LANES },
   ),
   look('get-payment', TIMELINE),

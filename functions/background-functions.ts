@@ -51,9 +51,9 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     // payments, API keys or the ledger. Of an event it reads only the bytes.
     table: {
       GetFields: ['EVENT'],
-      BatchGetItem: ['DELIVERY', 'ENDPOINTS'],
-      PutItem: ['DELIVERY', 'SUSPENSE'],
-      UpdateItem: ['DELIVERY', 'NOTED'],
+      BatchGetItem: ['DELIVERY', 'ENDPOINTS', 'TEST'],
+      PutItem: ['DELIVERY', 'SUSPENSE', 'TEST'],
+      UpdateItem: ['DELIVERY', 'NOTED', 'TEST'],
       UpdateFields: ['ENDPOINTS'],
     },
     sends: BOTH_LANES,

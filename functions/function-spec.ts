@@ -1,6 +1,6 @@
 import type { QueueName } from '../shared/queues.ts'
 import type { CallLimits } from '../shared/runtime/aws/client-options.ts'
-import type { TableAccess } from '../shared/table/access.ts'
+import type { TableAccess, UpdatedFields } from '../shared/table/access.ts'
 
 export type QueueSource = {
   readonly queue: QueueName
@@ -55,6 +55,8 @@ export type FunctionSpec = {
   readonly trigger: Trigger
   /** Partition kinds (table/keys.ts) by action, and indexes. The role has no other access. */
   readonly table: TableAccess
+  /** The attributes that its updates may name, by kind of item (updated-fields.ts). */
+  readonly updates: UpdatedFields
   readonly sends: readonly QueueName[]
   readonly alerts: boolean
   readonly secrets: readonly SecretAccess[]
@@ -139,7 +141,7 @@ export function answersClients({ name, trigger }: FunctionSpec): boolean {
   return trigger.kind === 'http' && name.startsWith('api-')
 }
 
-export type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | 'table'>>
+export type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | 'table' | 'updates'>>
 
 /**
  * Lambda assigns CPU time by memory: 1,769 MB are one CPU. With 512 MB a request computes for less
@@ -147,6 +149,7 @@ export type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | '
  * that does not answer.
  */
 export const DEFAULTS = {
+  updates: {},
   sends: [],
   alerts: false,
   secrets: [],

@@ -84,7 +84,7 @@ function simulationKeepsItsOrder(file: SourceFile): readonly string[] {
  * The simulation's folders in order. A file imports only from its own folder and earlier folders.
  */
 const SIMULATION_FOLDERS =
-  'world sometimes watching scenes promises histories crashes conformance'.split(' ')
+  'world sometimes watching scenes promises histories crashes conformance traitor'.split(' ')
 
 /** -1 outside the simulation, and in an unknown folder. */
 function simulationPlace(path: string): number {

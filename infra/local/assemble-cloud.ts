@@ -4,7 +4,7 @@ import { DeliveryIdSchema } from '../../shared/ids.ts'
 import { ifValid } from '../../shared/if-valid.ts'
 import { byQueue, QUEUE_NAMES, type QueueName } from '../../shared/queues.ts'
 import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
-import { deliveryKey, endpointKey } from '../../shared/table/keys.ts'
+import { deliveryKey, endpointKey, testDeliveryKey } from '../../shared/table/keys.ts'
 import { UPSTREAM } from '../../shared/table/upstream.ts'
 import { DeliverySchema } from '../../shared/webhook/delivery/delivery.ts'
 import { SealedEndpointSchema } from '../../shared/webhook/endpoint/endpoint.ts'
@@ -195,7 +195,8 @@ function secretsOfDeliveries(depsFor: ReturnType<typeof localDeps>): InboxSecret
   const { table, sealer } = depsFor(spec)
   return async (id) => {
     const deliveryId = ifValid(DeliveryIdSchema, id)
-    const [row] = deliveryId ? await table.getMany([deliveryKey(deliveryId)]) : []
+    const keys = deliveryId ? [deliveryKey(deliveryId), testDeliveryKey(deliveryId)] : []
+    const row = (await table.getMany(keys)).find((item) => item !== undefined)
     const delivery = ifValid(DeliverySchema, row)
     const [owner] = delivery ? await table.getMany([endpointKey(delivery)]) : []
     const { sealedSecret } = ifValid(SealedEndpointSchema, owner) ?? {}

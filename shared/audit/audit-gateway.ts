@@ -5,7 +5,7 @@ import { alertDifferences, recordFindings } from '../verdict/client-verdict-stor
 import { confirmedDifferences, type HouseDifference } from '../verdict/difference.ts'
 import { REGISTER, SUSPENSE } from './audit-parts.ts'
 import { auditHouse } from './judged/audit-house.ts'
-import { auditRegister } from './judged/audit-register.ts'
+import { auditRegister } from './judged/audit-registers.ts'
 
 type GatewayDeps = Pick<Deps, 'table' | 'alerts' | 'sleep' | 'now' | 'log'>
 

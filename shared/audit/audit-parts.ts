@@ -16,7 +16,7 @@ import {
 import { readSettlementVerdict, requestAudit } from '../verdict/settlement-verdict-store.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { auditHouse } from './judged/audit-house.ts'
-import { auditRegistration } from './judged/audit-register.ts'
+import { auditRegistration } from './judged/audit-registers.ts'
 import { auditSettlement, auditWitnesses } from './judged/audit-settlement.ts'
 import {
   auditTrails,

@@ -155,6 +155,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
         'method',
         'channel_code',
         'paid_at',
+        'adjustment_reference',
       ],
     ],
   ],
@@ -180,11 +181,10 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   ],
   adjustment: [
     ['derived', 'its key', 'client_id', 'reference'],
-    ['derived', 'its entry', 'eligible_at'],
     [
       'trail',
       'its adjust-ledger',
-      ...['kind', 'amount_minor', 'provider_transaction_id', 'notes', 'entry_id'],
+      ...['kind', 'amount_minor', 'provider_transaction_id', 'notes', 'entry_id', 'eligible_at'],
     ],
   ],
   settlement: [

@@ -39,7 +39,7 @@ import { TimestampSchema } from '../time.ts'
 import { ClientVerdictSchema } from '../verdict/client-verdict-store.ts'
 import { compare, type Difference, toValue, tryToMake } from '../verdict/difference.ts'
 import { DeliveryAttemptSchema, DeliverySchema } from '../webhook/delivery/delivery.ts'
-import { deliveryRow } from '../webhook/delivery/delivery-store.ts'
+import { deliveryRow, keyOfDelivery } from '../webhook/delivery/delivery-store.ts'
 import { SealedEndpointSchema } from '../webhook/endpoint/endpoint.ts'
 import { endpointRow } from '../webhook/endpoint/endpoint-store.ts'
 import { attemptRow } from '../webhook/send/attempt-store.ts'
@@ -81,13 +81,13 @@ const KINDS: Readonly<Record<string, Remake>> = {
   },
   delivery: (item) => {
     const delivery = v.parse(DeliverySchema, item)
-    const { deliveryId } = delivery
-    return row(keys.deliveryKey(deliveryId), deliveryRow({ ...delivery, ...ttlOf(item) }))
+    return row(keyOfDelivery(delivery), deliveryRow({ ...delivery, ...ttlOf(item) }))
   },
   attempt: (item) => {
     const attempt = v.parse(DeliveryAttemptSchema, item)
     const deliveryId = v.parse(DeliveryIdSchema, keys.idOf(item.pk))
-    return row(keys.attemptKey(deliveryId, attempt.number), attemptRow(attempt))
+    const key = keys.isTestKey(item) ? keys.testAttemptKey : keys.attemptKey
+    return row(key(deliveryId, attempt.number), attemptRow(attempt))
   },
   shard: (item) => {
     const number = keys.shardNumberOf(item.sk)
@@ -170,6 +170,7 @@ function settlementIdOf(item: Item): SettlementId {
 const KIND_OF_SK: Readonly<Record<string, string>> = {
   'ENDPOINTS GONE': 'deleted_endpoint',
   'DELIVERY ATTEMPT': 'attempt',
+  'TEST ATTEMPT': 'attempt',
   'LEDGER SHARD': 'shard',
   'LEDGER WINDOW': 'window',
   'AUDIT HEAD': 'audit_head',
@@ -183,6 +184,7 @@ const KIND_OF_PARTITION: Readonly<Record<string, string>> = {
   AUDIT: 'audit_record',
   DESTINATION: 'pointer',
   REFERENCE: 'pointer',
+  TEST: 'delivery',
 }
 
 /** The kind of a row by its key, and where one key may have two kinds, by its attributes. */

@@ -9,6 +9,7 @@ import { putShards } from '../ledger/shard-store.ts'
 import { putWindow } from '../ledger/window-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Page } from '../page.ts'
+import { fieldsFrom } from '../table/attributes.ts'
 import { clientKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
@@ -114,7 +115,7 @@ export async function changeClient(
     }
     const dtos = { before: toClientDto(before), after: toClientDto(after) }
     const record = { subject: clientId, clientId, operator, action: 'update-client', ...dtos }
-    const set = Object.fromEntries(fields.map((field) => [field, after[field]]))
+    const set = fieldsFrom(fields.map((field) => [field, after[field]]))
     const remove = fields.filter((field) => after[field] === undefined)
     const isAsRead = all(exists, ...CHANGEABLE.map((field) => unchanged(field, before[field])))
     const steps = { client: update(clientKey(clientId), { set, remove }, isAsRead) }

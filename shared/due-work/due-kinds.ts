@@ -11,7 +11,7 @@ import type { ProviderOperation } from '../provider/provider.ts'
 import { callsPerMinute, notePause, quotaWindow, takeCalls } from '../provider/quota-store.ts'
 import { checkSuspenseAlert } from '../suspense/record-suspense.ts'
 import type { Item } from '../table/attributes.ts'
-import { isSuspenseKey, rowKeyOf } from '../table/keys.ts'
+import { isSuspenseKey, isTestKey, rowKeyOf } from '../table/keys.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
 import { checkAbandonedDelivery } from '../webhook/delivery/alert-abandoned.ts'
@@ -46,7 +46,10 @@ export const DUE_PAYMENTS: DueKind = {
 export const DUE_DELIVERIES: DueKind = {
   work: 'delivery',
   batchSize: () => 8,
-  read: (deps, rows) => deps.table.getMany(rows.map((row) => rowKeyOf('DELIVERY', row))),
+  read: (deps, rows) =>
+    deps.table.getMany(
+      rows.map((row) => (isTestKey(row) ? rowKeyOf('TEST', row) : rowKeyOf('DELIVERY', row))),
+    ),
   check: (deps, { id }) => checkOverdueDelivery(deps, v.parse(DeliveryIdSchema, id)),
 }
 
@@ -57,7 +60,11 @@ export const DUE_ALERTS: DueKind = {
   read: (deps, rows) =>
     deps.table.getMany(
       rows.map((row) =>
-        isSuspenseKey(row) ? rowKeyOf('SUSPENSE', row) : rowKeyOf('DELIVERY', row),
+        isSuspenseKey(row)
+          ? rowKeyOf('SUSPENSE', row)
+          : isTestKey(row)
+            ? rowKeyOf('TEST', row)
+            : rowKeyOf('DELIVERY', row),
       ),
     ),
   check: (deps, due) =>

@@ -37,25 +37,28 @@ export function requireEvent({ subject, name }: NamedEvent): Step {
   return guard(eventKey(subject, name), exists)
 }
 
-const BodyOnly = v.optional(v.object({ body: v.unknown() }))
+const BodyAndOwner = v.optional(v.object({ body: v.unknown(), owner: v.unknown() }))
 
 /**
  * An event's deliveries run at about the same time, so a function keeps the event's bytes for ten
  * seconds. Only an erasure changes them, and it is refused while a delivery is in progress.
- * Undefined if the event is missing, or its bytes cannot be read.
+ * Undefined if the event is missing or of another client, or its bytes cannot be read.
  */
 export async function findEventBody(
   deps: StoreDeps & Pick<Deps, 'memory'>,
-  event: NamedEvent,
+  event: NamedEvent & { readonly clientId: string },
 ): Promise<string | undefined> {
   const key = eventKey(event.subject, event.name)
-  const cacheKey = `${key.pk} ${key.sk}`
+  const cacheKey = `${key.pk} ${key.sk} ${event.clientId}`
   const bodies = (deps.memory.eventBodies ??= new Map())
   const cached = bodies.get(cacheKey)
   const now = deps.now()
   if (cached && isFresh(cached, now)) return cached.reading
-  const read = deps.table.getFields(key, ['body'])
-  const reading = read.then((item) => inflateText(v.parse(BodyOnly, item)?.body))
+  const read = deps.table.getFields(key, ['body', 'owner'])
+  const reading = read.then((item) => {
+    const { body, owner } = v.parse(BodyAndOwner, item) ?? {}
+    return owner === event.clientId ? inflateText(body) : undefined
+  })
   if (bodies.size >= 100) bodies.clear()
   bodies.set(cacheKey, { reading, from: now, until: addMs(now, 10 * SECOND_MS) })
   const forget = () => void (bodies.get(cacheKey)?.reading === reading && bodies.delete(cacheKey))

@@ -48,6 +48,8 @@ export const EntrySchema = v.object({
    */
   provenMinor: v.optional(MinorSchema),
   provenEligibleAt: v.optional(TimestampSchema),
+  /** Of an adjustment; only operators see it. */
+  adjustmentReference: v.optional(v.string()),
   providerTransactionId: v.optional(v.string()),
   providerSettledAt: v.optional(TimestampSchema),
   externalReference: v.optional(v.string()),

@@ -1,5 +1,6 @@
 import type { ClientId } from '../ids.ts'
 import type { PaymentStatus } from '../payment-status.ts'
+import { fieldsFrom } from '../table/attributes.ts'
 import { shardKey, windowKey } from '../table/keys.ts'
 import {
   absent,
@@ -29,10 +30,7 @@ export function correctShards(
 ): Step {
   return update(
     shardKey(clientId, 0),
-    {
-      add: Object.fromEntries(gaps),
-      ...(gaps.has('creditedMinor') && { set: { creditedAt: at } }),
-    },
+    { add: fieldsFrom(gaps), ...(gaps.has('creditedMinor') && { set: { creditedAt: at } }) },
     all(
       exists,
       unchanged('creditedAt', first.creditedAt),
@@ -42,7 +40,7 @@ export function correctShards(
 }
 
 /** Zero and absent are the same figure. */
-function isStill(field: string, value: number): Condition {
+function isStill<Field extends string>(field: Field, value: number): Condition<Field> {
   return value === 0 ? any(absent(field), equals(field, 0)) : equals(field, value)
 }
 

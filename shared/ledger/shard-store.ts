@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { type ClientId, type PaymentId, slotOf } from '../ids.ts'
 import { type Minor, MinorSchema, ZERO } from '../money.ts'
 import type { PaymentStatus } from '../payment-status.ts'
+import { fieldsFrom } from '../table/attributes.ts'
 import { type Key, shardKey } from '../table/keys.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
 import {
@@ -72,7 +73,8 @@ export function countTransition(payment: CountedPayment): Step {
 }
 
 function countChanges({ from, to }: Pick<CountedPayment, 'from' | 'to'>) {
-  return { [COUNT_FIELD[to]]: 1, ...(from !== undefined && { [COUNT_FIELD[from]]: -1 }) }
+  const left = from === undefined ? [] : [[COUNT_FIELD[from], -1] as const]
+  return fieldsFrom([[COUNT_FIELD[to], 1], ...left])
 }
 
 export function creditShard(

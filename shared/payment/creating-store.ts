@@ -14,18 +14,19 @@ import {
   put,
   type Step,
   unchanged,
+  update,
 } from '../table/step.ts'
 import type { WriteOutcome } from '../table/table.ts'
 import { DAY_MS, epochMs, expiresAfter, SECOND_MS, type Timestamp } from '../time.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
 import { NO_DETAILS, storedDetails } from './payment-details.ts'
-import { changePayment, endFields, isCreating, storedOwnRow } from './payment-store.ts'
+import { endFields, isCreating, storedOwnRow } from './payment-store.ts'
 
-export function isAttempt(attempt: number): Condition {
+export function isAttempt(attempt: number) {
   return equals('attempt', attempt)
 }
 
-export function leaseIsOver(now: Timestamp): Condition {
+export function leaseIsOver(now: Timestamp) {
   return any(absent('leaseUntil'), atMost('leaseUntil', now))
 }
 
@@ -49,7 +50,7 @@ export function creatingRow(creating: CreatingPayment) {
 }
 
 function dueFields({ paymentId, dueAt }: Pick<Payment, 'paymentId' | 'dueAt'>) {
-  return dueAt === undefined ? {} : dueWork('payment', paymentId, dueAt)
+  return dueAt === undefined ? undefined : dueWork('payment', paymentId, dueAt)
 }
 
 /** `creating` to `pending`. Refused when a capture was remembered that the caller does not know. */
@@ -146,7 +147,7 @@ export function claimTakeover(
     leaseUntil,
     mayExistUpstream,
     providerAttempts,
-    ...(!remembers && dueFields(next)),
+    ...(remembers ? undefined : dueFields(next)),
   }
   const isFree = all(isCreating, isAttempt(next.attempt - 1), leaseIsOver(now))
   const isAsRead = all(
@@ -154,12 +155,13 @@ export function claimTakeover(
     unchanged('erasedAt', read.erasedAt),
     (remembers ? present : absent)('rememberedProviderPaymentIds'),
   )
-  return changePayment(
-    deps,
-    next.paymentId,
-    { set, remove: ['failure', 'ttl', ...(erasedAt === undefined ? ['erasedAt'] : [])] },
+  const keptErasure = erasedAt === undefined ? (['erasedAt'] as const) : []
+  const step = update(
+    paymentKey(next.paymentId),
+    { set, remove: ['failure', 'ttl', ...keptErasure] },
     all(isFree, isAsRead),
   )
+  return deps.table.write(step)
 }
 
 /** `forgettable`: no attempt left anything at the provider. */
@@ -176,16 +178,17 @@ export async function releaseAttempt(
   const { paymentId } = creating
   const isThisAttempt = all(isCreating, isAttempt(creating.attempt))
   const ttl = forgettable ? expiresAfter(deps.now(), 90 * DAY_MS) : undefined
-  const changes = { set: { ...end, ttl }, remove: ['leaseUntil', ...DUE_WORK_FIELDS] }
-  const outcome = await changePayment(
-    deps,
-    paymentId,
-    changes,
+  const step = update(
+    paymentKey(paymentId),
+    { set: { ...end, ttl }, remove: ['leaseUntil', ...DUE_WORK_FIELDS] },
     all(isThisAttempt, absent('rememberedProviderPaymentIds')),
   )
+  const outcome = await deps.table.write(step)
   if (outcome.applied || outcome.item?.['rememberedProviderPaymentIds'] === undefined)
     return outcome
-  return changePayment(deps, paymentId, { set: end, remove: ['leaseUntil'] }, isThisAttempt)
+  return deps.table.write(
+    update(paymentKey(paymentId), { set: end, remove: ['leaseUntil'] }, isThisAttempt),
+  )
 }
 
 /** Remembers a capture that came during the attempt; it is checked when the lease ends. */
@@ -196,10 +199,6 @@ export function rememberCapture(
   dueAt: Timestamp,
 ): Promise<WriteOutcome> {
   const add = { rememberedProviderPaymentIds: new Set([providerPaymentId]) }
-  return changePayment(
-    deps,
-    paymentId,
-    { add, set: dueFields({ paymentId, dueAt }), remove: ['ttl'] },
-    isCreating,
-  )
+  const set = { id: paymentId, ...dueWork('payment', paymentId, dueAt) }
+  return deps.table.write(update(paymentKey(paymentId), { add, set, remove: ['ttl'] }, isCreating))
 }

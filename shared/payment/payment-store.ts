@@ -12,8 +12,6 @@ import {
   absent,
   all,
   any,
-  type Changes,
-  type Condition,
   DUE_WORK_FIELDS,
   dueWork,
   equals,
@@ -165,10 +163,10 @@ export function endFields({ transitions, paidAt }: Payment) {
   return { endedBy: end?.source, endedAt: end?.at === paidAt ? undefined : end?.at }
 }
 
-const isPending: Condition = equals('status', 'pending')
+const isPending = equals('status', 'pending')
 
 /** After our expiry has begun, a cancel at the provider may be ours. */
-function mayBecome(status: PaymentStatus): Condition {
+function mayBecome(status: PaymentStatus) {
   return status === 'cancelled' ? all(isPending, absent('expiryStartedAt')) : isPending
 }
 
@@ -206,15 +204,6 @@ export async function findAnyPayment(deps: TableDeps, id: string): Promise<Store
   return stored
 }
 
-export function changePayment(
-  deps: TableDeps,
-  paymentId: PaymentId,
-  changes: Changes,
-  condition: Condition,
-) {
-  return deps.table.write(update(paymentKey(paymentId), changes, condition))
-}
-
 /** Records the client's cancel, once. CANCELED at the provider then means `cancelled`. */
 export function recordCancelRequest(
   deps: TableDeps,
@@ -226,7 +215,7 @@ export function recordCancelRequest(
     setIfAbsent: { cancelRequestedAt: now },
     set: dueWork('payment', paymentId, dueAt),
   }
-  return changePayment(deps, paymentId, changes, mayBecome('cancelled'))
+  return deps.table.write(update(paymentKey(paymentId), changes, mayBecome('cancelled')))
 }
 
 /** Refused if a cancel was recorded after the read: the provider is first asked about it. */
@@ -239,17 +228,14 @@ export function recordExpiryStart(
     present('expiryStartedAt'),
     unchanged('cancelRequestedAt', cancelRequestedAt),
   )
-  return changePayment(
-    deps,
-    paymentId,
-    { setIfAbsent: { expiryStartedAt: now } },
-    all(isPending, mayBegin),
-  )
+  const changes = { setIfAbsent: { expiryStartedAt: now } }
+  return deps.table.write(update(paymentKey(paymentId), changes, all(isPending, mayBegin)))
 }
 
 /** The provider announced news and could not be asked. */
 export function markDueNow(deps: TableDeps, paymentId: PaymentId, now: Timestamp) {
-  return changePayment(deps, paymentId, { set: dueWork('payment', paymentId, now) }, isPending)
+  const changes = { set: dueWork('payment', paymentId, now) }
+  return deps.table.write(update(paymentKey(paymentId), changes, isPending))
 }
 
 /**
@@ -269,7 +255,7 @@ export function claimCheck(
     equals('dueAt', due.dueAt),
     unchanged('cancelRequestedAt', due.cancelRequestedAt),
   )
-  return changePayment(deps, due.paymentId, changes, isAsRead)
+  return deps.table.write(update(paymentKey(due.paymentId), changes, isAsRead))
 }
 
 /** Refused when the payment became due for another reason meanwhile. */
@@ -279,11 +265,15 @@ export function scheduleCheck(
   claimedDueAt: Timestamp,
   nextDueAt: Timestamp,
 ) {
-  const changes = { set: { dueAt: nextDueAt }, remove: ['rememberedProviderPaymentIds'] }
-  return changePayment(deps, paymentId, changes, all(isPending, equals('dueAt', claimedDueAt)))
+  const step = update(
+    paymentKey(paymentId),
+    { set: { dueAt: nextDueAt }, remove: ['rememberedProviderPaymentIds'] },
+    all(isPending, equals('dueAt', claimedDueAt)),
+  )
+  return deps.table.write(step)
 }
 
-export const isCreating: Condition = equals('status', 'creating')
+export const isCreating = equals('status', 'creating')
 
 /** The remembered captures led to no credit, or the payment can never be credited. */
 export function endCheck(
@@ -291,7 +281,10 @@ export function endCheck(
   { paymentId, status }: Pick<StoredPayment, 'paymentId' | 'status'>,
   claimedDueAt: Timestamp,
 ) {
-  const changes = { remove: [...DUE_WORK_FIELDS, 'rememberedProviderPaymentIds'] }
-  const isAsRead = all(equals('status', status), equals('dueAt', claimedDueAt))
-  return changePayment(deps, paymentId, changes, isAsRead)
+  const step = update(
+    paymentKey(paymentId),
+    { remove: [...DUE_WORK_FIELDS, 'rememberedProviderPaymentIds'] },
+    all(equals('status', status), equals('dueAt', claimedDueAt)),
+  )
+  return deps.table.write(step)
 }

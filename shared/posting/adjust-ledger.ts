@@ -158,7 +158,7 @@ function planAdjustment(
 
 /** `providerMinor`: of a row that the adjustment takes over from the house. */
 export function adjustmentEntry(adjustment: Adjustment, providerMinor: Minor | undefined): Entry {
-  const { entryId, kind, amountMinor, providerTransactionId, eligibleAt } = adjustment
+  const { entryId, kind, amountMinor, reference, providerTransactionId, eligibleAt } = adjustment
   return newEntry({
     entryId,
     type: kind,
@@ -167,6 +167,7 @@ export function adjustmentEntry(adjustment: Adjustment, providerMinor: Minor | u
     ...figuresOf(amountMinor, ZERO, ZERO),
     providerMinor,
     bankMinor: kind === 'recovered' ? amountMinor : ZERO,
+    adjustmentReference: reference,
     providerTransactionId,
   })
 }

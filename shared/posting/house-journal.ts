@@ -5,7 +5,12 @@ import { less, type Minor, plus, smaller, ZERO } from '../money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { reportSuspense, type SuspenseDeps } from '../suspense/record-suspense.ts'
 import { heldAmountOf, owedAmountOf, type Suspense } from '../suspense/suspense.ts'
-import { changeSuspense, findSuspense, putSuspense } from '../suspense/suspense-store.ts'
+import {
+  type BookedChange,
+  bookOnSuspense,
+  findSuspense,
+  putSuspense,
+} from '../suspense/suspense-store.ts'
 
 type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMinor'>
 
@@ -69,7 +74,7 @@ export function bookSuspense(
 const MAX_TRIES = 5
 
 type Booking = Pick<HouseEntry, 'type' | 'clientId'> &
-  Partial<Legs> & { readonly set: Partial<Suspense> | undefined }
+  Partial<Legs> & { readonly set: BookedChange | undefined }
 
 /**
  * Books a row of money in suspense, once. Answers the item for which the booking was planned;
@@ -93,7 +98,7 @@ async function bookOnItem(
       ...fields,
     })
     const outcome = await deps.table.transact({
-      item: set && changeSuspense(item, set),
+      item: set && bookOnSuspense(item, set),
       ...putHouseEntry(entry),
     })
     if (outcome.applied || outcome.refusedBy === 'houseEntry') return item

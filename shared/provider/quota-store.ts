@@ -4,7 +4,7 @@ import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { isFresh } from '../memory.ts'
 import type { StageSettings } from '../stage-settings.ts'
-import type { Item } from '../table/attributes.ts'
+import { fieldsFrom, type Item } from '../table/attributes.ts'
 import { pausesKey, quotaKey, quotaShareKey } from '../table/keys.ts'
 import { absent, all, any, atMost, below, update } from '../table/step.ts'
 import {
@@ -156,10 +156,7 @@ function countCalls(
   const hasRoom = calls.map(([operation, count]) =>
     any(absent(operation), atMost(operation, limit - count)),
   )
-  const changes = {
-    add: Object.fromEntries(calls),
-    set: { ttl: expiresAfter(endsAt, COUNTER_LIFE_MS) },
-  }
+  const changes = { add: fieldsFrom(calls), set: { ttl: expiresAfter(endsAt, COUNTER_LIFE_MS) } }
   return deps.table.write(update(key, changes, all(...hasRoom)))
 }
 
@@ -254,7 +251,7 @@ export async function notePause(
     await deps.table.write(
       update(
         pausesKey,
-        { set: { [operation]: until, ttl } },
+        { set: { ...fieldsFrom([[operation, until]]), ttl } },
         any(absent(operation), below(operation, until)),
       ),
     )

@@ -72,8 +72,8 @@ export async function completeEvent(
       [name]: requireEvent(stored.event),
     }
   const { steps, deliveries } = await announceAgain(deps, payment, name)
-  const ids = deliveries.map(({ delivery }) => delivery.deliveryId)
-  const existing = await findDeliveries(deps, ids)
+  const announced = deliveries.map(({ delivery }) => delivery)
+  const existing = await findDeliveries(deps, announced)
   const existingNames = new Set<string>(['event', ...existing.map(({ deliveryId }) => deliveryId)])
   const lostSteps = Object.entries(steps).filter(([id]) => !existingNames.has(id))
   return { ...Object.fromEntries(lostSteps), [name]: steps['event'] }
@@ -92,8 +92,10 @@ export async function findStoredEvent(
 
 /** Deliveries are due immediately. Deliveries to unknown endpoints stay lost. */
 async function insertLostDeliveries(deps: RecountDeps, event: Event): Promise<Steps<string>> {
-  const ids = event.endpointIds.map((endpointId) => deliveryIdFor(event.eventId, endpointId))
-  const existing = await findDeliveries(deps, ids)
+  const rows = event.endpointIds.map((endpointId) => ({
+    deliveryId: deliveryIdFor(event.eventId, endpointId),
+  }))
+  const existing = await findDeliveries(deps, rows)
   const lostIds = new Set(event.endpointIds).difference(
     new Set(existing.map(({ endpointId }) => endpointId)),
   )

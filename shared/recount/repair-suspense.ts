@@ -1,4 +1,4 @@
-import { compareWithNotes } from '../audit/judged/audit-noted.ts'
+import { compareWithNotes } from '../audit/judged/audit-registers.ts'
 import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import {

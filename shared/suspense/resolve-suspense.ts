@@ -3,7 +3,7 @@ import { newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { less, ZERO } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { heldAmountOf, isSuspenseId, type Suspense } from './suspense.ts'
-import { changeSuspense, findSuspense } from './suspense-store.ts'
+import { closeSuspense, findSuspense } from './suspense-store.ts'
 
 /** The resolutions that operators may choose. A refund by the provider is booked by its own row. */
 const ALLOWED = { money: ['refunded_by_bank', 'written_off'], finding: ['explained'] } as const
@@ -50,7 +50,7 @@ export async function resolveSuspense(
   })
   const houseSteps = item.kind === 'money' ? putHouseEntry(entry) : {}
   const outcome = await recordChange(deps, record, {
-    item: changeSuspense(item, changes),
+    item: closeSuspense(item, changes),
     ...houseSteps,
   })
   if (outcome.applied) return { ...item, ...changes }

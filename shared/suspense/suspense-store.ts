@@ -25,6 +25,10 @@ import { type Noted, NotedSchema, type Suspense, SuspenseSchema } from './suspen
  */
 const ALERT_GRACE_MS = MINUTE_MS
 
+/** What the provider's rows change of held money. */
+type BookedField = 'postedMinor' | 'providerMinor' | 'refundedMinor' | 'isVoid'
+type NewSuspense = Omit<Suspense, BookedField | 'notes'>
+
 /** `suspense` is refused if the item exists, because its first writer alerts the operators. */
 export function putSuspense(item: Suspense) {
   return {
@@ -42,11 +46,13 @@ export function noteSuspense(item: Noted): Step {
 }
 
 /** Its alert is due until it is published. */
-function dueForAlert(item: Suspense) {
+function dueForAlert<Item extends NewSuspense>(item: Item) {
   return { ...item, dueAt: addMs(item.createdAt, ALERT_GRACE_MS) }
 }
 
-export function suspenseRow(item: Suspense & { readonly dueAt?: Timestamp | undefined }) {
+export function suspenseRow<Item extends NewSuspense & { readonly dueAt?: Timestamp | undefined }>(
+  item: Item,
+) {
   const { suspenseId: id, createdAt, dueAt } = item
   return {
     ...item,
@@ -63,7 +69,7 @@ export function suspenseRow(item: Suspense & { readonly dueAt?: Timestamp | unde
  * Writes the item unless it exists, and never refuses. A second call would repeat a published
  * alert, so only one transition may record such an item.
  */
-export function ensureSuspense(item: Suspense): Steps<string> {
+export function ensureSuspense(item: NewSuspense): Steps<string> {
   const { suspenseId: id } = item
   return {
     [`suspense ${id}`]: update(suspenseKey(id), { setIfAbsent: suspenseRow(dueForAlert(item)) }),
@@ -116,16 +122,26 @@ export function endSuspenseAlert(deps: TableDeps, suspenseId: string) {
   )
 }
 
+export type BookedChange = Partial<Pick<Suspense, BookedField | 'status' | 'resolution'>>
+
 /** Refused if the item has changed after the read. */
-export function changeSuspense(item: Suspense, set: Partial<Suspense>): Step {
-  return update(
-    suspenseKey(item.suspenseId),
-    { set },
-    all(
-      equals('status', item.status),
-      unchanged('postedMinor', item.postedMinor),
-      unchanged('refundedMinor', item.refundedMinor),
-      unchanged('isVoid', item.isVoid),
-    ),
+export function bookOnSuspense(item: Suspense, set: BookedChange): Step {
+  return update(suspenseKey(item.suspenseId), { set }, isAsRead(item))
+}
+
+function isAsRead({ status, postedMinor, refundedMinor, isVoid }: Suspense) {
+  return all(
+    equals('status', status),
+    unchanged('postedMinor', postedMinor),
+    unchanged('refundedMinor', refundedMinor),
+    unchanged('isVoid', isVoid),
   )
+}
+
+/** Refused like `bookOnSuspense`. */
+export function closeSuspense(
+  item: Suspense,
+  set: Pick<Suspense, 'status' | 'resolution' | 'notes'>,
+): Step {
+  return update(suspenseKey(item.suspenseId), { set }, isAsRead(item))
 }

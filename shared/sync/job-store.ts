@@ -3,17 +3,7 @@ import type { StoreDeps, TableDeps } from '../deps.ts'
 import { fieldsText } from '../journal/entry.ts'
 import { type ProviderTransaction, ProviderTransactionSchema } from '../provider/provider.ts'
 import { syncJobKey } from '../table/keys.ts'
-import {
-  absent,
-  all,
-  any,
-  below,
-  type Changes,
-  DUE_WORK_FIELDS,
-  dueWork,
-  equals,
-  update,
-} from '../table/step.ts'
+import { absent, all, any, below, DUE_WORK_FIELDS, dueWork, equals, update } from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
 import {
   addMs,
@@ -84,13 +74,14 @@ export async function findDueJobs(deps: StoreDeps, limit: number): Promise<reado
 /** Undefined: another worker has the job, or the job is done. */
 export async function claimJob(deps: StoreDeps, due: DueJob): Promise<SyncJob | undefined> {
   const dueAt = addMs(later(deps.now(), due.dueAt), LEASE_MS)
-  const { applied, item } = await changeJob(deps, due, { set: { dueAt } })
+  const step = update(syncJobKey(due.id), { set: { dueAt } }, isAsClaimed(due))
+  const { applied, item } = await deps.table.write(step)
   return applied && item ? v.parse(SyncJobSchema, item) : undefined
 }
 
 /** Refused after another claim or the end of the job, which change its due time. */
-function changeJob(deps: TableDeps, { id, dueAt }: DueJob, changes: Changes) {
-  return deps.table.write(update(syncJobKey(id), changes, equals('dueAt', dueAt)))
+function isAsClaimed({ dueAt }: DueJob) {
+  return equals('dueAt', dueAt)
 }
 
 /** Renews the lease too. Undefined: another worker has claimed the slice. */
@@ -101,31 +92,41 @@ export async function keepPosition(
 ): Promise<Slice | undefined> {
   // Always a later time, because the due time distinguishes one claim from the next claim.
   const dueAt = addMs(later(deps.now(), addMs(slice.dueAt, 1 - LEASE_MS)), LEASE_MS)
-  const remove = progress.afterId === undefined ? ['afterId'] : []
-  const { applied } = await changeJob(deps, slice, { set: { ...progress, dueAt }, remove })
+  const remove = progress.afterId === undefined ? (['afterId'] as const) : []
+  const step = update(
+    syncJobKey(slice.id),
+    { set: { ...progress, dueAt }, remove },
+    isAsClaimed(slice),
+  )
+  const { applied } = await deps.table.write(step)
   return applied ? { ...slice, ...progress, dueAt } : undefined
 }
 
 export function releaseJob(deps: TableDeps, job: SyncJob, dueAt: Timestamp) {
-  return changeJob(deps, job, { set: { dueAt } })
+  return deps.table.write(update(syncJobKey(job.id), { set: { dueAt } }, isAsClaimed(job)))
 }
 
 export function finishJob(deps: StoreDeps, job: SyncJob, reads?: number) {
-  return changeJob(deps, job, {
-    set: { ttl: expiresAfter(deps.now(), DONE_JOB_KEPT_MS), reads },
-    remove: DUE_WORK_FIELDS,
-  })
+  const step = update(
+    syncJobKey(job.id),
+    { set: { ttl: expiresAfter(deps.now(), DONE_JOB_KEPT_MS), reads }, remove: DUE_WORK_FIELDS },
+    isAsClaimed(job),
+  )
+  return deps.table.write(step)
 }
 
 export function scheduleReading(deps: TableDeps, slice: Slice, dueAt: Timestamp) {
-  return changeJob(deps, slice, {
-    set: { dueAt, reads: slice.reads + 1 },
-    remove: ['afterId', 'openUntil'],
-  })
+  const step = update(
+    syncJobKey(slice.id),
+    { set: { dueAt, reads: slice.reads + 1 }, remove: ['afterId', 'openUntil'] },
+    isAsClaimed(slice),
+  )
+  return deps.table.write(step)
 }
 
 export function retryOpenTransaction(deps: TableDeps, job: OpenTransaction, dueAt: Timestamp) {
-  return changeJob(deps, job, { set: { dueAt, tries: job.tries + 1 } })
+  const set = { dueAt, tries: job.tries + 1 }
+  return deps.table.write(update(syncJobKey(job.id), { set }, isAsClaimed(job)))
 }
 
 /** The open transactions of one hour and channel category are read again together. */
@@ -146,8 +147,12 @@ export function registerReading(
   const set = { ...hour, kind: 'tail', provider: UPSTREAM, ...dueWork('sync', hour.id, dueAt) }
   const isLater = any(absent('settlesBy'), below('settlesBy', hour.settlesBy), absent('work'))
   const hasReads = any(absent('reads'), below('reads', maxReads))
-  const changes = { set, remove: ['afterId', 'openUntil', 'ttl'] }
-  return deps.table.write(update(syncJobKey(hour.id), changes, all(isLater, hasReads)))
+  const step = update(
+    syncJobKey(hour.id),
+    { set, remove: ['afterId', 'openUntil', 'ttl'] },
+    all(isLater, hasReads),
+  )
+  return deps.table.write(step)
 }
 
 /** Each try after the first lost a race. More tries are an error. */
@@ -180,8 +185,9 @@ export async function noteOpenTransaction(
     // Several passes read the same row. An equal or older row is not news.
     if (transaction.updatedAt < stored.updatedAt || fieldsText(stored) === fieldsText(transaction))
       return
-    const changes = { transaction, dueAt: job.dueAt === dueAt ? addMs(dueAt, 1) : dueAt }
-    if ((await changeJob(deps, job, { set: changes })).applied) return
+    const set = { transaction, dueAt: job.dueAt === dueAt ? addMs(dueAt, 1) : dueAt }
+    const changeJob = update(syncJobKey(id), { set }, isAsClaimed(job))
+    if ((await deps.table.write(changeJob)).applied) return
   }
   throw new Error(`${id}: ${MAX_TRIES} tries met another claim`)
 }

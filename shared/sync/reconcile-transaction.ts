@@ -120,8 +120,7 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
   const moneyRow = moneyRowOf(transaction)
   if (isForeign(payment)) {
     await recordPaymentFinding(deps, payment, transaction, 'payment_foreign')
-    const isOwnRow = moneyRow === undefined || moneyRow.isOwnRow === true
-    return isOwnRow ? 'done' : recordUnmatchedRow(deps, transaction, payment)
+    return moneyRow ? recordUnmatchedRow(deps, transaction, payment) : 'done'
   }
   if (moneyRow === undefined) {
     if (isForAmount(transaction, payment)) {

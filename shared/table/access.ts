@@ -1,7 +1,11 @@
 import type { Partition } from './keys.ts'
 import type { IndexName } from './schema.ts'
 
-/** `…Fields` actions reach only open fields. A transaction needs the actions of its steps. */
+/**
+ * `GetFields` and `QueryFields` read only open fields. Every update names only the fields that the
+ * function's entry lists; `UpdateFields` also returns nothing of the item. A transaction needs the
+ * actions of its steps.
+ */
 export const TABLE_ACTIONS = [
   'GetItem',
   'GetFields',
@@ -22,7 +26,7 @@ export function iamAction(action: TableAction): string {
     : `dynamodb:${action.replace('Fields', 'Item')}`
 }
 
-export type FieldAction = Extract<TableAction, `${string}Fields`>
+export type ReadFields = Extract<TableAction, 'GetFields' | 'QueryFields'>
 
 /** The sealed secret is left out, because only the delivery worker reads it. */
 const ENDPOINT_FIELDS = [
@@ -39,30 +43,15 @@ const ENDPOINT_FIELDS = [
 ]
 
 export const OPEN_FIELDS: Readonly<
-  Record<FieldAction, Readonly<Partial<Record<Partition, readonly string[]>>>>
+  Record<ReadFields, Readonly<Partial<Record<Partition, readonly string[]>>>>
 > = {
-  GetFields: { ENDPOINTS: ENDPOINT_FIELDS, EVENT: ['body', 'ttl'] },
+  GetFields: { ENDPOINTS: ENDPOINT_FIELDS, EVENT: ['body', 'owner', 'ttl'] },
   // Of audit records only the keys, which name the clients of the register.
   QueryFields: { AUDIT: [], ENDPOINTS: ENDPOINT_FIELDS },
-  UpdateFields: {
-    CLIENT: ['endpoint_count'],
-    // The delivery worker's notes on an endpoint; only operators change its URL and event types.
-    ENDPOINTS: ['slow_since', 'last_alert_at'],
-    // A redelivery keeps an event. Its bytes are changed by an erasure alone.
-    EVENT: ['ttl'],
-    // The shard fields of a payment's transition. Only posting and settlement change the window and
-    // the fence.
-    LEDGER: [
-      'credited_at',
-      'credited_minor',
-      'count_cancelled',
-      'count_expired',
-      'count_failed',
-      'count_pending',
-      'count_succeeded',
-    ],
-  },
 }
+
+/** What an update may name of an item of each kind: attributes that it changes or compares. */
+export type UpdatedFields = Readonly<Partial<Record<Partition, readonly string[]>>>
 
 /**
  * The kinds of partitions that each action may reach. An index answers keys of every kind and

@@ -20,6 +20,15 @@ export function toItem(record: object): Item {
   return item
 }
 
+/** `Object.fromEntries` with the names in the type of its answer. */
+export function fieldsFrom<Name extends string, Value>(
+  entries: Iterable<readonly [Name, Value]>,
+): Readonly<Partial<Record<Name, Value>>> {
+  const fields: Partial<Record<Name, Value>> = {}
+  for (const [name, value] of entries) fields[name] = value
+  return fields
+}
+
 export const fieldName = withCache((name) =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
 )

@@ -35,6 +35,7 @@ export const PARTITIONS = [
   'SETTLEMENT',
   'SUSPENSE',
   'SYNC',
+  'TEST',
   'VERDICT',
 ] as const
 export type Partition = (typeof PARTITIONS)[number]
@@ -124,13 +125,27 @@ export function subjectIn(pk: string): Readonly<Record<keyof EventSubject, strin
 export function deliveryKey(deliveryId: DeliveryId) {
   return itemKey('DELIVERY', deliveryId)
 }
+
+/** A test delivery carries its own bytes, so no function behind the API may write its row. */
+export function testDeliveryKey(deliveryId: DeliveryId) {
+  return keyOf(pkOf('TEST', deliveryId), 'DELIVERY')
+}
+
+export function isTestKey({ pk }: { readonly pk?: unknown }): boolean {
+  return typeof pk === 'string' && pk.startsWith(pkPrefix('TEST'))
+}
 export const ATTEMPT_SK_PREFIX = 'ATTEMPT#'
 
 export function attemptKey(deliveryId: DeliveryId, attempt: number) {
-  return keyOf(
-    pkOf('DELIVERY', deliveryId),
-    `${ATTEMPT_SK_PREFIX}${String(attempt).padStart(8, '0')}`,
-  )
+  return keyOf(pkOf('DELIVERY', deliveryId), attemptSk(attempt))
+}
+
+function attemptSk(attempt: number) {
+  return `${ATTEMPT_SK_PREFIX}${String(attempt).padStart(8, '0')}`
+}
+
+export function testAttemptKey(deliveryId: DeliveryId, attempt: number) {
+  return keyOf(pkOf('TEST', deliveryId), attemptSk(attempt))
 }
 
 export function ledgerPk(clientId: ClientId) {

@@ -8,7 +8,7 @@ import { WORK_SLOTS, type Work } from './schema.ts'
 export type Changes = {
   readonly set?: Readonly<Record<string, unknown>>
   readonly setIfAbsent?: Readonly<Record<string, unknown>>
-  readonly add?: Readonly<Record<string, number | Set<string>>>
+  readonly add?: Readonly<Record<string, number | Set<string> | undefined>>
   readonly remove?: readonly string[]
 }
 
@@ -20,37 +20,74 @@ export type Step =
       readonly item: Item
       readonly condition: Condition | undefined
     }
-  | {
-      readonly kind: 'update'
-      readonly key: Key
-      readonly changes: Changes
-      readonly condition: Condition | undefined
-      /** Neither success nor refusal returns the item. */
-      readonly returnsNothing?: true
-    }
+  | UpdateStep
   | { readonly kind: 'delete'; readonly key: Key; readonly condition: Condition }
   | { readonly kind: 'check'; readonly key: Key; readonly condition: Condition }
 
+/**
+ * `Field` has every field that the step changes or compares. A function's role names these fields
+ * and no others (functions/updated-fields.ts), so each field must be in the type.
+ */
+export type UpdateStep<Field extends string = string> = {
+  readonly kind: 'update'
+  readonly key: Key
+  readonly changes: Changes
+  readonly condition: Condition<Field> | undefined
+  /** Neither success nor refusal returns the item. */
+  readonly returnsNothing?: true
+}
+
 /** Stores compose conditions as plain data; the table evaluates them. */
-export type Condition =
+export type Condition<Field extends string = string> =
   | {
       readonly test: 'equals' | 'atMost' | 'below' | 'above'
-      readonly field: string
+      readonly field: Field
       readonly value: unknown
     }
-  | { readonly test: 'absent' | 'present'; readonly field: string }
-  | { readonly test: 'all' | 'any'; readonly of: readonly Condition[] }
+  | { readonly test: 'absent' | 'present'; readonly field: Field }
+  | { readonly test: 'all' | 'any'; readonly of: readonly Condition<Field>[] }
 
 export function put(key: Key, record: object, condition?: Condition): Step {
   return { kind: 'put', key, item: toItem(record), condition }
 }
 
-export function update(key: Key, changes: Changes, condition?: Condition) {
-  return { kind: 'update' as const, key, changes, condition }
+export function update<
+  Put extends Named<unknown> = NoFields,
+  PutIfAbsent extends Named<unknown> = NoFields,
+  Added extends Named<number | Set<string> | undefined> = NoFields,
+  Removed extends string = never,
+  Compared extends string = never,
+>(
+  key: Key,
+  changes: NamedChanges<Put, PutIfAbsent, Added, Removed>,
+  condition?: Condition<Compared>,
+): UpdateStep<NoInfer<NameIn<Put> | NameIn<PutIfAbsent> | NameIn<Added> | Removed | Compared>> {
+  return { kind: 'update', key, changes, condition }
 }
 
-/** An update of open fields alone, which returns no item (table/access.ts). */
-export function updateFields(key: Key, changes: Changes, condition: Condition): Step {
+type Named<Value> = Readonly<Record<string, Value>>
+type NoFields = Readonly<Record<never, never>>
+/** The names in each member of a union. */
+type NameIn<Fields> = Fields extends unknown ? Extract<keyof Fields, string> : never
+
+type NamedChanges<Put, PutIfAbsent, Added, Removed> = {
+  readonly set?: Put
+  readonly setIfAbsent?: PutIfAbsent
+  readonly add?: Added
+  readonly remove?: readonly Removed[]
+}
+
+/** An update that returns no item: its caller may not read the item (table/access.ts). */
+export function updateFields<
+  Put extends Named<unknown> = NoFields,
+  Added extends Named<number | Set<string> | undefined> = NoFields,
+  Removed extends string = never,
+  Compared extends string = never,
+>(
+  key: Key,
+  changes: NamedChanges<Put, NoFields, Added, Removed>,
+  condition: Condition<Compared>,
+): UpdateStep<NoInfer<NameIn<Put> | NameIn<Added> | Removed | Compared>> {
   return { ...update(key, changes, condition), returnsNothing: true }
 }
 
@@ -62,45 +99,49 @@ export function guard(key: Key, condition: Condition): Step {
   return { kind: 'check', key, condition }
 }
 
-export function equals(field: string, value: unknown): Condition {
+export function equals<Field extends string>(field: Field, value: unknown): Condition<Field> {
   return { test: 'equals', field, value }
 }
 
-export function atMost(field: string, value: unknown): Condition {
+export function atMost<Field extends string>(field: Field, value: unknown): Condition<Field> {
   return { test: 'atMost', field, value }
 }
 
-export function below(field: string, value: unknown): Condition {
+export function below<Field extends string>(field: Field, value: unknown): Condition<Field> {
   return { test: 'below', field, value }
 }
 
-export function above(field: string, value: unknown): Condition {
+export function above<Field extends string>(field: Field, value: unknown): Condition<Field> {
   return { test: 'above', field, value }
 }
 
-export function absent(field: string): Condition {
+export function absent<Field extends string>(field: Field): Condition<Field> {
   return { test: 'absent', field }
 }
 
-export function present(field: string): Condition {
+export function present<Field extends string>(field: Field): Condition<Field> {
   return { test: 'present', field }
 }
 
-export function all(...conditions: readonly Condition[]): Condition {
+export function all<Field extends string>(
+  ...conditions: readonly Condition<Field>[]
+): Condition<Field> {
   return { test: 'all', of: conditions }
 }
 
-export function any(...conditions: readonly Condition[]): Condition {
+export function any<Field extends string>(
+  ...conditions: readonly Condition<Field>[]
+): Condition<Field> {
   return { test: 'any', of: conditions }
 }
 
 /** The field still has the value that was read, or is still absent. */
-export function unchanged(field: string, value: unknown): Condition {
+export function unchanged<Field extends string>(field: Field, value: unknown): Condition<Field> {
   return value === undefined ? absent(field) : equals(field, value)
 }
 
-export const isNew: Condition = absent('pk')
-export const exists: Condition = present('pk')
+export const isNew = absent('pk')
+export const exists = present('pk')
 
 /** Puts an item into the by-due index. The item's `id` attribute must be set too. */
 export function dueWork(work: Work, id: string, dueAt: Timestamp) {

@@ -86,13 +86,11 @@ export function recordAuditResult(
   settlementId: SettlementId,
   { dueAt, ...result }: AuditResult,
 ): Step {
-  return update(
-    verdictKey(settlementId),
-    result.state === 'audited'
-      ? { set: result, remove: [...DUE_WORK_FIELDS, 'progress'] }
-      : { set: { ...result, dueAt }, remove: ['progress'] },
-    equals('work', 'audit'),
-  )
+  const key = verdictKey(settlementId)
+  const isDue = equals('work', 'audit')
+  return result.state === 'audited'
+    ? update(key, { set: result, remove: [...DUE_WORK_FIELDS, 'progress'] }, isDue)
+    : update(key, { set: { ...result, dueAt }, remove: ['progress'] }, isDue)
 }
 
 /** Requires that a settlement is audited, and that its verdict is unchanged since it was read. */

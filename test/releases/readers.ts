@@ -40,8 +40,11 @@ export const KINDS: readonly (readonly [key: RegExp, read?: Reader])[] = [
   [/^AUDIT#.* HEAD$/, by(AuditHeadSchema)],
   [/^AUDIT#/, by(AuditRecordSchema, toAuditRecordDto)],
   [/^CLIENT#/, by(ClientSchema, toClientDto)],
-  [/^DELIVERY#.* ATTEMPT#/, by(DeliveryAttemptSchema)],
-  [/^DELIVERY#/, by(DeliverySchema, (delivery) => toDeliveryDto({ delivery, attempts: [] }))],
+  [/^(DELIVERY|TEST)#.* ATTEMPT#/, by(DeliveryAttemptSchema)],
+  [
+    /^(DELIVERY|TEST)#/,
+    by(DeliverySchema, (delivery) => toDeliveryDto({ delivery, attempts: [] })),
+  ],
   [/^ENDPOINTS#.* ENDPOINT#/, by(EndpointSchema, toEndpointDto)],
   [/^EVENT#/, by(EventSchema)],
   [/^HOUSE#/, by(HouseTotalSchema)],

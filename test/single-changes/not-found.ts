@@ -13,7 +13,7 @@ export const NOT_FOUND: Readonly<Record<string, string>> = {
   'attempt lost': 'diagnostics',
   'sync_head lost': 'the sync begins a week ago again',
   ...Object.fromEntries(
-    ['audit_head', 'attempt', 'bank_reference', 'client', 'delivery', 'noted', 'pointer'].map(
+    ['audit_head', 'attempt', 'bank_reference', 'delivery', 'noted', 'pointer', 'suspense'].map(
       (kind) => [`${kind} added`, 'nothing names it, and nothing reads it'],
     ),
   ),

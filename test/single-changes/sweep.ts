@@ -1,5 +1,5 @@
 import { auditHouse } from '../../shared/audit/judged/audit-house.ts'
-import { auditRegister } from '../../shared/audit/judged/audit-register.ts'
+import { auditRegister } from '../../shared/audit/judged/audit-registers.ts'
 import { auditLedger } from '../../shared/audit/run-audits.ts'
 import type { ClientId } from '../../shared/ids.ts'
 import { exists, put, remove } from '../../shared/table/step.ts'

@@ -3,7 +3,13 @@ import * as v from 'valibot'
 import type { Event } from '../../shared/event/event.ts'
 import { putEvent } from '../../shared/event/event-store.ts'
 import { EventSchema } from '../../shared/event/read-events.ts'
-import { EndpointIdSchema, slotOf } from '../../shared/ids.ts'
+import {
+  EndpointIdSchema,
+  eventIdFor,
+  PaymentIdSchema,
+  slotOf,
+  subjectOfPayment,
+} from '../../shared/ids.ts'
 import { putWindow } from '../../shared/ledger/window-store.ts'
 import { recordChange } from '../../shared/operator/audit-record-store.ts'
 import type { WebhookResult } from '../../shared/send-webhook.ts'
@@ -63,13 +69,15 @@ export async function storedEndpoint(
 }
 
 export function anEvent(now: Timestamp, overrides: Partial<Event> = {}): Event {
-  const eventId = randomUUID()
+  const subject = overrides.subject ?? subjectOfPayment(v.parse(PaymentIdSchema, randomUUID()))
+  const name = overrides.name ?? overrides.type ?? 'payment.succeeded'
+  const eventId = eventIdFor(subject, name)
   return v.parse(EventSchema, {
     eventId,
-    name: overrides.type ?? 'payment.succeeded',
+    name,
     type: 'payment.succeeded',
     clientId: aClientId(),
-    subject: { kind: 'payment', id: randomUUID() },
+    subject,
     firedAt: now,
     body: `{"event":"payment.succeeded","event_id":"${eventId}","data":{"description":"kopi — ☕"}}`,
     ...overrides,
@@ -132,8 +140,9 @@ export const FAILED: WebhookResult = {
   durationMs: 9,
 }
 
-export function messageFor({ deliveryId, clientId, endpointId, attempts }: Delivery) {
-  return { deliveryId, clientId, endpointId, attempt: attempts + 1 }
+export function messageFor({ deliveryId, clientId, endpointId, attempts, isTest }: Delivery) {
+  const message = { deliveryId, clientId, endpointId, attempt: attempts + 1 }
+  return isTest ? { ...message, test: true } : message
 }
 
 export function sentFor(

@@ -2,14 +2,15 @@ import type { FunctionSpec, SecretAccess } from '../../../functions/function-spe
 import type { Deps } from '../../../shared/deps.ts'
 import { callbackSecretName, providerSecretName, type Secrets } from '../../../shared/secrets.ts'
 import {
-  type FieldAction,
   OPEN_FIELDS,
+  type ReadFields,
   type TableAccess,
   type TableAction,
+  type UpdatedFields,
 } from '../../../shared/table/access.ts'
 import { attributeName } from '../../../shared/table/attributes.ts'
-import { type Key, pkPrefix } from '../../../shared/table/keys.ts'
-import type { Condition, Step } from '../../../shared/table/step.ts'
+import { type Key, PARTITIONS, pkPrefix } from '../../../shared/table/keys.ts'
+import type { Condition, Step, UpdateStep } from '../../../shared/table/step.ts'
 import type { QueryInput, Table } from '../../../shared/table/table.ts'
 
 /** The function's manifest entry does not state this access. On AWS, IAM refuses it. */
@@ -33,7 +34,7 @@ export function grantedDeps(stage: string, spec: FunctionSpec, deps: GrantedDeps
     if (!granted) refuse(access)
   }
   return {
-    table: grantedTable(deps.table, spec.table, refuse),
+    table: grantedTable(deps.table, spec, refuse),
     queues: {
       send: async (queue, ...messages) => {
         demand(spec.sends.includes(queue), `sending to ${queue}`)
@@ -64,7 +65,12 @@ export function grantedDeps(stage: string, spec: FunctionSpec, deps: GrantedDeps
 
 /** One access that IAM checks: an action on an item of a partition, or a query of an index. */
 type Access =
-  | { readonly action: TableAction; readonly pk: unknown }
+  | {
+      readonly action: TableAction
+      readonly pk: unknown
+      /** What an update names. */
+      readonly fields?: readonly string[]
+    }
   | { readonly action: 'Query'; readonly index: string }
 
 /**
@@ -73,11 +79,15 @@ type Access =
  */
 function grantedTable(
   table: Table,
-  granted: TableAccess,
+  granted: Pick<FunctionSpec, 'table' | 'updates'>,
   refuse: (access: string) => never,
 ): Table {
   const demand = (...accesses: readonly Access[]) => {
-    for (const access of accesses) if (!isGranted(granted, access)) refuse(describeAccess(access))
+    for (const access of accesses) {
+      if (!isGranted(granted.table, access)) refuse(describeAccess(access))
+      const missing = missingFields(granted.updates, access)
+      if (missing.length > 0) refuse(`${describeAccess(access)} with ${missing.join(', ')}`)
+    }
   }
   return {
     get: async (key, fields) => {
@@ -116,10 +126,20 @@ function grantedTable(
 function isGranted(granted: TableAccess, access: Access): boolean {
   if ('index' in access) return (granted.indexes ?? []).some((index) => index === access.index)
   const { action, pk } = access
+  // A function that may see an item needs no separate right to an update without an answer.
+  const actions = action === 'UpdateFields' ? ([action, 'UpdateItem'] as const) : [action]
+  const partitions = actions.flatMap((name) => granted[name] ?? [])
   return (
-    typeof pk === 'string' &&
-    (granted[action] ?? []).some((partition) => pk.startsWith(pkPrefix(partition)))
+    typeof pk === 'string' && partitions.some((partition) => pk.startsWith(pkPrefix(partition)))
   )
+}
+
+/** The keys are granted with every update, because IAM counts them too. */
+function missingFields(updates: UpdatedFields, access: Access): readonly string[] {
+  if ('index' in access || access.fields === undefined) return []
+  const kind = PARTITIONS.find((partition) => String(access.pk).startsWith(pkPrefix(partition)))
+  const granted = ['pk', 'sk', ...((kind && updates[kind]) ?? [])]
+  return access.fields.filter((field) => !granted.includes(field))
 }
 
 /** Names the kind of the item, without its id, because the text is logged. */
@@ -137,7 +157,7 @@ function accessOfGet({ pk }: Key, fields: readonly string[] | undefined): Access
  * Whether this action may use every field. It may always use the keys, because every request needs
  * them.
  */
-function areOpen(action: FieldAction, pk: unknown, fields: readonly string[]): boolean {
+function areOpen(action: ReadFields, pk: unknown, fields: readonly string[]): boolean {
   const openFields =
     Object.entries(OPEN_FIELDS[action]).find(([kind]) => String(pk).startsWith(`${kind}#`))?.[1] ??
     []
@@ -151,27 +171,25 @@ function accessOfQuery({ index, partition: [pk], fields }: QueryInput): Access {
 
 const STEP_ACTIONS = {
   put: 'PutItem',
-  update: 'UpdateItem',
   delete: 'DeleteItem',
   check: 'ConditionCheckItem',
-} as const satisfies Record<Step['kind'], TableAction>
+} as const satisfies Record<Exclude<Step['kind'], 'update'>, TableAction>
 
 function accessOfStep(step: Step): Access {
-  return { action: isFieldUpdate(step) ? 'UpdateFields' : STEP_ACTIONS[step.kind], pk: step.key.pk }
+  const { pk } = step.key
+  if (step.kind !== 'update') return { action: STEP_ACTIONS[step.kind], pk }
+  const action = step.returnsNothing === true ? 'UpdateFields' : 'UpdateItem'
+  return { action, pk, fields: namedIn(step).map(attributeName) }
 }
 
 /**
  * IAM counts every field that an update names: the changed fields, and the fields in its condition.
  */
-function isFieldUpdate(step: Step): boolean {
-  if (step.kind !== 'update' || step.returnsNothing !== true) return false
-  const { remove = [], ...changes } = step.changes
-  const changedFields = Object.values(changes).flatMap((fields) => Object.keys(fields ?? {}))
-  return areOpen('UpdateFields', step.key.pk, [
-    ...changedFields,
-    ...remove,
-    ...fieldsOf(step.condition),
-  ])
+function namedIn({ changes: { remove = [], ...changes }, condition }: UpdateStep) {
+  const changedFields = Object.values(changes).flatMap((fields) =>
+    Object.entries(fields ?? {}).flatMap(([field, value]) => (value === undefined ? [] : [field])),
+  )
+  return [...changedFields, ...remove, ...fieldsOf(condition)]
 }
 
 function fieldsOf(condition: Condition | undefined): readonly string[] {

@@ -11,9 +11,9 @@ import {
 } from '../../../functions/function-spec.ts'
 import { sealContext } from '../../../shared/secrets.ts'
 import {
-  type FieldAction,
   iamAction,
   OPEN_FIELDS,
+  type ReadFields,
   TABLE_ACTIONS,
   type TableAction,
 } from '../../../shared/table/access.ts'
@@ -67,18 +67,25 @@ export function logGrant({ logGroupArn }: LogGroup): PolicyStatement[] {
  * without a key, which the first condition would allow. An index has other keys, which several
  * kinds share, so a grant names the index itself.
  */
-function tableGrants({ table: access }: FunctionSpec, { table }: DataStack): PolicyStatement[] {
+function tableGrants(spec: FunctionSpec, { table }: DataStack): PolicyStatement[] {
+  const { table: access } = spec
   return [
-    ...TABLE_ACTIONS.flatMap((action) =>
-      action === 'GetFields' || action === 'QueryFields' || action === 'UpdateFields'
-        ? (access[action] ?? []).flatMap((partition) => fieldGrants(action, partition, table))
-        : allow(access[action] ? [iamAction(action)] : [], [table.tableArn], {
-            'ForAllValues:StringLike': {
-              'dynamodb:LeadingKeys': (access[action] ?? []).map(anyKeyOf),
-            },
+    ...TABLE_ACTIONS.flatMap((action) => {
+      const partitions = access[action] ?? []
+      switch (action) {
+        case 'GetFields':
+        case 'QueryFields':
+          return partitions.flatMap((partition) => readGrants(action, partition, table))
+        case 'UpdateItem':
+        case 'UpdateFields':
+          return partitions.flatMap((partition) => updateGrants(spec, action, partition, table))
+        default:
+          return allow(partitions.length > 0 ? [iamAction(action)] : [], [table.tableArn], {
+            'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions.map(anyKeyOf) },
             Null: { 'dynamodb:LeadingKeys': 'false' },
-          }),
-    ),
+          })
+      }
+    }),
     ...allow(
       ['dynamodb:Query'],
       (access.indexes ?? []).map((name) => `${table.tableArn}/index/${name}`),
@@ -86,29 +93,42 @@ function tableGrants({ table: access }: FunctionSpec, { table }: DataStack): Pol
   ]
 }
 
-/** An answer has only the named attributes, or none. */
-const ANSWER_LIMITS: Readonly<Record<FieldAction, Readonly<Record<string, string>>>> = {
-  GetFields: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
-  QueryFields: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
-  UpdateFields: { 'dynamodb:ReturnValues': 'NONE' },
-}
-
 /**
  * Grants the open fields of a kind of items, and its keys. A request for all attributes is refused.
  */
-function fieldGrants(
-  action: FieldAction,
+function readGrants(action: ReadFields, partition: Partition, { tableArn }: ITableV2) {
+  return allow([iamAction(action)], [tableArn], {
+    ...ofFields(partition, OPEN_FIELDS[action][partition]),
+    StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+  })
+}
+
+/**
+ * IAM counts the attributes of the key, of the changes and of the condition, and cannot tell them
+ * apart: a function may change what its conditions name. An update may return the whole item if the
+ * function may read the item.
+ */
+function updateGrants(
+  { table, updates }: FunctionSpec,
+  action: 'UpdateItem' | 'UpdateFields',
   partition: Partition,
   { tableArn }: ITableV2,
 ): PolicyStatement[] {
+  const returnsNothing = action === 'UpdateFields'
+  if (returnsNothing && table.UpdateItem?.includes(partition)) return []
   return allow([iamAction(action)], [tableArn], {
-    'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [anyKeyOf(partition)] },
-    'ForAllValues:StringEquals': {
-      'dynamodb:Attributes': ['pk', 'sk', ...(OPEN_FIELDS[action][partition] ?? [])],
-    },
-    StringEqualsIfExists: ANSWER_LIMITS[action],
-    Null: { 'dynamodb:LeadingKeys': 'false', 'dynamodb:Attributes': 'false' },
+    ...ofFields(partition, updates[partition]),
+    ...(returnsNothing && { StringEqualsIfExists: { 'dynamodb:ReturnValues': 'NONE' } }),
   })
+}
+
+/** The last condition refuses a request without a key, or without names of attributes. */
+function ofFields(partition: Partition, fields: readonly string[] = []) {
+  return {
+    'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [anyKeyOf(partition)] },
+    'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...fields] },
+    Null: { 'dynamodb:LeadingKeys': 'false', 'dynamodb:Attributes': 'false' },
+  }
 }
 
 function anyKeyOf(partition: Partition) {

@@ -32,7 +32,7 @@ import {
   withClient,
 } from '../../verdict/difference.ts'
 import { ownDifferences, rowDifferences } from '../stored-rows.ts'
-import { compareWithNotes, type Note, readNotes } from './audit-noted.ts'
+import { compareWithNotes, type Note, readNotes } from './audit-registers.ts'
 import { readTrail } from './client-books.ts'
 
 /**

@@ -1,6 +1,6 @@
+import { registeredClients } from '../../client/client-register.ts'
 import type { StoreDeps } from '../../deps.ts'
-import { type ClientId, ClientIdSchema, type PaymentId } from '../../ids.ts'
-import { ifValid } from '../../if-valid.ts'
+import type { ClientId, PaymentId } from '../../ids.ts'
 import { figuresOf } from '../../journal/entry.ts'
 import { hasMoved, type Movement } from '../../journal/payment-money.ts'
 import { netOf, ZERO } from '../../money.ts'
@@ -8,8 +8,6 @@ import { estimatePricing, type Pricing } from '../../payment/new-payment.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { isForeign } from '../../payment/payment-store.ts'
 import { replayMovements } from '../../posting/reversal-after.ts'
-import { queryAll } from '../../table/list-items.ts'
-import { GATEWAY_OWNER } from '../../table/schema.ts'
 import {
   addMs,
   DAY_MS,
@@ -123,7 +121,7 @@ const SKEW_MS = MINUTE_MS
 
 /** What a payment's own facts must be like: what it must have, and which times are possible. */
 export function paymentRules(payment: Payment, now: Timestamp): readonly Difference[] {
-  const { paymentId: id, status, createdAt, transitions } = payment
+  const { paymentId: id, status, transitions } = payment
   const isDue = status === 'pending'
   const hasCapture = payment.creditedProviderPaymentId !== undefined
   const needed = [
@@ -140,10 +138,6 @@ export function paymentRules(payment: Payment, now: Timestamp): readonly Differe
         time !== undefined && (time < from || time > to),
         compare(`payment.${name}`, id, rule, time),
       ),
-    ),
-    ...onlyIf(
-      payment.postedAt !== undefined && payment.postedAt < (payment.paidAt ?? createdAt),
-      compare('payment.posted_at', id, 'after it was paid', payment.postedAt),
     ),
   ]
 }
@@ -219,6 +213,8 @@ function auditOwner(payment: Payment, clientIds: readonly ClientId[]): readonly 
 }
 
 async function allClientIds(deps: StoreDeps): Promise<readonly ClientId[]> {
-  const list = { index: 'by-owner', partition: [GATEWAY_OWNER, 'client'], limit: 1_000 } as const
-  return (await queryAll(deps, list)).flatMap(({ id }) => ifValid(ClientIdSchema, id) ?? [])
+  const clients: ClientId[] = []
+  for await (const page of registeredClients(deps, { limit: 1_000 }))
+    clients.push(...page.clients.map(({ clientId }) => clientId))
+  return clients
 }

@@ -1,11 +1,18 @@
 import { chunks, mapInChunks } from '../../chunks.ts'
 import type { Alert, Deps, StoreDeps } from '../../deps.ts'
 import type { DeliveryId } from '../../ids.ts'
+import type { Step } from '../../table/step.ts'
 import { addMs, later, MINUTE_MS, type Timestamp } from '../../time.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { findEndpointEver, moveMark } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
-import { endAlert, findDeliveries, findDelivery, postponeDelivery } from './delivery-store.ts'
+import {
+  endAlert,
+  endTestAlert,
+  findDeliveries,
+  findDelivery,
+  postponeDelivery,
+} from './delivery-store.ts'
 import { listedKeys } from './list-deliveries.ts'
 
 type AlertDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
@@ -39,7 +46,8 @@ export async function checkAbandonedDelivery(
   if (!delivery || !needsAlert(delivery) || (delivery.dueAt ?? '') > deps.now()) return false
   const endpoint = await findEndpointEver(deps, delivery)
   const allowedAt = alertDueAt(endpoint, deps.now())
-  if (allowedAt <= deps.now()) return publishAlert(deps, delivery, endpoint)
+  const endEach = delivery.isTest ? endTestAlert : endAlert
+  if (allowedAt <= deps.now()) return publishAlert(deps, delivery, endpoint, endEach)
   await postponeDelivery(deps, delivery, allowedAt, undefined)
   return false
 }
@@ -50,14 +58,15 @@ function needsAlert({ status, dueAt }: Delivery): boolean {
 
 /**
  * Reports all unreported abandoned deliveries to an endpoint in one alert (spec 6.4, design section
- * 11). False when another worker has just moved the endpoint's `last_alert_at` and reports these
- * deliveries. Rows are marked after the alert: if the worker dies between, the next worker reports
- * them again. Throws when the alert cannot be published.
+ * 11), test deliveries apart. False when another worker has just moved the endpoint's
+ * `last_alert_at` and reports these deliveries. Rows are marked after the alert: if the worker dies
+ * between, the next worker reports them again. Throws when the alert cannot be published.
  */
 async function publishAlert(
   deps: AlertDeps,
   delivery: Delivery,
   endpoint: Endpoint | undefined,
+  endEach: (reported: Delivery) => Step,
 ): Promise<boolean> {
   // Always later than the last alert, so that two workers with equal or different clocks cannot
   // both claim it.
@@ -74,9 +83,7 @@ async function publishAlert(
       await deps.table.write(moveMark(claimedEndpoint, 'lastAlertAt', endpoint.lastAlertAt))
     throw error
   }
-  await mapInChunks(deliveries, WRITES_AT_A_TIME, (reported) =>
-    deps.table.write(endAlert(reported)),
-  )
+  await mapInChunks(deliveries, WRITES_AT_A_TIME, (reported) => deps.table.write(endEach(reported)))
   const { endpointId: endpoint_id, clientId: client_id } = delivery
   deps.log.info('alert.published', { endpoint_id, client_id, deliveries: deliveries.length })
   return true
@@ -84,12 +91,12 @@ async function publishAlert(
 
 async function unreportedOf(deps: AlertDeps, delivery: Delivery): Promise<readonly Delivery[]> {
   const keys = await listedKeys(deps, [delivery.endpointId], 'abandoned', MAX_READ)
-  const otherIds = keys
-    .map(({ deliveryId }) => deliveryId)
-    .filter((id) => id !== delivery.deliveryId)
+  const otherKeys = keys.filter(
+    ({ deliveryId, isTest }) => isTest === delivery.isTest && deliveryId !== delivery.deliveryId,
+  )
   const deliveries = [delivery]
-  for (const ids of chunks(otherIds, READ_PAGE)) {
-    deliveries.push(...(await findDeliveries(deps, ids)).filter(needsAlert))
+  for (const rows of chunks(otherKeys, READ_PAGE)) {
+    deliveries.push(...(await findDeliveries(deps, rows)).filter(needsAlert))
     if (deliveries.length >= MAX_ALERTED) break
   }
   return deliveries.slice(0, MAX_ALERTED)
@@ -123,7 +130,7 @@ export async function alertBeforeRound(
     delivery = await findDelivery(deps, read.deliveryId)
     if (delivery?.status !== read.status || delivery.attempts !== read.attempts) return undefined
     if (needsAlert(delivery))
-      await publishAlert(deps, delivery, await findEndpointEver(deps, delivery))
+      await publishAlert(deps, delivery, await findEndpointEver(deps, delivery), endAlert)
   }
   throw new Error('other workers kept alerting about an endpoint while a round was begun')
 }

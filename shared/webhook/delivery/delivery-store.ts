@@ -3,7 +3,7 @@ import type { Deps, TableDeps } from '../../deps.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { type DeliveryId, deliveryIdFor, type EventSubject } from '../../ids.ts'
 import { toItem } from '../../table/attributes.ts'
-import { ATTEMPT_SK_PREFIX, deliveryKey } from '../../table/keys.ts'
+import { ATTEMPT_SK_PREFIX, deliveryKey, testDeliveryKey } from '../../table/keys.ts'
 import {
   all,
   any,
@@ -79,19 +79,27 @@ export function overdueAfterMs(resends: number): number {
   return Math.min(MINUTE_MS * 2 ** resends, HOUR_MS)
 }
 
+/** A delivery of an event, or a test delivery. */
 export async function findDelivery(
   deps: TableDeps,
   deliveryId: DeliveryId,
 ): Promise<Delivery | undefined> {
-  return v.parse(v.optional(DeliverySchema), await deps.table.get(deliveryKey(deliveryId)))
+  const [delivery] = await findDeliveries(deps, [{ deliveryId }, { deliveryId, isTest: true }])
+  return delivery
 }
+
+export type NamedDelivery = Pick<Delivery, 'deliveryId' | 'isTest'>
 
 export async function findDeliveries(
   deps: TableDeps,
-  ids: readonly DeliveryId[],
+  rows: readonly NamedDelivery[],
 ): Promise<readonly Delivery[]> {
-  const items = await deps.table.getMany(ids.map(deliveryKey))
+  const items = await deps.table.getMany(rows.map(keyOfDelivery))
   return items.flatMap((item) => (item ? [v.parse(DeliverySchema, item)] : []))
+}
+
+export function keyOfDelivery({ deliveryId, isTest }: NamedDelivery) {
+  return isTest ? testDeliveryKey(deliveryId) : deliveryKey(deliveryId)
 }
 
 /**
@@ -111,6 +119,7 @@ export function deliveryRow({
   return {
     ...delivery,
     deliveryId: undefined,
+    isTest: undefined,
     endpointId: undefined,
     createdAt: undefined,
     firedAt: firedAt === createdAt ? undefined : firedAt,
@@ -134,6 +143,10 @@ export function insertDelivery(delivery: Delivery): Step {
   return put(deliveryKey(delivery.deliveryId), deliveryRow(delivery), isNew)
 }
 
+export function insertTestDelivery(delivery: Delivery): Step {
+  return put(testDeliveryKey(delivery.deliveryId), deliveryRow(delivery), isNew)
+}
+
 /** Due work looks for a lost message some time after the attempt is due. */
 export function scheduleFields({ deliveryId }: Delivery, nextAttemptAt: Timestamp) {
   return {
@@ -155,15 +168,24 @@ export async function postponeDelivery(
   resends: number | undefined,
 ): Promise<boolean> {
   // Overdue deliveries are listed, because operators look for them.
-  const changes = { set: { dueAt, resends, status: delivery.status }, remove: [UNLISTED] }
+  const set = { dueAt, resends, status: delivery.status }
   const isDue = all(isStatus(delivery.status), equals('dueAt', delivery.dueAt))
-  return (await deps.table.write(update(deliveryKey(delivery.deliveryId), changes, isDue))).applied
+  const step = update(keyOfDelivery(delivery), { set, remove: [UNLISTED] }, isDue)
+  return (await deps.table.write(step)).applied
 }
 
 /** Refused when a new round has begun: its due time must stay. */
 export function endAlert({ deliveryId, attempts }: Delivery): Step {
-  const hasEnded = all(equals('status', 'abandoned'), equals('attempts', attempts))
-  return update(deliveryKey(deliveryId), { remove: DUE_WORK_FIELDS }, hasEnded)
+  return update(deliveryKey(deliveryId), { remove: DUE_WORK_FIELDS }, hasEnded(attempts))
+}
+
+function hasEnded(attempts: number) {
+  return all(equals('status', 'abandoned'), equals('attempts', attempts))
+}
+
+/** The same for a test delivery, which a redelivery may not write. */
+export function endTestAlert({ deliveryId, attempts }: Delivery): Step {
+  return update(testDeliveryKey(deliveryId), { remove: DUE_WORK_FIELDS }, hasEnded(attempts))
 }
 
 const SHOWN_ATTEMPTS = 100
@@ -171,13 +193,13 @@ const SHOWN_ATTEMPTS = 100
 /** The newest attempts, oldest first. The delivery itself stores a first attempt that succeeds. */
 export async function attemptsOf(
   deps: TableDeps,
-  { deliveryId, attempts, success }: Pick<Delivery, 'deliveryId' | 'attempts' | 'success'>,
+  { attempts, success, ...row }: NamedDelivery & Pick<Delivery, 'attempts' | 'success'>,
   most = SHOWN_ATTEMPTS,
 ) {
   const firstSuccess = success ? [success] : []
   if (attempts <= firstSuccess.length) return firstSuccess
   const { items } = await deps.table.query({
-    partition: [deliveryKey(deliveryId).pk],
+    partition: [keyOfDelivery(row).pk],
     range: { beginsWith: ATTEMPT_SK_PREFIX },
     limit: Math.min(most, SHOWN_ATTEMPTS),
     newestFirst: true,
@@ -199,13 +221,14 @@ export async function sendDeliveryMessages(
   const lanes = Map.groupBy(deliveries, ({ lane }) => lane)
   const sends = [...lanes].map(([lane, laneDeliveries]) => {
     const messages = laneDeliveries.map(
-      ({ delivery: { deliveryId, clientId, endpointId, attempts } }) => ({
+      ({ delivery: { deliveryId, clientId, endpointId, attempts, isTest: test } }) => ({
         body: toItem({
           deliveryId,
           attempt: attempts + 1,
           clientId,
           endpointId,
           slow: lane === 'slow' || undefined,
+          test,
         }),
         delaySeconds,
         group: endpointId,

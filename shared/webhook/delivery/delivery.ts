@@ -9,6 +9,7 @@ import {
 } from '../../ids.ts'
 import { WEBHOOK_ERRORS } from '../../send-webhook.ts'
 import { FromItem } from '../../table/attributes.ts'
+import { isTestKey } from '../../table/keys.ts'
 import { TimestampSchema } from '../../time.ts'
 
 export const DELIVERY_STATUSES = ['scheduled', 'succeeded', 'abandoned', 'skipped'] as const
@@ -44,6 +45,8 @@ export const DeliverySchema = v.pipe(
     /** `status` puts the row into the list of that status; `state` does not. */
     status: v.optional(Status),
     state: v.optional(Status),
+    /** The row's key says so. Its body is its own, and it has no event. */
+    isTest: v.optional(v.literal(true)),
     /** Absent for a test event. */
     subject: v.optional(EventSubjectSchema),
     /** Attempts recorded so far; never reset. The next attempt's number is one more. */
@@ -77,8 +80,11 @@ export const DeliverySchema = v.pipe(
   }),
 )
 function withIndexFields(row: unknown): unknown {
-  const { id: deliveryId, owner: endpointId, listedAt: createdAt } = Object(row)
-  return { firedAt: createdAt, ...Object(row), deliveryId, endpointId, createdAt }
+  // An attribute of the row must not make it a test delivery.
+  const { isTest: _, ...own } = Object(row)
+  const { id: deliveryId, owner: endpointId, listedAt: createdAt } = own
+  const test = isTestKey(own) && { isTest: true }
+  return { firedAt: createdAt, ...own, deliveryId, endpointId, createdAt, ...test }
 }
 
 /** `unlisted`: no attempt has failed yet, or the last succeeded: no index entry has its status. */
@@ -93,6 +99,8 @@ export const DeliveryMessageSchema = v.pipe(
     clientId: ClientIdSchema,
     endpointId: EndpointIdSchema,
     slow: v.optional(v.boolean()),
+    /** The row is a test delivery's. */
+    test: v.optional(v.boolean()),
   }),
 )
 export type DeliveryMessage = v.InferOutput<typeof DeliveryMessageSchema>

@@ -11,11 +11,17 @@ import {
 } from '../../ids.ts'
 import { firstOfPage, itemsOfPage, newestFirst, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
+import { isTestKey } from '../../table/keys.ts'
 import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 import { addMs, END_OF_TIME, MINUTE_MS } from '../../time.ts'
 import { findEndpointEver, listEndpoints } from '../endpoint/endpoint-store.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
-import { attemptsOf, DELIVERY_ENTITY, findDeliveries } from './delivery-store.ts'
+import {
+  attemptsOf,
+  DELIVERY_ENTITY,
+  findDeliveries,
+  type NamedDelivery,
+} from './delivery-store.ts'
 
 export type DeliveryListing = {
   readonly clientId: ClientId
@@ -54,11 +60,15 @@ export async function listDeliveries(deps: StoreDeps, listing: DeliveryListing) 
     throw notFound('endpoint')
   const hasStatus = (delivery: Delivery) => status === undefined || delivery.status === status
   if (eventId !== undefined) {
-    const matches = (await eventsDeliveries(deps, owners, eventId)).filter(hasStatus)
+    const found = [
+      ...(await eventsDeliveries(deps, owners, eventId)),
+      ...(await eventsDeliveries(deps, owners, eventId, { isTest: true })),
+    ]
+    const matches = found.filter(hasStatus)
     return { deliveries: await withAttempts(deps, itemsOfPage(matches, page)), complete: true }
   }
   const { keys, complete } = await keysOfPage(deps, owners, listing)
-  const deliveries = await findDeliveries(deps, idsOf(keys))
+  const deliveries = await findDeliveries(deps, keys)
   return { deliveries: await withAttempts(deps, deliveries.filter(hasStatus)), complete }
 }
 
@@ -66,12 +76,20 @@ async function allEndpointIds(deps: TableDeps, clientId: ClientId): Promise<read
   return (await listEndpoints(deps, clientId)).map(({ endpointId }) => endpointId)
 }
 
-async function eventsDeliveries(deps: TableDeps, owners: readonly EndpointId[], eventId: EventId) {
-  const ids = owners.map((endpointId) => deliveryIdFor(eventId, endpointId))
-  return (await findDeliveries(deps, ids)).toSorted(newestKeyFirst)
+async function eventsDeliveries(
+  deps: TableDeps,
+  owners: readonly EndpointId[],
+  eventId: EventId,
+  { isTest }: Pick<NamedDelivery, 'isTest'> = {},
+) {
+  const rows = owners.map((endpointId) => ({
+    deliveryId: deliveryIdFor(eventId, endpointId),
+    isTest,
+  }))
+  return (await findDeliveries(deps, rows)).toSorted(newestKeyFirst)
 }
 
-type ListKey = Pick<Delivery, 'deliveryId'> & { readonly createdAt: string }
+type ListKey = NamedDelivery & { readonly createdAt: string }
 
 const newestKeyFirst = newestFirst<ListKey>(({ deliveryId }) => deliveryId)
 
@@ -149,7 +167,7 @@ async function searchByReading(
   const keys: ListKey[] = []
   let readsLeft = maxRead
   for await (const { items, more } of pages) {
-    const deliveries = await findDeliveries(deps, idsOf(items.slice(0, readsLeft).map(toListKey)))
+    const deliveries = await findDeliveries(deps, items.slice(0, readsLeft).map(toListKey))
     keys.push(...deliveries.filter((delivery) => delivery.status === status))
     if (keys.length >= count) break
     if (items.length > readsLeft || (items.length === readsLeft && more))
@@ -159,12 +177,9 @@ async function searchByReading(
   return { keys: keys.slice(0, count), complete: true }
 }
 
-function idsOf(keys: readonly ListKey[]) {
-  return keys.map(({ deliveryId }) => deliveryId)
-}
-
-function toListKey({ listedAt, id }: Item): ListKey {
-  return { createdAt: String(listedAt), deliveryId: v.parse(DeliveryIdSchema, id) }
+function toListKey({ listedAt, id, ...key }: Item): ListKey {
+  const deliveryId = v.parse(DeliveryIdSchema, id)
+  return { createdAt: String(listedAt), deliveryId, ...(isTestKey(key) && { isTest: true }) }
 }
 
 function tooFarError(reason: string, hint: string) {

@@ -66,6 +66,10 @@ async function requireRound(
   endpoint: Endpoint,
   write: WriteRound,
 ): Promise<Delivery> {
+  if (delivery.isTest) {
+    const hint = 'The operators can send another test event with send-test-event.'
+    throw invalid('a test event is not sent again', undefined, hint)
+  }
   const outcome = await beginRound(deps, delivery, endpoint, write)
   if (outcome === 'in progress') {
     throw invalid('the delivery is in progress', undefined, 'Wait for its remaining attempts.')
@@ -164,9 +168,9 @@ async function redeliverSince(
   })
   const page = positions.slice(0, EVENTS_PER_CALL)
   const events = (await findEvents(deps, page)).filter((event) => event !== undefined)
-  const ids = events.map(({ eventId }) => deliveryIdFor(eventId, endpointId))
+  const rows = events.map(({ eventId }) => ({ deliveryId: deliveryIdFor(eventId, endpointId) }))
   const deliveries = new Map(
-    (await findDeliveries(deps, ids)).map((delivery) => [delivery.eventId, delivery]),
+    (await findDeliveries(deps, rows)).map((delivery) => [delivery.eventId, delivery]),
   )
   let count = 0
   let passedOver = 0

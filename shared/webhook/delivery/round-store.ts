@@ -44,9 +44,8 @@ export async function beginRound(
   const delivery = await alertBeforeRound(deps, read)
   if (!delivery) return 'in progress'
   if (roundsToday(delivery, deps.now()).rounds >= ROUNDS_A_DAY) return 'no round left'
-  const { subject, body, eventName: name, firedAt } = delivery
-  const event =
-    subject && body === undefined ? await keepEvent(deps, { subject, name, firedAt }) : undefined
+  const { subject, eventName: name, firedAt } = delivery
+  const event = subject && (await keepEvent(deps, { subject, name, firedAt }))
   const now = deps.now()
   const outcome = await write(delivery, { delivery: startRound(delivery, now), event })
   if (!outcome.applied && outcome.refusedBy === 'event')

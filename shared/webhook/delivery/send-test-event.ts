@@ -7,10 +7,11 @@ import { recordChange } from '../../operator/audit-record-store.ts'
 import { laneOf } from '../endpoint/endpoint.ts'
 import { requireEndpoint } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
-import { insertDelivery, newDelivery, sendDeliveryMessages } from './delivery-store.ts'
+import { insertTestDelivery, newDelivery, sendDeliveryMessages } from './delivery-store.ts'
 
 /**
- * Sends a `gateway.test` event to one endpoint, without payment and event row. Throws 404 and 422.
+ * Sends a `gateway.test` event to one endpoint, without payment and event row. Only this function
+ * puts rows with bytes of their own. Throws 404 and 422.
  */
 export async function sendTestEvent(
   deps: Pick<Deps, 'table' | 'queues' | 'now' | 'newId' | 'invocation'>,
@@ -31,7 +32,8 @@ export async function sendTestEvent(
   const delivery = {
     ...newDelivery({ eventId, name: TEST_EVENT_TYPE, firedAt: now }, endpoint, now),
     body,
-  }
+    isTest: true,
+  } as const
   // Each test has its own subject, so tests of one endpoint do not collide.
   const after = { endpoint_id: endpointId }
   const record = {
@@ -41,7 +43,7 @@ export async function sendTestEvent(
     action: 'send-test-event',
     after,
   }
-  const { applied } = await recordChange(deps, record, { delivery: insertDelivery(delivery) })
+  const { applied } = await recordChange(deps, record, { delivery: insertTestDelivery(delivery) })
   assertInvariant(applied, 'a new test event has the id of another one')
   await sendDeliveryMessages(deps, [{ delivery, lane: laneOf(endpoint) }])
   return delivery

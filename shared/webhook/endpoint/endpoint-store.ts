@@ -3,6 +3,7 @@ import type { TableDeps } from '../../deps.ts'
 import { notFound } from '../../errors.ts'
 import type { ClientId, EndpointIds } from '../../ids.ts'
 import { newestFirst } from '../../page.ts'
+import { fieldsFrom } from '../../table/attributes.ts'
 import {
   clientKey,
   deletedEndpointKey,
@@ -16,7 +17,6 @@ import {
   all,
   any,
   below,
-  type Condition,
   equals,
   exists,
   isNew,
@@ -112,7 +112,7 @@ export function changeEndpoint(
 }
 
 /** Makes sure that an audit record's "before" is true. */
-function isAsRead({ enabled, eventTypes }: Endpoint): Condition {
+function isAsRead({ enabled, eventTypes }: Endpoint) {
   return all(equals('enabled', enabled), equals('eventTypes', eventTypes))
 }
 
@@ -133,6 +133,7 @@ export function moveMark(
 ): Step {
   const key =
     endpoint.deletedAt === undefined ? endpointKey(endpoint) : deletedEndpointKey(endpoint)
-  const changes = time === undefined ? { remove: [mark] } : { set: { [mark]: time } }
+  const changes =
+    time === undefined ? { remove: [mark] as const } : { set: fieldsFrom([[mark, time]]) }
   return updateFields(key, changes, all(exists, unchanged(mark, endpoint[mark])))
 }

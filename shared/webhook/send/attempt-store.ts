@@ -3,12 +3,14 @@ import type { StoreDeps, TableDeps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import { RETENTION } from '../../event/event.ts'
 import { toItem } from '../../table/attributes.ts'
-import { attemptKey, deliveryKey } from '../../table/keys.ts'
-import { absent, all, type Condition, dueWork, equals, put, update } from '../../table/step.ts'
+import { attemptKey, testAttemptKey } from '../../table/keys.ts'
+import { absent, all, dueWork, equals, put, update } from '../../table/step.ts'
 import { expiresAfter, type Timestamp } from '../../time.ts'
 import { type Delivery, type DeliveryAttempt, DeliverySchema } from '../delivery/delivery.ts'
 import {
   CLAIM_FIELDS,
+  keyOfDelivery,
+  type NamedDelivery,
   SCHEDULE_FIELDS,
   scheduleFields,
   UNLISTED,
@@ -23,14 +25,14 @@ export type Claim = { readonly token: string; readonly until: Timestamp }
 export async function claimAttempt(deps: TableDeps, delivery: Delivery, claim: Claim) {
   const changes = { set: { claimToken: claim.token, claimedUntil: claim.until } }
   const outcome = await deps.table.write(
-    update(deliveryKey(delivery.deliveryId), changes, isUnclaimed(delivery)),
+    update(keyOfDelivery(delivery), changes, isUnclaimed(delivery)),
   )
   const isOurs = outcome.applied || outcome.item?.['claimToken'] === claim.token
   return isOurs ? v.parse(DeliverySchema, outcome.item) : undefined
 }
 
 /** After a skipped round only the attempt's time differs. */
-function isUnclaimed({ attempts, nextAttemptAt }: Delivery): Condition {
+function isUnclaimed({ attempts, nextAttemptAt }: Delivery) {
   return all(
     equals('attempts', attempts),
     equals('nextAttemptAt', nextAttemptAt),
@@ -41,10 +43,9 @@ function isUnclaimed({ attempts, nextAttemptAt }: Delivery): Condition {
 /** False when its attempt was claimed or made meanwhile. */
 export async function skipDelivery(deps: StoreDeps, delivery: Delivery): Promise<boolean> {
   const set = { status: 'skipped', ttl: expiresAfter(deps.now(), RETENTION.deliveryMs) }
-  const changes = { set, remove: [...SCHEDULE_FIELDS, UNLISTED] }
-  return (
-    await deps.table.write(update(deliveryKey(delivery.deliveryId), changes, isUnclaimed(delivery)))
-  ).applied
+  const changes = { set, remove: [...SCHEDULE_FIELDS, UNLISTED] as const }
+  return (await deps.table.write(update(keyOfDelivery(delivery), changes, isUnclaimed(delivery))))
+    .applied
 }
 
 export type StateAfterAttempt =
@@ -65,13 +66,17 @@ export async function storeAttemptResult(
   const { set, remove } = changesAfter(delivery, attempt, state)
   const { applied } = await deps.table.transact({
     delivery: update(
-      deliveryKey(delivery.deliveryId),
+      keyOfDelivery(delivery),
       { set: { ...set, attempts: attempt.number }, remove: [...CLAIM_FIELDS, ...remove] },
       hasSameClaim(delivery, attempt),
     ),
-    attempt: put(attemptKey(delivery.deliveryId, attempt.number), attemptRow(attempt)),
+    attempt: put(keyOfAttempt(delivery, attempt), attemptRow(attempt)),
   })
   return applied
+}
+
+function keyOfAttempt({ deliveryId, isTest }: NamedDelivery, { number }: DeliveryAttempt) {
+  return isTest ? testAttemptKey(deliveryId, number) : attemptKey(deliveryId, number)
 }
 
 export function attemptRow(attempt: DeliveryAttempt) {
@@ -92,8 +97,8 @@ async function storeFirstSuccess(
     ...retentionFrom(attempt),
   }
   // Due work may have listed a slow delivery.
-  const changes = { set, remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS, 'status'] }
-  const step = update(deliveryKey(delivery.deliveryId), changes, hasSameClaim(delivery, attempt))
+  const changes = { set, remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS, 'status'] as const }
+  const step = update(keyOfDelivery(delivery), changes, hasSameClaim(delivery, attempt))
   const { applied, item } = await deps.table.write(step)
   return applied || v.parse(v.optional(DeliverySchema), item)?.success?.number === number
 }
@@ -102,7 +107,7 @@ function retentionFrom({ at }: DeliveryAttempt) {
   return { ttl: expiresAfter(at, RETENTION.deliveryMs) }
 }
 
-function hasSameClaim({ claimToken }: Delivery, { number }: DeliveryAttempt): Condition {
+function hasSameClaim({ claimToken }: Delivery, { number }: DeliveryAttempt) {
   return all(equals('attempts', number - 1), equals('claimToken', claimToken))
 }
 
@@ -110,17 +115,19 @@ function changesAfter(delivery: Delivery, attempt: DeliveryAttempt, state: State
   if (state.status === 'scheduled') {
     const lostBefore = attempt.error === 'unknown' || undefined
     const set = { ...scheduleFields(delivery, state.nextAttemptAt), lostBefore }
-    return { set, remove: [UNLISTED, 'resends', ...(lostBefore ? [] : ['lostBefore'])] }
+    const keptLoss = lostBefore ? [] : (['lostBefore'] as const)
+    return { set, remove: [UNLISTED, 'resends', ...keptLoss] as const }
   }
   const retention = retentionFrom(attempt)
   // The list of succeeded deliveries reads all deliveries of their endpoint.
   if (state.status === 'succeeded') {
     const set = { [UNLISTED]: state.status, ...retention }
-    return { set, remove: [...SCHEDULE_FIELDS, 'status'] }
+    return { set, remove: [...SCHEDULE_FIELDS, 'status'] as const }
   }
   const endFields = { status: state.status, ...retention }
   if (state.status !== 'abandoned')
-    return { set: endFields, remove: [...SCHEDULE_FIELDS, UNLISTED] }
+    return { set: endFields, remove: [...SCHEDULE_FIELDS, UNLISTED] as const }
   const alert = dueWork('alert', delivery.deliveryId, state.alertDueAt)
-  return { set: { ...endFields, ...alert }, remove: [UNLISTED, 'nextAttemptAt', 'resends'] }
+  const remove = [UNLISTED, 'nextAttemptAt', 'resends'] as const
+  return { set: { ...endFields, ...alert }, remove }
 }

@@ -2,11 +2,11 @@ import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import { findEventBody } from '../../event/event-store.ts'
-import { paymentOfSubject } from '../../ids.ts'
+import { deliveryIdFor, eventIdFor, paymentOfSubject } from '../../ids.ts'
 import type { WebhookResult } from '../../send-webhook.ts'
 import { finding, logSuspense } from '../../suspense/record-suspense.ts'
 import { writeSuspense } from '../../suspense/suspense-store.ts'
-import { deliveryKey, endpointKey } from '../../table/keys.ts'
+import { endpointKey } from '../../table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
 import {
   type Delivery,
@@ -14,7 +14,7 @@ import {
   type DeliveryMessage,
   DeliverySchema,
 } from '../delivery/delivery.ts'
-import { sendDeliveryMessages } from '../delivery/delivery-store.ts'
+import { keyOfDelivery, sendDeliveryMessages } from '../delivery/delivery-store.ts'
 import {
   type Endpoint,
   type Lane,
@@ -54,7 +54,7 @@ type DropReason = 'unknown_delivery' | 'finished' | 'attempt_made' | 'claimed' |
 export async function deliverWebhook(deps: DeliverDeps, message: DeliveryMessage): Promise<void> {
   const beganMs = deps.monotonicMs()
   const [row, endpointRow] = await deps.table.getMany([
-    deliveryKey(message.deliveryId),
+    keyOfDelivery({ deliveryId: message.deliveryId, isTest: message.test || undefined }),
     endpointKey(message),
   ])
   if (!row) return dropMessage(deps, message, 'unknown_delivery')
@@ -62,10 +62,7 @@ export async function deliverWebhook(deps: DeliverDeps, message: DeliveryMessage
     v.parse(DeliverySchema, row),
     v.parse(v.optional(SealedEndpointSchema), endpointRow),
   ]
-  const isSameEndpoint =
-    delivery.clientId === message.clientId && delivery.endpointId === message.endpointId
-  // The secret of another endpoint must not sign.
-  assertInvariant(isSameEndpoint, 'a message names the endpoint of its delivery')
+  assertDerived(delivery, message)
   if (delivery.status !== 'scheduled') return dropMessage(deps, message, 'finished')
   if (message.attempt <= delivery.attempts) return dropMessage(deps, message, 'attempt_made')
   const lane = laneOf(endpoint)
@@ -76,6 +73,24 @@ export async function deliverWebhook(deps: DeliverDeps, message: DeliveryMessage
   if (!endpoint?.enabled) return endSkipped(deps, delivery)
   if (lane === 'slow' && message.slow !== true) return requeueDelivery(deps, delivery, lane, 0)
   return attemptDelivery(deps, delivery, endpoint, beganMs)
+}
+
+/**
+ * The secret of an endpoint signs the events of its own client alone, each in its own row. So a
+ * function that may write rows and messages cannot choose what is signed.
+ */
+function assertDerived(delivery: Delivery, message: DeliveryMessage): void {
+  const isSameEndpoint =
+    delivery.clientId === message.clientId && delivery.endpointId === message.endpointId
+  assertInvariant(isSameEndpoint, 'a message names the endpoint of its delivery')
+  const { subject, eventName, eventId, endpointId } = delivery
+  const isOwnEvent = delivery.isTest
+    ? subject === undefined
+    : subject !== undefined && eventId === eventIdFor(subject, eventName)
+  const isOwnRow =
+    delivery.deliveryId === message.deliveryId &&
+    delivery.deliveryId === deliveryIdFor(eventId, endpointId)
+  assertInvariant(isOwnEvent && isOwnRow, 'a delivery is of its event and its endpoint')
 }
 
 type DroppedMessage = Pick<DeliveryMessage, 'deliveryId' | 'attempt'>
@@ -148,7 +163,7 @@ async function attemptDelivery(
   endpoint: SealedEndpoint,
   beganMs: number,
 ) {
-  const { body, subject, eventName: name } = delivery
+  const { subject, eventName: name, clientId } = delivery
   // Secret and bytes are read before the claim, because our failed read must not count as an
   // attempt. There is no secret if another stage sealed it: the client then needs a new endpoint. A
   // test delivery has its bytes in its row.
@@ -156,7 +171,7 @@ async function attemptDelivery(
     endpoint.sealedSecret === undefined
       ? undefined
       : deps.sealer.unseal(endpoint.sealedSecret, endpoint),
-    body ?? (subject && findEventBody(deps, { subject, name })),
+    delivery.isTest ? delivery.body : subject && findEventBody(deps, { subject, name, clientId }),
   ])
   if (deps.monotonicMs() - beganMs > LATEST_CLAIM_MS)
     throw new Error('too late to claim an attempt')
@@ -170,7 +185,8 @@ async function attemptDelivery(
   // recorded as lost.
   if (deps.now() >= addMs(at, CLAIM_MS))
     return handleClaimedDelivery(deps, claimedDelivery, endpoint)
-  const result = await makeAttempt(deps, claimedDelivery, { text, signingSecret })
+  const { url } = endpoint
+  const result = await makeAttempt(deps, claimedDelivery, { url, text, signingSecret })
   const attempt: DeliveryAttempt = { number: claimedDelivery.attempts + 1, at, ...result }
   const lane = await noteAnswer(deps, endpoint, attempt)
   if (!(await recordAttemptResult(deps, claimedDelivery, attempt, lane, endpoint)))
@@ -182,9 +198,14 @@ async function makeAttempt(
   deps: DeliverDeps,
   delivery: Delivery,
   {
+    url,
     text,
     signingSecret,
-  }: { readonly text: string | undefined; readonly signingSecret: string | undefined },
+  }: {
+    readonly url: string
+    readonly text: string | undefined
+    readonly signingSecret: string | undefined
+  },
 ): Promise<WebhookResult> {
   if (text === undefined) {
     // An event outlives all its deliveries, so it was lost: due work alerts the operators.
@@ -203,5 +224,5 @@ async function makeAttempt(
   if (signingSecret === undefined) return { error: 'secret_missing', durationMs: 0 }
   const body = Buffer.from(text, 'utf8')
   const headers = webhookHeaders(delivery, { body, signingSecret, sentAtMs: deps.realNowMs() })
-  return deps.sendWebhook({ url: delivery.url, headers, body })
+  return deps.sendWebhook({ url, headers, body })
 }

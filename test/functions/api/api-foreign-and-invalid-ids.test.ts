@@ -98,7 +98,7 @@ describe('an id of another client (spec 1, 7: like an id that does not exist)', 
         code: 'not_found',
       }
       expect([answer.status, answer.body]).toStrictEqual([404, body])
-      expect(commands).toStrictEqual(['batchGet', 'get'])
+      expect(commands).toStrictEqual(['batchGet', what === 'delivery' ? 'batchGet' : 'get'])
       expect(deps.provider.calls).toHaveLength(callsBefore)
     },
   )

@@ -3,6 +3,7 @@ import { attemptKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
 import type { Delivery, DeliveryAttempt } from '../../../shared/webhook/delivery/delivery.ts'
+import { sendTestEvent } from '../../../shared/webhook/delivery/send-test-event.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { markDeleted } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
@@ -100,13 +101,12 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
     })
   })
 
-  it('shows a first attempt that succeeded, and no payment for a test event', async ({
+  it('shows a test event without a payment, and never sends it again', async ({
     deps,
     ask,
     endpoint,
   }) => {
-    const testEvent = { subject: undefined, eventName: 'gateway.test', body: '{}' } as const
-    const delivery = await storedDelivery(deps, endpoint, testEvent)
+    const delivery = await sendTestEvent(deps, { ...endpoint, operator: 'sari' })
     await deliverWebhook(deps, messageFor(delivery))
 
     const { body } = await ask('getWebhookDelivery', { id: delivery.deliveryId })
@@ -119,6 +119,10 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
       attempts,
     })
     expect(body).not.toHaveProperty('payment_id')
+    expect(rowsIn(await ask('listWebhookDeliveries'))).toStrictEqual([body])
+    const again = await ask('redeliverWebhook', { id: delivery.deliveryId })
+    expect(again.status).toBe(422)
+    expect(again.body).toMatchObject({ message: 'a test event is not sent again' })
   })
 
   it('shows the newest hundred attempts', async ({ deps, ask, endpoint }) => {

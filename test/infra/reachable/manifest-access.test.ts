@@ -5,21 +5,18 @@
  * wiring of real dependencies. After dead code is removed, the bundle is the code that the function
  * can run. The function needs the access that this code uses.
  */
-import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import type { FunctionSpec, SecretAccess } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import {
-  allAccess,
-  OPEN_FIELDS,
-  TABLE_ACTIONS,
-  type TableAction,
-} from '../../../shared/table/access.ts'
+import { allAccess, TABLE_ACTIONS, type TableAction } from '../../../shared/table/access.ts'
 import * as keys from '../../../shared/table/keys.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { matchesIn } from '../../support/document-blocks.ts'
-import { PROJECT_ROOT, sourcesIn } from '../../support/source-file.ts'
-import { ACCESS_POINTS, KEY_BUILDERS, reachableTableAccess } from './reachable-table-access.ts'
+import { sourcesIn } from '../../support/source-file.ts'
+import { fieldsOfUpdates } from './fields-of-updates.ts'
+import { functionBundles } from './function-bundles.ts'
+import { ACCESS_POINTS, KEY_BUILDERS, reachableAccess } from './reachable-table-access.ts'
+import { updatedFields } from './updated-fields.ts'
 
 const SECRETS: readonly (readonly [SecretAccess, RegExp])[] = [
   // The adapter reads the provider's secret at run time, so a call of the port needs the secret.
@@ -28,11 +25,13 @@ const SECRETS: readonly (readonly [SecretAccess, RegExp])[] = [
 ]
 
 function accessIn(code: string) {
+  const { table, updates } = reachableAccess(code)
   const queueNames = matchesIn(code, /\bqueues\.send\(\s*(?:"([\w-]+)")?/g)
   if (queueNames.includes(''))
     throw new Error('a queue is not named by a literal, so its senders are unknown')
   return {
-    table: reachableTableAccess(code),
+    table,
+    updates: updatedFields(updates, fieldsOf),
     sends: [...new Set(queueNames)].toSorted(),
     alerts: /\balerts\.publish\(/.test(code),
     secrets: SECRETS.flatMap(([name, pattern]) => (pattern.test(code) ? [name] : [])).toSorted(),
@@ -43,32 +42,14 @@ function accessIn(code: string) {
   }
 }
 
-const { outputFiles } = await build({
-  absWorkingDir: PROJECT_ROOT,
-  entryPoints: MANIFEST.map(({ entry }) => entry),
-  outdir: 'bundles',
-  outbase: '.',
-  write: false,
-  bundle: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node24',
-  packages: 'external',
-  external: ['*/runtime-deps.ts', '*/warm-table.ts', '*/config.ts'],
-  logLevel: 'silent',
-})
-
+const fieldsOf = fieldsOfUpdates()
 const reachable = new Map(
-  MANIFEST.map(({ name, entry }) => {
-    const bundleWith = outputFiles.find(({ path }) =>
-      path.endsWith(`/bundles/${entry.replace(/\.ts$/, '.js')}`),
-    )
-    return [name, accessIn(bundleWith?.text ?? '')]
-  }),
+  [...(await functionBundles())].map(([name, code]) => [name, accessIn(code)]),
 )
 
 function statedAccess({
   table,
+  updates,
   sends,
   alerts,
   secrets,
@@ -77,6 +58,7 @@ function statedAccess({
 }: FunctionSpec) {
   return {
     table: allAccess(table),
+    updates,
     sends: sends.toSorted(),
     alerts,
     secrets: secrets.toSorted(),
@@ -121,7 +103,6 @@ describe('what the code of a function can write of events and payments', () => {
   it('a function that keeps an event changes its ttl alone, and nothing of its payment', () => {
     const keepers = writersBy('UpdateFields')
 
-    expect(OPEN_FIELDS.UpdateFields.EVENT).toStrictEqual(['ttl'])
     expect(keepers).toStrictEqual([
       'api-redeliver-webhook',
       'api-redeliver-to-endpoint',
@@ -129,6 +110,7 @@ describe('what the code of a function can write of events and payments', () => {
     ])
     for (const name of keepers) {
       expect(writesOf(name, 'EVENT'), name).toStrictEqual(['UpdateFields'])
+      expect(reachable.get(name)?.updates.EVENT, name).toStrictEqual(['ttl'])
       expect(writesOf(name, 'PAYMENT'), name).toStrictEqual([])
     }
   })
@@ -190,7 +172,7 @@ ${code}
 }
 
 function reachedBy(code: string) {
-  return reachableTableAccess(bundle(code))
+  return reachableAccess(bundle(code)).table
 }
 
 describe('the search for the access of a bundle', () => {
@@ -251,7 +233,7 @@ describe('the search for the access of a bundle', () => {
     const exported = sourcesIn('shared')
       .filter(({ path }) => path.startsWith('shared/table/'))
       .flatMap(({ text }) => [
-        ...text.matchAll(/^export (?:async )?function\*? (\w+)(?:<[^>]*>)?\(([^]*?)\)(?::| \{)/gm),
+        ...text.matchAll(/^export (?:async )?function\*? (\w+)(?:<[^(]*>)?\(([^]*?)\)(?::| \{)/gm),
       ])
       .filter(([, , parameters = '']) => /\bKey\b|\b\w+Input\b|\bSteps?\b/.test(parameters))
       .map(([, name = '']) => name)

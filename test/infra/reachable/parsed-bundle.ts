@@ -32,6 +32,11 @@ export function openBundle(code: string) {
     nodes,
     calls: nodes.filter((node) => node.type === 'CallExpression'),
     moduleAt,
+    /** The name of the declaration at the top level that has the node. */
+    homeNameOf: (node: Node) => {
+      const home = homeOf(node)
+      return home ? declaredBy(home)[0]?.name : undefined
+    },
     isOfTable: (node: Node) => moduleAt(node).startsWith('shared/table/'),
     /** Undefined for local and foreign names. */
     moduleOf: (name: unknown) => {

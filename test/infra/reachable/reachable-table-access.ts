@@ -3,6 +3,7 @@ import { allAccess, type TableAccess, type TableAction } from '../../../shared/t
 import * as keys from '../../../shared/table/keys.ts'
 import { type IndexName, TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { Table } from '../../../shared/table/table.ts'
+import { UPDATES } from './fields-of-updates.ts'
 import {
   type Bundle,
   type Expression,
@@ -42,12 +43,32 @@ export const ACCESS_POINTS: Readonly<Record<string, AccessPoint>> = {
 }
 
 /** Throws for a key that no key builder makes, because its kind is unknown. */
-export function reachableTableAccess(code: string): TableAccess {
+export function reachableAccess(code: string) {
   const bundle = openBundle(code)
   const throughAccessPoints = Object.entries(ACCESS_POINTS).flatMap(([name, accessPoint]) =>
     throughAccessPoint(bundle, name, accessPoint),
   )
-  return allAccess(...throughAccessPoints, ...throughPort(bundle))
+  const table = allAccess(...throughAccessPoints, ...throughPort(bundle))
+  return { table, updates: updatesIn(bundle) }
+}
+
+/** The kinds of the item of each update, by `file: declaration`, in the order of the code. */
+export type ReachableUpdates = ReadonlyMap<string, readonly (readonly keys.Partition[])[]>
+
+function updatesIn(bundle: Bundle): ReachableUpdates {
+  const calls = bundle.calls.filter(
+    (call) => UPDATES.includes(String(nameOf(call.callee))) && !bundle.isOfTable(call),
+  )
+  const places = Map.groupBy(
+    calls.toSorted((a, b) => a.start - b.start),
+    (call) => `${bundle.moduleAt(call)}: ${bundle.homeNameOf(call) ?? ''}`,
+  )
+  return new Map(
+    [...places].map(([place, inPlace]) => [
+      place,
+      inPlace.map(({ arguments: [key] }) => kindsOf(bundle, key)),
+    ]),
+  )
 }
 
 function throughAccessPoint(

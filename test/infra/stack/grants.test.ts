@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type FunctionSpec, isHttp, queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { TABLE_ACTIONS, type TableAction } from '../../../shared/table/access.ts'
+import type * as keys from '../../../shared/table/keys.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { permissionsOf, roleOf, type Stage } from './role-permissions.ts'
 
@@ -35,17 +36,21 @@ const ENDPOINT =
 const FIELDS: Readonly<
   Record<string, { readonly action: string } & Readonly<Record<string, string>>>
 > = {
-  GetFields: { action: 'GetItem', ENDPOINTS: `pk sk ${ENDPOINT}`, EVENT: 'pk sk body ttl' },
+  GetFields: { action: 'GetItem', ENDPOINTS: `pk sk ${ENDPOINT}`, EVENT: 'pk sk body owner ttl' },
   QueryFields: { action: 'Query', AUDIT: 'pk sk', ENDPOINTS: `pk sk ${ENDPOINT}` },
-  UpdateFields: {
-    action: 'UpdateItem',
-    CLIENT: 'pk sk endpoint_count',
-    ENDPOINTS: 'pk sk slow_since last_alert_at',
-    EVENT: 'pk sk ttl',
-    LEDGER:
-      'pk sk credited_at credited_minor count_cancelled count_expired count_failed ' +
-      'count_pending count_succeeded',
-  },
+}
+
+/** A function that may see a kind of item updates it by one grant, whatever the update answers. */
+function statedUpdates(stage: Stage, { table, updates }: FunctionSpec): readonly string[] {
+  const seen = table.UpdateItem ?? []
+  const unseen = (table.UpdateFields ?? []).filter((kind) => !seen.includes(kind))
+  const stated = (kind: keys.Partition, limit: string) =>
+    `dynamodb:UpdateItem on <gateway-${stage}>.Arn of ${kind}#*, ` +
+    `${['pk', 'sk', ...(updates[kind] ?? [])].join(' ')}${limit}`
+  return [
+    ...seen.map((kind) => stated(kind, '')),
+    ...unseen.map((kind) => stated(kind, ', without an answer')),
+  ]
 }
 
 function statedPermissions(stage: Stage, spec: FunctionSpec): readonly string[] {
@@ -53,7 +58,8 @@ function statedPermissions(stage: Stage, spec: FunctionSpec): readonly string[] 
     ...['CreateLogStream', 'PutLogEvents'].map(
       (action) => `logs:${action} on </aws/lambda/gateway-${stage}-${spec.name}>.Arn`,
     ),
-    ...TABLE_ACTIONS.flatMap((action) =>
+    ...statedUpdates(stage, spec),
+    ...TABLE_ACTIONS.filter((action) => !action.startsWith('Update')).flatMap((action) =>
       (spec.table[action] ?? []).map((kind) =>
         action in FIELDS
           ? `dynamodb:${FIELDS[action]?.action} on <gateway-${stage}>.Arn of ${kind}#*, ${FIELDS[action]?.[kind]} alone`
@@ -140,14 +146,18 @@ it.each([
   [
     'create deliveries',
     'dynamodb:PutItem on <gateway-prod>.Arn of DELIVERY#*',
-    // The first seven apply provider news. The other five redeliver, test, recount or record
-    // attempts.
+    // The first seven apply provider news. The other four redeliver, recount or record attempts.
     (
       'api-create-payment api-cancel-payment receive-provider-callback refresh-payment ' +
       'check-due-payments ' +
       'sync-provider-transactions sync-slices ' +
-      'api-redeliver-to-endpoint deliver-webhook send-test-event redeliver recount-ledger'
+      'api-redeliver-to-endpoint deliver-webhook redeliver recount-ledger'
     ).split(' '),
+  ],
+  [
+    'create deliveries with bytes of their own',
+    'dynamodb:PutItem on <gateway-prod>.Arn of TEST#*',
+    ['deliver-webhook', 'send-test-event'],
   ],
 ])('only few functions may %s', (_, permission, names) => {
   const holders = MANIFEST.flatMap(({ name }) =>
@@ -161,9 +171,9 @@ it('the policies of each role are below the size limit of IAM', () => {
   const sizes = MANIFEST.map(({ name }) => JSON.stringify(roleOf('prod', name)?.Policies).length)
 
   expect(Math.min(...sizes)).toBeGreaterThan(100)
-  // The limit is for all policies of a role, without white space. References are longer in the
-  // template than deployed.
-  expect(Math.max(...sizes)).toBeLessThan(10_240)
+  // The limit is 10,240 for all policies of a role, without white space. The rest is a reserve for
+  // what a later release writes. References are longer in the template than deployed.
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(9 * 1_024)
 })
 
 describe('policies for people', () => {
@@ -189,7 +199,7 @@ it.each([
   ['look', '', ''],
   [
     'support',
-    'AUDIT DELIVERY DESTINATION EVENT NOTED PAYMENT REFERENCE SUSPENSE',
+    'AUDIT DELIVERY DESTINATION EVENT NOTED PAYMENT REFERENCE SUSPENSE TEST',
     'ENDPOINTS EVENT LEDGER',
   ],
   [

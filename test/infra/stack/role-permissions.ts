@@ -47,6 +47,12 @@ export function permissionsOf(stage: Stage, name: string): readonly string[] {
     .toSorted()
 }
 
+const ANSWER_LIMITS = [
+  ['', undefined],
+  [' alone', { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' }],
+  [', without an answer', { 'dynamodb:ReturnValues': 'NONE' }],
+] as const
+
 /** Throws for a condition that no role may have. */
 function wordsOf(condition: Condition): readonly string[] {
   const textsOf = (operator: string, key: string) => [condition[operator]?.[key] ?? []].flat()
@@ -61,17 +67,15 @@ function wordsOf(condition: Condition): readonly string[] {
   }
   if (isDeepStrictEqual(condition, ofKinds)) return kinds.map((kind) => ` of ${kind}`)
   // Also only stated attributes, and never all of them.
-  const fieldConditions = [
-    { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
-    { 'dynamodb:ReturnValues': 'NONE' },
-  ].map((answerLimit) => ({
+  const { StringEqualsIfExists: answerLimit, ...named } = condition
+  const ofFields = {
     ...ofKinds,
     'ForAllValues:StringEquals': { 'dynamodb:Attributes': fields },
-    StringEqualsIfExists: answerLimit,
     Null: { 'dynamodb:LeadingKeys': 'false', 'dynamodb:Attributes': 'false' },
-  }))
-  if (fieldConditions.some((fieldCondition) => isDeepStrictEqual(condition, fieldCondition)))
-    return [` of ${kinds.join()}, ${fields.join(' ')} alone`]
+  }
+  const limit = ANSWER_LIMITS.find(([, known]) => isDeepStrictEqual(known, answerLimit))?.[0]
+  if (limit !== undefined && isDeepStrictEqual(named, ofFields))
+    return [` of ${kinds.join()}, ${fields.join(' ')}${limit}`]
   // Used by a service for the function, never by the function itself.
   if (isDeepStrictEqual(condition, { StringEquals: { 'kms:ViaService': service } })) {
     return [` via ${service.replace('.<AWS::Region>.amazonaws.com', '')}`]

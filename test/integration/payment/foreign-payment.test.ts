@@ -4,8 +4,11 @@
  * books of both clients then add up.
  */
 import { describe, expect } from 'vitest'
+import { auditFigures } from '../../../shared/audit/judged/audit-figures.ts'
+import { readClientBooks } from '../../../shared/audit/judged/client-books.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
 import type { Client } from '../../../shared/client/client.ts'
+import { subjectOfPayment } from '../../../shared/ids.ts'
 import { COUNT_FIELD, shardOf } from '../../../shared/ledger/shard-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
@@ -14,7 +17,8 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { paymentKey } from '../../../shared/table/keys.ts'
+import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
+import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
@@ -31,6 +35,7 @@ import {
   checkWhenDue,
   create,
   eventOf,
+  LEASE_MS,
   ledgerView,
   payFirst,
 } from '../../support/payment-builders.ts'
@@ -41,7 +46,13 @@ import {
   sweptADayLater,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
-import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  findingAbout,
+  type PaidUpstream,
+  paidUpstream,
+  paymentOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
@@ -73,6 +84,15 @@ async function move(deps: TestDeps, payment: Payment, { clientId }: Client) {
 
 function differenceOf({ paymentId, clientId }: Payment, { clientId: found }: Client) {
   return { what: 'payment.client_id', id: paymentId, expected: clientId, found }
+}
+
+async function refuseRecount(deps: TestDeps, { clientId }: Client, kind: 'entry' | 'event') {
+  const { differences } = await auditLedger(deps, clientId)
+  const expected = differences.filter(({ what }) => what === kind)
+  expect(expected).toHaveLength(1)
+  await expect(recountLedger(deps, { clientId, expected, operator: OPERATOR })).rejects.toThrow(
+    'does not repair',
+  )
 }
 
 describe('a pending payment whose row names another client', () => {
@@ -134,10 +154,12 @@ describe('a pending payment whose row names another client', () => {
 
   it('never ends: it does not expire, and that client can neither read nor cancel it', async ({
     deps,
+    client,
     other,
-    moved: { payment },
   }) => {
-    deps.provider.requests.delete(payment.paymentRequestId)
+    const payment = await aPendingPayment(deps, client)
+    await move(deps, payment, other)
+    deps.provider.close(payment.paymentRequestId, 'failed')
     const { clientId } = other
     deps.clock.set(addMs(payment.expiresAt ?? deps.now(), 1))
 
@@ -146,14 +168,14 @@ describe('a pending payment whose row names another client', () => {
     )
     await checkWhenDue(deps, payment)
 
-    expect((await findStoredPayment(deps, payment.paymentId))?.status).toBe('pending')
-    expect(await eventOf(deps, payment, 'payment.expired')).toBeUndefined()
+    const stored = await findStoredPayment(deps, payment.paymentId)
+    expect(stored).toEqual({ ...payment, clientId, dueAt: undefined })
     expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
   })
 })
 
 syncTest('a create of a changed row is not taken over, and its money is held', async ({ deps }) => {
-  const { client, creating } = await aCreating({ leaseUntil: undefined }, deps)
+  const { client, creating } = await aCreating({}, deps)
   const { paymentId } = creating
   const set = { clientId: crypto.randomUUID() }
   await deps.table.write(update(paymentKey(paymentId), { set }, exists))
@@ -162,6 +184,10 @@ syncTest('a create of a changed row is not taken over, and its money is held', a
   const capture = deps.provider.payments.get(providerPaymentId)
   Object.assign(capture ?? {}, { reference: `${paymentId}-1` })
 
+  await applyProviderNews(deps, { providerPaymentId }, 'callback')
+  // The running attempt may still commit the payment of the right client.
+  expect(await findSuspense(deps, providerPaymentId)).toBeUndefined()
+  deps.clock.set(addMs(deps.now(), LEASE_MS))
   await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
   await expect(create(deps, client, creating.request, 'key-1')).rejects.toThrow('another client')
@@ -193,6 +219,8 @@ describe('a credited payment whose row names another client', () => {
       expect((await entriesIn(deps, other)).map((entry) => entry.paymentId)).not.toContain(
         paymentId,
       )
+      const books = await readClientBooks(deps, other)
+      expect(await auditFigures(deps, books)).toContainEqual(differenceOf(movedOpen, other))
       await auditClient({ ...deps, sleep: async () => {} }, other.clientId)
       await expect(payOut(deps, settlement)).rejects.toThrow('do not balance')
     },
@@ -222,18 +250,30 @@ describe('a credited payment whose row names another client', () => {
     })
   })
 
+  it('is neither credited nor posted for that client by a recount', async ({ deps }) => {
+    const [client, other] = [await withoutFloor(deps), await withoutFloor(deps)]
+    const paid = await paidUpstream(deps, client)
+    const key = paymentKey(paid.payment.paymentId)
+    const before = await rawItem(deps, key)
+    await applyProviderNews(deps, paid, 'callback')
+    await putRaw(deps, { ...before, owner: other.clientId })
+    const event = await rawItem(
+      deps,
+      eventKey(subjectOfPayment(paid.payment.paymentId), 'payment.succeeded'),
+    )
+    const body = inflateText(event['body'])?.replace(client.clientId, other.clientId) ?? ''
+    await putRaw(deps, { ...event, owner: other.clientId, body: deflateText(body) })
+
+    await refuseRecount(deps, other, 'event')
+  })
+
   it('gets no entry in that client’s journal by a recount', async ({ deps, client, other }) => {
     const payment = await post(deps, await anOpenPayment(deps, client))
     await move(deps, payment, other)
-    const { clientId } = other
-    const { differences } = await auditLedger(deps, clientId)
-    const expected = differences.filter(({ what }) => what === 'entry')
 
-    await expect(recountLedger(deps, { clientId, expected, operator: OPERATOR })).rejects.toThrow(
-      'does not repair',
-    )
+    await refuseRecount(deps, other, 'entry')
 
-    expect([expected.length, await entriesIn(deps, other)]).toStrictEqual([1, []])
-    await move(deps, { ...payment, clientId }, client)
+    expect(await entriesIn(deps, other)).toStrictEqual([])
+    await move(deps, { ...payment, clientId: other.clientId }, client)
   })
 })

@@ -201,6 +201,7 @@ function askAbout(...transactions: readonly ProviderTransaction[]) {
 describe('askForOwnRow (design section 4, Fee)', () => {
   it.each([
     ['of another payment', { providerPaymentId: 'py-other' }, false],
+    ['that names another payment', { reference: 'order 17' }, false],
     ['that is no payment', { type: 'return' }, false],
     ['that was reversed', { status: 'reversed' }, true],
     ['that is pending', { status: 'pending' }, true],

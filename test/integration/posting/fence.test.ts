@@ -10,6 +10,7 @@ import { raiseFence } from '../../../shared/ledger/fence-store.ts'
 import { adjustCredit, moveCredit, shardOf } from '../../../shared/ledger/shard-store.ts'
 import { recreditWindow, writeOffInWindow } from '../../../shared/ledger/window-store.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { bookLateRow } from '../../../shared/posting/post-payments.ts'
 import { shardKey, windowKey } from '../../../shared/table/keys.ts'
@@ -133,6 +134,20 @@ describe('a write with an entry before the fence', () => {
     for (const row of rows) await putRaw(deps, row)
     expect(await entriesIn(deps, client)).toStrictEqual([])
   })
+})
+
+it('a movement keeps the time of its transaction; its entry is posted at the fence', async ({
+  deps,
+  client,
+}) => {
+  const payment = await post(deps, await anOpenPayment(deps, client))
+  const fence = addMs(deps.now(), MINUTE_MS)
+  await raiseFence(deps, client.clientId, fence)
+
+  await movePayment(deps, payment, aRefund(deps, 10_000))
+
+  const times = { notedAt: deps.now(), postedAt: fence }
+  expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ movements: [times] })
 })
 
 type Write = (deps: TestDeps) => Promise<unknown>

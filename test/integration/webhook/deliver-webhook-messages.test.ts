@@ -177,7 +177,8 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
         if (reads.push(call) === 1) throw new Error('throttled')
       },
     })
-    const find = ({ subject, name } = event) => findEventBody(failing, { subject, name })
+    const find = ({ subject, name, clientId } = event) =>
+      findEventBody(failing, { subject, name, clientId })
 
     const failures = await Promise.allSettled([find(), find()])
     const otherEvent = await storedEvent(deps)

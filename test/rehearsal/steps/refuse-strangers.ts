@@ -81,6 +81,7 @@ const check = { TableName, Key: PAYMENT, ConditionExpression: 'attribute_not_exi
 const checked = new dynamodb.TransactWriteItemsCommand({
   TransactItems: [{ ConditionCheck: check }],
 })
+const ownBytes = new dynamodb.PutItemCommand({ TableName, Item: key('TEST#none') })
 const intoQueue = new SendMessageCommand({
   QueueUrl: `${ENDPOINT}/${ACCOUNT}/${STACK}-webhooks`,
   MessageBody: '{}',
@@ -117,11 +118,20 @@ function probesOf(
       ['a step of a transaction', () => reader.send(checked)],
       [
         'a field beside those it may read',
-        () => worker.send(get(EVENT, some('pk', 'body', 'owner'))),
+        () => worker.send(get(EVENT, some('pk', 'body', 'listed_at'))),
       ],
       ['all fields where it may read some', () => worker.send(get(EVENT))],
 
       ['the sealed secrets of endpoints', () => announcer.send(endpoints())],
+      [
+        'an attribute that it may not change',
+        () => announcer.send(change(PAYMENT, 'status', 'owner')),
+      ],
+      [
+        'an update that returns what it may not read',
+        () => worker.send(change(key('ENDPOINTS#none'), 'slow_since')),
+      ],
+      ['a delivery with bytes of its own', () => announcer.send(ownBytes)],
 
       ['sealing for another stage', () => sealer.send(seal('prod'))],
 
@@ -144,6 +154,16 @@ function some(...names: readonly string[]) {
     ProjectionExpression: names.map((_, at) => `#n${at}`).join(', '),
     ExpressionAttributeNames: Object.fromEntries(names.map((name, at) => [`#n${at}`, name])),
   }
+}
+
+function change(Key: typeof PAYMENT, ...names: readonly string[]) {
+  return new dynamodb.UpdateItemCommand({
+    TableName,
+    Key,
+    UpdateExpression: `REMOVE ${names.map((name) => `#${name}`).join(', ')}`,
+    ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+    ReturnValues: 'ALL_NEW',
+  })
 }
 
 function endpoints(more: Partial<dynamodb.QueryCommandInput> = {}) {

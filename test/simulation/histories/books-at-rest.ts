@@ -35,7 +35,7 @@ export async function agedProblems(play: Play): Promise<readonly string[]> {
   await world.scheduler.runFor(AGED_MS)
   const items = world.table.items()
   const problems = [...world.problems, ...problemsOf(items, seenBy(play))]
-  const kept = items.filter(({ pk }) => /^(DELIVERY|EVENT)#/.test(String(pk)))
+  const kept = items.filter(({ pk }) => /^(DELIVERY|EVENT|TEST)#/.test(String(pk)))
   for (const { pk, sk } of kept) problems.push(`${String(pk)} ${String(sk)} is kept for ever`)
   return [...problems, ...(await booksProblems(play))]
 }

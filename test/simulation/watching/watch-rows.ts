@@ -63,7 +63,7 @@ const headRules: Rules = {
 /** More than machines' clocks differ. */
 const SKEW_MS = 60_000
 /** What may be deleted 90 days after it was stored; an attempt 90 days after it was made. */
-const FORGOTTEN = /^(DELIVERY|EVENT)#/
+const FORGOTTEN = /^(DELIVERY|EVENT|TEST)#/
 
 /**
  * Errors that no fault of the world causes: an unreadable row or answer, a broken invariant, an

@@ -20,7 +20,12 @@ export function rowsOf(
     )
 }
 
-export const deliveryRow = rowOf('DELIVERY')
+/** A delivery of an event, or a test delivery. */
+export function deliveryRow({ table }: WithTable, id: unknown): StoredItem | undefined {
+  const keys = ['DELIVERY', 'TEST'].map((kind) => ({ pk: `${kind}#${String(id)}`, sk: 'DELIVERY' }))
+  const row = keys.map((key) => table.item(key)).find((item) => item !== undefined)
+  return row && wholeRow(row)
+}
 export const suspenseRow = rowOf('SUSPENSE')
 
 export function clientRow(world: WithTable, id: unknown): StoredItem {

@@ -83,7 +83,8 @@ describe('the access a manifest entry states', () => {
 })
 
 describe('the table a manifest entry states', () => {
-  const grantedTable = (table: TableAccess) => ({ table: grantedTo({ table }).table })
+  const updates = { CLIENT: ['a'], ENDPOINTS: ['slow_since'], EVENT: ['a'] }
+  const grantedTable = (table: TableAccess) => ({ table: grantedTo({ table, updates }).table })
   const everything = Object.fromEntries(TABLE_ACTIONS.map((action) => [action, PARTITIONS]))
   const keyOf = (partition: Partition) => ({
     pk: `${pkPrefix(partition)}${crypto.randomUUID()}`,
@@ -103,7 +104,7 @@ describe('the table a manifest entry states', () => {
     ['BatchGetItem', (table) => table.getMany([client, event])],
     ['PutItem', (table) => table.write(put(event, {}))],
     ['UpdateItem', (table) => table.write(update(event, changes))],
-    ['UpdateItem', (table) => table.write(updateFields(event, mark, exists))],
+    ['UpdateFields', (table) => table.write(updateFields(event, changes, exists))],
     ['DeleteItem', (table) => table.write(remove(event, exists))],
     [
       'Query',
@@ -117,7 +118,9 @@ describe('the table a manifest entry states', () => {
     ['ConditionCheckItem', (table) => table.transact({ only: guard(event, exists) })],
   ])('refuses %s on a kind of item that is not stated for it', async (action, request) => {
     const others = PARTITIONS.filter((partition) => partition !== 'EVENT')
-    const { table } = grantedTable({ ...everything, [action]: others })
+    // A function that may see an item may also update it without an answer.
+    const seen = action === 'UpdateFields' && { UpdateItem: others }
+    const { table } = grantedTable({ ...everything, ...seen, [action]: others })
 
     await expect(request(table)).rejects.toThrow(
       new AccessDenied(
@@ -126,7 +129,7 @@ describe('the table a manifest entry states', () => {
     )
   })
 
-  it('lets the open fields of a stated kind of item be written, and nothing of the item be seen', async () => {
+  it('lets the stated attributes of a kind of item be updated, and nothing of the item be seen', async () => {
     const { table } = grantedTable({ UpdateFields: ['ENDPOINTS'], PutItem: ['ENDPOINTS'] })
     const step = updateFields(endpoint, mark, allOf(exists, absent('slowSince')))
 
@@ -159,16 +162,19 @@ describe('the table a manifest entry states', () => {
   })
 
   it.each<[string, Changes, Condition]>([
-    ['sets another field', { set: { slowSince: 'now', url: 'x' } }, exists],
-    ['sets an absent field', { setIfAbsent: { url: 'x' } }, exists],
-    ['removes another field', { remove: ['slowSince', 'url'] }, exists],
-    ['asks about another field', mark, allOf(exists, equals('url', 'x'))],
-  ])('refuses an update of open fields that %s', async (_, changed, condition) => {
-    const { table } = grantedTable({ ...everything, UpdateItem: [] })
+    ['sets another attribute', { set: { slowSince: 'now', url: 'x' } }, exists],
+    ['sets an absent attribute', { setIfAbsent: { url: 'x' } }, exists],
+    ['adds to another attribute', { add: { url: 1 } }, exists],
+    ['removes another attribute', { remove: ['slowSince', 'url'] }, exists],
+    ['compares another attribute', mark, allOf(exists, equals('url', 'x'))],
+  ])('refuses an update that %s, with and without an answer', async (_, changed, condition) => {
+    const { table } = grantedTable(everything)
+    const step = update(endpoint, changed, condition)
 
-    await expect(table.write(updateFields(endpoint, changed, condition))).rejects.toThrow(
-      'not granted dynamodb:UpdateItem on items ENDPOINTS#',
-    )
+    for (const one of [step, { ...step, returnsNothing: true } as const])
+      await expect(table.write(one)).rejects.toThrow(
+        /not granted dynamodb:Update(Item|Fields) on items ENDPOINTS# with url:/,
+      )
   })
 
   it('allows only a stated index: no other index, not the table, and no index by access to the table', async () => {

@@ -1,0 +1,220 @@
+import type { UpdatedFields } from '../shared/table/access.ts'
+import type { Partition } from '../shared/table/keys.ts'
+
+/** Names with blanks between: of functions, and of attributes. */
+type Row = readonly [functions: string, attributes: string]
+
+/**
+ * What the updates of each function change or compare, because IAM cannot tell these apart. `npm
+ * run grants -- --write` writes the table from the code, and a test compares it. Read its diff: a
+ * role may change what the table names.
+ */
+const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
+  APIKEY: [['revoke-api-key', 'client_id revoked_at']],
+  CLIENT: [
+    [
+      'update-client',
+      `bank enabled had_bank name payout_hold rate_limit_per_second return_url
+        settlement_floor_minor`,
+    ],
+    ['register-endpoint delete-endpoint', 'endpoint_count'],
+  ],
+  DELIVERY: [
+    [
+      'api-redeliver-webhook api-redeliver-to-endpoint redeliver',
+      `attempts due_at lost_before next_attempt_at resends round_start rounds rounds_on slot
+        state status ttl work`,
+    ],
+    [
+      'deliver-webhook',
+      `attempts claim_token claimed_until due_at lost_before next_attempt_at resends slot
+        state status success ttl work`,
+    ],
+    ['check-due-deliveries', 'due_at resends state status'],
+    ['check-due-alerts', 'attempts due_at resends slot state status work'],
+  ],
+  ENDPOINTS: [
+    [
+      `api-redeliver-webhook api-redeliver-to-endpoint deliver-webhook check-due-alerts
+        redeliver`,
+      'last_alert_at slow_since',
+    ],
+    ['update-endpoint', 'enabled event_types'],
+  ],
+  EVENT: [
+    ['api-redeliver-webhook api-redeliver-to-endpoint redeliver', 'ttl'],
+    ['erase-customer', 'body'],
+  ],
+  HOUSE: [
+    [
+      'sync-provider-transactions sync-slices adjust-ledger resolve-suspense',
+      'bank_minor count day house_minor provider_minor suspense_minor type',
+    ],
+  ],
+  LEDGER: [
+    [
+      `api-create-payment api-cancel-payment receive-provider-callback check-due-payments
+        refresh-payment`,
+      `count_cancelled count_expired count_failed count_pending count_succeeded credited_at
+        credited_minor`,
+    ],
+    [
+      'settle-client trigger-settlement',
+      `available_minor changed_at closed_until credited_at credited_minor in_settlement_minor
+        last_settlement_id progress progress_number settled_until`,
+    ],
+    [
+      'sync-provider-transactions sync-slices',
+      `closed_until count_cancelled count_expired count_failed count_pending count_succeeded
+        credited_at credited_minor written_off_minor`,
+    ],
+    ['mark-settlement-paid', 'changed_at in_settlement_minor paid_out_minor'],
+    ['recredit-settlement', 'available_minor changed_at closed_until in_settlement_minor'],
+    ['adjust-ledger', 'closed_until credited_at credited_minor written_off_minor'],
+    [
+      'recount-ledger',
+      `available_minor changed_at closed_until count_cancelled count_expired count_failed
+        count_pending count_succeeded credited_at credited_minor in_settlement_minor
+        last_settlement_id paid_out_minor progress settled_until written_off_minor`,
+    ],
+  ],
+  NOTED: [
+    [
+      `api-create-payment api-cancel-payment receive-provider-callback deliver-webhook
+        check-due-payments settle-client sync-provider-transactions sync-slices
+        refresh-payment trigger-settlement recount-ledger`,
+      `amount_minor cause client_id created_at kind payment_id provider_payment_id
+        suspense_id`,
+    ],
+  ],
+  PAYMENT: [
+    [
+      'api-create-payment',
+      `attempt credited_provider_payment_id due_at ended_at ended_by erased_at
+        expiry_started_at failure failure_reason fee_status final_fee id lease_until
+        may_exist_upstream open_at paid_at provider_attempts remembered_provider_payment_ids
+        request slot status ttl work`,
+    ],
+    [
+      'api-cancel-payment',
+      `cancel_requested_at credited_provider_payment_id due_at ended_at ended_by
+        expiry_started_at failure_reason fee_status final_fee open_at paid_at slot status work`,
+    ],
+    [
+      'receive-provider-callback refresh-payment',
+      `credited_provider_payment_id due_at ended_at ended_by expiry_started_at failure_reason
+        fee_status final_fee id open_at paid_at remembered_provider_payment_ids slot status
+        ttl work`,
+    ],
+    [
+      'check-due-payments',
+      `cancel_requested_at credited_provider_payment_id due_at ended_at ended_by
+        expiry_started_at failure_reason fee_status final_fee id open_at paid_at
+        remembered_provider_payment_ids slot status ttl work`,
+    ],
+    [
+      'settle-client trigger-settlement',
+      `erased_at fee_status final_fee is_void late_row_at money_version movements net_minor
+        open_at posted_at provider_fee_minor provider_settled_at reversal status
+        taken_back_minor transaction_id transaction_minor voided_open`,
+    ],
+    [
+      'sync-provider-transactions sync-slices',
+      `credited_provider_payment_id due_at ended_at ended_by erased_at expiry_started_at
+        failure_reason fee_status final_fee id is_void late_row_at money_version movements
+        net_minor open_at paid_at posted_at provider_fee_minor provider_settled_at
+        remembered_provider_payment_ids reversal slot status taken_back_minor transaction_id
+        transaction_minor ttl voided_open work`,
+    ],
+    ['erase-customer', 'attempt details erased_at lease_until money_version request status'],
+    [
+      'recount-ledger',
+      `credited_provider_payment_id due_at ended_at ended_by erased_at expiry_started_at
+        failure_reason fee_status final_fee is_void late_row_at money_version movements
+        net_minor open_at paid_at posted_at provider_fee_minor provider_settled_at reversal
+        slot status taken_back_minor transaction_id transaction_minor voided_open work`,
+    ],
+  ],
+  QUOTA: [
+    [
+      `api-create-payment receive-provider-callback check-due-payments
+        sync-provider-transactions sync-slices`,
+      `cancel_request create_request get_balance get_payment get_request list_transactions
+        ttl`,
+    ],
+  ],
+  RATE: [
+    [
+      `api-create-payment api-list-payments api-get-payment api-cancel-payment
+        api-get-balance api-list-balance-entries api-list-settlements api-get-settlement
+        api-list-settlement-payments api-list-webhook-endpoints api-list-webhook-deliveries
+        api-get-webhook-delivery api-redeliver-webhook api-redeliver-to-endpoint
+        api-list-events`,
+      'before last_used_on points second ttl',
+    ],
+  ],
+  SETTLEMENT: [
+    [
+      'mark-settlement-paid mark-settlement-failed',
+      'bank_reference due_at notes settled_at slot status work',
+    ],
+    ['recredit-settlement', 'recredited_at status'],
+    [
+      'recount-ledger',
+      `digest entry_count fee_minor gross_minor markup_minor net_minor payment_count
+        recredited_at recredited_minor status totals unproven_minor`,
+    ],
+  ],
+  SUSPENSE: [
+    [
+      `api-create-payment api-cancel-payment receive-provider-callback check-due-payments
+        check-due-alerts refresh-payment`,
+      'due_at slot work',
+    ],
+    [
+      'settle-client trigger-settlement recount-ledger',
+      `amount_minor cause client_id created_at due_at entity id kind listed_at owner
+        payment_id provider provider_payment_id resolution slot status suspense_id work`,
+    ],
+    [
+      'sync-provider-transactions sync-slices',
+      `amount_minor cause client_id created_at due_at entity id is_void kind listed_at owner
+        payment_id posted_minor provider provider_minor provider_payment_id refunded_minor
+        resolution slot status suspense_id work`,
+    ],
+    ['resolve-suspense', 'is_void notes posted_minor refunded_minor resolution status'],
+  ],
+  SYNC: [
+    [
+      'sync-provider-transactions sync-slices',
+      `after_id category due_at from id kind open_until position provider reads reversals_at
+        round settles_by slot to transaction tries ttl work`,
+    ],
+  ],
+  TEST: [
+    [
+      'deliver-webhook',
+      `attempts claim_token claimed_until due_at lost_before next_attempt_at resends slot
+        state status success ttl work`,
+    ],
+    ['check-due-deliveries', 'due_at resends state status'],
+    ['check-due-alerts', 'attempts due_at resends slot state status work'],
+  ],
+  VERDICT: [
+    ['audit-client', 'audited_at due_at progress seen slot state work'],
+    ['audit-ledger', 'due_at slot work'],
+  ],
+}
+
+export function updatedFields(functionName: string): UpdatedFields {
+  return Object.fromEntries(
+    Object.entries(UPDATED_FIELDS).flatMap(([kind, rows]) => {
+      const row = rows.find(([functions]) => wordsIn(functions).includes(functionName))
+      return row ? [[kind, wordsIn(row[1])]] : []
+    }),
+  )
+}
+
+function wordsIn(text: string): readonly string[] {
+  return text.split(/\s+/)
+}

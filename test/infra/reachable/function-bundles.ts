@@ -1,0 +1,32 @@
+import { build } from 'esbuild'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { PROJECT_ROOT } from '../../support/source-file.ts'
+
+/**
+ * The code that each function can run: its bundle without packages and without the wiring of real
+ * dependencies, after dead code is removed.
+ */
+export async function functionBundles(): Promise<ReadonlyMap<string, string>> {
+  const { outputFiles } = await build({
+    absWorkingDir: PROJECT_ROOT,
+    entryPoints: MANIFEST.map(({ entry }) => entry),
+    outdir: 'bundles',
+    outbase: '.',
+    write: false,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    packages: 'external',
+    external: ['*/runtime-deps.ts', '*/warm-table.ts', '*/config.ts'],
+    logLevel: 'silent',
+  })
+  return new Map(
+    MANIFEST.map(({ name, entry }) => {
+      const bundleWith = outputFiles.find(({ path }) =>
+        path.endsWith(`/bundles/${entry.replace(/\.ts$/, '.js')}`),
+      )
+      return [name, bundleWith?.text ?? '']
+    }),
+  )
+}
