@@ -1,5 +1,5 @@
-import { NOT_AUDITED } from '../../shared/audit/registry.ts'
-import { kindOf } from '../../shared/audit/stored-rows.ts'
+import { NOT_AUDITED } from '../../shared/audit/rows/registry.ts'
+import { kindOf } from '../../shared/audit/rows/stored-rows.ts'
 import { readDetails } from '../../shared/payment/payment-details.ts'
 import { fromItem, toItem } from '../../shared/table/attributes.ts'
 import { deflateText, inflateText } from '../../shared/table/deflated-text.ts'

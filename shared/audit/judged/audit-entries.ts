@@ -10,7 +10,7 @@ import { recreditEntry } from '../../settlement/close-settlement.ts'
 import type { Item } from '../../table/attributes.ts'
 import { entryKey, paymentKey } from '../../table/keys.ts'
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
-import { rowDifferences } from '../stored-rows.ts'
+import { rowDifferences } from '../rows/stored-rows.ts'
 import type { ClientBooks } from './client-books.ts'
 import { auditOwners } from './derive-payment.ts'
 
@@ -18,18 +18,6 @@ import { auditOwners } from './derive-payment.ts'
 export type JournalReading = {
   readonly read: (item: Item) => Entry | undefined
   readonly itemOf: (entry: Entry) => Item | undefined
-}
-
-export function readingInto(differences: Difference[]): JournalReading {
-  const items = new WeakMap<Entry, Item>()
-  const read = (item: Item): Entry | undefined => {
-    const entry = tryToMake(() => parseEntry(item))
-    const id = String(item['sk']).split('#')[1] ?? ''
-    if (entry === undefined) differences.push(...compare('entry', id, 'readable', 'unreadable'))
-    else items.set(entry, item)
-    return entry
-  }
-  return { read, itemOf: (entry) => items.get(entry) }
 }
 
 /** Derives each entry from its source: a payment, a settlement, or an adjustment. */
@@ -83,6 +71,18 @@ export async function auditEntries(
       ...auditSource(entry),
     ]
   })
+}
+
+export function readingInto(differences: Difference[]): JournalReading {
+  const items = new WeakMap<Entry, Item>()
+  const read = (item: Item): Entry | undefined => {
+    const entry = tryToMake(() => parseEntry(item))
+    const id = String(item['sk']).split('#')[1] ?? ''
+    if (entry === undefined) differences.push(...compare('entry', id, 'readable', 'unreadable'))
+    else items.set(entry, item)
+    return entry
+  }
+  return { read, itemOf: (entry) => items.get(entry) }
 }
 
 /** A re-credit replaces a settlement that failed. */

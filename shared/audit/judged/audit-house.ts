@@ -31,7 +31,7 @@ import {
   tryToMake,
   withClient,
 } from '../../verdict/difference.ts'
-import { ownDifferences, rowDifferences } from '../stored-rows.ts'
+import { ownDifferences, rowDifferences } from '../rows/stored-rows.ts'
 import { compareWithNotes, type Note, readNotes } from './audit-registers.ts'
 import { readTrail } from './client-books.ts'
 

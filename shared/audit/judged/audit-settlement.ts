@@ -17,7 +17,7 @@ import {
   tryToMake,
 } from '../../verdict/difference.ts'
 import { readSettlementVerdict } from '../../verdict/settlement-verdict-store.ts'
-import { rowDifferences } from '../stored-rows.ts'
+import { rowDifferences } from '../rows/stored-rows.ts'
 import { auditEntries, readingInto } from './audit-entries.ts'
 import {
   type ClientBooks,
