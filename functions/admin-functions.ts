@@ -102,7 +102,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   finance('mark-settlement-paid', PAYING_OUT, { timeoutSeconds: 300 }),
   finance(
     'accept-difference',
-    allAccess(RECORDING, { GetItem: ['CLIENT', 'VERDICT'], PutItem: ['VERDICT'] }),
+    allAccess(RECORDING, { GetItem: ['CLIENT', 'VERDICT'], Query: ['AUDIT'] }),
   ),
   finance('mark-settlement-failed', changeOf('SETTLEMENT')),
   finance(

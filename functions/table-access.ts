@@ -85,7 +85,7 @@ export const PAYOUT_LISTS: TableAccess = allAccess(
   ALL_CLIENTS,
   listOf('SETTLEMENT', 'by-owner', 'by-status', 'by-due'),
   listOf('SUSPENSE', 'by-status'),
-  { GetItem: ['CLIENT', 'PAYMENT', 'VERDICT'] },
+  { GetItem: ['CLIENT', 'PAYMENT', 'VERDICT'], Query: ['AUDIT'] },
 )
 
 /** Test deliveries are shown, and no function behind the API writes them. */
@@ -140,6 +140,7 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
   UpdateItem: ['SUSPENSE'],
 })
 
+/** Of a payment whose id does not fit its client it looks for the client. */
 const SETTLEMENT_AUDIT: TableAccess = allAccess(ALL_CLIENTS, {
   GetItem: ['AUDIT', 'CLIENT', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],

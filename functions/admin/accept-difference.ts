@@ -4,12 +4,12 @@ import { acceptDifference } from '../../shared/verdict/accept-difference.ts'
 import { DifferenceSchema } from '../../shared/verdict/difference.ts'
 
 const summary =
-  'Accepts one difference of an audit, with the same values: it no longer blocks payouts. If the ' +
-  'difference changes, the acceptance no longer counts.'
+  'Accepts one difference of an audit, with the same values: it no longer blocks payouts. If its ' +
+  'gap changes, the acceptance no longer counts. Without client_id: a difference of the gateway.'
 
 const input = v.strictObject({
   operator: OPERATOR,
-  client_id: v.string(),
+  client_id: v.optional(v.string()),
   ...DifferenceSchema.entries,
   notes: NOTES,
 })

@@ -1,41 +1,53 @@
 import type { Deps } from '../deps.ts'
 import { ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
 import { alertDifferences, recordFindings } from '../verdict/client-verdict-store.ts'
-import { confirmedDifferences, type HouseDifference } from '../verdict/difference.ts'
+import {
+  auditAnswer,
+  confirmedDifferences,
+  type Difference,
+  type HouseDifference,
+} from '../verdict/difference.ts'
 import { REGISTER, SUSPENSE } from './audit-parts.ts'
 import { auditHouse } from './judged/audit-house.ts'
 import { auditRegister } from './judged/audit-registers.ts'
 
-type GatewayDeps = Pick<Deps, 'table' | 'alerts' | 'sleep' | 'now' | 'log'>
-
-export const GATEWAY_SUBJECT = 'gateway'
-
 /**
- * Audits the house journal, all suspense and the register of clients, daily. Differences of one
- * client also stand on that client.
+ * Audits the house journal, all suspense and the register of clients, daily or for an operator.
+ * Differences of one client stand on that client. The others stand on the gateway, and refuse no
+ * payout.
  */
-export async function auditGateway(deps: GatewayDeps): Promise<void> {
-  const house = await confirmedDifferences(deps, () => auditHouse(deps))
-  const register = await confirmedDifferences(deps, () => auditRegister(deps))
-  await recordOnClients(deps, SUSPENSE, house.differences)
-  await recordOnClients(deps, REGISTER, register.differences)
-  const differences = [...register.differences, ...house.differences]
+export async function auditGateway(deps: Pick<Deps, 'table' | 'alerts' | 'sleep' | 'now' | 'log'>) {
+  const parts = [
+    [SUSPENSE, await confirmedDifferences(deps, () => auditHouse(deps))],
+    [REGISTER, await confirmedDifferences(deps, () => auditRegister(deps))],
+  ] as const
+  const open: Difference[] = []
+  for (const [part, { differences, isInconclusive }] of parts) {
+    if (isInconclusive) continue
+    const byOwner = Map.groupBy(differences, ownerOf)
+    for (const owner of new Set([GATEWAY_OWNER, ...byOwner.keys()])) {
+      const found = (byOwner.get(owner) ?? []).map(withoutClient)
+      const standing = await recordFindings(deps, owner, new Map([[part, found]]), undefined)
+      open.push(...standing.filter((one) => one.part === part))
+    }
+  }
   deps.log.info('audit.completed', {
-    client_id: GATEWAY_SUBJECT,
-    balanced: String(differences.length === 0),
+    client_id: GATEWAY_OWNER,
+    balanced: String(open.length === 0),
   })
-  await alertDifferences(deps, GATEWAY_SUBJECT, differences)
+  await alertDifferences(deps, GATEWAY_OWNER, open)
+  return auditAnswer(
+    parts.flatMap(([, { differences }]) => differences.map(withoutClient)),
+    parts.some(([, { isInconclusive }]) => isInconclusive),
+  )
 }
 
-async function recordOnClients(
-  deps: GatewayDeps,
-  part: string,
-  differences: readonly HouseDifference[],
-): Promise<void> {
-  for (const [owner, owned] of Map.groupBy(differences, ({ clientId }) => clientId)) {
-    const clientId = ifValid(ClientIdSchema, owner)
-    const found = owned.map(({ clientId: _owner, ...difference }) => difference)
-    if (clientId) await recordFindings(deps, clientId, new Map([[part, found]]), undefined)
-  }
+function ownerOf({ clientId }: HouseDifference): string {
+  return ifValid(ClientIdSchema, clientId) ?? GATEWAY_OWNER
+}
+
+function withoutClient({ clientId: _, ...difference }: HouseDifference): Difference {
+  return difference
 }

@@ -5,6 +5,7 @@ import { ifValid } from '../if-valid.ts'
 import { balanceOf } from '../ledger/ledger-store.ts'
 import { runLimit } from '../settlement/sum-entries.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
 import { addMs, DAY_MS, MINUTE_MS, msBetween } from '../time.ts'
 import {
   alertDifferences,
@@ -13,11 +14,11 @@ import {
   recordFindings,
 } from '../verdict/client-verdict-store.ts'
 import {
+  auditAnswer,
   compare,
   confirmedDifferences,
   isIdentical,
   isSame,
-  MAX_DIFFERENCES,
 } from '../verdict/difference.ts'
 import {
   moveAudit,
@@ -25,7 +26,6 @@ import {
   recordAuditResult,
   type SettlementVerdict,
 } from '../verdict/settlement-verdict-store.ts'
-import { GATEWAY_SUBJECT } from './audit-gateway.ts'
 import {
   type AuditDeps,
   dayNumber,
@@ -246,7 +246,7 @@ async function judgeLong(
 
 /** Sends a message for each client, and one for the gateway. Safe to repeat. */
 export async function startAudits(deps: Pick<Deps, 'table' | 'queues' | 'log'>) {
-  await sendAudit(deps, { gateway: true }, GATEWAY_SUBJECT)
+  await sendAudit(deps, { gateway: true }, GATEWAY_OWNER)
   const clients = await sendForEachClient(deps, (clientId) =>
     sendAudit(deps, { client_id: clientId }, clientId),
   )
@@ -273,8 +273,5 @@ export async function auditLedger(
   // The daily audit repeats the alert.
   await alertDifferences(deps, clientId, standing).catch(logFailure)
   const differences = [...findings.values(), ...byOwnVerdict.values()].flat()
-  const isInconclusive = unclear.length > 0 || stoppedAt !== undefined
-  const balanced =
-    differences.length > 0 ? false : isInconclusive ? ('inconclusive' as const) : true
-  return { balanced, differences: differences.slice(0, MAX_DIFFERENCES) }
+  return auditAnswer(differences, unclear.length > 0 || stoppedAt !== undefined)
 }

@@ -17,11 +17,8 @@ import {
 import { bankIsNewUntil, type Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
-import {
-  readClientVerdict,
-  requireSameClientVerdict,
-  unacceptedDifferences,
-} from '../verdict/client-verdict-store.ts'
+import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
+import { readClientVerdict, requireSameClientVerdict } from '../verdict/client-verdict-store.ts'
 import { compare, confirmedDifferences, type Difference } from '../verdict/difference.ts'
 import {
   readSettlementVerdict,
@@ -117,7 +114,7 @@ async function passGate(deps: GateDeps, client: Client, { settlementId }: Settle
     readClientVerdict(deps, clientId),
   ])
   if (verdict?.state !== 'audited') throw notAuditedError(deps, verdict)
-  const standing = unacceptedDifferences(clientVerdict)
+  const standing = await unacceptedDifferences(deps, clientId, clientVerdict.standing)
   if (standing.length > 0) throw imbalanceError(standing, clientId)
   // The differences at this moment. The transaction checks that the verdicts are unchanged.
   const { differences, isInconclusive } = await confirmedDifferences(deps, async () => {
@@ -133,7 +130,8 @@ async function passGate(deps: GateDeps, client: Client, { settlementId }: Settle
     return [...ownDifferences, ...(await auditSettlement(deps, books, stored))]
   })
   if (isInconclusive) throw notAuditedError(deps, { ...verdict, state: 'inconclusive' })
-  const found = unacceptedDifferences({ ...clientVerdict, standing: differences })
+  const dated = withSince(differences, clientVerdict.standing, deps.now())
+  const found = await unacceptedDifferences(deps, clientId, dated)
   if (found.length > 0) throw imbalanceError(found, clientId)
   return {
     settlementVerdict: requireSameSettlementVerdict(verdict),

@@ -9,7 +9,8 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { toSettlementDto } from '../settlement/settlement-dto.ts'
 import { recordedSettlements } from '../settlement/settlement-store.ts'
 import { csv } from '../settlement/statement/csv.ts'
-import { readClientVerdict, unacceptedDifferences } from '../verdict/client-verdict-store.ts'
+import { unacceptedDifferences } from '../verdict/acceptances.ts'
+import { readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import { figuresToConfirm } from './mark-settlement-paid.ts'
 import { type OpenFinding, openFindings } from './open-findings.ts'
@@ -87,7 +88,7 @@ async function reasonAgainst(
   if (client.payoutHold !== undefined)
     return `payouts of this client are on hold: ${client.payoutHold}`
   if (verdict?.state !== 'audited') return 'not audited yet'
-  if (unacceptedDifferences(clientVerdict).length > 0)
+  if ((await unacceptedDifferences(deps, clientId, clientVerdict.standing)).length > 0)
     return 'the books of this client do not balance: see audit-ledger'
   const confirm = JSON.stringify(await figuresToConfirm(deps, settlement, findings))
   return confirm === '{}' ? undefined : `mark-settlement-paid needs confirm ${confirm}`

@@ -12,7 +12,8 @@ import { entryPages } from '../journal/read-entries.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import { parseStored } from '../payment/payment-store.ts'
 import { paymentKey } from '../table/keys.ts'
-import { readClientVerdict, unacceptedDifferences } from '../verdict/client-verdict-store.ts'
+import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
+import { readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { confirmedDifferences, type Difference, isSame } from '../verdict/difference.ts'
 import { completePayment, findStoredEvent } from './complete-payment.ts'
 import { planForward } from './plan-forward.ts'
@@ -132,11 +133,11 @@ async function judgeAgain(deps: RecountDeps, client: Client, expected: readonly 
     'Run audit-ledger again and repeat with its differences exactly as it shows them.',
   )
   if (expected.some(isFigure)) {
-    const { accepted } = await readClientVerdict(deps, client.clientId)
+    const { standing } = await readClientVerdict(deps, client.clientId)
+    const dated = withSince(differences, standing, deps.now())
+    const open = await unacceptedDifferences(deps, client.clientId, dated)
     refuse(
-      unacceptedDifferences({ accepted, standing: differences }).filter(
-        (difference) => !isAmong(expected)(difference),
-      ),
+      open.filter((difference) => !isAmong(expected)(difference)),
       'the audit finds more differences; a figure is repaired only together with all of them',
       'Name all differences that audit-ledger shows, or accept those that finance has ' +
         'explained with accept-difference.',

@@ -20,6 +20,13 @@ export type Difference = Readonly<v.InferOutput<typeof DifferenceSchema>>
 /** The most differences of an answer within a Lambda's limit. */
 export const MAX_DIFFERENCES = 1_000
 
+/** What an operator is told of a whole audit. */
+export function auditAnswer(differences: readonly Difference[], isInconclusive: boolean) {
+  const balanced =
+    differences.length > 0 ? false : isInconclusive ? ('inconclusive' as const) : true
+  return { balanced, differences: differences.slice(0, MAX_DIFFERENCES) }
+}
+
 /** None when both values are the same; undefined counts as null. */
 export function compare(
   what: string,

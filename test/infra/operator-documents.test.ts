@@ -26,6 +26,25 @@ const template = synthesised('prod')
 const operations = projectText('docs/operations.md')
 const runbook = projectText('docs/runbook.md')
 
+it('SECURITY.md names the functions that may put items of each kind', () => {
+  const rows = matchesIn(projectText('SECURITY.md'), /^\| `([A-Z]+)` \| (?=`)/gm)
+  const functionsOf = (kind: string) =>
+    matchesIn(
+      matchesIn(
+        projectText('SECURITY.md'),
+        new RegExp(`^\\| \`${kind}\` \\| ([^|]*) \\|`, 'gm'),
+      ).join(),
+      /`([a-z-]+)`/g,
+    )
+  const putters = new Map<string, string[]>()
+  for (const { name, table } of MANIFEST)
+    for (const kind of table.PutItem ?? []) putters.set(kind, [...(putters.get(kind) ?? []), name])
+
+  expect(new Map(rows.map((kind) => [kind, functionsOf(kind).toSorted()]))).toStrictEqual(
+    new Map([...putters].toSorted().map(([kind, names]) => [kind, names.toSorted()])),
+  )
+})
+
 describe('the runbook', () => {
   it('has the entries that `npm run runbook -- --write` writes, and is short', () => {
     expect(withWritten(runbook, 'runbook', runbookEntries(watchedIn('prod'), runbook))).toBe(

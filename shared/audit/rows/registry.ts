@@ -241,7 +241,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'changing',
       'the audit writes it, the next audit writes it again',
-      ...['version', 'standing', 'accepted', 'unclear', 'audited_day', 'progress'],
+      ...['version', 'standing', 'unclear', 'audited_day', 'progress'],
       ...['owes_since', 'owes_told_at'],
     ],
   ],

@@ -7,10 +7,7 @@ import { markClosed } from '../../../shared/settlement/settlement-store.ts'
 import { clientKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import {
-  changeClientVerdict,
-  readClientVerdict,
-} from '../../../shared/verdict/client-verdict-store.ts'
+import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import { invokeAdmin, shownSettlement } from '../../support/operator-actions.ts'
 import {
@@ -89,11 +86,8 @@ function holdPayouts(deps: MemoryDeps, clientId: ClientId): Promise<unknown> {
 }
 
 async function recordDifference(deps: MemoryDeps, clientId: ClientId): Promise<void> {
-  const before = await readClientVerdict(deps, clientId)
-  const difference = { what: 'window', id: 'window', expected: 1, found: 2, part: 'kept' }
-  await deps.table.write(
-    changeClientVerdict(clientId, before, { ...before, standing: [difference] }),
-  )
+  const difference = { what: 'window', id: 'window', expected: 1, found: 2 }
+  await recordFindings(deps, clientId, new Map([['kept', [difference]]]), undefined)
 }
 
 it('list-settlements lists the recorded settlements of all clients, newest first', async () => {

@@ -115,13 +115,7 @@ it('a long audit takes several runs, each of which continues after the previous 
 
   const nextMessage = { queue: 'audits', message: { body: { client_id: client.clientId } } }
   expect(deps.sent.slice(sent)).toMatchObject([nextMessage, nextMessage, nextMessage])
-  const verdict = {
-    auditedDay: dayNumber(deps.now()),
-    standing: [],
-    accepted: [],
-    unclear: [],
-    version: 4,
-  }
+  const verdict = { auditedDay: dayNumber(deps.now()), standing: [], unclear: [], version: 4 }
   expect(await readClientVerdict(deps, client.clientId)).toStrictEqual(verdict)
 })
 

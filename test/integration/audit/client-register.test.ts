@@ -4,20 +4,22 @@
  */
 import * as v from 'valibot'
 import { expect, it } from 'vitest'
+import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
+import { handler as auditLedger } from '../../../functions/admin/audit-ledger.ts'
 import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { handler as listClients } from '../../../functions/admin/list-clients.ts'
 import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import { auditClient, startAudits } from '../../../shared/audit/run-audits.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { registrationKey } from '../../../shared/client/client-register.ts'
+import { CLIENTS_SUBJECT, registrationKey } from '../../../shared/client/client-register.ts'
 import { sweepSettlements } from '../../../shared/settlement/sweep-settlements.ts'
-import { clientKey, type Key, windowKey } from '../../../shared/table/keys.ts'
+import { auditHeadKey, clientKey, type Key, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
-import { invokeAdmin } from '../../support/operator-actions.ts'
+import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { aDayLater, aSettledClient, auditedNow } from '../../support/settlement-builders.ts'
+import { aDayLater, aSettledClient, auditedNow, payOut } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 
@@ -121,6 +123,28 @@ it('a client without row and window stops no other client', async () => {
   expect(await invokeAdmin(getBooks, deps, {})).toMatchObject({
     body: { balanced: false, differences: [{ what: 'window', id: client.clientId }] },
   })
+})
+
+it('a difference of no client stands on the gateway until it is accepted, and stops no payout', async () => {
+  const deps = memoryDeps()
+  const { client, settlement } = await aSettledClient(deps)
+  await deps.table.write(remove(auditHeadKey(CLIENTS_SUBJECT), exists))
+  const audit = async () => {
+    aDayLater(deps)
+    const { body } = await invokeAdmin(auditLedger, deps, {})
+    return { found: Object(body).differences, alerts: deps.published.splice(0).length }
+  }
+
+  const { found, alerts } = await audit()
+  const acceptance = { operator: 'ana', notes: 'seen', ...found[0] }
+  const refused = await invokeAdmin(acceptDifference, deps, { ...acceptance, found: 'other' })
+  const accepted = await invokeAdmin(acceptDifference, deps, acceptance)
+
+  expect([found, alerts]).toMatchObject([[{ what: 'audit_record', id: 'clients' }], 1])
+  expect([refused.status, accepted]).toStrictEqual([422, { status: 200, body: found[0] }])
+  expect(await audit()).toStrictEqual({ found, alerts: 0 })
+  expect(await auditRecordsOf(deps, 'accepted:gateway')).toHaveLength(1)
+  expect(await payOut(deps, settlement)).toMatchObject({ clientId: client.clientId })
 })
 
 it('the daily audits name each item of a registration that a restore has lost', async () => {

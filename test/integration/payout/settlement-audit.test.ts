@@ -4,11 +4,8 @@ import { auditRecordedSettlement } from '../../../shared/audit/run-audits.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import {
-  changeClientVerdict,
-  readClientVerdict,
-  recordFindings,
-} from '../../../shared/verdict/client-verdict-store.ts'
+import { acceptDifference } from '../../../shared/verdict/accept-difference.ts'
+import { readClientVerdict, recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
 import {
   putSettlementVerdict,
@@ -125,18 +122,11 @@ describe('the differences that audits have found', () => {
     expect((await readClientVerdict(deps, client.clientId)).standing).toHaveLength(100)
     const standingAfterRepair = await noteDifferences(deps, client, 'payments 1', [])
 
-    await noteDifferences(deps, client, 'payments 1', hundredDifferences)
     await noteDifferences(deps, client, 'payments 2', [])
-    const verdictBefore = await readClientVerdict(deps, client.clientId)
-    const accepted = hundredDifferences.map((difference) => ({
-      ...difference,
-      operator: OPERATOR,
-      notes: 'x',
-      at: deps.now(),
-    }))
-    await deps.table.write(
-      changeClientVerdict(client.clientId, verdictBefore, { ...verdictBefore, accepted }),
-    )
+    await noteDifferences(deps, client, 'payments 1', hundredDifferences)
+    const acceptance = { clientId: client.clientId, operator: OPERATOR, notes: 'x' }
+    for (const difference of hundredDifferences)
+      await acceptDifference(deps, { ...acceptance, difference })
     const standingAfterAccept = await noteDifferences(deps, client, 'payments 2', extraDifference)
 
     expect([standingAfterRepair, standingAfterAccept]).toMatchObject([

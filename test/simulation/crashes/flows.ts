@@ -74,7 +74,7 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['audit, of a settlement', 17, thenWait(recordSettlement, 61_000), auditRecorded],
   ['sync', 9, syncThen(thenWait(creditPayment, 3_600_000)), sync],
   ['sync, posting', 24, syncThen(creditUnposted), sync],
-  ['sync, finding a lost capture', 21, syncThen(payUpstream), sync],
+  ['sync, finding a lost capture', 25, syncThen(payUpstream), sync],
   ['sync, of money that went back', 15, syncThen(thenWait(voidPayment, 3_600_000)), sync],
   ['sync, of a dispute that was won', 16, syncThen(thenWait(winDispute, 3_600_000)), sync],
   ['sync, by a worker that is woken', 15, syncThen(thenWait(payUpstream, 300_000)), wakeSync],
