@@ -150,7 +150,7 @@ const SETTLEMENT_AUDIT: TableAccess = allAccess(ALL_CLIENTS, {
 
 /** It writes a verdict and changes no money. */
 const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
-  GetItem: ['JOURNAL'],
+  GetItem: ['JOURNAL', 'REFERENCE'],
   BatchGetItem: ['DELIVERY', 'DESTINATION', 'EVENT', 'JOURNAL', 'REFERENCE'],
   QueryFields: ['ENDPOINTS'],
   PutItem: ['VERDICT'],
@@ -159,7 +159,7 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
 
 export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
   GetItem: ['NOTED'],
-  BatchGetItem: ['SUSPENSE'],
+  BatchGetItem: ['APIKEY', 'SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
   UpdateItem: ['VERDICT'],
 })

@@ -17,7 +17,7 @@ import { readSettlementVerdict, requestAudit } from '../verdict/settlement-verdi
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { auditHouse } from './judged/audit-house.ts'
 import { auditRegistration } from './judged/audit-registers.ts'
-import { auditSettlement } from './judged/audit-settlement.ts'
+import { auditSettlement, auditWitnesses } from './judged/audit-settlement.ts'
 import {
   auditTrails,
   type ClientBooks,
@@ -104,7 +104,11 @@ export function settlementPart(deps: AuditDeps, read: ClientBooks, settlementId:
     judge: async (books) => {
       const stored = settlementIn(books, settlementId)
       // A missing or unreadable settlement is a difference of the part `figures`.
-      return stored === undefined ? [] : auditSettlement(deps, books, stored)
+      if (stored === undefined) return []
+      return [
+        ...(await auditSettlement(deps, books, stored)),
+        ...(await auditWitnesses(deps, stored.settlement)),
+      ]
     },
     watched: (books) => settlementIn(books, settlementId)?.item,
     lagMs: SECOND_MS,

@@ -1,5 +1,5 @@
-import { findClient, requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
+import { notFound } from '../errors.ts'
 import type { ClientId, SettlementId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { balanceOf } from '../ledger/ledger-store.ts'
@@ -41,6 +41,7 @@ import {
 import { auditSettlement, RecountSchema, recountSettlement } from './judged/audit-settlement.ts'
 import {
   type ClientBooks,
+  findAuditedClient,
   readableLedger,
   readClientBooks,
   type StoredSettlement,
@@ -66,7 +67,7 @@ const WHOLE_RUN_MS = 2.5 * MINUTE_MS
  * no money.
  */
 export async function auditClient(deps: RunDeps, clientId: ClientId): Promise<void> {
-  const client = await findClient(deps, clientId)
+  const client = await findAuditedClient(deps, clientId)
   if (client === undefined) return reportMissingClient(deps, clientId)
   const verdict = await readClientVerdict(deps, clientId)
   const today = dayNumber(deps.now())
@@ -165,7 +166,7 @@ export async function auditRecordedSettlement(
   if (verdict?.dueAt === undefined || verdict.dueAt > deps.now()) return
   const claim = { ...verdict, dueAt: addMs(deps.now(), CLAIM_MS) }
   if (!(await moveAudit(deps, verdict, { dueAt: claim.dueAt }))) return
-  const client = await findClient(deps, verdict.clientId)
+  const client = await findAuditedClient(deps, verdict.clientId)
   if (client === undefined) return
   const books = await readClientBooks(deps, client)
   const { key, judge } = settlementPart(deps, books, settlementId)
@@ -262,7 +263,8 @@ export async function auditLedger(
   deps: AuditDeps & Pick<Deps, 'alerts' | 'log'>,
   clientId: ClientId,
 ) {
-  const client = await requireClient(deps, clientId)
+  const client = await findAuditedClient(deps, clientId)
+  if (client === undefined) throw notFound('client')
   const parts = await partsOf(deps, client, isAlwaysDue)
   const { findings, byOwnVerdict, stoppedAt, unclear } = await judgeParts(deps, parts, WHOLE_RUN_MS)
   const standing = await recordFindings(deps, clientId, findings, undefined)

@@ -1,6 +1,7 @@
 import type { Deps, TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { HISTORY_STEPS, type StageSettings } from '../stage-settings.ts'
+import type { Item } from '../table/attributes.ts'
 import { entryKey, journalPk } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
 import type { Timestamp } from '../time.ts'
@@ -10,11 +11,13 @@ import { type EntryPosition, parseEntry } from './entry-store.ts'
 /** A span of `eligible_at`: start included, end excluded. */
 export type Span = { readonly start: Timestamp; readonly end: Timestamp }
 
-type JournalRange = {
+export type JournalRange = {
   readonly clientId: ClientId
   readonly span: Span
   readonly after?: EntryPosition | undefined
   readonly limit?: number
+  /** Undefined for an entry that an audit cannot read. */
+  readonly read?: (item: Item) => Entry | undefined
 }
 
 /** The most queries for one page: few entries are hidden from merchants. */
@@ -41,7 +44,7 @@ export async function readEntries(
 /** Reads consistently, in the order of `eligible_at` and id. */
 export async function* entryPages(
   deps: TableDeps & { readonly stage: Pick<StageSettings, 'historySteps'> },
-  { clientId, span: { start, end }, after, limit }: JournalRange,
+  { clientId, span: { start, end }, after, limit, read = parseEntry }: JournalRange,
 ): AsyncGenerator<{ readonly entries: readonly Entry[]; readonly more: boolean }> {
   if (end <= start) return
   const pages = queryPages(deps, {
@@ -51,5 +54,5 @@ export async function* entryPages(
     cursor: after && entryKey(clientId, after),
   })
   for await (const { items, cursor } of pages)
-    yield { entries: items.map(parseEntry), more: cursor !== undefined }
+    yield { entries: items.flatMap((item) => read(item) ?? []), more: cursor !== undefined }
 }

@@ -158,7 +158,7 @@ export async function readAuditRecords(deps: TableDeps, subject: string) {
   const records = parsed
     .flatMap((record) => (record.success ? [record.output] : []))
     .toSorted(oldestFirst)
-  return { records, unreadable: parsed.length - records.length }
+  return { items, records, unreadable: parsed.length - records.length }
 }
 
 /** Within one millisecond the number decides, because the key does not. */

@@ -11,7 +11,7 @@ import {
 } from '../journal/house-store.ts'
 import { adjustCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
-import { less, plus, ZERO } from '../money.ts'
+import { less, type Minor, plus, ZERO } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Steps } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
@@ -126,18 +126,9 @@ function planAdjustment(
 ) {
   const { operator, ...figures } = input
   const { clientId, kind, amountMinor, reference, providerTransactionId } = input
-  const entry = newEntry({
-    entryId: derivedUuid('adjustment', clientId, reference),
-    type: kind,
-    eligibleAt: postedAt,
-    postedAt,
-    ...figuresOf(amountMinor, ZERO, ZERO),
-    providerMinor: row?.providerMinor,
-    bankMinor: kind === 'recovered' ? amountMinor : ZERO,
-    adjustmentReference: reference,
-    providerTransactionId,
-  })
-  const adjustment: Adjustment = { ...figures, entryId: entry.entryId, eligibleAt: postedAt }
+  const entryId = derivedUuid('adjustment', clientId, reference)
+  const adjustment: Adjustment = { ...figures, entryId, eligibleAt: postedAt }
+  const entry = adjustmentEntry(adjustment, row?.providerMinor)
   const houseRow = row && {
     transactionId: row.transactionId,
     rowAt: row.rowAt,
@@ -163,6 +154,22 @@ function planAdjustment(
   }
   const record = { subject: clientId, clientId, operator, action: 'adjust-ledger', after }
   return { adjusted: { adjustment, entry }, record, steps }
+}
+
+/** `providerMinor`: of a row that the adjustment takes over from the house. */
+export function adjustmentEntry(adjustment: Adjustment, providerMinor: Minor | undefined): Entry {
+  const { entryId, kind, amountMinor, reference, providerTransactionId, eligibleAt } = adjustment
+  return newEntry({
+    entryId,
+    type: kind,
+    eligibleAt,
+    postedAt: eligibleAt,
+    ...figuresOf(amountMinor, ZERO, ZERO),
+    providerMinor,
+    bankMinor: kind === 'recovered' ? amountMinor : ZERO,
+    adjustmentReference: reference,
+    providerTransactionId,
+  })
 }
 
 export function toAdjustmentDto({ adjustment, entry }: AdjustmentResult) {

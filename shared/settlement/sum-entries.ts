@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { chunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
-import type { ClientId } from '../ids.ts'
 import { addTotals, boundedTotals, DayTotalSchema, totalsOf } from '../journal/day-totals.ts'
 import {
   CLIENT_SIDES,
@@ -13,7 +12,7 @@ import {
   paymentCountOf,
 } from '../journal/entry.ts'
 import type { EntryPosition } from '../journal/entry-store.ts'
-import { entryPages, type Span } from '../journal/read-entries.ts'
+import { entryPages, type JournalRange, type Span } from '../journal/read-entries.ts'
 import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
 import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
@@ -31,7 +30,7 @@ const MAX_LOOKS = 6
 /** Whole blocks of entries. `position`: the last entry in the sums. */
 type SumProgress = { readonly sums: EntrySums; readonly position?: EntryPosition | undefined }
 
-type SummedWindow = { readonly clientId: ClientId; readonly span: Span }
+type SummedWindow = Pick<JournalRange, 'clientId' | 'span' | 'read'>
 
 /**
  * Sums the entries of a closed window in one pass of consistent queries (design section 4, "Sweep

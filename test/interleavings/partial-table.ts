@@ -85,9 +85,7 @@ export function partialTable(base: Base) {
   const requestsWith = (visible: Visible): TableRequests => ({
     get: async (key, some) => {
       const item = outOf(shown.item(key))
-      return item && some
-        ? Object.fromEntries(Object.entries(item).filter(([name]) => some.fields.includes(name)))
-        : item
+      return item && fieldsOf(some?.fields)(item)
     },
     batchGet: async (keys) => ({
       items: keys.map((key) => outOf(shown.item(key))).filter((item) => item !== undefined),
@@ -96,7 +94,7 @@ export function partialTable(base: Base) {
     query: async (input) => {
       const { items, cursor } = queryView(viewOf(input.index ?? ''), input)
       return {
-        items: input.countOnly === true ? [] : items.map(recordOf),
+        items: input.countOnly === true ? [] : items.map(recordOf).map(fieldsOf(input.fields)),
         count: items.length,
         cursor,
       }
@@ -172,6 +170,13 @@ function forkedView(base: TableView): TableView {
 
 export function nameOf({ pk, sk }: Key): string {
   return `${pk}\n${sk}`
+}
+
+function fieldsOf(fields: readonly string[] | undefined) {
+  return (item: Item): Item =>
+    fields === undefined
+      ? item
+      : Object.fromEntries(Object.entries(item).filter(([name]) => fields.includes(name)))
 }
 
 function outOf(item: StoredItem | undefined): Item | undefined {

@@ -4,7 +4,8 @@
  * lost or copied, one at a time; the audits of the client and of the house must name the row.
  */
 import { readOptions, runCommand } from '../../infra/local/terminal/command-line.ts'
-import { roleOf } from '../../shared/audit/registry.ts'
+import { roleOf } from '../../shared/audit/rows/registry.ts'
+import { isUnexpected } from './not-found.ts'
 import { restingClient } from './resting-client.ts'
 import { audited, differencesAtRest, type Outcome } from './sweep.ts'
 
@@ -32,7 +33,12 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   for (const outcome of wanted) print(outcomes, outcome)
   const counts = Map.groupBy(outcomes, ({ outcome }) => outcome)
   console.log([...counts].map(([name, { length }]) => `${name}: ${length}`).join(', '))
-  return outcomes.some(isUnexpected) ? 1 : 0
+  const unexpected = outcomes.filter(isUnexpected)
+  print(
+    unexpected.map((one) => ({ ...one, outcome: 'missed' })),
+    'missed',
+  )
+  return unexpected.length > 0 ? 1 : 0
 })
 
 function print(outcomes: readonly Outcome[], outcome: string): void {
@@ -47,9 +53,4 @@ function print(outcomes: readonly Outcome[], outcome: string): void {
       `${outcome} ${name}: ${changes.map(({ what }) => what.slice(0, 60)).join('; ')}${says}`,
     )
   }
-}
-
-function isUnexpected({ kind, attribute, outcome }: Outcome): boolean {
-  const role = attribute === undefined ? undefined : roleOf(kind, attribute)
-  return outcome !== 'named' && outcome !== 'found' && role !== 'fact' && role !== 'changing'
 }

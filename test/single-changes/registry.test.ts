@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from 'vitest'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
-import { REGISTRY } from '../../shared/audit/registry.ts'
-import { AUDITED_KINDS } from '../../shared/audit/stored-rows.ts'
+import { REGISTRY } from '../../shared/audit/rows/registry.ts'
+import { AUDITED_KINDS } from '../../shared/audit/rows/stored-rows.ts'
 import { attributesOf, registryTable } from '../registry-table.ts'
 import { projectText } from '../support/source-file.ts'
 

@@ -1,5 +1,5 @@
-import { NOT_AUDITED } from '../../shared/audit/registry.ts'
-import { kindOf } from '../../shared/audit/stored-rows.ts'
+import { NOT_AUDITED } from '../../shared/audit/rows/registry.ts'
+import { kindOf } from '../../shared/audit/rows/stored-rows.ts'
 import { readDetails } from '../../shared/payment/payment-details.ts'
 import { fromItem, toItem } from '../../shared/table/attributes.ts'
 import { deflateText, inflateText } from '../../shared/table/deflated-text.ts'
@@ -40,11 +40,9 @@ export function keyOfRow({ pk, sk }: Raw): Key {
   return { pk: String(pk), sk: String(sk) }
 }
 
-const EVERYTHING = { loose: [], imprecise: [] }
-
 function changesOfRow(item: Raw): readonly SingleChange[] {
   const [kind, key] = [kindOfRow(item), keyOfRow(item)]
-  const attributes = tamperingsOf(opened(item), EVERYTHING).map((tampering) => ({
+  const attributes = tamperingsOf(opened(item)).map((tampering) => ({
     kind,
     attribute: tampering.name.split(' ', 1)[0],
     what: tampering.name,

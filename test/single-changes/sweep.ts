@@ -1,4 +1,5 @@
 import { auditHouse } from '../../shared/audit/judged/audit-house.ts'
+import { auditRegister } from '../../shared/audit/judged/audit-registers.ts'
 import { auditLedger } from '../../shared/audit/run-audits.ts'
 import type { ClientId } from '../../shared/ids.ts'
 import { exists, put, remove } from '../../shared/table/step.ts'
@@ -41,9 +42,11 @@ async function differencesIn(
   }
   const ledger = await auditLedger(auditor, clientId)
   const house = await confirmedDifferences(auditor, () => auditHouse(auditor))
+  const register = await confirmedDifferences(auditor, () => auditRegister(auditor))
   return {
-    differences: [...ledger.differences, ...house.differences],
-    isInconclusive: ledger.balanced === 'inconclusive' || house.isInconclusive,
+    differences: [...ledger.differences, ...house.differences, ...register.differences],
+    isInconclusive:
+      ledger.balanced === 'inconclusive' || house.isInconclusive || register.isInconclusive,
   }
 }
 

@@ -11,6 +11,7 @@ import {
   subjectOfPayment,
 } from '../../shared/ids.ts'
 import { putWindow } from '../../shared/ledger/window-store.ts'
+import { recordChange } from '../../shared/operator/audit-record-store.ts'
 import type { WebhookResult } from '../../shared/send-webhook.ts'
 import { clientKey, deliveryKey } from '../../shared/table/keys.ts'
 import { queryAll } from '../../shared/table/list-items.ts'
@@ -29,7 +30,8 @@ import {
   newDelivery,
 } from '../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
-import { insertEndpoint } from '../../shared/webhook/endpoint/endpoint-store.ts'
+import { toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
+import { countEndpoint, insertEndpoint } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
 import { aClient, aClientId } from './payment-builders.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
@@ -51,11 +53,18 @@ export async function storedEndpoint(
     ...overrides,
   }
   const sealedSecret = await deps.sealer.seal(SIGNING_SECRET, endpoint)
-  await deps.table.write(insertEndpoint({ ...endpoint, sealedSecret }))
+  const { clientId } = endpoint
   // Every client has a row and a window. Existing ones are kept.
-  const client = aClient({ clientId: endpoint.clientId, createdAt: deps.now() })
-  await deps.table.write(put(clientKey(client.clientId), client, isNew))
-  await deps.table.write(putWindow(endpoint.clientId, deps.now()))
+  const client = aClient({ clientId, createdAt: deps.now() })
+  await deps.table.write(put(clientKey(clientId), client, isNew))
+  await deps.table.write(putWindow(clientId, deps.now()))
+  const after = toEndpointDto(endpoint)
+  const action = { operator: 'test', action: 'register-endpoint', after }
+  await recordChange(
+    deps,
+    { subject: clientId, clientId, ...action },
+    { client: countEndpoint(clientId, 1), endpoint: insertEndpoint({ ...endpoint, sealedSecret }) },
+  )
   return endpoint
 }
 

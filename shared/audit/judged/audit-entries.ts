@@ -1,32 +1,31 @@
-import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
-import { ENTRY_SIDES, type Entry, fieldsText, isBalanced } from '../../journal/entry.ts'
-import { findEntry } from '../../journal/entry-store.ts'
-import { ZERO } from '../../money.ts'
-import type { AuditRecord } from '../../operator/audit-record-store.ts'
+import { type Entry, isBalanced } from '../../journal/entry.ts'
+import { entryRow, parseEntry } from '../../journal/entry-store.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
-import { type Adjustment, AdjustmentSchema } from '../../posting/adjustment-store.ts'
+import { adjustmentEntry } from '../../posting/adjust-ledger.ts'
+import type { Adjustment } from '../../posting/adjustment-store.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
 import { recreditEntry } from '../../settlement/close-settlement.ts'
-import { attributeName, FromItem } from '../../table/attributes.ts'
-import { paymentKey } from '../../table/keys.ts'
-import {
-  compare,
-  compareAll,
-  type Difference,
-  onlyIf,
-  tryToMake,
-} from '../../verdict/difference.ts'
+import type { Item } from '../../table/attributes.ts'
+import { entryKey, paymentKey } from '../../table/keys.ts'
+import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
+import { rowDifferences } from '../rows/stored-rows.ts'
 import type { ClientBooks } from './client-books.ts'
 import { auditOwners } from './derive-payment.ts'
 
-const FIELDS = ['type', 'eligibleAt', 'postedAt', ...ENTRY_SIDES, 'providerTransactionId'] as const
+/** Entries as they are stored: an unreadable one is a difference and hides no other. */
+export type JournalReading = {
+  readonly read: (item: Item) => Entry | undefined
+  readonly itemOf: (entry: Entry) => Item | undefined
+}
 
-/**
- * Compares each entry with itself and with its source: a payment, a settlement, or an adjustment.
- */
-export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries: readonly Entry[]) {
+/** Derives each entry from its source: a payment, a settlement, or an adjustment. */
+export async function auditEntries(
+  deps: StoreDeps,
+  books: ClientBooks,
+  { entries, itemOf }: { readonly entries: readonly Entry[] } & Pick<JournalReading, 'itemOf'>,
+) {
   const paymentIds = [...new Set(entries.flatMap(({ paymentId }) => paymentId ?? []))]
   const items = await deps.table.getMany(paymentIds.map(paymentKey))
   const payments = new Map(paymentIds.map((id, at) => [id, ifValid(PaymentSchema, items[at])]))
@@ -34,27 +33,31 @@ export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries:
     deps,
     [...payments.values()].flatMap((payment) => payment ?? []),
   )
-  const adjustments = recordedAdjustments(books.clientRecords)
   const seenIds = new Set<string>()
+  const isAs = (expected: Entry, entry: Entry) =>
+    rowDifferences('entry', entry.entryId, entryRow(expected), itemOf(entry))
   const auditSource = (entry: Entry): readonly Difference[] => {
     const { entryId: id, paymentId, type } = entry
     if (paymentId !== undefined) {
       const payment = payments.get(paymentId)
       if (payment === undefined) return compare('entry.payment_id', id, 'a payment', paymentId)
-      const expected = entriesOf(payment).find(({ entryId }) => entryId === id)
+      const expected = tryToMake(() => entriesOf(payment))?.find(({ entryId }) => entryId === id)
       return [
         ...compare('payment.client_id', payment.paymentId, books.clientId, payment.clientId),
         ...(owners.get(paymentId) ?? []),
         ...(expected === undefined
           ? compare('entry', id, `one of payment ${payment.paymentId}`, type)
-          : compareEntries(expected, entry)),
+          : isAs(expected, entry)),
       ]
     }
-    if (type === 'recredit') return auditRecredit(books, entry)
-    const adjustment = adjustments.find(({ entryId }) => entryId === id)
+    if (type === 'recredit') {
+      const expected = recreditSource(books, entry)
+      return expected instanceof Array ? expected : isAs(expected, entry)
+    }
+    const adjustment = books.adjustments.find(({ entryId }) => entryId === id)
     return adjustment
-      ? compareAdjustment(adjustment, entry)
-      : compare('entry', id, 'one of a recorded adjustment', type)
+      ? isAs(entryOfAdjustment(adjustment, entry), entry)
+      : compare('entry', id, 'one of an adjustment', type)
   }
   return entries.flatMap((entry) => {
     const isRepeated = seenIds.has(entry.entryId)
@@ -62,7 +65,7 @@ export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries:
     return [
       ...onlyIf(isRepeated, compare('entry', entry.entryId, 'once', 'twice')),
       ...onlyIf(
-        !isBalanced(entry),
+        tryToMake(() => isBalanced(entry)) !== true,
         compare('entry.house_minor', entry.entryId, 'equal sides', entry.houseMinor),
       ),
       ...auditSource(entry),
@@ -70,24 +73,20 @@ export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries:
   })
 }
 
-/** `source`: what a missing entry belongs to. */
-export function compareEntries(
-  expected: Entry,
-  found: Entry | undefined,
-  source?: string,
-): readonly Difference[] {
-  if (found === undefined) return compare('entry', expected.entryId, source, 'missing')
-  if (fieldsText(expected) === fieldsText(found)) return []
-  const differences = FIELDS.flatMap((field) =>
-    compare(`entry.${attributeName(field)}`, found.entryId, expected[field], found[field]),
-  )
-  return differences.length > 0
-    ? differences
-    : compare('entry', found.entryId, 'as its payment says', 'different')
+export function readingInto(differences: Difference[]): JournalReading {
+  const items = new WeakMap<Entry, Item>()
+  const read = (item: Item): Entry | undefined => {
+    const entry = tryToMake(() => parseEntry(item))
+    const id = String(item['sk']).split('#')[1] ?? ''
+    if (entry === undefined) differences.push(...compare('entry', id, 'readable', 'unreadable'))
+    else items.set(entry, item)
+    return entry
+  }
+  return { read, itemOf: (entry) => items.get(entry) }
 }
 
 /** A re-credit replaces a settlement that failed. */
-function auditRecredit({ settlements }: ClientBooks, entry: Entry): readonly Difference[] {
+function recreditSource({ settlements }: ClientBooks, entry: Entry): Entry | readonly Difference[] {
   const { entryId: id, recreditedSettlementId } = entry
   const source = settlements.find(
     ({ settlement: { settlementId } }) => settlementId === recreditedSettlementId,
@@ -101,80 +100,33 @@ function auditRecredit({ settlements }: ClientBooks, entry: Entry): readonly Dif
       recreditedSettlementId,
     )
   }
-  const expected = tryToMake(() => recreditEntry(source.settlement, at))
-  return expected
-    ? compareEntries(expected, entry)
-    : compare('settlement', source.settlement.settlementId, 'figures that add up', 'different')
-}
-
-type RecordedAdjustment = Omit<Adjustment, 'clientId'>
-
-/** The record of an adjustment in the client's chain, which says all of it. */
-const AdjustmentRecord = v.pipe(
-  FromItem,
-  v.object({
-    ...v.omit(AdjustmentSchema, ['clientId', 'providerTransactionId', 'notes']).entries,
-    providerTransactionId: v.nullish(v.string(), () => undefined),
-    notes: v.nullish(v.string(), () => undefined),
-  }),
-)
-
-function recordedAdjustments(records: readonly AuditRecord[]): readonly RecordedAdjustment[] {
-  return records.flatMap(({ action, after }) =>
-    action === 'adjust-ledger' ? (ifValid(AdjustmentRecord, after) ?? []) : [],
+  return (
+    tryToMake(() => recreditEntry(source.settlement, at)) ??
+    compare('settlement', source.settlement.settlementId, 'figures that add up', 'different')
   )
 }
 
-function compareAdjustment(adjustment: RecordedAdjustment, entry: Entry | undefined) {
-  const { reference, entryId, kind, amountMinor, eligibleAt } = adjustment
-  if (entry === undefined)
-    return compare('entry', entryId, `that of adjustment ${reference}`, 'missing')
-  return compareAll('entry', entryId, [
-    ['type', kind, entry.type],
-    ['net_minor', amountMinor, entry.netMinor],
-    ['gross_minor', amountMinor, entry.grossMinor],
-    ['bank_minor', kind === 'recovered' ? amountMinor : ZERO, entry.bankMinor],
-    ['eligible_at', eligibleAt, entry.eligibleAt],
-    ['posted_at', eligibleAt, entry.postedAt],
-    ['adjustment_reference', reference, entry.adjustmentReference],
-    ['provider_transaction_id', adjustment.providerTransactionId, entry.providerTransactionId],
-  ])
+/** Only the house journal has the provider's amount of a row that an operator took over. */
+function entryOfAdjustment(adjustment: Adjustment, found: Entry | undefined): Entry {
+  const { kind, providerTransactionId } = adjustment
+  const hasRow = kind === 'correction' && providerTransactionId !== undefined
+  return adjustmentEntry(adjustment, hasRow ? found?.providerMinor : undefined)
 }
 
-/** Compares every recorded adjustment with its row and its entry. No row is unrecorded. */
+/** Every adjustment has its entry. */
 export async function auditAdjustments(
   deps: StoreDeps,
-  { clientId, adjustments, clientRecords }: ClientBooks,
+  { clientId, adjustments }: Pick<ClientBooks, 'clientId' | 'adjustments'>,
 ) {
-  const recorded = recordedAdjustments(clientRecords)
-  const references = new Set(recorded.map(({ reference }) => reference))
-  const found = await Promise.all(
-    recorded.map(async (adjustment) => [
-      ...compareAdjustmentRow(
-        adjustment,
-        adjustments.find(({ reference }) => reference === adjustment.reference),
-      ),
-      ...compareAdjustment(adjustment, await findEntry(deps, clientId, adjustment)),
-    ]),
+  const items = await deps.table.getMany(
+    adjustments.map((adjustment) => entryKey(clientId, adjustment)),
   )
-  const unrecorded = adjustments.filter(({ reference }) => !references.has(reference))
-  return [
-    ...found.flat(),
-    ...unrecorded.flatMap(({ reference }) =>
-      compare('adjustment', reference, 'recorded', 'not recorded'),
-    ),
-  ]
-}
-
-function compareAdjustmentRow(recorded: RecordedAdjustment, stored: Adjustment | undefined) {
-  const { reference } = recorded
-  if (stored === undefined) return compare('adjustment', reference, 'present', 'missing')
-  return compareAll('adjustment', reference, [
-    ['kind', recorded.kind, stored.kind],
-    ['amount_minor', recorded.amountMinor, stored.amountMinor],
-    ['entry_id', recorded.entryId, stored.entryId],
-    ['eligible_at', recorded.eligibleAt, stored.eligibleAt],
-    ['provider_transaction_id', recorded.providerTransactionId, stored.providerTransactionId],
-    ['notes', recorded.notes, stored.notes],
-  ])
+  return adjustments.flatMap((adjustment, at) => {
+    const item = items[at]
+    const stored = item && tryToMake(() => parseEntry(item))
+    const { reference, entryId } = adjustment
+    return item === undefined
+      ? compare('entry', entryId, `that of adjustment ${reference}`, 'missing')
+      : rowDifferences('entry', entryId, entryRow(entryOfAdjustment(adjustment, stored)), item)
+  })
 }

@@ -13,7 +13,7 @@ import { queryPages } from '../../table/list-items.ts'
 import { LEDGER_SHARDS } from '../../table/schema.ts'
 import { addMs, DAY_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { compare, compareAll, type Difference, onlyIf } from '../../verdict/difference.ts'
-import { auditAdjustments, auditEntries } from './audit-entries.ts'
+import { auditAdjustments, auditEntries, readingInto } from './audit-entries.ts'
 import { type ClientBooks, type JudgeDeps, ownedPayments, storedPayment } from './client-books.ts'
 import { auditOwners } from './derive-payment.ts'
 
@@ -87,14 +87,15 @@ async function auditUnsettled(deps: JudgeDeps, books: ClientBooks) {
   const owners = await auditOwners(deps, [...openPayments.values()])
   differences.push(...[...owners.values()].flat())
   const seenPayments = new Set<Payment>()
-  for await (const { entries } of entryPages(deps, books.unsettled)) {
+  const { read, itemOf } = readingInto(differences)
+  for await (const { entries } of entryPages(deps, { ...books.unsettled, read })) {
     for (const { type, netMinor, paymentId } of entries) {
       sums[type === 'recredit' ? 'recreditedMinor' : 'netMinor'] += netMinor
       if (type === 'written_off') sums.writtenOffMinor += netMinor
       const payment = openPayments.get(paymentId)
       if (payment) seenPayments.add(payment)
     }
-    differences.push(...(await auditEntries(deps, books, entries)))
+    differences.push(...(await auditEntries(deps, books, { entries, itemOf })))
   }
   // The sum of the entries already includes payments that were posted meanwhile.
   const items = await deps.table.getMany(

@@ -4,23 +4,21 @@ import { mapInChunks } from '../../chunks.ts'
 import type { StoreDeps } from '../../deps.ts'
 import type { ClientId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
-import { bookDay } from '../../journal/day-totals.ts'
+import { BookDaySchema, bookDay } from '../../journal/day-totals.ts'
 import { HOUSE_SIDES, houseOf } from '../../journal/entry.ts'
-import {
-  type HouseEntry,
-  type HouseTotal,
-  houseEntriesOf,
-  houseTotals,
-} from '../../journal/house-store.ts'
+import { type HouseEntry, HouseEntrySchema, HouseTotalSchema } from '../../journal/house-store.ts'
 import { ZERO } from '../../money.ts'
+import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import {
   heldAmountOf,
   MOVED_CAUSES,
   type Suspense,
   SuspenseSchema,
 } from '../../suspense/suspense.ts'
-import { idOf, suspenseKey } from '../../table/keys.ts'
-import { itemPages, type KeyedItem, keyedItems } from '../../table/list-items.ts'
+import { suspenseRow } from '../../suspense/suspense-store.ts'
+import type { Item } from '../../table/attributes.ts'
+import { HOUSE_TOTALS_PK, houseDayPk, idOf, suspenseKey } from '../../table/keys.ts'
+import { itemPages, type KeyedItem, keyedItems, queryAll } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { addMs, DAY_MS, msBetween, type Timestamp, TimestampSchema } from '../../time.ts'
 import {
@@ -28,8 +26,12 @@ import {
   compareAll,
   type Difference,
   type HouseDifference,
+  onlyIf,
+  toValue,
+  tryToMake,
   withClient,
 } from '../../verdict/difference.ts'
+import { ownDifferences, rowDifferences } from '../rows/stored-rows.ts'
 import { compareWithNotes, type Note, readNotes } from './audit-registers.ts'
 import { readTrail } from './client-books.ts'
 
@@ -41,18 +43,9 @@ export async function auditHouse(
   deps: StoreDeps,
   clientId?: ClientId,
 ): Promise<readonly HouseDifference[] | 'unstable'> {
-  const { entries, totals } = await readHouse(deps)
-  const unequal = entries.flatMap(({ transactionId, type, ...entry }) => {
-    const expected = houseOf({ ...entry, netMinor: ZERO })
-    return compare(
-      'house_entry.house_minor',
-      `${transactionId}#${type}`,
-      expected,
-      entry.houseMinor,
-    )
-  })
+  const { entries, totals, differences } = await readHouse(deps)
   const found = [
-    ...withClient(undefined, [...unequal, ...compareTotals(entries, totals)]),
+    ...withClient(undefined, [...differences, ...compareTotals(entries, totals)]),
     ...(await auditItems(deps, entries, await readNotes(deps, clientId))),
   ]
   if (found.length === 0) return found
@@ -60,6 +53,7 @@ export async function auditHouse(
 }
 
 const SIDE_BY_SIDE = 16
+const PAGE = 1_000
 
 /** The sync reads rows that are at most 180 days older than the day of booking. */
 const OLDEST_ROW_MS = 200 * DAY_MS
@@ -67,20 +61,36 @@ const OLDEST_ROW_MS = 200 * DAY_MS
 /** The few rows without a client, and suspense. */
 async function readHouse(deps: StoreDeps) {
   const now = deps.now()
-  const totals = await houseTotals(deps, { fromDay: '0', untilDay: '9' })
-  const [firstTotal] = totals
+  const totals = await queryAll(deps, { partition: [HOUSE_TOTALS_PK], limit: PAGE })
+  const days = totals.flatMap((total) => ifValid(HouseTotalSchema, total)?.day ?? [])
+  const firstDay = days.find((day) => v.is(BookDaySchema, day))
   // A restore may have lost the total of the very first row.
   const start = startOfDay(
-    (firstTotal ? addMs(startOfDay(firstTotal.day), -OLDEST_ROW_MS) : addMs(now, -DAY_MS)).slice(
-      0,
-      10,
-    ),
+    (firstDay ? addMs(startOfDay(firstDay), -OLDEST_ROW_MS) : addMs(now, -DAY_MS)).slice(0, 10),
   )
   // A row's date may be a little ahead of our clock.
   const count = Math.max(0, Math.floor(msBetween(start, addMs(now, DAY_MS)) / DAY_MS) + 1)
-  const days = Array.from({ length: count }, (_, at) => addMs(start, at * DAY_MS).slice(0, 10))
-  const entries = await mapInChunks(days, SIDE_BY_SIDE, (day) => houseEntriesOf(deps, day))
-  return { entries: entries.flat(), totals }
+  const read = Array.from({ length: count }, (_, at) => addMs(start, at * DAY_MS).slice(0, 10))
+  const items = await mapInChunks(read, SIDE_BY_SIDE, (day) =>
+    queryAll(deps, { partition: [houseDayPk(day)], limit: PAGE }),
+  )
+  const rows = items.flat().map((item) => ({ item, entry: ifValid(HouseEntrySchema, item) }))
+  return {
+    entries: rows.flatMap(({ entry }) => entry ?? []),
+    totals,
+    differences: rows.flatMap(({ item, entry }) => auditHouseEntry(item, entry)),
+  }
+}
+
+/** The house's side is what the other sides leave. */
+function auditHouseEntry(item: Item, entry: HouseEntry | undefined): readonly Difference[] {
+  const id = String(item['sk'])
+  if (entry === undefined) return compare('house_entry', id, 'readable', 'unreadable')
+  const houseMinor = tryToMake(() => houseOf({ ...entry, netMinor: ZERO }))
+  return [
+    ...ownDifferences(item, id),
+    ...compare('house_entry.house_minor', id, houseMinor, entry.houseMinor),
+  ]
 }
 
 function startOfDay(day: string): Timestamp {
@@ -89,20 +99,19 @@ function startOfDay(day: string): Timestamp {
 
 function compareTotals(
   entries: readonly HouseEntry[],
-  totals: readonly HouseTotal[],
+  totals: readonly Item[],
 ): readonly Difference[] {
-  const expected = Map.groupBy(entries, ({ postedAt, type }) => `${bookDay(postedAt)} ${type}`)
-  const found = new Map(totals.map((total) => [`${total.day} ${total.type}`, total]))
+  const expected = Map.groupBy(entries, ({ postedAt, type }) => `${bookDay(postedAt)}#${type}`)
+  const found = new Map(totals.map((total) => [String(total['sk']), total]))
   return [...new Set([...expected.keys(), ...found.keys()])].flatMap((name) => {
-    const [rows, total] = [expected.get(name) ?? [], found.get(name)]
-    return compareAll('house_total', name, [
-      // Plain numbers, because a tampered side can exceed the range of money.
-      ...HOUSE_SIDES.map(
-        (side) =>
-          [side, rows.reduce((sum, row) => sum + row[side], 0), total?.[side] ?? 0] as const,
-      ),
-      ['count', rows.length, total?.count ?? 0],
-    ])
+    const rows = expected.get(name) ?? []
+    const [day, type] = name.split('#')
+    // Plain numbers, because a tampered side can exceed the range of money.
+    const sums = HOUSE_SIDES.map(
+      (side) => [side, rows.reduce((sum, row) => sum + row[side], 0)] as const,
+    )
+    const total = { type, day, ...Object.fromEntries(sums), count: rows.length }
+    return rowDifferences('house_total', name, total, found.get(name))
   })
 }
 
@@ -127,11 +136,12 @@ async function auditItems(
       readIds.add(id)
       if (stored === undefined)
         return withClient(clientOf(id), compare('suspense', id, 'present', 'missing'))
-      const item = ifValid(SuspenseSchema, stored)
+      const read = ifValid(SuspenseSchema, stored)
+      const item = read && { ...read, suspenseId: id }
       if (item === undefined)
         return withClient(clientOf(id), compare('suspense', id, 'readable', 'unreadable'))
       return [
-        ...withClient(item.clientId, await auditItem(deps, item, byItem.get(id) ?? [])),
+        ...withClient(item.clientId, await auditItem(deps, { item, stored }, byItem.get(id) ?? [])),
         ...(await compareWithNotes(deps, item, notesOf.get(id) ?? [])),
       ]
     })
@@ -151,37 +161,40 @@ async function auditItems(
   return differences
 }
 
-/** Compares an item with its audit record, both ways, and with its entries in the house journal. */
-async function auditItem(deps: StoreDeps, item: Suspense, entries: readonly HouseEntry[]) {
-  const { suspenseId: id, kind, amountMinor = ZERO, postedMinor, refundedMinor } = item
+/** Derives an item from its operators' record and its entries in the house journal. */
+async function auditItem(
+  deps: StoreDeps,
+  { item, stored }: { readonly item: Suspense; readonly stored: Item },
+  entries: readonly HouseEntry[],
+): Promise<readonly Difference[]> {
+  const { suspenseId: id, kind, refundedMinor } = item
   const suspenseEntry = entries.find(({ type }) => type === 'suspense')
   const heldMinor = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
   const refundState = refundedMinor !== undefined || item.isVoid === true ? 'booked' : 'none'
   const hasRefundEntry = entries.some(
     ({ type, transactionId }) => type === 'suspense_refunded' && transactionId !== id,
   )
-  const { records, differences } = await readTrail(deps, id)
-  const change = records.findLast(({ action }) => action === 'resolve-suspense')?.after
-  const expected = change && String(change['resolution'])
-  const bookedMinor = suspenseEntry?.suspenseMinor
+  const { records, differences } = await readTrail(deps, id, item.clientId)
+  const booked = {
+    postedMinor: suspenseEntry?.suspenseMinor,
+    providerMinor: suspenseEntry?.providerMinor,
+  }
+  const { dueAt } = Object(stored)
+  const derived = { ...item, ...booked, ...resolutionOf(item, records), dueAt }
   // Until the item's own row has settled, no figure of an entry shows what was refunded.
   const isUnknown = refundState === 'none' && isByOperator(item)
   return [
     ...differences,
-    ...compare(
-      'suspense.resolution',
-      id,
-      expected,
-      isByOperator(item) ? item.resolution : undefined,
+    ...rowDifferences('suspense', id, suspenseRow(derived), stored),
+    ...(suspenseEntry
+      ? compare('house_entry.client_id', id, item.clientId, suspenseEntry.clientId)
+      : []),
+    ...onlyIf(
+      dueAt !== undefined && !(dueAt >= item.createdAt && dueAt <= addMs(deps.now(), DAY_MS)),
+      compare('suspense.due_at', id, 'until its alert is published', toValue(dueAt)),
     ),
     ...(kind === 'money'
       ? compareAll('suspense', id, [
-          ['posted_minor', bookedMinor, postedMinor],
-          [
-            'amount_minor',
-            refundedMinor === undefined ? (bookedMinor ?? amountMinor) : amountMinor,
-            amountMinor,
-          ],
           ['held_minor', heldAmountOf(item), heldMinor],
           ['refunded_minor', hasRefundEntry && !isUnknown ? 'booked' : 'none', refundState],
         ])
@@ -189,10 +202,24 @@ async function auditItem(deps: StoreDeps, item: Suspense, entries: readonly Hous
   ]
 }
 
-function isByOperator({ status, resolution, cause }: Suspense): boolean {
-  return (
-    status === 'resolved' &&
-    resolution !== 'refunded' &&
-    !MOVED_CAUSES.some((movedCause) => movedCause === cause)
-  )
+const Resolved = v.pick(SuspenseSchema, ['status', 'resolution'])
+const WithNotes = v.object({ notes: v.nullish(v.string()) })
+
+/** What operators did with the item. Rows of the provider resolve an item without a record. */
+function resolutionOf(item: Suspense, records: readonly AuditRecord[]): Partial<Suspense> {
+  const change = records.findLast(({ action }) => action === 'resolve-suspense')?.after
+  const resolved = ifValid(Resolved, change)
+  if (resolved) return { ...resolved, notes: ifValid(WithNotes, change)?.notes ?? undefined }
+  if (isMoved(item)) return { status: 'resolved', resolution: 'explained' }
+  const isUnrecorded = isByOperator(item) || (item.status === 'open' && item.resolution)
+  return isUnrecorded ? { status: 'open', resolution: undefined, notes: undefined } : {}
+}
+
+function isByOperator(item: Suspense): boolean {
+  return item.status === 'resolved' && item.resolution !== 'refunded' && !isMoved(item)
+}
+
+/** The finding of a booked movement, which is resolved from the beginning. */
+function isMoved({ cause }: Suspense): boolean {
+  return MOVED_CAUSES.some((movedCause) => movedCause === cause)
 }

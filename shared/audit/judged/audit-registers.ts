@@ -30,7 +30,7 @@ import { readTrail } from './client-books.ts'
  * registered client compares the client's row.
  */
 export async function auditRegister(deps: TableDeps): Promise<readonly HouseDifference[]> {
-  const { differences } = await readTrail(deps, CLIENTS_SUBJECT)
+  const { differences } = await readTrail(deps, CLIENTS_SUBJECT, undefined)
   const listed = await queryAll(deps, {
     index: 'by-owner',
     partition: [GATEWAY_OWNER, 'client'],

@@ -1,9 +1,7 @@
-import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
-import type { Client } from '../../client/client.ts'
-import { toClientDto } from '../../client/client-dto.ts'
-import { findClient } from '../../client/client-store.ts'
+import { type Client, ClientSchema } from '../../client/client.ts'
+import { clientRow } from '../../client/client-store.ts'
 import type { Deps, StoreDeps, TableDeps } from '../../deps.ts'
 import type { ClientId, SettlementId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
@@ -11,20 +9,38 @@ import type { Span } from '../../journal/read-entries.ts'
 import { findLedger, type Ledger } from '../../ledger/ledger-store.ts'
 import {
   AUDIT_RECORD_ENTITY,
+  AuditHeadSchema,
   type AuditRecord,
+  AuditRecordSchema,
+  auditRecordRow,
   brokenLink,
-  findAuditHead,
   readAuditRecords,
 } from '../../operator/audit-record-store.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
-import { type Adjustment, listAdjustments } from '../../posting/adjustment-store.ts'
+import type { Adjustment } from '../../posting/adjustment-store.ts'
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
-import { idOf, rowKeyOf, settlementKey } from '../../table/keys.ts'
-import { itemPages, type KeyedItem, keyedItems, queryPages } from '../../table/list-items.ts'
+import {
+  adjustmentsPk,
+  auditHeadKey,
+  clientKey,
+  idOf,
+  rowKeyOf,
+  settlementKey,
+} from '../../table/keys.ts'
+import {
+  itemPages,
+  type KeyedItem,
+  keyedItems,
+  queryAll,
+  queryPages,
+} from '../../table/list-items.ts'
 import { addMs, DAY_MS, END_OF_TIME, TimestampSchema } from '../../time.ts'
 import { compare, type Difference, onlyIf, toValue } from '../../verdict/difference.ts'
+import { rowDifferences } from '../rows/stored-rows.ts'
+import { auditAccess } from './audit-access.ts'
+import { adjustmentsIn, clientIn } from './derive-client.ts'
 
 export type JudgeDeps = Pick<Deps, 'table' | 'stage' | 'now'>
 
@@ -107,16 +123,28 @@ export async function* storedSettlements(
   }
 }
 
+/** The client as its chain says; without records, as its row says. */
+export async function findAuditedClient(
+  deps: TableDeps,
+  clientId: ClientId,
+): Promise<Client | undefined> {
+  const { records } = await readAuditRecords(deps, clientId)
+  return clientIn(records) ?? ifValid(ClientSchema, await deps.table.get(clientKey(clientId)))
+}
+
 /** The client is read again, because an operator may have changed it meanwhile. */
 export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Promise<ClientBooks> {
   const { clientId } = clientBefore
   const ledger = await readableLedger(deps, clientId)
-  const [client = clientBefore, pages, trail, adjustments] = await Promise.all([
-    findClient(deps, clientId),
+  const [row, pages, trail, adjustmentItems] = await Promise.all([
+    deps.table.get(clientKey(clientId)),
     Array.fromAsync(storedSettlements(deps, clientId, ledger?.window.lastSettlementId)),
-    readTrail(deps, clientId),
-    listAdjustments(deps, clientId),
+    readTrail(deps, clientId, clientId),
+    queryAll(deps, { partition: [adjustmentsPk(clientId)], limit: PAGE }),
   ])
+  const said = clientIn(trail.records)
+  const client = said ?? ifValid(ClientSchema, row) ?? clientBefore
+  const adjusted = auditAdjustmentRows(clientId, trail.records, adjustmentItems)
   const settlements = pages
     .flatMap((page) => page.stored)
     .toSorted((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1))
@@ -127,13 +155,16 @@ export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Pr
     ledger,
     settlements,
     unsettled: { clientId, span: { start, end: v.parse(TimestampSchema, END_OF_TIME) } },
-    adjustments,
+    adjustments: adjusted.adjustments,
     clientRecords: trail.records,
     differences: [
       ...(ledger ? [] : compare('ledger', clientId, 'readable', 'unreadable')),
       ...pages.flatMap(({ differences }) => differences),
       ...trail.differences,
-      ...auditClientRecord(client, trail.records),
+      ...(said
+        ? rowDifferences('client', clientId, clientRow(said), row)
+        : compare('audit_record', clientId, 'a record of its creation', 'none')),
+      ...adjusted.differences,
       ...settlements.flatMap(({ settlement: { settlementId }, item }) => [
         ...compare('settlement.owner', settlementId, clientId, toValue(item['owner'])),
         ...compare('settlement.client_id', settlementId, clientId, toValue(item['clientId'])),
@@ -142,42 +173,53 @@ export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Pr
   }
 }
 
-/** Answers a difference too if a record is missing, changed or unreadable. */
-export async function readTrail(deps: TableDeps, subject: string) {
-  const [{ records, unreadable }, head] = await Promise.all([
-    readAuditRecords(deps, subject),
-    findAuditHead(deps, subject),
-  ])
-  // A record that is added between the two reads is a difference only in the first check.
-  const chainProblem = unreadable > 0 ? `${unreadable} unreadable` : brokenLink(records, head)
-  const differences = onlyIf(
-    chainProblem !== undefined,
-    compare('audit_record', subject, 'a complete chain', chainProblem),
-  )
-  return { records, differences }
+/** A row of an adjustment is as its record says, and no row is without a record. */
+function auditAdjustmentRows(
+  clientId: ClientId,
+  records: readonly AuditRecord[],
+  items: readonly Item[],
+) {
+  const rows = new Map(items.map((item) => [String(item['sk']), item]))
+  const adjustments = adjustmentsIn(clientId, records, rows)
+  const references = new Set(adjustments.map(({ reference }) => reference))
+  const differences = [
+    ...adjustments.flatMap((adjustment) => {
+      const { reference } = adjustment
+      return rowDifferences('adjustment', reference, adjustment, rows.get(reference))
+    }),
+    ...[...rows.keys()].flatMap((reference) =>
+      onlyIf(
+        !references.has(reference),
+        compare('adjustment', reference, 'recorded', 'not recorded'),
+      ),
+    ),
+  ]
+  return { adjustments, differences }
 }
 
-/** No field, above all no bank detail, changes without an audit record. */
-function auditClientRecord(client: Client, records: readonly AuditRecord[]): readonly Difference[] {
-  const { clientId } = client
-  const isChange = ({ action }: AuditRecord) =>
-    action === 'create-client' || action === 'update-client'
-  const last = records.toSorted((a, b) => a.number - b.number).findLast(isChange)
-  if (last?.after === undefined)
-    return compare('audit_record', clientId, 'a record of its creation', 'none')
-  const recordedFields = last.after
-  return Object.entries(toClientDto(client)).flatMap(([field, value]) => {
-    if (isDeepStrictEqual(recordedFields[field], value)) return []
-    // A difference must not show bank details. The audit record has them.
-    if (field.startsWith('bank'))
-      return compare(`client.${field}`, clientId, 'as in its audit record', 'different')
-    return compare(
-      `client.${field}`,
-      clientId,
-      JSON.stringify(recordedFields[field]) ?? 'absent',
-      JSON.stringify(value),
-    )
-  })
+/** Answers a difference too if a record is missing, changed, unreadable or listed elsewhere. */
+export async function readTrail(deps: TableDeps, subject: string, owner: string | undefined) {
+  const [{ items, records, unreadable }, headItem] = await Promise.all([
+    readAuditRecords(deps, subject),
+    deps.table.get(auditHeadKey(subject)),
+  ])
+  const head = ifValid(AuditHeadSchema, headItem)
+  // A record that is added between the two reads is a difference only in the first check.
+  const chainProblem = unreadable > 0 ? `${unreadable} unreadable` : brokenLink(records, head)
+  const differences = [
+    ...onlyIf(
+      chainProblem !== undefined,
+      compare('audit_record', subject, 'a complete chain', chainProblem),
+    ),
+    ...items.flatMap((item) => {
+      const record = ifValid(AuditRecordSchema, item)
+      const id = String(item['sk']).split('#').slice(1).join('#')
+      const made = record && auditRecordRow(record, { clientId: owner, id })
+      return made ? rowDifferences('audit_record', subject, made, item) : []
+    }),
+    ...(head ? rowDifferences('audit_head', subject, head, headItem) : []),
+  ]
+  return { records, differences }
 }
 
 /**
@@ -206,7 +248,8 @@ const RECORDS_READ = 1_000
 const SIDE_BY_SIDE = 20
 
 /**
- * Checks the recently changed subjects, or all. `readClientBooks` checks the client's own records.
+ * Checks keys and endpoints, and the chains of the recently changed subjects, or of all.
+ * `readClientBooks` checks the client's own records.
  */
 export async function auditTrails(
   deps: StoreDeps,
@@ -225,6 +268,10 @@ export async function auditTrails(
     for (const row of rows) subjects.add(idOf(rowKeyOf('AUDIT', row).pk))
   }
   subjects.delete(clientId)
-  const judge = async (subject: string) => (await readTrail(deps, subject)).differences
-  return (await mapInChunks([...subjects], SIDE_BY_SIDE, judge)).flat()
+  const judge = async (subject: string) => (await readTrail(deps, subject, clientId)).differences
+  const { records } = await readAuditRecords(deps, clientId)
+  return [
+    ...(await auditAccess(deps, clientId, records)),
+    ...(await mapInChunks([...subjects], SIDE_BY_SIDE, judge)).flat(),
+  ]
 }

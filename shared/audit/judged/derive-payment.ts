@@ -121,7 +121,7 @@ const SKEW_MS = MINUTE_MS
 
 /** What a payment's own facts must be like: what it must have, and which times are possible. */
 export function paymentRules(payment: Payment, now: Timestamp): readonly Difference[] {
-  const { paymentId: id, status, createdAt, transitions } = payment
+  const { paymentId: id, status, transitions } = payment
   const isDue = status === 'pending'
   const hasCapture = payment.creditedProviderPaymentId !== undefined
   const needed = [
@@ -138,10 +138,6 @@ export function paymentRules(payment: Payment, now: Timestamp): readonly Differe
         time !== undefined && (time < from || time > to),
         compare(`payment.${name}`, id, rule, time),
       ),
-    ),
-    ...onlyIf(
-      payment.postedAt !== undefined && payment.postedAt < (payment.paidAt ?? createdAt),
-      compare('payment.posted_at', id, 'after it was paid', payment.postedAt),
     ),
   ]
 }

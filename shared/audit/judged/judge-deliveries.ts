@@ -11,7 +11,7 @@ import { addMs, DAY_MS, expiresAfter, HOUR_MS, type Timestamp } from '../../time
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
 import { type Delivery, DeliverySchema } from '../../webhook/delivery/delivery.ts'
 import { deliveryRow, newDelivery } from '../../webhook/delivery/delivery-store.ts'
-import { rowDifferences, ttlOf } from '../stored-rows.ts'
+import { rowDifferences, ttlOf } from '../rows/stored-rows.ts'
 import type { PaymentDifferences } from './judge-payments.ts'
 
 type Announced = {
@@ -103,7 +103,7 @@ function deliveryRules(
     ],
     [
       'next_attempt_at',
-      (nextAttemptAt ?? createdAt) >= createdAt && (nextAttemptAt ?? '') <= latest,
+      !isDue || ((nextAttemptAt ?? createdAt) >= createdAt && (nextAttemptAt ?? '') <= latest),
       'within six hours',
       nextAttemptAt,
     ],

@@ -17,7 +17,7 @@ import {
 import { type KeyedItem, keyedItems } from '../../table/list-items.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
 import { compare, type Difference, tryToMake } from '../../verdict/difference.ts'
-import { rowDifferences } from '../stored-rows.ts'
+import { rowDifferences } from '../rows/stored-rows.ts'
 import { type ClientBooks, storedPayment } from './client-books.ts'
 import { auditOwners, derivedPayment, paymentRules } from './derive-payment.ts'
 import { judgeDeliveries } from './judge-deliveries.ts'

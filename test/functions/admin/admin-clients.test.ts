@@ -93,7 +93,7 @@ describe('create-client (design section 7)', () => {
 
     expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
     expect(deps.stored.items('CLIENT#')).toHaveLength(5)
-    expect((await readTrail(deps, CLIENTS_SUBJECT)).records).toHaveLength(5)
+    expect((await readTrail(deps, CLIENTS_SUBJECT, undefined)).records).toHaveLength(5)
   })
 
   it.each([

@@ -78,7 +78,7 @@ export const CORRUPTIONS: readonly Case[] = [
   ['the event of a payment is deleted', lose(eventRow('estimated')), /^event/],
 
   ['the net of an entry is altered', add(entry, 'net_minor'), /entry\.net_minor/],
-  ['the method of an entry is altered', set(entry, { method: 'qris' }), /^entry$/],
+  ['the method of an entry is altered', set(entry, { method: 'qris' }), /^entry\.method/],
   ['a settled entry is deleted', lose(entry), /settlement\.entry_count|^entry/],
   [
     'an entry of the open tail is deleted',
@@ -185,7 +185,7 @@ export const CORRUPTIONS: readonly Case[] = [
   [
     'the creation time of a client is altered',
     set(clientRow, { created_at: '2026-11-20T04:00:00.001Z' }),
-    /swept_from/,
+    /client\.created_at/,
     'daily',
   ],
   [

@@ -20,7 +20,7 @@ function endpointEver(deps: TestDeps, endpoint: Endpoint) {
 /** The chain of the client names its endpoints. */
 async function endpointRecords(deps: TestDeps, { clientId }: Endpoint) {
   const records = await auditRecordsOf(deps, clientId)
-  return records.filter(({ action }) => action !== 'create-client')
+  return records.filter(({ operator }) => operator !== 'test')
 }
 
 it('insertEndpoint overwrites no endpoint, and countEndpoint makes no row of a client', async ({

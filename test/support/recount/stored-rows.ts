@@ -1,10 +1,10 @@
-import { NOT_AUDITED, roleOf } from '../../../shared/audit/registry.ts'
+import { NOT_AUDITED, roleOf } from '../../../shared/audit/rows/registry.ts'
 import {
   comparable,
   differingAttributes,
   kindOf,
   remadeRow,
-} from '../../../shared/audit/stored-rows.ts'
+} from '../../../shared/audit/rows/stored-rows.ts'
 import { attributeName, fromItem } from '../../../shared/table/attributes.ts'
 import type { RawItem } from './books.ts'
 
@@ -35,7 +35,7 @@ function problemsOfRow(raw: RawItem): readonly string[] {
     const names = differingAttributes(remade.fields, item)
     return [
       ...(isMoved ? [`${about} belongs to ${remade.key.pk} ${remade.key.sk}`] : []),
-      ...unlisted.map((name) => `${about}: ${name} is in no list of shared/audit/registry.ts`),
+      ...unlisted.map((name) => `${about}: ${name} is in no list of shared/audit/rows/registry.ts`),
       ...names.map((name) => `${about} is stored with another ${name} than its kind makes`),
     ]
   } catch (error) {

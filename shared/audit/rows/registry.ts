@@ -189,7 +189,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   ],
   settlement: [
     ['derived', 'its key, its client and its kind', 'settlement_id', 'client_id', ...INDEXED],
-    ['derived', 'its id', 'created_at'],
+    ['fact', 'from the time of its id on', 'created_at'],
     [
       'derived',
       'the settlement before it and the next',

@@ -1,48 +1,48 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
-import { ApiKeySchema, apiKeyRow } from '../client/api-key-store.ts'
-import { ClientSchema } from '../client/client.ts'
-import { clientRow } from '../client/client-store.ts'
-import { assertInvariant } from '../errors.ts'
-import { eventRow } from '../event/event-store.ts'
-import { EventSchema } from '../event/read-events.ts'
+import { ApiKeySchema, apiKeyRow } from '../../client/api-key-store.ts'
+import { ClientSchema } from '../../client/client.ts'
+import { clientRow } from '../../client/client-store.ts'
+import { assertInvariant } from '../../errors.ts'
+import { eventRow } from '../../event/event-store.ts'
+import { EventSchema } from '../../event/read-events.ts'
 import {
   ClientIdSchema,
   DeliveryIdSchema,
   PaymentIdSchema,
   type SettlementId,
   SettlementIdSchema,
-} from '../ids.ts'
-import { ifValid } from '../if-valid.ts'
-import { entryRow, parseEntry } from '../journal/entry-store.ts'
-import { HouseEntrySchema, HouseTotalSchema, rowDayOf } from '../journal/house-store.ts'
-import { ShardSchema, shardRow } from '../ledger/shard-store.ts'
-import { WindowSchema } from '../ledger/window-store.ts'
+} from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
+import { entryRow, parseEntry } from '../../journal/entry-store.ts'
+import { HouseEntrySchema, HouseTotalSchema, rowDayOf } from '../../journal/house-store.ts'
+import { ShardSchema, shardRow } from '../../ledger/shard-store.ts'
+import { WindowSchema } from '../../ledger/window-store.ts'
 import {
   AuditHeadSchema,
   AuditRecordSchema,
   auditRecordRow,
-} from '../operator/audit-record-store.ts'
-import { paymentRow, pointerRow } from '../payment/creating-store.ts'
-import { PaymentSchema } from '../payment/payment-store.ts'
-import { AdjustmentSchema } from '../posting/adjustment-store.ts'
-import { SettlementSchema } from '../settlement/settlement.ts'
-import { bankReferenceRow, settlementRow } from '../settlement/settlement-store.ts'
-import { NotedSchema, SuspenseSchema } from '../suspense/suspense.ts'
-import { suspenseRow } from '../suspense/suspense-store.ts'
-import { headRow } from '../sync/head-store.ts'
-import { HeadSchema } from '../sync/job-store.ts'
-import { type Item, toItem } from '../table/attributes.ts'
-import { inflateText } from '../table/deflated-text.ts'
-import * as keys from '../table/keys.ts'
-import { TimestampSchema } from '../time.ts'
-import { ClientVerdictSchema } from '../verdict/client-verdict-store.ts'
-import { compare, type Difference, toValue } from '../verdict/difference.ts'
-import { DeliveryAttemptSchema, DeliverySchema } from '../webhook/delivery/delivery.ts'
-import { deliveryRow, keyOfDelivery } from '../webhook/delivery/delivery-store.ts'
-import { SealedEndpointSchema } from '../webhook/endpoint/endpoint.ts'
-import { endpointRow } from '../webhook/endpoint/endpoint-store.ts'
-import { attemptRow } from '../webhook/send/attempt-store.ts'
+} from '../../operator/audit-record-store.ts'
+import { paymentRow, pointerRow } from '../../payment/creating-store.ts'
+import { PaymentSchema } from '../../payment/payment-store.ts'
+import { AdjustmentSchema } from '../../posting/adjustment-store.ts'
+import { SettlementSchema } from '../../settlement/settlement.ts'
+import { bankReferenceRow, settlementRow } from '../../settlement/settlement-store.ts'
+import { NotedSchema, SuspenseSchema } from '../../suspense/suspense.ts'
+import { suspenseRow } from '../../suspense/suspense-store.ts'
+import { headRow } from '../../sync/head-store.ts'
+import { HeadSchema } from '../../sync/job-store.ts'
+import { type Item, toItem } from '../../table/attributes.ts'
+import { inflateText } from '../../table/deflated-text.ts'
+import * as keys from '../../table/keys.ts'
+import { TimestampSchema } from '../../time.ts'
+import { ClientVerdictSchema } from '../../verdict/client-verdict-store.ts'
+import { compare, type Difference, toValue, tryToMake } from '../../verdict/difference.ts'
+import { DeliveryAttemptSchema, DeliverySchema } from '../../webhook/delivery/delivery.ts'
+import { deliveryRow, keyOfDelivery } from '../../webhook/delivery/delivery-store.ts'
+import { SealedEndpointSchema } from '../../webhook/endpoint/endpoint.ts'
+import { endpointRow } from '../../webhook/endpoint/endpoint-store.ts'
+import { attemptRow } from '../../webhook/send/attempt-store.ts'
 
 /** A row as its kind makes it, with the names of fields. */
 export type Row = { readonly key: keys.Key; readonly fields: object }
@@ -142,29 +142,9 @@ const KINDS: Readonly<Record<string, Remake>> = {
 
 export const AUDITED_KINDS = Object.keys(KINDS)
 
-function row(key: keys.Key, fields: object): Row {
-  return { key, fields }
-}
-
-function keyOf({ pk, sk }: keys.Key): keys.Key {
-  return { pk, sk }
-}
-
-function ownerOf({ pk }: keys.Key) {
-  return v.parse(ClientIdSchema, keys.idOf(pk))
-}
-
-/** When the table deletes the row. */
-export function ttlOf({ ttl }: Item): { readonly ttl: number | undefined } {
-  return { ttl: ifValid(v.number(), ttl) }
-}
-
-const Due = v.object({ dueAt: v.optional(TimestampSchema) })
-
-const PointerSchema = v.object({ paymentId: PaymentIdSchema })
-
-function settlementIdOf(item: Item): SettlementId {
-  return v.parse(v.object({ settlementId: SettlementIdSchema }), item).settlementId
+/** Undefined for a kind that no audit reads. Throws for an unreadable row. */
+export function remadeRow(item: StoredItem): Row | undefined {
+  return KINDS[kindOf(item)]?.(item)
 }
 
 const KIND_OF_SK: Readonly<Record<string, string>> = {
@@ -190,8 +170,8 @@ const KIND_OF_PARTITION: Readonly<Record<string, string>> = {
 /** The kind of a row by its key, and where one key may have two kinds, by its attributes. */
 export function kindOf(item: StoredItem): string {
   const partition = item.pk.slice(0, item.pk.indexOf('#'))
-  if (item.pk === 'SYNC#head') return 'sync_head'
-  if (item.pk.startsWith('JOURNAL#house#')) return 'house_entry'
+  if (item.pk === keys.syncJobKey('head').pk) return 'sync_head'
+  if (item.pk.startsWith(keys.houseDayPk(''))) return 'house_entry'
   if (partition === 'PAYMENT' && item['status'] === 'creating') return 'creating_payment'
   if (partition === 'VERDICT' && item['settlementId'] !== undefined) return 'settlement_verdict'
   const start = item.sk.split('#', 1)[0] ?? ''
@@ -200,9 +180,29 @@ export function kindOf(item: StoredItem): string {
   )
 }
 
-/** Undefined for a kind that no audit reads. Throws for an unreadable row. */
-export function remadeRow(item: StoredItem): Row | undefined {
-  return KINDS[kindOf(item)]?.(item)
+function row(key: keys.Key, fields: object): Row {
+  return { key, fields }
+}
+
+function keyOf({ pk, sk }: keys.Key): keys.Key {
+  return { pk, sk }
+}
+
+function ownerOf({ pk }: keys.Key) {
+  return v.parse(ClientIdSchema, keys.idOf(pk))
+}
+
+/** When the table deletes the row. */
+export function ttlOf({ ttl }: Item): { readonly ttl: number | undefined } {
+  return { ttl: ifValid(v.number(), ttl) }
+}
+
+const Due = v.object({ dueAt: v.optional(TimestampSchema) })
+
+const PointerSchema = v.object({ paymentId: PaymentIdSchema })
+
+function settlementIdOf(item: Item): SettlementId {
+  return v.parse(v.object({ settlementId: SettlementIdSchema }), item).settlementId
 }
 
 /**
@@ -236,6 +236,19 @@ export function rowDifferences(
     const shown = isShown ? ([one, other] as const) : (['as derived', 'different'] as const)
     return compare(`${kind}.${name}`, id, ...shown)
   })
+}
+
+/** A row that holds its own facts is as its kind makes it, under its own key. */
+export function ownDifferences(item: Item, id: string): readonly Difference[] {
+  const stored = { ...item, pk: String(item['pk']), sk: String(item['sk']) }
+  const kind = kindOf(stored)
+  const made = tryToMake(() => remadeRow(stored))
+  if (made === undefined) return compare(kind, id, 'readable', 'unreadable')
+  const [key, ownKey] = [made.key, stored].map(({ pk, sk }) => `${pk} ${sk}`)
+  return [
+    ...compare(`${kind}.key`, id, key, ownKey),
+    ...rowDifferences(kind, id, made.fields, item),
+  ]
 }
 
 /** The details of a payment are shown by their members. */

@@ -1,0 +1,75 @@
+import { type ApiKey, apiKeyRow } from '../../client/api-key-store.ts'
+import type { StoreDeps } from '../../deps.ts'
+import type { ClientId } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
+import type { AuditRecord } from '../../operator/audit-record-store.ts'
+import type { Item } from '../../table/attributes.ts'
+import { apiKeyKey, endpointsPk } from '../../table/keys.ts'
+import { queryAll } from '../../table/list-items.ts'
+import { compare, type Difference } from '../../verdict/difference.ts'
+import { type Endpoint, EndpointSchema } from '../../webhook/endpoint/endpoint.ts'
+import { endpointRow } from '../../webhook/endpoint/endpoint-store.ts'
+import { rowDifferences } from '../rows/stored-rows.ts'
+import { endpointsIn, keysIn } from './derive-client.ts'
+
+const PAGE = 100
+
+/** Derives the keys and endpoints of a client from its chain, and finds what no record names. */
+export async function auditAccess(
+  deps: StoreDeps,
+  clientId: ClientId,
+  records: readonly AuditRecord[],
+): Promise<readonly Difference[]> {
+  return [
+    ...(await auditKeys(deps, clientId, keysIn(records))),
+    ...(await auditEndpoints(deps, clientId, endpointsIn(records))),
+  ]
+}
+
+async function auditKeys(
+  deps: StoreDeps,
+  clientId: ClientId,
+  keys: readonly ApiKey[],
+): Promise<readonly Difference[]> {
+  const [items, listed] = await Promise.all([
+    deps.table.getMany(keys.map(({ keyId }) => apiKeyKey(keyId))),
+    queryAll(deps, { index: 'by-owner', partition: [clientId, 'api_key'], limit: PAGE }),
+  ])
+  const known = new Set<unknown>(keys.map(({ keyId }) => keyId))
+  return [
+    ...keys.flatMap((key, at) => rowDifferences('api_key', key.keyId, apiKeyRow(key), items[at])),
+    ...listed.flatMap(({ id }) =>
+      known.has(id) ? [] : compare('api_key', String(id), 'recorded', 'not recorded'),
+    ),
+  ]
+}
+
+/** The sealed secret is not read: only the delivery worker may read it. */
+async function auditEndpoints(
+  deps: StoreDeps,
+  clientId: ClientId,
+  endpoints: readonly Endpoint[],
+): Promise<readonly Difference[]> {
+  const rows = await queryAll(deps, {
+    partition: [endpointsPk(clientId)],
+    limit: PAGE,
+    fields: Object.keys(EndpointSchema.entries),
+  })
+  const differences: Difference[] = []
+  const unread = new Set(rows)
+  for (const endpoint of endpoints) {
+    const { endpointId, deletedAt } = endpoint
+    const row = rows.find((item) => item['endpointId'] === endpointId)
+    if (row) unread.delete(row)
+    const marks = ifValid(EndpointSchema, row)
+    const { slowSince, lastAlertAt } = marks ?? {}
+    const kind = deletedAt === undefined ? 'endpoint' : 'deleted_endpoint'
+    const derived = endpointRow({ ...endpoint, slowSince, lastAlertAt })
+    differences.push(...rowDifferences(kind, endpointId, derived, row))
+  }
+  return [...differences, ...[...unread].flatMap(strayEndpoint)]
+}
+
+function strayEndpoint({ endpointId }: Item): readonly Difference[] {
+  return compare('endpoint', String(endpointId), 'recorded', 'not recorded')
+}

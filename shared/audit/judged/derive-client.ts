@@ -1,0 +1,81 @@
+import * as v from 'valibot'
+import { type ApiKey, ApiKeySchema } from '../../client/api-key-store.ts'
+import { BankSchema, type Client, ClientSchema } from '../../client/client.ts'
+import { ifValid } from '../../if-valid.ts'
+import type { AuditRecord } from '../../operator/audit-record-store.ts'
+import { type Adjustment, AdjustmentSchema } from '../../posting/adjustment-store.ts'
+import { fromItem, type Item } from '../../table/attributes.ts'
+import { TimestampSchema } from '../../time.ts'
+import { type Endpoint, EndpointSchema } from '../../webhook/endpoint/endpoint.ts'
+
+/** The client as its last record says, with its number of endpoints. */
+export function clientIn(records: readonly AuditRecord[]): Client | undefined {
+  const last = lastOf(records, ['create-client', 'update-client'], () => 'client').get('client')
+  const bank = bankIn(last)
+  if (bank === undefined) return undefined
+  const live = endpointsIn(records).filter(({ deletedAt }) => deletedAt === undefined)
+  return ifValid(ClientSchema, {
+    ...saidIn(last),
+    bank: bank ?? undefined,
+    hadBank: last?.['had_bank'] === true ? true : undefined,
+    endpointCount: live.length > 0 ? live.length : undefined,
+  })
+}
+
+const BankRecord = v.object({
+  bank: v.nullable(v.pipe(v.record(v.string(), v.unknown()), v.transform(fromItem))),
+  bank_since: v.nullable(TimestampSchema),
+  bank_is_change: v.boolean(),
+})
+
+/** The bank details that a record of the client says. Undefined for another record. */
+export function bankIn(after: Item | undefined): Client['bank'] | null | undefined {
+  const said = ifValid(BankRecord, after)
+  if (said === undefined) return undefined
+  const { bank, bank_since: since, bank_is_change: isChange } = said
+  return bank && (ifValid(BankSchema, { ...bank, since, ...(isChange && { isChange }) }) ?? null)
+}
+
+/** A record shows an absent value as null. */
+function saidIn(after: Item | undefined): Item {
+  const present = Object.entries(after ?? {}).filter(([, value]) => value !== null)
+  return fromItem(Object.fromEntries(present))
+}
+
+/** What the last of these records says of each thing, in the order of the chain. */
+function lastOf(
+  records: readonly AuditRecord[],
+  actions: readonly string[],
+  idOf: (after: Item) => unknown,
+): ReadonlyMap<string, Item> {
+  const ordered = records.toSorted((a, b) => a.number - b.number)
+  return new Map(
+    ordered.flatMap(({ action, after }) =>
+      after && actions.includes(action) ? [[String(idOf(after)), after] as const] : [],
+    ),
+  )
+}
+
+export function keysIn(records: readonly AuditRecord[]): readonly ApiKey[] {
+  const keys = lastOf(records, ['issue-api-key', 'revoke-api-key'], ({ key_id: id }) => id)
+  return [...keys.values()].flatMap((after) => ifValid(ApiKeySchema, saidIn(after)) ?? [])
+}
+
+export function endpointsIn(records: readonly AuditRecord[]): readonly Endpoint[] {
+  const actions = ['register-endpoint', 'update-endpoint', 'delete-endpoint']
+  const endpoints = lastOf(records, actions, ({ endpoint_id: id }) => id)
+  return [...endpoints.values()].flatMap((after) => ifValid(EndpointSchema, saidIn(after)) ?? [])
+}
+
+/** `eligibleAt` is in the entry's key and in the row of the adjustment, which is compared too. */
+export function adjustmentsIn(
+  clientId: Adjustment['clientId'],
+  records: readonly AuditRecord[],
+  items: ReadonlyMap<string, Item>,
+): readonly Adjustment[] {
+  const adjustments = lastOf(records, ['adjust-ledger'], ({ reference }) => reference)
+  return [...adjustments].flatMap(([reference, after]) => {
+    const times = { eligibleAt: items.get(reference)?.['eligibleAt'] }
+    return ifValid(AdjustmentSchema, { clientId, ...times, ...saidIn(after) }) ?? []
+  })
+}

@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from 'node:util'
+import * as v from 'valibot'
+import { timeOfUuid } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
+import type { AuditRecord } from '../../operator/audit-record-store.ts'
+import type { Settlement } from '../../settlement/settlement.ts'
+import type { EntrySums } from '../../settlement/sum-entries.ts'
+import {
+  addMs,
+  later,
+  MINUTE_MS,
+  type Timestamp,
+  TimestampSchema,
+  timestampOf,
+} from '../../time.ts'
+import type { ClientBooks } from './client-books.ts'
+import { bankIn } from './derive-client.ts'
+
+type Sources = {
+  /** The sums of its entries. */
+  readonly sums: EntrySums
+  /** Its own audit records. */
+  readonly records: readonly AuditRecord[]
+}
+
+/**
+ * The settlement as its client, its entries and its operators' records determine it. `auditChain`
+ * compares its window with the settlement before it.
+ */
+export function derivedSettlement(
+  settlement: Settlement,
+  { clientId, clientRecords }: Pick<ClientBooks, 'clientId' | 'clientRecords'>,
+  { sums, records }: Sources,
+): Settlement {
+  const { settlementId, createdAt } = settlement
+  // The id is chosen when the sum begins.
+  const idTime = timestampOf(timeOfUuid(settlementId))
+  return {
+    ...settlement,
+    clientId,
+    createdAt: later(createdAt, idTime),
+    ...sums,
+    bank: bankOf(settlement, registeredBanks(clientRecords)),
+    ...stateOf(records),
+  }
+}
+
+const CloseRecord = v.object({
+  notes: v.nullish(v.string()),
+  bank_reference: v.nullish(v.string()),
+  settled_at: v.nullish(TimestampSchema),
+})
+const RecreditRecord = v.object({ recredited_at: TimestampSchema })
+
+/** What operators have done with the settlement. */
+function stateOf(records: readonly AuditRecord[]): Partial<Settlement> {
+  const after = (action: string) => records.find((record) => record.action === action)?.after
+  const [paid, failed] = [after('mark-settlement-paid'), after('mark-settlement-failed')]
+  const closed = ifValid(CloseRecord, paid ?? failed)
+  const isTriggered = records.some(({ action }) => action === 'trigger-settlement')
+  return {
+    status: paid ? 'manual_paid' : failed ? 'failed' : 'recorded',
+    triggeredBy: isTriggered ? 'manual' : 'auto',
+    notes: closed?.notes ?? undefined,
+    bankReference: paid && (closed?.bank_reference ?? undefined),
+    settledAt: paid && (closed?.settled_at ?? undefined),
+    recreditedAt: ifValid(RecreditRecord, after('recredit-settlement'))?.recredited_at,
+  }
+}
+
+/** The bank details of a client from a time on, as an audit record shows them. */
+export type Registration = { readonly at: Timestamp; readonly bank: Settlement['bank'] }
+
+/**
+ * A settlement is paid out to an account that its client was registered with when it was recorded.
+ */
+export function bankOf(
+  { bank, createdAt }: Pick<Settlement, 'bank' | 'createdAt'>,
+  registrations: readonly Registration[],
+): Settlement['bank'] {
+  // A settlement reads its client shortly before it is recorded, and clocks differ a little.
+  const [from, until] = [addMs(createdAt, -15 * MINUTE_MS), addMs(createdAt, MINUTE_MS)]
+  // Two records of one millisecond have no order: both count.
+  const endOf = (start: Timestamp) => registrations.find(({ at }) => at > start)?.at ?? until
+  const possible = registrations.filter(({ at }) => at <= until && endOf(at) >= from)
+  const isRegistered = possible.some((registration) => isDeepStrictEqual(registration.bank, bank))
+  return isRegistered || possible.length === 0 ? bank : possible.at(-1)?.bank
+}
+
+/** Registrations have the order of the audit records, because clocks differ. */
+export function registeredBanks(records: readonly AuditRecord[]): readonly Registration[] {
+  const registrations: Registration[] = []
+  for (const record of records.toSorted((a, b) => a.number - b.number)) {
+    const bank = bankIn(record.after)
+    if (bank === undefined) continue
+    const [last, writtenAt] = [registrations.at(-1), record.at]
+    // A slow clock must not put a change before the previous change.
+    const at = last && writtenAt <= last.at ? addMs(last.at, 1) : writtenAt
+    registrations.push({ at, bank: bank ?? undefined })
+  }
+  return registrations
+}
