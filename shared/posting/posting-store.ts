@@ -29,7 +29,7 @@ export function changeMoney(before: Payment, after: Payment): Steps<string> {
   }
   const payment: Step = update(
     paymentKey(paymentId),
-    { set, remove: after.openAt === undefined ? ['openAt'] : [] },
+    { set, remove: after.openAt === undefined ? (['openAt'] as const) : [] },
     all(
       equals('status', 'succeeded'),
       unchanged('moneyVersion', moneyVersion),

@@ -51,44 +51,35 @@ export function put(key: Key, record: object, condition?: Condition): Step {
   return { kind: 'put', key, item: toItem(record), condition }
 }
 
-export function update<
-  Put extends Named<unknown> = NoFields,
-  PutIfAbsent extends Named<unknown> = NoFields,
-  Added extends Named<number | Set<string> | undefined> = NoFields,
-  Removed extends string = never,
-  Compared extends string = never,
->(
+export function update<const C extends Changes, Compared extends string = never>(
   key: Key,
-  changes: NamedChanges<Put, PutIfAbsent, Added, Removed>,
+  changes: C & OnlyChanges<C>,
   condition?: Condition<Compared>,
-): UpdateStep<NoInfer<NameIn<Put> | NameIn<PutIfAbsent> | NameIn<Added> | Removed | Compared>> {
+): UpdateStep<NoInfer<NamesIn<C> | Compared>> {
   return { kind: 'update', key, changes, condition }
 }
 
-type Named<Value> = Readonly<Record<string, Value>>
-type NoFields = Readonly<Record<never, never>>
-/** The names in each member of a union. */
-type NameIn<Fields> = Fields extends unknown ? Extract<keyof Fields, string> : never
+type OnlyChanges<C> = { readonly [Other in Exclude<keyof C, keyof Changes>]: never }
 
-type NamedChanges<Put, PutIfAbsent, Added, Removed> = {
-  readonly set?: Put
-  readonly setIfAbsent?: PutIfAbsent
-  readonly add?: Added
-  readonly remove?: readonly Removed[]
-}
+/** The names in each member of a union. */
+type NamesIn<C> = C extends unknown
+  ? FieldsIn<C, 'set'> | FieldsIn<C, 'setIfAbsent'> | FieldsIn<C, 'add'> | RemovedIn<C>
+  : never
+type FieldsIn<C, Part extends string> = C extends { readonly [Name in Part]?: infer Fields }
+  ? Fields extends unknown
+    ? Extract<keyof Fields, string>
+    : never
+  : never
+type RemovedIn<C> = C extends { readonly remove?: infer Names } ? MemberOf<Names> : never
+type MemberOf<Names> = Names extends readonly (infer Name)[] ? Extract<Name, string> : never
 
 /** An update that returns no item: its caller may not read the item (table/access.ts). */
-export function updateFields<
-  Put extends Named<unknown> = NoFields,
-  Added extends Named<number | Set<string> | undefined> = NoFields,
-  Removed extends string = never,
-  Compared extends string = never,
->(
+export function updateFields<const C extends Changes, Compared extends string = never>(
   key: Key,
-  changes: NamedChanges<Put, NoFields, Added, Removed>,
+  changes: C & OnlyChanges<C>,
   condition: Condition<Compared>,
-): UpdateStep<NoInfer<NameIn<Put> | NameIn<Added> | Removed | Compared>> {
-  return { ...update(key, changes, condition), returnsNothing: true }
+): UpdateStep<NoInfer<NamesIn<C> | Compared>> {
+  return { ...update<C, Compared>(key, changes, condition), returnsNothing: true }
 }
 
 export function remove(key: Key, condition: Condition): Step {

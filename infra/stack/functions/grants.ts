@@ -79,7 +79,12 @@ function tableGrants(spec: FunctionSpec, { table }: DataStack): PolicyStatement[
         case 'UpdateItem':
         case 'UpdateFields':
           return partitions.flatMap((partition) => updateGrants(spec, action, partition, table))
-        default:
+        case 'GetItem':
+        case 'BatchGetItem':
+        case 'Query':
+        case 'PutItem':
+        case 'DeleteItem':
+        case 'ConditionCheckItem':
           return allow(partitions.length > 0 ? [iamAction(action)] : [], [table.tableArn], {
             'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions.map(anyKeyOf) },
             Null: { 'dynamodb:LeadingKeys': 'false' },

@@ -80,17 +80,14 @@ export async function deliverWebhook(deps: DeliverDeps, message: DeliveryMessage
  * function that may write rows and messages cannot choose what is signed.
  */
 function assertDerived(delivery: Delivery, message: DeliveryMessage): void {
-  const isSameEndpoint =
-    delivery.clientId === message.clientId && delivery.endpointId === message.endpointId
+  const { clientId, endpointId, eventId, eventName, subject, isTest = false } = delivery
+  const isSameEndpoint = clientId === message.clientId && endpointId === message.endpointId
   assertInvariant(isSameEndpoint, 'a message names the endpoint of its delivery')
-  const { subject, eventName, eventId, endpointId } = delivery
-  const isOwnEvent = delivery.isTest
-    ? subject === undefined
-    : subject !== undefined && eventId === eventIdFor(subject, eventName)
-  const isOwnRow =
-    delivery.deliveryId === message.deliveryId &&
-    delivery.deliveryId === deliveryIdFor(eventId, endpointId)
-  assertInvariant(isOwnEvent && isOwnRow, 'a delivery is of its event and its endpoint')
+  const isOwnEvent = isTest || (subject && eventId === eventIdFor(subject, eventName))
+  const ids = [delivery.deliveryId, deliveryIdFor(eventId, endpointId)]
+  const isOwnRow = ids.every((id) => id === message.deliveryId)
+  const isDerived = isOwnEvent === true && isOwnRow
+  assertInvariant(isDerived, 'a delivery is of its event and its endpoint')
 }
 
 type DroppedMessage = Pick<DeliveryMessage, 'deliveryId' | 'attempt'>
@@ -193,19 +190,17 @@ async function attemptDelivery(
     dropMessage(deps, nextAttemptOf(claimedDelivery), 'claim_lost')
 }
 
+type Content = {
+  readonly url: string
+  readonly text: string | undefined
+  readonly signingSecret: string | undefined
+}
+
 /** Without the event's bytes or the secret there is no POST. */
 async function makeAttempt(
   deps: DeliverDeps,
   delivery: Delivery,
-  {
-    url,
-    text,
-    signingSecret,
-  }: {
-    readonly url: string
-    readonly text: string | undefined
-    readonly signingSecret: string | undefined
-  },
+  { url, text, signingSecret }: Content,
 ): Promise<WebhookResult> {
   if (text === undefined) {
     // An event outlives all its deliveries, so it was lost: due work alerts the operators.

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import {
+  type Changes,
   type Condition,
   exists,
   guard,
@@ -83,11 +84,8 @@ describe('every value', () => {
     const sequences = (['set', 'setIfAbsent', 'add'] as const).flatMap((how) =>
       OPERANDS.map((operand): readonly Asked[] => {
         const key = aKey()
-        return [
-          put(key, VALUES),
-          ...FIELDS.map((field) => update(key, { [how]: { [field]: operand } })),
-          get(key),
-        ]
+        const changesOf = (field: string): Changes => ({ [how]: { [field]: operand } })
+        return [put(key, VALUES), ...FIELDS.map((field) => update(key, changesOf(field))), get(key)]
       }),
     )
 

@@ -45,8 +45,8 @@ export function movePayment(
   ]
 }
 
-function putAs(pk: string, { pk: _, sk, ...attributes }: StoredItem): Step {
-  return put({ pk, sk: String(sk) }, attributes)
+function putAs(pk: string, item: StoredItem): Step {
+  return put({ pk, sk: String(item['sk']) }, item)
 }
 
 function movedCredit(clientId: ClientId, id: string, payment: StoredItem, times: 1 | -1) {
