@@ -92,7 +92,7 @@ function withTaken(taken: readonly Taken[]) {
   return (difference: Difference): Difference => {
     const figure = TAKEN_FIGURES[difference.what]
     if (figure === undefined) return difference
-    const moved = taken.reduce((sum, { [figure]: minor }) => sum + minor, 0)
+    const moved = taken.reduce((sum, change) => sum + change[figure], 0)
     return { ...difference, expected: Number(difference.expected) + moved }
   }
 }

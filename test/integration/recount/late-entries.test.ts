@@ -1,0 +1,171 @@
+/**
+ * Goal: a settlement counts an entry that became visible after the sum once (design section 4).
+ * Method: the tests remove entries, settle, and put them back, as a slow commit does.
+ */
+
+import { describe, expect } from 'vitest'
+import type { Client } from '../../../shared/client/client.ts'
+import { readWindow } from '../../../shared/ledger/window-store.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { entriesOf } from '../../../shared/posting/payment-entries.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { entryKey, type Key } from '../../../shared/table/keys.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
+import { addMs } from '../../../shared/time.ts'
+import { adjustBalance } from '../../support/money-rows.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import {
+  fail,
+  payOut,
+  recredit,
+  settlementsOf,
+  sweepADayLater,
+  sweptADayLater,
+  withoutFloor,
+} from '../../support/settlement-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { clientTest as it } from '../settlement/client-test.ts'
+import { recount } from './torn-world.ts'
+
+async function settleWithoutLate(deps: TestDeps, client: Client) {
+  for (let at = 0; at < 2; at++) await aSucceededPayment(deps, client)
+  deps.clock.advance(1)
+  const latePayment = await aSucceededPayment(deps, client, { notionalMinor: 70_000 })
+  const { settlement, items } = await sweepWithout(deps, client, keysOf(latePayment))
+  for (const item of items) await putRaw(deps, item)
+  return { settlement, latePayment }
+}
+
+function keysOf(payment: Payment): readonly Key[] {
+  return entriesOf(payment).map((entry) => entryKey(payment.clientId, entry))
+}
+
+async function aLateEntry(deps: TestDeps, client: Client) {
+  await aSucceededPayment(deps, client)
+  return sweepWithout(deps, client, keysOf(await aSucceededPayment(deps, client)))
+}
+
+async function recreditFailed(deps: TestDeps, settlement: Settlement) {
+  return recredit(deps, await fail(deps, settlement))
+}
+
+/** The entries of `keys` become visible after the settlement. */
+async function sweepWithout(deps: TestDeps, client: Client, keys: readonly Key[]) {
+  const items = await Promise.all(keys.map((key) => rawItem(deps, key)))
+  for (const key of keys) await deps.table.write(remove(key, exists))
+  return { settlement: await sweptADayLater(deps, client), items }
+}
+
+describe('recount-ledger: an entry that a recorded settlement does not count', () => {
+  it('is counted by that settlement, whose payout is refused before', async ({ deps, client }) => {
+    const { settlement, latePayment } = await settleWithoutLate(deps, client)
+    await expect(payOut(deps, settlement)).rejects.toMatchObject({ code: 'validation' })
+
+    await recount(deps, client)
+
+    await expectBalanced(deps, client.clientId)
+    const paidOutMinor = settlement.netMinor + latePayment.netMinor
+    expect(await payOut(deps, settlement)).toMatchObject({ netMinor: paidOutMinor, entryCount: 3 })
+    expect(await sweepADayLater(deps, client)).toBeUndefined()
+    const sums = { availableMinor: 0, inSettlementMinor: 0, paidOutMinor }
+    expect(await readWindow(deps, client.clientId)).toMatchObject(sums)
+  })
+
+  it('that is a write-off counts once among the write-offs', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    const { entry } = await adjustBalance(deps, client, 'written_off', 10_000)
+    const { items } = await sweepWithout(deps, client, [entryKey(client.clientId, entry)])
+    for (const item of items) await putRaw(deps, item)
+
+    await recount(deps, client)
+
+    await expectBalanced(deps, client.clientId)
+    expect(await readWindow(deps, client.clientId)).toMatchObject({ writtenOffMinor: 10_000 })
+  })
+
+  it('is counted one after another, and after a failed transfer, before a re-credit', async ({
+    deps,
+    client,
+  }) => {
+    await aSucceededPayment(deps, client)
+    const latePayments = [
+      await aSucceededPayment(deps, client),
+      await aSucceededPayment(deps, client),
+    ]
+    const { settlement, items } = await sweepWithout(deps, client, latePayments.flatMap(keysOf))
+    await fail(deps, settlement)
+
+    for (const item of items) {
+      await putRaw(deps, item)
+      // The figures that counted an invisible entry follow in a second round.
+      for (let round = 0; round < 2; round++) await recount(deps, client)
+    }
+
+    await expectBalanced(deps, client.clientId)
+    await recredit(deps, settlement)
+    expect(await sweptADayLater(deps, client)).toMatchObject({ paymentCount: 3 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it.each([
+    ['paid out', payOut],
+    ['re-credited', recreditFailed],
+  ] as const)('stays a difference of a settlement that is %s', async (_, end) => {
+    const deps = memoryDeps()
+    const client = await withoutFloor(deps)
+    const { settlement, items } = await aLateEntry(deps, client)
+    await end(deps, settlement)
+    for (const item of items) await putRaw(deps, item)
+
+    await expect(recount(deps, client)).rejects.toMatchObject({ code: 'validation' })
+
+    const after = await findAnySettlement(deps, settlement.settlementId)
+    expect(after).toMatchObject({ netMinor: settlement.netMinor, digest: settlement.digest })
+  })
+
+  it('is left while another entry of the settlement differs from its payment', async () => {
+    const deps = memoryDeps()
+    const client = await withoutFloor(deps)
+    const { settlement } = await settleWithoutLate(deps, client)
+    const other = await aSucceededPayment(deps, client)
+    const [key] = keysOf(other)
+    const item = key && (await rawItem(deps, key))
+    const at = addMs(settlement.sweptUntil, -1)
+    const sk = `${at}#${String(item?.['sk']).split('#')[1]}`
+    await putRaw(deps, { ...item, sk, eligible_at: at })
+
+    await expect(recount(deps, client)).rejects.toMatchObject({ code: 'validation' })
+
+    const after = await findAnySettlement(deps, settlement.settlementId)
+    expect(after).toMatchObject({ netMinor: settlement.netMinor, digest: settlement.digest })
+  })
+
+  it.each([
+    ['another recount counts it', recount],
+    ['the transfer is marked failed', async (deps, client) => fail(deps, await last(deps, client))],
+  ] satisfies [string, (deps: TestDeps, client: Client) => Promise<unknown>][])(
+    'is counted once when %s meanwhile',
+    async (_, meanwhile) => {
+      const deps = memoryDeps()
+      const client = await withoutFloor(deps)
+      const { settlement, latePayment } = await settleWithoutLate(deps, client)
+      const raced = beforeFirst(deps, 'transact', () => meanwhile(deps, client))
+
+      await expect(recount(raced, client)).rejects.toMatchObject({ code: 'conflict' })
+
+      await recount(deps, client)
+      const inSettlementMinor = settlement.netMinor + latePayment.netMinor
+      expect(await readWindow(deps, client.clientId)).toMatchObject({ inSettlementMinor })
+      await expectBalanced(deps, client.clientId)
+    },
+  )
+})
+
+async function last(deps: TestDeps, client: Client) {
+  const [settlement] = await settlementsOf(deps, client)
+  if (settlement === undefined) throw new Error('the client has no settlement')
+  return settlement
+}
