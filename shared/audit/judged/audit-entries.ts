@@ -52,7 +52,7 @@ export async function auditEntries(
     }
     if (type === 'recredit') {
       const expected = recreditSource(books, entry)
-      return expected instanceof Array ? expected : isAs(expected, entry)
+      return 'entryId' in expected ? isAs(expected, entry) : expected
     }
     const adjustment = books.adjustments.find(({ entryId }) => entryId === id)
     return adjustment

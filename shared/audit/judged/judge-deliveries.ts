@@ -12,7 +12,11 @@ import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/diffe
 import { type Delivery, DeliverySchema } from '../../webhook/delivery/delivery.ts'
 import { deliveryRow, newDelivery } from '../../webhook/delivery/delivery-store.ts'
 import { rowDifferences, ttlOf } from '../rows/stored-rows.ts'
-import type { PaymentDifferences } from './judge-payments.ts'
+
+export type PaymentDifferences = {
+  readonly paymentId: PaymentId
+  readonly differences: readonly Difference[]
+}
 
 type Announced = {
   readonly paymentId: PaymentId

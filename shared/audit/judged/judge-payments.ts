@@ -20,13 +20,8 @@ import { compare, type Difference, tryToMake } from '../../verdict/difference.ts
 import { rowDifferences } from '../rows/stored-rows.ts'
 import { type ClientBooks, storedPayment } from './client-books.ts'
 import { auditOwners, derivedPayment, paymentRules } from './derive-payment.ts'
-import { judgeDeliveries } from './judge-deliveries.ts'
+import { judgeDeliveries, type PaymentDifferences } from './judge-deliveries.ts'
 import { eventNamesOf, judgeEvent } from './judge-events.ts'
-
-export type PaymentDifferences = {
-  readonly paymentId: PaymentId
-  readonly differences: readonly Difference[]
-}
 
 /**
  * Derives each payment's rows (itself, its entries, its events and their deliveries) and compares

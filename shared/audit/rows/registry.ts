@@ -22,8 +22,8 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'trail',
       'the last create-client or update-client',
-      ...['name', 'enabled', 'settlement_floor_minor', 'bank', 'had_bank', 'return_url'],
-      ...['rate_limit_per_second', 'payout_hold', 'created_at'],
+      ...words('name enabled settlement_floor_minor bank had_bank return_url'),
+      ...words('rate_limit_per_second payout_hold created_at'),
     ],
   ],
   api_key: [
@@ -31,7 +31,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'trail',
       'the last issue-api-key or revoke-api-key',
-      ...['key_id', 'client_id', 'prefix', 'permissions', 'created_at', 'expires_at', 'revoked_at'],
+      ...words('key_id client_id prefix permissions created_at expires_at revoked_at'),
     ],
   ],
   endpoint: [
@@ -39,7 +39,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'trail',
       'the last register-endpoint or update-endpoint',
-      ...['url', 'event_types', 'enabled', 'created_at'],
+      ...words('url event_types enabled created_at'),
     ],
     ['fact', 'sealed; a changed secret opens no more, and the worker says so', 'sealed_secret'],
     ['changing', 'the worker: past times, absent after an answer', 'slow_since', 'last_alert_at'],
@@ -66,25 +66,25 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'copy',
       'the entries of a posted payment for ever, else its event',
-      ...['notional_minor', 'method', 'channel_code', 'external_reference'],
+      ...words('notional_minor method channel_code external_reference'),
     ],
     [
       'copy',
       'its event',
-      ...['listed_at', 'ended_at', 'failure_reason', 'details.payment_destination'],
-      ...['details.customer', 'details.description', 'details.metadata'],
+      ...words('listed_at ended_at failure_reason details.payment_destination'),
+      ...words('details.customer details.description details.metadata'),
     ],
     ['copy', 'the events of its movements, and their entries', 'movements'],
     [
       'fact',
       'the provider alone knows it; the sync compares it',
-      ...['credited_provider_payment_id', 'details.payment_request_id'],
-      ...['details.provider', 'details.provider_attempts'],
+      ...words('credited_provider_payment_id details.payment_request_id'),
+      ...words('details.provider details.provider_attempts'),
     ],
     [
       'fact',
       'a time of a request or of our own check; no money depends on it after its end',
-      ...['details.expires_at', 'cancel_requested_at', 'expiry_started_at', 'ended_by'],
+      ...words('details.expires_at cancel_requested_at expiry_started_at ended_by'),
     ],
     ['changing', 'due work: from its creation to two hours after its expiry', 'due_at'],
     [
@@ -116,18 +116,14 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   attempt: [
     ['derived', 'its key', 'number'],
     ['derived', 'its time', 'ttl'],
-    [
-      'fact',
-      'for diagnostics alone',
-      ...['at', 'duration_ms', 'http_status', 'error', 'response_body'],
-    ],
+    ['fact', 'for diagnostics alone', ...words('at duration_ms http_status error response_body')],
   ],
   shard: [
     ['derived', 'open payments, unsettled entries and settlements', 'credited_minor'],
     [
       'derived',
       'the payments in each status',
-      ...['count_pending', 'count_succeeded', 'count_failed', 'count_expired', 'count_cancelled'],
+      ...words('count_pending count_succeeded count_failed count_expired count_cancelled'),
     ],
     ['changing', 'the fence: from settled_until to closed_until of the window', 'closed_until'],
     ['changing', 'the last credit: a past time', 'credited_at'],
@@ -145,9 +141,9 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'derived',
       'its payment, settlement or adjustment',
-      ...['type', 'posted_at', 'gross_minor', 'fee_minor', 'markup_minor', 'net_minor'],
-      ...['provider_minor', 'bank_minor', 'suspense_minor', 'house_minor', 'payment_id'],
-      ...['recredited_settlement_id', 'payment_count', 'proven_minor', 'proven_eligible_at'],
+      ...words('type posted_at gross_minor fee_minor markup_minor net_minor'),
+      ...words('provider_minor bank_minor suspense_minor house_minor payment_id'),
+      ...words('recredited_settlement_id payment_count proven_minor proven_eligible_at'),
       ...[
         'provider_transaction_id',
         'provider_settled_at',
@@ -176,7 +172,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'derived',
       'the entries of its day',
-      ...['provider_minor', 'bank_minor', 'suspense_minor', 'house_minor', 'count'],
+      ...words('provider_minor bank_minor suspense_minor house_minor count'),
     ],
   ],
   adjustment: [
@@ -184,7 +180,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'trail',
       'its adjust-ledger',
-      ...['kind', 'amount_minor', 'provider_transaction_id', 'notes', 'entry_id', 'eligible_at'],
+      ...words('kind amount_minor provider_transaction_id notes entry_id eligible_at'),
     ],
   ],
   settlement: [
@@ -200,8 +196,8 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'derived',
       'its entries',
-      ...['gross_minor', 'fee_minor', 'markup_minor', 'net_minor', 'payment_count'],
-      ...['recredited_minor', 'unproven_minor', 'entry_count', 'digest', 'totals'],
+      ...words('gross_minor fee_minor markup_minor net_minor payment_count'),
+      ...words('recredited_minor unproven_minor entry_count digest totals'),
     ],
     ['derived', 'its kind', 'currency'],
     ['derived', 'its status', ...WORK, 'due_at'],
@@ -209,7 +205,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'trail',
       'its own records',
-      ...['status', 'triggered_by', 'notes', 'bank_reference', 'settled_at', 'recredited_at'],
+      ...words('status triggered_by notes bank_reference settled_at recredited_at'),
     ],
   ],
   suspense: [
@@ -218,13 +214,13 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'derived',
       'its house entries',
-      ...['posted_minor', 'provider_minor', 'is_void', 'refunded_minor'],
+      ...words('posted_minor provider_minor is_void refunded_minor'),
     ],
     ['trail', 'resolve-suspense, or its house entries', 'status', 'resolution', 'notes'],
     [
       'derived',
       'its row in the register',
-      ...['kind', 'cause', 'amount_minor', 'payment_id', 'client_id', 'provider_payment_id'],
+      ...words('kind cause amount_minor payment_id client_id provider_payment_id'),
       'created_at',
     ],
     ['changing', 'the alert, until it is published', 'due_at'],
@@ -234,22 +230,22 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'derived',
       'its item in suspense',
-      ...['kind', 'cause', 'amount_minor', 'payment_id', 'provider_payment_id', 'created_at'],
+      ...words('kind cause amount_minor payment_id provider_payment_id created_at'),
     ],
   ],
   verdict: [
     [
       'changing',
       'the audit writes it, the next audit writes it again',
-      ...['version', 'standing', 'unclear', 'audited_day', 'progress'],
-      ...['owes_since', 'owes_told_at'],
+      ...words('version standing unclear audited_day progress'),
+      ...words('owes_since owes_told_at'),
     ],
   ],
   audit_record: [
     [
       'derived',
       'the digest in the next record or in the head',
-      ...['subject', 'operator', 'action', 'at', 'request_id', 'before', 'after', 'number'],
+      ...words('subject operator action at request_id before after number'),
       'previous',
     ],
     ['derived', 'its client and its key', ...INDEXED],
@@ -279,4 +275,8 @@ export function roleOf(kind: string, attribute: string): Role | undefined {
 /** A nested attribute has the role of the attribute that contains it, unless it has its own. */
 function isListed(attributes: readonly string[], attribute: string): boolean {
   return attributes.some((name) => attribute === name || attribute.startsWith(`${name}.`))
+}
+
+function words(text: string): readonly string[] {
+  return text.split(' ')
 }
