@@ -144,15 +144,8 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       ...words('type posted_at gross_minor fee_minor markup_minor net_minor'),
       ...words('provider_minor bank_minor suspense_minor house_minor payment_id'),
       ...words('recredited_settlement_id payment_count proven_minor proven_eligible_at'),
-      ...[
-        'provider_transaction_id',
-        'provider_settled_at',
-        'external_reference',
-        'method',
-        'channel_code',
-        'paid_at',
-        'adjustment_reference',
-      ],
+      ...words('provider_transaction_id provider_settled_at external_reference method'),
+      ...words('channel_code paid_at adjustment_reference'),
     ],
   ],
   house_entry: [

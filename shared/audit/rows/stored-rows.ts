@@ -252,8 +252,8 @@ export function ownDifferences(item: Item, id: string): readonly Difference[] {
 }
 
 /** The details of a payment are shown by their members. */
-function flattened(row: object): Item {
-  const { details, ...others } = comparable(row)
+function flattened(stored: object): Item {
+  const { details, ...others } = comparable(stored)
   return typeof details === 'object'
     ? { ...others, ...toItem(details ?? {}) }
     : { ...others, details }

@@ -1,7 +1,6 @@
-import { eventNamesOf } from '../../../shared/audit/judged/judge-events.ts'
 import { issueApiKey, revokeApiKey } from '../../../shared/client/api-key-store.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
-import { type ClientId, slotOf, subjectOfPayment } from '../../../shared/ids.ts'
+import { type ClientId } from '../../../shared/ids.ts'
 import { shardOf as shardKeyOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
@@ -9,28 +8,10 @@ import { cancelPayment, expirePayment } from '../../../shared/payment/news/cance
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { bookSuspense } from '../../../shared/posting/house-journal.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
-import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
-import { toItem } from '../../../shared/table/attributes.ts'
-import {
-  auditRecordPk,
-  clientKey,
-  entryKey,
-  eventKey,
-  houseDayPk,
-  type Key,
-  notedKey,
-  notedPk,
-  paymentKey,
-  settlementKey,
-  shardKey,
-  suspenseKey,
-  windowKey,
-} from '../../../shared/table/keys.ts'
-import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import {
@@ -57,7 +38,7 @@ import {
   paymentOf,
   rowNow,
 } from '../../support/synced-payment.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { type TestDeps } from '../../support/test-deps.ts'
 
 const HOUR = 3_600
 const DAY = 24 * HOUR
@@ -218,100 +199,4 @@ async function registerAndDelete(deps: TestDeps, clientId: ClientId) {
   await issueApiKey(deps, { clientId, operator })
   const { key } = await issueApiKey(deps, { clientId, operator, expiresInSeconds: DAY })
   await revokeApiKey(deps, { clientId, keyId: key.keyId, operator })
-}
-
-type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>
-
-export let history: AuditedHistory
-
-export async function makeHistory(deps = testDeps()) {
-  history = await auditedHistory(deps)
-}
-
-export function paymentCalled(name: string) {
-  const payment = history.payments[name]
-  if (payment === undefined) throw new Error(`there is no payment ${name}`)
-  return payment
-}
-
-export type Place = () => Key | Promise<Key>
-
-export const paymentRow = placeBy((name: string) => paymentKey(paymentCalled(name).paymentId))
-
-export function eventRow(name: string, nth = 0): Place {
-  return () =>
-    eventKey(
-      subjectOfPayment(paymentCalled(name).paymentId),
-      eventNamesOf(paymentCalled(name))[nth] ?? '',
-    )
-}
-export const settlementRow = placeBy((name: keyof AuditedHistory['settlements']) =>
-  settlementKey(history.settlements[name].settlementId),
-)
-export const suspenseRow = placeBy((name: keyof AuditedHistory['suspense']) =>
-  suspenseKey(history.suspense[name]),
-)
-
-export const notedRow = placeBy((name: keyof AuditedHistory['suspense']) =>
-  notedKey({ clientId: historyClientId(), suspenseId: history.suspense[name] }),
-)
-
-/** A finding, of which the house journal has no entry. */
-export async function findingRow() {
-  const isFinding = ({ kind }: Row) => kind === 'finding'
-  return suspenseKey((await firstIn(notedPk(historyClientId()), isFinding)).sk)
-}
-
-export function entryRow(name: string, type: string): Place {
-  return async () => {
-    const payment = await paymentOf(history.deps, { payment: paymentCalled(name) })
-    const entry = entriesOf(payment).find((candidate) => candidate.type === type)
-    if (entry === undefined) throw new Error(`${name} has no entry ${type}`)
-    return entryKey(payment.clientId, entry)
-  }
-}
-
-export function historyClientId() {
-  return history.client.clientId
-}
-
-export function clientRow() {
-  return clientKey(historyClientId())
-}
-
-export function windowRow() {
-  return windowKey(historyClientId())
-}
-
-export function shardOf(name: string) {
-  return slotOf(paymentCalled(name).paymentId, LEDGER_SHARDS)
-}
-export const shardRow = placeBy((name: string) => shardKey(historyClientId(), shardOf(name)))
-
-export function houseRow() {
-  return firstIn(
-    houseDayPk(history.houseRowAt.slice(0, 10)),
-    ({ suspense_id: id }) => id === 'py-held',
-  )
-}
-export type Row = Readonly<Record<string, unknown>>
-
-async function firstIn(pk: string, isWanted: (row: Row) => boolean = () => true) {
-  const row = (await history.deps.table.query({ partition: [pk], limit: 100 })).items
-    .map(toItem)
-    .find(isWanted)
-  if (row === undefined) throw new Error(`there is no such row in ${pk}`)
-  return keyOf(row)
-}
-
-export function keyOf({ pk, sk }: Row) {
-  return { pk: String(pk), sk: String(sk) }
-}
-
-export function recordRow() {
-  return firstIn(auditRecordPk(history.settlements.paid.settlementId))
-}
-
-function placeBy<Name>(keyCalled: (name: Name) => Key): (name: Name) => Place {
-  return (name) => () => keyCalled(name)
 }

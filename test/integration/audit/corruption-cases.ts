@@ -1,4 +1,5 @@
 import { auditHeadKey } from '../../../shared/table/keys.ts'
+import { add, type Corruption, change, copy, lose, set } from './corruptions.ts'
 import {
   clientRow,
   entryRow,
@@ -14,8 +15,7 @@ import {
   shardRow,
   suspenseRow,
   windowRow,
-} from './audited-history.ts'
-import { add, type Corruption, change, copy, lose, set } from './corruptions.ts'
+} from './history-places.ts'
 
 const OTHER_ID = '0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f'
 

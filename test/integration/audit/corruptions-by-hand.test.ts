@@ -18,9 +18,9 @@ import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aDayLater } from '../../support/settlement-builders.ts'
-import { history, historyClientId, makeHistory } from './audited-history.ts'
 import { CORRUPTIONS, HALVED_SUSPENSE } from './corruption-cases.ts'
 import type { Corruption } from './corruptions.ts'
+import { history, historyClientId, makeHistory } from './history-places.ts'
 
 beforeAll(() => makeHistory())
 

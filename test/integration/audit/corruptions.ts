@@ -1,6 +1,6 @@
 import { exists, remove } from '../../../shared/table/step.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { history, keyOf, type Place, type Row } from './audited-history.ts'
+import { history, keyOf, type Place, type Row } from './history-places.ts'
 
 /** Answers how to undo the change. */
 export type Corruption = () => Promise<() => Promise<void>>
