@@ -60,9 +60,9 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 960],
+    [['functions/', 'shared/'], 1020],
     [['infra/'], 775],
-    [['test/'], 2_285],
+    [['test/'], 2_360],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 
