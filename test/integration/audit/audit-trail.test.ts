@@ -30,6 +30,7 @@ async function aTrail() {
     deps.clock.advance(1)
     await rename(name)
   }
+  deps.clock.advance(1)
   const { endpointId } = await storedEndpoint(deps, { clientId })
   deps.clock.advance(1)
   await updateEndpoint(deps, {

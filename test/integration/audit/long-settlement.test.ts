@@ -153,7 +153,8 @@ describe('the audit of a long settlement', () => {
     await pass()
     await pass()
 
-    expect((await standing()).filter((what) => what === 'entry')).toHaveLength(1)
+    const entryField = 'entry.external_reference'
+    expect((await standing()).filter((what) => what === entryField)).toHaveLength(1)
   })
 
   it.for([
