@@ -77,7 +77,14 @@ it('a client whose row left the index is still swept, audited, and in every book
 const UNREGISTERED = [['client', 'not in the register']]
 
 it.each<[string, Loss, found: readonly unknown[][]]>([
-  ['row leaves the index', leaveIndex, [['client', 'not in the list']]],
+  [
+    'row leaves the index',
+    leaveIndex,
+    [
+      ...['entity', 'id', 'listed_at', 'owner'].map((name) => [`client.${name}`, null]),
+      ['client', 'not in the list'],
+    ],
+  ],
   [
     'record in the register is lost',
     (deps, client) => deps.table.write(remove(registrationKey(client), exists)),
@@ -91,7 +98,10 @@ it.each<[string, Loss, found: readonly unknown[][]]>([
   [
     'row is lost',
     (deps, { clientId }) => deps.table.write(remove(clientKey(clientId), exists)),
-    [['client', 'missing']],
+    [
+      ['client', 'missing'],
+      ['client', 'not in the list'],
+    ],
   ],
 ])(
   'a client whose %s has a difference each day, and no other client has',

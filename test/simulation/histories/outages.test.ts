@@ -106,7 +106,7 @@ async function measureUnderLoad(hangs: boolean) {
     await world.scheduler.runFor(EVERY_MS)
   }
   const of = ({ endpointId }: SimEndpoint) =>
-    rowsOf(world, 'DELIVERY').filter((row) => row['endpoint_id'] === endpointId)
+    rowsOf(world, 'TEST').filter((row) => row['endpoint_id'] === endpointId)
   const waits = () => {
     const came = new Map(world.merchants.received.map(({ deliveryId, atMs }) => [deliveryId, atMs]))
     return neighbours.flatMap(of).flatMap((row) => {

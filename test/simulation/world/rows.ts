@@ -9,14 +9,15 @@ type WithTable = Pick<World, 'table'>
 /** Leaves out the other items of the rows' partitions. */
 export function rowsOf(
   { table }: WithTable,
-  kind: 'PAYMENT' | 'DELIVERY' | 'SETTLEMENT',
+  kind: 'PAYMENT' | 'DELIVERY' | 'TEST' | 'SETTLEMENT',
   having: Readonly<Record<string, unknown>> = {},
 ): readonly StoredItem[] {
+  const sk = kind === 'TEST' ? 'DELIVERY' : kind
   return table
     .items(`${kind}#`)
     .map(wholeRow)
     .filter((row) =>
-      Object.entries({ sk: kind, ...having }).every(([name, value]) => row[name] === value),
+      Object.entries({ sk, ...having }).every(([name, value]) => row[name] === value),
     )
 }
 
