@@ -156,9 +156,9 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   SETTLEMENT: [
     [
       'mark-settlement-paid mark-settlement-failed',
-      'bank_reference due_at notes settled_at slot status work',
+      'bank_reference digest due_at notes settled_at slot status work',
     ],
-    ['recredit-settlement', 'recredited_at status'],
+    ['recredit-settlement', 'digest recredited_at status'],
     [
       'recount-ledger',
       `digest entry_count fee_minor gross_minor markup_minor net_minor payment_count

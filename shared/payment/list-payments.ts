@@ -9,7 +9,7 @@ import type { Item } from '../table/attributes.ts'
 import { referencePk } from '../table/keys.ts'
 import { listItems, queryPages } from '../table/list-items.ts'
 import type { Payment } from './payment.ts'
-import { findPaymentsByKey, findStoredPayment, PaymentSchema } from './payment-store.ts'
+import { findPaymentsByKey, findStoredPayment, isForeign, PaymentSchema } from './payment-store.ts'
 
 type PaymentList = { readonly payments: readonly Payment[]; readonly total: number }
 
@@ -41,7 +41,8 @@ export async function listPayments(
     page,
     reads: 'eventual',
   })
-  return { payments: items.map((item) => v.parse(PaymentSchema, item)), total }
+  const payments = items.map((item) => v.parse(PaymentSchema, item))
+  return { payments: payments.filter((payment) => !isForeign(payment)), total }
 }
 
 /** The payment of a key. A payment that is still being created counts as absent. */
@@ -109,6 +110,7 @@ async function paymentsOf(
 ): Promise<readonly Payment[]> {
   return (await findPaymentsByKey(deps, ids))
     .filter((payment) => payment.clientId === clientId && payment.externalReference === reference)
+    .filter((payment) => !isForeign(payment))
     .toSorted(newestFirst(({ paymentId }) => paymentId))
 }
 

@@ -53,7 +53,13 @@ export async function correctSettlement(
   if (targets.length === 0 || !mayChangeSums(settlement)) return []
   const recount = await recountSettlement(deps, books, row, undefined, runLimit(deps, SUM_MS))
   const { sums, isWhole } = recount
-  if (!isWhole || !(await auditSettlement(deps, books, row, recount)).every(isAboutSums)) return []
+  // Nothing at or below zero can be paid out.
+  if (
+    !isWhole ||
+    sums.netMinor <= 0 ||
+    !(await auditSettlement(deps, books, row, recount)).every(isAboutSums)
+  )
+    return []
   const netMinor = less(sums.netMinor, settlement.netMinor)
   const recreditedMinor = less(sums.recreditedMinor, settlement.recreditedMinor)
   const steps = () => ({

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { invalid } from '../errors.ts'
+import { GatewayError, invalid } from '../errors.ts'
 import { derivedUuid } from '../ids.ts'
 import { type Entry, newEntry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
@@ -45,7 +45,9 @@ export async function closeSettlement<Name extends string>(
     allSteps,
   )
   if (!outcome.applied && outcome.refusedBy === 'settlement') {
-    throw wrongStateError('closed', await findAnySettlement(deps, before.settlementId))
+    const stored = await findAnySettlement(deps, before.settlementId)
+    // A recount may have corrected the sums of a settlement that is still recorded.
+    if (stored.status !== 'recorded') throw wrongStateError('closed', stored)
   }
   if (outcome.applied)
     deps.log.info('settlement.closed', { settlement_id: after.settlementId, status: after.status })
@@ -86,7 +88,9 @@ export async function markSettlementFailed(
   if (settlement.status !== 'recorded') throw wrongStateError('marked failed', settlement)
   const failed: Settlement = { ...settlement, status: 'failed', notes: input.notes }
   const action = { operator: input.operator, action: 'mark-settlement-failed' }
-  await closeSettlement(deps, { before: settlement, after: failed, action }, {})
+  const { applied } = await closeSettlement(deps, { before: settlement, after: failed, action }, {})
+  if (!applied)
+    throw new GatewayError('conflict', 'the sums of this settlement were just corrected; try again')
   return failed
 }
 
@@ -134,7 +138,7 @@ export async function recreditSettlement(
       details: { notes: input.notes },
     }
     const { applied } = await recordChange(deps, changeRecord(settlement, recredited, action), {
-      settlement: markRecredited(settlement.settlementId, postedAt),
+      settlement: markRecredited(settlement, postedAt),
       window: recreditWindow(settlement.clientId, settlement.netMinor, postedAt),
       entry: putEntry(settlement.clientId, recreditEntry(settlement, postedAt)),
     })

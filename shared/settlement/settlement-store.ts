@@ -144,26 +144,34 @@ export function settlementRow(settlement: Settlement) {
   return { ...settlement, ...listed, ...(isDue && dueWork('payout', id, createdAt)) }
 }
 
-/** Refused unless the settlement is `recorded` (spec 3.2). The payout is then no longer due. */
+/**
+ * Refused unless the settlement is `recorded` (spec 3.2) with the sums that were read. The payout
+ * is then no longer due.
+ */
 export function markClosed({
   settlementId,
   status,
   settledAt,
   notes,
   bankReference,
+  digest,
 }: Settlement): Step {
   return update(
     settlementKey(settlementId),
     { set: { status, settledAt, notes, bankReference }, remove: DUE_WORK_FIELDS },
-    equals('status', 'recorded'),
+    all(equals('status', 'recorded'), equals('digest', digest)),
   )
 }
 
-export function markRecredited(settlementId: SettlementId, at: Timestamp): Step {
+/** Refused when the sums or the settlement's state changed after the read. */
+export function markRecredited(
+  { settlementId, digest }: Pick<Settlement, 'settlementId' | 'digest'>,
+  at: Timestamp,
+): Step {
   return update(
     settlementKey(settlementId),
     { set: { recreditedAt: at } },
-    all(equals('status', 'failed'), absent('recreditedAt')),
+    all(equals('status', 'failed'), absent('recreditedAt'), equals('digest', digest)),
   )
 }
 

@@ -7,7 +7,7 @@ import type { Payment } from '../../payment/payment.ts'
 import type { Item } from '../../table/attributes.ts'
 import { deliveryKey, endpointsPk } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
-import { addMs, DAY_MS, expiresAfter, HOUR_MS, type Timestamp } from '../../time.ts'
+import { addMs, DAY_MS, expiresAfter, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
 import { type Delivery, DeliverySchema } from '../../webhook/delivery/delivery.ts'
 import { deliveryRow, newDelivery } from '../../webhook/delivery/delivery-store.ts'
@@ -69,12 +69,15 @@ function judgeDelivery(
   now: Timestamp,
 ): readonly Difference[] {
   const made = newDelivery(event, endpoint, event.firedAt)
-  const { deliveryId: id, eventId, eventName, subject, createdAt, firedAt } = made
+  const { deliveryId: id, eventId, eventName, subject, firedAt } = made
   if (item === undefined)
     return compare('delivery', id, `of ${event.name} of payment ${paymentId}`, undefined)
   const delivery = tryToMake(() => ifValid(DeliverySchema, item))
   if (delivery === undefined) return compare('delivery', id, 'readable', 'unreadable')
   const { endpointId, clientId, url } = endpoint
+  // A redelivery makes a missing delivery later than its event.
+  const isLater = delivery.createdAt > firedAt && delivery.createdAt <= addMs(now, MINUTE_MS)
+  const createdAt = isLater ? delivery.createdAt : made.createdAt
   const fixed = { deliveryId: id, eventId, eventName, subject, createdAt, firedAt }
   const { ttl } = ttlOf(item)
   const whole = { ...delivery, ...fixed, endpointId, clientId, url, ttl, body: undefined }

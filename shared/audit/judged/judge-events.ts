@@ -42,7 +42,10 @@ export function judgeEvent(
   const firedAt = movementOf(payment, stored)?.notedAt ?? end?.at ?? stored.firedAt
   const event = { ...stored, subject, name, clientId, firedAt, eventId: eventIdFor(subject, name) }
   // The event has the fee that was known when it fired: the final fee, or the estimate.
-  const bodies = [payment, asEstimated(payment)].map((form) => bodyOf(form, event))
+  const forms = [payment, asEstimated(payment)]
+  // An erasure changes the events before the payment.
+  const erased = forms.map((form) => ({ ...form, customer: undefined }))
+  const bodies = [...forms, ...erased].map((form) => bodyOf(form, event))
   const body = bodies.find((one) => one === stored.body) ?? bodies[0] ?? ''
   const born = expiresAfter(firedAt, RETENTION.eventMs)
   const { ttl = 0 } = ttlOf(item)

@@ -219,7 +219,19 @@ function differing(one: Item, other: Item): readonly string[] {
 }
 
 /** Texts that no difference may show. */
-const CONFIDENTIAL = ['bank', 'body', 'sealed_secret', 'customer', 'description', 'metadata']
+const CONFIDENTIAL = [
+  'bank',
+  'body',
+  'customer',
+  'description',
+  'external_reference',
+  'metadata',
+  'notes',
+  'payment_destination',
+  'return_url',
+  'sealed_secret',
+  'url',
+]
 
 /** A difference for each attribute in which the stored row is not as it is derived. */
 export function rowDifferences(
