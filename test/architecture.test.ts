@@ -60,7 +60,7 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1020],
+    [['functions/', 'shared/'], 1025],
     [['infra/'], 775],
     [['test/'], 2_360],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
