@@ -143,6 +143,21 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     expect(after).toMatchObject({ netMinor: settlement.netMinor, digest: settlement.digest })
   })
 
+  it('is carried by a re-credit that read the sums before the recount', async ({
+    deps,
+    client,
+  }) => {
+    const { settlement, latePayment } = await settleWithoutLate(deps, client)
+    await fail(deps, settlement)
+    const raced = beforeFirst(deps, 'transact', () => recount(deps, client))
+
+    await recredit(raced, settlement)
+
+    const availableMinor = settlement.netMinor + latePayment.netMinor
+    const sums = { availableMinor, inSettlementMinor: 0 }
+    expect(await readWindow(deps, client.clientId)).toMatchObject(sums)
+  })
+
   it.each([
     ['another recount counts it', recount],
     ['the transfer is marked failed', async (deps, client) => fail(deps, await last(deps, client))],
