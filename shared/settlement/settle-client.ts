@@ -174,7 +174,7 @@ async function recordSettlement(
       ? await deps.table.transact(steps)
       : await recordChange(deps, { ...change, operator }, steps)
   if (!applied) {
-    // Another run that continued the same sum has recorded it under the same id.
+    // Another run that continued this sum may have recorded its settlement under the same id.
     const [stored] = await findSettlements(deps, [settlementId])
     if (stored?.createdAt !== settlement.createdAt || stored.digest !== settlement.digest)
       return undefined

@@ -104,7 +104,7 @@ async function readHeadRound(run: SyncRun, reading: HeadReading): Promise<Timest
   }
   if (!(await runJob(run, first, isInPlace ? inHead(run.deps, round) : inJob(run.deps))))
     return undefined
-  // Another worker has the rest of the round.
+  // Another worker reads the remaining pages of the round.
   if (isInPlace && run.end === 'overtaken') return undefined
   for (const slice of others) if (!(await claimAndRun(run, slice))) return undefined
   return round.to

@@ -6,7 +6,7 @@ import { deflateText, inflateText } from '../../shared/table/deflated-text.ts'
 import type { Key } from '../../shared/table/keys.ts'
 import { type Raw, tamperingsOf } from '../support/tampering.ts'
 
-/** One row that is not as the gateway wrote it. `attribute`: absent of a whole row. */
+/** A change of one stored row. `attribute` is absent if the whole row was lost or added. */
 export type SingleChange = {
   readonly kind: string
   readonly attribute: string | undefined

@@ -31,8 +31,9 @@ const HOUR_MS = 3_600_000
 const DAYS = 10
 
 /**
- * One function writes whatever its role allows, while merchants sell and operators pay out. Answers
- * the money of one client that was paid out to another, and how many audits found a difference.
+ * A history in which one function writes all that its role allows, while merchants sell and
+ * operators pay out. Returns the money of one client that was paid out to another, and the number
+ * of audits that found a difference.
  */
 export async function runTraitor({ seed, spec, audited = false }: TraitorOptions) {
   const play = await startPlay({ seed })
