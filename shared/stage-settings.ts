@@ -10,7 +10,7 @@ export const HISTORY_STEPS = {
   pages: Number.POSITIVE_INFINITY,
   /** Entries in one block of a digest. This number must never change. */
   block: 1_000,
-  /** A settlement with more entries has an audit of its own. Its payout does not read them again. */
+  /** A settlement with more entries is judged by audits alone, not again by its payout. */
   atOnce: 20_000,
 }
 export type HistorySteps = Readonly<typeof HISTORY_STEPS>

@@ -20,7 +20,7 @@ import { findAuditedClient, readableLedger } from './judged/client-books.ts'
 
 type RunDeps = AuditDeps & Pick<Deps, 'queues' | 'alerts' | 'log'>
 
-/** After this time a run begins no further part and no further page. Its function has five minutes. */
+/** After this time a run begins no further part and no page. Its function has five minutes. */
 const RUN_MS = 2.5 * MINUTE_MS
 
 /**
@@ -41,7 +41,7 @@ export async function auditClient(deps: RunDeps, clientId: ClientId): Promise<vo
   const parts = await historyParts(deps, client, verdict, day)
   const history = await judgeHistory(deps, { clientId, parts, day, isOver }, verdict)
   await alertRun(deps, clientId, [figures, history])
-  if (history.isWhole) deps.log.info('audit.completed', { client_id: clientId })
+  if (history.isWhole) deps.log.info('audit.completed', { client_id: clientId, audit_of: 'client' })
   else await askForAudit(deps, clientId)
 }
 

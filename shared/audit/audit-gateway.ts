@@ -31,7 +31,7 @@ export async function auditGateway(deps: Pick<Deps, 'table' | 'alerts' | 'sleep'
     const changed = owner === GATEWAY_OWNER ? { figuresAt } : {}
     await alertDifferences(deps, owner, await recordFindings(deps, owner, findings, changed))
   }
-  deps.log.info('audit.completed', { client_id: GATEWAY_OWNER })
+  deps.log.info('audit.completed', { client_id: GATEWAY_OWNER, audit_of: 'gateway' })
   return auditAnswer([...house, ...register].map(withoutClient), false)
 }
 

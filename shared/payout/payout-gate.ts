@@ -75,7 +75,8 @@ export async function whyRefused(
     return invalid(
       'the settlement has no bank details',
       undefined,
-      'Register them with update-client. Then mark-settlement-failed and recredit-settlement bring the money into the next settlement.',
+      'Register them with update-client. Then mark-settlement-failed and recredit-settlement ' +
+        'bring the money into the next settlement.',
     )
   }
   if (now < retryAt) return laterError('this settlement was recorded a moment ago', retryAt)

@@ -12,7 +12,7 @@ import { COUNT_FIELD } from '../ledger/shard-store.ts'
 import { minor } from '../money.ts'
 import { attributeName } from '../table/attributes.ts'
 import { confirmedDifferences, type Difference } from '../verdict/difference.ts'
-import type { Taken } from './recount-settlements.ts'
+import type { Taken } from './correct-settlement.ts'
 import type { RecountDeps, Repair } from './repair.ts'
 
 export function isCount({ what }: Difference): boolean {

@@ -24,7 +24,7 @@ import {
   repairedBooks,
   repairFigures,
 } from './recount-figures.ts'
-import { correctSettlement } from './recount-settlements.ts'
+import { correctSettlement } from './correct-settlement.ts'
 import type { RecountDeps, StrayEntry, StrayEvent, Strays } from './repair.ts'
 import { repairSuspense } from './repair-suspense.ts'
 

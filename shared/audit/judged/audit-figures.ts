@@ -75,7 +75,7 @@ export async function auditFigures(deps: FigureDeps, books: ClientBooks, isAgain
   ]
 }
 
-/** A settlement, a payout or a re-credit moved the window during the read: another look judges it. */
+/** A settlement, a payout or a re-credit moved the window during the read. */
 async function hasMoved(deps: FigureDeps, { clientId, ledger }: ClientBooks): Promise<boolean> {
   const window = (await readableLedger(deps, clientId))?.window
   return !isDeepStrictEqual(window, ledger?.window)

@@ -37,6 +37,26 @@ export const RecountSchema = v.object({
 })
 type Recount = v.InferOutput<typeof RecountSchema>
 
+/** Derives a settlement from its entries, its client and its audit records. */
+export async function auditSettlement(
+  deps: JudgeDeps,
+  books: ClientBooks,
+  { settlement, item }: StoredSettlement,
+  { sums }: Pick<Recount, 'sums'>,
+): Promise<readonly Difference[]> {
+  const { settlementId: id, sweptFrom, sweptUntil } = settlement
+  const trail = await readTrail(deps, id, books.clientId)
+  const derived = derivedSettlement(settlement, books, { sums, records: trail.records })
+  return [
+    ...onlyIf(
+      sweptUntil <= sweptFrom,
+      compare('settlement.swept_until', id, 'after its start', sweptUntil),
+    ),
+    ...rowDifferences('settlement', id, settlementRow(derived), item),
+    ...trail.differences,
+  ]
+}
+
 type SettlementDeps = JudgeDeps & Pick<Deps, 'sleep'>
 
 /**
@@ -68,26 +88,6 @@ export async function judgeSettlement(
       : []
   })
   return { differences: [...recount.differences, ...differences] }
-}
-
-/** Derives a settlement from its entries, its client and its audit records. */
-export async function auditSettlement(
-  deps: JudgeDeps,
-  books: ClientBooks,
-  { settlement, item }: StoredSettlement,
-  { sums }: Pick<Recount, 'sums'>,
-): Promise<readonly Difference[]> {
-  const { settlementId: id, sweptFrom, sweptUntil } = settlement
-  const trail = await readTrail(deps, id, books.clientId)
-  const derived = derivedSettlement(settlement, books, { sums, records: trail.records })
-  return [
-    ...onlyIf(
-      sweptUntil <= sweptFrom,
-      compare('settlement.swept_until', id, 'after its start', sweptUntil),
-    ),
-    ...rowDifferences('settlement', id, settlementRow(derived), item),
-    ...trail.differences,
-  ]
 }
 
 /** The rows that a settlement's payout and re-credit have written. */

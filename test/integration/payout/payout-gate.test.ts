@@ -1,4 +1,4 @@
-/** Goal: no settlement is paid out that differs from its entries, or whose books are not audited. */
+/** Goal: no settlement is paid out that differs from its entries or lacks a fresh audit. */
 import { describe, expect } from 'vitest'
 import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
