@@ -10,9 +10,9 @@ import { recreditEntry } from '../../settlement/close-settlement.ts'
 import type { Item } from '../../table/attributes.ts'
 import { entryKey, paymentKey } from '../../table/keys.ts'
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
-import { rowDifferences } from '../rows/stored-rows.ts'
 import type { ClientBooks } from './client-books.ts'
 import { auditOwners } from './derive-payment.ts'
+import { rowDifferences } from './stored-rows.ts'
 
 /** Entries as they are stored: an unreadable one is a difference and hides no other. */
 export type JournalReading = {

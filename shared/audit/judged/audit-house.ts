@@ -29,9 +29,9 @@ import {
   toValue,
   withClient,
 } from '../../verdict/difference.ts'
-import { ownDifferences, rowDifferences } from '../rows/stored-rows.ts'
 import { compareWithNotes, type Note, readNotes } from './audit-registers.ts'
 import { readTrail } from './client-books.ts'
+import { ownDifferences, rowDifferences } from './stored-rows.ts'
 
 /**
  * Compares the house journal with totals, and suspense with journal and register, both ways.

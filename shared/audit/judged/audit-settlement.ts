@@ -17,7 +17,6 @@ import {
   tryToMake,
 } from '../../verdict/difference.ts'
 import { readSettlementVerdict } from '../../verdict/settlement-verdict-store.ts'
-import { rowDifferences } from '../rows/stored-rows.ts'
 import { auditEntries, readingInto } from './audit-entries.ts'
 import {
   type ClientBooks,
@@ -26,6 +25,7 @@ import {
   type StoredSettlement,
 } from './client-books.ts'
 import { derivedSettlement } from './derive-settlement.ts'
+import { rowDifferences } from './stored-rows.ts'
 
 /** The sums of whole blocks, the last entry in these blocks, and the differences so far. */
 export const RecountSchema = v.object({

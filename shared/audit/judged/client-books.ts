@@ -38,9 +38,9 @@ import {
 } from '../../table/list-items.ts'
 import { addMs, DAY_MS, END_OF_TIME, TimestampSchema } from '../../time.ts'
 import { compare, type Difference, onlyIf, toValue } from '../../verdict/difference.ts'
-import { rowDifferences } from '../rows/stored-rows.ts'
 import { auditAccess } from './audit-access.ts'
 import { adjustmentsIn, clientIn } from './derive-client.ts'
+import { rowDifferences } from './stored-rows.ts'
 
 export type JudgeDeps = Pick<Deps, 'table' | 'stage' | 'now'>
 

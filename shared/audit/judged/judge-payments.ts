@@ -17,11 +17,11 @@ import {
 import { type KeyedItem, keyedItems } from '../../table/list-items.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
 import { compare, type Difference, tryToMake } from '../../verdict/difference.ts'
-import { rowDifferences } from '../rows/stored-rows.ts'
 import { type ClientBooks, storedPayment } from './client-books.ts'
 import { auditOwners, derivedPayment, paymentRules } from './derive-payment.ts'
 import { judgeDeliveries, type PaymentDifferences } from './judge-deliveries.ts'
 import { eventNamesOf, judgeEvent } from './judge-events.ts'
+import { rowDifferences } from './stored-rows.ts'
 
 /**
  * Derives each payment's rows (itself, its entries, its events and their deliveries) and compares
