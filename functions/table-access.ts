@@ -35,6 +35,7 @@ export const ADJUSTING: TableAccess = allAccess(RECORDING, {
   BatchGetItem: ['JOURNAL'],
   PutItem: ['ADJUSTMENT', 'JOURNAL'],
   UpdateItem: ['HOUSE', 'LEDGER'],
+  ConditionCheckItem: ['JOURNAL'],
 })
 
 /** All clients, by the keys of their register. */
@@ -127,6 +128,7 @@ export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   BatchGetItem: ['JOURNAL', 'PAYMENT'],
   PutItem: ['SYNC'],
   UpdateItem: ['HOUSE', 'SYNC'],
+  ConditionCheckItem: ['JOURNAL'],
   indexes: ['by-due'],
 })
 

@@ -1,4 +1,4 @@
-import { NOT_AUDITED, REGISTRY, ROLES } from '../shared/audit/rows/registry.ts'
+import { NOT_AUDITED, REGISTRY, ROLES } from './single-changes/registry.ts'
 import { markdownTable } from './support/markdown-table.ts'
 
 /** The part of `docs/reliability.md` that says what determines each stored attribute. */

@@ -3,15 +3,11 @@ import { GatewayError, invalid, notFound } from '../errors.ts'
 import { derivedUuid } from '../ids.ts'
 import { type Entry, figuresOf, newEntry } from '../journal/entry.ts'
 import { findEntry, putEntry } from '../journal/entry-store.ts'
-import {
-  findUnclaimedRow,
-  type HouseEntry,
-  newHouseEntry,
-  putHouseEntry,
-} from '../journal/house-store.ts'
+import { findUnclaimedRow, type HouseEntry, takeOverRow } from '../journal/house-store.ts'
+import { adjustmentLegs } from '../journal/legs.ts'
 import { adjustCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
-import { less, type Minor, plus, ZERO } from '../money.ts'
+import { plus, ZERO } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Steps } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
@@ -68,10 +64,11 @@ export async function adjustLedger(
     const concurrentResult =
       outcome.refusedBy === 'adjustment' ? await findEarlierAdjustment(deps, input) : undefined
     if (concurrentResult) return concurrentResult
-    if (outcome.refusedBy !== 'houseEntry' || row === undefined) continue
+    const isTaken = outcome.refusedBy === 'houseEntry' || outcome.refusedBy === 'notBookedBack'
+    if (!isTaken || row === undefined) continue
     throw new GatewayError(
       'conflict',
-      `provider transaction ${row.transactionId} was taken over by another correction`,
+      `provider transaction ${row.transactionId} was taken over, or is void, by now`,
       {
         actionHint:
           'A row is taken over once. Write another correction without provider_transaction_id.',
@@ -128,17 +125,11 @@ function planAdjustment(
   const { clientId, kind, amountMinor, reference, providerTransactionId } = input
   const entryId = derivedUuid('adjustment', clientId, reference)
   const adjustment: Adjustment = { ...figures, entryId, eligibleAt: postedAt }
-  const entry = adjustmentEntry(adjustment, row?.providerMinor)
-  const houseRow = row && {
-    transactionId: row.transactionId,
-    rowAt: row.rowAt,
-    providerMinor: less(ZERO, row.providerMinor),
-  }
+  const entry = adjustmentEntry(adjustment, row)
   const writeOff = { readMinor: window.writtenOffMinor, addMinor: amountMinor, postedAt }
   const steps: Steps<string> = {
     adjustment: putAdjustment(adjustment),
-    ...(houseRow &&
-      putHouseEntry(newHouseEntry({ ...houseRow, type: 'correction', postedAt, clientId }))),
+    ...(row && takeOverRow(row, { postedAt, clientId })),
     ledger: adjustCredit(clientId, amountMinor, postedAt),
     window: kind === 'written_off' ? writeOffInWindow(clientId, writeOff) : undefined,
     entry: putEntry(clientId, entry),
@@ -156,8 +147,11 @@ function planAdjustment(
   return { adjusted: { adjustment, entry }, record, steps }
 }
 
-/** `providerMinor`: of a row that the adjustment takes over from the house. */
-export function adjustmentEntry(adjustment: Adjustment, providerMinor: Minor | undefined): Entry {
+/** `row`: what the adjustment takes over from the house. */
+export function adjustmentEntry(
+  adjustment: Adjustment,
+  row: Pick<HouseEntry, 'providerMinor'> | undefined,
+): Entry {
   const { entryId, kind, amountMinor, reference, providerTransactionId, eligibleAt } = adjustment
   return newEntry({
     entryId,
@@ -165,8 +159,7 @@ export function adjustmentEntry(adjustment: Adjustment, providerMinor: Minor | u
     eligibleAt,
     postedAt: eligibleAt,
     ...figuresOf(amountMinor, ZERO, ZERO),
-    providerMinor,
-    bankMinor: kind === 'recovered' ? amountMinor : ZERO,
+    ...adjustmentLegs(kind, amountMinor, row),
     adjustmentReference: reference,
     providerTransactionId,
   })
@@ -182,7 +175,8 @@ export function toAdjustmentDto({ adjustment, entry }: AdjustmentResult) {
     client_net_minor: entry.netMinor,
     provider_minor: entry.providerMinor,
     bank_minor: entry.bankMinor,
-    house_minor: entry.houseMinor,
+    cost_minor: entry.costMinor,
+    other_minor: entry.otherMinor,
     provider_transaction_id: entry.providerTransactionId ?? null,
     notes: adjustment.notes ?? null,
   }

@@ -1,10 +1,9 @@
 import type { Deps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { derivedUuid } from '../ids.ts'
-import { type Entry, newEntry } from '../journal/entry.ts'
+import { type Entry, NO_FIGURES, newEntry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { readWindow, recreditWindow } from '../ledger/window-store.ts'
-import { less, ZERO } from '../money.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
@@ -94,19 +93,21 @@ export async function markSettlementFailed(
   return failed
 }
 
-/** Carries a failed settlement's sums into the next settlement, eligible at once. */
+/**
+ * Carries a failed settlement's sums into the next settlement, eligible at once. Its own figures
+ * are zero: the money is in the journal already.
+ */
 export function recreditEntry(settlement: Settlement, postedAt: Timestamp): Entry {
-  const { settlementId, grossMinor, feeMinor, markupMinor, netMinor, paymentCount } = settlement
-  const sides = { grossMinor, feeMinor, markupMinor, netMinor, providerMinor: ZERO }
+  const { settlementId, grossMinor, feeMinor, markupMinor, netMinor } = settlement
+  const { paymentCount, unprovenMinor } = settlement
   return newEntry({
     entryId: derivedUuid('recredit', settlementId),
     type: 'recredit',
     eligibleAt: postedAt,
     postedAt,
-    ...sides,
+    ...NO_FIGURES,
     recreditedSettlementId: settlementId,
-    paymentCount,
-    provenMinor: less(netMinor, settlement.unprovenMinor),
+    carried: { grossMinor, feeMinor, markupMinor, netMinor, paymentCount, unprovenMinor },
   })
 }
 

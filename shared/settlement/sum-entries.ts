@@ -8,8 +8,8 @@ import {
   type Entry,
   fieldsText,
   NO_FIGURES,
-  netsOf,
   paymentCountOf,
+  settledFigures,
 } from '../journal/entry.ts'
 import type { EntryPosition } from '../journal/entry-store.ts'
 import { entryPages, type JournalRange, type Span } from '../journal/read-entries.ts'
@@ -116,13 +116,10 @@ export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Time
     totals: [...boundedTotals(addTotals(sums.totals, totalsOf(entries)))],
   }
   for (const entry of entries) {
-    added.grossMinor = plus(added.grossMinor, entry.grossMinor)
-    added.feeMinor = plus(added.feeMinor, entry.feeMinor)
-    added.markupMinor = plus(added.markupMinor, entry.markupMinor)
-    added.netMinor = plus(added.netMinor, entry.netMinor)
+    const figures = settledFigures(entry)
+    for (const side of CLIENT_SIDES) added[side] = plus(added[side], figures[side])
     added.paymentCount += paymentCountOf(entry)
-    if (entry.type === 'recredit')
-      added.recreditedMinor = plus(added.recreditedMinor, entry.netMinor)
+    added.recreditedMinor = plus(added.recreditedMinor, entry.carried?.netMinor ?? ZERO)
     added.unprovenMinor = plus(added.unprovenMinor, unprovenIn(entry, start))
     added.entryCount++
   }
@@ -136,13 +133,16 @@ export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Time
 export function unprovenIn(entry: Entry, start: Timestamp): Minor {
   switch (entry.type) {
     case 'payment':
-      return entry.providerTransactionId === undefined ? entry.netMinor : ZERO
+      // A row that contradicts itself proves nothing.
+      return entry.providerTransactionId === undefined || entry.otherMinor !== 0
+        ? entry.netMinor
+        : ZERO
     case 'late_row':
       return entry.provenEligibleAt !== undefined && entry.provenEligibleAt >= start
         ? less(ZERO, entry.provenMinor ?? ZERO)
         : ZERO
     case 'recredit':
-      return entry.provenMinor === undefined ? ZERO : less(entry.netMinor, entry.provenMinor)
+      return entry.carried?.unprovenMinor ?? ZERO
     case 'correction':
     case 'written_off':
       return entry.netMinor
@@ -151,6 +151,7 @@ export function unprovenIn(entry: Entry, start: Timestamp): Minor {
     case 'reversal':
     case 'dispute_won':
     case 'recovered':
+    case 'returned':
       return ZERO
   }
 }
@@ -165,7 +166,9 @@ async function sumTail(deps: SumDeps, window: SummedWindow, body: Sum): Promise<
 /** Reads without a fence. Undefined for a longer window. */
 export async function sumFirstPage(deps: SumDeps, window: SummedWindow) {
   const { value: page } = await entryPages(deps, window).next()
-  return page?.more ? undefined : netsOf(page?.entries ?? [])
+  if (page?.more) return undefined
+  const entries: readonly Entry[] = page?.entries ?? []
+  return entries.reduce((sum, entry) => plus(sum, settledFigures(entry).netMinor), ZERO)
 }
 
 /** The sums of a settlement's entries (spec 2.3), and the figures that the payout checks. */

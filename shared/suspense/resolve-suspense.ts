@@ -1,6 +1,6 @@
 import { GatewayError, invalid, notFound } from '../errors.ts'
 import { newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
-import { less, ZERO } from '../money.ts'
+import { suspenseResolvedLegs } from '../journal/legs.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { heldAmountOf, isSuspenseId, type Suspense } from './suspense.ts'
 import { closeSuspense, findSuspense } from './suspense-store.ts'
@@ -37,16 +37,13 @@ export async function resolveSuspense(
     after: { ...changes, notes: notes ?? null },
   }
   // The money moves out of suspense: to the customer by our bank, or to the house.
-  const suspenseMinor = less(ZERO, heldAmountOf(item))
-  const byBank = resolution === 'refunded_by_bank'
   const entry = newHouseEntry({
-    type: byBank ? 'suspense_refunded' : 'suspense_resolved',
+    type: 'suspense_resolved',
     transactionId: suspenseId,
     suspenseId,
     rowAt: item.createdAt,
     postedAt: deps.now(),
-    suspenseMinor,
-    bankMinor: byBank ? suspenseMinor : ZERO,
+    ...suspenseResolvedLegs(heldAmountOf(item), resolution === 'refunded_by_bank'),
   })
   const houseSteps = item.kind === 'money' ? putHouseEntry(entry) : {}
   const outcome = await recordChange(deps, record, {
@@ -78,7 +75,7 @@ function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
       'Money is refunded by bank or written off; a finding is explained.',
     )
   }
-  if (item.kind === 'money' && item.postedMinor === undefined) {
+  if (item.kind === 'money' && item.providerMinor === undefined) {
     throw invalid(
       'the provider has not settled this money yet',
       undefined,

@@ -4,8 +4,8 @@
  * lost or copied, one at a time; the audits of the client and of the house must name the row.
  */
 import { readOptions, runCommand } from '../../infra/local/terminal/command-line.ts'
-import { roleOf } from '../../shared/audit/rows/registry.ts'
 import { isUnexpected } from './not-found.ts'
+import { roleOf } from './registry.ts'
 import { restingClient } from './resting-client.ts'
 import { audited, differencesAtRest, type Outcome } from './sweep.ts'
 

@@ -1,4 +1,4 @@
-import { roleOf } from '../../shared/audit/rows/registry.ts'
+import { roleOf } from './registry.ts'
 import type { Outcome } from './sweep.ts'
 
 /** What no audit finds, besides facts and attributes that change within a rule. */

@@ -4,10 +4,10 @@
  */
 import { describe, expect, it } from 'vitest'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
-import { REGISTRY } from '../../shared/audit/rows/registry.ts'
-import { AUDITED_KINDS } from '../../shared/audit/rows/stored-rows.ts'
+import { AUDITED_KINDS } from '../../shared/audit/judged/stored-rows.ts'
 import { attributesOf, registryTable } from '../registry-table.ts'
 import { projectText } from '../support/source-file.ts'
+import { REGISTRY } from './registry.ts'
 
 const DOCUMENT = 'docs/reliability.md'
 

@@ -1,10 +1,10 @@
-import { NOT_AUDITED } from '../../shared/audit/rows/registry.ts'
-import { kindOf } from '../../shared/audit/rows/stored-rows.ts'
+import { kindOf } from '../../shared/audit/judged/stored-rows.ts'
 import { readDetails } from '../../shared/payment/payment-details.ts'
 import { fromItem, toItem } from '../../shared/table/attributes.ts'
 import { deflateText, inflateText } from '../../shared/table/deflated-text.ts'
 import type { Key } from '../../shared/table/keys.ts'
 import { type Raw, tamperingsOf } from '../support/tampering.ts'
+import { NOT_AUDITED } from './registry.ts'
 
 /** A change of one stored row. `attribute` is absent if the whole row was lost or added. */
 export type SingleChange = {

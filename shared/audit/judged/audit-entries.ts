@@ -11,9 +11,9 @@ import type { Item } from '../../table/attributes.ts'
 import { entryKey, paymentKey } from '../../table/keys.ts'
 import type { Reads } from '../../table/table.ts'
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
-import { rowDifferences } from '../rows/stored-rows.ts'
 import type { ClientBooks } from './client-books.ts'
 import { auditOwners } from './derive-payment.ts'
+import { rowDifferences } from './stored-rows.ts'
 
 /** Entries as they are stored: an unreadable one is a difference and hides no other. */
 export type JournalReading = {
@@ -74,7 +74,7 @@ export async function auditEntries(
       ...onlyIf(isRepeated, compare('entry', entry.entryId, 'once', 'twice')),
       ...onlyIf(
         tryToMake(() => isBalanced(entry)) !== true,
-        compare('entry.house_minor', entry.entryId, 'equal sides', entry.houseMinor),
+        compare('entry.sides', entry.entryId, 'equal', 'not equal'),
       ),
       ...auditSource(entry),
     ]
@@ -118,7 +118,7 @@ function recreditSource({ settlements }: ClientBooks, entry: Entry): Entry | rea
 function entryOfAdjustment(adjustment: Adjustment, found: Entry | undefined): Entry {
   const { kind, providerTransactionId } = adjustment
   const hasRow = kind === 'correction' && providerTransactionId !== undefined
-  return adjustmentEntry(adjustment, hasRow ? found?.providerMinor : undefined)
+  return adjustmentEntry(adjustment, hasRow ? found : undefined)
 }
 
 /** Every adjustment has its entry. */

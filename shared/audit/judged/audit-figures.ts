@@ -14,7 +14,7 @@ import { LEDGER_SHARDS } from '../../table/schema.ts'
 import type { Reads } from '../../table/table.ts'
 import { addMs, DAY_MS, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
 import { compare, compareAll, type Difference, onlyIf } from '../../verdict/difference.ts'
-import { rowDifferences } from '../rows/stored-rows.ts'
+import { rowDifferences } from './stored-rows.ts'
 import { auditAdjustments, auditEntries, readingInto } from './audit-entries.ts'
 import {
   type ClientBooks,
@@ -118,14 +118,15 @@ async function sumUnsettled(deps: FigureDeps, books: ClientBooks, isAgain: boole
   }
   const { read, itemOf } = readingInto(differences)
   for await (const { entries } of entryPages(deps, { ...books.unsettled, read })) {
-    for (const { type, netMinor, paymentId, postedAt } of entries) {
-      sums[type === 'recredit' ? 'recreditedMinor' : 'netMinor'] += netMinor
+    for (const { type, netMinor, paymentId, postedAt, carried } of entries) {
+      sums.netMinor += netMinor
+      sums.recreditedMinor += carried?.netMinor ?? 0
       if (type === 'written_off') sums.writtenOffMinor += netMinor
       // A payment that was posted between the reads is in the entries already.
       if (type === 'payment' && paymentId) open.delete(paymentId)
       if (postedAt <= recentFrom) continue
       if (paymentId) movedIds.add(paymentId)
-      else if (type !== 'recredit') allow(netMinor)
+      else allow(netMinor)
     }
     differences.push(...(await auditEntries(deps, books, { entries, itemOf, reads })))
   }

@@ -18,7 +18,7 @@ import {
   onlyIf,
   tryToMake,
 } from '../../verdict/difference.ts'
-import { rowDifferences } from '../rows/stored-rows.ts'
+import { rowDifferences } from './stored-rows.ts'
 import { auditEntries, readingInto } from './audit-entries.ts'
 import {
   type ClientBooks,

@@ -44,9 +44,9 @@ import {
 import type { Reads } from '../../table/table.ts'
 import { addMs, DAY_MS, END_OF_TIME, type Timestamp, TimestampSchema } from '../../time.ts'
 import { compare, type Difference, onlyIf, toValue } from '../../verdict/difference.ts'
-import { rowDifferences } from '../rows/stored-rows.ts'
 import { auditAccess } from './audit-access.ts'
 import { adjustmentsIn, clientIn } from './derive-client.ts'
+import { rowDifferences } from './stored-rows.ts'
 
 /** Older rows are read eventually, because they no longer move. */
 export const OLD_MS = 2 * DAY_MS

@@ -27,7 +27,7 @@ import {
   type Difference,
   tryToMake,
 } from '../../verdict/difference.ts'
-import { rowDifferences } from '../rows/stored-rows.ts'
+import { rowDifferences } from './stored-rows.ts'
 import { type ClientBooks, OLD_MS, storedPayment } from './client-books.ts'
 import { auditOwners, derivedPayment, paymentRules } from './derive-payment.ts'
 import { judgeDeliveries, type PaymentDifferences } from './judge-deliveries.ts'

@@ -1,11 +1,11 @@
-import { NOT_AUDITED, roleOf } from '../../../shared/audit/rows/registry.ts'
 import {
   comparable,
   differingAttributes,
   kindOf,
   remadeRow,
-} from '../../../shared/audit/rows/stored-rows.ts'
+} from '../../../shared/audit/judged/stored-rows.ts'
 import { attributeName, fromItem } from '../../../shared/table/attributes.ts'
+import { NOT_AUDITED, roleOf } from '../../single-changes/registry.ts'
 import type { RawItem } from './books.ts'
 
 /** Stored items never change, so each version of a row is checked once. */
@@ -35,7 +35,9 @@ function problemsOfRow(raw: RawItem): readonly string[] {
     const names = differingAttributes(remade.fields, item)
     return [
       ...(isMoved ? [`${about} belongs to ${remade.key.pk} ${remade.key.sk}`] : []),
-      ...unlisted.map((name) => `${about}: ${name} is in no list of shared/audit/rows/registry.ts`),
+      ...unlisted.map(
+        (name) => `${about}: ${name} is in no list of test/single-changes/registry.ts`,
+      ),
       ...names.map((name) => `${about} is stored with another ${name} than its kind makes`),
     ]
   } catch (error) {
