@@ -105,9 +105,11 @@ export async function historyParts(
     [historyDay === undefined, suspensePart(deps, client)],
     ...books.settlements.map((stored) => {
       const { settlementId, digest, createdAt, status } = stored.settlement
-      const part = settlementPart(deps, books, stored)
+      const created = dayNumber(createdAt)
+      const isWholeAudit = historyDay === undefined
+      const part = settlementPart(deps, books, stored, isWholeAudit || status === 'recorded')
       if (status !== 'recorded' || !isLong(deps, stored.settlement))
-        return [isDue(dayNumber(createdAt)), part] as const
+        return [isDue(created) && (isWholeAudit || created < day), part] as const
       const isWaiting = longSettlements[settlementId] !== digest
       return [isWaiting, { ...part, order: `${FIRST}${part.key}` }] as const
     }),
@@ -144,14 +146,24 @@ function suspensePart(deps: AuditDeps, { clientId }: Client): Part {
   )
 }
 
-function settlementPart(deps: AuditDeps, books: ClientBooks, stored: StoredSettlement): Part {
+/** On the day of the record the payout gate judges the settlement. */
+function settlementPart(
+  deps: AuditDeps,
+  books: ClientBooks,
+  stored: StoredSettlement,
+  withPayments: boolean,
+): Part {
   const { settlementId, digest } = stored.settlement
   const key = `settlement ${settlementId}`
   return {
     key,
     order: key,
     judge: (state, isOver) =>
-      judgeSettlement(deps, books, stored, { from: ifValid(RecountSchema, state), isOver }),
+      judgeSettlement(deps, books, stored, {
+        from: ifValid(RecountSchema, state),
+        isOver,
+        withPayments,
+      }),
     ...(isLong(deps, stored.settlement) && { ends: [settlementId, digest] as const }),
   }
 }

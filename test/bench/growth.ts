@@ -15,7 +15,7 @@ import {
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 import { markdownTable } from '../support/markdown-table.ts'
 import { storePosted, succeededPayment } from '../support/paid-builders.ts'
-import { aStoredClient } from '../support/payment-builders.ts'
+import { withoutFloor } from '../support/settlement-builders.ts'
 import type { TestDeps } from '../support/test-deps.ts'
 import { meteredDeps, type Units } from './meter-table.ts'
 
@@ -51,7 +51,7 @@ export async function growthReport(sizes: readonly number[] = [100, 10_000, 30_0
 
 async function measureGrowth(payments: number) {
   const { deps, meter } = meteredDeps()
-  const client = await aStoredClient(deps, { settlementFloorMinor: 0 as never })
+  const client = await withoutFloor(deps)
   const { clientId } = client
   await makePayments(deps, client, payments, deps.now())
   const passTime = (ms: number) => deps.clock.set(addMs(deps.now(), ms))

@@ -59,6 +59,13 @@ export async function auditSettlement(
 
 type SettlementDeps = JudgeDeps & Pick<Deps, 'sleep'>
 
+type RecountOptions = {
+  readonly from?: Recount | undefined
+  readonly isOver?: () => boolean
+  /** Of a closed settlement the days of its payments compare their entries, and the digest all. */
+  readonly withPayments?: boolean
+}
+
 /**
  * Judges a settlement as it is now: its entries and their sources, itself, and the rows that its
  * payout and re-credit have written. `state`: `isOver` ended the run before the last entry.
@@ -67,10 +74,10 @@ export async function judgeSettlement(
   deps: SettlementDeps,
   books: ClientBooks,
   stored: StoredSettlement,
-  { from, isOver }: { readonly from?: Recount | undefined; readonly isOver?: () => boolean } = {},
+  { from, isOver, withPayments }: RecountOptions = {},
 ) {
   const { settlementId: id } = stored.settlement
-  const recount = await recountSettlement(deps, books, stored, from, isOver)
+  const recount = await recountSettlement(deps, books, stored, from, isOver, withPayments)
   if (!recount.isWhole) {
     const { sums, position } = recount
     return { differences: recount.differences, state: { sums, position } }
@@ -120,6 +127,7 @@ export async function recountSettlement(
   { settlement }: StoredSettlement,
   from: Recount = { sums: emptySums(settlement.settlementId) },
   isOver = () => false,
+  withPayments = true,
 ) {
   const { clientId } = books
   const span = sweptSpan(settlement)
@@ -128,9 +136,10 @@ export async function recountSettlement(
   const differences: Difference[] = []
   const { read, itemOf } = readingInto(unreadable)
   const auditPage = async (entries: readonly Entry[]) => {
+    const judged = entries.filter(({ paymentId }) => withPayments || paymentId === undefined)
     const found = await confirmedDifferences(deps, (isAgain) => {
       const reads = isOld && !isAgain ? 'eventual' : 'consistent'
-      return auditEntries(deps, books, { entries, itemOf, reads })
+      return auditEntries(deps, books, { entries: judged, itemOf, reads })
     })
     differences.push(...found.slice(0, MAX_DIFFERENCES - differences.length))
     return entries
