@@ -69,13 +69,14 @@ export function adjustBalance(
   kind: AdjustmentInput['kind'],
   amountMinor: number,
   reference: string = deps.newId(),
+  providerTransactionId?: string,
 ) {
   return adjustLedger(deps, {
     clientId,
     kind,
     amountMinor: minor(amountMinor),
     reference,
-    providerTransactionId: undefined,
+    providerTransactionId,
     notes: undefined,
     operator: 'ana',
   })
