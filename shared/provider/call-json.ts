@@ -11,7 +11,12 @@ export type HttpCall = {
   readonly timeoutMs: number
 }
 
-export type RateLimit = { readonly remaining: number; readonly resetMs: number }
+export type RateLimit = {
+  readonly remaining: number
+  readonly resetMs: number
+  /** Calls in the provider's window. */
+  readonly limit?: number
+}
 
 export type HttpOutcome =
   /** `json` is undefined when the body is not JSON, is truncated or exceeds the size limit. */
@@ -43,11 +48,7 @@ export async function callJson(call: HttpCall): Promise<HttpOutcome> {
   const { statusCode: status = 0, headers } = answer
   const header = (name: string) => headers[name]?.toString()
   // A 429 may have the Retry-After header alone.
-  const retryAfter = (status === 429 && header('retry-after')) || ''
-  const retryLimit = WHOLE.test(retryAfter)
-    ? { remaining: 0, resetMs: Number(retryAfter) * 1_000 }
-    : undefined
-  const rateLimit = rateLimitOf(header) ?? retryLimit
+  const rateLimit = rateLimitOf(header) ?? (status === 429 ? retryLimitOf(header) : undefined)
   return { kind: 'answered', status, json: await readJson(answer), ...(rateLimit && { rateLimit }) }
 }
 
@@ -99,6 +100,14 @@ function sendRequest({ method, url, headers, body, timeoutMs }: HttpCall) {
   )
 }
 
+/** Seconds, or a date, which counts from the date of the answer. */
+function retryLimitOf(header: (name: string) => string | undefined): RateLimit | undefined {
+  const retryAfter = header('retry-after') ?? ''
+  if (WHOLE.test(retryAfter)) return { remaining: 0, resetMs: Number(retryAfter) * 1_000 }
+  const waitMs = Date.parse(retryAfter) - Date.parse(header('date') ?? '')
+  return waitMs >= 0 ? { remaining: 0, resetMs: waitMs } : undefined
+}
+
 const SECONDS = /^\d{1,9}(\.\d{1,9})?$/
 
 /**
@@ -111,7 +120,12 @@ export function rateLimitOf(
   const remaining = header('rate-limit-remaining') ?? ''
   const reset = header('rate-limit-reset') ?? ''
   if (!WHOLE.test(remaining) || !SECONDS.test(reset)) return undefined
-  return { remaining: Number(remaining), resetMs: Math.ceil(Number(reset) * 1_000) }
+  const limit = header('rate-limit-limit') ?? ''
+  return {
+    remaining: Number(remaining),
+    resetMs: Math.ceil(Number(reset) * 1_000),
+    ...(WHOLE.test(limit) && { limit: Number(limit) }),
+  }
 }
 
 async function readJson(response: http.IncomingMessage): Promise<unknown> {
@@ -123,9 +137,14 @@ async function readJson(response: http.IncomingMessage): Promise<unknown> {
       if (bytes > MAX_ANSWER_BYTES) return undefined
       chunks.push(chunk)
     }
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    return JSON.parse(withoutMark(Buffer.concat(chunks).toString('utf8')))
   } catch {
     // The status is known; the caller decides what it means without a body.
     return undefined
   }
+}
+
+/** `JSON.parse` refuses a byte order mark, which some servers and proxies write first. */
+export function withoutMark(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text
 }

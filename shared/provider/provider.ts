@@ -112,8 +112,14 @@ export type CancelAnswer =
 
 export type ProviderBalance = { readonly account: string; readonly amountMinor: Minor }
 
-/** `open` covers every state that is not final. */
-export type ProviderRequestStatus = 'open' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
+/** `open` covers every documented state that is not final. `unknown`: no document names it. */
+export type ProviderRequestStatus =
+  | 'open'
+  | 'succeeded'
+  | 'failed'
+  | 'expired'
+  | 'cancelled'
+  | 'unknown'
 
 export type ProviderRequest = {
   readonly paymentRequestId: string
@@ -130,8 +136,8 @@ export type ProviderPayment = {
   readonly paymentRequestId: string
   readonly reference: string
   readonly currency: string
-  /** `captured`: money was received. */
-  readonly status: 'captured' | 'open' | 'failed'
+  /** `captured`: money was received. `unknown`: no document names the state. */
+  readonly status: 'captured' | 'open' | 'failed' | 'unknown'
   /** The received amount, which may differ from the requested one. */
   readonly capturedMinor: Minor
 }
@@ -178,6 +184,8 @@ export const ProviderTransactionSchema = v.object({
   paymentRequestId: v.optional(v.string()),
   reference: v.string(),
   status: v.picklist(['success', 'pending', 'failed', 'reversed', 'unknown']),
+  /** Its settlement or its fee has a status that no document names, which counts as not final. */
+  hasUnknownMember: v.optional(v.literal(true)),
   /** Undefined if the row is no reversal, or its kind is unknown. */
   reversalKind: v.optional(v.picklist(['voided', 'reversed', 'refund', 'chargeback'])),
   /** Money paid out to our bank. */

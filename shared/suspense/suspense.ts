@@ -25,6 +25,7 @@ export const SUSPENSE_CAUSES = {
     'too_many_movements',
     'transaction_unexplained',
     'event_gone',
+    'state_unknown',
     'payment_foreign',
   ],
 } as const
@@ -59,8 +60,10 @@ export const SuspenseSchema = v.object({
   /** The amount that the provider has refunded so far. */
   refundedMinor: v.optional(MinorSchema),
   createdAt: TimestampSchema,
-  /** The provider's own row writes `refunded`; operators write the other resolutions. */
-  resolution: v.optional(v.picklist(['refunded', 'refunded_by_bank', 'written_off', 'explained'])),
+  /** The provider's rows write the first two; operators write the other resolutions. */
+  resolution: v.optional(
+    v.picklist(['refunded', 'credited', 'refunded_by_bank', 'written_off', 'explained']),
+  ),
   notes: v.optional(v.string()),
 })
 export type Suspense = v.InferOutput<typeof SuspenseSchema>
@@ -80,6 +83,11 @@ export type Noted = v.InferOutput<typeof NotedSchema>
 
 export function owedAmountOf({ amountMinor = ZERO, refundedMinor = ZERO }: Suspense): Minor {
   return less(amountMinor, refundedMinor)
+}
+
+/** Without an operator: the money was refunded, or a payment was credited with it after all. */
+export function isResolvedByRow({ status, resolution }: Suspense): boolean {
+  return status === 'resolved' && (resolution === 'refunded' || resolution === 'credited')
 }
 
 /** Zero before the item's own row has settled and after its resolution. */

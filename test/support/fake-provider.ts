@@ -90,7 +90,7 @@ export function fakeProvider() {
     requestOf,
     pay: (paymentRequestId: string, amountMinor?: number): string => {
       const { reference, status, input } = requestOf(paymentRequestId)
-      const providerPaymentId = `py-${crypto.randomUUID()}-${payments.size + 1}`
+      const providerPaymentId = `py-${crypto.randomUUID()}`
       payments.set(providerPaymentId, {
         providerPaymentId,
         paymentRequestId,

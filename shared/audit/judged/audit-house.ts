@@ -11,6 +11,7 @@ import { ZERO } from '../../money.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import {
   heldAmountOf,
+  isResolvedByRow,
   MOVED_CAUSES,
   type Suspense,
   SuspenseSchema,
@@ -216,7 +217,7 @@ function resolutionOf(item: Suspense, records: readonly AuditRecord[]): Partial<
 }
 
 function isByOperator(item: Suspense): boolean {
-  return item.status === 'resolved' && item.resolution !== 'refunded' && !isMoved(item)
+  return item.status === 'resolved' && !isResolvedByRow(item) && !isMoved(item)
 }
 
 /** The finding of a booked movement, which is resolved from the beginning. */

@@ -71,10 +71,15 @@ export function createAnswer(outcome: HttpOutcome, input: CreateRequestInput): C
     if (!request || !echo) return unclearAnswer('unreadable answer')
     // The destination of another request would send the customer's money to the wrong payment.
     const isOurs =
-      echo.reference_id === input.reference && echo.request_amount === input.amountMinor
+      echo.reference_id === input.reference &&
+      echo.request_amount === input.amountMinor &&
+      echo.currency === 'IDR' &&
+      echo.channel_code === providerCodeOf(input)
     return isOurs ? { kind: 'created', request } : unclearAnswer('answer about another request')
   }
   const code = errorCodeOf(json)
+  // A proxy may answer 4xx, although the provider has created the request.
+  if (code === undefined) return unclearAnswer(`HTTP ${status} without an error code`)
   if (status === 429) return { kind: 'not_executed', reason: code }
   if (!REFUSED_STATUSES.has(status) || EXISTS.has(code))
     return unclearAnswer(`HTTP ${status} ${code}`)

@@ -66,6 +66,12 @@ describe('callJson: an answer', () => {
     expect(await outcomeOf(script)).toStrictEqual(anAnswer(200))
   })
 
+  it('reads an answer that begins with a byte order mark', async () => {
+    expect(await outcomeOf((response) => response.end('\uFEFF{"id":7}'))).toStrictEqual(
+      anAnswer(200, { id: 7 }),
+    )
+  })
+
   it('reads an answer of exactly 1 MB', async () => {
     const body = { text: 'x'.repeat(1024 * 1024 - '{"text":""}'.length) }
 
