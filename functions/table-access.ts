@@ -124,7 +124,7 @@ export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   GetItem: ['SUSPENSE', 'SYNC'],
-  BatchGetItem: ['JOURNAL', 'PAYMENT'],
+  BatchGetItem: ['JOURNAL', 'PAYMENT', 'SUSPENSE'],
   PutItem: ['SYNC'],
   UpdateItem: ['HOUSE', 'SYNC'],
   indexes: ['by-due'],

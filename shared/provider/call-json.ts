@@ -7,6 +7,11 @@ export type HttpCall = {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body?: object
+  /**
+   * A connection may be closed by the other side at any moment between two calls, so a call whose
+   * loss costs a customer's payment gets a connection of its own.
+   */
+  readonly freshConnection?: true
   /** For the whole exchange, from name lookup to the last byte of the answer. */
   readonly timeoutMs: number
 }
@@ -54,19 +59,30 @@ export async function callJson(call: HttpCall): Promise<HttpOutcome> {
 
 /** Calls in a row share a connection. The provider closes an idle one only after a second. */
 const KEPT = { keepAlive: true, timeout: 1_000 }
-const SECURE = { request: https.request, agent: new https.Agent(KEPT), ready: 'secureConnect' }
-const PLAIN = { request: http.request, agent: new http.Agent(KEPT), ready: 'connect' }
+const SECURE = {
+  request: https.request,
+  agent: new https.Agent(KEPT),
+  // It keeps no connection, but resumes the TLS sessions of earlier ones.
+  freshAgent: new https.Agent({ keepAlive: false }),
+  ready: 'secureConnect',
+}
+const PLAIN = {
+  request: http.request,
+  agent: new http.Agent(KEPT),
+  freshAgent: new http.Agent({ keepAlive: false }),
+  ready: 'connect',
+}
 
 const JSON_TYPE = 'application/json'
 
 /** Writes nothing before the connection is ready, so a failure before that is `not_sent`. */
-function sendRequest({ method, url, headers, body, timeoutMs }: HttpCall) {
+function sendRequest({ method, url, headers, body, timeoutMs, freshConnection }: HttpCall) {
   return new Promise<http.IncomingMessage | Exclude<HttpOutcome, { kind: 'answered' }>>(
     (resolve) => {
       const text = body && JSON.stringify(body)
       // A deadline's remaining time may have fractions, which a timer refuses.
       const signal = AbortSignal.timeout(Math.max(1, Math.floor(timeoutMs)))
-      const { request, agent, ready } = url.protocol === 'https:' ? SECURE : PLAIN
+      const { request, agent, freshAgent, ready } = url.protocol === 'https:' ? SECURE : PLAIN
       const outgoing = request(url, {
         method,
         headers: {
@@ -77,7 +93,7 @@ function sendRequest({ method, url, headers, body, timeoutMs }: HttpCall) {
           'user-agent': 'node',
           ...(text && { 'content-type': JSON_TYPE }),
         },
-        agent,
+        agent: freshConnection ? freshAgent : agent,
         signal,
       })
       let isSent = false

@@ -21,6 +21,8 @@ export type Provider = {
   pauseMs(operation: ProviderOperation): number
   /** Counts in the provider's present minute, by its last answer. Undefined: unknown. */
   callsLeft(operation: ProviderOperation): number | undefined
+  /** The calls of a whole minute, by its last answer. Undefined: unknown. */
+  callsOfMinute(operation: ProviderOperation): number | undefined
   /** Other codes of the right form count as wallets (spec 2.1.1). */
   isNonWalletCode(code: string): boolean
   /** A payment stores this name with its claim. */
@@ -32,7 +34,7 @@ export type Provider = {
 
 export type ProviderOperation = Exclude<
   keyof Provider,
-  'pauseMs' | 'callsLeft' | 'isNonWalletCode' | 'providerNameFor'
+  'pauseMs' | 'callsLeft' | 'callsOfMinute' | 'isNonWalletCode' | 'providerNameFor'
 >
 
 export type CreateRequestInput = {
@@ -94,9 +96,14 @@ export type CreateAnswer =
   | { readonly kind: 'created'; readonly request: ProviderRequest }
   /**
    * Nothing exists upstream. `code` is safe to show. `isAccountWide`: it concerns our whole
-   * account.
+   * account. `isNotActivated`: its channel is not activated for our account.
    */
-  | { readonly kind: 'refused'; readonly code: string; readonly isAccountWide?: boolean }
+  | {
+      readonly kind: 'refused'
+      readonly code: string
+      readonly isAccountWide?: boolean
+      readonly isNotActivated?: boolean
+    }
   /** The call had no effect: the provider answered 429, or no connection was made. */
   | { readonly kind: 'not_executed'; readonly reason: string }
   /** A payable request may exist upstream. `answered`: the provider sent an unclear answer. */

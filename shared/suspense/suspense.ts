@@ -26,6 +26,7 @@ export const SUSPENSE_CAUSES = {
     'transaction_unexplained',
     'event_gone',
     'state_unknown',
+    'channel_not_activated',
     'payment_foreign',
   ],
 } as const

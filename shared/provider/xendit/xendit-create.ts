@@ -56,8 +56,12 @@ const ACCOUNT_STATUSES: ReadonlySet<number> = new Set([401, 403, 404])
 const ACCOUNT_CODES: ReadonlySet<string> = new Set([
   'INVALID_API_KEY',
   'REQUEST_FORBIDDEN_ERROR',
-  'INVALID_MERCHANT_SETTINGS',
   'ACCOUNT_ACCESS_BLOCKED',
+])
+
+/** A person activates each channel in the provider's dashboard. */
+const NOT_ACTIVATED: ReadonlySet<string> = new Set([
+  'INVALID_MERCHANT_SETTINGS',
   'CHANNEL_NOT_ACTIVATED',
 ])
 
@@ -84,6 +88,7 @@ export function createAnswer(outcome: HttpOutcome, input: CreateRequestInput): C
   if (!REFUSED_STATUSES.has(status) || EXISTS.has(code))
     return unclearAnswer(`HTTP ${status} ${code}`)
   if (NOT_NOW.has(code)) return { kind: 'not_executed', reason: code }
+  if (NOT_ACTIVATED.has(code)) return { kind: 'refused', code, isNotActivated: true }
   const isAccountWide = ACCOUNT_STATUSES.has(status) || ACCOUNT_CODES.has(code)
   return { kind: 'refused', code, ...(isAccountWide && { isAccountWide }) }
 }

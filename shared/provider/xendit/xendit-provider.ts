@@ -33,7 +33,7 @@ export type XenditOptions = {
 const REQUESTS = '/v3/payment_requests'
 
 /** A call is a GET with the timeout of a read, unless it has another method or timeout. */
-type Call = Pick<HttpCall, 'body'> & {
+type Call = Pick<HttpCall, 'body' | 'freshConnection'> & {
   readonly timeoutMs: number | undefined
   readonly operation: ProviderOperation
   readonly path: string
@@ -125,22 +125,29 @@ const SHORTEST_PAUSE_MS = 500
 function rateLimits(nowMs: () => number) {
   const limits = new Map<
     ProviderOperation,
-    { readonly calls: number; readonly untilMs: number; roomAtMs: number }
+    {
+      readonly calls: number
+      readonly ofMinute: number | undefined
+      readonly untilMs: number
+      roomAtMs: number
+    }
   >()
   return {
     noteLimit: (operation: ProviderOperation, outcome: HttpOutcome): void => {
       if (outcome.kind !== 'answered' || outcome.rateLimit === undefined) return
-      const { remaining: calls, resetMs } = outcome.rateLimit
+      const { remaining: calls, resetMs, limit: ofMinute } = outcome.rateLimit
       const isUsedUp = calls === 0 || outcome.status === 429
       const pauseMs = isUsedUp
         ? Math.min(Math.max(resetMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)
         : 0
-      limits.set(operation, { calls, untilMs: nowMs() + resetMs, roomAtMs: nowMs() + pauseMs })
+      const untilMs = nowMs() + resetMs
+      limits.set(operation, { calls, ofMinute, untilMs, roomAtMs: nowMs() + pauseMs })
     },
     callsLeft: (operation: ProviderOperation): number | undefined => {
       const latest = limits.get(operation)
       return latest && nowMs() < latest.untilMs ? latest.calls : undefined
     },
+    callsOfMinute: (operation: ProviderOperation) => limits.get(operation)?.ofMinute,
     pauseMs: (operation: ProviderOperation): number =>
       Math.max(0, (limits.get(operation)?.roomAtMs ?? 0) - nowMs()),
   }
@@ -159,6 +166,7 @@ async function createRequest(
     headers: { 'idempotency-key': input.reference },
     body: createBody(input),
     timeoutMs,
+    freshConnection: true,
   })
   if (outcome.kind === 'no_key') return { kind: 'not_executed', reason: 'no usable provider key' }
   return createAnswer(outcome, input)

@@ -103,6 +103,22 @@ describe('callJson: an answer', () => {
     expect([used <= 2, ports.size]).toStrictEqual([true, used + 1])
   })
 
+  // A peer that answers the first request of a connection and resets at the second (undici #5450).
+  it('loses no create to a connection that is reset when it is used again', async () => {
+    const used = new WeakSet<object>()
+    const server = await startScriptedServer((response, request) => {
+      if (response.socket && used.has(response.socket)) return response.socket.destroy()
+      used.add(Object(response.socket))
+      return json(200, {})(response, request)
+    })
+    await get(server.url)
+
+    const created = await get(server.url, { method: 'POST', body: {}, freshConnection: true })
+
+    expect(created).toStrictEqual(anAnswer(200, {}))
+    expect(await get(server.url)).toMatchObject({ kind: 'lost' })
+  })
+
   it('waits for an answer for as long as the deadline allows', async () => {
     const outcome = await outcomeOf((response, request) =>
       setTimeout(() => json(200, {})(response, request), 1_200),

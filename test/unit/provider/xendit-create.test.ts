@@ -221,6 +221,11 @@ describe('xendit create: what an answer proves (design section 4)', () => {
       code,
       isAccountWide: true,
     }),
+    'refused, for a channel that is not activated': (_: string, code: string) => ({
+      kind: 'refused',
+      code,
+      isNotActivated: true,
+    }),
     'not executed': (_: string, reason: string) => ({ kind: 'not_executed', reason }),
   }
 
@@ -234,8 +239,8 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     ['refused, for what our account is', 401, 'INVALID_API_KEY'],
     ['refused, for what our account is', 403, 'UNKNOWN_TO_US'],
     ['refused, for what our account is', 404, 'DATA_NOT_FOUND'],
-    ['refused, for what our account is', 400, 'CHANNEL_NOT_ACTIVATED'],
-    ['refused, for what our account is', 422, 'INVALID_MERCHANT_SETTINGS'],
+    ['refused, for a channel that is not activated', 400, 'CHANNEL_NOT_ACTIVATED'],
+    ['refused, for a channel that is not activated', 403, 'INVALID_MERCHANT_SETTINGS'],
     ['not executed', 429, 'RATE_LIMIT_EXCEEDED'],
     ['not executed', 400, 'PAYMENT_REQUEST_RATE_LIMITED'],
     ['not executed', 400, 'TEMPORARILY_UNAVAILABLE'],

@@ -187,6 +187,8 @@ describe('the provider’s Rate-Limit headers', () => {
         pauseMs: provider.pauseMs(operation),
         callsLeft: provider.callsLeft(operation),
       })
+      const ofMinute = () => provider.callsOfMinute('listTransactions')
+      expect(ofMinute()).toBeUndefined()
       const NOTHING = { pauseMs: 0, callsLeft: undefined }
       expect(limitsOf('listTransactions')).toStrictEqual(NOTHING)
 
@@ -202,6 +204,7 @@ describe('the provider’s Rate-Limit headers', () => {
         expect(limitsOf(operation)).toStrictEqual(NOTHING)
       }
       expect(limitsOf('listTransactions')).toStrictEqual(before)
+      expect(ofMinute()).toBe(60)
       now += 1
       expect(limitsOf('listTransactions')).toStrictEqual(NOTHING)
     },
