@@ -125,7 +125,7 @@ export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   GetItem: ['SUSPENSE', 'SYNC'],
-  BatchGetItem: ['JOURNAL', 'PAYMENT'],
+  BatchGetItem: ['JOURNAL', 'PAYMENT', 'SUSPENSE'],
   PutItem: ['SYNC'],
   UpdateItem: ['HOUSE', 'SYNC'],
   ConditionCheckItem: ['JOURNAL'],

@@ -27,11 +27,11 @@ import {
   type Difference,
   tryToMake,
 } from '../../verdict/difference.ts'
-import { rowDifferences } from './stored-rows.ts'
 import { type ClientBooks, OLD_MS, storedPayment } from './client-books.ts'
 import { auditOwners, derivedPayment, paymentRules } from './derive-payment.ts'
 import { judgeDeliveries, type PaymentDifferences } from './judge-deliveries.ts'
 import { auditStrayEvents, eventNamesOf, judgeEvent } from './judge-events.ts'
+import { rowDifferences } from './stored-rows.ts'
 
 /**
  * Derives each payment's rows (itself, its entries, its events and their deliveries) and compares
