@@ -18,6 +18,7 @@ import {
   OWN_DELIVERIES,
   OWN_DELIVERY,
   PAYMENT_SEARCH,
+  PUSHING,
   ROUNDS,
 } from './table-access.ts'
 
@@ -26,7 +27,7 @@ const [get, post] = [routeOf('GET'), routeOf('POST')]
 const LOOKUP = { lookup: true, reservedConcurrency: 5 } as const
 
 export const API_FUNCTIONS: readonly FunctionSpec[] = [
-  post('/v1/payments', 'create-payment', allAccess(NEWS, { UpdateItem: ['QUOTA'] }), {
+  post('/v1/payments', 'create-payment', allAccess(NEWS, PUSHING), {
     ...LOW_MEMORY,
     ...ASKS_PROVIDER,
     sends: BOTH_LANES,

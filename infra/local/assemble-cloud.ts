@@ -79,6 +79,7 @@ export async function assembleCloud(
   options.signal?.throwIfAborted()
 
   const depsFor = localDeps({
+    limits: options.limits,
     clock,
     table,
     ...messaging,

@@ -29,6 +29,7 @@ export const PARTITIONS = [
   'LEDGER',
   'NOTED',
   'PAYMENT',
+  'PUSHES',
   'QUOTA',
   'RATE',
   'REFERENCE',
@@ -232,6 +233,11 @@ export function notedKey(item: { clientId?: string | undefined; suspenseId: stri
 /** A stage may limit creates separately. */
 export function rateKey(clientId: ClientId, counted: 'requests' | 'creates') {
   return itemKey('RATE', clientId, ...(counted === 'creates' ? ['create'] : []))
+}
+
+/** Hashed, so that no key contains a phone number. */
+export function pushesKey(clientId: ClientId, phone: string) {
+  return itemKey('PUSHES', derivedUuid('phone', clientId, phone))
 }
 
 /** In RATE, because functions that authenticate may not write API keys. */
