@@ -131,12 +131,7 @@ async function judgePointers(
       ),
       reads,
     ),
-    deps.table.getMany(
-      referenced.map(({ clientId, externalReference = '', paymentId }) =>
-        referenceKey(clientId, externalReference, paymentId),
-      ),
-      reads,
-    ),
+    deps.table.getMany(referenced.map(referenceKey), reads),
   ])
   const items = [...destinations, ...references]
   return [...shown, ...referenced].map((payment, at) => ({
