@@ -69,7 +69,7 @@ export const KINDS: readonly (readonly [key: RegExp, read?: Reader])[] = [
     (item) => v.parse(ClientVerdictSchema, item),
   ],
   // Counters, which flows only add to; and pointers, of which flows read only the key.
-  [/^(DESTINATION|QUOTA|RATE|REFERENCE)#|^ENDPOINTS#.* GONE#/],
+  [/^(DESTINATION|PUSHES|QUOTA|RATE|REFERENCE)#|^ENDPOINTS#.* GONE#/],
 ]
 
 /** Throws if the kind is not listed. */

@@ -33,6 +33,7 @@ import {
 import { explainRefusal } from './explain-refusal.ts'
 import { holdBackPush, mayExistUpstream, type OvertakenCreate } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
+import { takePush } from './push-store.ts'
 import {
   COMMIT_FAILED,
   type CreateResult,
@@ -83,6 +84,12 @@ export async function createPayment(
     throw new GatewayError('rate_limit', message, { retryAfterSeconds })
   }
   const creating = newCreatingPayment(deps, client.clientId, keyDigest, parsed.request)
+  if (deps.stage.pushLimit && isPushChannel(parsed.request)) {
+    // A replay sends no push.
+    const stored = await findStoredPayment(deps, creating.paymentId)
+    if (stored) return resumeCreate(deps, stored, { client, parsed, deadline })
+    await takePush(deps, creating)
+  }
   const outcome = await claimPayment(deps, creating)
   return outcome.applied
     ? runAttempt(deps, client, creating, deadline)
@@ -207,6 +214,7 @@ async function takeOverPayment(
       'the customer of this payment was erased; create it with another Idempotency-Key',
     )
   }
+  if (push) await takePush(deps, { ...creating, attempt, request })
   const next: CreatingPayment = {
     ...creating,
     request,
