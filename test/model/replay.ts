@@ -48,6 +48,11 @@ import {
  * what operators do. Answers what differs: entries, books by day, or an audit that finds something.
  */
 export async function replayHistory(seed: number): Promise<readonly string[]> {
+  const play = await playHistory(seed)
+  return [...entryDifferences(play), ...(await bookDifferences(play)), ...(await audits(play))]
+}
+
+export async function playHistory(seed: number): Promise<Play> {
   const play = await begin(seed)
   const { prng } = play
   for (let left = prng.pick([10, 20, 40, 60]); left > 0; left--) {
@@ -56,7 +61,7 @@ export async function replayHistory(seed: number): Promise<readonly string[]> {
     await prng.pick(STEPS)(play)
   }
   play.deps.clock.advance(600)
-  return [...entryDifferences(play), ...(await bookDifferences(play)), ...(await audits(play))]
+  return play
 }
 
 async function begin(seed: number) {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, subjectOfPayment } from '../../ids.ts'
-import { entryRow } from '../../journal/entry-store.ts'
+import { entryRow, parseEntry } from '../../journal/entry-store.ts'
 import { paymentRow, pointerRow } from '../../payment/creating-store.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
@@ -21,6 +21,7 @@ import { type ClientBooks, storedPayment } from './client-books.ts'
 import { auditOwners, derivedPayment, paymentRules } from './derive-payment.ts'
 import { judgeDeliveries, type PaymentDifferences } from './judge-deliveries.ts'
 import { eventNamesOf, judgeEvent } from './judge-events.ts'
+import { auditSums } from './judge-legs.ts'
 import { rowDifferences } from './stored-rows.ts'
 
 /**
@@ -105,13 +106,37 @@ async function judgeEntries(
     (tryToMake(() => entriesOf(payment)) ?? []).map((entry) => ({ payment, entry })),
   )
   const items = await deps.table.getMany(entries.map(({ entry }) => entryKey(clientId, entry)))
-  return entries.map(({ payment: { paymentId }, entry }, at) => ({
+  const derived = entries.map(({ payment: { paymentId }, entry }, at) => ({
     paymentId,
     differences:
       items[at] === undefined
         ? compare('entry', entry.entryId, `a ${entry.type} of payment ${paymentId}`, 'missing')
         : rowDifferences('entry', entry.entryId, entryRow(entry), items[at]),
   }))
+  const stored = Map.groupBy(
+    entries.flatMap(({ payment }, at) => {
+      const item = items[at]
+      const entry = item && tryToMake(() => parseEntry(item))
+      return entry ? [{ payment, entry }] : []
+    }),
+    ({ payment }) => payment,
+  )
+  // A missing or unreadable entry is a difference of its own.
+  const whole = payments.filter(
+    (payment) =>
+      (stored.get(payment) ?? []).length ===
+      entries.filter((one) => one.payment === payment).length,
+  )
+  return [
+    ...derived,
+    ...whole.map((payment) => ({
+      paymentId: payment.paymentId,
+      differences: auditSums(
+        payment,
+        (stored.get(payment) ?? []).map(({ entry }) => entry),
+      ),
+    })),
+  ]
 }
 
 /** A pointer is written before its payment becomes visible, so an old one is read eventually. */
