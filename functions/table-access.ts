@@ -47,7 +47,7 @@ export const JOURNAL_READ: TableAccess = { Query: ['JOURNAL'] }
 export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
   GetItem: ['AUDIT', 'CLIENT'],
   BatchGetItem: ['SETTLEMENT'],
-  PutItem: ['AUDIT', 'SETTLEMENT', 'SUSPENSE', 'VERDICT'],
+  PutItem: ['AUDIT', 'SETTLEMENT', 'SUSPENSE'],
   indexes: ['by-open'],
 })
 
@@ -163,7 +163,6 @@ export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
   GetItem: ['NOTED'],
   BatchGetItem: ['APIKEY', 'SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
-  UpdateItem: ['VERDICT'],
 })
 
 export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDING, {

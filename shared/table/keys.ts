@@ -204,7 +204,7 @@ export function settlementKey(settlementId: SettlementId) {
   return itemKey('SETTLEMENT', settlementId)
 }
 
-/** The audit result of a client or a settlement, in a partition without money. */
+/** The audit result of a client or of the gateway, in a partition without money. */
 export function verdictKey(subject: string) {
   return itemKey('VERDICT', subject)
 }

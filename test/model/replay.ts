@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { handler as getBooks } from '../../functions/admin/get-books.ts'
 import { auditGateway } from '../../shared/audit/audit-gateway.ts'
-import { auditLedger } from '../../shared/audit/run-audits.ts'
+import { auditLedger } from '../../shared/audit/audit-client.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { bookDay } from '../../shared/journal/day-totals.ts'
 import {
