@@ -119,9 +119,10 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   finance('recount-ledger', RECOUNTING, { secrets: ['read-provider'], timeoutSeconds: 300 }),
   look(
     'get-books',
-    allAccess(ALL_CLIENTS, JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), {
-      GetItem: ['CLIENT', 'LEDGER'],
-      Query: ['HOUSE'],
+    allAccess(ALL_CLIENTS, JOURNAL_READ, listOf('SETTLEMENT', 'by-owner', 'by-status'), {
+      GetItem: ['CLIENT', 'VERDICT'],
+      BatchGetItem: ['SUSPENSE'],
+      Query: ['AUDIT', 'HOUSE', 'LEDGER'],
     }),
     { secrets: ['read-provider'], timeoutSeconds: 300, memoryMb: 1_769 },
   ),
