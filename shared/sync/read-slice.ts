@@ -14,7 +14,7 @@ import {
 } from '../provider/provider.ts'
 import type { callBudget } from '../provider/quota-store.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
-import { closeSuspense, findSuspenseByIds } from '../suspense/suspense-store.ts'
+import { bookOnSuspense, findSuspenseByIds } from '../suspense/suspense-store.ts'
 import { addMs, later, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import { noteOpenTransaction, type Slice } from './job-store.ts'
 import type { KeptPosition } from './kept-position.ts'
@@ -232,7 +232,7 @@ async function closeCreditedMoney(deps: TableDeps, postings: readonly Posting[])
     const isHeld = item.kind === 'money' && item.status === 'open'
     // The books hold money whose own row was booked on the item: a person must look at it.
     if (!isHeld || item.providerMinor !== undefined) continue
-    await deps.table.write(closeSuspense(item, { status: 'resolved', resolution: 'credited' }))
+    await deps.table.write(bookOnSuspense(item, { status: 'resolved', resolution: 'credited' }))
   }
 }
 
