@@ -1,6 +1,6 @@
 import type { StoreDeps } from '../deps.ts'
 import type { Legs } from '../journal/entry.ts'
-import { type HouseEntry, newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
+import { type HouseEntry, newHouseEntry, onOpenDay, putHouseEntry } from '../journal/house-store.ts'
 import { less, type Minor, plus, smaller, ZERO } from '../money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { reportSuspense, type SuspenseDeps } from '../suspense/record-suspense.ts'
@@ -25,8 +25,8 @@ export function houseRowOf({
 
 /** The row belongs to the house until an operator assigns it. */
 export function bookUnmatchedRow(deps: StoreDeps, row: HouseRow) {
-  return deps.table.transact(
-    putHouseEntry(newHouseEntry({ ...row, type: 'unmatched', postedAt: deps.now() })),
+  return onOpenDay(deps, (postedAt) =>
+    deps.table.transact(putHouseEntry(newHouseEntry({ ...row, type: 'unmatched', postedAt }))),
   )
 }
 
@@ -39,16 +39,20 @@ export async function bookWithFinding(
   row: HouseRow,
   finding: Suspense,
 ) {
-  const entry = putHouseEntry(newHouseEntry({ ...row, type: 'unmatched', postedAt: deps.now() }))
-  const outcome = await deps.table.transact({ ...entry, ...putSuspense(finding) })
+  const outcome = await onOpenDay(deps, (postedAt) => {
+    const entry = putHouseEntry(newHouseEntry({ ...row, type: 'unmatched', postedAt }))
+    return deps.table.transact({ ...entry, ...putSuspense(finding) })
+  })
   if (outcome.applied) await reportSuspense(deps, finding)
   else if (outcome.refusedBy === 'suspense') await bookUnmatchedRow(deps, row)
 }
 
 /** The amount moves from the provider's account to our bank, and the house pays the fee. */
 export function bookWithdrawal(deps: StoreDeps, row: HouseRow, bankMinor: Minor) {
-  return deps.table.transact(
-    putHouseEntry(newHouseEntry({ ...row, type: 'withdrawal', bankMinor, postedAt: deps.now() })),
+  return onOpenDay(deps, (postedAt) =>
+    deps.table.transact(
+      putHouseEntry(newHouseEntry({ ...row, type: 'withdrawal', bankMinor, postedAt })),
+    ),
   )
 }
 
@@ -91,15 +95,11 @@ async function bookOnItem(
     const booking = plan(item)
     if (booking === undefined) return item
     const { set, ...fields } = booking
-    const entry = newHouseEntry({
-      ...row,
-      postedAt: deps.now(),
-      suspenseId: item.suspenseId,
-      ...fields,
-    })
-    const outcome = await deps.table.transact({
-      item: set && bookOnSuspense(item, set),
-      ...putHouseEntry(entry),
+    const { suspenseId } = item
+    const itemStep = set && bookOnSuspense(item, set)
+    const outcome = await onOpenDay(deps, (postedAt) => {
+      const entry = newHouseEntry({ ...row, postedAt, suspenseId, ...fields })
+      return deps.table.transact({ item: itemStep, ...putHouseEntry(entry) })
     })
     if (outcome.applied || outcome.refusedBy === 'houseEntry') return item
     item = await findSuspense(deps, suspense.suspenseId)

@@ -45,7 +45,10 @@ export async function auditHouse(
 ): Promise<readonly HouseDifference[] | 'unstable'> {
   const { entries, totals, differences } = await readHouse(deps)
   const found = [
-    ...withClient(undefined, [...differences, ...compareTotals(entries, totals)]),
+    ...withClient(undefined, [
+      ...differences,
+      ...compareTotals(entries, totals, bookDay(deps.now())),
+    ]),
     ...(await auditItems(deps, entries, await readNotes(deps, clientId))),
   ]
   if (found.length === 0) return found
@@ -100,6 +103,7 @@ function startOfDay(day: string): Timestamp {
 function compareTotals(
   entries: readonly HouseEntry[],
   totals: readonly Item[],
+  today: string,
 ): readonly Difference[] {
   const expected = Map.groupBy(entries, ({ postedAt, type }) => `${bookDay(postedAt)}#${type}`)
   const found = new Map(totals.map((total) => [String(total['sk']), total]))
@@ -110,7 +114,9 @@ function compareTotals(
     const sums = HOUSE_SIDES.map(
       (side) => [side, rows.reduce((sum, row) => sum + row[side], 0)] as const,
     )
-    const total = { type, day, ...Object.fromEntries(sums), count: rows.length }
+    // Only a day that is over is closed.
+    const { closed } = day !== undefined && day < today ? Object(found.get(name)) : {}
+    const total = { type, day, ...Object.fromEntries(sums), count: rows.length, closed }
     return rowDifferences('house_total', name, total, found.get(name))
   })
 }
