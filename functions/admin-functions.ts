@@ -10,6 +10,7 @@ import {
 import {
   ADJUSTING,
   ALL_CLIENTS,
+  APPROVED,
   AUDITING,
   BALANCE,
   BULK_REDELIVERING,
@@ -27,10 +28,11 @@ import {
   TIMELINE,
 } from './table-access.ts'
 
-const [look, support, finance, admin] = [
+const [look, support, finance, approve, admin] = [
   actionOf('look'),
   actionOf('support'),
   actionOf('finance'),
+  actionOf('approve'),
   actionOf('admin'),
 ]
 
@@ -102,12 +104,13 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   finance('mark-settlement-paid', PAYING_OUT, { timeoutSeconds: 300 }),
   finance(
     'accept-difference',
-    allAccess(RECORDING, { GetItem: ['CLIENT', 'VERDICT'], Query: ['AUDIT'] }),
+    allAccess(RECORDING, APPROVED, { GetItem: ['CLIENT', 'VERDICT'], Query: ['AUDIT'] }),
   ),
+  approve('approve', allAccess(RECORDING, { PutItem: ['APPROVAL'] })),
   finance('mark-settlement-failed', changeOf('SETTLEMENT')),
   finance(
     'recredit-settlement',
-    allAccess(changeOf('SETTLEMENT'), {
+    allAccess(changeOf('SETTLEMENT'), APPROVED, {
       GetItem: ['LEDGER'],
       PutItem: ['JOURNAL'],
       UpdateItem: ['LEDGER'],
@@ -135,7 +138,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   finance(
     'resolve-suspense',
-    allAccess(changeOf('SUSPENSE'), { PutItem: ['JOURNAL'], UpdateItem: ['HOUSE'] }),
+    allAccess(changeOf('SUSPENSE'), APPROVED, { PutItem: ['JOURNAL'], UpdateItem: ['HOUSE'] }),
   ),
 ]
 

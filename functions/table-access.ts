@@ -19,6 +19,9 @@ export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE_PAYMENT, {
 /** Appends an audit record to its subject's chain. No function may update or delete a record. */
 export const RECORDING: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
 
+/** Uses up an approval, in the action's own transaction. Only `approve` puts one. */
+export const APPROVED: TableAccess = { GetItem: ['APPROVAL'], UpdateItem: ['APPROVAL'] }
+
 /**
  * Posts a payment or moves its money: payment, shard, entries. No function may update or delete an
  * entry.
@@ -30,9 +33,10 @@ const POSTING: TableAccess = {
   ConditionCheckItem: ['LEDGER'],
 }
 
-export const ADJUSTING: TableAccess = allAccess(RECORDING, {
+export const ADJUSTING: TableAccess = allAccess(RECORDING, APPROVED, {
   GetItem: ['ADJUSTMENT', 'CLIENT', 'JOURNAL', 'LEDGER'],
   BatchGetItem: ['JOURNAL'],
+  Query: ['ADJUSTMENT', 'LEDGER'],
   PutItem: ['ADJUSTMENT', 'JOURNAL'],
   UpdateItem: ['HOUSE', 'LEDGER'],
 })
@@ -142,7 +146,7 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
 
 /** Of a payment whose id does not fit its client it looks for the client. */
 const SETTLEMENT_AUDIT: TableAccess = allAccess(ALL_CLIENTS, {
-  GetItem: ['AUDIT', 'CLIENT', 'VERDICT'],
+  GetItem: ['APPROVAL', 'AUDIT', 'CLIENT', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
   Query: ['ADJUSTMENT', 'AUDIT', 'JOURNAL', 'LEDGER'],
   indexes: ['by-owner'],
@@ -161,7 +165,7 @@ export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
   GetItem: ['NOTED'],
   BatchGetItem: ['APIKEY', 'SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
-  UpdateItem: ['VERDICT'],
+  UpdateItem: ['HOUSE', 'VERDICT'],
 })
 
 export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDING, {

@@ -11,6 +11,9 @@ type Row = readonly [functions: string, attributes: string]
  */
 const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   APIKEY: [['revoke-api-key', 'client_id revoked_at']],
+  APPROVAL: [
+    ['accept-difference recredit-settlement adjust-ledger resolve-suspense', 'at until used_at'],
+  ],
   CLIENT: [
     [
       'update-client',
@@ -46,9 +49,10 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
     ['erase-customer', 'body'],
   ],
   HOUSE: [
+    ['audit-client audit-ledger', 'closed day type'],
     [
       'sync-provider-transactions sync-slices adjust-ledger resolve-suspense',
-      'bank_minor count day house_minor provider_minor suspense_minor type',
+      'bank_minor closed count day house_minor provider_minor suspense_minor type',
     ],
   ],
   LEDGER: [
@@ -68,7 +72,7 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
       `closed_until count_cancelled count_expired count_failed count_pending count_succeeded
         credited_at credited_minor written_off_minor`,
     ],
-    ['mark-settlement-paid', 'changed_at in_settlement_minor paid_out_minor'],
+    ['mark-settlement-paid', 'changed_at closed_until in_settlement_minor paid_out_minor'],
     ['recredit-settlement', 'available_minor changed_at closed_until in_settlement_minor'],
     ['adjust-ledger', 'closed_until credited_at credited_minor written_off_minor'],
     [

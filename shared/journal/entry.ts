@@ -31,6 +31,13 @@ export const ENTRY_SIDES = [...CLIENT_SIDES, ...HOUSE_SIDES] as const
 
 export const SidesSchema = v.object(v.entriesFromList(ENTRY_SIDES, MinorSchema))
 
+/** The sums of a failed settlement, which its `recredit` carries into the next settlement. */
+export const CarriedSchema = v.object({
+  ...v.entriesFromList(CLIENT_SIDES, MinorSchema),
+  paymentCount: v.number(),
+  unprovenMinor: MinorSchema,
+})
+
 /** Immutable, and written once in the transaction that moves the client's money. */
 export const EntrySchema = v.object({
   entryId: UuidSchema,
@@ -40,12 +47,10 @@ export const EntrySchema = v.object({
   postedAt: TimestampSchema,
   ...v.entriesFromList(ENTRY_SIDES, v.optional(MinorSchema, ZERO)),
   paymentId: v.optional(PaymentIdSchema),
-  /** Of a `recredit`: the failed settlement, and its number of payments. */
+  /** Of a `recredit`, whose own figures are zero. Only sums of settlements add what it carries. */
   recreditedSettlementId: v.optional(SettlementIdSchema),
-  paymentCount: v.optional(v.number()),
-  /**
-   * Of a `late_row`: its payment's net and position. Of a `recredit`: the proven part of its net.
-   */
+  carried: v.optional(CarriedSchema),
+  /** Of a `late_row`: its payment's net and position. */
   provenMinor: v.optional(MinorSchema),
   provenEligibleAt: v.optional(TimestampSchema),
   /** Of an adjustment; only operators see it. */
@@ -78,6 +83,7 @@ export function houseOf({
 /** Adds the house side. Throws unless gross - fee - markup is net. */
 export function newEntry(entry: NewEntry): Entry {
   assertBalanced(entry)
+  if (entry.carried) assertBalanced(entry.carried)
   const { providerMinor = ZERO, bankMinor = ZERO, suspenseMinor = ZERO } = entry
   const whole = { ...entry, providerMinor, bankMinor, suspenseMinor }
   return { ...whole, houseMinor: houseOf(whole) }
@@ -105,11 +111,17 @@ export function isBalanced(entry: Entry): boolean {
 
 /** Entries with zeros for the client are neither shown to merchants nor counted. */
 export function isForClient(entry: Entry): boolean {
-  return CLIENT_SIDES.some((side) => entry[side] !== 0)
+  return entry.carried !== undefined || CLIENT_SIDES.some((side) => entry[side] !== 0)
 }
 
-export function paymentCountOf({ type, paymentCount }: Entry): number {
-  return type === 'payment' ? 1 : type === 'recredit' ? (paymentCount ?? 0) : 0
+export function paymentCountOf({ type, carried }: Entry): number {
+  return type === 'payment' ? 1 : (carried?.paymentCount ?? 0)
+}
+
+/** The client's figures that a settlement adds: of a re-credit what it carries. */
+export function settledFigures(entry: Entry): Figures {
+  const { grossMinor, feeMinor, markupMinor, netMinor } = entry.carried ?? entry
+  return { grossMinor, feeMinor, markupMinor, netMinor }
 }
 
 /** Every field with a value, in the order of names: equal records have equal texts. */

@@ -18,6 +18,7 @@ export type Key = { readonly pk: string; readonly sk: string }
 export const PARTITIONS = [
   'ADJUSTMENT',
   'APIKEY',
+  'APPROVAL',
   'AUDIT',
   'CLIENT',
   'DELIVERY',
@@ -70,6 +71,11 @@ function pkOf(partition: Partition, ...id: readonly (string | number)[]): string
 /** Hashed, so that the table never contains a usable API key. */
 export function apiKeyKey(keyHash: string) {
   return itemKey('APIKEY', keyHash)
+}
+
+/** `approvalId`: of an action and its subject (operator/approval-store.ts). */
+export function approvalKey(approvalId: string) {
+  return itemKey('APPROVAL', approvalId)
 }
 
 export function endpointsPk(clientId: ClientId) {

@@ -143,7 +143,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'its payment, settlement or adjustment',
       ...words('type posted_at gross_minor fee_minor markup_minor net_minor'),
       ...words('provider_minor bank_minor suspense_minor house_minor payment_id'),
-      ...words('recredited_settlement_id payment_count proven_minor proven_eligible_at'),
+      ...words('recredited_settlement_id carried proven_minor proven_eligible_at'),
       ...words('provider_transaction_id provider_settled_at external_reference method'),
       ...words('channel_code paid_at adjustment_reference'),
     ],
@@ -167,6 +167,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'the entries of its day',
       ...words('provider_minor bank_minor suspense_minor house_minor count'),
     ],
+    ['changing', 'the audit of the gateway: after the day, for good', 'closed'],
   ],
   adjustment: [
     ['derived', 'its key', 'client_id', 'reference'],
@@ -175,6 +176,10 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'its adjust-ledger',
       ...words('kind amount_minor provider_transaction_id notes entry_id eligible_at'),
     ],
+  ],
+  approval: [
+    ['trail', 'the last approve of its subject', ...words('action payload operator at until')],
+    ['changing', 'the action, once: from its approval to its end', 'used_at'],
   ],
   settlement: [
     ['derived', 'its key, its client and its kind', 'settlement_id', 'client_id', ...INDEXED],

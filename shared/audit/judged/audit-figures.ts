@@ -89,8 +89,9 @@ async function auditUnsettled(deps: JudgeDeps, books: ClientBooks) {
   const seenPayments = new Set<Payment>()
   const { read, itemOf } = readingInto(differences)
   for await (const { entries } of entryPages(deps, { ...books.unsettled, read })) {
-    for (const { type, netMinor, paymentId } of entries) {
-      sums[type === 'recredit' ? 'recreditedMinor' : 'netMinor'] += netMinor
+    for (const { type, netMinor, carried, paymentId } of entries) {
+      sums.netMinor += netMinor
+      sums.recreditedMinor += carried?.netMinor ?? 0
       if (type === 'written_off') sums.writtenOffMinor += netMinor
       const payment = openPayments.get(paymentId)
       if (payment) seenPayments.add(payment)

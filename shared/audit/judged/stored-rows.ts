@@ -18,6 +18,7 @@ import { entryRow, parseEntry } from '../../journal/entry-store.ts'
 import { HouseEntrySchema, HouseTotalSchema, rowDayOf } from '../../journal/house-store.ts'
 import { ShardSchema, shardRow } from '../../ledger/shard-store.ts'
 import { WindowSchema } from '../../ledger/window-store.ts'
+import { ApprovalSchema, approvalIdOf } from '../../operator/approval-store.ts'
 import {
   AuditHeadSchema,
   AuditRecordSchema,
@@ -95,6 +96,10 @@ const KINDS: Readonly<Record<string, Remake>> = {
       keys.shardKey(ownerOf(item), number),
       shardRow(v.parse(ShardSchema, { ...item, number })),
     )
+  },
+  approval: (item) => {
+    const approval = v.parse(ApprovalSchema, item)
+    return row(keys.approvalKey(approvalIdOf(approval)), approval)
   },
   window: (item) => row(keys.windowKey(ownerOf(item)), v.parse(WindowSchema, item)),
   entry: (item) => {

@@ -33,6 +33,12 @@ export const EntryDtoSchema = v.object({
   xendit_fee_minor: amount("The provider's actual fee."),
   hexolus_markup_minor: amount("The gateway's markup."),
   client_net_minor: amount('Your credit by this entry: notional less fee and markup.'),
+  carried_minor: v.optional(
+    amount(
+      'Only for a `recredit` in the balance: the net that it moves from a failed settlement to ' +
+        'the next. Its other figures are zero there.',
+    ),
+  ),
 })
 
 function time(text: string) {

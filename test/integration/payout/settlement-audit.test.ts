@@ -15,6 +15,7 @@ import { OPERATOR } from '../../support/operator-actions.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, failingOn, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { withApproval } from '../../support/with-approval.ts'
 import {
   aRecordedSettlement,
   differenceOf,
@@ -126,7 +127,7 @@ describe('the differences that audits have found', () => {
     await noteDifferences(deps, client, 'payments 1', hundredDifferences)
     const acceptance = { clientId: client.clientId, operator: OPERATOR, notes: 'x' }
     for (const difference of hundredDifferences)
-      await acceptDifference(deps, { ...acceptance, difference })
+      await withApproval(deps, () => acceptDifference(deps, { ...acceptance, difference }))
     const standingAfterAccept = await noteDifferences(deps, client, 'payments 2', extraDifference)
 
     expect([standingAfterRepair, standingAfterAccept]).toMatchObject([
