@@ -39,6 +39,7 @@ export const ADJUSTING: TableAccess = allAccess(RECORDING, APPROVED, {
   Query: ['ADJUSTMENT', 'LEDGER'],
   PutItem: ['ADJUSTMENT', 'JOURNAL'],
   UpdateItem: ['HOUSE', 'LEDGER'],
+  ConditionCheckItem: ['JOURNAL'],
 })
 
 /** All clients, by the keys of their register. */
@@ -131,6 +132,7 @@ export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   BatchGetItem: ['JOURNAL', 'PAYMENT'],
   PutItem: ['SYNC'],
   UpdateItem: ['HOUSE', 'SYNC'],
+  ConditionCheckItem: ['JOURNAL'],
   indexes: ['by-due'],
 })
 

@@ -52,7 +52,8 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
     ['audit-client audit-ledger', 'closed day type'],
     [
       'sync-provider-transactions sync-slices adjust-ledger resolve-suspense',
-      'bank_minor closed count day house_minor provider_minor suspense_minor type',
+      `bank_minor closed cost_minor count day other_minor provider_minor suspense_minor
+        transit_minor type`,
     ],
   ],
   LEDGER: [
@@ -120,15 +121,15 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
       'settle-client trigger-settlement',
       `erased_at fee_status final_fee is_void late_row_at money_version movements net_minor
         open_at posted_at provider_fee_minor provider_settled_at reversal status
-        taken_back_minor transaction_id transaction_minor voided_open`,
+        taken_back_minor transaction_contradicts transaction_id transaction_minor voided_open`,
     ],
     [
       'sync-provider-transactions sync-slices',
       `credited_provider_payment_id due_at ended_at ended_by erased_at expiry_started_at
         failure_reason fee_status final_fee id is_void late_row_at money_version movements
         net_minor open_at paid_at posted_at provider_fee_minor provider_settled_at
-        remembered_provider_payment_ids reversal slot status taken_back_minor transaction_id
-        transaction_minor ttl voided_open work`,
+        remembered_provider_payment_ids reversal slot status taken_back_minor
+        transaction_contradicts transaction_id transaction_minor ttl voided_open work`,
     ],
     ['erase-customer', 'attempt details erased_at lease_until money_version request status'],
     [
@@ -136,7 +137,8 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
       `credited_provider_payment_id due_at ended_at ended_by erased_at expiry_started_at
         failure_reason fee_status final_fee is_void late_row_at money_version movements
         net_minor open_at paid_at posted_at provider_fee_minor provider_settled_at reversal
-        slot status taken_back_minor transaction_id transaction_minor voided_open work`,
+        slot status taken_back_minor transaction_contradicts transaction_id transaction_minor
+        voided_open work`,
     ],
   ],
   QUOTA: [
@@ -183,10 +185,10 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
     [
       'sync-provider-transactions sync-slices',
       `amount_minor cause client_id created_at due_at entity id is_void kind listed_at owner
-        payment_id posted_minor provider provider_minor provider_payment_id refunded_minor
-        resolution slot status suspense_id work`,
+        payment_id provider provider_minor provider_payment_id refunded_minor resolution slot
+        status suspense_id work`,
     ],
-    ['resolve-suspense', 'is_void notes posted_minor refunded_minor resolution status'],
+    ['resolve-suspense', 'is_void notes provider_minor refunded_minor resolution status'],
   ],
   SYNC: [
     [

@@ -26,6 +26,7 @@ import {
   bookOfPayout,
   FIGURES,
   figureOf,
+  problemsIn,
   unequalSides,
   withDebts,
 } from './book.ts'
@@ -113,15 +114,9 @@ function lineOf(owner: string, checked: CheckedBook) {
   }
 }
 
-/** The trial balance of a book, and what its sources disagree on. */
+/** What does not add up in a book, and what its sources disagree on. */
 function problemsOf({ book, differences }: CheckedBook): readonly Difference[] {
-  const sumOf = (...names: readonly string[]) =>
-    names.reduce((sum, name) => plus(sum, figureOf(book, name)), ZERO)
-  const claims = sumOf('clients', 'in_suspense', 'house')
-  return [
-    ...compare('trial balance', 'provider + bank', claims, sumOf('at_provider', 'at_bank')),
-    ...differences,
-  ]
+  return [...problemsIn(book), ...differences]
 }
 
 /** An entry is eligible at most a day after it was posted, on any clock. */

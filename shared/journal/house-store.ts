@@ -1,14 +1,15 @@
 import * as v from 'valibot'
 import { chunks, mapInChunks } from '../chunks.ts'
 import type { StoreDeps, TableDeps } from '../deps.ts'
-import { MinorSchema, ZERO } from '../money.ts'
+import { PaymentIdSchema } from '../ids.ts'
+import { MinorSchema, minor, ZERO } from '../money.ts'
 import { HOUSE_TOTALS_PK, houseDayPk, houseEntryKey, houseTotalKey } from '../table/keys.ts'
 import { queryAll } from '../table/list-items.ts'
-import { absent, isNew, put, type Step, update } from '../table/step.ts'
+import { absent, guard, isNew, put, type Step, update } from '../table/step.ts'
 import type { TransactOutcome } from '../table/table.ts'
 import { addMs, DAY_MS, later, type Timestamp, TimestampSchema } from '../time.ts'
 import { bookDay, endOfBookDay } from './day-totals.ts'
-import { HOUSE_SIDES, houseOf, type Legs } from './entry.ts'
+import { assertEqualSides, HOUSE_SIDES, type Legs, NO_LEGS } from './entry.ts'
 
 /** Movements of money that belongs to no client, or to no client yet (design section 12). */
 export const HOUSE_ENTRY_TYPES = [
@@ -16,8 +17,11 @@ export const HOUSE_ENTRY_TYPES = [
   'suspense_resolved',
   'suspense_refunded',
   'unmatched',
+  'topup',
   'withdrawal',
   'correction',
+  'reversal',
+  'adjustment',
 ] as const
 export type HouseEntryType = (typeof HOUSE_ENTRY_TYPES)[number]
 
@@ -28,24 +32,27 @@ export const HouseEntrySchema = v.object({
   rowAt: TimestampSchema,
   postedAt: TimestampSchema,
   ...v.entriesFromList(HOUSE_SIDES, v.optional(MinorSchema, ZERO)),
+  /** Of `unmatched`: what the row shows, for a refund that an operator makes of it. */
+  amountMinor: v.optional(MinorSchema),
+  feeMinor: v.optional(MinorSchema),
   suspenseId: v.optional(v.string()),
   /**
    * Of a `correction`: whose entry has the other side. Of `suspense`: whose payment it is, if
    * known.
    */
   clientId: v.optional(v.string()),
+  /** Of a `correction`: the payment whose refund the row became. */
+  paymentId: v.optional(PaymentIdSchema),
 })
 export type HouseEntry = v.InferOutput<typeof HouseEntrySchema>
 
-/** Adds the house side: provider + bank = suspense + house. */
-export function newHouseEntry({
-  providerMinor = ZERO,
-  bankMinor = ZERO,
-  suspenseMinor = ZERO,
-  ...entry
-}: Omit<HouseEntry, (typeof HOUSE_SIDES)[number]> & Partial<Legs>): HouseEntry {
-  const legs = { providerMinor, bankMinor, suspenseMinor }
-  return { ...entry, ...legs, houseMinor: houseOf({ ...legs, netMinor: ZERO }) }
+const LegsSchema = v.object(v.entriesFromList(HOUSE_SIDES, MinorSchema))
+
+/** An absent leg is zero. Throws unless provider + bank + transit = suspense + cost + other. */
+export function newHouseEntry(entry: Omit<HouseEntry, keyof Legs> & Partial<Legs>): HouseEntry {
+  const whole = { ...NO_LEGS, ...entry }
+  assertEqualSides(whole)
+  return whole
 }
 
 /**
@@ -56,16 +63,14 @@ export function putHouseEntry(entry: HouseEntry): {
   readonly houseEntry: Step
   readonly houseTotal: Step
 } {
-  const { type, transactionId, postedAt, providerMinor, bankMinor, suspenseMinor, houseMinor } =
-    entry
+  const { type, transactionId, postedAt } = entry
+  const { providerMinor, bankMinor, transitMinor, suspenseMinor, costMinor, otherMinor } = entry
+  const legs = { providerMinor, bankMinor, transitMinor, suspenseMinor, costMinor, otherMinor }
   return {
     houseEntry: put(houseEntryKey(rowDayOf(entry), transactionId, type), entry, isNew),
     houseTotal: update(
       houseTotalKey(bookDay(postedAt), type),
-      {
-        add: { providerMinor, bankMinor, suspenseMinor, houseMinor, count: 1 },
-        setIfAbsent: { type, day: bookDay(postedAt) },
-      },
+      { add: { ...legs, count: 1 }, setIfAbsent: { type, day: bookDay(postedAt) } },
       absent('closed'),
     ),
   }
@@ -119,6 +124,37 @@ function closeHouseTotal(day: string, type: HouseEntryType): Step {
   return update(houseTotalKey(day, type), { set: { closed: true }, setIfAbsent: { type, day } })
 }
 
+type Undoing = Pick<HouseEntry, 'postedAt' | 'clientId' | 'paymentId'>
+
+/**
+ * An operator takes a row over, once: every leg of its entry is undone. Refused when the row was
+ * taken over or booked back before.
+ */
+export function takeOverRow(entry: HouseEntry, by: Undoing) {
+  return {
+    ...putHouseEntry(undoing(entry, 'correction', by)),
+    notBookedBack: guard(keyBeside(entry, 'reversal'), isNew),
+  }
+}
+
+/** The row is void: every leg of its entry is undone. Refused when it was taken over meanwhile. */
+export function bookBack(entry: HouseEntry, by: Undoing) {
+  return {
+    ...putHouseEntry(undoing(entry, 'reversal', by)),
+    notTakenOver: guard(keyBeside(entry, 'correction'), isNew),
+  }
+}
+
+function undoing(entry: HouseEntry, type: HouseEntryType, by: Undoing): HouseEntry {
+  const { transactionId, rowAt } = entry
+  const legs = Object.fromEntries(HOUSE_SIDES.map((side) => [side, minor(-entry[side])]))
+  return newHouseEntry({ transactionId, rowAt, type, ...by, ...v.parse(LegsSchema, legs) })
+}
+
+function keyBeside(entry: HouseEntry, type: HouseEntryType) {
+  return houseEntryKey(rowDayOf(entry), entry.transactionId, type)
+}
+
 export function rowDayOf({ rowAt }: Pick<HouseEntry, 'rowAt'>): string {
   return rowAt.slice(0, 10)
 }
@@ -129,7 +165,7 @@ const DAYS_LOOKED_AT = 400
 const DAYS_AT_ONCE = 50
 
 /** Rows that an operator may take over into a client's journal: they belong to no client. */
-const OPEN_TYPES = ['unmatched', 'withdrawal'] as const satisfies readonly HouseEntryType[]
+const OPEN_TYPES = ['unmatched', 'topup', 'withdrawal'] as const satisfies readonly HouseEntryType[]
 
 /** A key has the row's day: days are read from tomorrow backwards. */
 export async function findUnclaimedRow(
@@ -145,9 +181,24 @@ export async function findUnclaimedRow(
       OPEN_TYPES.map((type) => houseEntryKey(day, transactionId, type)),
     )
     const found = (await deps.table.getMany(keys)).find((item) => item !== undefined)
-    if (found) return v.parse(HouseEntrySchema, found)
+    if (found === undefined) continue
+    const entry = v.parse(HouseEntrySchema, found)
+    return (await deps.table.get(keyBeside(entry, 'reversal'))) ? undefined : entry
   }
   return undefined
+}
+
+/** What the house has booked of one row. */
+export async function bookedRow(
+  deps: TableDeps,
+  row: Pick<HouseEntry, 'transactionId' | 'rowAt'>,
+): Promise<Partial<Record<HouseEntryType, HouseEntry>>> {
+  const types = [...OPEN_TYPES, 'suspense_refunded', 'correction', 'reversal'] as const
+  const keys = types.map((type) => houseEntryKey(rowDayOf(row), row.transactionId, type))
+  const entries = (await deps.table.getMany(keys)).map((item) =>
+    v.parse(v.optional(HouseEntrySchema), item),
+  )
+  return Object.fromEntries(entries.flatMap((entry) => (entry ? [[entry.type, entry]] : [])))
 }
 
 /** Whether the house has booked the row, for an operator to decide about. */
@@ -155,8 +206,8 @@ export async function isLeftToOperator(
   deps: TableDeps,
   row: Pick<HouseEntry, 'transactionId' | 'rowAt'>,
 ): Promise<boolean> {
-  const keys = OPEN_TYPES.map((type) => houseEntryKey(rowDayOf(row), row.transactionId, type))
-  return (await deps.table.getMany(keys)).some((item) => item !== undefined)
+  const booked = await bookedRow(deps, row)
+  return OPEN_TYPES.some((type) => booked[type] !== undefined)
 }
 
 export const HouseTotalSchema = v.object({

@@ -6,14 +6,14 @@ import { findEntry, putEntry } from '../journal/entry-store.ts'
 import {
   findUnclaimedRow,
   type HouseEntry,
-  newHouseEntry,
   onOpenDay,
-  putHouseEntry,
+  takeOverRow,
 } from '../journal/house-store.ts'
+import { adjustmentLegs } from '../journal/legs.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
 import { adjustCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
-import { atLeastZero, less, type Minor, plus, ZERO } from '../money.ts'
+import { atLeastZero, less, plus, ZERO } from '../money.ts'
 import { type Approvable, requireApproval, type UsedApproval } from '../operator/approval-store.ts'
 import { findAuditHead, type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Steps } from '../table/table.ts'
@@ -72,10 +72,11 @@ export async function adjustLedger(
       return { adjusted, ...(await recordChange(deps, { ...record, head }, steps)) }
     })
     if (outcome.applied) return outcome.adjusted
-    if (outcome.refusedBy !== 'houseEntry' || row === undefined) continue
+    const isTaken = outcome.refusedBy === 'houseEntry' || outcome.refusedBy === 'notBookedBack'
+    if (!isTaken || row === undefined) continue
     throw new GatewayError(
       'conflict',
-      `provider transaction ${row.transactionId} was taken over by another correction`,
+      `provider transaction ${row.transactionId} was taken over, or is void, by now`,
       {
         actionHint:
           'A row is taken over once. Write another correction without provider_transaction_id.',
@@ -191,18 +192,12 @@ function planAdjustment(
   const { clientId, kind, amountMinor, reference, providerTransactionId } = input
   const entryId = derivedUuid('adjustment', clientId, reference)
   const adjustment: Adjustment = { ...figures, entryId, eligibleAt: postedAt }
-  const entry = adjustmentEntry(adjustment, row?.providerMinor)
-  const houseRow = row && {
-    transactionId: row.transactionId,
-    rowAt: row.rowAt,
-    providerMinor: less(ZERO, row.providerMinor),
-  }
+  const entry = adjustmentEntry(adjustment, row)
   const writeOff = { readMinor: window.writtenOffMinor, addMinor: amountMinor, postedAt }
   const steps: Steps<string> = {
     adjustment: putAdjustment(adjustment),
     approval: approval?.step,
-    ...(houseRow &&
-      putHouseEntry(newHouseEntry({ ...houseRow, type: 'correction', postedAt, clientId }))),
+    ...(row && takeOverRow(row, { postedAt, clientId })),
     ledger: adjustCredit(clientId, amountMinor, postedAt),
     window: kind === 'written_off' ? writeOffInWindow(clientId, writeOff) : undefined,
     entry: putEntry(clientId, entry),
@@ -221,8 +216,11 @@ function planAdjustment(
   return { adjusted: { adjustment, entry }, record, steps }
 }
 
-/** `providerMinor`: of a row that the adjustment takes over from the house. */
-export function adjustmentEntry(adjustment: Adjustment, providerMinor: Minor | undefined): Entry {
+/** `row`: what the adjustment takes over from the house. */
+export function adjustmentEntry(
+  adjustment: Adjustment,
+  row: Pick<HouseEntry, 'providerMinor'> | undefined,
+): Entry {
   const { entryId, kind, amountMinor, reference, providerTransactionId, eligibleAt } = adjustment
   return newEntry({
     entryId,
@@ -230,8 +228,7 @@ export function adjustmentEntry(adjustment: Adjustment, providerMinor: Minor | u
     eligibleAt,
     postedAt: eligibleAt,
     ...figuresOf(amountMinor, ZERO, ZERO),
-    providerMinor,
-    bankMinor: kind === 'recovered' ? amountMinor : ZERO,
+    ...adjustmentLegs(kind, amountMinor, row),
     adjustmentReference: reference,
     providerTransactionId,
   })
@@ -247,7 +244,8 @@ export function toAdjustmentDto({ adjustment, entry }: AdjustmentResult) {
     client_net_minor: entry.netMinor,
     provider_minor: entry.providerMinor,
     bank_minor: entry.bankMinor,
-    house_minor: entry.houseMinor,
+    cost_minor: entry.costMinor,
+    other_minor: entry.otherMinor,
     provider_transaction_id: entry.providerTransactionId ?? null,
     notes: adjustment.notes ?? null,
   }

@@ -180,14 +180,18 @@ export const ProviderTransactionSchema = v.object({
   status: v.picklist(['success', 'pending', 'failed', 'reversed', 'unknown']),
   /** Undefined if the row is no reversal, or its kind is unknown. */
   reversalKind: v.optional(v.picklist(['voided', 'reversed', 'refund', 'chargeback'])),
-  /** Money paid out to our bank. */
-  isWithdrawal: v.optional(v.literal(true)),
+  /** Money between our bank and our account. */
+  transfer: v.optional(v.picklist(['topup', 'withdrawal'])),
   /** Charged-back money returns to us. */
   isDisputeWon: v.optional(v.literal(true)),
   currency: v.string(),
   amountMinor: MinorSchema,
   /** The net effect on our provider account, negative for money out. */
   providerMinor: MinorSchema,
+  /** The net has another currency than the amount, so it says nothing about our account. */
+  isForeignNet: v.optional(v.literal(true)),
+  /** The provider's own fee that the row shows. */
+  feeMinor: v.optional(MinorSchema),
   /** Chargeback: the disputed amount without the row's fee; undefined if the row shows no fee. */
   disputedMinor: v.optional(MinorSchema),
   /** What the provider keeps of a payment (fee, VAT, withholding). Undefined until final. */

@@ -4,7 +4,6 @@ import { derivedUuid } from '../ids.ts'
 import { type Entry, NO_FIGURES, newEntry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { readWindow, recreditWindow } from '../ledger/window-store.ts'
-import { ZERO } from '../money.ts'
 import { requireApproval } from '../operator/approval-store.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
@@ -108,7 +107,6 @@ export function recreditEntry(settlement: Settlement, postedAt: Timestamp): Entr
     eligibleAt: postedAt,
     postedAt,
     ...NO_FIGURES,
-    providerMinor: ZERO,
     recreditedSettlementId: settlementId,
     carried: { grossMinor, feeMinor, markupMinor, netMinor, paymentCount, unprovenMinor },
   })

@@ -133,7 +133,9 @@ export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Time
 export function unprovenIn(entry: Entry, start: Timestamp): Minor {
   const { type, netMinor, carried, provenMinor = ZERO, provenEligibleAt = '' } = entry
   if (carried) return carried.unprovenMinor
-  if (type === 'payment' && entry.providerTransactionId === undefined) return atLeastZero(netMinor)
+  // A row that contradicts itself proves nothing.
+  const hasRow = entry.providerTransactionId !== undefined && entry.otherMinor === 0
+  if (type === 'payment') return hasRow ? ZERO : atLeastZero(netMinor)
   const isProven = type === 'late_row' && provenEligibleAt >= start
   return isProven ? less(ZERO, atLeastZero(provenMinor)) : ZERO
 }

@@ -1,6 +1,6 @@
 import { GatewayError, invalid, notFound } from '../errors.ts'
 import { newHouseEntry, onOpenDay, putHouseEntry } from '../journal/house-store.ts'
-import { less, ZERO } from '../money.ts'
+import { suspenseResolvedLegs } from '../journal/legs.ts'
 import { approvalWasChanged, requireApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { heldAmountOf, isSuspenseId, type Suspense } from './suspense.ts'
@@ -45,14 +45,12 @@ export async function resolveSuspense(
     after: { ...changes, notes: notes ?? null, ...(approval && { approved: approval.shown }) },
   }
   // The money moves out of suspense: to the customer by our bank, or to the house.
-  const suspenseMinor = less(ZERO, heldAmountOf(item))
   const entry = {
-    type: byBank ? 'suspense_refunded' : 'suspense_resolved',
+    type: 'suspense_resolved',
     transactionId: suspenseId,
     suspenseId,
     rowAt: item.createdAt,
-    suspenseMinor,
-    bankMinor: byBank ? suspenseMinor : ZERO,
+    ...suspenseResolvedLegs(heldAmountOf(item), byBank),
   } as const
   const outcome = await onOpenDay(deps, (postedAt) =>
     recordChange<string>(deps, record, {
@@ -87,7 +85,7 @@ function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
       'Money is refunded by bank or written off; a finding is explained.',
     )
   }
-  if (item.kind === 'money' && item.postedMinor === undefined) {
+  if (item.kind === 'money' && item.providerMinor === undefined) {
     throw invalid(
       'the provider has not settled this money yet',
       undefined,

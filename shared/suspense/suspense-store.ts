@@ -26,7 +26,7 @@ import { type Noted, NotedSchema, type Suspense, SuspenseSchema } from './suspen
 const ALERT_GRACE_MS = MINUTE_MS
 
 /** What the provider's rows change of held money. */
-type BookedField = 'postedMinor' | 'providerMinor' | 'refundedMinor' | 'isVoid'
+type BookedField = 'providerMinor' | 'refundedMinor' | 'isVoid'
 type NewSuspense = Omit<Suspense, BookedField | 'notes'>
 
 /** `suspense` is refused if the item exists, because its first writer alerts the operators. */
@@ -126,13 +126,15 @@ export type BookedChange = Partial<Pick<Suspense, BookedField | 'status' | 'reso
 
 /** Refused if the item has changed after the read. */
 export function bookOnSuspense(item: Suspense, set: BookedChange): Step {
-  return update(suspenseKey(item.suspenseId), { set }, isAsRead(item))
+  // An item that is open again has no resolution.
+  const remove = set.status === 'open' ? (['resolution'] as const) : []
+  return update(suspenseKey(item.suspenseId), { set, remove }, isAsRead(item))
 }
 
-function isAsRead({ status, postedMinor, refundedMinor, isVoid }: Suspense) {
+function isAsRead({ status, providerMinor, refundedMinor, isVoid }: Suspense) {
   return all(
     equals('status', status),
-    unchanged('postedMinor', postedMinor),
+    unchanged('providerMinor', providerMinor),
     unchanged('refundedMinor', refundedMinor),
     unchanged('isVoid', isVoid),
   )

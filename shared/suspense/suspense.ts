@@ -18,6 +18,7 @@ export const SUSPENSE_CAUSES = {
     'transaction_missing',
     'fee_changed',
     'amount_differs',
+    'row_contradicts',
     'reversed_upstream',
     'money_went_back',
     'money_came_back',
@@ -28,6 +29,9 @@ export const SUSPENSE_CAUSES = {
     'payment_foreign',
   ],
 } as const
+
+/** What the books cannot trust until a person has explained it (design section 12). */
+export const CONTRADICTING_CAUSES = ['amount_differs', 'row_contradicts'] as const
 
 /** Findings of booked movements, which are resolved from the beginning. */
 export const MOVED_CAUSES = ['money_went_back', 'money_came_back'] as const
@@ -50,9 +54,7 @@ export const SuspenseSchema = v.object({
   clientId: v.optional(v.string()),
   providerPaymentId: v.optional(v.string()),
   status: v.picklist(SUSPENSE_STATUSES),
-  /** What the house journal holds of money whose own row has settled. */
-  postedMinor: v.optional(MinorSchema),
-  /** What the money's own row has booked at the provider. */
+  /** What the money's own row has booked at the provider, once it has settled. */
   providerMinor: v.optional(MinorSchema),
   /** The provider has voided or reversed the money's own row. */
   isVoid: v.optional(v.literal(true)),
@@ -82,9 +84,24 @@ export function owedAmountOf({ amountMinor = ZERO, refundedMinor = ZERO }: Suspe
   return less(amountMinor, refundedMinor)
 }
 
-/** Zero before the item's own row has settled and after its resolution. */
+export function isClosedByOperator({ kind, status, resolution }: Suspense): boolean {
+  return kind === 'money' && status === 'resolved' && resolution !== 'refunded'
+}
+
+/**
+ * What stands in suspense. Below zero while money went back before its own row has settled; zero
+ * once an operator closed the item or its own row is void.
+ */
 export function heldAmountOf(item: Suspense): Minor {
-  return item.status === 'open' && item.postedMinor !== undefined ? owedAmountOf(item) : ZERO
+  if (item.isVoid === true || isClosedByOperator(item)) return ZERO
+  return item.providerMinor === undefined
+    ? less(ZERO, item.refundedMinor ?? ZERO)
+    : owedAmountOf(item)
+}
+
+/** What an operator gave back by bank or wrote off. */
+export function resolvedAmountOf(item: Suspense): Minor {
+  return isClosedByOperator(item) ? owedAmountOf(item) : ZERO
 }
 
 export function toSuspenseDto(item: Suspense) {

@@ -57,7 +57,11 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     ['derived', 'the tariff and its final fee', 'provider_fee_minor', 'markup_minor', 'net_minor'],
     ['derived', 'its posting, and the fees of the contract', 'fee_status', 'final_fee'],
     ['derived', 'its entries', 'posted_at', 'late_row_at', 'provider_settled_at', 'paid_at'],
-    ['derived', 'its entries', 'transaction_id', 'transaction_minor'],
+    [
+      'derived',
+      'its entries',
+      ...words('transaction_id transaction_minor transaction_contradicts'),
+    ],
     ['derived', 'its time of payment, until it is posted', 'open_at'],
     ['derived', 'its movements', 'taken_back_minor', 'reversal', 'is_void', 'voided_open'],
     ['derived', 'the number of its movements and postings', 'money_version'],
@@ -142,8 +146,8 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'derived',
       'its payment, settlement or adjustment',
       ...words('type posted_at gross_minor fee_minor markup_minor net_minor'),
-      ...words('provider_minor bank_minor suspense_minor house_minor payment_id'),
-      ...words('recredited_settlement_id carried proven_minor proven_eligible_at'),
+      ...words('provider_minor bank_minor transit_minor suspense_minor cost_minor other_minor'),
+      ...words('payment_id recredited_settlement_id carried proven_minor proven_eligible_at'),
       ...words('provider_transaction_id provider_settled_at external_reference method'),
       ...words('channel_code paid_at adjustment_reference'),
     ],
@@ -153,11 +157,15 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'derived',
       'its item in suspense, or the record of its correction',
-      'suspense_id',
-      'client_id',
+      ...words('suspense_id client_id payment_id'),
     ],
-    ['derived', 'its other sides and the total of its day', 'suspense_minor', 'house_minor'],
-    ['copy', 'the total of its day', 'provider_minor', 'bank_minor', 'posted_at'],
+    ['derived', 'its other sides and the total of its day', 'suspense_minor', 'other_minor'],
+    [
+      'copy',
+      'the total of its day',
+      ...words('provider_minor bank_minor transit_minor cost_minor posted_at'),
+    ],
+    ['fact', 'the provider’s row; no sum depends on it', 'amount_minor', 'fee_minor'],
     ['fact', 'the provider’s time; the key has its day', 'row_at'],
   ],
   house_total: [
@@ -165,7 +173,8 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'derived',
       'the entries of its day',
-      ...words('provider_minor bank_minor suspense_minor house_minor count'),
+      ...words('provider_minor bank_minor transit_minor suspense_minor cost_minor other_minor'),
+      'count',
     ],
     ['changing', 'the audit of the gateway: after the day, for good', 'closed'],
   ],
@@ -209,11 +218,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   suspense: [
     ['derived', 'its key and its kind', 'suspense_id', 'provider', ...INDEXED],
     ['derived', 'the alert that is due', ...WORK],
-    [
-      'derived',
-      'its house entries',
-      ...words('posted_minor provider_minor is_void refunded_minor'),
-    ],
+    ['derived', 'its house entries', ...words('provider_minor is_void refunded_minor')],
     ['trail', 'resolve-suspense, or its house entries', 'status', 'resolution', 'notes'],
     [
       'derived',

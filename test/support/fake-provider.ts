@@ -160,6 +160,10 @@ export function settledRow(
     ...fields,
   }
   const { type, status } = { type: 'payment', status: 'success', ...fields } as const
+  const movedMinor =
+    type === 'return'
+      ? -amountMinor
+      : amountMinor - (fields.isDisputeWon === true ? 0 : (keptMinor ?? 0))
   return {
     ...(type === 'payment' &&
       status === 'success' &&
@@ -171,7 +175,7 @@ export function settledRow(
     reference,
     status,
     currency: 'IDR',
-    providerMinor: minor(amountMinor - (keptMinor ?? 0)),
+    providerMinor: minor(movedMinor),
     settledAt: addMs(at, -MINUTE_MS),
     updatedAt: at,
     ...fields,

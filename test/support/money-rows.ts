@@ -31,6 +31,7 @@ export function aChargeback(deps: TestDeps, amountMinor: number, feeMinor = DISP
     ...aRefund(deps, amountMinor, `dispute_${crypto.randomUUID()}`),
     type: 'chargeback',
     kind: 'chargeback',
+    feeMinor: minor(feeMinor),
     providerMinor: minor(-amountMinor - feeMinor),
   }
 }

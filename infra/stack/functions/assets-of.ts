@@ -6,15 +6,13 @@ import { Code } from 'aws-cdk-lib/aws-lambda'
 import { type BuildOptions, buildSync } from 'esbuild'
 import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import type { TableAccess } from '../../../shared/table/access.ts'
-import { type Partition, pkPrefix } from '../../../shared/table/keys.ts'
 import { PROJECT_ROOT, SOURCE_MAPS } from '../project-root.ts'
 import type { DeployedStage } from '../stage.ts'
 
 /**
  * The assets of a stage's functions, each with its handler in `index.handler`. Functions with the
  * same literals are bundled in one call, because the bundler then reads shared modules once. That
- * halves the time of a synthesis. NodejsFunction would start npm for every function to find the
+ * saves most of the time of a synthesis. NodejsFunction would start npm for every function to find the
  * same bundler.
  *
  * An asset has no source map, because reading a map at start costs more than the names in a stack
@@ -61,15 +59,11 @@ function assetFrom(
   })
 }
 
-function literalsOf(spec: FunctionSpec, stage: DeployedStage): Readonly<Record<string, string>> {
-  return Object.fromEntries([...withheldFrom(spec, stage), ...warmingRead(spec.table)])
-}
-
 /**
  * The ports that a function does not use, by their names in shared/runtime/runtime-deps.ts. A
  * literal lets the bundler leave out the modules that only such a port would load.
  */
-function withheldFrom(spec: FunctionSpec, stage: DeployedStage) {
+function literalsOf(spec: FunctionSpec, stage: DeployedStage): Readonly<Record<string, string>> {
   const uses = {
     TABLE: Object.keys(spec.table).length > 0,
     QUEUES: spec.sends.length > 0,
@@ -81,35 +75,10 @@ function withheldFrom(spec: FunctionSpec, stage: DeployedStage) {
     // A function that registers an endpoint also checks the addresses of its webhooks.
     ADDRESSES: spec.callsMerchants === true || spec.endpointSecrets === 'seal',
   }
-  return Object.entries(uses).flatMap(([means, used]) =>
-    used ? [] : [[`process.env.WITHHOLD_${means}`, '"yes"']],
+  const unused = Object.entries(uses).filter(([, used]) => !used)
+  return Object.fromEntries(
+    unused.map(([means]) => [`process.env.WITHHOLD_${means}`, '"yes"'] as const),
   )
-}
-
-/**
- * The read that warms a function: a query if the function queries, else a read by key. The read
- * finds nothing.
- */
-function warmingRead({ BatchGetItem, GetItem, Query, QueryFields, indexes }: TableAccess) {
-  return firstAllowed([
-    ['WARM_QUERY', firstPrefix(Query ?? QueryFields)],
-    ['WARM_INDEX', indexes?.[0]],
-    ['WARM_BATCH_GET', firstPrefix(BatchGetItem)],
-    ['WARM_GET', firstPrefix(GetItem)],
-  ])
-}
-
-/** The first read that the role allows, by the name that shared/runtime/warm-table.ts reads. */
-function firstAllowed(reads: readonly (readonly [name: string, value: string | undefined])[]) {
-  return reads
-    .flatMap(([name, value]) =>
-      value === undefined ? [] : [[`process.env.${name}`, JSON.stringify(value)]],
-    )
-    .slice(0, 1)
-}
-
-function firstPrefix(partitions: readonly Partition[] | undefined) {
-  return partitions?.slice(0, 1).map(pkPrefix)[0]
 }
 
 /**

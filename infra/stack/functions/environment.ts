@@ -2,6 +2,8 @@ import type * as v from 'valibot'
 import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
 import { ENV, queueUrlVariable } from '../../../shared/runtime/config.ts'
 import type { DeployedSettings } from '../../../shared/stage-settings.ts'
+import type { TableAccess } from '../../../shared/table/access.ts'
+import { type Partition, pkPrefix } from '../../../shared/table/keys.ts'
 import type { DeployedStage } from '../stage.ts'
 import type { GrantedResources } from './grants.ts'
 import { clientEnvironments } from './reserved-concurrency.ts'
@@ -18,6 +20,7 @@ export function environmentOf(
     [ENV.stage]: stage.settings.name,
     [ENV.settings]: JSON.stringify(settingsOf(spec, stage)),
     [ENV.table]: table.tableName,
+    ...warmingRead(spec.table),
     ...Object.fromEntries(
       spec.sends.map((name) => [queueUrlVariable(name), queues.byName[name].queueUrl]),
     ),
@@ -53,4 +56,22 @@ function settingsOf(
     ...(payerDefaults === true && { defaultReturnUrl, defaultDisplayName }),
     ...(environments !== undefined && { clientRateLimit, clientCreateLimit, environments }),
   }
+}
+
+/**
+ * The read that warms a function: the first that its role allows, a query if the function queries,
+ * else a read by key. shared/runtime/warm-table.ts makes the read, which finds nothing.
+ */
+function warmingRead({ BatchGetItem, GetItem, Query, QueryFields, indexes }: TableAccess) {
+  const reads = [
+    ['WARM_QUERY', firstPrefix(Query ?? QueryFields)],
+    ['WARM_INDEX', indexes?.[0]],
+    ['WARM_BATCH_GET', firstPrefix(BatchGetItem)],
+    ['WARM_GET', firstPrefix(GetItem)],
+  ]
+  return Object.fromEntries(reads.filter(([, value]) => value !== undefined).slice(0, 1))
+}
+
+function firstPrefix(partitions: readonly Partition[] | undefined) {
+  return partitions?.slice(0, 1).map(pkPrefix)[0]
 }

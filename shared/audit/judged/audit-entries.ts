@@ -66,7 +66,7 @@ export async function auditEntries(
       ...onlyIf(isRepeated, compare('entry', entry.entryId, 'once', 'twice')),
       ...onlyIf(
         tryToMake(() => isBalanced(entry)) !== true,
-        compare('entry.house_minor', entry.entryId, 'equal sides', entry.houseMinor),
+        compare('entry.sides', entry.entryId, 'equal', 'not equal'),
       ),
       ...auditSource(entry),
     ]
@@ -110,7 +110,7 @@ function recreditSource({ settlements }: ClientBooks, entry: Entry): Entry | rea
 function entryOfAdjustment(adjustment: Adjustment, found: Entry | undefined): Entry {
   const { kind, providerTransactionId } = adjustment
   const hasRow = kind === 'correction' && providerTransactionId !== undefined
-  return adjustmentEntry(adjustment, hasRow ? found?.providerMinor : undefined)
+  return adjustmentEntry(adjustment, hasRow ? found : undefined)
 }
 
 /** Every adjustment has its entry. */

@@ -89,7 +89,7 @@ async function auditUnsettled(deps: JudgeDeps, books: ClientBooks) {
   const seenPayments = new Set<Payment>()
   const { read, itemOf } = readingInto(differences)
   for await (const { entries } of entryPages(deps, { ...books.unsettled, read })) {
-    for (const { type, netMinor, carried, paymentId } of entries) {
+    for (const { type, netMinor, paymentId, carried } of entries) {
       sums.netMinor += netMinor
       sums.recreditedMinor += carried?.netMinor ?? 0
       if (type === 'written_off') sums.writtenOffMinor += netMinor

@@ -5,9 +5,9 @@ import type { StoreDeps } from '../../deps.ts'
 import type { ClientId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { BookDaySchema, bookDay } from '../../journal/day-totals.ts'
-import { HOUSE_SIDES, houseOf } from '../../journal/entry.ts'
+import { excessOf, HOUSE_SIDES } from '../../journal/entry.ts'
 import { type HouseEntry, HouseEntrySchema, HouseTotalSchema } from '../../journal/house-store.ts'
-import { ZERO } from '../../money.ts'
+import { minor } from '../../money.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import {
   heldAmountOf,
@@ -23,12 +23,10 @@ import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { addMs, DAY_MS, msBetween, type Timestamp, TimestampSchema } from '../../time.ts'
 import {
   compare,
-  compareAll,
   type Difference,
   type HouseDifference,
   onlyIf,
   toValue,
-  tryToMake,
   withClient,
 } from '../../verdict/difference.ts'
 import { compareWithNotes, type Note, readNotes } from './audit-registers.ts'
@@ -85,15 +83,11 @@ async function readHouse(deps: StoreDeps) {
   }
 }
 
-/** The house's side is what the other sides leave. */
+/** Both sides are equal. */
 function auditHouseEntry(item: Item, entry: HouseEntry | undefined): readonly Difference[] {
   const id = String(item['sk'])
   if (entry === undefined) return compare('house_entry', id, 'readable', 'unreadable')
-  const houseMinor = tryToMake(() => houseOf({ ...entry, netMinor: ZERO }))
-  return [
-    ...ownDifferences(item, id),
-    ...compare('house_entry.house_minor', id, houseMinor, entry.houseMinor),
-  ]
+  return [...ownDifferences(item, id), ...compare('house_entry.sides', id, 0, excessOf(entry))]
 }
 
 function startOfDay(day: string): Timestamp {
@@ -173,22 +167,13 @@ async function auditItem(
   { item, stored }: { readonly item: Suspense; readonly stored: Item },
   entries: readonly HouseEntry[],
 ): Promise<readonly Difference[]> {
-  const { suspenseId: id, kind, refundedMinor } = item
+  const { suspenseId: id, kind } = item
   const suspenseEntry = entries.find(({ type }) => type === 'suspense')
   const heldMinor = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
-  const refundState = refundedMinor !== undefined || item.isVoid === true ? 'booked' : 'none'
-  const hasRefundEntry = entries.some(
-    ({ type, transactionId }) => type === 'suspense_refunded' && transactionId !== id,
-  )
   const { records, differences } = await readTrail(deps, id, item.clientId)
-  const booked = {
-    postedMinor: suspenseEntry?.suspenseMinor,
-    providerMinor: suspenseEntry?.providerMinor,
-  }
+  const booked = { providerMinor: suspenseEntry?.providerMinor, ...backIn(item, entries) }
   const { dueAt } = Object(stored)
   const derived = { ...item, ...booked, ...resolutionOf(item, records), dueAt }
-  // Until the item's own row has settled, no figure of an entry shows what was refunded.
-  const isUnknown = refundState === 'none' && isByOperator(item)
   return [
     ...differences,
     ...rowDifferences('suspense', id, suspenseRow(derived), stored),
@@ -200,12 +185,38 @@ async function auditItem(
       compare('suspense.due_at', id, 'until its alert is published', toValue(dueAt)),
     ),
     ...(kind === 'money'
-      ? compareAll('suspense', id, [
-          ['held_minor', heldAmountOf(item), heldMinor],
-          ['refunded_minor', hasRefundEntry && !isUnknown ? 'booked' : 'none', refundState],
-        ])
+      ? compare('suspense.held_minor', id, heldAmountOf(item), heldMinor)
       : compare('suspense.kind', id, suspenseEntry ? 'money' : kind, kind)),
   ]
+}
+
+/** What the provider's rows took back of held money. */
+function backIn(item: Suspense, entries: readonly HouseEntry[]): Partial<Suspense> {
+  if (item.kind !== 'money') return {}
+  const ownId = entries.find(({ type }) => type === 'suspense')?.transactionId
+  const [voids, refunds] = [true, false].map((isOwn) =>
+    entries.filter(
+      (entry) => entry.type === 'suspense_refunded' && isVoidOf(entry, ownId) === isOwn,
+    ),
+  )
+  const again = entries.filter(({ type }) => type === 'reversal')
+  const refunded = [...(refunds ?? []), ...again].reduce((sum, one) => sum - one.suspenseMinor, 0)
+  const isVoid = (voids ?? []).length > 0
+  const isBack = isVoid || (refunded > 0 && refunded >= (item.amountMinor ?? 0))
+  return {
+    refundedMinor: minor(refunded),
+    isVoid: isVoid ? true : undefined,
+    ...(isBack
+      ? ({ status: 'resolved', resolution: 'refunded' } as const)
+      : ({ status: 'open', resolution: undefined } as const)),
+  }
+}
+
+/** Of the money's own row. Before that row has settled its void moves nothing at the provider. */
+function isVoidOf(entry: HouseEntry, ownId: string | undefined): boolean {
+  return ownId === undefined
+    ? entry.providerMinor === 0 && entry.otherMinor === 0
+    : entry.transactionId === ownId
 }
 
 const Resolved = v.pick(SuspenseSchema, ['status', 'resolution'])
@@ -217,12 +228,8 @@ function resolutionOf(item: Suspense, records: readonly AuditRecord[]): Partial<
   const resolved = ifValid(Resolved, change)
   if (resolved) return { ...resolved, notes: ifValid(WithNotes, change)?.notes ?? undefined }
   if (isMoved(item)) return { status: 'resolved', resolution: 'explained' }
-  const isUnrecorded = isByOperator(item) || (item.status === 'open' && item.resolution)
-  return isUnrecorded ? { status: 'open', resolution: undefined, notes: undefined } : {}
-}
-
-function isByOperator(item: Suspense): boolean {
-  return item.status === 'resolved' && item.resolution !== 'refunded' && !isMoved(item)
+  if (item.kind === 'money') return {}
+  return { status: 'open', resolution: undefined, notes: undefined }
 }
 
 /** The finding of a booked movement, which is resolved from the beginning. */

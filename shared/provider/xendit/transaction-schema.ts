@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ifValid } from '../../if-valid.ts'
-import { minor } from '../../money.ts'
+import { atLeastZero, less, minor, ZERO } from '../../money.ts'
 import { earlier } from '../../time.ts'
 import type { ProviderBalance, ProviderTransaction, TransactionPage } from '../provider.ts'
 import { Amount, OptionalText, receivedMinor, SignedAmount, Time } from './xendit-schema.ts'
@@ -76,6 +76,7 @@ const TransactionSchema = v.pipe(
     amount: SignedAmount,
     // Signed, because a flat fee can exceed a tiny amount.
     net_amount: v.nullish(SignedAmount),
+    net_amount_currency: v.nullish(v.string()),
     cashflow: v.nullish(v.string(), 'MONEY_IN'),
     settlement_status: v.nullish(v.string(), ''),
     estimated_settlement_time: v.fallback(v.nullish(Time), undefined),
@@ -105,9 +106,9 @@ const TransactionSchema = v.pipe(
     const isPaid = type === 'payment' && status === 'success'
     const isSettled = SETTLED.has(row.settlement_status ?? '')
     const isFeeFinal = !FEE_NOT_FINAL.has(row.fee?.status ?? '')
-    const net = isPaid && isSettled && isFeeFinal ? row.net_amount : undefined
-    const movedAmount = Math.abs(row.net_amount ?? row.amount)
-    const shownFee = (row.fee?.xendit_fee ?? 0) + (row.fee?.value_added_tax ?? 0)
+    const isForeignNet = (row.net_amount_currency ?? row.currency) !== row.currency
+    const isNetFinal = isPaid && isSettled && isFeeFinal && !isForeignNet
+    const { amountMinor, providerMinor, feeMinor } = figuresOf(row, isForeignNet)
     const showsDisputedAmount =
       isFeeFinal && REVERSAL_KINDS.get(`${row.type} SUCCESS`) === 'chargeback'
     return {
@@ -119,18 +120,20 @@ const TransactionSchema = v.pipe(
       reference: row.reference_id ?? '',
       status,
       reversalKind: REVERSAL_KINDS.get(`${row.type} ${row.status}`),
-      ...(row.type === 'WITHDRAWAL' && { isWithdrawal: true }),
+      ...(row.type === 'WITHDRAWAL' && { transfer: 'withdrawal' }),
+      ...(row.type === 'TOPUP' && { transfer: 'topup' }),
       ...(row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS' && { isDisputeWon: true }),
       currency: row.currency,
-      amountMinor: receivedMinor(Math.abs(row.amount)),
-      // Rounded down, so that we never count more than we have.
-      providerMinor: minor(Math.floor(row.cashflow === 'MONEY_OUT' ? -movedAmount : movedAmount)),
+      amountMinor,
+      providerMinor,
+      ...(isForeignNet && { isForeignNet }),
+      ...(type !== 'payment' && feeMinor !== 0 && isFeeFinal && { feeMinor }),
       // The amount of a chargeback includes the provider's fee.
-      ...(showsDisputedAmount && {
-        disputedMinor: receivedMinor(Math.max(0, Math.abs(row.amount) - shownFee)),
-      }),
-      // Rounded up, so that we never credit more than we received.
-      keptMinor: typeof net === 'number' ? minor(Math.ceil(row.amount - net)) : undefined,
+      ...(showsDisputedAmount && { disputedMinor: atLeastZero(less(amountMinor, feeMinor)) }),
+      keptMinor:
+        isNetFinal && typeof row.net_amount === 'number'
+          ? less(amountMinor, providerMinor)
+          : undefined,
       // A row that settled early still carries its later expected time.
       settledAt: isSettled
         ? earlier(row.estimated_settlement_time ?? row.updated, row.updated)
@@ -142,6 +145,49 @@ const TransactionSchema = v.pipe(
     }
   }),
 )
+
+type ShownFigures = {
+  readonly type: string
+  readonly amount: number
+  readonly net_amount?: number | null | undefined
+  readonly cashflow?: string | null
+  readonly fee?:
+    | { readonly xendit_fee?: number | null; readonly value_added_tax?: number | null }
+    | null
+    | undefined
+}
+
+/**
+ * What the row moves is its own net amount, signed by its cashflow: a fee that exceeds a tiny
+ * payment makes the net of money in negative. Without a net the amount and the fee say it.
+ */
+function figuresOf(
+  { type, amount, net_amount: net, cashflow, fee }: ShownFigures,
+  isForeignNet: boolean,
+) {
+  const isOut = cashflow === 'MONEY_OUT'
+  const [absolute, shownFee] = [
+    Math.abs(amount),
+    (fee?.xendit_fee ?? 0) + (fee?.value_added_tax ?? 0),
+  ]
+  const feeBeside = REVERSAL_KINDS.get(`${type} SUCCESS`) === 'chargeback' ? 0 : shownFee
+  const expected = isOut ? -(absolute + feeBeside) : absolute - feeBeside
+  const shownNet = net == null || isForeignNet ? expected : net
+  const moved = isOut ? -Math.abs(shownNet) : shownNet
+  const amountMinor = receivedMinor(absolute)
+  // Rounded down, so that we never count more than we have.
+  const providerMinor = minor(Math.floor(moved))
+  // Fractions of a rupiah are no contradiction.
+  const isExact = Math.abs(moved - expected) < 1e-6
+  const shownMinor = minor(Math.ceil(shownFee))
+  const feeMinor =
+    isExact && feeBeside !== 0
+      ? isOut
+        ? less(less(ZERO, providerMinor), amountMinor)
+        : less(amountMinor, providerMinor)
+      : shownMinor
+  return { amountMinor, providerMinor, feeMinor }
+}
 
 const RowIdSchema = v.object({ id: RowId })
 

@@ -173,7 +173,7 @@ export const CORRUPTIONS: readonly Case[] = [
     /suspense\./,
     'daily',
   ],
-  ['a house entry is removed', lose(houseRow), /suspense\.posted_minor|house_total/, 'daily'],
+  ['a house entry is removed', lose(houseRow), /suspense\.provider_minor|house_total/, 'daily'],
 
   ['an audit record is edited', set(recordRow, { operator: 'mallory' }), AUDIT_RECORD],
   ['an audit record is added', copy(recordRow, asNinthRecord), AUDIT_RECORD],

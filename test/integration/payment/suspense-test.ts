@@ -27,7 +27,7 @@ export async function bookedItem(deps: TestDeps, clientId?: ClientId) {
     providerMinor: minor(4_900),
   }
   await bookSuspense(deps, item, row)
-  return { ...item, postedMinor: minor(5_000) }
+  return { ...item, providerMinor: row.providerMinor }
 }
 
 /**

@@ -17,12 +17,12 @@ import {
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
 import {
+  bookRowBack,
   bookSuspense,
   bookSuspenseRefund,
   bookSuspenseVoid,
+  bookTransfer,
   bookUnmatchedRow,
-  bookWithdrawal,
-  bookWithFinding,
 } from '../../../shared/posting/house-journal.ts'
 import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { houseTotalKey } from '../../../shared/table/keys.ts'
@@ -53,7 +53,13 @@ function atNight(): TestDeps {
 
 function aRow(deps: TestDeps, amountMinor = -5_000) {
   const transactionId = `txn_${crypto.randomUUID()}`
-  return { transactionId, rowAt: deps.now(), providerMinor: minor(amountMinor) }
+  const amounts = { providerMinor: minor(amountMinor), amountMinor: minor(Math.abs(amountMinor)) }
+  return { transactionId, rowAt: deps.now(), ...amounts }
+}
+
+function findingAbout(deps: TestDeps, subject: string) {
+  const about = { subject, cause: 'transaction_unexplained', payment: undefined } as const
+  return finding({ ...about, now: deps.now() })
 }
 
 /** The clock runs again, and the audit of the second night has closed both days. */
@@ -127,16 +133,23 @@ const WRITERS: readonly (readonly [name: string, prepare: Prepare])[] = [
     'a row with its finding',
     async (deps) => {
       const row = aRow(deps)
-      const about = { subject: row.transactionId, cause: 'transaction_unexplained' } as const
-      return (frozen) =>
-        bookWithFinding(frozen, row, finding({ ...about, payment: undefined, now: deps.now() }))
+      return (frozen) => bookUnmatchedRow(frozen, row, findingAbout(deps, row.transactionId))
+    },
+  ],
+  [
+    'a row that is void',
+    async (deps) => {
+      const row = aRow(deps)
+      await bookUnmatchedRow(deps, row)
+      return (frozen) => bookRowBack(frozen, row, findingAbout(deps, row.transactionId))
     },
   ],
   [
     'a withdrawal',
     async (deps) => {
       const row = aRow(deps)
-      return (frozen) => bookWithdrawal(frozen, row, minor(5_000))
+      return (frozen) =>
+        bookTransfer(frozen, row, 'withdrawal', findingAbout(deps, row.transactionId))
     },
   ],
   [
@@ -151,12 +164,15 @@ const WRITERS: readonly (readonly [name: string, prepare: Prepare])[] = [
     'a refund of held money',
     (deps) =>
       onBookedItem(deps, (frozen, item) =>
-        bookSuspenseRefund(frozen, item, aRow(deps), minor(5_000)),
+        bookSuspenseRefund(frozen, item, aRow(deps), findingAbout(deps, item.suspenseId)),
       ),
   ],
   [
     'a void of held money',
-    (deps) => onBookedItem(deps, (frozen, item) => bookSuspenseVoid(frozen, item, aRow(deps))),
+    (deps) =>
+      onBookedItem(deps, (frozen, item) =>
+        bookSuspenseVoid(frozen, item, { ...aRow(deps), transactionId: `txn_${item.suspenseId}` }),
+      ),
   ],
   ['a resolution', (deps) => onBookedItem(deps, (frozen, item) => resolve(frozen, item))],
 ]
@@ -189,7 +205,11 @@ describe('a process that is frozen over midnight', () => {
   it('is refused by the total alone', async () => {
     const deps = atNight()
     await nightsPass(deps)
-    const entry = newHouseEntry({ ...aRow(deps), type: 'unmatched', postedAt: BEFORE_MIDNIGHT })
+    const entry = newHouseEntry({
+      ...{ transactionId: 'txn', rowAt: deps.now() },
+      type: 'unmatched',
+      postedAt: BEFORE_MIDNIGHT,
+    })
 
     expect(await deps.table.transact(putHouseEntry(entry))).toMatchObject({
       applied: false,

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { handler as adjustLedger } from '../../../functions/admin/adjust-ledger.ts'
 import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import { houseTotals, newHouseEntry, putHouseEntry } from '../../../shared/journal/house-store.ts'
+import { unmatchedLegs } from '../../../shared/journal/legs.ts'
 import { minor } from '../../../shared/money.ts'
 import { approve } from '../../../shared/operator/approve.ts'
 import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-store.ts'
@@ -47,7 +48,7 @@ function anUnclaimedRow(
     type: 'unmatched',
     transactionId: 'txn-1',
     rowAt: deps.now(),
-    providerMinor: minor(-30_000),
+    ...unmatchedLegs({ providerMinor: minor(-30_000) }),
   } as const
   return deps.table.transact(
     putHouseEntry(newHouseEntry({ ...row, postedAt: deps.now(), ...fields })),
@@ -84,7 +85,8 @@ describe('adjust-ledger (design section 10)', () => {
       client_net_minor: 25_000,
       provider_minor: 0,
       bank_minor: 25_000,
-      house_minor: 0,
+      cost_minor: 0,
+      other_minor: 0,
     }
     const entryFields = {
       id: entry?.entryId,
@@ -181,13 +183,13 @@ describe('adjust-ledger (design section 10)', () => {
       expect(body).toMatchObject({
         client_net_minor: -25_000,
         provider_minor: -30_000,
-        house_minor: -5_000,
+        other_minor: -5_000,
       })
       const [day] = deps.now().split('T', 1)
       const totals = await houseTotals(deps, { fromDay: day ?? '', untilDay: day ?? '' })
       expect(totals.reduce((sum, { providerMinor }) => sum + providerMinor, 0)).toBe(0)
       const correction = totals.find((total) => total.type === 'correction')
-      expect(correction).toMatchObject({ providerMinor: 30_000, houseMinor: 30_000 })
+      expect(correction).toMatchObject({ providerMinor: 30_000, otherMinor: 30_000 })
       expect(await pendingSum()).toBe(-25_000)
     },
   )
@@ -263,7 +265,7 @@ describe('concurrent calls of adjust-ledger', () => {
     await anUnclaimedRow(deps)
     const raced = beforeFirst(deps, 'transact', () => adjust(CORRECTION))
 
-    const message = 'provider transaction txn-1 was taken over by another correction'
+    const message = 'provider transaction txn-1 was taken over, or is void, by now'
     expect(await adjust({ ...CORRECTION, reference: 'C-2' }, raced)).toMatchObject(
       refusal(409, message),
     )

@@ -54,7 +54,7 @@ describe('a re-credit', () => {
     expect(await settlementsOf(deps, client)).toEqual([settlement, recredited])
     expect(await entriesIn(deps, client)).toMatchObject([
       { type: 'payment' },
-      { type: 'recredit', netMinor: 0, carried: { netMinor: 95_900, paymentCount: 1 } },
+      { type: 'recredit', netMinor: 0, carried: { ...sums, paymentCount: 1, unprovenMinor: 0 } },
     ])
     expect(await getBalance(deps, client.clientId)).toMatchObject({
       availableMinor: 0,

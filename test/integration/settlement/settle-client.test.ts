@@ -4,6 +4,7 @@ import { handler as settleClientHandler } from '../../../functions/queue/settle-
 import { handler as auditClients } from '../../../functions/schedule/audit-clients.ts'
 import { handler as sweepHandler } from '../../../functions/schedule/sweep-settlements.ts'
 import { registrationKey } from '../../../shared/client/client-register.ts'
+import { NO_LEGS } from '../../../shared/journal/entry.ts'
 import { minor } from '../../../shared/money.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { findAnySettlement, putSettlement } from '../../../shared/settlement/settlement-store.ts'
@@ -51,7 +52,7 @@ describe('settleClient (spec 3.2)', () => {
     const settlement = await sweepADayLater(deps, client)
 
     const sums = { grossMinor: 350_050, feeMinor: 8_440, markupMinor: 350, netMinor: 341_260 }
-    const legs = { providerMinor: 341_610, bankMinor: 0, suspenseMinor: 0, houseMinor: 350 }
+    const legs = { ...NO_LEGS, providerMinor: 341_610 }
     const totals = [
       { type: 'payment', method: 'virtual_account', day: '2026-11-20', count: 2, ...sums, ...legs },
     ]

@@ -34,9 +34,13 @@ export function entryProblems({ entries, houseEntries }: Books): string[] {
       ...differences(`entry ${text(entry, 'sk')}`, [
         ['net', of('gross_minor') - of('fee_minor') - of('markup_minor'), of('net_minor')],
         [
-          'house',
-          of('provider_minor') + of('bank_minor') - of('net_minor') - of('suspense_minor'),
-          of('house_minor'),
+          'sides',
+          of('provider_minor') + of('bank_minor') + of('transit_minor'),
+          of('net_minor') +
+            of('suspense_minor') +
+            of('markup_minor') +
+            of('cost_minor') +
+            of('other_minor'),
         ],
       ]),
       ...(text(entry, 'eligible_at') < text(entry, 'posted_at')
@@ -181,8 +185,8 @@ function paymentsIn(entry: RawItem): number {
 function unprovenIn(settlement: RawItem, entries: readonly RawItem[]): number {
   return entries.reduce((total, entry) => {
     const { type, provider_transaction_id: row } = entry
-    if (type === 'payment' && row === undefined)
-      return total + Math.max(0, amount(entry, 'net_minor'))
+    const isProven = row !== undefined && amount(entry, 'other_minor') === 0
+    if (type === 'payment' && !isProven) return total + Math.max(0, amount(entry, 'net_minor'))
     if (isRecredit(entry)) return total + sum(carriedBy([entry]), 'unproven_minor')
     const isOfWindow = text(entry, 'proven_eligible_at') >= text(settlement, 'swept_from')
     return type === 'late_row' && isOfWindow
@@ -204,7 +208,10 @@ function digestOf(id: string, entries: readonly RawItem[], block: number): strin
 
 /** The text of an entry for its settlement's digest: each field with a value, by name. */
 function entryText(entry: RawItem): string {
-  const sides = ['gross', 'fee', 'markup', 'net', 'provider', 'bank', 'suspense', 'house']
+  const sides = [
+    ...['gross', 'fee', 'markup', 'net'],
+    ...['provider', 'bank', 'transit', 'suspense', 'cost', 'other'],
+  ]
   const spelled = Object.entries({
     ...Object.fromEntries(sides.map((side) => [`${side}_minor`, 0])),
     ...entry,
