@@ -24,6 +24,7 @@ import {
   PAYOUT_LISTS,
   RECORDING,
   RECOUNTING,
+  REFUNDING,
   SETTLING,
   TIMELINE,
 } from './table-access.ts'
@@ -114,6 +115,23 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
       GetItem: ['LEDGER'],
       PutItem: ['JOURNAL'],
       UpdateItem: ['LEDGER'],
+    }),
+  ),
+  finance(
+    'return-payout',
+    allAccess(changeOf('SETTLEMENT'), APPROVED, {
+      GetItem: ['LEDGER'],
+      PutItem: ['JOURNAL'],
+      UpdateItem: ['LEDGER'],
+    }),
+  ),
+  finance('refund-payment', REFUNDING, { sends: BOTH_LANES, alerts: true }),
+  finance(
+    'adjust-house',
+    allAccess(RECORDING, APPROVED, {
+      GetItem: ['ADJUSTMENT'],
+      PutItem: ['ADJUSTMENT', 'JOURNAL'],
+      UpdateItem: ['HOUSE'],
     }),
   ),
   look('get-settlement-statement', allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })),

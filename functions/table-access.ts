@@ -42,6 +42,16 @@ export const ADJUSTING: TableAccess = allAccess(RECORDING, APPROVED, {
   ConditionCheckItem: ['JOURNAL'],
 })
 
+/** Moves a payment's money for an operator, and announces it. */
+export const REFUNDING: TableAccess = allAccess(RECORDING, APPROVED, POSTING, {
+  BatchGetItem: ['JOURNAL'],
+  GetItem: ['JOURNAL'],
+  QueryFields: ['ENDPOINTS'],
+  PutItem: ['DELIVERY', 'EVENT', 'JOURNAL'],
+  UpdateItem: ['HOUSE'],
+  ConditionCheckItem: ['JOURNAL'],
+})
+
 /** All clients, by the keys of their register. */
 export const ALL_CLIENTS: TableAccess = { QueryFields: ['AUDIT'] }
 

@@ -46,6 +46,8 @@ type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
    * then refuses the change as stale: decide again.
    */
   readonly head?: { readonly last: AuditHead | undefined }
+  /** After this time the change is refused as stale. */
+  readonly freshUntil?: Timestamp | undefined
 }
 
 const TRIES = 5
@@ -74,10 +76,10 @@ export async function recordChange<Name extends string>(
       registerRecord: registered?.auditRecord,
       registerHead: registered?.auditHead,
     }
-    const outcome = await deps.table.transact<Name | keyof typeof chainSteps>({
-      ...steps,
-      ...chainSteps,
-    })
+    const outcome = await deps.table.transact<Name | keyof typeof chainSteps>(
+      { ...steps, ...chainSteps },
+      record.freshUntil,
+    )
     if (outcome.applied) {
       deps.invocation?.recorded({ operator: record.operator, at })
       return outcome
@@ -96,7 +98,10 @@ function isChainStep(name: string): name is (typeof CHAIN_STEPS)[number] {
 }
 
 /** The steps that append a record to its subject's chain. */
-async function nextLink(deps: RecordDeps, { clientId, key, head, ...fields }: NewRecord) {
+async function nextLink(
+  deps: RecordDeps,
+  { clientId, key, head, freshUntil: _, ...fields }: NewRecord,
+) {
   const before = head ? head.last : await findAuditHead(deps, fields.subject)
   const { at, id } = key ?? { at: deps.now(), id: deps.newId() }
   const number = (before?.number ?? 0) + 1

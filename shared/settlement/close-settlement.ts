@@ -64,7 +64,7 @@ function changeRecord(before: Settlement, after: Settlement, { details, ...actio
   }
 }
 
-function statusRecord({ status, settledAt, recreditedAt }: Settlement) {
+export function statusRecord({ status, settledAt, recreditedAt }: Settlement) {
   return { status, settled_at: settledAt ?? null, recredited_at: recreditedAt ?? null }
 }
 

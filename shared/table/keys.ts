@@ -206,6 +206,12 @@ export function adjustmentKey(clientId: ClientId, reference: string) {
   return keyOf(adjustmentsPk(clientId), reference)
 }
 
+/** An adjustment of the house, which has no client. */
+export function houseAdjustmentKey(reference: string) {
+  return keyOf(HOUSE_ADJUSTMENTS_PK, reference)
+}
+export const HOUSE_ADJUSTMENTS_PK = `${pkPrefix('ADJUSTMENT')}house`
+
 export function settlementKey(settlementId: SettlementId) {
   return itemKey('SETTLEMENT', settlementId)
 }

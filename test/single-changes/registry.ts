@@ -147,7 +147,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'its payment, settlement or adjustment',
       ...words('type posted_at gross_minor fee_minor markup_minor net_minor'),
       ...words('provider_minor bank_minor transit_minor suspense_minor cost_minor other_minor'),
-      ...words('payment_id recredited_settlement_id carried proven_minor proven_eligible_at'),
+      ...words('payment_id recredited_settlement_id returned_settlement_id carried proven_minor proven_eligible_at'),
       ...words('provider_transaction_id provider_settled_at external_reference method'),
       ...words('channel_code paid_at adjustment_reference'),
     ],
@@ -186,6 +186,14 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       ...words('kind amount_minor provider_transaction_id notes entry_id eligible_at'),
     ],
   ],
+  house_adjustment: [
+    ['derived', 'its key', 'reference'],
+    [
+      'trail',
+      'its adjust-house',
+      ...words('bank_minor transit_minor cost_minor other_minor notes posted_at'),
+    ],
+  ],
   approval: [
     ['trail', 'the last approve of its subject', ...words('action payload operator at until')],
     ['changing', 'the action, once: from its approval to its end', 'used_at'],
@@ -212,7 +220,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'trail',
       'its own records',
-      ...words('status triggered_by notes bank_reference settled_at recredited_at'),
+      ...words('status triggered_by notes bank_reference settled_at recredited_at returned_at'),
     ],
   ],
   suspense: [

@@ -29,6 +29,7 @@ import {
   toValue,
   withClient,
 } from '../../verdict/difference.ts'
+import { auditHouseAdjustments } from './audit-house-adjustments.ts'
 import { compareWithNotes, type Note, readNotes } from './audit-registers.ts'
 import { readTrail } from './client-books.ts'
 import { ownDifferences, rowDifferences } from './stored-rows.ts'
@@ -48,6 +49,9 @@ export async function auditHouse(
       ...compareTotals(entries, totals, bookDay(deps.now())),
     ]),
     ...(await auditItems(deps, entries, await readNotes(deps, clientId))),
+    ...(clientId === undefined
+      ? withClient(undefined, await auditHouseAdjustments(deps, entries))
+      : []),
   ]
   if (found.length === 0) return found
   return isDeepStrictEqual((await readHouse(deps)).entries, entries) ? found : 'unstable'

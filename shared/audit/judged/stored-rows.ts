@@ -26,6 +26,7 @@ import {
 } from '../../operator/audit-record-store.ts'
 import { paymentRow, pointerRow } from '../../payment/creating-store.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
+import { HouseAdjustmentSchema } from '../../posting/adjust-house.ts'
 import { AdjustmentSchema } from '../../posting/adjustment-store.ts'
 import { SettlementSchema } from '../../settlement/settlement.ts'
 import { bankReferenceRow, settlementRow } from '../../settlement/settlement-store.ts'
@@ -118,6 +119,10 @@ const KINDS: Readonly<Record<string, Remake>> = {
     const adjustment = v.parse(AdjustmentSchema, item)
     return row(keys.adjustmentKey(adjustment.clientId, adjustment.reference), adjustment)
   },
+  house_adjustment: (item) => {
+    const adjustment = v.parse(HouseAdjustmentSchema, item)
+    return row(keys.houseAdjustmentKey(adjustment.reference), adjustment)
+  },
   settlement: (item) => {
     const settlement = v.parse(SettlementSchema, item)
     return row(keys.settlementKey(settlement.settlementId), settlementRow(settlement))
@@ -177,6 +182,7 @@ export function kindOf(item: StoredItem): string {
   const partition = item.pk.slice(0, item.pk.indexOf('#'))
   if (item.pk === keys.syncJobKey('head').pk) return 'sync_head'
   if (item.pk.startsWith(keys.houseDayPk(''))) return 'house_entry'
+  if (item.pk === keys.HOUSE_ADJUSTMENTS_PK) return 'house_adjustment'
   if (partition === 'PAYMENT' && item['status'] === 'creating') return 'creating_payment'
   if (partition === 'VERDICT' && item['settlementId'] !== undefined) return 'settlement_verdict'
   const start = item.sk.split('#', 1)[0] ?? ''
