@@ -38,7 +38,7 @@ const [look, support, finance, approve, admin] = [
 ]
 
 export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
-  admin('create-client', allAccess(RECORDING, { PutItem: ['CLIENT', 'LEDGER'] })),
+  admin('create-client', allAccess(RECORDING, { PutItem: ['CLIENT', 'LEDGER', 'VERDICT'] })),
   admin('update-client', allAccess(changeOf('CLIENT'), BALANCE), { alerts: true }),
   look('get-client', { GetItem: ['CLIENT'] }),
   look('list-clients', listOf('CLIENT', 'by-owner')),
@@ -98,7 +98,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   }),
   finance('trigger-settlement', allAccess(SETTLING, { Query: ['LEDGER'] }), {
     ...ASKS_PROVIDER,
-    sends: ['settlements'],
+    sends: ['settlements', 'audits'],
     timeoutSeconds: 300,
   }),
   look('list-settlements', PAYOUT_LISTS, { timeoutSeconds: 300 }),
@@ -136,7 +136,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   look('get-settlement-statement', allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })),
   finance('adjust-ledger', ADJUSTING),
-  finance('audit-ledger', AUDITING, { timeoutSeconds: 300, alerts: true }),
+  finance('audit-ledger', AUDITING, { timeoutSeconds: 300, alerts: true, sends: ['audits'] }),
   finance('recount-ledger', RECOUNTING, { secrets: ['read-provider'], timeoutSeconds: 300 }),
   look(
     'get-books',

@@ -71,7 +71,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     // dropped.
     trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 180 } },
     table: { indexes: ['by-due'] },
-    sends: ['audits', 'due-alerts', 'due-deliveries', 'due-payments'],
+    sends: ['due-alerts', 'due-deliveries', 'due-payments'],
     timeoutSeconds: 60,
     reservedConcurrency: 1,
   }),
@@ -96,7 +96,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     ...ASKS_PROVIDER,
     trigger: { kind: 'queue', queue: 'settlements', batchSize: 1, maxConcurrency: 10 },
     table: SETTLING,
-    sends: ['settlements'],
+    sends: ['settlements', 'audits'],
     timeoutSeconds: 300,
     recursive: true,
   }),

@@ -16,6 +16,13 @@ export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE_PAYMENT, {
   PutItem: ['DESTINATION', 'PAYMENT', 'REFERENCE'],
 })
 
+/** A create counts its pushes to a phone, and its calls while the provider's quota is scarce. */
+export const PUSHING: TableAccess = {
+  GetItem: ['PUSHES'],
+  PutItem: ['PUSHES'],
+  UpdateItem: ['QUOTA'],
+}
+
 /** Appends an audit record to its subject's chain. No function may update or delete a record. */
 export const RECORDING: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
 
@@ -61,7 +68,7 @@ export const JOURNAL_READ: TableAccess = { Query: ['JOURNAL'] }
 export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
   GetItem: ['AUDIT', 'CLIENT'],
   BatchGetItem: ['SETTLEMENT'],
-  PutItem: ['AUDIT', 'SETTLEMENT', 'SUSPENSE', 'VERDICT'],
+  PutItem: ['AUDIT', 'SETTLEMENT', 'SUSPENSE'],
   indexes: ['by-open'],
 })
 
@@ -139,7 +146,7 @@ export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   GetItem: ['SUSPENSE', 'SYNC'],
-  BatchGetItem: ['JOURNAL', 'PAYMENT'],
+  BatchGetItem: ['JOURNAL', 'PAYMENT', 'SUSPENSE'],
   PutItem: ['SYNC'],
   UpdateItem: ['HOUSE', 'SYNC'],
   ConditionCheckItem: ['JOURNAL'],
@@ -177,7 +184,7 @@ export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
   GetItem: ['NOTED'],
   BatchGetItem: ['APIKEY', 'SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
-  UpdateItem: ['HOUSE', 'VERDICT'],
+  UpdateItem: ['HOUSE'],
 })
 
 export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDING, {

@@ -213,10 +213,6 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
     ['check-due-deliveries', 'due_at resends state status'],
     ['check-due-alerts', 'attempts due_at resends slot state status work'],
   ],
-  VERDICT: [
-    ['audit-client', 'audited_at due_at progress seen slot state work'],
-    ['audit-ledger', 'due_at slot work'],
-  ],
 }
 
 export function updatedFields(functionName: string): UpdatedFields {

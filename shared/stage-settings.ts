@@ -10,12 +10,14 @@ export const HISTORY_STEPS = {
   pages: Number.POSITIVE_INFINITY,
   /** Entries in one block of a digest. This number must never change. */
   block: 1_000,
-  /** A settlement with more entries is audited in several runs. */
-  atOnce: 200_000,
+  /** A settlement with more entries is judged by audits alone, not again by its payout. */
+  atOnce: 20_000,
 }
 export type HistorySteps = Readonly<typeof HISTORY_STEPS>
 
-const Count = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1)))
+const WholeNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+const Count = v.optional(WholeNumber)
+export const PushLimit = v.strictObject({ pushes: WholeNumber, minutes: WholeNumber })
 const Flag = v.optional(v.boolean())
 
 /** A function gets JSON, without the settings that it does not use. */
@@ -35,6 +37,8 @@ export const DeployedSettings = v.strictObject({
   clientRateLimit: Count,
   /** The separate limit of creates; undefined: creates share the limit of all requests. */
   clientCreateLimit: Count,
+  /** The pushes to one phone of a client (design section 4, Create); undefined: no limit. */
+  pushLimit: v.optional(PushLimit),
   /** The maximum number of environments that serve a client's requests; one by default. */
   environments: Count,
   /** `deducted` by default. */

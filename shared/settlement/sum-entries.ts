@@ -30,7 +30,7 @@ const MAX_LOOKS = 6
 /** Whole blocks of entries. `position`: the last entry in the sums. */
 type SumProgress = { readonly sums: EntrySums; readonly position?: EntryPosition | undefined }
 
-type SummedWindow = Pick<JournalRange, 'clientId' | 'span' | 'read'>
+type SummedWindow = Pick<JournalRange, 'clientId' | 'span' | 'read' | 'reads'>
 
 /**
  * Sums the entries of a closed window in one pass of consistent queries (design section 4, "Sweep

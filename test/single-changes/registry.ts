@@ -274,6 +274,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
 export const NOT_AUDITED: Readonly<Record<string, string>> = {
   creating_payment: 'a create that no request shows yet',
   rate: 'a counter of requests, gone after an hour, and the last use of a key',
+  pushes: 'the last pushes to one phone, gone after minutes',
   quota: 'counters of calls to the provider',
   sync: 'a slice of the sync, read again when its lease is over',
   settlement_verdict: 'the progress of an audit',

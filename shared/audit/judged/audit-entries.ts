@@ -10,6 +10,7 @@ import { recreditEntry } from '../../settlement/close-settlement.ts'
 import { returnedEntry } from '../../settlement/return-payout.ts'
 import type { Item } from '../../table/attributes.ts'
 import { entryKey, paymentKey } from '../../table/keys.ts'
+import type { Reads } from '../../table/table.ts'
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
 import { auditOwners } from './derive-payment.ts'
@@ -25,10 +26,17 @@ export type JournalReading = {
 export async function auditEntries(
   deps: StoreDeps,
   books: ClientBooks,
-  { entries, itemOf }: { readonly entries: readonly Entry[] } & Pick<JournalReading, 'itemOf'>,
+  {
+    entries,
+    itemOf,
+    reads,
+  }: { readonly entries: readonly Entry[]; readonly reads?: Reads } & Pick<
+    JournalReading,
+    'itemOf'
+  >,
 ) {
   const paymentIds = [...new Set(entries.flatMap(({ paymentId }) => paymentId ?? []))]
-  const items = await deps.table.getMany(paymentIds.map(paymentKey))
+  const items = await deps.table.getMany(paymentIds.map(paymentKey), reads)
   const payments = new Map(paymentIds.map((id, at) => [id, ifValid(PaymentSchema, items[at])]))
   const owners = await auditOwners(
     deps,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
-import type { StoreDeps } from '../../deps.ts'
+import type { StoreDeps, TableDeps } from '../../deps.ts'
 import type { ClientId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { BookDaySchema, bookDay } from '../../journal/day-totals.ts'
@@ -35,26 +35,35 @@ import { readTrail } from './client-books.ts'
 import { ownDifferences, rowDifferences } from './stored-rows.ts'
 
 /**
- * Compares the house journal with totals, and suspense with journal and register, both ways.
- * `unstable`: the journal changed during the read. `clientId`: only its suspense is complete.
+ * Compares the house journal with totals, and suspense with journal and register, both ways. A
+ * total that moved during the read is compared another day. `clientId`: only its suspense is
+ * complete.
  */
 export async function auditHouse(
   deps: StoreDeps,
   clientId?: ClientId,
-): Promise<readonly HouseDifference[] | 'unstable'> {
+): Promise<readonly HouseDifference[]> {
   const { entries, totals, differences } = await readHouse(deps)
-  const found = [
-    ...withClient(undefined, [
-      ...differences,
-      ...compareTotals(entries, totals, bookDay(deps.now())),
-    ]),
+  const totalsAfter = new Map((await readTotals(deps)).map((total) => [total['sk'], total]))
+  const hasMoved = ({ id }: Difference) =>
+    !isDeepStrictEqual(
+      totals.find(({ sk }) => sk === id),
+      totalsAfter.get(id),
+    )
+  const found = compareTotals(entries, totals, bookDay(deps.now())).filter(
+    (difference) => !hasMoved(difference),
+  )
+  return [
+    ...withClient(undefined, [...differences, ...found]),
     ...(await auditItems(deps, entries, await readNotes(deps, clientId))),
     ...(clientId === undefined
       ? withClient(undefined, await auditHouseAdjustments(deps, entries))
       : []),
   ]
-  if (found.length === 0) return found
-  return isDeepStrictEqual((await readHouse(deps)).entries, entries) ? found : 'unstable'
+}
+
+function readTotals(deps: TableDeps) {
+  return queryAll(deps, { partition: [HOUSE_TOTALS_PK], limit: PAGE })
 }
 
 const SIDE_BY_SIDE = 16
@@ -66,7 +75,7 @@ const OLDEST_ROW_MS = 200 * DAY_MS
 /** The few rows without a client, and suspense. */
 async function readHouse(deps: StoreDeps) {
   const now = deps.now()
-  const totals = await queryAll(deps, { partition: [HOUSE_TOTALS_PK], limit: PAGE })
+  const totals = await readTotals(deps)
   const days = totals.flatMap((total) => ifValid(HouseTotalSchema, total)?.day ?? [])
   const firstDay = days.find((day) => v.is(BookDaySchema, day))
   // A restore may have lost the total of the very first row.
@@ -207,12 +216,16 @@ function backIn(item: Suspense, entries: readonly HouseEntry[]): Partial<Suspens
   const refunded = [...(refunds ?? []), ...again].reduce((sum, one) => sum - one.suspenseMinor, 0)
   const isVoid = (voids ?? []).length > 0
   const isBack = isVoid || (refunded > 0 && refunded >= (item.amountMinor ?? 0))
+  // Money that a payment was credited with never had an entry in suspense.
+  const isCredited = item.resolution === 'credited' && ownId === undefined
   return {
     refundedMinor: minor(refunded),
     isVoid: isVoid ? true : undefined,
     ...(isBack
       ? ({ status: 'resolved', resolution: 'refunded' } as const)
-      : ({ status: 'open', resolution: undefined } as const)),
+      : isCredited
+        ? ({ status: 'resolved' } as const)
+        : ({ status: 'open', resolution: undefined } as const)),
   }
 }
 

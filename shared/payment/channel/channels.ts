@@ -52,6 +52,11 @@ export const MARKUPS: readonly (Dated & { readonly bps: number })[] = [{ ...STAR
 /** With a usual check: only a callback reports that a customer left, and a callback may be lost. */
 const ALL_DAY = [{ ...START, expiryMs: DAY_MS, settable: false, usualMs: 15 * MINUTE_MS }]
 
+/**
+ * How long a push may be paid. A wallet that is not in the table may push too, as JENIUSPAY does.
+ */
+const PUSH = { lifetimeMs: 60 * SECOND_MS }
+
 /** The terms of an unknown wallet, and of every wallet before the first entry of its own terms. */
 const ANY_WALLET: Terms = { tariffs: [{ ...START, bps: 200, flatMinor: 500 }], timings: ALL_DAY }
 
@@ -74,7 +79,7 @@ export const CHANNELS: readonly Channel[] = [
   bank('PERMATA', { settlesAtOnce: true }),
   wallet('OVO', {
     needs: { phone: true },
-    push: { lifetimeMs: 60 * SECOND_MS },
+    push: PUSH,
     tariffs: [{ ...START, bps: 200, flatMinor: 0 }],
     timings: [{ ...START, expiryMs: 55 * SECOND_MS, settable: false, graceMs: MINUTE_MS }],
   }),
@@ -106,7 +111,7 @@ export function channelOf({ method, channelCode = '' }: ChannelChoice): Channel 
     case 'virtual_account':
       return knownChannel ?? { ...bank(channelCode), tariffs: [] }
     case 'ewallet':
-      return knownChannel ?? wallet(channelCode, ANY_WALLET)
+      return knownChannel ?? wallet(channelCode, { ...ANY_WALLET, push: PUSH })
   }
 }
 
@@ -141,6 +146,17 @@ export function isSupportedBank(code: string, at: Timestamp): boolean {
   )
 }
 
-export function isPushChannel(choice: ChannelChoice): boolean {
+/** The provider calls the phone, or may do so. */
+export function mayPush(choice: ChannelChoice): boolean {
   return channelOf(choice).push !== undefined
+}
+
+/** Without a destination, whatever the provider answers (spec 2.1.2). */
+export function isPushChannel(choice: ChannelChoice): boolean {
+  return mayPush(choice) && isListedChannel(choice)
+}
+
+/** A channel of spec 2.1.1 by name. */
+export function isListedChannel({ method, channelCode = '' }: ChannelChoice): boolean {
+  return CHANNELS.some((channel) => channel.method === method && channel.code === channelCode)
 }

@@ -74,6 +74,7 @@ describe('every alarm', () => {
       'due-work-not-running',
       'sweep-not-run',
       'sync-late',
+      'audit-not-run',
     ])
     // For a metric with gaps CloudWatch looks further back than the alarm says, by hours.
     expect(breaching.filter(hasGaps)).toStrictEqual([])

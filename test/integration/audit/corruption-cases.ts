@@ -127,10 +127,10 @@ export const CORRUPTIONS: readonly Case[] = [
   [
     'the paid-out sum of the window is not a number',
     set(windowRow, { paid_out_minor: 'much' }),
-    /^ledger$/,
+    /^window$/,
     'daily, gate',
   ],
-  ['the window is lost', lose(windowRow), /^ledger$/, 'daily, gate'],
+  ['the window is lost', lose(windowRow), /^window$/, 'daily, gate'],
   [
     'the end of the settled window is altered',
     set(windowRow, LATER_SETTLED_UNTIL),

@@ -6,7 +6,7 @@
 import { describe, expect } from 'vitest'
 import { auditFigures } from '../../../shared/audit/judged/audit-figures.ts'
 import { readClientBooks } from '../../../shared/audit/judged/client-books.ts'
-import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
+import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { subjectOfPayment } from '../../../shared/ids.ts'
 import { COUNT_FIELD, shardOf } from '../../../shared/ledger/shard-store.ts'

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { handler as adjustLedger } from '../../../functions/admin/adjust-ledger.ts'
-import { auditLedger } from '../../../shared/audit/run-audits.ts'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { houseTotals, newHouseEntry, putHouseEntry } from '../../../shared/journal/house-store.ts'
 import { unmatchedLegs } from '../../../shared/journal/legs.ts'
 import { minor } from '../../../shared/money.ts'

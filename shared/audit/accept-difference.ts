@@ -4,9 +4,9 @@ import type { ClientId } from '../ids.ts'
 import { approvalWasChanged, requireApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { acceptedSubject, unacceptedDifferences } from './acceptances.ts'
-import { readClientVerdict } from './client-verdict-store.ts'
-import { type Difference, isIdentical } from './difference.ts'
+import { acceptedSubject, unacceptedDifferences } from '../verdict/acceptances.ts'
+import { readClientVerdict } from '../verdict/client-verdict-store.ts'
+import { type Difference, isIdentical } from '../verdict/difference.ts'
 
 type AcceptInput = Readonly<{
   /** Absent: a difference of the gateway. */
