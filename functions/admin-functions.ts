@@ -10,6 +10,7 @@ import {
 import {
   ADJUSTING,
   ALL_CLIENTS,
+  APPROVED,
   AUDITING,
   BALANCE,
   BULK_REDELIVERING,
@@ -23,14 +24,16 @@ import {
   PAYOUT_LISTS,
   RECORDING,
   RECOUNTING,
+  REFUNDING,
   SETTLING,
   TIMELINE,
 } from './table-access.ts'
 
-const [look, support, finance, admin] = [
+const [look, support, finance, approve, admin] = [
   actionOf('look'),
   actionOf('support'),
   actionOf('finance'),
+  actionOf('approve'),
   actionOf('admin'),
 ]
 
@@ -102,15 +105,33 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   finance('mark-settlement-paid', PAYING_OUT, { timeoutSeconds: 300 }),
   finance(
     'accept-difference',
-    allAccess(RECORDING, { GetItem: ['CLIENT', 'VERDICT'], Query: ['AUDIT'] }),
+    allAccess(RECORDING, APPROVED, { GetItem: ['CLIENT', 'VERDICT'], Query: ['AUDIT'] }),
   ),
+  approve('approve', allAccess(RECORDING, { PutItem: ['APPROVAL'] })),
   finance('mark-settlement-failed', changeOf('SETTLEMENT')),
   finance(
     'recredit-settlement',
-    allAccess(changeOf('SETTLEMENT'), {
+    allAccess(changeOf('SETTLEMENT'), APPROVED, {
       GetItem: ['LEDGER'],
       PutItem: ['JOURNAL'],
       UpdateItem: ['LEDGER'],
+    }),
+  ),
+  finance(
+    'return-payout',
+    allAccess(changeOf('SETTLEMENT'), APPROVED, {
+      GetItem: ['LEDGER'],
+      PutItem: ['JOURNAL'],
+      UpdateItem: ['LEDGER'],
+    }),
+  ),
+  finance('refund-payment', REFUNDING, { sends: BOTH_LANES, alerts: true }),
+  finance(
+    'adjust-house',
+    allAccess(RECORDING, APPROVED, {
+      GetItem: ['ADJUSTMENT'],
+      PutItem: ['ADJUSTMENT', 'JOURNAL'],
+      UpdateItem: ['HOUSE'],
     }),
   ),
   look('get-settlement-statement', allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })),
@@ -136,7 +157,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   finance(
     'resolve-suspense',
-    allAccess(changeOf('SUSPENSE'), { PutItem: ['JOURNAL'], UpdateItem: ['HOUSE'] }),
+    allAccess(changeOf('SUSPENSE'), APPROVED, { PutItem: ['JOURNAL'], UpdateItem: ['HOUSE'] }),
   ),
 ]
 
