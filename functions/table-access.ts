@@ -16,6 +16,13 @@ export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE_PAYMENT, {
   PutItem: ['DESTINATION', 'PAYMENT', 'REFERENCE'],
 })
 
+/** A create counts its pushes to a phone, and its calls while the provider's quota is scarce. */
+export const PUSHING: TableAccess = {
+  GetItem: ['PUSHES'],
+  PutItem: ['PUSHES'],
+  UpdateItem: ['QUOTA'],
+}
+
 /** Appends an audit record to its subject's chain. No function may update or delete a record. */
 export const RECORDING: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
 
@@ -125,7 +132,7 @@ export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   GetItem: ['SUSPENSE', 'SYNC'],
-  BatchGetItem: ['JOURNAL', 'PAYMENT'],
+  BatchGetItem: ['JOURNAL', 'PAYMENT', 'SUSPENSE'],
   PutItem: ['SYNC'],
   UpdateItem: ['HOUSE', 'SYNC'],
   ConditionCheckItem: ['JOURNAL'],

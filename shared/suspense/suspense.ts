@@ -26,6 +26,8 @@ export const SUSPENSE_CAUSES = {
     'too_many_movements',
     'transaction_unexplained',
     'event_gone',
+    'state_unknown',
+    'channel_not_activated',
     'payment_foreign',
   ],
 } as const
@@ -64,8 +66,10 @@ export const SuspenseSchema = v.object({
   /** The amount that the provider has refunded so far. */
   refundedMinor: v.optional(MinorSchema),
   createdAt: TimestampSchema,
-  /** The provider's own row writes `refunded`; operators write the other resolutions. */
-  resolution: v.optional(v.picklist(['refunded', 'refunded_by_bank', 'written_off', 'explained'])),
+  /** The provider's rows write the first two; operators write the other resolutions. */
+  resolution: v.optional(
+    v.picklist(['refunded', 'credited', 'refunded_by_bank', 'written_off', 'explained']),
+  ),
   notes: v.optional(v.string()),
 })
 export type Suspense = v.InferOutput<typeof SuspenseSchema>
@@ -87,8 +91,13 @@ export function owedAmountOf({ amountMinor = ZERO, refundedMinor = ZERO }: Suspe
   return less(amountMinor, refundedMinor)
 }
 
-export function isClosedByOperator({ kind, status, resolution }: Suspense): boolean {
-  return kind === 'money' && status === 'resolved' && resolution !== 'refunded'
+/** Without an operator: the money was refunded, or a payment was credited with it after all. */
+function isResolvedByRow({ resolution }: Suspense): boolean {
+  return resolution === 'refunded' || resolution === 'credited'
+}
+
+export function isClosedByOperator(item: Suspense): boolean {
+  return item.kind === 'money' && item.status === 'resolved' && !isResolvedByRow(item)
 }
 
 /**

@@ -29,6 +29,7 @@ export const PARTITIONS = [
   'LEDGER',
   'NOTED',
   'PAYMENT',
+  'PUSHES',
   'QUOTA',
   'RATE',
   'REFERENCE',
@@ -103,8 +104,19 @@ export function referencePk(clientId: ClientId, reference: string) {
   return pkOf('REFERENCE', derivedUuid('reference', clientId, reference))
 }
 
-export function referenceKey(clientId: ClientId, reference: string, paymentId: PaymentId) {
-  return keyOf(referencePk(clientId, reference), paymentId)
+/** Its pointers are in the order of their payments' creation. */
+export function referenceKey({
+  clientId,
+  externalReference = '',
+  createdAt,
+  paymentId,
+}: {
+  readonly clientId: ClientId
+  readonly externalReference?: string | undefined
+  readonly createdAt: string
+  readonly paymentId: PaymentId
+}) {
+  return keyOf(referencePk(clientId, externalReference), `${createdAt}#${paymentId}`)
 }
 
 /** The partition of a subject's events, apart from the subject itself, whose row holds money. */
@@ -232,6 +244,11 @@ export function notedKey(item: { clientId?: string | undefined; suspenseId: stri
 /** A stage may limit creates separately. */
 export function rateKey(clientId: ClientId, counted: 'requests' | 'creates') {
   return itemKey('RATE', clientId, ...(counted === 'creates' ? ['create'] : []))
+}
+
+/** Hashed, so that no key contains a phone number. */
+export function pushesKey(clientId: ClientId, phone: string) {
+  return itemKey('PUSHES', derivedUuid('phone', clientId, phone))
 }
 
 /** In RATE, because functions that authenticate may not write API keys. */

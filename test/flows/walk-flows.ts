@@ -118,7 +118,7 @@ async function settleAndPayOut(walk: Walk): Promise<void> {
   requireDone('settle', settlement !== undefined)
   const id = String(settlement?.['settlement_id'])
   await passTime(2 * MINUTE_MS)
-  await run('audit-client', message({ settlement_id: id }))
+  await run('audit-client', message({ gateway: true }))
   const paid = { settlement_id: id, bank_reference: `BCA ${id}` }
   await onFlow('payout', () => operated(walk, 'mark-settlement-paid', paid))
 }

@@ -215,12 +215,16 @@ function backIn(item: Suspense, entries: readonly HouseEntry[]): Partial<Suspens
   const refunded = [...(refunds ?? []), ...again].reduce((sum, one) => sum - one.suspenseMinor, 0)
   const isVoid = (voids ?? []).length > 0
   const isBack = isVoid || (refunded > 0 && refunded >= (item.amountMinor ?? 0))
+  // Money that a payment was credited with never had an entry in suspense.
+  const isCredited = item.resolution === 'credited' && ownId === undefined
   return {
     refundedMinor: minor(refunded),
     isVoid: isVoid ? true : undefined,
     ...(isBack
       ? ({ status: 'resolved', resolution: 'refunded' } as const)
-      : ({ status: 'open', resolution: undefined } as const)),
+      : isCredited
+        ? ({ status: 'resolved' } as const)
+        : ({ status: 'open', resolution: undefined } as const)),
   }
 }
 

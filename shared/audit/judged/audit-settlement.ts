@@ -18,7 +18,6 @@ import {
   onlyIf,
   tryToMake,
 } from '../../verdict/difference.ts'
-import { rowDifferences } from './stored-rows.ts'
 import { auditEntries, readingInto } from './audit-entries.ts'
 import {
   type ClientBooks,
@@ -29,6 +28,7 @@ import {
   type StoredSettlement,
 } from './client-books.ts'
 import { derivedSettlement } from './derive-settlement.ts'
+import { rowDifferences } from './stored-rows.ts'
 
 /** The sums of whole blocks, and the last entry in these blocks. */
 export const RecountSchema = v.object({

@@ -176,14 +176,11 @@ async function judgePointers(
   reads: Reads,
 ): Promise<readonly PaymentDifferences[]> {
   const named = payments.flatMap((payment) => {
-    const { method, paymentDestination, createdAt, paymentId, clientId, externalReference } =
-      payment
+    const { method, paymentDestination, createdAt, paymentId, externalReference } = payment
     const shown = destinationKey(paymentDestination, createdAt, paymentId)
     return [
       ...(method === 'virtual_account' ? [{ payment, key: shown }] : []),
-      ...(externalReference
-        ? [{ payment, key: referenceKey(clientId, externalReference, paymentId) }]
-        : []),
+      ...(externalReference ? [{ payment, key: referenceKey(payment) }] : []),
     ]
   })
   const keys = named.map(({ key }) => key)

@@ -53,7 +53,7 @@ const ADJUSTMENT = { kind: 'recovered', amount_minor: 1_000, reference: 'r-1' }
 
 const settle = run('settle-client', (play) => messageOf({ client_id: forClient(play).client_id }))
 const audit = run('audit-client', (play) => messageOf({ client_id: forClient(play).client_id }))
-const auditRecorded = run('audit-client', (_, id) => messageOf({ settlement_id: id }))
+const auditOfGateway = run('audit-client', () => messageOf({ gateway: true }))
 const adjust = run('adjust-ledger', (play) => ({ ...forClient(play), ...ADJUSTMENT }))
 const sync = scheduledRun('sync-provider-transactions')
 const wakeSync = run('sync-slices', () => messageOf({ woken: true }))
@@ -71,7 +71,7 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['settle a re-credit', 28, recordThen('mark-settlement-failed', 'recredit-settlement'), trigger],
   ['adjust', 5, createPayment, adjust, (play, id) => adjust(play, id, {})],
   ['audit', 18, ageFunds, audit],
-  ['audit, of a settlement', 17, thenWait(recordSettlement, 61_000), auditRecorded],
+  ['audit, of the gateway', 3, ageFunds, auditOfGateway],
   ['sync', 9, syncThen(thenWait(creditPayment, 3_600_000)), sync],
   ['sync, posting', 24, syncThen(creditUnposted), sync],
   ['sync, finding a lost capture', 25, syncThen(payUpstream), sync],
@@ -193,7 +193,7 @@ async function ageManyFunds(play: Play): Promise<void> {
 async function auditSettlement(play: Play): Promise<string> {
   const id = await recordSettlement(play)
   await passTime(play, 61_000)
-  await runUntil(play.world, invoke(play.world, 'audit-client', messageOf({ settlement_id: id })))
+  await runUntil(play.world, invoke(play.world, 'audit-client', messageOf({ gateway: true })))
   return id
 }
 
