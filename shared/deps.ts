@@ -58,6 +58,7 @@ export type Alert = {
     | 'audit.imbalance'
     | 'client.bank_changed'
     | 'client.owes'
+    | 'balance.gap'
     | 'settlement.unpaid'
   readonly subject: string
   /** Names who is affected and which ids to check; no customer's data, no secrets. */

@@ -46,6 +46,7 @@ export type LogCode =
   | 'settlement.closed'
   | 'audits.started'
   | 'audit.completed'
+  | 'balance.compared'
   | 'audit.imbalance'
   | 'client.bank_changed'
   | 'customer.erased'

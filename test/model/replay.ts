@@ -352,17 +352,6 @@ async function adjust({ prng, deps, model, clients }: Play): Promise<void> {
   model.adjust(client.clientId, kind, amount)
 }
 
-/** A row that an operator may take over. */
-function openHouseRow({ prng, model, rows }: Play) {
-  return pickFrom(
-    prng,
-    rows.filter(
-      ({ row, of, isUndone }) =>
-        of === 'house' && !isUndone && model.rows.get(row.transactionId)?.taken === undefined,
-    ),
-  )
-}
-
 async function correctByRow(play: Play): Promise<void> {
   const shown = openHouseRow(play)
   if (shown === undefined) return
@@ -373,6 +362,17 @@ async function correctByRow(play: Play): Promise<void> {
   await adjustBalance(deps, client, 'correction', amount, undefined, transactionId)
   model.takeOver(transactionId, 'correction')
   model.adjust(client.clientId, 'correction', amount, shown.figures.p)
+}
+
+/** A row that an operator may take over. */
+function openHouseRow({ prng, model, rows }: Play) {
+  return pickFrom(
+    prng,
+    rows.filter(
+      ({ row, of, isUndone }) =>
+        of === 'house' && !isUndone && model.rows.get(row.transactionId)?.taken === undefined,
+    ),
+  )
 }
 
 async function refundByBank({ prng, deps, model, paid }: Play): Promise<void> {

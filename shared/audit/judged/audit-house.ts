@@ -193,7 +193,8 @@ async function auditItem(
   const { records, differences } = await readTrail(deps, id, item.clientId)
   const booked = { providerMinor: suspenseEntry?.providerMinor, ...backIn(item, entries) }
   const { dueAt } = Object(stored)
-  const derived = { ...item, ...booked, ...resolutionOf(item, records), dueAt }
+  const ofMoney = kind === 'money' ? booked : {}
+  const derived = { ...item, ...ofMoney, ...resolutionOf(item, records), dueAt }
   return [
     ...differences,
     ...rowDifferences('suspense', id, suspenseRow(derived), stored),
