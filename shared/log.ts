@@ -47,6 +47,7 @@ export type LogCode =
   | 'audits.started'
   | 'audit.completed'
   | 'audit.imbalance'
+  | 'client.access_changed'
   | 'client.bank_changed'
   | 'customer.erased'
   | 'settlement.unpaid'
