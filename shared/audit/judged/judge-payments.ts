@@ -131,7 +131,12 @@ async function judgePointers(
       ),
       reads,
     ),
-    deps.table.getMany(referenced.map(referenceKey), reads),
+    deps.table.getMany(
+      referenced.map(({ clientId, externalReference = '', createdAt, paymentId }) =>
+        referenceKey(clientId, externalReference, createdAt, paymentId),
+      ),
+      reads,
+    ),
   ])
   const items = [...destinations, ...references]
   return [...shown, ...referenced].map((payment, at) => ({
