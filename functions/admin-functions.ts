@@ -44,7 +44,12 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   look('list-clients', listOf('CLIENT', 'by-owner')),
   admin(
     'issue-api-key',
-    allAccess(RECORDING, { PutItem: ['APIKEY'], ConditionCheckItem: ['CLIENT'] }),
+    allAccess(RECORDING, {
+      GetItem: ['CLIENT'],
+      PutItem: ['APIKEY'],
+      ConditionCheckItem: ['CLIENT'],
+    }),
+    { alerts: true },
   ),
   admin('revoke-api-key', allAccess(changeOf('APIKEY'), { BatchGetItem: ['RATE'] })),
   look(
@@ -54,11 +59,12 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   admin(
     'register-endpoint',
     allAccess(RECORDING, { GetItem: ['CLIENT'], UpdateFields: ['CLIENT'], PutItem: ['ENDPOINTS'] }),
-    { endpointSecrets: 'seal' },
+    { alerts: true, endpointSecrets: 'seal' },
   ),
   admin(
     'update-endpoint',
     allAccess(RECORDING, { GetFields: ['ENDPOINTS'], UpdateItem: ['ENDPOINTS'] }),
+    { alerts: true },
   ),
   admin(
     'delete-endpoint',

@@ -48,6 +48,7 @@ export type LogCode =
   | 'audit.completed'
   | 'balance.compared'
   | 'audit.imbalance'
+  | 'client.access_changed'
   | 'client.bank_changed'
   | 'customer.erased'
   | 'settlement.unpaid'
