@@ -45,6 +45,21 @@ const TRANSACTION_TYPE: ReadonlyMap<string, ProviderTransaction['type']> = new M
   ),
 ])
 
+/** Documented elsewhere, or known from the SDKs: as a filter the list may refuse them. */
+const OUTSIDE_THE_LIST: ReadonlySet<string> = new Set([
+  'BATCH_DISBURSEMENT',
+  'CASHBACK',
+  'CHARGEBACK_REVERSAL',
+  'PLATFORM_FEE',
+  'REMITTANCE_COLLECTION',
+  'TRANSFER',
+  'chargeback_deduction',
+])
+
+export const OTHER_TYPES: readonly string[] = [...TRANSACTION_TYPE.keys()].filter(
+  (name) => name !== 'PAYMENT' && !OUTSIDE_THE_LIST.has(name),
+)
+
 const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = new Map([
   ['PENDING', 'pending'],
   ['SUCCESS', 'success'],

@@ -7,6 +7,7 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
+import { OTHER_TYPES } from '../../../shared/provider/xendit/transaction-schema.ts'
 import { createBody } from '../../../shared/provider/xendit/xendit-create.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { CHANNEL_FACTS } from '../../support/provider-facts.ts'
@@ -292,6 +293,12 @@ it.each(CHANNEL_FACTS)(
     )
   },
 )
+
+it('the second net names every documented type but payments', () => {
+  const documented = FACTS.enums['transaction.type'].members.filter((name) => name !== 'PAYMENT')
+
+  expect(OTHER_TYPES.toSorted()).toStrictEqual(documented.toSorted())
+})
 
 /** Push channels answer so (front-end SDK of March 2026, behaviour tree). */
 it('a push answers REQUIRES_ACTION without actions, and a deep link may stand beside a page', async () => {
