@@ -54,6 +54,7 @@ export type LogCode =
   | 'settlement.unpaid'
   | 'sync.completed'
   | 'sync.row_failed'
+  | 'sync.row_late'
   | 'write.contended'
   | 'message.failed'
   | 'invocation.failed'
