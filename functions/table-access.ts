@@ -16,8 +16,18 @@ export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE_PAYMENT, {
   PutItem: ['DESTINATION', 'PAYMENT', 'REFERENCE'],
 })
 
+/** A create counts its pushes to a phone, and its calls while the provider's quota is scarce. */
+export const PUSHING: TableAccess = {
+  GetItem: ['PUSHES'],
+  PutItem: ['PUSHES'],
+  UpdateItem: ['QUOTA'],
+}
+
 /** Appends an audit record to its subject's chain. No function may update or delete a record. */
 export const RECORDING: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
+
+/** Uses up an approval, in the action's own transaction. Only `approve` puts one. */
+export const APPROVED: TableAccess = { GetItem: ['APPROVAL'], UpdateItem: ['APPROVAL'] }
 
 /**
  * Posts a payment or moves its money: payment, shard, entries. No function may update or delete an
@@ -30,11 +40,22 @@ const POSTING: TableAccess = {
   ConditionCheckItem: ['LEDGER'],
 }
 
-export const ADJUSTING: TableAccess = allAccess(RECORDING, {
+export const ADJUSTING: TableAccess = allAccess(RECORDING, APPROVED, {
   GetItem: ['ADJUSTMENT', 'CLIENT', 'JOURNAL', 'LEDGER'],
   BatchGetItem: ['JOURNAL'],
+  Query: ['ADJUSTMENT', 'LEDGER'],
   PutItem: ['ADJUSTMENT', 'JOURNAL'],
   UpdateItem: ['HOUSE', 'LEDGER'],
+  ConditionCheckItem: ['JOURNAL'],
+})
+
+/** Moves a payment's money for an operator, and announces it. */
+export const REFUNDING: TableAccess = allAccess(RECORDING, APPROVED, POSTING, {
+  BatchGetItem: ['JOURNAL'],
+  GetItem: ['JOURNAL'],
+  QueryFields: ['ENDPOINTS'],
+  PutItem: ['DELIVERY', 'EVENT', 'JOURNAL'],
+  UpdateItem: ['HOUSE'],
   ConditionCheckItem: ['JOURNAL'],
 })
 
@@ -125,7 +146,7 @@ export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   GetItem: ['SUSPENSE', 'SYNC'],
-  BatchGetItem: ['JOURNAL', 'PAYMENT'],
+  BatchGetItem: ['JOURNAL', 'PAYMENT', 'SUSPENSE'],
   PutItem: ['SYNC'],
   UpdateItem: ['HOUSE', 'SYNC'],
   ConditionCheckItem: ['JOURNAL'],
@@ -144,7 +165,7 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
 
 /** Of a payment whose id does not fit its client it looks for the client. */
 const SETTLEMENT_AUDIT: TableAccess = allAccess(ALL_CLIENTS, {
-  GetItem: ['AUDIT', 'CLIENT', 'VERDICT'],
+  GetItem: ['APPROVAL', 'AUDIT', 'CLIENT', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
   Query: ['ADJUSTMENT', 'AUDIT', 'JOURNAL', 'LEDGER'],
   indexes: ['by-owner'],
@@ -163,6 +184,7 @@ export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
   GetItem: ['NOTED'],
   BatchGetItem: ['APIKEY', 'SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
+  UpdateItem: ['HOUSE'],
 })
 
 export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDING, {

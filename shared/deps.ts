@@ -56,8 +56,10 @@ export type Alert = {
     | 'suspense.money'
     | 'suspense.finding'
     | 'audit.imbalance'
+    | 'client.access_changed'
     | 'client.bank_changed'
     | 'client.owes'
+    | 'balance.gap'
     | 'settlement.unpaid'
   readonly subject: string
   /** Names who is affected and which ids to check; no customer's data, no secrets. */

@@ -15,7 +15,9 @@ export const HISTORY_STEPS = {
 }
 export type HistorySteps = Readonly<typeof HISTORY_STEPS>
 
-const Count = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1)))
+const WholeNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+const Count = v.optional(WholeNumber)
+export const PushLimit = v.strictObject({ pushes: WholeNumber, minutes: WholeNumber })
 const Flag = v.optional(v.boolean())
 
 /** A function gets JSON, without the settings that it does not use. */
@@ -35,6 +37,8 @@ export const DeployedSettings = v.strictObject({
   clientRateLimit: Count,
   /** The separate limit of creates; undefined: creates share the limit of all requests. */
   clientCreateLimit: Count,
+  /** The pushes to one phone of a client (design section 4, Create); undefined: no limit. */
+  pushLimit: v.optional(PushLimit),
   /** The maximum number of environments that serve a client's requests; one by default. */
   environments: Count,
   /** `deducted` by default. */

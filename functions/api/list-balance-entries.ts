@@ -15,10 +15,13 @@ const query = v.strictObject({
 })
 
 /** GET /v1/balance/entries (design section 8): the merchant's journal, as JSON or CSV. */
-export const handler = apiHandler({ query }, async ({ clientId, query: params, headers }, deps) => {
-  const { since = BEGINNING, ...page } = params
-  const entries = await balanceEntries(deps, { clientId, since, ...page })
-  const pathOf = (after: string) =>
-    `/v1/balance/entries?since=${since}&after=${after}&limit=${params.limit}`
-  return entriesReply(entries, { accept: headers['accept'], pathOf })
-})
+export const handler = apiHandler(
+  { query, mostUnits: 310 },
+  async ({ clientId, query: params, headers }, deps) => {
+    const { since = BEGINNING, ...page } = params
+    const entries = await balanceEntries(deps, { clientId, since, ...page })
+    const pathOf = (after: string) =>
+      `/v1/balance/entries?since=${since}&after=${after}&limit=${params.limit}`
+    return entriesReply(entries, { accept: headers['accept'], pathOf })
+  },
+)

@@ -13,7 +13,7 @@ const query = v.strictObject({
 
 /** GET /v1/events (design section 8): a merchant reads here the events whose webhooks it missed. */
 export const handler = apiHandler(
-  { query },
+  { query, mostUnits: 600 },
   async ({ clientId, query: { after, since: firedAt, limit } }, deps) => {
     const from = readFeedCursor(after) ?? (firedAt && { settled: { firedAt }, young: { firedAt } })
     return ok(toEventFeedJson(await readEventFeed(deps, { clientId, from, limit })))

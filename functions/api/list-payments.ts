@@ -12,7 +12,7 @@ import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
  * GET /v1/payments (spec 4.2; by `idempotency_key` and by `external_reference`: design section 8).
  */
 export const handler = apiHandler(
-  { query: paymentsQuery, neverEmpty: NEVER_EMPTY },
+  { query: paymentsQuery, neverEmpty: NEVER_EMPTY, mostUnits: 600 },
   async ({ clientId, query }, deps) => {
     const { idempotency_key: key, external_reference: reference, status } = query
     const page = pageOf(query)

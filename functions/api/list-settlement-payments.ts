@@ -10,7 +10,7 @@ const query = v.strictObject({ after: v.optional(v.string()), limit: limitParamO
  * GET /v1/settlements/{id}/payments (design section 8): the settlement's entries, as JSON or CSV.
  */
 export const handler = apiHandler(
-  { query },
+  { query, mostUnits: 310 },
   async ({ clientId, id, query: params, headers }, deps) => {
     const entries = await settlementEntries(deps, { clientId, id, ...params })
     const pathOf = (after: string) =>

@@ -17,18 +17,21 @@ const query = v.strictObject({
 })
 
 /** GET /v1/webhook_deliveries (design section 8). */
-export const handler = apiHandler({ query }, async ({ clientId, query: params }, deps) => {
-  const page = pageOf(params)
-  const endpointId =
-    params.endpoint_id === undefined ? undefined : parseEndpointId(params.endpoint_id)
-  const { event_id: eventId, status } = params
-  const { deliveries } = await listDeliveries(deps, {
-    clientId,
-    status,
-    endpointId,
-    eventId,
-    page,
-    maxRead: 1_000,
-  })
-  return ok({ data: deliveries.map(toOwnDeliveryDto), pagination: pagination(page) })
-})
+export const handler = apiHandler(
+  { query, mostUnits: 1_200 },
+  async ({ clientId, query: params }, deps) => {
+    const page = pageOf(params)
+    const endpointId =
+      params.endpoint_id === undefined ? undefined : parseEndpointId(params.endpoint_id)
+    const { event_id: eventId, status } = params
+    const { deliveries } = await listDeliveries(deps, {
+      clientId,
+      status,
+      endpointId,
+      eventId,
+      page,
+      maxRead: 1_000,
+    })
+    return ok({ data: deliveries.map(toOwnDeliveryDto), pagination: pagination(page) })
+  },
+)

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { auditGateway } from '../../shared/audit/audit-gateway.ts'
 import { auditClient } from '../../shared/audit/audit-client.ts'
+import { auditGateway } from '../../shared/audit/audit-gateway.ts'
 import { ClientIdSchema } from '../../shared/ids.ts'
 import { queueHandler } from '../../shared/runtime/worker-handlers.ts'
 

@@ -80,6 +80,7 @@ export async function assembleCloud(
   options.signal?.throwIfAborted()
 
   const depsFor = localDeps({
+    limits: options.limits,
     clock,
     table,
     ...messaging,

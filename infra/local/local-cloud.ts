@@ -1,5 +1,6 @@
 import type { TableKind } from './emulators/local-table.ts'
 import { openTable } from './emulators/open-table.ts'
+import type { ClientLimits } from './functions/local-deps.ts'
 import { openDataDirectory } from './process/data-directory.ts'
 
 export type LocalCloudOptions = {
@@ -9,6 +10,8 @@ export type LocalCloudOptions = {
   readonly dataDirectory?: string
   /** Default: DynamoDB Local if this machine can start it, else memory. */
   readonly table?: TableKind
+  /** Default: clients have no limits. */
+  readonly limits?: ClientLimits | undefined
   /** Also gets every log line. */
   readonly writeLog?: (line: string) => void
   /** Called with the next step of the start. */

@@ -15,18 +15,25 @@ import { printableLines } from './terminal/printable.ts'
 /** Closing takes about a second. After this deadline the process exits anyway. */
 const STOP_DEADLINE_MS = 10_000
 
-const USAGE = `npm start [-- --table memory|dynamodb] [--data DIR] [--verbose]
+const USAGE = `npm start [-- --table memory|dynamodb] [--data DIR] [--limits prod] [--verbose]
 
 Runs the whole gateway on this machine. PORT (default ${DEFAULT_PORT}) moves its four ports.
   --table memory|dynamodb
                where the table is: in this process, or in DynamoDB Local, which needs Java 17 or Docker. Default:
                DynamoDB Local if this machine can start it, else memory
   --data DIR   keep all state in DIR, with DynamoDB Local. Without it, all state is lost at the end
+  --limits prod
+               limit clients and pushes to a phone as in production. Without it, clients have no limits
   --verbose    write every log line to the error output
   --help, -h   this text
 Exit code: 0 stopped on request, 1 did not start or failed, 2 wrong arguments.`
 
-const OPTIONS = { ...TABLE_OPTION, data: { type: 'string' }, verbose: { type: 'boolean' } } as const
+const OPTIONS = {
+  ...TABLE_OPTION,
+  data: { type: 'string' },
+  limits: { type: 'string' },
+  verbose: { type: 'boolean' },
+} as const
 
 /** The next start reads compiled modules from this directory. */
 const COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/local-gateway')
@@ -45,13 +52,14 @@ try {
 }
 
 async function start(argv: readonly string[]): Promise<number> {
-  const { data, verbose = false, ...options } = readOptions(argv, OPTIONS)
+  const { data, verbose = false, limits, ...options } = readOptions(argv, OPTIONS)
   const table = tableFrom(options.table)
   if (data !== undefined && table === 'memory') {
     throw new UsageError(
       '--data cannot keep a table in memory; leave out --data, or --table memory',
     )
   }
+  if (limits !== undefined && limits !== 'prod') throw new UsageError('--limits takes prod')
   const port = portFrom(process.env['PORT'])
   console.log('Starting the local gateway…')
   // A late import, because modules that are imported earlier do not use the cache.
@@ -60,6 +68,7 @@ async function start(argv: readonly string[]): Promise<number> {
     port,
     table,
     dataDirectory: data,
+    limits: limits === 'prod' ? await productionLimits() : undefined,
     signal: lifecycle.signal,
     onFailure: lifecycle.fail,
     onProgress: (step) => console.log(`  ${step}…`),
@@ -73,4 +82,11 @@ async function start(argv: readonly string[]): Promise<number> {
   await cloud.close()
   console.log('Stopped.')
   return exitCode
+}
+
+/** Read late, because most starts need no stage's file. */
+async function productionLimits() {
+  const { readStageFile } = await import('../stack/stage-file.ts')
+  const { clientRateLimit, clientCreateLimit, pushLimit } = readStageFile('prod')
+  return { clientRateLimit, clientCreateLimit, pushLimit }
 }

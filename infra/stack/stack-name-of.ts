@@ -40,6 +40,11 @@ export function hasAlias(spec: FunctionSpec, { deployment }: DeployedStage): boo
  */
 export const LIVE_ALIAS = 'live'
 
+/** The unpublished version of a function, by which the prover invokes it. */
+export function unpublished(functionNameOrArn: string): string {
+  return `${functionNameOrArn}:$LATEST`
+}
+
 /** The name to invoke a function by: with its alias, if it has one. */
 export function liveName(spec: FunctionSpec, stage: DeployedStage): string {
   return functionName(stage.settings.name, spec) + (hasAlias(spec, stage) ? `:${LIVE_ALIAS}` : '')

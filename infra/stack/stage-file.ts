@@ -120,6 +120,11 @@ export const StageFileSchema = v.strictObject({
    */
   clientRateLimit: Rate,
   clientCreateLimit: Rate,
+  /**
+   * The pushes that one client may send to one phone in so many minutes. Without this limit a
+   * stranger's phone rings for as long as a merchant's key is misused.
+   */
+  pushLimit: v.strictObject({ pushes: wholeBetween(1, 100), minutes: wholeBetween(1, 1_440) }),
   /** Days after which an API key without an expiry expires. Left out: never. */
   keyLifetimeDays: v.optional(Rate),
   /** Whether the table survives its stack. For other resources see `removalPolicyBesidesTable`. */

@@ -51,6 +51,7 @@ export function deployedStage(name: string) {
     providerFees,
     clientRateLimit,
     clientCreateLimit,
+    pushLimit,
     providerCallsPerMinute,
     keyLifetimeDays,
     ...file
@@ -63,6 +64,7 @@ export function deployedStage(name: string) {
     providerFees,
     clientRateLimit,
     clientCreateLimit,
+    pushLimit,
     ...(providerCallsPerMinute !== undefined && { providerCallsPerMinute }),
     ...(keyLifetimeDays !== undefined && { keyLifetimeDays }),
   }

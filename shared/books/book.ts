@@ -26,8 +26,8 @@ const FLOWS = {
   transit: ['payment', 'late_row', 'reversal', 'adjustment'],
   in_suspense: ['suspense', 'suspense_refunded', 'suspense_resolved', 'reversal'],
   cost: [
-    ...['late_row', 'refund', 'chargeback', 'dispute_won', 'reversal', 'written_off', 'suspense'],
-    ...['suspense_refunded', 'topup', 'withdrawal', 'correction', 'adjustment'],
+    ...['payment', 'late_row', 'refund', 'chargeback', 'dispute_won', 'reversal', 'written_off'],
+    ...['suspense', 'suspense_refunded', 'topup', 'withdrawal', 'correction', 'adjustment'],
   ],
   other: [
     ...['payment', 'late_row', 'refund', 'chargeback', 'dispute_won', 'reversal', 'correction'],

@@ -17,6 +17,11 @@ export type RequestCost = {
   readonly points: number
   /** The request creates a payment, for which the stage may have its own limit. */
   readonly creates?: boolean
+  /**
+   * The request has passed before and now knows what the rest costs. It may use the limit of a second
+   * more, so that many requests at once do not refuse each other.
+   */
+  readonly continues?: boolean
 }
 
 /** Request units of one point (design section 9). */
@@ -55,7 +60,7 @@ declare module '../memory.ts' {
 export async function enforceRateLimit(
   deps: RateDeps,
   client: Client,
-  { points, creates }: RequestCost,
+  { points, creates, continues = false }: RequestCost,
 ): Promise<void> {
   const bucket = limitOf(deps, client, creates === true)
   if (!bucket) return
@@ -65,7 +70,8 @@ export async function enforceRateLimit(
     use.tokens -= points
     return addUncounted(bucket, thisSecond(deps), points)
   }
-  if ((await countAll(deps, bucket, points, limit)).kind !== 'refused') return
+  if ((await countAll(deps, bucket, points, continues ? 2 * limit : limit)).kind !== 'refused')
+    return
   // Points that passed before are counted, although this request is refused.
   if (use.uncounted.points > 0) await countDebt(deps, bucket, 0)
   const owedPoints = use.lastCounter ? pointsIn(use.lastCounter, thisSecond(deps), limit) : 0

@@ -113,7 +113,9 @@ export function putPointers(payment: Payment): readonly Step[] {
     ...(payment.method === 'virtual_account'
       ? [put(destinationKey(paymentDestination, createdAt, paymentId), row)]
       : []),
-    ...(externalReference ? [put(referenceKey(clientId, externalReference, paymentId), row)] : []),
+    ...(externalReference
+      ? [put(referenceKey(clientId, externalReference, createdAt, paymentId), row)]
+      : []),
   ]
 }
 

@@ -1,15 +1,16 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
-import { invalid } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdForKey } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { countOf, readLedger } from '../ledger/ledger-store.ts'
 import { firstOfPage, itemsOfPage, newestFirst, type Page } from '../page.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
-import { referencePk } from '../table/keys.ts'
-import { listItems, queryPages } from '../table/list-items.ts'
+import { paymentKey, referencePk } from '../table/keys.ts'
+import { listItems, queryPages, readMany, UNITS_A_KEY } from '../table/list-items.ts'
+import { reserveUnits } from '../table/used-units.ts'
 import type { Payment } from './payment.ts'
-import { findPaymentsByKey, findStoredPayment, isForeign, PaymentSchema } from './payment-store.ts'
+import { findStoredPayment, isForeign, PaymentSchema } from './payment-store.ts'
 
 type PaymentList = { readonly payments: readonly Payment[]; readonly total: number }
 
@@ -33,6 +34,7 @@ export async function listPayments(
   const statuses: readonly PaymentStatus[] = status === undefined ? PAYMENT_STATUSES : [status]
   const total = statuses.reduce((sum, countedStatus) => sum + countOf(ledger, countedStatus), 0)
   if (firstOfPage(page) >= total) return { payments: [], total }
+  await reserveUnits(UNITS_A_KEY * Math.min(total, firstOfPage(page) + page.perPage))
   const items = await listItems(deps, {
     kind: 'PAYMENT',
     ...(status === undefined
@@ -62,41 +64,36 @@ export async function paymentsOfKey(
     : { payments: [], total: 0 }
 }
 
-/** The most payments of one reference that can be listed. Each may have to be read. */
-const MAX_OF_REFERENCE = 1_000
+/** The newest payments of one reference that a merchant can list. Each may have to be read. */
+const MAX_OF_REFERENCE = 100
 
 /**
- * One page of a client's payments with a reference, newest first, with the exact total. All reads
- * are consistent, so a payment is found as soon as its create is answered. Throws 422 for more than
- * a thousand.
+ * One page of a client's newest payments with a reference, newest first; the total counts these
+ * payments. All reads are consistent, so a payment is found as soon as its create is answered.
  */
 export async function paymentsOfReference(
   deps: TableDeps,
   { clientId, reference, status, page }: PaymentQuery,
 ): Promise<PaymentList> {
-  const ids = await idsOfReference(deps, clientId, reference)
-  if (ids.length > MAX_OF_REFERENCE) {
-    throw invalid(
-      `external_reference: more than ${MAX_OF_REFERENCE} payments have it`,
-      { external_reference: ['too many payments'] },
-      'List payments without it, or fetch one by its id or idempotency key. Give each order a ' +
-        'reference of its own.',
-    )
-  }
+  const ids = await idsOfReference(deps, clientId, reference, MAX_OF_REFERENCE)
   const payments = await paymentsOf(deps, { clientId, reference, ids })
   const matches = payments.filter((payment) => status === undefined || payment.status === status)
   return { payments: itemsOfPage(matches, page), total: matches.length }
 }
 
-/** A thousand pointers are less than one page of the table. */
-async function idsOfReference(deps: TableDeps, clientId: ClientId, reference: string) {
+async function idsOfReference(
+  deps: TableDeps,
+  clientId: ClientId,
+  reference: string,
+  limit: number,
+) {
   const partition = [referencePk(clientId, reference)]
-  const { items } = await deps.table.query({ partition, limit: MAX_OF_REFERENCE + 1 })
-  return idsIn(items)
+  return idsIn((await deps.table.query({ partition, limit, newestFirst: true })).items)
 }
 
+/** A commit that was tried again may have left a pointer with another time. */
 function idsIn(pointers: readonly Item[]) {
-  return pointers.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
+  return [...new Set(pointers.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId)))]
 }
 
 /** A pointer may be stale, so each payment is checked. */
@@ -108,21 +105,21 @@ async function paymentsOf(
     ids,
   }: { clientId: ClientId; reference: string; ids: readonly PaymentId[] },
 ): Promise<readonly Payment[]> {
-  return (await findPaymentsByKey(deps, ids))
+  return (await readMany(deps, ids.map(paymentKey)))
+    .flatMap((item) => ifValid(PaymentSchema, item) ?? [])
     .filter((payment) => payment.clientId === clientId && payment.externalReference === reference)
     .filter((payment) => !isForeign(payment))
     .toSorted(newestFirst(({ paymentId }) => paymentId))
 }
 
+/** The most payments of one reference that an operator's search reads. */
+const MAX_OF_SEARCH = 1_000
+
 /** The newest thousand of the reference. `complete`: the client has no more. */
 export async function paymentsByReference(deps: TableDeps, clientId: ClientId, reference: string) {
-  const ids = await idsOfReference(deps, clientId, reference)
-  const payments = await paymentsOf(deps, {
-    clientId,
-    reference,
-    ids: ids.slice(0, MAX_OF_REFERENCE),
-  })
-  return { payments, complete: ids.length <= MAX_OF_REFERENCE }
+  const ids = await idsOfReference(deps, clientId, reference, MAX_OF_SEARCH + 1)
+  const payments = await paymentsOf(deps, { clientId, reference, ids: ids.slice(0, MAX_OF_SEARCH) })
+  return { payments, complete: ids.length <= MAX_OF_SEARCH }
 }
 
 export async function* pagesOfReference(deps: TableDeps, clientId: ClientId, reference: string) {

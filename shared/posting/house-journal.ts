@@ -5,6 +5,7 @@ import {
   bookedRow,
   type HouseEntry,
   newHouseEntry,
+  onOpenDay,
   putHouseEntry,
 } from '../journal/house-store.ts'
 import {
@@ -32,6 +33,7 @@ import {
   findSuspense,
   putSuspense,
 } from '../suspense/suspense-store.ts'
+import type { Steps } from '../table/table.ts'
 
 /** A row of the provider that the house books. */
 export type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMinor'> & {
@@ -60,30 +62,37 @@ export function bookUnmatchedRow(
   row: HouseRow,
   finding?: Suspense,
 ) {
-  const { amountMinor, feeMinor } = row
-  const entry = entryOfRow(deps, row, { type: 'unmatched', legs: unmatchedLegs(row) })
-  return bookWithFinding(deps, { ...entry, amountMinor, feeMinor }, finding)
+  const legs = unmatchedLegs(row)
+  return bookWithFinding(deps, entryOfRow(deps, row, { type: 'unmatched', legs }), finding)
 }
 
 type Booking = Pick<HouseEntry, 'type' | 'clientId' | 'suspenseId'> & { readonly legs: Legs }
 
 function entryOfRow(
   { now }: Pick<StoreDeps, 'now'>,
-  { transactionId, rowAt }: Pick<HouseRow, 'transactionId' | 'rowAt'>,
+  { transactionId, rowAt, amountMinor, feeMinor }: RowFacts,
   { legs, ...booking }: Booking,
 ): HouseEntry {
-  return newHouseEntry({ transactionId, rowAt, postedAt: now(), ...booking, ...legs })
+  const about = { transactionId, rowAt, amountMinor, feeMinor }
+  return newHouseEntry({ ...about, postedAt: now(), ...booking, ...legs })
 }
+
+/** The figures that the row shows, unless its void is booked. */
+type RowFacts = Pick<HouseRow, 'transactionId' | 'rowAt' | 'feeMinor'> &
+  Partial<Pick<HouseRow, 'amountMinor'>>
 
 async function bookWithFinding(
   deps: StoreDeps & SuspenseDeps,
   entry: HouseEntry,
   finding: Suspense | undefined,
 ): Promise<void> {
-  const steps = putHouseEntry(entry)
   const { suspense, noted } = finding ? putSuspense(finding) : {}
-  const outcome = await deps.table.transact({ ...steps, suspense, noted })
-  if (!outcome.applied && outcome.refusedBy === 'suspense') await deps.table.transact(steps)
+  const write = (others: Steps<string>) =>
+    onOpenDay(deps, (postedAt) =>
+      deps.table.transact<string>({ ...putHouseEntry({ ...entry, postedAt }), ...others }),
+    )
+  const outcome = await write({ suspense, noted })
+  if (!outcome.applied && outcome.refusedBy === 'suspense') await write({})
   else if (outcome.applied && finding) await reportSuspense(deps, finding)
 }
 
@@ -132,11 +141,13 @@ export async function bookRowBack(
     if (correction) {
       const legs = unmatchedLegs({ providerMinor: minor(-entry.providerMinor) })
       const { clientId } = correction
-      const undone = entryOfRow(deps, entry, { type: 'reversal', clientId, legs })
+      const undone = entryOfRow(deps, withoutFigures(entry), { type: 'reversal', clientId, legs })
       await bookWithFinding(deps, undone, finding)
       return 'booked_back'
     }
-    const { applied } = await deps.table.transact(bookBack(entry, { postedAt: deps.now() }))
+    const { applied } = await onOpenDay(deps, (postedAt) =>
+      deps.table.transact<string>(bookBack(entry, { postedAt })),
+    )
     if (applied) return 'booked_back'
   }
   throw new Error('a row kept changing while it was booked back')
@@ -148,7 +159,7 @@ export function bookSuspense(
   suspense: Suspense,
   row: Omit<HouseRow, 'amountMinor'>,
 ): Promise<Suspense> {
-  return bookOnItem(deps, suspense, row, (item) => {
+  return bookOnItem(deps, suspense, withoutFigures(row), (item) => {
     // A slice may have read the row before the row became void.
     if (item.providerMinor !== undefined || item.isVoid) return undefined
     const legs = suspenseLegs(row, item.amountMinor ?? ZERO)
@@ -169,7 +180,7 @@ type ItemBooking = Booking & {
 async function bookOnItem(
   deps: StoreDeps,
   suspense: Suspense | { readonly suspenseId: string },
-  row: Pick<HouseRow, 'transactionId' | 'rowAt'>,
+  row: RowFacts,
   plan: (item: Suspense) => ItemBooking | undefined,
 ): Promise<Suspense> {
   const { suspenseId } = suspense
@@ -179,11 +190,14 @@ async function bookOnItem(
     if (planned === undefined) return item
     const { set, finding, ...booking } = planned
     const entry = entryOfRow(deps, row, { ...booking, suspenseId })
-    const outcome = await deps.table.transact<string>({
-      item: set && bookOnSuspense(item, set),
-      ...putHouseEntry(entry),
-      ...(finding && ensureSuspense(finding)),
-    })
+    const itemStep = set && bookOnSuspense(item, set)
+    const outcome = await onOpenDay(deps, (postedAt) =>
+      deps.table.transact<string>({
+        item: itemStep,
+        ...putHouseEntry({ ...entry, postedAt }),
+        ...(finding && ensureSuspense(finding)),
+      }),
+    )
     if (outcome.applied || outcome.refusedBy === 'houseEntry') return item
     item = await findSuspense(deps, suspenseId)
   }
@@ -217,7 +231,7 @@ export function bookSuspenseRefund(
 
 /** The item is open again, unless an operator has closed it or its own row is void. */
 function bookSuspenseRefundVoid(deps: StoreDeps, refund: HouseEntry, suspenseId: string) {
-  return bookOnItem(deps, { suspenseId }, refund, (item) => {
+  return bookOnItem(deps, { suspenseId }, withoutFigures(refund), (item) => {
     const isClosed = item.isVoid === true || isClosedByOperator(item)
     const againMinor = isClosed ? ZERO : minor(-refund.suspenseMinor)
     const legs = suspenseRefundVoidLegs(refund, againMinor)
@@ -234,11 +248,15 @@ export function bookSuspenseVoid(
   suspense: Suspense,
   row: Omit<HouseRow, 'amountMinor'>,
 ): Promise<Suspense> {
-  return bookOnItem(deps, suspense, row, (item) => {
+  return bookOnItem(deps, suspense, withoutFigures(row), (item) => {
     if (item.isVoid) return undefined
     const set = { isVoid: true, ...(item.status === 'open' && REFUNDED) } as const
     return { set, type: 'suspense_refunded', legs: suspenseVoidLegs(heldMoneyOf(item)) }
   })
+}
+
+function withoutFigures({ transactionId, rowAt }: RowFacts): RowFacts {
+  return { transactionId, rowAt }
 }
 
 function heldMoneyOf(item: Suspense) {

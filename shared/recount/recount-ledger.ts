@@ -16,6 +16,7 @@ import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { confirmedDifferences, type Difference, isSame } from '../verdict/difference.ts'
 import { completePayment, findStoredEvent } from './complete-payment.ts'
+import { correctSettlement } from './correct-settlement.ts'
 import { planForward } from './plan-forward.ts'
 import {
   isCausedBy,
@@ -24,7 +25,6 @@ import {
   repairedBooks,
   repairFigures,
 } from './recount-figures.ts'
-import { correctSettlement } from './correct-settlement.ts'
 import type { RecountDeps, StrayEntry, StrayEvent, Strays } from './repair.ts'
 import { repairSuspense } from './repair-suspense.ts'
 

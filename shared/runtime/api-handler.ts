@@ -2,14 +2,15 @@ import type { Request } from '@middy/core'
 import * as v from 'valibot'
 import { authenticate } from '../client/authenticate.ts'
 import type { Client } from '../client/client.ts'
-import { addDebt, enforceRateLimit } from '../client/enforce-rate-limit.ts'
+import { addDebt, enforceRateLimit, pointsOf } from '../client/enforce-rate-limit.ts'
 import type { Deps } from '../deps.ts'
-import { invalid } from '../errors.ts'
+import { GatewayError, invalid } from '../errors.ts'
 import { parseInput } from '../field-errors.ts'
 import { listPoints } from '../page.ts'
-import { usedUnits, withCountedUnits } from '../table/used-units.ts'
+import { reserveWith, usedUnits, withCountedUnits } from '../table/used-units.ts'
 import { type HttpReply, type HttpRequest, httpHandler } from './http-handler.ts'
 import { noteCaller } from './json-log.ts'
+import { endProbe } from './release/probe.ts'
 
 /** A request as the middlewares complete it. */
 export type ApiRequest<Query = unknown> = HttpRequest & {
@@ -26,7 +27,12 @@ type Spec<Schema> = {
   /** Parameters whose empty value is refused by the schema instead of ignored. */
   readonly neverEmpty?: readonly string[]
   readonly creates?: boolean
+  /** The most that a request may use. A request that fails or times out is charged so much. */
+  readonly mostUnits?: number
 }
+
+/** A request that runs out of time is charged before its answer. */
+const TIME_TO_CHARGE_MS = 500
 
 /** Wraps a client endpoint. Its handler judges key, body and rules, after these checks. */
 export function apiHandler<const Schema extends v.GenericSchema = typeof NoQuery>(
@@ -35,7 +41,9 @@ export function apiHandler<const Schema extends v.GenericSchema = typeof NoQuery
 ) {
   const checks = (deps: Deps) => [authentication(deps), points(deps, spec), parsedQuery(spec)]
   // The API description reads the query's schema.
-  return Object.assign(httpHandler(run, checks, withCountedUnits), { query: spec.query ?? NoQuery })
+  return Object.assign(httpHandler(run, checks, withCountedUnits, TIME_TO_CHARGE_MS), {
+    query: spec.query ?? NoQuery,
+  })
 }
 
 function authentication(deps: Deps) {
@@ -45,36 +53,54 @@ function authentication(deps: Deps) {
         changes: !event.isGet,
         onAuthenticated: noteCaller,
       })
+      endProbe(event)
       Object.assign(event, { client, clientId: client.clientId })
     },
   }
 }
 
-/** The request's table units beyond its points become the client's debt before the answer. */
-function points(deps: Deps, { creates = false }: Spec<unknown>) {
-  const addUsed = async ({ event, internal }: Request<ApiRequest>) => {
+/**
+ * Points are taken before the work, and more of them when a first read has shown what the next reads
+ * cost. The request's table units beyond its points become the client's debt before the answer.
+ */
+function points(deps: Deps, { creates = false, mostUnits = MOST_UNITS }: Spec<unknown>) {
+  const addUsed = async ({ event, error, internal }: PaidRequest) => {
     // A refused request owes nothing.
-    if ('paid' in internal) await addDebt(deps, event.client, costOf(event, creates), usedUnits())
+    if (internal.taken === undefined) return
+    // Calls that failed, or that still run after the time is over, have reported no units.
+    const mayBeUncounted = Boolean(error) && !(error instanceof GatewayError)
+    const units = mayBeUncounted ? Math.max(mostUnits, usedUnits()) : usedUnits()
+    await addDebt(deps, event.client, { points: internal.taken, creates }, units)
   }
   return {
-    before: async ({ event, internal }: Request<ApiRequest>) => {
-      await enforceRateLimit(deps, event.client, costOf(event, creates))
-      Object.assign(internal, { paid: true })
+    before: async ({ event, internal }: PaidRequest) => {
+      let taken = costOf(event, creates)
+      await enforceRateLimit(deps, event.client, { points: taken, creates })
+      internal.taken = taken
+      reserveWith(async (units) => {
+        const missing = pointsOf(usedUnits() + units) - taken
+        if (missing <= 0) return
+        await enforceRateLimit(deps, event.client, { points: missing, creates, continues: true })
+        taken += missing
+        internal.taken = taken
+      })
     },
     after: addUsed,
     onError: addUsed,
   }
 }
 
+type PaidRequest = Request<ApiRequest> & { internal: { taken?: number } }
+
+/** What most requests use at most. */
+const MOST_UNITS = 60
+
 const BYTES_A_POINT = 6 * 1_024
 
 /** Points by the size of the body or page (design section 9). */
 function costOf({ queryStringParameters: params = {}, rawBody }: HttpRequest, creates: boolean) {
   const size = Number(params['per_page'] ?? params['limit'] ?? 0)
-  return {
-    points: creates ? 1 + Math.floor(rawBody.length / BYTES_A_POINT) : listPoints(size),
-    creates,
-  }
+  return creates ? 1 + Math.floor(rawBody.length / BYTES_A_POINT) : listPoints(size)
 }
 
 function parsedQuery({ query = NoQuery, neverEmpty = [] }: Spec<v.GenericSchema>) {

@@ -9,7 +9,7 @@ import { toJson } from '../json.ts'
 import { type InjectableHandler, injectable, type Middleware, pipeline } from './injectable.ts'
 import { callerFields, logInOneLine } from './json-log.ts'
 import { assertFromFront } from './origin-guard.ts'
-import { isRouteProbe } from './release/probe.ts'
+import { endProbe, isRouteProbe } from './release/probe.ts'
 
 export type HttpRequest = Pick<APIGatewayProxyEventV2, 'headers' | 'queryStringParameters'> & {
   readonly id: string
@@ -37,11 +37,16 @@ export function httpHandler(
   run: Run,
   checks: (deps: Deps) => readonly Middleware[] = () => [],
   scope: typeof logInOneLine = (inside) => inside(),
+  timeAfterRunMs = 0,
 ): InjectableHandler<APIGatewayProxyEventV2, Answer> {
   return injectable((deps) => {
     const inside = pipeline<HttpRequest, HttpReply>(
       [closedStage(deps), frontOrigin(deps), ...checks(deps)],
-      async (request) => run(request, deps),
+      async (request) => {
+        endProbe(request)
+        return run(request, deps)
+      },
+      timeAfterRunMs > 0 ? TIMEOUT_EARLY_MS + timeAfterRunMs : 0,
     )
     const answer = pipeline<APIGatewayProxyEventV2, Answer>(
       [requestLine(deps), envelope(deps)],

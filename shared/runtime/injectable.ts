@@ -2,7 +2,7 @@ import middy, { type MiddyfiedHandler } from '@middy/core'
 import type { Context } from 'aws-lambda'
 import type { Deps, TableDeps } from '../deps.ts'
 import { ENV } from './config.ts'
-import { isProbe, PROVEN } from './release/probe.ts'
+import { isProbe, isRouteProbe, namesVersion, PROVEN } from './release/probe.ts'
 import { runtimeDeps } from './runtime-deps.ts'
 import { readNothing, warmTable } from './warm-table.ts'
 
@@ -43,11 +43,19 @@ export function pipeline<Event, Result>(
     .use([...middlewares])
 }
 
-/** One empty read proves that the role and the table let the function work. */
+/**
+ * Who holds the prover's role can invoke versions, but gets no work done by them: a call by a
+ * version's number has no effect. One empty read proves that the role and the table
+ * let the function work.
+ */
 export function probe(deps: TableDeps) {
   return {
-    before: async ({ event }: { event: unknown }) => {
-      if (!isProbe(event)) return undefined
+    before: async ({ event, context }: { event: unknown; context: Context }) => {
+      if (!isProbe(event)) {
+        if (namesVersion(context) && !isRouteProbe(event))
+          throw new Error('a version that is invoked by its number answers only probes')
+        return undefined
+      }
       await readNothing(deps).catch((error: unknown) => {
         // Only the class name: a table error carries whole items, and Lambda logs this error.
         throw new Error(

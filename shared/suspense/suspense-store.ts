@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { StoreDeps, TableDeps } from '../deps.ts'
+import { ifValid } from '../if-valid.ts'
 import { notedKey, notedPk, suspenseKey } from '../table/keys.ts'
 import { queryAll } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
@@ -100,6 +101,11 @@ export async function findSuspense(
   suspenseId: string,
 ): Promise<Suspense | undefined> {
   return v.parse(v.optional(SuspenseSchema), await deps.table.get(suspenseKey(suspenseId)))
+}
+
+export async function findSuspenseByIds(deps: TableDeps, ids: readonly string[]) {
+  const items = await deps.table.getMany(ids.map(suspenseKey), 'eventual')
+  return items.flatMap((item) => ifValid(SuspenseSchema, item) ?? [])
 }
 
 /**

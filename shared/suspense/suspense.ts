@@ -26,6 +26,8 @@ export const SUSPENSE_CAUSES = {
     'too_many_movements',
     'transaction_unexplained',
     'event_gone',
+    'state_unknown',
+    'channel_not_activated',
     'payment_foreign',
   ],
 } as const
@@ -54,15 +56,20 @@ export const SuspenseSchema = v.object({
   clientId: v.optional(v.string()),
   providerPaymentId: v.optional(v.string()),
   status: v.picklist(SUSPENSE_STATUSES),
-  /** What the money's own row has booked at the provider, once it has settled. */
+  /**
+   * What the money's own row has booked at the provider, once it has settled. Of a row that
+   * contradicts its payment: what it moved.
+   */
   providerMinor: v.optional(MinorSchema),
   /** The provider has voided or reversed the money's own row. */
   isVoid: v.optional(v.literal(true)),
   /** The amount that the provider has refunded so far. */
   refundedMinor: v.optional(MinorSchema),
   createdAt: TimestampSchema,
-  /** The provider's own row writes `refunded`; operators write the other resolutions. */
-  resolution: v.optional(v.picklist(['refunded', 'refunded_by_bank', 'written_off', 'explained'])),
+  /** The provider's rows write the first two; operators write the other resolutions. */
+  resolution: v.optional(
+    v.picklist(['refunded', 'credited', 'refunded_by_bank', 'written_off', 'explained']),
+  ),
   notes: v.optional(v.string()),
 })
 export type Suspense = v.InferOutput<typeof SuspenseSchema>
@@ -84,8 +91,13 @@ export function owedAmountOf({ amountMinor = ZERO, refundedMinor = ZERO }: Suspe
   return less(amountMinor, refundedMinor)
 }
 
-export function isClosedByOperator({ kind, status, resolution }: Suspense): boolean {
-  return kind === 'money' && status === 'resolved' && resolution !== 'refunded'
+/** Without an operator: the money was refunded, or a payment was credited with it after all. */
+function isResolvedByRow({ resolution }: Suspense): boolean {
+  return resolution === 'refunded' || resolution === 'credited'
+}
+
+export function isClosedByOperator(item: Suspense): boolean {
+  return item.kind === 'money' && item.status === 'resolved' && !isResolvedByRow(item)
 }
 
 /**

@@ -18,6 +18,7 @@ export type Key = { readonly pk: string; readonly sk: string }
 export const PARTITIONS = [
   'ADJUSTMENT',
   'APIKEY',
+  'APPROVAL',
   'AUDIT',
   'CLIENT',
   'DELIVERY',
@@ -29,6 +30,7 @@ export const PARTITIONS = [
   'LEDGER',
   'NOTED',
   'PAYMENT',
+  'PUSHES',
   'QUOTA',
   'RATE',
   'REFERENCE',
@@ -72,6 +74,11 @@ export function apiKeyKey(keyHash: string) {
   return itemKey('APIKEY', keyHash)
 }
 
+/** `approvalId`: of an action and its subject (operator/approval-store.ts). */
+export function approvalKey(approvalId: string) {
+  return itemKey('APPROVAL', approvalId)
+}
+
 export function endpointsPk(clientId: ClientId) {
   return pkOf('ENDPOINTS', clientId)
 }
@@ -103,8 +110,14 @@ export function referencePk(clientId: ClientId, reference: string) {
   return pkOf('REFERENCE', derivedUuid('reference', clientId, reference))
 }
 
-export function referenceKey(clientId: ClientId, reference: string, paymentId: PaymentId) {
-  return keyOf(referencePk(clientId, reference), paymentId)
+/** Its pointers are in the order of their payments' creation. */
+export function referenceKey(
+  clientId: ClientId,
+  reference: string,
+  createdAt: string,
+  paymentId: PaymentId,
+) {
+  return keyOf(referencePk(clientId, reference), `${createdAt}#${paymentId}`)
 }
 
 /** The partition of a subject's events, apart from the subject itself, whose row holds money. */
@@ -200,6 +213,12 @@ export function adjustmentKey(clientId: ClientId, reference: string) {
   return keyOf(adjustmentsPk(clientId), reference)
 }
 
+/** An adjustment of the house, which has no client. */
+export function houseAdjustmentKey(reference: string) {
+  return keyOf(HOUSE_ADJUSTMENTS_PK, reference)
+}
+export const HOUSE_ADJUSTMENTS_PK = `${pkPrefix('ADJUSTMENT')}house`
+
 export function settlementKey(settlementId: SettlementId) {
   return itemKey('SETTLEMENT', settlementId)
 }
@@ -232,6 +251,11 @@ export function notedKey(item: { clientId?: string | undefined; suspenseId: stri
 /** A stage may limit creates separately. */
 export function rateKey(clientId: ClientId, counted: 'requests' | 'creates') {
   return itemKey('RATE', clientId, ...(counted === 'creates' ? ['create'] : []))
+}
+
+/** Hashed, so that no key contains a phone number. */
+export function pushesKey(clientId: ClientId, phone: string) {
+  return itemKey('PUSHES', derivedUuid('phone', clientId, phone))
 }
 
 /** In RATE, because functions that authenticate may not write API keys. */

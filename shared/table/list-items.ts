@@ -4,6 +4,7 @@ import { fieldName, type Item } from './attributes.ts'
 import { type Key, type Partition, rowKeyOf } from './keys.ts'
 import { type IndexName, TABLE_SCHEMA } from './schema.ts'
 import type { QueryInput, QueryPage, Reads } from './table.ts'
+import { reserveUnits, usedUnits } from './used-units.ts'
 
 type ListInput = Pick<QueryInput, 'partition'> & {
   readonly index: IndexName
@@ -26,6 +27,7 @@ export async function listItems(
   const keys: Key[] = []
   let passedCount = 0
   for await (const { items } of queryPages(deps, { index, partition, newestFirst: true, limit })) {
+    if (passedCount > 0) await reserveUnits(UNITS_A_KEY * MAX_KEYS)
     keys.push(...items.slice(Math.max(0, first - passedCount)).map((item) => rowKeyOf(kind, item)))
     passedCount += items.length
     if (keys.length >= page.perPage) break
@@ -33,7 +35,23 @@ export async function listItems(
   const fields = TABLE_SCHEMA.indexes[index].partition.map(fieldName)
   const isListed = (item: Item | undefined): item is Item =>
     item !== undefined && fields.every((field, at) => item[field] === partition[at])
-  return (await deps.table.getMany(keys.slice(0, page.perPage), reads)).filter(isListed)
+  return (await readMany(deps, keys.slice(0, page.perPage), reads)).filter(isListed)
+}
+
+/** An index entry is read eventually: 8 KB a unit. */
+export const UNITS_A_KEY = 0.023
+
+/** The first rows show what the rest costs. */
+const SAMPLE = 20
+
+/** Takes the points of many rows before it reads them. */
+export async function readMany(deps: TableDeps, keys: readonly Key[], reads?: Reads) {
+  const before = usedUnits()
+  const items = await deps.table.getMany(keys.slice(0, SAMPLE), reads)
+  const rest = keys.slice(SAMPLE)
+  if (rest.length === 0) return items
+  await reserveUnits((rest.length * (usedUnits() - before)) / SAMPLE)
+  return [...items, ...(await deps.table.getMany(rest, reads))]
 }
 
 /** As the table has it now; undefined when the item is missing. */

@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-const requests = new AsyncLocalStorage<{ units: number }>()
+type Count = { units: number; reserve?: (units: number) => Promise<void> }
+
+const requests = new AsyncLocalStorage<Count>()
 
 export function usedUnits(): number {
   return requests.getStore()?.units ?? 0
@@ -19,4 +21,18 @@ export function isCountingUnits(): boolean {
 export function noteUnits(units: number): void {
   const count = requests.getStore()
   if (count) count.units += units
+}
+
+/** Lets the client pay for units before its request uses them. */
+export function reserveWith(reserve: NonNullable<Count['reserve']>): void {
+  const count = requests.getStore()
+  if (count) count.reserve = reserve
+}
+
+/**
+ * Called before reads or writes whose cost a first small read has shown. Throws 429 `rate_limit` if
+ * the client's limit is used up. Background work reserves nothing.
+ */
+export async function reserveUnits(units: number): Promise<void> {
+  await requests.getStore()?.reserve?.(units)
 }

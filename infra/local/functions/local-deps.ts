@@ -27,10 +27,17 @@ export const LOCAL_STAGE: StageSettings = {
   allowLoopbackWebhooks: true,
   defaultReturnUrl: 'https://example.com/',
   defaultDisplayName: 'Payment',
-  clientRateLimit: 1_000,
 }
 
+/** The limits of a client in a stage, for `npm start -- --limits prod`. */
+export type ClientLimits = Pick<
+  StageSettings,
+  'clientRateLimit' | 'clientCreateLimit' | 'pushLimit'
+>
+
 export type LocalDepsOptions = {
+  /** Left out: clients have no limits. */
+  readonly limits: ClientLimits | undefined
   readonly clock: LocalClock
   readonly table: Pick<LocalTable, 'requests'>
   readonly emulator: Pick<QueueEmulator, 'sqs' | 'sns'>
@@ -51,6 +58,7 @@ export type LocalDepsOptions = {
 export function localDeps(options: LocalDepsOptions): (spec: FunctionSpec) => Deps {
   const { clock, emulator, log } = options
   const monotonicMs = () => performance.now()
+  const stage = { ...LOCAL_STAGE, ...options.limits }
   const basics = {
     log,
     now: () => timestampOf(clock.nowMs()),
@@ -72,7 +80,7 @@ export function localDeps(options: LocalDepsOptions): (spec: FunctionSpec) => De
       ...basics,
       ...granted,
       memory,
-      stage: LOCAL_STAGE,
+      stage,
       provider: loggedProvider(
         chosenProvider({
           baseUrl: options.providerUrl,

@@ -109,7 +109,7 @@ const PARAMETERS: Parameters = {
   external_reference: {
     description:
       'Only payments with exactly this reference. `status` can be added. A payment can be found ' +
-      'as soon as its create is answered. A reference of more than 1,000 payments gets 422.',
+      'as soon as its create is answered. Only the newest 100 payments of a reference are listed.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   endpoint_id: { description: 'Only deliveries to this endpoint, which may be deleted.' },

@@ -5,7 +5,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { chunks, mapInChunks } from '../../../shared/chunks.ts'
 import { unknownKey } from '../../../shared/runtime/release/prove-versions.ts'
 import { reservedConcurrency } from '../../stack/functions/reserved-concurrency.ts'
-import { liveName, PROVER, stackNameOf } from '../../stack/stack-name-of.ts'
+import { liveName, PROVER, stackNameOf, unpublished } from '../../stack/stack-name-of.ts'
 import { type DeployedStage, loadOf } from '../../stack/stage.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 import { askApi } from './ask-api.ts'
@@ -75,7 +75,7 @@ export async function checkOperatorFunctions(
 ): Promise<readonly Finding[]> {
   const FunctionName = stackNameOf(stage, PROVER)
   const operated = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
-  const names = operated.map((spec) => functionName(stage.settings.name, spec))
+  const names = operated.map((spec) => unpublished(functionName(stage.settings.name, spec)))
   const answers = await mapInChunks(chunks(names, AT_ONCE), 1, async (targets) => {
     const Payload = Buffer.from(JSON.stringify({ asks: targets.map((target) => ({ target })) }))
     const answer = await lambda.send(new aws.InvokeCommand({ FunctionName, Payload }), {

@@ -39,9 +39,9 @@ function settingsOf(
   stage: DeployedStage,
 ): v.InferInput<typeof DeployedSettings> {
   const { payerDefaults, callsMerchants, trigger } = spec
-  const { providerFees, keyLifetimeDays, defaultReturnUrl, defaultDisplayName, ...settings } =
+  const { providerFees, keyLifetimeDays, defaultReturnUrl, defaultDisplayName, pushLimit } =
     stage.settings
-  const { providerCallsPerMinute, clientRateLimit, clientCreateLimit } = settings
+  const { providerCallsPerMinute, clientRateLimit, clientCreateLimit } = stage.settings
   const isOperators = trigger.kind === 'operator'
   const environments = clientEnvironments(spec, stage)
   return {
@@ -53,7 +53,7 @@ function settingsOf(
       (callsMerchants === true || isOperators) && { httpsPortOnly: true }),
     ...(stage.front !== 'none' && isHttp(spec) && { behindFront: true }),
     ...(stage.domain && isHttp(spec) && { hasDomain: true }),
-    ...(payerDefaults === true && { defaultReturnUrl, defaultDisplayName }),
+    ...(payerDefaults === true && { defaultReturnUrl, defaultDisplayName, pushLimit }),
     ...(environments !== undefined && { clientRateLimit, clientCreateLimit, environments }),
   }
 }

@@ -7,6 +7,7 @@ import {
   Lazy,
   Stack,
 } from 'aws-cdk-lib'
+import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Alias, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
 import { Construct, type IConstruct } from 'constructs'
 import {
@@ -22,7 +23,7 @@ import { assetOf } from '../functions/assets-of.ts'
 import type { GatewayFunction, GatewayFunctions } from '../functions/gateway-functions.ts'
 import { logGrant } from '../functions/grants.ts'
 import { nodeRuntime } from '../functions/node-runtime.ts'
-import { PROVER, stackNameOf } from '../stack-name-of.ts'
+import { LIVE_ALIAS, PROVER, stackNameOf, unpublished } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 
@@ -74,12 +75,18 @@ export class ReleaseProof extends Construct {
   private addProver(stage: DeployedStage, proven: readonly string[]): LambdaFunction {
     // Operators' functions are in a stack that is deployed later.
     const operated = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator').map((spec) =>
-      arnOf(this, 'lambda', `function:${functionName(stage.settings.name, spec)}`),
+      arnOf(this, 'lambda', `function:${unpublished(functionName(stage.settings.name, spec))}`),
     )
     const invoke = allow(['lambda:InvokeFunction'], [...proven, ...operated])
+    // A call of an alias does a function's work.
+    const spare = new PolicyStatement({
+      effect: Effect.DENY,
+      actions: ['lambda:InvokeFunction'],
+      resources: [arnOf(this, 'lambda', `function:*:${LIVE_ALIAS}`)],
+    })
     const props = { stage, functionName: stackNameOf(stage, PROVER) }
     return new LambdaFunction(this, 'Function', {
-      ...nodeRuntime(this, props, (log) => [...logGrant(log), ...invoke]),
+      ...nodeRuntime(this, props, (log) => [...logGrant(log), ...invoke, spare]),
       code: assetOf(stage, { name: PROVER, entry: 'shared/runtime/prove-release.ts' }),
       environment: { [ENV.stage]: stage.settings.name },
       memorySize: 256,
@@ -112,9 +119,12 @@ export class ReleaseProof extends Construct {
   }
 }
 
-/** The version of the release, or the function itself in a stage without versions. */
+/**
+ * The version of the release, or the unpublished version in a stage without versions. Named in this
+ * way, a function answers only probes.
+ */
 function targetOf({ lambda, live }: GatewayFunction): string {
-  return live instanceof Alias ? lambda.currentVersion.functionArn : lambda.functionArn
+  return live instanceof Alias ? lambda.currentVersion.functionArn : unpublished(lambda.functionArn)
 }
 
 function templateOf(resource: IConstruct | undefined): object {

@@ -9,12 +9,7 @@ import { excessOf, HOUSE_SIDES } from '../../journal/entry.ts'
 import { type HouseEntry, HouseEntrySchema, HouseTotalSchema } from '../../journal/house-store.ts'
 import { minor } from '../../money.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
-import {
-  heldAmountOf,
-  MOVED_CAUSES,
-  type Suspense,
-  SuspenseSchema,
-} from '../../suspense/suspense.ts'
+import { MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
 import { suspenseRow } from '../../suspense/suspense-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import { HOUSE_TOTALS_PK, houseDayPk, idOf, suspenseKey } from '../../table/keys.ts'
@@ -29,8 +24,10 @@ import {
   toValue,
   withClient,
 } from '../../verdict/difference.ts'
+import { auditHouseAdjustments } from './audit-house-adjustments.ts'
 import { compareWithNotes, type Note, readNotes } from './audit-registers.ts'
 import { readTrail } from './client-books.ts'
+import { auditHeld, auditHouseLegs } from './judge-legs.ts'
 import { ownDifferences, rowDifferences } from './stored-rows.ts'
 
 /**
@@ -49,10 +46,15 @@ export async function auditHouse(
       totals.find(({ sk }) => sk === id),
       totalsAfter.get(id),
     )
-  const found = compareTotals(entries, totals).filter((difference) => !hasMoved(difference))
+  const found = compareTotals(entries, totals, bookDay(deps.now())).filter(
+    (difference) => !hasMoved(difference),
+  )
   return [
     ...withClient(undefined, [...differences, ...found]),
     ...(await auditItems(deps, entries, await readNotes(deps, clientId))),
+    ...(clientId === undefined
+      ? withClient(undefined, await auditHouseAdjustments(deps, entries))
+      : []),
   ]
 }
 
@@ -83,18 +85,30 @@ async function readHouse(deps: StoreDeps) {
     queryAll(deps, { partition: [houseDayPk(day)], limit: PAGE }),
   )
   const rows = items.flat().map((item) => ({ item, entry: ifValid(HouseEntrySchema, item) }))
+  const entries = rows.flatMap(({ entry }) => entry ?? [])
+  const byRow = Map.groupBy(entries, ({ transactionId }) => transactionId)
   return {
-    entries: rows.flatMap(({ entry }) => entry ?? []),
+    entries,
     totals,
-    differences: rows.flatMap(({ item, entry }) => auditHouseEntry(item, entry)),
+    differences: rows.flatMap(({ item, entry }) =>
+      auditHouseEntry(item, entry, (entry && byRow.get(entry.transactionId)) ?? []),
+    ),
   }
 }
 
-/** Both sides are equal. */
-function auditHouseEntry(item: Item, entry: HouseEntry | undefined): readonly Difference[] {
+/** Both sides are equal, and each leg is what the entry's type gives it. */
+function auditHouseEntry(
+  item: Item,
+  entry: HouseEntry | undefined,
+  booked: readonly HouseEntry[],
+): readonly Difference[] {
   const id = String(item['sk'])
   if (entry === undefined) return compare('house_entry', id, 'readable', 'unreadable')
-  return [...ownDifferences(item, id), ...compare('house_entry.sides', id, 0, excessOf(entry))]
+  return [
+    ...ownDifferences(item, id),
+    ...compare('house_entry.sides', id, 0, excessOf(entry)),
+    ...auditHouseLegs(entry, booked),
+  ]
 }
 
 function startOfDay(day: string): Timestamp {
@@ -104,6 +118,7 @@ function startOfDay(day: string): Timestamp {
 function compareTotals(
   entries: readonly HouseEntry[],
   totals: readonly Item[],
+  today: string,
 ): readonly Difference[] {
   const expected = Map.groupBy(entries, ({ postedAt, type }) => `${bookDay(postedAt)}#${type}`)
   const found = new Map(totals.map((total) => [String(total['sk']), total]))
@@ -114,7 +129,9 @@ function compareTotals(
     const sums = HOUSE_SIDES.map(
       (side) => [side, rows.reduce((sum, row) => sum + row[side], 0)] as const,
     )
-    const total = { type, day, ...Object.fromEntries(sums), count: rows.length }
+    // Only a day that is over is closed.
+    const { closed } = day !== undefined && day < today ? Object(found.get(name)) : {}
+    const total = { type, day, ...Object.fromEntries(sums), count: rows.length, closed }
     return rowDifferences('house_total', name, total, found.get(name))
   })
 }
@@ -173,11 +190,11 @@ async function auditItem(
 ): Promise<readonly Difference[]> {
   const { suspenseId: id, kind } = item
   const suspenseEntry = entries.find(({ type }) => type === 'suspense')
-  const heldMinor = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
   const { records, differences } = await readTrail(deps, id, item.clientId)
   const booked = { providerMinor: suspenseEntry?.providerMinor, ...backIn(item, entries) }
   const { dueAt } = Object(stored)
-  const derived = { ...item, ...booked, ...resolutionOf(item, records), dueAt }
+  const ofMoney = kind === 'money' ? booked : {}
+  const derived = { ...item, ...ofMoney, ...resolutionOf(item, records), dueAt }
   return [
     ...differences,
     ...rowDifferences('suspense', id, suspenseRow(derived), stored),
@@ -189,7 +206,7 @@ async function auditItem(
       compare('suspense.due_at', id, 'until its alert is published', toValue(dueAt)),
     ),
     ...(kind === 'money'
-      ? compare('suspense.held_minor', id, heldAmountOf(item), heldMinor)
+      ? auditHeld(derived, entries)
       : compare('suspense.kind', id, suspenseEntry ? 'money' : kind, kind)),
   ]
 }
@@ -207,12 +224,16 @@ function backIn(item: Suspense, entries: readonly HouseEntry[]): Partial<Suspens
   const refunded = [...(refunds ?? []), ...again].reduce((sum, one) => sum - one.suspenseMinor, 0)
   const isVoid = (voids ?? []).length > 0
   const isBack = isVoid || (refunded > 0 && refunded >= (item.amountMinor ?? 0))
+  // Money that a payment was credited with never had an entry in suspense.
+  const isCredited = item.resolution === 'credited' && ownId === undefined
   return {
     refundedMinor: minor(refunded),
     isVoid: isVoid ? true : undefined,
     ...(isBack
       ? ({ status: 'resolved', resolution: 'refunded' } as const)
-      : ({ status: 'open', resolution: undefined } as const)),
+      : isCredited
+        ? ({ status: 'resolved' } as const)
+        : ({ status: 'open', resolution: undefined } as const)),
   }
 }
 

@@ -1,3 +1,6 @@
+import type { Context } from 'aws-lambda'
+import { GatewayError } from '../../errors.ts'
+
 /**
  * A probe checks that a function can work. No trigger can send a probe, because it wraps the
  * payload in its own event.
@@ -26,4 +29,17 @@ export function isRouteProbe(event: unknown): boolean {
 
 export function isProven(answer: unknown): boolean {
   return markOf(answer) === PROVEN[MARK]
+}
+
+/**
+ * Whether the caller named a version. Only the prover does: requests, queues and schedules invoke
+ * the alias or the function, and operators invoke the function.
+ */
+export function namesVersion({ invokedFunctionArn }: Pick<Context, 'invokedFunctionArn'>): boolean {
+  return /:(\d+|\$LATEST)$/.test(invokedFunctionArn)
+}
+
+/** A probe never gets further, also if its sender holds a valid key. */
+export function endProbe(event: unknown): void {
+  if (isRouteProbe(event)) throw new GatewayError('auth', 'a probe ends here')
 }

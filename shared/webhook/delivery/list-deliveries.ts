@@ -13,6 +13,7 @@ import { firstOfPage, itemsOfPage, newestFirst, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
 import { isTestKey } from '../../table/keys.ts'
 import { mergedPages, shareOf } from '../../table/merged-pages.ts'
+import { reserveUnits } from '../../table/used-units.ts'
 import { addMs, END_OF_TIME, MINUTE_MS } from '../../time.ts'
 import { findEndpointEver, listEndpoints } from '../endpoint/endpoint-store.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
@@ -93,12 +94,17 @@ type ListKey = NamedDelivery & { readonly createdAt: string }
 
 const newestKeyFirst = newestFirst<ListKey>(({ deliveryId }) => deliveryId)
 
+/** A row has about 1 KB of an answer. */
+const UNITS_AN_ATTEMPT = 1 / 3
+
 /** When many deliveries have many attempts, each shows its newest attempts. */
-function withAttempts(
+async function withAttempts(
   deps: TableDeps,
   deliveries: readonly Delivery[],
 ): Promise<readonly ShownDelivery[]> {
   const most = Math.max(1, Math.floor(MAX_ATTEMPTS_TOGETHER / deliveries.length))
+  const attempts = deliveries.reduce((sum, delivery) => sum + Math.min(most, delivery.attempts), 0)
+  await reserveUnits(deliveries.length + attempts * UNITS_AN_ATTEMPT)
   const showDelivery = async (delivery: Delivery) => ({
     delivery,
     attempts: await attemptsOf(deps, delivery, most),
@@ -167,6 +173,7 @@ async function searchByReading(
   const keys: ListKey[] = []
   let readsLeft = maxRead
   for await (const { items, more } of pages) {
+    await reserveUnits(items.length)
     const deliveries = await findDeliveries(deps, items.slice(0, readsLeft).map(toListKey))
     keys.push(...deliveries.filter((delivery) => delivery.status === status))
     if (keys.length >= count) break

@@ -5,6 +5,7 @@ import { eventCursorOf, readEventCursor } from '../../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../../event/read-events.ts'
 import { type ClientId, deliveryIdFor, type EndpointIds } from '../../ids.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
+import { reserveUnits } from '../../table/used-units.ts'
 import { addMs, END_OF_TIME, later } from '../../time.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
 import { parseEndpointId } from '../endpoint/endpoint-dto.ts'
@@ -143,6 +144,9 @@ export async function redeliverToEndpoint(
 /** The most events that one call examines. The answer's cursor continues after them. */
 const EVENTS_PER_CALL = 100
 
+/** A round that begins writes the delivery and its index entries. */
+const UNITS_A_ROUND = 8
+
 /**
  * Reads the client's events since a time and sends the abandoned, skipped and missing deliveries. A
  * delivery is missing if the endpoint was registered or subscribed later, so a replacement of an
@@ -172,6 +176,7 @@ async function redeliverSince(
   const deliveries = new Map(
     (await findDeliveries(deps, rows)).map((delivery) => [delivery.eventId, delivery]),
   )
+  await reserveUnits(events.length * UNITS_A_ROUND)
   let count = 0
   let passedOver = 0
   for (const event of events) {

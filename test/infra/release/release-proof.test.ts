@@ -34,7 +34,7 @@ describe.each(Object.entries(OPTIONAL_STAGES))('the proof of a release of %s', (
     const names = PROVEN.map((spec) => `<${functionName(stage.settings.name, spec)}>`)
 
     expect(asksOf(template).map(({ target }) => target)).toStrictEqual(
-      names.map((name) => (hasAliases ? versions.get(name) : `${name}.Arn`)),
+      names.map((name) => (hasAliases ? versions.get(name) : `${name}.Arn:$LATEST`)),
     )
     expect(versions.size).toBe(hasAliases ? PROVEN.length : 0)
   })

@@ -1,4 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
+import { handler as updateClient } from '../../../functions/admin/update-client.ts'
+import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
 import type { Deps } from '../../../shared/deps.ts'
 import { ENV, readConfig } from '../../../shared/runtime/config.ts'
 import { pipeline, probe } from '../../../shared/runtime/injectable.ts'
@@ -6,8 +8,9 @@ import { PROBE, PROVEN } from '../../../shared/runtime/release/probe.ts'
 import { probeEvent } from '../../../shared/runtime/release/prove-versions.ts'
 import { warmTable } from '../../../shared/runtime/warm-table.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
-import { API, call, UNKNOWN_PATH } from '../../support/api-event.ts'
+import { API, anApiClient, call, UNKNOWN_PATH } from '../../support/api-event.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
 import { interceptTable, recordTable, testDeps } from '../../support/test-deps.ts'
 
 const CURRENT = 'current-origin-secret-'.padEnd(64, 'c')
@@ -243,6 +246,51 @@ describe('a probe of a route', () => {
     [500, 'where the origin secret is malformed', behindFront('short').deps],
   ])('is answered %i %s', async (statusCode, _, deps) => {
     expect(await probeRoute('getBalance', deps)).toMatchObject({ statusCode })
+  })
+})
+
+describe('a function that is invoked by a version’s number', () => {
+  const named = (version: string) =>
+    Object.assign(lambdaContext('any'), {
+      invokedFunctionArn: `arn:aws:lambda:ap-southeast-3:000000000000:function:any:${version}`,
+    })
+  const bank = { bank_name: 'BCA', bank_account_no: '666', bank_account_name: 'Thief' }
+
+  it.each(['7', '$LATEST'])('answers probes and does no work: %s', async (version) => {
+    const plain = testDeps()
+    const client = await aStoredClient(plain)
+    const { deps, calls } = recordTable(plain)
+    const theft = { client_id: client.clientId, operator: 'prover', bank }
+
+    await expect(updateClient.withDeps(deps)(theft, named(version))).rejects.toThrow('only probes')
+    expect(calls).toStrictEqual([])
+    await expect(updateClient.withDeps(deps)(PROBE, named(version))).resolves.toStrictEqual(PROVEN)
+  })
+
+  it('works when it is invoked by the alias, or without a version', async () => {
+    const deps = testDeps()
+    const { clientId } = await aStoredClient(deps)
+    const input = { client_id: clientId, operator: 'admin', bank }
+
+    for (const context of [named('live'), lambdaContext('any')])
+      expect(await updateClient.withDeps(deps)(input, context)).toMatchObject({ status: 200 })
+  })
+
+  it('a route’s probe with a merchant’s key, or a callback in a probe, goes no further', async () => {
+    const plain = testDeps()
+    const caller = await anApiClient(plain)
+    const { deps, calls } = recordTable(plain)
+    const { route, handler } = API.createPayment
+    const event = Object(probeEvent('test', route))
+    event.headers.authorization = caller.authorization
+    event.body = JSON.stringify({ method: 'qris', amount: 10_000, currency: 'IDR' })
+
+    const answer = await handler.withDeps(deps)(event, named('7'))
+    const callback = await receiveCallback.withDeps(deps)(event, named('7'))
+
+    expect([answer.statusCode, callback.statusCode]).toStrictEqual([401, 401])
+    expect(calls.map(({ name }) => name)).toStrictEqual(['batchGet'])
+    expect(plain.provider.countOf('createRequest')).toBe(0)
   })
 })
 

@@ -1,0 +1,123 @@
+/**
+ * Goal: a merchant's key cannot make a stranger's phone ring for ever. Method: many creates for one
+ * phone with keys of their own, at once and over time, and the provider's calls counted.
+ */
+import { describe, expect, it } from 'vitest'
+import { paymentIdForKey } from '../../../shared/ids.ts'
+import { createPayment } from '../../../shared/payment/create/create-payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { pushesKey } from '../../../shared/table/keys.ts'
+import { aRequest, aStoredClient, OVO_REQUEST } from '../../support/payment-builders.ts'
+import { testDeps } from '../../support/test-deps.ts'
+
+const PHONE = '+6281234567890'
+
+async function aPushingClient() {
+  const plain = testDeps()
+  const deps = { ...plain, stage: { ...plain.stage, pushLimit: { pushes: 3, minutes: 10 } } }
+  const client = await aStoredClient(deps)
+  const push = (idempotencyKey: string, fields = OVO_REQUEST, caller = client) =>
+    createPayment(deps, {
+      client: caller,
+      idempotencyKey,
+      parsed: { ok: true, request: aRequest(fields) },
+    })
+  return { deps, client, push, calls: () => deps.provider.countOf('createRequest') }
+}
+
+function refusedFor(retryAfterSeconds: number) {
+  return { code: 'rate_limit', details: { retryAfterSeconds } }
+}
+
+describe('pushes to one phone', () => {
+  it.each([
+    ['one after the other', false],
+    ['at once', true],
+  ])('of 25 pushes %s, three are sent, and the others are refused with 429', async (_, atOnce) => {
+    const { push, calls } = await aPushingClient()
+    const keys = Array.from({ length: 25 }, (_, at) => `key-${at}`)
+    const results: PromiseSettledResult<unknown>[] = []
+    if (atOnce) results.push(...(await Promise.allSettled(keys.map((key) => push(key)))))
+    else for (const key of keys) results.push(...(await Promise.allSettled([push(key)])))
+
+    expect(calls()).toBe(3)
+    const refused = results.filter(({ status }) => status === 'rejected')
+    expect(refused).toHaveLength(22)
+    for (const refusal of refused) expect(refusal).toMatchObject({ reason: { code: 'rate_limit' } })
+  })
+
+  it('a refusal writes nothing, and says when the next push may be sent', async () => {
+    const { deps, client, push } = await aPushingClient()
+    for (const key of ['a', 'b', 'c']) {
+      await push(key)
+      deps.clock.advance(60)
+    }
+
+    await expect(push('d')).rejects.toMatchObject(refusedFor(7 * 60))
+
+    const claim = await findStoredPayment(deps, paymentIdForKey(client.clientId, 'd'))
+    expect(claim).toBeUndefined()
+    deps.clock.advance(7 * 60 - 1)
+    await expect(push('d')).rejects.toMatchObject(refusedFor(1))
+    deps.clock.advance(1)
+    await expect(push('d')).resolves.toMatchObject({ outcome: 'created' })
+    await expect(push('e')).rejects.toMatchObject(refusedFor(60))
+  })
+
+  it('other phones, other clients, other channels and replays are not counted', async () => {
+    const { deps, push, client } = await aPushingClient()
+    for (const key of ['a', 'a', 'b', 'b', 'c', 'a']) await push(key)
+
+    await expect(push('d')).rejects.toMatchObject({ code: 'rate_limit' })
+    const other = { ...OVO_REQUEST, customer: { phone: '+6281234567891' } }
+    await expect(push('other phone', other)).resolves.toMatchObject({ outcome: 'created' })
+    await expect(
+      push('other channel', { ...OVO_REQUEST, channelCode: 'DANA' }),
+    ).resolves.toMatchObject({ outcome: 'created' })
+    await expect(
+      push('other client', OVO_REQUEST, await aStoredClient(deps)),
+    ).resolves.toMatchObject({ outcome: 'created' })
+    expect(await deps.table.get(pushesKey(client.clientId, PHONE))).toMatchObject({ number: 3 })
+  })
+
+  it('counts the second push of a key, and refuses it before the attempt begins', async () => {
+    const { deps, push, calls } = await aPushingClient()
+    deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'ANY' }))
+    for (let sent = 0; sent < 3; sent++)
+      await expect(push('a')).rejects.toMatchObject({ code: 'internal_error' })
+
+    await expect(push('a')).rejects.toMatchObject({ code: 'rate_limit' })
+
+    expect(calls()).toBe(3)
+  })
+
+  it('two callers of one key count one push', async () => {
+    const { deps, client, push } = await aPushingClient()
+
+    await Promise.all([push('a'), push('a')])
+
+    expect(await deps.table.get(pushesKey(client.clientId, PHONE))).toMatchObject({ number: 1 })
+  })
+
+  it('a counter that the table has not deleted yet counts as absent', async () => {
+    const { deps, client, push } = await aPushingClient()
+    for (const key of ['a', 'b', 'c']) await push(key)
+    deps.clock.advance(2 * 86_400)
+
+    await expect(push('d')).resolves.toMatchObject({ outcome: 'created' })
+
+    const { sent } = (await deps.table.get(pushesKey(client.clientId, PHONE))) ?? {}
+    expect(sent).toHaveLength(1)
+  })
+
+  it('a stage without the setting has no limit', async () => {
+    const { deps, client, calls } = await aPushingClient()
+    for (let at = 0; at < 10; at++)
+      await createPayment(
+        { ...deps, stage: { ...deps.stage, pushLimit: undefined } },
+        { client, idempotencyKey: `k${at}`, parsed: { ok: true, request: aRequest(OVO_REQUEST) } },
+      )
+
+    expect(calls()).toBe(10)
+  })
+})
