@@ -136,6 +136,21 @@ const WITH_RECIPIENTS: Reasons = {
   ],
 }
 
+const WITH_COPIES: Reasons = {
+  [`AwsSolutions-IAM4[Policy::${ARN}:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup]`]:
+    [
+      /^Copies\/Plan\/Table\/Role\/Resource$/,
+      'AWS keeps the rights that its backups need in this policy, and changes them.',
+    ],
+}
+
+const WITH_ALARMS: Reasons = {
+  'Serverless-EventBusDLQ': [
+    /^Protection\/Rule\/Resource$/,
+    'An alarm counts what the rule matches, so a lost mail hides no change.',
+  ],
+}
+
 const BEHIND_FRONT: Reasons = {
   'PCI.DSS.321-SecretsManagerUsingKMSKey': [
     /^Origin\/Secret\/Resource$/,
@@ -227,6 +242,8 @@ function reasonsFor(stage: DeployedStage, stack: string): readonly Reason[] {
     stage.table.encryption === 'aws' ? WITHOUT_KEY : {},
     stage.invocationTrail ? WITH_TRAIL : {},
     stage.alarmRecipients.length > 0 ? WITH_RECIPIENTS : {},
+    stage.copies ? WITH_COPIES : {},
+    hasAlarms(stage) ? WITH_ALARMS : {},
     stage.front === 'cloudfront' ? BEHIND_FRONT : {},
     stage.webhookEgress === 'nat' ? FIXED_ADDRESSES : {},
   ].flatMap((reasons) => Object.entries(reasons))

@@ -81,6 +81,7 @@ describe('every alarm', () => {
       'due-work-not-running',
       'sweep-not-run',
       'sync-late',
+      'backup-missing',
     ])
     // For a metric with gaps CloudWatch looks further back than the alarm says, by hours.
     expect(breaching.filter(hasGaps)).toStrictEqual([])
