@@ -6,11 +6,13 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { assertDeployable } from './assert-deployable.ts'
 import { operatorTopic } from './monitoring/operator-topic.ts'
+import { ProtectionRule } from './monitoring/protection-rule.ts'
 import { type DeployedStage, hasAlarms } from './stage.ts'
 import { StageStack } from './stage-stack.ts'
 import { gatewayTable } from './storage/gateway-table.ts'
 import { encryptsAll, stageKey } from './storage/stage-key.ts'
 import { originSecret, type ProviderSecrets, providerSecrets } from './storage/stage-secrets.ts'
+import { TableCopies } from './storage/table-copies.ts'
 import { GatewayQueues } from './triggers/gateway-queues.ts'
 
 /**
@@ -47,6 +49,9 @@ export class DataStack extends StageStack {
     this.topic = topicOf('Alerts', 'alerts', alarmRecipients)
     // The topic that wakes people gets no tickets that can wait.
     this.pageTopic = hasAlarms(stage) ? topicOf('Pages', 'pages', pageRecipients) : undefined
+    if (hasAlarms(stage)) new ProtectionRule(this, 'Protection', stage, this.topic)
+    const { copies } = stage
+    if (copies) new TableCopies(this, 'Copies', { stage, copies, table: this.table, key: this.key })
 
     this.output('AlertsTopicArn', this.topic.topicArn, 'Every alarm and alert, read during the day')
     this.output(

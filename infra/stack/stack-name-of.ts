@@ -23,6 +23,11 @@ export function tableNameOf(
 /** The region of CloudFront, its certificate and its firewall, for a gateway in any region. */
 export const FRONT_REGION = 'us-east-1'
 
+/** The rule that tells who weakens the protection of a stage's data. */
+export function protectionRuleName(stage: Pick<DeployedStage, 'settings'>): string {
+  return stackNameOf(stage, 'protection')
+}
+
 /** The function that proves a release: the only function of a stage that is not in the manifest. */
 export const PROVER = 'prove-release'
 

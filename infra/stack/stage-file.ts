@@ -173,6 +173,16 @@ export const StageFileSchema = v.strictObject({
     attemptMs: numberAbove(0, MAX_ATTEMPT_MS),
   }),
   table: TableSettings,
+  /**
+   * A locked vault in another region for daily backups. `account`: the vault's account, if other
+   * than the stage's own, which is `source`.
+   */
+  copies: v.optional(
+    v.strictObject({
+      region: Text,
+      account: v.optional(v.strictObject({ id: Text, source: Text })),
+    }),
+  ),
   /** Left out: API Gateway generates an address. With a domain the generated address is closed. */
   domain: v.optional(DomainSchema),
   /**

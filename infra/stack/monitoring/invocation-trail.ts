@@ -41,11 +41,13 @@ export class InvocationTrail extends Construct {
       enableFileValidation: true,
       isMultiRegionTrail: false,
       includeGlobalServiceEvents: false,
-      managementEvents: ReadWriteType.NONE,
+      // The rule of protections gets its events from a trail. The first copy of these is free.
+      managementEvents: ReadWriteType.WRITE_ONLY,
     })
     const operated = functions.triggeredBy('operator').map(({ lambda }) => lambda.functionArn)
     trail.addEventSelector(DataResourceType.LAMBDA_FUNCTION, operated, {
-      includeManagementEvents: false,
+      includeManagementEvents: true,
+      readWriteType: ReadWriteType.WRITE_ONLY,
     })
     new CfnOutput(Stack.of(this), 'InvocationTrailBucket', {
       value: bucket.bucketName,

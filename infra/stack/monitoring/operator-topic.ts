@@ -40,7 +40,9 @@ export function operatorTopic(
   // publish by their roles.
   topic.addToResourcePolicy(
     new PolicyStatement({
-      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      principals: ['cloudwatch', 'events'].map(
+        (service) => new ServicePrincipal(`${service}.amazonaws.com`),
+      ),
       actions: ['sns:Publish'],
       resources: [topic.topicArn],
       conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },

@@ -144,6 +144,7 @@ describe('the dashboard', () => {
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ApiId: template.ofType('AWS::ApiGatewayV2::Api').map(({ logicalId }) => `<${logicalId}>`),
   FunctionName: template.each('AWS::Lambda::Function', 'FunctionName').map(String),
+  BackupVaultName: template.each('AWS::Backup::BackupVault', 'BackupVaultName').map(String),
   RuleName: template.each('AWS::Events::Rule', 'Name').map(String),
   CertificateArn: template
     .ofType('AWS::CertificateManager::Certificate')

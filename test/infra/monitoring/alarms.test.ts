@@ -82,6 +82,7 @@ describe('every alarm', () => {
       'sweep-not-run',
       'sync-late',
       'audit-not-run',
+      'backup-missing',
     ])
     // For a metric with gaps CloudWatch looks further back than the alarm says, by hours.
     expect(breaching.filter(hasGaps)).toStrictEqual([])

@@ -51,8 +51,8 @@ function minutesOf({ lasts }: Failure): readonly number[] {
   )
 }
 
-/** The longest alarm looks back 28 hours: 26 of one hour, and two if data is missing. */
-const LOOKS_BACK = 29 * 60
+/** The longest alarm looks back 34 hours: 32 of one hour, and two if data is missing. */
+const LOOKS_BACK = 36 * 60
 
 function signalOf(failure: Failure, label: string): Signal {
   const values = Array.from({ length: LOOKS_BACK + failure.lasts }, (_, at) =>

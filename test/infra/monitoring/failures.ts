@@ -23,6 +23,7 @@ const IDLE: Values = {
   'NumberOfMessagesDeleted settlements': every(DAY, 3, 2 * 60 + 1),
   UnreservedConcurrentExecutions: 2,
   ConsumedReadCapacityUnits: 60,
+  NumberOfCopyJobsCompleted: every(DAY, 1, 4 * 60),
   DaysToExpiry: every(DAY / 2, 200),
   'Invocations probe-front': 1,
   'Errors probe-front': 0,
@@ -250,6 +251,7 @@ export const FAILURES: readonly Failure[] = [
       '5xx': 59,
       '5xxErrorRate': 98,
       'Errors probe-front': 1,
+      'TriggeredRules protection': once,
     },
     lasts: 60,
     alarms: {
@@ -263,7 +265,16 @@ export const FAILURES: readonly Failure[] = [
       'due-work-not-running': 10,
       'page-due-work': 10,
       'sync-late': 45,
+      'protection-changed': 5,
+      'page-platform': 5,
     },
+  },
+  {
+    name: 'the backup is missing',
+    during: { NumberOfCopyJobsCompleted: 'missing' },
+    lasts: 30 * 60,
+    // The last copy was six hours before.
+    alarms: { 'backup-missing': 28 * 60 },
   },
   {
     name: 'one merchant’s endpoint is down, of several',

@@ -38,6 +38,7 @@ export const WHILE_NOTHING_HAPPENS: readonly (readonly [
     'missing',
     'eventbridge/latest/userguide/eb-monitoring.html: only if not zero',
   ],
+  [/^AWS\/Backup: /, 'missing', 'aws-backup/latest/devguide/cloudwatch.html: counted by job'],
   [
     /^AWS\/CloudFront: /,
     'missing',

@@ -52,6 +52,9 @@ describe.each(templates)('$what', ({ stage, template }) => {
       stacks.map((stack) => [stack.id, stack.environment.name, dependenciesOf(stack)]),
     ).toStrictEqual([
       [id, region, [`${id}-data`]],
+      ...(stage.copies
+        ? [[`${id}-copies`, `aws://unknown-account/${stage.copies.region}`, []]]
+        : []),
       [`${id}-data`, region, []],
       ...(stage.front === 'none' ? [] : front),
       [`${id}-operators`, region, [`${id}-data`]],

@@ -96,7 +96,7 @@ function frontBlocks({ webAcl: WebACL, rules }: WatchedFront): readonly AlarmSpe
       (rule): AlarmSpec => ({
         ...both,
         id: `front-blocks-${rule}`,
-        summary: `The firewall’s rule ${rule} refuses many requests.`,
+        summary: `The rule ${rule} of the firewall refuses many requests.`,
         impact: 'the merchants, or the provider, whose requests look like an attack.',
         measure: share(rule, rule.startsWith('callbacks') ? 1 : 50),
         when: { above: rule.startsWith('callbacks') ? 0 : 5, minutes: 15, periods: 2 },

@@ -107,7 +107,9 @@ export const AWS_METRICS = {
     SuccessfulRequestLatency: ['TableName', 'Operation'],
   },
   // docs.aws.amazon.com/eventbridge/latest/userguide/eb-monitoring.html
-  'AWS/Events': { FailedInvocations: ['RuleName'] },
+  'AWS/Events': { FailedInvocations: ['RuleName'], TriggeredRules: ['RuleName'] },
+  // docs.aws.amazon.com/aws-backup/latest/devguide/cloudwatch.html
+  'AWS/Backup': { NumberOfCopyJobsCompleted: ['BackupVaultName'] },
   // docs.aws.amazon.com/acm/latest/userguide/cloudwatch-metrics.html
   'AWS/CertificateManager': { DaysToExpiry: ['CertificateArn'] },
   // docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/programming-cloudwatch-metrics.html

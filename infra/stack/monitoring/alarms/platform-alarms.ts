@@ -1,7 +1,7 @@
 import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { certificateEnds } from './front-alarms.ts'
-import { awsMetric, countOf, type MetricRef, orZero, sumOf } from './metric-ref.ts'
+import { awsMetric, countOf, type MetricRef, orZero, sumOf, withoutGaps } from './metric-ref.ts'
 
 /** The operations that our code sends to DynamoDB. */
 export const TABLE_OPERATIONS = [
@@ -27,6 +27,8 @@ export function platformAlarms(watched: Watched): readonly AlarmSpec[] {
   return [
     throttledTable(watched),
     tableNearMaximum(watched),
+    protectionChanged(watched),
+    ...backupMissing(watched),
     ...(watched.certificateArn === undefined
       ? []
       : [certificateEnds('origin-certificate-ends', { origin: watched.certificateArn })]),
@@ -104,4 +106,35 @@ function tableNearMaximum({
     when: { atLeast: 1, minutes: 1, periods: 5 },
     because: `${CLOSE * 100} % of the maximum. The maximum limits the bill.`,
   }
+}
+
+function protectionChanged({ protectionRule: RuleName }: Watched): AlarmSpec {
+  return {
+    id: 'protection-changed',
+    page: 'page-platform',
+    summary: 'A key, a table, its recovery, its protection, a backup plan or a trail was ended.',
+    impact: 'everyone, if the books are lost.',
+    measure: awsMetric('AWS/Events', 'TriggeredRules', { RuleName }, 'Sum'),
+    unit: 'changes',
+    when: { atLeast: 1, minutes: 5, periods: 1 },
+    because: 'A key can be kept for 30 days after it was scheduled for deletion, a table cannot.',
+  }
+}
+
+function backupMissing({ backupVault: BackupVaultName }: Watched): readonly AlarmSpec[] {
+  if (BackupVaultName === undefined) return []
+  return [
+    {
+      id: 'backup-missing',
+      summary: 'No backup was copied to the other region for more than a day.',
+      impact: 'everyone, if the region or the account is lost.',
+      measure: withoutGaps(
+        awsMetric('AWS/Backup', 'NumberOfCopyJobsCompleted', { BackupVaultName }, 'Sum'),
+      ),
+      unit: 'copies',
+      when: { below: 1, minutes: 60, periods: 32 },
+      because: 'A backup begins at 01:00 UTC, and AWS may take some hours for it and its copy.',
+      whenMissing: 'breaching',
+    },
+  ]
 }

@@ -1,0 +1,37 @@
+import { Rule } from 'aws-cdk-lib/aws-events'
+import { SnsTopic } from 'aws-cdk-lib/aws-events-targets'
+import type { ITopic } from 'aws-cdk-lib/aws-sns'
+import { Construct } from 'constructs'
+import { protectionRuleName } from '../stack-name-of.ts'
+import type { DeployedStage } from '../stage.ts'
+
+/** What ends the key, the table, its recovery, its protection, its backups, or the trail. */
+const WEAKENING = [
+  { eventName: ['DisableKey', 'ScheduleKeyDeletion', 'DeleteTable', 'StopLogging', 'DeleteTrail'] },
+  { eventName: ['PutEventSelectors', 'DeleteBackupPlan', 'DeleteBackupSelection'] },
+  { eventName: ['UpdateTable'], requestParameters: { deletionProtectionEnabled: [false] } },
+  {
+    eventName: ['UpdateContinuousBackups'],
+    requestParameters: {
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: [false] },
+    },
+  },
+]
+
+/**
+ * Tells operators who weakens the protection of the stage's data, as CloudTrail records it. The
+ * rule watches the whole account, because CloudTrail names a key in several ways.
+ */
+export class ProtectionRule extends Construct {
+  constructor(scope: Construct, id: string, stage: DeployedStage, topic: ITopic) {
+    super(scope, id)
+    new Rule(this, 'Rule', {
+      ruleName: protectionRuleName(stage),
+      eventPattern: {
+        detailType: ['AWS API Call via CloudTrail'],
+        detail: { errorCode: [{ exists: false }], $or: WEAKENING },
+      },
+      targets: [new SnsTopic(topic)],
+    })
+  }
+}

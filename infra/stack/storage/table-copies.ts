@@ -1,0 +1,93 @@
+import { type App, ArnFormat, Duration, Stack } from 'aws-cdk-lib'
+import * as backup from 'aws-cdk-lib/aws-backup'
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
+import { Schedule } from 'aws-cdk-lib/aws-events'
+import { AccountPrincipal, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam'
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms'
+import { Construct } from 'constructs'
+import { stackNameOf } from '../stack-name-of.ts'
+import type { DeployedStage } from '../stage.ts'
+import type { StageFile } from '../stage-file.ts'
+import { StageStack } from '../stage-stack.ts'
+
+export type Copies = NonNullable<StageFile['copies']>
+
+/** As long as point-in-time recovery reaches back. No one can delete a copy earlier. */
+const KEPT = Duration.days(35)
+/** A copy leaves from here within hours. */
+const KEPT_HERE = Duration.days(3)
+/** The time to find out that the lock is wrong. Afterwards not even AWS can remove the lock. */
+const CHANGEABLE = Duration.days(3)
+
+/** The locked vault in another region, and by a setting in another account. */
+export class CopiesStack extends StageStack {
+  constructor(scope: App, stage: DeployedStage, { region, account }: Copies) {
+    const env = { region, ...(account && { account: account.id }) }
+    super(scope, stage, { part: 'copies', holds: 'the locked vault of backups', env })
+    const { removalPolicy } = stage
+    new backup.BackupVault(this, 'Vault', {
+      backupVaultName: stackNameOf(stage, 'copies'),
+      encryptionKey: new Key(this, 'Key', { enableKeyRotation: true, removalPolicy }),
+      lockConfiguration: { minRetention: KEPT, changeableFor: CHANGEABLE },
+      ...(account && { accessPolicy: copiesFrom(account.source) }),
+      removalPolicy,
+    })
+  }
+}
+
+function copiesFrom(account: string): PolicyDocument {
+  const principals = [new AccountPrincipal(account)]
+  const actions = ['backup:CopyIntoBackupVault']
+  return new PolicyDocument({
+    statements: [new PolicyStatement({ principals, actions, resources: ['*'] })],
+  })
+}
+
+/** Backs the table up every day, and copies each backup into the locked vault. */
+export class TableCopies extends Construct {
+  constructor(
+    scope: Construct,
+    id: string,
+    {
+      stage,
+      copies: { region, account },
+      table,
+      key,
+    }: { stage: DeployedStage; copies: Copies; table: ITableV2; key: IKey | undefined },
+  ) {
+    super(scope, id)
+    const backupVault = new backup.BackupVault(this, 'Vault', {
+      backupVaultName: stackNameOf(stage),
+      ...(key && { encryptionKey: key }),
+      removalPolicy: stage.removalPolicy,
+    })
+    const destination = Stack.of(this).formatArn({
+      service: 'backup',
+      region,
+      ...(account && { account: account.id }),
+      resource: `backup-vault:${stackNameOf(stage, 'copies')}`,
+      arnFormat: ArnFormat.NO_RESOURCE_NAME,
+    })
+    const plan = new backup.BackupPlan(this, 'Plan', { backupPlanName: stackNameOf(stage) })
+    plan.addRule(
+      new backup.BackupPlanRule({
+        ruleName: 'daily',
+        backupVault,
+        // Before the sweep, so that a lost region loses no settlement of the day before.
+        scheduleExpression: Schedule.cron({ hour: '1', minute: '0' }),
+        deleteAfter: KEPT_HERE,
+        copyActions: [
+          {
+            destinationBackupVault: backup.BackupVault.fromBackupVaultArn(
+              this,
+              'Copies',
+              destination,
+            ),
+            deleteAfter: KEPT,
+          },
+        ],
+      }),
+    )
+    plan.addSelection('Table', { resources: [backup.BackupResource.fromArn(table.tableArn)] })
+  }
+}
