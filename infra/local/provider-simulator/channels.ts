@@ -25,6 +25,8 @@ export type Channel = {
    * for the payer.
    */
   readonly destination: 'virtual_account_number' | 'qr_string' | 'checkout_url' | 'push'
+  /** The wallet's answer has a link into its app too. */
+  readonly hasApp?: true
   readonly virtualAccount?: { readonly prefix: string; readonly length: number }
 }
 
@@ -59,7 +61,8 @@ const QR_CODE = {
   feeFlat: 0,
 } as const
 
-const DANA = { lifetimeSeconds: 24 * HOUR, feeBps: 150, feeFlat: 500 }
+const APP = { hasApp: true } as const
+const DANA = { ...APP, lifetimeSeconds: 24 * HOUR, feeBps: 150, feeFlat: 500 }
 const BCA = { virtualAccount: { prefix: '38165', length: 15 } }
 const BNI = { virtualAccount: { prefix: '8808', length: 16 } }
 const BRI = { virtualAccount: { prefix: '13282', length: 18 } }
@@ -85,7 +88,7 @@ const CHANNELS: ReadonlyMap<string, Channel> = new Map<string, Channel>([
   ['DANA', { ...WALLET, ...T_PLUS_2, ...DANA, transactionCode: 'ID_DANA' }],
   ['LINKAJA', { ...WALLET, ...T_PLUS_2, transactionCode: 'ID_LINKAJA', feeBps: 150 }],
   ['SHOPEEPAY', { ...WALLET, ...T_PLUS_2, transactionCode: 'ID_SHOPEEPAY' }],
-  ['GOPAY', { ...WALLET, ...T_PLUS_1, transactionCode: 'ID_GOPAY' }],
+  ['GOPAY', { ...WALLET, ...T_PLUS_1, ...APP, transactionCode: 'ID_GOPAY' }],
   ['QRIS', { ...QR_CODE, ...T_PLUS_2, transactionCode: 'QRIS' }],
 ])
 

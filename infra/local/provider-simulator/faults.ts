@@ -20,6 +20,12 @@ export const ForgedValue = v.pipe(
   v.examples([{ payment_id: '<payment id>' }]),
 )
 
+const FailureCode = v.pipe(
+  v.string('must be a failure_code'),
+  v.regex(/^[A-Z0-9_]{1,64}$/, 'must be a failure_code'),
+  v.examples(['USER_DECLINED_PAYMENT']),
+)
+
 /** The faults that every provider call can have. */
 const CALL_FAULTS = {
   timeout_after_commit: NoValue,
@@ -38,7 +44,8 @@ const CALL_FAULTS = {
 
 /** Every fault by target, with the schema of its `value` (design section 6). */
 const FAULTS = {
-  create: CALL_FAULTS,
+  /** `failed`: the channel refuses the payer at once, so the answer is final. */
+  create: { ...CALL_FAULTS, failed: FailureCode },
   get: CALL_FAULTS,
   cancel: CALL_FAULTS,
   transactions: {
@@ -50,6 +57,8 @@ const FAULTS = {
     fee_late: Seconds,
     fee_invoiced: NoValue,
     settle_now: NoValue,
+    /** The lists show the row only after so many seconds. */
+    row_late: Seconds,
   },
   callback: {
     lost: NoValue,

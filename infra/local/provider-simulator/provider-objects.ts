@@ -31,7 +31,7 @@ export type PaymentRequest = {
 
 export type Action = {
   readonly type: 'PRESENT_TO_CUSTOMER' | 'REDIRECT_CUSTOMER'
-  readonly descriptor: 'VIRTUAL_ACCOUNT_NUMBER' | 'QR_STRING' | 'WEB_URL'
+  readonly descriptor: 'VIRTUAL_ACCOUNT_NUMBER' | 'QR_STRING' | 'WEB_URL' | 'DEEPLINK_URL'
   readonly value: string
 }
 

@@ -16,6 +16,8 @@ export type TransactionRecord = {
   readonly settleAtMs?: number
   readonly finalFee?: TransactionFee
   /** Faults of this row: lists leave it out, or show it a second time with another id. */
+  /** The lists do not show the row before. */
+  readonly shownAtMs?: number
   readonly missing?: true
   readonly duplicateId?: string
 }

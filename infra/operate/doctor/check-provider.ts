@@ -6,6 +6,7 @@ import {
   isProviderSecret,
   readCallbackTokens,
 } from '../../../shared/provider/provider-secrets.ts'
+import { callsPerMinute } from '../../../shared/provider/quota-store.ts'
 import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { CALLBACK_PATHS } from '../../stack/edge/rate-rules.ts'
@@ -52,7 +53,9 @@ export async function checkProvider(
       : runCheck('callback URL', () =>
           checkCallback({ url: `${apiUrl}${CALLBACK_PATHS.join('')}`, tokens }),
         ),
-    key.text === undefined ? [] : runCheck('provider key', () => checkProviderKey(provider)),
+    key.text === undefined
+      ? []
+      : runCheck('provider key', () => checkProviderKey(provider, callsPerMinute(settings))),
   ])
   return [...key.findings, ...callback.findings, ...callbackFindings, ...keyFindings]
 }
@@ -155,19 +158,33 @@ function tokenFinding(what: string, answer: ApiAnswer): Finding {
 const UNUSED_REQUEST_ID = 'pr-00000000-0000-4000-8000-000000000000'
 
 /**
- * Whether the provider accepts our key: reads one transaction, and a request that does not exist.
+ * Whether the provider accepts our key, permission by permission: reads one transaction, a request
+ * that does not exist, and the balance.
  */
 export async function checkProviderKey(
-  provider: Pick<Provider, 'listTransactions' | 'getRequest'>,
+  provider: Pick<Provider, 'listTransactions' | 'getRequest' | 'getBalance' | 'callsOfMinute'>,
+  perMinute: number,
 ): Promise<readonly Finding[]> {
-  const [transactions, request] = await Promise.all([
+  const [transactions, request, balance] = await Promise.all([
     provider.listTransactions({ limit: 1 }),
     provider.getRequest(UNUSED_REQUEST_ID),
+    provider.getBalance(),
   ])
   return [
-    keyFinding('provider key for transactions', transactions),
-    keyFinding('provider key for payment requests', request),
+    keyFinding('provider key for transactions (Transaction: Read)', transactions),
+    keyFinding('provider key for payment requests (Money-in: Write)', request),
+    keyFinding('provider key for the balance (Money-out: Read)', balance),
+    ...limitFindings(provider.callsOfMinute('listTransactions'), perMinute),
   ]
+}
+
+/** The headers of the provider's answers name the limit of our account. */
+function limitFindings(limit: number | undefined, perMinute: number): readonly Finding[] {
+  if (limit === undefined) return []
+  const what = 'provider calls a minute'
+  const detail = `the provider allows ${limit}, the stage uses ${perMinute}`
+  if (limit === perMinute) return [ok(what, detail)]
+  return [wrong(what, detail, `set providerCallsPerMinute of the stage to ${limit}`)]
 }
 
 function keyFinding(what: string, answer: Answer<unknown>): Finding {

@@ -167,19 +167,40 @@ describe("the doctor's questions to the provider", () => {
   ])('find that a key is %s', async (detail, key, state) => {
     await using simulator = await aSimulator()
 
-    expect(await checkProviderKey(adapter(simulator, key))).toMatchObject([
-      { what: 'provider key for transactions', state, detail },
-      { what: 'provider key for payment requests', state, detail },
+    expect(await checkProviderKey(adapter(simulator, key), 600)).toMatchObject([
+      { what: 'provider key for transactions (Transaction: Read)', state, detail },
+      { what: 'provider key for payment requests (Money-in: Write)', state, detail },
+      { what: 'provider key for the balance (Money-out: Read)', state, detail },
+      { what: 'provider calls a minute', state: 'ok' },
+    ])
+  })
+
+  it('find a limit of the account that the stage does not know', async () => {
+    await using simulator = await aSimulator()
+
+    const findings = await checkProviderKey(adapter(simulator), 6_000)
+
+    expect(findings.filter(({ state }) => state !== 'ok')).toMatchObject([
+      {
+        what: 'provider calls a minute',
+        detail: 'the provider allows 600, the stage uses 6000',
+        todo: 'set providerCallsPerMinute of the stage to 600',
+      },
     ])
   })
 
   it('blame no setting when the provider is unreachable', async () => {
     const away = { kind: 'unanswered', reason: 'unreachable' } as const
-    const findings = await checkProviderKey({
-      listTransactions: async () => away,
-      getRequest: async () => away,
-    })
+    const findings = await checkProviderKey(
+      {
+        listTransactions: async () => away,
+        getRequest: async () => away,
+        getBalance: async () => away,
+        callsOfMinute: () => undefined,
+      },
+      600,
+    )
 
-    expect(findings.map(({ state }) => state)).toStrictEqual(['unclear', 'unclear'])
+    expect(findings.map(({ state }) => state)).toStrictEqual(Array(3).fill('unclear'))
   })
 })

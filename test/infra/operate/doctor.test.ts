@@ -46,7 +46,10 @@ describe('the doctor', () => {
       'data stack, drift of gateway-prod-data, stack, drift of gateway-prod, ' +
         'stack of operators, drift of gateway-prod-operators, provider secret, callback secret, ' +
         'callback with a wrong token, callback with token 1 of 2, callback with token 2 of 2, ' +
-        'provider key for transactions, provider key for payment requests, routes, operator ' +
+        'provider key for transactions (Transaction: Read), ' +
+        'provider key for payment requests (Money-in: Write), ' +
+        'provider key for the balance (Money-out: Read), ' +
+        'routes, operator ' +
         'functions, functions, ' +
         'account concurrency, account table units, duties admin and finance, ' +
         queues.replaceAll(/(\S+) ?/g, 'event source gateway-prod-$1, ') +

@@ -47,9 +47,9 @@ export async function examinedStage(
     json(right ? 200 : 401, right ? { outcome: 'ignored' } : { code: 'auth' })(response, request)
   })
   const provider = await startScriptedServer((response, request) => {
-    const answer = request.url.startsWith('/transactions')
-      ? json(200, { data: [], has_more: false })
-      : json(404, {})
+    const answer = /^\/(transactions|balance)/.test(request.url)
+      ? json(200, { data: [], has_more: false, balance: 0 })
+      : json(404, { error_code: 'DATA_NOT_FOUND' })
     answer(response, request)
   })
   const aws = deployedAws(TEMPLATES[name], name, api.url)

@@ -17,6 +17,37 @@ describe('a request of the provider simulator', () => {
     expect(core.findPaymentRequests(first?.reference_id ?? '')).toStrictEqual([first, second])
   })
 
+  it('starts a push with REQUIRES_ACTION and no action, and shows it PENDING at once', ({
+    sim: { core },
+  }) => {
+    const created = core.createPaymentRequest(aRequestBody('OVO'))
+
+    expect(created).toMatchObject({ status: 'REQUIRES_ACTION', actions: [] })
+    expect(core.getPaymentRequest(created.payment_request_id)).toMatchObject({ status: 'PENDING' })
+  })
+
+  it('refuses a phone of Indonesia that begins with 0', ({ sim: { core } }) => {
+    const channel_properties = { account_mobile_number: '+62081298498259' }
+    const ask = () => core.createPaymentRequest(aRequestBody('OVO', { channel_properties }))
+
+    expect(ask).toThrow(expect.objectContaining({ errorCode: 'API_VALIDATION_ERROR' }))
+  })
+
+  it.for(['GOPAY', 'DANA'])('of %s has a link into the app beside the page', (code, { sim }) => {
+    const { actions } = sim.core.createPaymentRequest(aRequestBody(code))
+
+    expect(actions.map(({ descriptor }) => descriptor)).toStrictEqual(['DEEPLINK_URL', 'WEB_URL'])
+  })
+
+  it('fails at once with the fault failed', ({ sim: { core } }) => {
+    core.orderFault({ target: 'create', fault: 'failed', value: 'INSUFFICIENT_BALANCE' })
+
+    expect(core.createPaymentRequest(aRequestBody('DANA'))).toMatchObject({
+      status: 'FAILED',
+      failure_code: 'INSUFFICIENT_BALANCE',
+    })
+  })
+
   it.for(CHANNEL_FACTS)(
     'has an amount that the provider takes for $providerCode',
     (channel, { sim: { core } }) => {

@@ -114,6 +114,16 @@ describe('the transaction faults of the provider simulator', () => {
     },
   )
 
+  it('with row_late the row is shown only after the ordered seconds', async ({ sim }) => {
+    sim.order('transactions', 'row_late', 40)
+    sim.pay()
+
+    await sim.advance(39)
+    expect(sim.rows()).toHaveLength(0)
+    await sim.advance(1)
+    expect(sim.rows()).toHaveLength(1)
+  })
+
   it('with fee_late the fee is known after the ordered seconds', async ({ sim }) => {
     sim.order('transactions', 'fee_late', 40)
     sim.order('transactions', 'fee', 777)

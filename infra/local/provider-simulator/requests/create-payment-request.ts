@@ -1,8 +1,10 @@
 import * as v from 'valibot'
 import { amountsOf, type Channel, requireChannel } from '../channels.ts'
+import { takeFault } from '../faults.ts'
 import { ProviderError, parseInput } from '../provider-error.ts'
 import { type Action, BUSINESS_ID, type PaymentRequest } from '../provider-objects.ts'
 import { nextInSequence, timestampNow, type World } from '../world.ts'
+import { failRequest } from './end-request.ts'
 import { qrisString } from './qris-string.ts'
 
 const ReturnUrl = v.pipe(
@@ -55,6 +57,8 @@ const PushProperties = v.strictObject({
   account_mobile_number: v.pipe(
     v.string(),
     v.regex(/^\+[0-9]\d{1,14}$/, 'must be a phone number in E.164 form'),
+    // The provider refuses a number of Indonesia that begins with 0.
+    v.regex(/^\+(?!620)/, 'must be a phone number of the country'),
   ),
 })
 
@@ -95,7 +99,10 @@ export function createPaymentRequest(world: World, input: unknown): PaymentReque
   }
   world.store.requests.put({ id: requestId, expiresAtMs, request })
   world.agenda.add({ kind: 'expire', id: requestId, dueMs: expiresAtMs })
-  return request
+  const failureCode = takeFault(world, 'create', 'failed')?.value
+  if (failureCode !== undefined) return failRequest(world, requestId, { failure_code: failureCode })
+  // A push needs an action for a moment only, and shows none.
+  return channel.destination === 'push' ? { ...request, status: 'REQUIRES_ACTION' } : request
 }
 
 /**
@@ -155,13 +162,16 @@ function destinationActions(world: World, channel: Channel, input: DestinationIn
     case 'qr_string':
       return [presentAction('QR_STRING', qrisString(amount, referenceLabel(requestId)))]
     case 'checkout_url':
-      return [
-        {
+      return (channel.hasApp ? (['DEEPLINK_URL', 'WEB_URL'] as const) : ['WEB_URL' as const]).map(
+        (descriptor) => ({
           type: 'REDIRECT_CUSTOMER',
-          descriptor: 'WEB_URL',
-          value: `${world.baseUrl()}/checkout/${requestId}`,
-        },
-      ]
+          descriptor,
+          value:
+            descriptor === 'WEB_URL'
+              ? `${world.baseUrl()}/checkout/${requestId}`
+              : `${channel.transactionCode.slice(3).toLowerCase()}://pay/${requestId}`,
+        }),
+      )
     case 'push':
       return []
     default:

@@ -50,7 +50,7 @@ export function listTransactions(world: World, search: URLSearchParams) {
   })
   const newest = world.store.transactions
     .all()
-    .findLast(({ missing, row }) => !missing && matchesQuery(row, query))
+    .findLast((record) => isShown(world, record) && matchesQuery(record.row, query))
   if (newest) applyRowFaults(world, newest.id)
   const limit = Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT)
   const rows = rowsBeyondCursor(world, query).filter((row) => matchesQuery(row, query))
@@ -90,13 +90,20 @@ function isWithin(timestamp: string, fromMs: number | undefined, toMs: number | 
 // The cursor is applied before the filter, because its row may have left an `updated` window since
 // the last page.
 function rowsBeyondCursor(world: World, query: Query) {
-  const rows = world.store.transactions.all().toReversed().flatMap(shownRows)
+  const rows = world.store.transactions
+    .all()
+    .toReversed()
+    .flatMap((record) => shownRows(world, record))
   if (query.before_id !== undefined) return rows.slice(0, positionOf(rows, query.before_id))
   return query.after_id === undefined ? rows : rows.slice(positionOf(rows, query.after_id) + 1)
 }
 
-function shownRows(record: TransactionRecord): Transaction[] {
-  if (record.missing) return []
+function isShown(world: World, { missing, shownAtMs = 0 }: TransactionRecord): boolean {
+  return !missing && shownAtMs <= world.nowMs()
+}
+
+function shownRows(world: World, record: TransactionRecord): Transaction[] {
+  if (!isShown(world, record)) return []
   return record.duplicateId === undefined
     ? [record.row]
     : [record.row, { ...record.row, id: record.duplicateId }]
@@ -120,7 +127,7 @@ function nextLink(search: URLSearchParams, data: readonly Transaction[]) {
 export function getTransaction(world: World, id: string): Transaction {
   const row = world.store.transactions
     .all()
-    .flatMap(shownRows)
+    .flatMap((record) => shownRows(world, record))
     .find((transaction) => transaction.id === id)
   if (!row) throw new ProviderError('DATA_NOT_FOUND', `Transaction '${id}' is not found`)
   return row

@@ -32,6 +32,7 @@ export function bookCapture(
   const isInvoiced = takeFault(world, 'transactions', 'fee_invoiced') !== undefined
   const fee = fixedFee === undefined ? tariffFee(channel, capture.amount) : splitFee(fixedFee)
   const finalFee = isInvoiced ? INVOICED_FEE : fee
+  const rowLateSeconds = numberOf(takeFault(world, 'transactions', 'row_late'))
   const settleAtMs = settlementTime(world, channel, {
     isFixed: fixedFee !== undefined,
     lateSeconds,
@@ -64,7 +65,13 @@ export function bookCapture(
       reusable_payment_link_id: null,
     },
   }
-  world.store.transactions.put({ id: row.id, row, settleAtMs, finalFee })
+  world.store.transactions.put({
+    id: row.id,
+    row,
+    settleAtMs,
+    finalFee,
+    ...(rowLateSeconds !== undefined && { shownAtMs: world.nowMs() + rowLateSeconds * 1000 }),
+  })
   applyRowFaults(world, row.id)
   settleTransaction(world, row.id)
   if (settleAtMs > world.nowMs())
