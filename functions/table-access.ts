@@ -26,6 +26,9 @@ export const PUSHING: TableAccess = {
 /** Appends an audit record to its subject's chain. No function may update or delete a record. */
 export const RECORDING: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
 
+/** Uses up an approval, in the action's own transaction. Only `approve` puts one. */
+export const APPROVED: TableAccess = { GetItem: ['APPROVAL'], UpdateItem: ['APPROVAL'] }
+
 /**
  * Posts a payment or moves its money: payment, shard, entries. No function may update or delete an
  * entry.
@@ -37,11 +40,22 @@ const POSTING: TableAccess = {
   ConditionCheckItem: ['LEDGER'],
 }
 
-export const ADJUSTING: TableAccess = allAccess(RECORDING, {
+export const ADJUSTING: TableAccess = allAccess(RECORDING, APPROVED, {
   GetItem: ['ADJUSTMENT', 'CLIENT', 'JOURNAL', 'LEDGER'],
   BatchGetItem: ['JOURNAL'],
+  Query: ['ADJUSTMENT', 'LEDGER'],
   PutItem: ['ADJUSTMENT', 'JOURNAL'],
   UpdateItem: ['HOUSE', 'LEDGER'],
+  ConditionCheckItem: ['JOURNAL'],
+})
+
+/** Moves a payment's money for an operator, and announces it. */
+export const REFUNDING: TableAccess = allAccess(RECORDING, APPROVED, POSTING, {
+  BatchGetItem: ['JOURNAL'],
+  GetItem: ['JOURNAL'],
+  QueryFields: ['ENDPOINTS'],
+  PutItem: ['DELIVERY', 'EVENT', 'JOURNAL'],
+  UpdateItem: ['HOUSE'],
   ConditionCheckItem: ['JOURNAL'],
 })
 
@@ -151,7 +165,7 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
 
 /** Of a payment whose id does not fit its client it looks for the client. */
 const SETTLEMENT_AUDIT: TableAccess = allAccess(ALL_CLIENTS, {
-  GetItem: ['AUDIT', 'CLIENT', 'VERDICT'],
+  GetItem: ['APPROVAL', 'AUDIT', 'CLIENT', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
   Query: ['ADJUSTMENT', 'AUDIT', 'JOURNAL', 'LEDGER'],
   indexes: ['by-owner'],
@@ -170,6 +184,7 @@ export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
   GetItem: ['NOTED'],
   BatchGetItem: ['APIKEY', 'SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
+  UpdateItem: ['HOUSE'],
 })
 
 export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDING, {

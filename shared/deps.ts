@@ -56,6 +56,7 @@ export type Alert = {
     | 'suspense.money'
     | 'suspense.finding'
     | 'audit.imbalance'
+    | 'client.access_changed'
     | 'client.bank_changed'
     | 'client.owes'
     | 'balance.gap'

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
+import { closeHouseDays } from '../journal/house-store.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { alertDifferences, recordFindings } from '../verdict/client-verdict-store.ts'
 import {
@@ -16,9 +17,10 @@ import { auditRegister } from './judged/audit-registers.ts'
 /**
  * Audits the house journal, all suspense and the register of clients, daily or for an operator.
  * Differences of one client stand on that client. The others stand on the gateway, and refuse no
- * payout.
+ * payout. First it closes the days of the house journal that are over.
  */
 export async function auditGateway(deps: Pick<Deps, 'table' | 'alerts' | 'sleep' | 'now' | 'log'>) {
+  await closeHouseDays(deps)
   const figuresAt = deps.now()
   const house = await confirmedDifferences(deps, () => auditHouse(deps))
   const register = await confirmedDifferences(deps, () => auditRegister(deps))

@@ -22,6 +22,11 @@ export function endOfBookDay(day: string): Timestamp {
   return addMs(timestampOf(Date.parse(day)), DAY_MS - JAKARTA_MS)
 }
 
+/** The last midnight in Jakarta. */
+export function startOfBookDay(at: Timestamp): Timestamp {
+  return addMs(endOfBookDay(bookDay(at)), -DAY_MS)
+}
+
 type DayTotal = v.InferOutput<typeof DayTotalSchema>
 
 export function addTotals(...lists: readonly (readonly DayTotal[])[]): readonly DayTotal[] {

@@ -59,6 +59,8 @@ export const EntrySchema = v.object({
   /** Of a `recredit`, whose own figures are zero. Only sums of settlements add what it carries. */
   recreditedSettlementId: v.optional(SettlementIdSchema),
   carried: v.optional(CarriedSchema),
+  /** Of a `returned`: the paid settlement whose transfer came back. */
+  returnedSettlementId: v.optional(SettlementIdSchema),
   /** Of a `late_row`: its payment's net and position. */
   provenMinor: v.optional(MinorSchema),
   provenEligibleAt: v.optional(TimestampSchema),

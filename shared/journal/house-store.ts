@@ -1,13 +1,14 @@
 import * as v from 'valibot'
-import { chunks } from '../chunks.ts'
+import { chunks, mapInChunks } from '../chunks.ts'
 import type { StoreDeps, TableDeps } from '../deps.ts'
 import { PaymentIdSchema } from '../ids.ts'
 import { MinorSchema, minor, ZERO } from '../money.ts'
 import { HOUSE_TOTALS_PK, houseDayPk, houseEntryKey, houseTotalKey } from '../table/keys.ts'
 import { queryAll } from '../table/list-items.ts'
-import { guard, isNew, put, type Step, update } from '../table/step.ts'
-import { addMs, DAY_MS, TimestampSchema } from '../time.ts'
-import { bookDay } from './day-totals.ts'
+import { absent, guard, isNew, put, type Step, update } from '../table/step.ts'
+import type { TransactOutcome } from '../table/table.ts'
+import { addMs, DAY_MS, later, type Timestamp, TimestampSchema } from '../time.ts'
+import { bookDay, endOfBookDay } from './day-totals.ts'
 import { assertEqualSides, HOUSE_SIDES, type Legs, NO_LEGS } from './entry.ts'
 
 /** Movements of money that belongs to no client, or to no client yet (design section 12). */
@@ -54,7 +55,10 @@ export function newHouseEntry(entry: Omit<HouseEntry, keyof Legs> & Partial<Legs
   return whole
 }
 
-/** Adds the entry to the day's total. Refused when the row has an entry of this type. */
+/**
+ * Adds the entry to the day's total. Refused when the row has an entry of this type, or the day is
+ * closed.
+ */
 export function putHouseEntry(entry: HouseEntry): {
   readonly houseEntry: Step
   readonly houseTotal: Step
@@ -64,11 +68,60 @@ export function putHouseEntry(entry: HouseEntry): {
   const legs = { providerMinor, bankMinor, transitMinor, suspenseMinor, costMinor, otherMinor }
   return {
     houseEntry: put(houseEntryKey(rowDayOf(entry), transactionId, type), entry, isNew),
-    houseTotal: update(houseTotalKey(bookDay(postedAt), type), {
-      add: { ...legs, count: 1 },
-      setIfAbsent: { type, day: bookDay(postedAt) },
-    }),
+    houseTotal: update(
+      houseTotalKey(bookDay(postedAt), type),
+      { add: { ...legs, count: 1 }, setIfAbsent: { type, day: bookDay(postedAt) } },
+      absent('closed'),
+    ),
   }
+}
+
+/** The clock is past the closed day at the second try, or slow by less than a day. */
+const MAX_DAYS_TRIED = 3
+
+/** Writes with a time of posting whose day is open: a frozen process may come after its day. */
+export async function onOpenDay<Outcome extends TransactOutcome<string>>(
+  deps: StoreDeps,
+  write: (postedAt: Timestamp) => Promise<Outcome>,
+): Promise<Outcome> {
+  let postedAt = deps.now()
+  for (let tried = 0; tried < MAX_DAYS_TRIED; tried++) {
+    const outcome = await write(postedAt)
+    if (outcome.applied || outcome.refusedBy !== 'houseTotal') return outcome
+    postedAt = later(deps.now(), endOfBookDay(bookDay(postedAt)))
+  }
+  throw new Error('the days of the house journal kept being closed')
+}
+
+/** The audit may have missed so many nights. Without any entry fewer days are closed. */
+const DAYS_CLOSED_AT_ONCE = 100
+const DAYS_CLOSED_AT_LEAST = 7
+
+const CLOSED_SIDE_BY_SIDE = 16
+
+/**
+ * Closes the days of Jakarta that are over, for every type: no entry is added to them (design
+ * section 12). Safe to repeat: a day that an earlier run has closed in part is closed whole.
+ */
+export async function closeHouseDays(deps: StoreDeps): Promise<void> {
+  const daysAgo = (days: number) => bookDay(addMs(deps.now(), -days * DAY_MS))
+  const untilDay = daysAgo(1)
+  const range = { between: [daysAgo(DAYS_CLOSED_AT_ONCE), `${untilDay}~`] } as const
+  const totals = await queryAll(deps, { partition: [HOUSE_TOTALS_PK], range, limit: PAGE })
+  const closed = new Set(totals.flatMap(({ sk, closed }) => (closed === true ? [sk] : [])))
+  const firstDay = [daysAgo(DAYS_CLOSED_AT_LEAST), String(totals[0]?.['day'])].toSorted()[0] ?? ''
+  const days = Array.from({ length: DAYS_CLOSED_AT_ONCE }, (_, at) => daysAgo(at + 1))
+  const open = days
+    .filter((day) => day >= firstDay)
+    .flatMap((day) => HOUSE_ENTRY_TYPES.map((type) => ({ day, type })))
+    .filter(({ day, type }) => !closed.has(houseTotalKey(day, type).sk))
+  await mapInChunks(open, CLOSED_SIDE_BY_SIDE, ({ day, type }) =>
+    deps.table.write(closeHouseTotal(day, type)),
+  )
+}
+
+function closeHouseTotal(day: string, type: HouseEntryType): Step {
+  return update(houseTotalKey(day, type), { set: { closed: true }, setIfAbsent: { type, day } })
 }
 
 type Undoing = Pick<HouseEntry, 'postedAt' | 'clientId' | 'paymentId'>
@@ -160,8 +213,10 @@ export async function isLeftToOperator(
 export const HouseTotalSchema = v.object({
   type: v.picklist(HOUSE_ENTRY_TYPES),
   day: v.string(),
-  ...v.entriesFromList(HOUSE_SIDES, MinorSchema),
-  count: v.number(),
+  ...v.entriesFromList(HOUSE_SIDES, v.optional(MinorSchema, ZERO)),
+  count: v.optional(v.number(), 0),
+  /** The day is over, and the gateway's audit has closed it. */
+  closed: v.optional(v.literal(true)),
 })
 export type HouseTotal = v.InferOutput<typeof HouseTotalSchema>
 

@@ -3,15 +3,27 @@ import { GatewayError, invalid, notFound } from '../errors.ts'
 import { derivedUuid } from '../ids.ts'
 import { type Entry, figuresOf, newEntry } from '../journal/entry.ts'
 import { findEntry, putEntry } from '../journal/entry-store.ts'
-import { findUnclaimedRow, type HouseEntry, takeOverRow } from '../journal/house-store.ts'
+import {
+  findUnclaimedRow,
+  type HouseEntry,
+  onOpenDay,
+  takeOverRow,
+} from '../journal/house-store.ts'
 import { adjustmentLegs } from '../journal/legs.ts'
+import { getBalance } from '../ledger/ledger-store.ts'
 import { adjustCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
-import { plus, ZERO } from '../money.ts'
-import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import { atLeastZero, less, plus, ZERO } from '../money.ts'
+import { type Approvable, requireApproval, type UsedApproval } from '../operator/approval-store.ts'
+import { findAuditHead, type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Steps } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
-import { type Adjustment, findAdjustment, putAdjustment } from './adjustment-store.ts'
+import {
+  type Adjustment,
+  findAdjustment,
+  listAdjustments,
+  putAdjustment,
+} from './adjustment-store.ts'
 
 export type AdjustmentInput = Omit<Adjustment, 'entryId' | 'eligibleAt'> & {
   readonly operator: string
@@ -24,8 +36,9 @@ const MAX_TRIES = 5
 
 /**
  * Writes an operator's adjustment of a client's money (design sections 7, 10 and 12), once for each
- * client and reference; a repeat answers the stored entry. Throws 404 for an unknown client or row,
- * and 409 for a used reference or row.
+ * client and reference; a repeat answers the stored entry. What raises a balance, or lowers our
+ * bank account, needs an approval of exactly this input (section 11). Throws 404 for an unknown
+ * client or row, 409 for a used reference or row, 422 without the approval or beyond the bounds.
  */
 export async function adjustLedger(
   deps: RecordDeps,
@@ -39,31 +52,26 @@ export async function adjustLedger(
     throw invalid(`provider_transaction_id: ${reason}`, { provider_transaction_id: [reason] })
   }
   const { clientId } = await requireClient(deps, input.clientId)
-  const earlier = await findEarlierAdjustment(deps, input)
-  if (earlier) return earlier
-  const row =
-    providerTransactionId === undefined
-      ? undefined
-      : await findUnclaimedRow(deps, providerTransactionId)
-  if (providerTransactionId !== undefined && row === undefined)
-    throw notFound('provider transaction')
   for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const earlier = await findEarlierAdjustment(deps, input)
+    if (earlier) return earlier
+    const row =
+      providerTransactionId === undefined
+        ? undefined
+        : await findUnclaimedRow(deps, providerTransactionId)
+    if (providerTransactionId !== undefined && row === undefined)
+      throw notFound('provider transaction')
+    // The chain of the client's records puts the adjustments of its operators into an order.
+    const head = { last: await findAuditHead(deps, clientId) }
     const window = await readWindow(deps, clientId)
-    if (kind === 'written_off' && plus(window.writtenOffMinor, amountMinor) < 0) {
-      const reason = `this client has only ${window.writtenOffMinor} IDR written off`
-      throw invalid(`amount_minor: ${reason}`, { amount_minor: [reason] })
-    }
-    const { adjusted, record, steps } = planAdjustment(
-      input,
-      row,
-      window,
-      later(deps.now(), window.closedUntil),
-    )
-    const outcome = await recordChange(deps, record, steps)
-    if (outcome.applied) return adjusted
-    const concurrentResult =
-      outcome.refusedBy === 'adjustment' ? await findEarlierAdjustment(deps, input) : undefined
-    if (concurrentResult) return concurrentResult
+    await assertWithinBounds(deps, input, window)
+    const approval = needsApproval(input) ? await requireApproval(deps, askedFor(input)) : undefined
+    const outcome = await onOpenDay(deps, async (now) => {
+      const postedAt = later(now, window.closedUntil)
+      const { adjusted, record, steps } = planAdjustment(input, { row, window, approval, postedAt })
+      return { adjusted, ...(await recordChange(deps, { ...record, head }, steps)) }
+    })
+    if (outcome.applied) return outcome.adjusted
     const isTaken = outcome.refusedBy === 'houseEntry' || outcome.refusedBy === 'notBookedBack'
     if (!isTaken || row === undefined) continue
     throw new GatewayError(
@@ -76,6 +84,57 @@ export async function adjustLedger(
     )
   }
   throw new GatewayError('conflict', 'other changes of this ledger are in progress; try again')
+}
+
+/**
+ * Paid back or given up is at most what the client owes; a negative amount takes back at most what
+ * was recorded.
+ */
+async function assertWithinBounds(
+  deps: RecordDeps,
+  { clientId, kind, amountMinor }: AdjustmentInput,
+  { writtenOffMinor }: Window,
+): Promise<void> {
+  if (kind === 'correction') return
+  if (amountMinor > 0) {
+    const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
+    const owedMinor = atLeastZero(less(ZERO, plus(pendingMinor, availableMinor)))
+    if (amountMinor > owedMinor) throw boundError(`this client owes only ${owedMinor} IDR`)
+    return
+  }
+  const recorded = (await listAdjustments(deps, clientId)).filter((one) => one.kind === kind)
+  const recordedMinor =
+    kind === 'written_off'
+      ? writtenOffMinor
+      : recorded.reduce((sum, one) => plus(sum, one.amountMinor), ZERO)
+  if (plus(recordedMinor, amountMinor) < 0)
+    throw boundError(
+      `this client has only ${recordedMinor} IDR ${kind === 'recovered' ? 'paid back' : 'written off'}`,
+    )
+}
+
+function boundError(reason: string) {
+  return invalid(
+    `amount_minor: ${reason}`,
+    { amount_minor: [reason] },
+    'get-books with client_id shows what the client owes. A correction has no bounds.',
+  )
+}
+
+/** What raises what leaves the house: any positive amount, and a repayment that is taken back. */
+function needsApproval({ kind, amountMinor }: AdjustmentInput): boolean {
+  return amountMinor > 0 || kind === 'recovered'
+}
+
+function askedFor(input: AdjustmentInput): Approvable {
+  const payload = {
+    client_id: input.clientId,
+    kind: input.kind,
+    amount_minor: input.amountMinor,
+    reference: input.reference,
+    provider_transaction_id: input.providerTransactionId ?? null,
+  }
+  return { action: 'adjust-ledger', payload }
 }
 
 /** Undefined when the reference is free. Throws 409 if the earlier figures differ. */
@@ -117,9 +176,17 @@ async function findEarlierAdjustment(
  */
 function planAdjustment(
   input: AdjustmentInput,
-  row: HouseEntry | undefined,
-  window: Window,
-  postedAt: Timestamp,
+  {
+    row,
+    window,
+    approval,
+    postedAt,
+  }: {
+    readonly row: HouseEntry | undefined
+    readonly window: Window
+    readonly approval: UsedApproval | undefined
+    readonly postedAt: Timestamp
+  },
 ) {
   const { operator, ...figures } = input
   const { clientId, kind, amountMinor, reference, providerTransactionId } = input
@@ -129,6 +196,7 @@ function planAdjustment(
   const writeOff = { readMinor: window.writtenOffMinor, addMinor: amountMinor, postedAt }
   const steps: Steps<string> = {
     adjustment: putAdjustment(adjustment),
+    approval: approval?.step,
     ...(row && takeOverRow(row, { postedAt, clientId })),
     ledger: adjustCredit(clientId, amountMinor, postedAt),
     window: kind === 'written_off' ? writeOffInWindow(clientId, writeOff) : undefined,
@@ -142,6 +210,7 @@ function planAdjustment(
     entry_id: entry.entryId,
     eligible_at: postedAt,
     notes: input.notes ?? null,
+    ...(approval && { approved: approval.shown }),
   }
   const record = { subject: clientId, clientId, operator, action: 'adjust-ledger', after }
   return { adjusted: { adjustment, entry }, record, steps }

@@ -5,6 +5,7 @@ import {
   bookedRow,
   type HouseEntry,
   newHouseEntry,
+  onOpenDay,
   putHouseEntry,
 } from '../journal/house-store.ts'
 import {
@@ -32,6 +33,7 @@ import {
   findSuspense,
   putSuspense,
 } from '../suspense/suspense-store.ts'
+import type { Steps } from '../table/table.ts'
 
 /** A row of the provider that the house books. */
 export type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMinor'> & {
@@ -84,10 +86,13 @@ async function bookWithFinding(
   entry: HouseEntry,
   finding: Suspense | undefined,
 ): Promise<void> {
-  const steps = putHouseEntry(entry)
   const { suspense, noted } = finding ? putSuspense(finding) : {}
-  const outcome = await deps.table.transact({ ...steps, suspense, noted })
-  if (!outcome.applied && outcome.refusedBy === 'suspense') await deps.table.transact(steps)
+  const write = (others: Steps<string>) =>
+    onOpenDay(deps, (postedAt) =>
+      deps.table.transact<string>({ ...putHouseEntry({ ...entry, postedAt }), ...others }),
+    )
+  const outcome = await write({ suspense, noted })
+  if (!outcome.applied && outcome.refusedBy === 'suspense') await write({})
   else if (outcome.applied && finding) await reportSuspense(deps, finding)
 }
 
@@ -140,7 +145,9 @@ export async function bookRowBack(
       await bookWithFinding(deps, undone, finding)
       return 'booked_back'
     }
-    const { applied } = await deps.table.transact(bookBack(entry, { postedAt: deps.now() }))
+    const { applied } = await onOpenDay(deps, (postedAt) =>
+      deps.table.transact<string>(bookBack(entry, { postedAt })),
+    )
     if (applied) return 'booked_back'
   }
   throw new Error('a row kept changing while it was booked back')
@@ -183,11 +190,14 @@ async function bookOnItem(
     if (planned === undefined) return item
     const { set, finding, ...booking } = planned
     const entry = entryOfRow(deps, row, { ...booking, suspenseId })
-    const outcome = await deps.table.transact<string>({
-      item: set && bookOnSuspense(item, set),
-      ...putHouseEntry(entry),
-      ...(finding && ensureSuspense(finding)),
-    })
+    const itemStep = set && bookOnSuspense(item, set)
+    const outcome = await onOpenDay(deps, (postedAt) =>
+      deps.table.transact<string>({
+        item: itemStep,
+        ...putHouseEntry({ ...entry, postedAt }),
+        ...(finding && ensureSuspense(finding)),
+      }),
+    )
     if (outcome.applied || outcome.refusedBy === 'houseEntry') return item
     item = await findSuspense(deps, suspenseId)
   }

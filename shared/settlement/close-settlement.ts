@@ -4,6 +4,7 @@ import { derivedUuid } from '../ids.ts'
 import { type Entry, NO_FIGURES, newEntry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { readWindow, recreditWindow } from '../ledger/window-store.ts'
+import { requireApproval } from '../operator/approval-store.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
@@ -63,7 +64,7 @@ function changeRecord(before: Settlement, after: Settlement, { details, ...actio
   }
 }
 
-function statusRecord({ status, settledAt, recreditedAt }: Settlement) {
+export function statusRecord({ status, settledAt, recreditedAt }: Settlement) {
   return { status, settled_at: settledAt ?? null, recredited_at: recreditedAt ?? null }
 }
 
@@ -116,8 +117,9 @@ const MAX_TRIES = 5
 
 /**
  * Makes the net of a failed settlement available again, once: settlement, window, entry and audit
- * record in one transaction. The next settlement contains the net as one line. Throws 404. Throws
- * 422 unless the settlement has failed and is not re-credited yet.
+ * record in one transaction. The next settlement contains the net as one line. Only a person knows
+ * that the transfer did not go out, so it needs an approval (section 11). Throws 404, and 422
+ * without the approval, or unless the settlement has failed and is not re-credited yet.
  */
 export async function recreditSettlement(
   deps: CloseDeps,
@@ -130,16 +132,21 @@ export async function recreditSettlement(
       const hint = 'Its funds are in available_minor until the next settlement.'
       throw invalid('settlement was recredited already', undefined, hint)
     }
+    const approval = await requireApproval(deps, {
+      action: 'recredit-settlement',
+      payload: { settlement_id: settlement.settlementId },
+    })
     const { closedUntil } = await readWindow(deps, settlement.clientId)
     const postedAt = later(deps.now(), closedUntil)
     const recredited: Settlement = { ...settlement, recreditedAt: postedAt }
     const action = {
       operator: input.operator,
       action: 'recredit-settlement',
-      details: { notes: input.notes },
+      details: { notes: input.notes, approved: approval.shown },
     }
     const { applied } = await recordChange(deps, changeRecord(settlement, recredited, action), {
       settlement: markRecredited(settlement, postedAt),
+      approval: approval.step,
       window: recreditWindow(settlement.clientId, settlement.netMinor, postedAt),
       entry: putEntry(settlement.clientId, recreditEntry(settlement, postedAt)),
     })

@@ -4,8 +4,9 @@ import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import { assertInvariant, invalid } from '../errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema, timeOrderedUuid } from '../ids.ts'
+import { startOfBookDay } from '../journal/day-totals.ts'
 import { assertBalanced } from '../journal/entry.ts'
-import { raiseFence } from '../ledger/fence-store.ts'
+import { raiseFence, VISIBLE_AFTER_MS } from '../ledger/fence-store.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
 import { readWindow, sweepWindow, type Window } from '../ledger/window-store.ts'
 import { less, type Minor } from '../money.ts'
@@ -87,9 +88,14 @@ async function settleOnce(
     return { settlement: undefined, isContinuing: false, waiting: { eligibleMinor, floorMinor } }
   }
   const pageMinor = await sumFirstPage(deps, { clientId, span })
-  if (pageMinor !== undefined && pageMinor <= floorMinor) return waiting(pageMinor)
+  if (pageMinor !== undefined && pageMinor <= floorMinor) {
+    // The daily sweep closes the days that are over of every client (design section 12).
+    if (trigger.operator === undefined) await raiseFence(deps, clientId, startOfBookDay(deps.now()))
+    return waiting(pageMinor)
+  }
 
   await raiseFence(deps, clientId, end)
+  await deps.sleep(VISIBLE_AFTER_MS)
   await requirePrevious(deps, window)
   const settlementId = progress?.settlementId ?? newSettlementId(deps)
   const { sums, position, isWhole } = await sumEntries(

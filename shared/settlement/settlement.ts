@@ -28,6 +28,8 @@ export const SettlementSchema = v.object({
   settledAt: v.optional(TimestampSchema),
   /** When the net of the failed settlement became available again. */
   recreditedAt: v.optional(TimestampSchema),
+  /** When the transfer of the paid settlement came back. */
+  returnedAt: v.optional(TimestampSchema),
   createdAt: TimestampSchema,
 })
 export type Settlement = v.InferOutput<typeof SettlementSchema>

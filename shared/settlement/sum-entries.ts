@@ -13,7 +13,7 @@ import {
 } from '../journal/entry.ts'
 import type { EntryPosition } from '../journal/entry-store.ts'
 import { entryPages, type JournalRange, type Span } from '../journal/read-entries.ts'
-import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
+import { atLeastZero, less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
 import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
 
@@ -127,33 +127,17 @@ export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Time
 }
 
 /**
- * What no settled row proves of an entry. A late row removes what its payment has of it in the
- * same window.
+ * The positive nets that no settled row proves (design section 11): of payments without their own
+ * row, less those whose late row is in the same window, and what re-credits carry of them.
  */
 export function unprovenIn(entry: Entry, start: Timestamp): Minor {
-  switch (entry.type) {
-    case 'payment':
-      // A row that contradicts itself proves nothing.
-      return entry.providerTransactionId === undefined || entry.otherMinor !== 0
-        ? entry.netMinor
-        : ZERO
-    case 'late_row':
-      return entry.provenEligibleAt !== undefined && entry.provenEligibleAt >= start
-        ? less(ZERO, entry.provenMinor ?? ZERO)
-        : ZERO
-    case 'recredit':
-      return entry.carried?.unprovenMinor ?? ZERO
-    case 'correction':
-    case 'written_off':
-      return entry.netMinor
-    case 'refund':
-    case 'chargeback':
-    case 'reversal':
-    case 'dispute_won':
-    case 'recovered':
-    case 'returned':
-      return ZERO
-  }
+  const { type, netMinor, carried, provenMinor = ZERO, provenEligibleAt = '' } = entry
+  if (carried) return carried.unprovenMinor
+  // A row that contradicts itself proves nothing.
+  const hasRow = entry.providerTransactionId !== undefined && entry.otherMinor === 0
+  if (type === 'payment') return hasRow ? ZERO : atLeastZero(netMinor)
+  const isProven = type === 'late_row' && provenEligibleAt >= start
+  return isProven ? less(ZERO, atLeastZero(provenMinor)) : ZERO
 }
 
 async function sumTail(deps: SumDeps, window: SummedWindow, body: Sum): Promise<EntrySums> {

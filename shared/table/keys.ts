@@ -18,6 +18,7 @@ export type Key = { readonly pk: string; readonly sk: string }
 export const PARTITIONS = [
   'ADJUSTMENT',
   'APIKEY',
+  'APPROVAL',
   'AUDIT',
   'CLIENT',
   'DELIVERY',
@@ -73,6 +74,11 @@ export function apiKeyKey(keyHash: string) {
   return itemKey('APIKEY', keyHash)
 }
 
+/** `approvalId`: of an action and its subject (operator/approval-store.ts). */
+export function approvalKey(approvalId: string) {
+  return itemKey('APPROVAL', approvalId)
+}
+
 export function endpointsPk(clientId: ClientId) {
   return pkOf('ENDPOINTS', clientId)
 }
@@ -105,18 +111,13 @@ export function referencePk(clientId: ClientId, reference: string) {
 }
 
 /** Its pointers are in the order of their payments' creation. */
-export function referenceKey({
-  clientId,
-  externalReference = '',
-  createdAt,
-  paymentId,
-}: {
-  readonly clientId: ClientId
-  readonly externalReference?: string | undefined
-  readonly createdAt: string
-  readonly paymentId: PaymentId
-}) {
-  return keyOf(referencePk(clientId, externalReference), `${createdAt}#${paymentId}`)
+export function referenceKey(
+  clientId: ClientId,
+  reference: string,
+  createdAt: string,
+  paymentId: PaymentId,
+) {
+  return keyOf(referencePk(clientId, reference), `${createdAt}#${paymentId}`)
 }
 
 /** The partition of a subject's events, apart from the subject itself, whose row holds money. */
@@ -211,6 +212,12 @@ export function adjustmentsPk(clientId: ClientId) {
 export function adjustmentKey(clientId: ClientId, reference: string) {
   return keyOf(adjustmentsPk(clientId), reference)
 }
+
+/** An adjustment of the house, which has no client. */
+export function houseAdjustmentKey(reference: string) {
+  return keyOf(HOUSE_ADJUSTMENTS_PK, reference)
+}
+export const HOUSE_ADJUSTMENTS_PK = `${pkPrefix('ADJUSTMENT')}house`
 
 export function settlementKey(settlementId: SettlementId) {
   return itemKey('SETTLEMENT', settlementId)

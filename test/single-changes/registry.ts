@@ -147,7 +147,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'its payment, settlement or adjustment',
       ...words('type posted_at gross_minor fee_minor markup_minor net_minor'),
       ...words('provider_minor bank_minor transit_minor suspense_minor cost_minor other_minor'),
-      ...words('payment_id recredited_settlement_id carried proven_minor proven_eligible_at'),
+      ...words('payment_id recredited_settlement_id returned_settlement_id carried proven_minor proven_eligible_at'),
       ...words('provider_transaction_id provider_settled_at external_reference method'),
       ...words('channel_code paid_at adjustment_reference'),
     ],
@@ -176,6 +176,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       ...words('provider_minor bank_minor transit_minor suspense_minor cost_minor other_minor'),
       'count',
     ],
+    ['changing', 'the audit of the gateway: after the day, for good', 'closed'],
   ],
   adjustment: [
     ['derived', 'its key', 'client_id', 'reference'],
@@ -184,6 +185,18 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'its adjust-ledger',
       ...words('kind amount_minor provider_transaction_id notes entry_id eligible_at'),
     ],
+  ],
+  house_adjustment: [
+    ['derived', 'its key', 'reference'],
+    [
+      'trail',
+      'its adjust-house',
+      ...words('bank_minor transit_minor cost_minor other_minor notes posted_at'),
+    ],
+  ],
+  approval: [
+    ['trail', 'the last approve of its subject', ...words('action payload operator at until')],
+    ['changing', 'the action, once: from its approval to its end', 'used_at'],
   ],
   settlement: [
     ['derived', 'its key, its client and its kind', 'settlement_id', 'client_id', ...INDEXED],
@@ -207,7 +220,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'trail',
       'its own records',
-      ...words('status triggered_by notes bank_reference settled_at recredited_at'),
+      ...words('status triggered_by notes bank_reference settled_at recredited_at returned_at'),
     ],
   ],
   suspense: [

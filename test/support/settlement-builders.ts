@@ -20,6 +20,7 @@ import { addMs, DAY_MS, later, MINUTE_MS, TimestampSchema } from '../../shared/t
 import { aSucceededPayment, type SucceededFields } from './paid-builders.ts'
 import { aClientId, aStoredClient } from './payment-builders.ts'
 import type { TestDeps } from './test-deps.ts'
+import { withApproval } from './with-approval.ts'
 
 export const BANK = {
   bankName: 'BCA',
@@ -125,7 +126,7 @@ export function fail(deps: TestDeps, { settlementId }: Known): Promise<Settlemen
   return markSettlementFailed(deps, { settlementId, ...BY_OPERATOR })
 }
 export function recredit(deps: TestDeps, { settlementId }: Known): Promise<Settlement> {
-  return recreditSettlement(deps, { settlementId, ...BY_OPERATOR })
+  return withApproval(deps, () => recreditSettlement(deps, { settlementId, ...BY_OPERATOR }))
 }
 
 export function sweepADayLater(deps: TestDeps, client: Client) {

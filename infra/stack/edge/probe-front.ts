@@ -1,5 +1,5 @@
 import { request } from 'node:https'
-import type { TLSSocket } from 'node:tls'
+import { TLSSocket } from 'node:tls'
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import * as v from 'valibot'
 
@@ -69,7 +69,8 @@ function askOverTls(host: string, key: string): Promise<Answer> {
     const headers = { authorization: `Bearer ${key}`, 'user-agent': 'gateway-probe' }
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     const sent = request({ host, path: '/v1/balance', headers, signal, agent: false }, (reply) => {
-      const { valid_to } = (reply.socket as TLSSocket).getPeerCertificate()
+      const { socket } = reply
+      const end = socket instanceof TLSSocket ? socket.getPeerCertificate().valid_to : ''
       const chunks: Buffer[] = []
       reply.on('data', (chunk: Buffer) => chunks.push(chunk))
       reply.on('error', reject)
@@ -77,7 +78,7 @@ function askOverTls(host: string, key: string): Promise<Answer> {
         resolve({
           status: reply.statusCode ?? 0,
           body: jsonOf(Buffer.concat(chunks).toString()),
-          certificateEndsAt: Date.parse(valid_to),
+          certificateEndsAt: Date.parse(end),
         }),
       )
     })

@@ -13,6 +13,7 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
 import {
+  type AlarmGroup,
   type AlarmSpec,
   alarmDescription,
   alarmName,
@@ -21,7 +22,6 @@ import {
   type Page,
   thresholdOf,
 } from './alarms/alarm-spec.ts'
-import type { AlarmGroup } from './alarms/alarm-table.ts'
 import { serviceOf, withoutGaps } from './alarms/metric-ref.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
 

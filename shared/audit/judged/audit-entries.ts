@@ -7,6 +7,7 @@ import { adjustmentEntry } from '../../posting/adjust-ledger.ts'
 import type { Adjustment } from '../../posting/adjustment-store.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
 import { recreditEntry } from '../../settlement/close-settlement.ts'
+import { returnedEntry } from '../../settlement/return-payout.ts'
 import type { Item } from '../../table/attributes.ts'
 import { entryKey, paymentKey } from '../../table/keys.ts'
 import type { Reads } from '../../table/table.ts'
@@ -59,8 +60,8 @@ export async function auditEntries(
           : isAs(expected, entry)),
       ]
     }
-    if (type === 'recredit') {
-      const expected = recreditSource(books, entry)
+    if (type === 'recredit' || type === 'returned') {
+      const expected = settlementSource(books, entry)
       return 'entryId' in expected ? isAs(expected, entry) : expected
     }
     const adjustment = books.adjustments.find(({ entryId }) => entryId === id)
@@ -98,23 +99,26 @@ export function readingInto(differences: Difference[]): JournalReading {
   return { read, itemOf: (entry) => items.get(entry) }
 }
 
-/** A re-credit replaces a settlement that failed. */
-function recreditSource({ settlements }: ClientBooks, entry: Entry): Entry | readonly Difference[] {
-  const { entryId: id, recreditedSettlementId } = entry
-  const source = settlements.find(
-    ({ settlement: { settlementId } }) => settlementId === recreditedSettlementId,
-  )
-  const at = source?.settlement.recreditedAt
+/** A re-credit replaces a settlement that failed, a return a transfer that came back. */
+function settlementSource(
+  { settlements }: ClientBooks,
+  entry: Entry,
+): Entry | readonly Difference[] {
+  const { entryId: id, recreditedSettlementId, returnedSettlementId } = entry
+  const isReturn = entry.type === 'returned'
+  const sourceId = isReturn ? returnedSettlementId : recreditedSettlementId
+  const source = settlements.find(({ settlement: { settlementId } }) => settlementId === sourceId)
+  const at = isReturn ? source?.settlement.returnedAt : source?.settlement.recreditedAt
   if (source === undefined || at === undefined) {
     return compare(
-      'entry.recredited_settlement_id',
+      isReturn ? 'entry.returned_settlement_id' : 'entry.recredited_settlement_id',
       id,
-      'a settlement that was re-credited',
-      recreditedSettlementId,
+      isReturn ? 'a payout that was returned' : 'a settlement that was re-credited',
+      sourceId,
     )
   }
   return (
-    tryToMake(() => recreditEntry(source.settlement, at)) ??
+    tryToMake(() => (isReturn ? returnedEntry : recreditEntry)(source.settlement, at)) ??
     compare('settlement', source.settlement.settlementId, 'figures that add up', 'different')
   )
 }

@@ -24,6 +24,7 @@ import {
   toValue,
   withClient,
 } from '../../verdict/difference.ts'
+import { auditHouseAdjustments } from './audit-house-adjustments.ts'
 import { compareWithNotes, type Note, readNotes } from './audit-registers.ts'
 import { readTrail } from './client-books.ts'
 import { auditHeld, auditHouseLegs } from './judge-legs.ts'
@@ -45,10 +46,15 @@ export async function auditHouse(
       totals.find(({ sk }) => sk === id),
       totalsAfter.get(id),
     )
-  const found = compareTotals(entries, totals).filter((difference) => !hasMoved(difference))
+  const found = compareTotals(entries, totals, bookDay(deps.now())).filter(
+    (difference) => !hasMoved(difference),
+  )
   return [
     ...withClient(undefined, [...differences, ...found]),
     ...(await auditItems(deps, entries, await readNotes(deps, clientId))),
+    ...(clientId === undefined
+      ? withClient(undefined, await auditHouseAdjustments(deps, entries))
+      : []),
   ]
 }
 
@@ -112,6 +118,7 @@ function startOfDay(day: string): Timestamp {
 function compareTotals(
   entries: readonly HouseEntry[],
   totals: readonly Item[],
+  today: string,
 ): readonly Difference[] {
   const expected = Map.groupBy(entries, ({ postedAt, type }) => `${bookDay(postedAt)}#${type}`)
   const found = new Map(totals.map((total) => [String(total['sk']), total]))
@@ -122,7 +129,9 @@ function compareTotals(
     const sums = HOUSE_SIDES.map(
       (side) => [side, rows.reduce((sum, row) => sum + row[side], 0)] as const,
     )
-    const total = { type, day, ...Object.fromEntries(sums), count: rows.length }
+    // Only a day that is over is closed.
+    const { closed } = day !== undefined && day < today ? Object(found.get(name)) : {}
+    const total = { type, day, ...Object.fromEntries(sums), count: rows.length, closed }
     return rowDifferences('house_total', name, total, found.get(name))
   })
 }

@@ -3,6 +3,7 @@ import type { Deps } from '../../deps.ts'
 import type { Entry } from '../../journal/entry.ts'
 import { entryRow, PositionSchema } from '../../journal/entry-store.ts'
 import { recreditEntry } from '../../settlement/close-settlement.ts'
+import { returnedEntry } from '../../settlement/return-payout.ts'
 import type { Settlement } from '../../settlement/settlement.ts'
 import { bankReferenceRow, settlementRow } from '../../settlement/settlement-store.ts'
 import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
@@ -95,8 +96,11 @@ export async function auditWitnesses(
   deps: JudgeDeps,
   settlement: Settlement,
 ): Promise<readonly Difference[]> {
-  const { settlementId, clientId, bankReference, recreditedAt: at } = settlement
-  const entry = at === undefined ? undefined : tryToMake(() => recreditEntry(settlement, at))
+  const { settlementId, clientId, bankReference, recreditedAt, returnedAt } = settlement
+  const entry =
+    recreditedAt === undefined
+      ? returnedAt && tryToMake(() => returnedEntry(settlement, returnedAt))
+      : tryToMake(() => recreditEntry(settlement, recreditedAt))
   const [reference, entryItem] = await Promise.all([
     bankReference === undefined ? undefined : deps.table.get(bankReferenceKey(bankReference)),
     entry && deps.table.get(entryKey(clientId, entry)),

@@ -45,6 +45,7 @@ import type { Reads } from '../../table/table.ts'
 import { addMs, DAY_MS, END_OF_TIME, type Timestamp, TimestampSchema } from '../../time.ts'
 import { compare, type Difference, onlyIf, toValue } from '../../verdict/difference.ts'
 import { auditAccess } from './audit-access.ts'
+import { auditApproval } from './audit-approval.ts'
 import { adjustmentsIn, clientIn } from './derive-client.ts'
 import { rowDifferences } from './stored-rows.ts'
 
@@ -268,24 +269,36 @@ const SIDE_BY_SIDE = 20
 export async function auditTrails(
   deps: StoreDeps,
   clientId: ClientId,
+  extent: { readonly full: boolean },
+): Promise<readonly Difference[]> {
+  const { records } = await readAuditRecords(deps, clientId)
+  return [
+    ...(await auditAccess(deps, clientId, records)),
+    ...(await auditSubjects(deps, clientId, extent)),
+  ]
+}
+
+/** The chains of subjects in the list of a client, or of the gateway, and their approvals. */
+export async function auditSubjects(
+  deps: StoreDeps,
+  owner: string,
   { full }: { readonly full: boolean },
 ): Promise<readonly Difference[]> {
   const now = deps.now()
   const range = { between: [addMs(now, -LATELY_MS), addMs(now, DAY_MS)] } as const
   const list = {
     index: 'by-owner',
-    partition: [clientId, AUDIT_RECORD_ENTITY],
+    partition: [owner, AUDIT_RECORD_ENTITY],
     limit: RECORDS_READ,
   } as const
   const subjects = new Set<string>()
   for await (const { items: rows } of queryPages(deps, full ? list : { ...list, range })) {
     for (const row of rows) subjects.add(idOf(rowKeyOf('AUDIT', row).pk))
   }
-  subjects.delete(clientId)
-  const judge = async (subject: string) => (await readTrail(deps, subject, clientId)).differences
-  const { records } = await readAuditRecords(deps, clientId)
-  return [
-    ...(await auditAccess(deps, clientId, records)),
-    ...(await mapInChunks([...subjects], SIDE_BY_SIDE, judge)).flat(),
-  ]
+  subjects.delete(owner)
+  const judge = async (subject: string) => {
+    const { records, differences } = await readTrail(deps, subject, owner)
+    return [...differences, ...(await auditApproval(deps, subject, records))]
+  }
+  return (await mapInChunks([...subjects], SIDE_BY_SIDE, judge)).flat()
 }

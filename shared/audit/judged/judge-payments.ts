@@ -176,11 +176,14 @@ async function judgePointers(
   reads: Reads,
 ): Promise<readonly PaymentDifferences[]> {
   const named = payments.flatMap((payment) => {
-    const { method, paymentDestination, createdAt, paymentId, externalReference } = payment
+    const { method, paymentDestination, createdAt, paymentId, clientId, externalReference } =
+      payment
     const shown = destinationKey(paymentDestination, createdAt, paymentId)
     return [
       ...(method === 'virtual_account' ? [{ payment, key: shown }] : []),
-      ...(externalReference ? [{ payment, key: referenceKey(payment) }] : []),
+      ...(externalReference
+        ? [{ payment, key: referenceKey(clientId, externalReference, createdAt, paymentId) }]
+        : []),
     ]
   })
   const keys = named.map(({ key }) => key)

@@ -18,6 +18,7 @@ import { entryRow, parseEntry } from '../../journal/entry-store.ts'
 import { HouseEntrySchema, HouseTotalSchema, rowDayOf } from '../../journal/house-store.ts'
 import { ShardSchema, shardRow } from '../../ledger/shard-store.ts'
 import { WindowSchema } from '../../ledger/window-store.ts'
+import { ApprovalSchema, approvalIdOf } from '../../operator/approval-store.ts'
 import {
   AuditHeadSchema,
   AuditRecordSchema,
@@ -25,6 +26,7 @@ import {
 } from '../../operator/audit-record-store.ts'
 import { paymentRow, pointerRow } from '../../payment/creating-store.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
+import { HouseAdjustmentSchema } from '../../posting/adjust-house.ts'
 import { AdjustmentSchema } from '../../posting/adjustment-store.ts'
 import { SettlementSchema } from '../../settlement/settlement.ts'
 import { bankReferenceRow, settlementRow } from '../../settlement/settlement-store.ts'
@@ -102,6 +104,10 @@ const KINDS: Readonly<Record<string, Remake>> = {
       shardRow(v.parse(ShardSchema, { ...item, number })),
     )
   },
+  approval: (item) => {
+    const approval = v.parse(ApprovalSchema, item)
+    return row(keys.approvalKey(approvalIdOf(approval)), approval)
+  },
   window: (item) => row(keys.windowKey(ownerOf(item)), v.parse(WindowSchema, item)),
   entry: (item) => {
     const entry = parseEntry(item)
@@ -118,6 +124,10 @@ const KINDS: Readonly<Record<string, Remake>> = {
   adjustment: (item) => {
     const adjustment = v.parse(AdjustmentSchema, item)
     return row(keys.adjustmentKey(adjustment.clientId, adjustment.reference), adjustment)
+  },
+  house_adjustment: (item) => {
+    const adjustment = v.parse(HouseAdjustmentSchema, item)
+    return row(keys.houseAdjustmentKey(adjustment.reference), adjustment)
   },
   settlement: (item) => {
     const settlement = v.parse(SettlementSchema, item)
@@ -178,6 +188,7 @@ export function kindOf(item: StoredItem): string {
   const partition = item.pk.slice(0, item.pk.indexOf('#'))
   if (item.pk === keys.syncJobKey('head').pk) return 'sync_head'
   if (item.pk.startsWith(keys.houseDayPk(''))) return 'house_entry'
+  if (item.pk === keys.HOUSE_ADJUSTMENTS_PK) return 'house_adjustment'
   if (partition === 'PAYMENT' && item['status'] === 'creating') return 'creating_payment'
   const start = item.sk.split('#', 1)[0] ?? ''
   return (

@@ -14,6 +14,13 @@ export const EntryDtoSchema = v.object({
       v.description('Only for a `recredit`: the failed settlement whose sums it credits again.'),
     ),
   ),
+  returned_settlement_id: v.optional(
+    v.pipe(
+      v.string(),
+      v.uuid(),
+      v.description('Only for a `returned`: the paid settlement whose transfer came back.'),
+    ),
+  ),
   settlement_id: v.pipe(
     v.nullable(v.pipe(v.string(), v.uuid())),
     v.description('The settlement that contains it. Null if it is not settled yet.'),

@@ -66,6 +66,7 @@ function toEntryDto(entry: Entry, settlementId: SettlementId | undefined): Entry
     type: entry.type,
     payment_id: entry.paymentId,
     recredited_settlement_id: entry.recreditedSettlementId,
+    returned_settlement_id: entry.returnedSettlementId,
     settlement_id: settlementId ?? null,
     external_reference: entry.externalReference,
     method: entry.method,
@@ -134,6 +135,7 @@ export const ENTRY_COLUMNS = [
   'hexolus_markup_minor',
   'client_net_minor',
   'carried_minor',
+  'returned_settlement_id',
 ] as const satisfies readonly (keyof EntryDto)[]
 
 /** Operators also see entries that move money only at the provider (design section 7). */

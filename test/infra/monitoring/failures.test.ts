@@ -3,7 +3,8 @@ import { alarmState, type Signal } from '../../support/alarm-evaluator.ts'
 import { alarmsIn } from '../../support/alarm-template.ts'
 import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
 import { stageWith } from '../../support/stage-options.ts'
-import { BUSY, FAILURES, type Failure, WHILE_NOTHING_HAPPENS } from './failures.ts'
+import { BUSY, FAILURES, type Failure } from './failures.ts'
+import { WHILE_NOTHING_HAPPENS } from './metric-facts.ts'
 
 /**
  * Goal: each failure turns on exactly the alarms that should be on, in time. Method: the alarms of
@@ -64,12 +65,12 @@ function signalOf(failure: Failure, label: string): Signal {
  * The value of a metric in a minute of a failure, by the metric's label, or by its first word.
  * Undefined: nothing is written.
  */
-function valueIn({ before = BUSY, then }: Failure, label: string, minute: number) {
+function valueIn({ before = BUSY, during }: Failure, label: string, minute: number) {
   const idle = WHILE_NOTHING_HAPPENS.find(([kind]) => kind.test(label))
   if (!idle) throw new Error(`no source says what ${label} shows while nothing happens`)
   const [, name = ''] = label.split(': ')
   for (const key of [name, name.split(' ')[0] ?? '']) {
-    const value = (minute >= 0 ? then[key] : undefined) ?? before[key]
+    const value = (minute >= 0 ? during[key] : undefined) ?? before[key]
     if (typeof value === 'function') return value(minute)
     if (value !== undefined) return value === 'missing' ? undefined : value
   }

@@ -14,59 +14,6 @@ function every(minutes: number, value: number, first = 0) {
     (((minute + BEGINS - first) % minutes) + minutes) % minutes === 0 ? value : undefined
 }
 
-const SQS = 'AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html'
-const LAMBDA = 'lambda/latest/dg/monitoring-metrics-types.html'
-const DYNAMODB = 'amazondynamodb/latest/developerguide/metrics-dimensions.html'
-const EMF =
-  'AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html'
-
-/**
- * What each kind of metric shows while nothing happens, and the page of docs.aws.amazon.com that
- * says so.
- */
-export const WHILE_NOTHING_HAPPENS: readonly (readonly [
-  metric: RegExp,
-  shows: 'missing' | 'zero',
-  source: string,
-])[] = [
-  [
-    /^PaymentGateway\/AccessLog: /,
-    'missing',
-    'AmazonCloudWatch/latest/logs/MonitoringLogData.html: no default value',
-  ],
-  [/^PaymentGateway\S*: /, 'missing', `${EMF}: a line that is not written counts nothing`],
-  [
-    /^AWS\/ApiGateway: /,
-    'missing',
-    'apigateway/latest/developerguide/http-api-metrics.html: counted by request',
-  ],
-  [/^AWS\/Lambda: /, 'missing', `${LAMBDA}: written when an invocation ends`],
-  [
-    /^AWS\/SQS: .*-dead$/,
-    'missing',
-    `${SQS}: a queue without activity for six hours writes nothing`,
-  ],
-  [/^AWS\/SQS: /, 'zero', `${SQS}: a polled queue is active`],
-  [/^AWS\/DynamoDB: \w+ThrottleEvents/, 'missing', `${DYNAMODB}: written for each refused event`],
-  [/^AWS\/DynamoDB: /, 'missing', `${DYNAMODB}: written while units are consumed`],
-  [
-    /^AWS\/Events: /,
-    'missing',
-    'eventbridge/latest/userguide/eb-monitoring.html: only if not zero',
-  ],
-  [
-    /^AWS\/CloudFront: /,
-    'missing',
-    'AmazonCloudFront/latest/DeveloperGuide/viewing-cloudfront-metrics.html: none without requests',
-  ],
-  [/^AWS\/WAFV2: /, 'missing', 'waf/latest/developerguide/waf-metrics.html: reported if not zero'],
-  [
-    /^AWS\/CertificateManager: /,
-    'missing',
-    'acm/latest/userguide/cloudwatch-metrics.html: ends with the certificate',
-  ],
-]
-
 /** No merchant sends anything, and nothing is wrong: schedules and the probe run. */
 const IDLE: Values = {
   DueWorkRuns: 1,
@@ -135,7 +82,7 @@ function once(minute: number) {
 export type Failure = {
   readonly name: string
   readonly before?: Values
-  readonly then: Values
+  readonly during: Values
   /** How long it lasts in the test, in minutes. */
   readonly lasts: number
   /** The alarms that go on, and the minutes within which each goes on. */
@@ -146,38 +93,38 @@ export const FAILURES: readonly Failure[] = [
   {
     name: 'no traffic at all with nothing wrong',
     before: IDLE,
-    then: {},
+    during: {},
     lasts: 30 * 60,
     alarms: {},
   },
-  { name: 'traffic with nothing wrong', then: {}, lasts: 30 * 60, alarms: {} },
+  { name: 'traffic with nothing wrong', during: {}, lasts: 30 * 60, alarms: {} },
   {
     name: 'the front is dead',
-    then: NOTHING_ARRIVES,
+    during: NOTHING_ARRIVES,
     lasts: 180,
     alarms: { 'probe-failing': 5, 'page-front': 5 },
   },
   {
     name: 'DNS is gone',
-    then: { ...NOTHING_ARRIVES, Requests: 'missing' },
+    during: { ...NOTHING_ARRIVES, Requests: 'missing' },
     lasts: 180,
     alarms: { 'probe-failing': 5, 'page-front': 5 },
   },
   {
     name: 'the certificate of the public name ended',
-    then: { ...NOTHING_ARRIVES, 'DaysToExpiry public': 'missing' },
+    during: { ...NOTHING_ARRIVES, 'DaysToExpiry public': 'missing' },
     lasts: 180,
     alarms: { 'probe-failing': 5, 'page-front': 5 },
   },
   {
     name: 'a certificate is not renewed',
-    then: { 'DaysToExpiry shown': every(DAY / 2, 29.5) },
+    during: { 'DaysToExpiry shown': every(DAY / 2, 29.5) },
     lasts: DAY,
     alarms: { 'certificate-ends': DAY },
   },
   {
     name: 'the firewall blocks all',
-    then: {
+    during: {
       ...NOTHING_ARRIVES,
       Requests: 60,
       '5xxErrorRate': 0,
@@ -194,7 +141,7 @@ export const FAILURES: readonly Failure[] = [
   },
   {
     name: 'the throttle refuses 62 of 150 creates a second',
-    then: {
+    during: {
       'Payments created': 5_280,
       'Payments succeeded': 4_000,
       'SuccessHeard callback': 4_000,
@@ -211,7 +158,7 @@ export const FAILURES: readonly Failure[] = [
   },
   {
     name: 'the table refuses a quarter of the writes',
-    then: {
+    during: {
       'WriteThrottleEvents by-due': 500,
       'Payments created': 15,
       'Payments create_failed': 5,
@@ -231,7 +178,7 @@ export const FAILURES: readonly Failure[] = [
   },
   {
     name: 'the provider is down',
-    then: {
+    during: {
       ...NO_CREATES,
       ...NO_ANNOUNCEMENTS,
       ...gone('Payments succeeded', 'SuccessHeard callback'),
@@ -255,7 +202,7 @@ export const FAILURES: readonly Failure[] = [
   },
   {
     name: 'callbacks are lost, and due work finds the payments minutes later',
-    then: { 'SuccessHeard callback': 'missing', 'TimeToAnnounce TC(:60000)': 'missing' },
+    during: { 'SuccessHeard callback': 'missing', 'TimeToAnnounce TC(:60000)': 'missing' },
     lasts: 240,
     alarms: {
       'webhooks-in-time-fast': 27,
@@ -266,7 +213,7 @@ export const FAILURES: readonly Failure[] = [
   },
   {
     name: 'deliveries are stuck: no worker takes them',
-    then: {
+    during: {
       ...NO_ANNOUNCEMENTS,
       DeliveriesLate: (minute) => minute * MINUTE_MS,
       'ApproximateAgeOfOldestMessage webhooks': (minute) => minute * 60,
@@ -276,13 +223,13 @@ export const FAILURES: readonly Failure[] = [
   },
   {
     name: 'the sweep is missed',
-    then: { SweptClients: 'missing', 'NumberOfMessagesDeleted settlements': 'missing' },
+    during: { SweptClients: 'missing', 'NumberOfMessagesDeleted settlements': 'missing' },
     lasts: 20 * 60,
     alarms: { 'sweep-not-run': 19 * 60, 'page-settlements': 19 * 60 },
   },
   {
     name: 'the audit is dead: its run fails three times',
-    then: {
+    during: {
       'ApproximateNumberOfMessagesVisible schedules-dead': (minute) =>
         minute >= 15 ? 1 : undefined,
     },
@@ -291,13 +238,13 @@ export const FAILURES: readonly Failure[] = [
   },
   {
     name: 'EventBridge may not start a function',
-    then: { 'FailedInvocations audit-clients': once },
+    during: { 'FailedInvocations audit-clients': once },
     lasts: 30,
     alarms: { 'schedules-failing': 5 },
   },
   {
     name: 'the key is disabled',
-    then: {
+    during: {
       ...gone(...MONEY, 'DueWorkRuns', 'SyncRuns', 'SyncsIncomplete', 'ConsumedReadCapacityUnits'),
       'Payments create_failed': 20,
       '5xx': 59,
@@ -320,7 +267,7 @@ export const FAILURES: readonly Failure[] = [
   },
   {
     name: 'one merchant’s endpoint is down, of several',
-    then: {
+    during: {
       'DeliveryAttempts succeeded': 11,
       'DeliveryAttempts failed': 8,
       'TimeToAnnounce SampleCount': 11,

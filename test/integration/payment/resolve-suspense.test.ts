@@ -123,7 +123,7 @@ describe('resolveSuspense (design section 7)', () => {
   }) => {
     const raced = beforeFirst(deps, 'transact', () => refund(deps, item, 'txn_between', 2_000))
 
-    await expect(resolve(raced, item)).rejects.toMatchObject({ code: 'conflict' })
+    await expect(resolve(raced, item, 'written_off')).rejects.toMatchObject({ code: 'conflict' })
 
     expect(await findSuspense(deps, item.suspenseId)).toMatchObject({
       status: 'open',

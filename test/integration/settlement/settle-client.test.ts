@@ -24,6 +24,7 @@ import {
   settlementsOf,
   sweep,
   sweepADayLater,
+  trigger,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
@@ -99,7 +100,7 @@ describe('settleClient (spec 3.2)', () => {
     expect(second).toMatchObject({ ...window, paymentCount: 1, previousId: first?.settlementId })
   })
 
-  it('raises no fence and reads one page if the window’s sum is not above the floor', async ({
+  it('closes the days that are over and reads one page if the window’s sum is not above the floor', async ({
     deps,
   }) => {
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(95_900) })
@@ -112,14 +113,17 @@ describe('settleClient (spec 3.2)', () => {
       waiting: { eligibleMinor: 95_900 },
     })
 
-    expect(writtenKeys(calls)).toStrictEqual([])
+    expect(writtenKeys(calls)).toHaveLength(17)
     expect(queriesIn(calls).map(({ partition }) => partition)).toStrictEqual([
       [client.clientId],
       [`JOURNAL#${client.clientId}`],
     ])
     expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({
-      closedUntil: client.createdAt,
+      closedUntil: '2026-11-20T17:00:00.000Z',
     })
+    // A trigger closes no day.
+    await expect(trigger(recorded, client)).rejects.toThrow('nothing to settle')
+    expect(writtenKeys(calls)).toHaveLength(17)
   })
 
   it('never overwrites a settlement: the transaction is refused', async ({ deps, settlement }) => {

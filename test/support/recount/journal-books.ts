@@ -181,17 +181,17 @@ function paymentsIn(entry: RawItem): number {
   return entry['type'] === 'payment' ? 1 : sum(carriedBy([entry]), 'payment_count')
 }
 
-/** The amount of a settlement that no settled row of the provider proves. */
+/** The positive amounts of a settlement that no settled row of the provider proves. */
 function unprovenIn(settlement: RawItem, entries: readonly RawItem[]): number {
   return entries.reduce((total, entry) => {
     const { type, provider_transaction_id: row } = entry
-    const net = amount(entry, 'net_minor')
     const isProven = row !== undefined && amount(entry, 'other_minor') === 0
-    if (type === 'payment' && !isProven) return total + net
-    if (type === 'correction' || type === 'written_off') return total + net
+    if (type === 'payment' && !isProven) return total + Math.max(0, amount(entry, 'net_minor'))
     if (isRecredit(entry)) return total + sum(carriedBy([entry]), 'unproven_minor')
     const isOfWindow = text(entry, 'proven_eligible_at') >= text(settlement, 'swept_from')
-    return type === 'late_row' && isOfWindow ? total - amount(entry, 'proven_minor') : total
+    return type === 'late_row' && isOfWindow
+      ? total - Math.max(0, amount(entry, 'proven_minor'))
+      : total
   }, 0)
 }
 

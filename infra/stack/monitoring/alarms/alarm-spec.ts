@@ -53,6 +53,8 @@ export type AlarmSpec = {
   readonly whenMissing?: 'breaching'
 }
 
+export type AlarmGroup = { readonly heading: string; readonly alarms: readonly AlarmSpec[] }
+
 type Threshold =
   | { readonly above: number }
   | { readonly atLeast: number }

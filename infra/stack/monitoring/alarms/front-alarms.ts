@@ -1,5 +1,4 @@
-import type { AlarmSpec } from './alarm-spec.ts'
-import type { AlarmGroup } from './alarm-table.ts'
+import type { AlarmGroup, AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, countOf, type Measure, type MetricRef, orZero } from './metric-ref.ts'
 
 /** The names that CloudWatch uses for the resources of the front. */
