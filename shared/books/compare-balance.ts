@@ -95,8 +95,8 @@ async function ask(deps: CompareDeps, { gaps }: StoredBalance): Promise<Question
 
 const RoundSchema = v.optional(v.object({ round: v.number() }), { round: 0 })
 
-async function headRound({ table }: CompareDeps): Promise<number> {
-  return v.parse(RoundSchema, await table.get(syncJobKey('head'))).round
+async function headRound(deps: CompareDeps): Promise<number> {
+  return v.parse(RoundSchema, await deps.table.get(syncJobKey('head'))).round
 }
 
 const MAX_NAMED = 20

@@ -1,15 +1,11 @@
 import * as v from 'valibot'
+import { handler as adjustHouseAction } from '../../functions/admin/adjust-house.ts'
 import { handler as getBooks } from '../../functions/admin/get-books.ts'
 import { auditLedger } from '../../shared/audit/audit-client.ts'
 import { auditGateway } from '../../shared/audit/audit-gateway.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { bookDay } from '../../shared/journal/day-totals.ts'
-import {
-  findUnclaimedRow,
-  newHouseEntry,
-  putHouseEntry,
-  takeOverRow,
-} from '../../shared/journal/house-store.ts'
+import { findUnclaimedRow, takeOverRow } from '../../shared/journal/house-store.ts'
 import { getBalance } from '../../shared/ledger/ledger-store.ts'
 import { minor, ZERO } from '../../shared/money.ts'
 import { postOverduePayments } from '../../shared/posting/assume-fee.ts'
@@ -413,11 +409,14 @@ async function adjustHouse({ prng, deps, model }: Play): Promise<void> {
     { bank: -12_000, transit: 11_700, cost: -300 },
   ])
   const sides = Object.fromEntries(
-    Object.entries(legs).map(([name, amount]) => [`${name}Minor`, minor(amount)]),
+    (['bank', 'transit', 'cost', 'other'] as const).map((name) => [
+      `${name}_minor`,
+      (legs as Partial<Sums>)[name] ?? 0,
+    ]),
   )
-  const [transactionId, postedAt] = [crypto.randomUUID(), deps.now()]
-  const about = { type: 'adjustment', transactionId, rowAt: postedAt, postedAt } as const
-  await deps.table.transact(putHouseEntry(newHouseEntry({ ...about, ...sides })))
+  const input = { operator: OPERATOR, reference: crypto.randomUUID(), notes: 'invoice', ...sides }
+  const { status, body } = await invokeAdmin(adjustHouseAction, deps, input)
+  if (status !== 200) throw new Error(`adjust-house answers ${JSON.stringify(body)}`)
   model.adjustHouse(legs)
 }
 

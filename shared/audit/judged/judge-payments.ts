@@ -115,27 +115,30 @@ async function judgeEntries(
   payments: readonly Payment[],
   reads: Reads,
 ): Promise<readonly PaymentDifferences[]> {
-  const derived = payments.map((payment) => ({
-    payment,
-    entries: tryToMake(() => entriesOf(payment)) ?? [],
-  }))
-  const keys = derived.flatMap(({ entries }) => entries.map((entry) => entryKey(clientId, entry)))
-  const items = await readNear(deps, keys, reads)
-  return derived.map(({ payment, entries }) => {
-    const rows = entries.map((entry) => ({ entry, item: items.get(entryKey(clientId, entry).sk) }))
+  const entries = payments.flatMap((payment) =>
+    (tryToMake(() => entriesOf(payment)) ?? []).map((entry) => ({ payment, entry })),
+  )
+  const derived = entries.map(({ entry }) => ({ entry, key: entryKey(clientId, entry) }))
+  const items = await readNear(
+    deps,
+    derived.map(({ key }) => key),
+    reads,
+  )
+  const byPayment = Map.groupBy(entries, ({ payment }) => payment)
+  return payments.map((payment) => {
+    const { paymentId } = payment
+    const rows = (byPayment.get(payment) ?? []).map(({ entry }) => ({
+      entry,
+      item: items.get(entryKey(clientId, entry).sk),
+    }))
     const stored = rows.flatMap(({ item }) => (item && tryToMake(() => parseEntry(item))) ?? [])
     return {
-      paymentId: payment.paymentId,
+      paymentId,
       differences: [
         ...rows.flatMap(({ entry, item }) =>
           item
             ? rowDifferences('entry', entry.entryId, entryRow(entry), item)
-            : compare(
-                'entry',
-                entry.entryId,
-                `a ${entry.type} of payment ${payment.paymentId}`,
-                'missing',
-              ),
+            : compare('entry', entry.entryId, `a ${entry.type} of payment ${paymentId}`, 'missing'),
         ),
         // A missing or unreadable entry is a difference of its own.
         ...(stored.length === rows.length ? auditSums(payment, stored) : []),

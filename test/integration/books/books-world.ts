@@ -145,7 +145,7 @@ async function threeDays() {
   return { deps, a, b, ofA, ofB }
 }
 
-function houseRow(
+export function houseRow(
   deps: TestDeps,
   entry: Omit<Parameters<typeof newHouseEntry>[0], 'rowAt' | 'postedAt'>,
 ) {

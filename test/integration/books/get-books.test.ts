@@ -7,13 +7,17 @@ import { walkClients } from '../../../shared/client/client-register.ts'
 import { NO_LEGS } from '../../../shared/journal/entry.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { markClosed } from '../../../shared/settlement/settlement-store.ts'
-import { adjustBalance } from '../../support/money-rows.ts'
+import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
+import { adjustBalance, aRefund } from '../../support/money-rows.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
+import { post } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aDayLater, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
+import { creditedPayment } from '../../support/synced-payment.ts'
 import { depsWithLateIndexes, memoryDeps, queriesIn, recordTable } from '../../support/test-deps.ts'
-import { aPosted, Body, booksOf, booksTest as it, MONTH } from './books-world.ts'
+import { aPosted, Body, booksOf, houseRow, booksTest as it, MONTH } from './books-world.ts'
 
 describe('get-books (design section 12)', () => {
   it('shows the month so far, with figures computed by hand, and its trial balance', async ({
@@ -149,6 +153,47 @@ describe('get-books (design section 12)', () => {
       'opening.clients': -1,
       clients: -1,
     })
+  })
+
+  it('shows an invoice of fees: it empties transit, and what it is above them is a cost', async () => {
+    const deps = memoryDeps()
+    const invoicing = { ...deps, stage: { ...deps.stage, providerFees: 'invoiced' as const } }
+    const client = await withoutFloor(invoicing)
+    // 100,000 at the provider each; the tariff's fee of 4,000 each is billed later.
+    for (const _ of [1, 2]) {
+      const { payment } = await creditedPayment(invoicing, client)
+      await post(invoicing, payment, { feeMinor: 0 })
+    }
+    const before = await booksOf(invoicing)
+    const legs = { bankMinor: minor(-8_300), transitMinor: minor(8_000), costMinor: minor(-300) }
+    await houseRow(invoicing, { type: 'adjustment', transactionId: 'INV-11', ...legs })
+
+    expect(before).toMatchObject({
+      figures: { transit: -8_000, at_provider: 200_000, clients: 191_800, 'closing.markup': 200 },
+      balanced: true,
+    })
+    const { figures, balanced } = await booksOf(invoicing)
+    expect(figures).toMatchObject({ at_bank: -8_300, cost: -300, 'transit.adjustment': 8_000 })
+    expect([figures['transit'], balanced]).toStrictEqual([undefined, true])
+  })
+
+  it('is not balanced while a row contradicts itself and nobody has explained it', async () => {
+    const deps = memoryDeps()
+    const client = await withoutFloor(deps)
+    const payment = await aPosted(deps, client, { feeMinor: 4_000 })
+    const refund = { ...aRefund(deps, 30_000), providerMinor: minor(30_000) }
+    await movePayment(deps, payment, refund)
+    const suspenseId = `${refund.transactionId}#refund#row_contradicts`
+
+    const difference = { what: 'contradicting row', id: suspenseId }
+    for (const input of [{}, { client_id: client.clientId }]) {
+      const { body } = await invokeAdmin(getBooks, deps, input)
+      expect(body).toMatchObject({ balanced: false, differences: [difference] })
+    }
+    expect((await booksOf(deps)).figures).toMatchObject({ other: 60_000, at_provider: 126_000 })
+    const by = { suspenseId, operator: OPERATOR, resolution: 'explained', notes: 'asked' } as const
+    await resolveSuspense(deps, by)
+    expect((await booksOf(deps)).balanced).toBe(true)
   })
 
   it('leaves re-credits out, so no figure counts money twice', async ({ deps, b, ofB }) => {

@@ -125,6 +125,37 @@ describe('xendit listTransactions', () => {
     expect((await readRows(overrides))[0]?.keptMinor).toBe(kept)
   })
 
+  const moved = (type: string, cashflow: string, amount: number, net: number, fee: number) => ({
+    ...{ type, cashflow, amount, net_amount: net },
+    fee: { xendit_fee: fee, value_added_tax: 0, status: 'COMPLETED' },
+  })
+
+  it.each<[string, object, p: number, c: number | undefined]>([
+    // Amount, net and fee by hand: p = net with its sign, c = the shown fee.
+    ['a virtual account of 1 rupiah', { amount: 1, net_amount: -4_439 }, -4_439, undefined],
+    ['a top-up', moved('TOPUP', 'MONEY_IN', 100_000, 97_500, 2_500), 97_500, 2_500],
+    ['a withdrawal', moved('WITHDRAWAL', 'MONEY_OUT', 100_000, 102_500, 2_500), -102_500, 2_500],
+    ['a disbursement', moved('DISBURSEMENT', 'MONEY_OUT', 40_000, -42_500, 2_500), -42_500, 2_500],
+    ['a refund', moved('REFUND', 'MONEY_OUT', 30_000, 30_000, 0), -30_000, undefined],
+    ['a refund with a fee', moved('REFUND', 'MONEY_OUT', 30_000, 30_500, 500), -30_500, 500],
+    // Its amount includes the fee.
+    ['a dispute', moved('CHARGEBACK', 'MONEY_OUT', 125_000, 125_000, 25_000), -125_000, 25_000],
+    ['a won dispute', moved('CHARGEBACK_REVERSAL', 'MONEY_IN', 100, 90, 10), 90, 10],
+    ['without a net', { ...moved('TOPUP', 'MONEY_IN', 100, 0, 10), net_amount: null }, 90, 10],
+    ['in fractions', moved('TOPUP', 'MONEY_IN', 100, 89.5, 10.5), 89, 11],
+    ['that contradicts itself', moved('TOPUP', 'MONEY_IN', 100, 91, 10), 91, 10],
+  ])('reads what %s moves', async (_case, fields, providerMinor, feeMinor) => {
+    const [row] = await readRows(fields)
+
+    expect([row?.providerMinor, row?.feeMinor]).toStrictEqual([providerMinor, feeMinor])
+  })
+
+  it('takes no figure of a net in another currency', async () => {
+    const [row] = await readRows({ net_amount: 6.5, net_amount_currency: 'USD' })
+
+    expect(row).toMatchObject({ isForeignNet: true, keptMinor: undefined })
+  })
+
   const estimate = (time: string | null) => ({ estimated_settlement_time: time })
 
   it.each<[string, object, string | undefined]>([
