@@ -59,6 +59,7 @@ export type Alert = {
     | 'client.bank_changed'
     | 'client.owes'
     | 'settlement.unpaid'
+    | 'payout.changed'
   readonly subject: string
   /** Names who is affected and which ids to check; no customer's data, no secrets. */
   readonly message: string

@@ -47,6 +47,7 @@ export type LogCode =
   | 'audits.started'
   | 'audit.completed'
   | 'audit.imbalance'
+  | 'payout.changed'
   | 'client.bank_changed'
   | 'customer.erased'
   | 'settlement.unpaid'

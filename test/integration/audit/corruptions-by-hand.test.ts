@@ -5,8 +5,8 @@
  * SDK's document client.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
+import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { verdictKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
