@@ -44,7 +44,12 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   look('list-clients', listOf('CLIENT', 'by-owner')),
   admin(
     'issue-api-key',
-    allAccess(RECORDING, { PutItem: ['APIKEY'], ConditionCheckItem: ['CLIENT'] }),
+    allAccess(RECORDING, {
+      GetItem: ['CLIENT'],
+      PutItem: ['APIKEY'],
+      ConditionCheckItem: ['CLIENT'],
+    }),
+    { alerts: true },
   ),
   admin('revoke-api-key', allAccess(changeOf('APIKEY'), { BatchGetItem: ['RATE'] })),
   look(
@@ -54,11 +59,12 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   admin(
     'register-endpoint',
     allAccess(RECORDING, { GetItem: ['CLIENT'], UpdateFields: ['CLIENT'], PutItem: ['ENDPOINTS'] }),
-    { endpointSecrets: 'seal' },
+    { alerts: true, endpointSecrets: 'seal' },
   ),
   admin(
     'update-endpoint',
     allAccess(RECORDING, { GetFields: ['ENDPOINTS'], UpdateItem: ['ENDPOINTS'] }),
+    { alerts: true },
   ),
   admin(
     'delete-endpoint',
@@ -140,9 +146,10 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   finance('recount-ledger', RECOUNTING, { secrets: ['read-provider'], timeoutSeconds: 300 }),
   look(
     'get-books',
-    allAccess(ALL_CLIENTS, JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), {
-      GetItem: ['CLIENT', 'LEDGER'],
-      Query: ['HOUSE'],
+    allAccess(ALL_CLIENTS, JOURNAL_READ, listOf('SETTLEMENT', 'by-owner', 'by-status'), {
+      GetItem: ['CLIENT', 'VERDICT'],
+      BatchGetItem: ['SUSPENSE'],
+      Query: ['AUDIT', 'HOUSE', 'LEDGER'],
     }),
     { secrets: ['read-provider'], timeoutSeconds: 300, memoryMb: 1_769 },
   ),

@@ -18,6 +18,7 @@ import {
   DUE_ALERTS,
   DUE_DELIVERIES,
   DUE_PAYMENTS,
+  JOURNAL_READ,
   listOf,
   NEWS,
   PAUSES,
@@ -107,6 +108,19 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     sends: ['audits'],
     alerts: true,
     timeoutSeconds: 300,
+  }),
+  task('schedule/compare-balance', {
+    trigger: { kind: 'schedule', schedule: { everyMinutes: 10, maxEventAgeSeconds: 600 } },
+    table: allAccess(ALL_CLIENTS, JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), {
+      ...listOf('PAYMENT', 'by-open'),
+      GetItem: ['SUSPENSE', 'SYNC'],
+      Query: ['HOUSE', 'LEDGER'],
+      PutItem: ['SYNC'],
+    }),
+    alerts: true,
+    secrets: ['read-provider'],
+    timeoutSeconds: 300,
+    memoryMb: 1_769,
   }),
   task('queue/audit-client', {
     trigger: { kind: 'queue', queue: 'audits', batchSize: 1, maxConcurrency: 5 },

@@ -56,8 +56,10 @@ export type Alert = {
     | 'suspense.money'
     | 'suspense.finding'
     | 'audit.imbalance'
+    | 'client.access_changed'
     | 'client.bank_changed'
     | 'client.owes'
+    | 'balance.gap'
     | 'settlement.unpaid'
     | 'payout.changed'
   readonly subject: string

@@ -101,6 +101,12 @@ export function gatewayClient(options: ClientOptions) {
 
     getBalance: () => get<Balance>('/v1/balance', { include: 'settlements' }),
 
+    /** The entries of the balance since a time, settled or not yet, oldest first. */
+    listBalanceEntries: (since?: string): AsyncGenerator<Entry, void> =>
+      everyItemByCursor((after) =>
+        get<EntryList>('/v1/balance/entries', { since, after, limit: 1_000 }),
+      ),
+
     getSettlement: (id: string) => get<Settlement>(`/v1/settlements/${encodeURIComponent(id)}`),
 
     listSettlements: (): AsyncGenerator<Settlement, void> =>

@@ -126,25 +126,25 @@ export function verifyWebhook(
 ): WebhookEvent {
   const header = (name: string) => headerOf(headers, name)
   const bytes = rawBytes(body)
-  const signature = header('x-gateway-signature')
-  if (signature === undefined) {
-    throw new WebhookRefused(
-      'missing_header',
-      'no X-Gateway-Signature: a proxy removed it, or the sender is not the gateway',
-    )
+  // The last header is the only signature with a time, and so the only one that stops a replay.
+  for (const name of ['X-Gateway-Signature', 'webhook-signature']) {
+    if (header(name.toLowerCase()) === undefined) {
+      throw new WebhookRefused(
+        'missing_header',
+        `no ${name}: a proxy removed it, or the sender is not the gateway`,
+      )
+    }
   }
+  const signature = header('x-gateway-signature') ?? ''
   const secret = secrets.find((one) => isSame(signatureOf(one, bytes), signature))
   if (secret === undefined) throw diagnosed(bytes, signature, secrets, header('content-length'))
   const event: WebhookEvent = JSON.parse(bytes.toString('utf8'))
-  const signatures = header('webhook-signature')
-  if (signatures !== undefined) {
-    const standard = {
-      id: header('webhook-id') ?? '',
-      seconds: header('webhook-timestamp') ?? '',
-      signatures,
-    }
-    verifyStandard(standard, { secret, bytes, event, nowSeconds })
+  const standard = {
+    id: header('webhook-id') ?? '',
+    seconds: header('webhook-timestamp') ?? '',
+    signatures: header('webhook-signature') ?? '',
   }
+  verifyStandard(standard, { secret, bytes, event, nowSeconds })
   return event
 }
 

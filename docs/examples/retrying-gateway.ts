@@ -88,8 +88,9 @@ export function retryingGateway(options: RetryOptions) {
   return async <Answer>(request: GatewayRequest): Promise<Answer> => {
     const deadline = clock.nowMs() + deadlineMs
     for (let tries = 1; ; tries += 1) {
-      const leftMs = deadline - clock.nowMs()
-      const outcome = await tryOnce(options, request, Math.max(1, Math.min(timeoutMs, leftMs)))
+      // Clocks give fractions of a millisecond, and an abort signal takes only whole ones.
+      const leftMs = Math.max(1, Math.ceil(deadline - clock.nowMs()))
+      const outcome = await tryOnce(options, request, Math.min(timeoutMs, leftMs))
       if (outcome.ok) return outcome.answer
       const waitMs = Math.max(outcome.retryAfterMs, jittered(tries, clock))
       if (!outcome.mayRetry || clock.nowMs() + waitMs >= deadline) throw outcome.error

@@ -4,6 +4,7 @@ import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import { assertInvariant, notFound } from '../errors.ts'
 import { parseId } from '../field-errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
+import { type AlertDeps, alertChange } from '../operator/alert-change.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Page } from '../page.ts'
 import { toItem } from '../table/attributes.ts'
@@ -102,7 +103,7 @@ export async function listApiKeys(
  * key.
  */
 export async function issueApiKey(
-  deps: RecordDeps & Pick<Deps, 'stage' | 'randomBytes'>,
+  deps: RecordDeps & AlertDeps & Pick<Deps, 'stage' | 'randomBytes'>,
   input: {
     readonly clientId: ClientId
     readonly operator: string
@@ -126,6 +127,14 @@ export async function issueApiKey(
     expiresAt:
       expiresInSeconds === null ? undefined : addMs(createdAt, expiresInSeconds * SECOND_MS),
   }
+  if (!(await deps.table.get(clientKey(clientId)))) throw notFound('client')
+  await alertChange(deps, {
+    kind: 'client.access_changed',
+    clientId,
+    does: `issues the API key ${key.prefix}… (${permissions})`,
+    typed: 'nothing',
+    operator,
+  })
   const record = {
     subject: clientId,
     clientId,

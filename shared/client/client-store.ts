@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
-import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
+import type { StoreDeps, TableDeps } from '../deps.ts'
 import { assertInvariant, GatewayError, notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { readLedger } from '../ledger/ledger-store.ts'
 import { putShards } from '../ledger/shard-store.ts'
 import { putWindow } from '../ledger/window-store.ts'
+import { type AlertDeps, alertChange, quote } from '../operator/alert-change.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Page } from '../page.ts'
 import { fieldsFrom } from '../table/attributes.ts'
@@ -92,7 +93,7 @@ type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFields>>>
  * Retried after a concurrent change. Operators are alerted before bank details change. Throws 404.
  */
 export async function changeClient(
-  deps: RecordDeps & Pick<Deps, 'alerts' | 'log'>,
+  deps: RecordDeps & AlertDeps,
   { clientId, operator, changes }: { clientId: ClientId; operator: string; changes: ClientChanges },
 ): Promise<Client> {
   let alertedOldBank: string | undefined
@@ -112,7 +113,13 @@ export async function changeClient(
     const oldBank = describeBank(before.bank)
     // A change in between may have replaced the details that the alert named.
     if (fields.includes('bank') && after.bank?.isChange === true && alertedOldBank !== oldBank) {
-      await alertBankChange(deps, { clientId, oldBank, newBank: after.bank, operator })
+      await alertChange(deps, {
+        kind: 'client.bank_changed',
+        clientId,
+        does: 'changes the bank details',
+        typed: `from ${oldBank} to ${describeBank(after.bank)}`,
+        operator,
+      })
       alertedOldBank = oldBank
     }
     const dtos = { before: toClientDto(before), after: toClientDto(after) }
@@ -142,33 +149,6 @@ async function bankToStore(
   return { ...bank, since: deps.now(), ...(isChange && { isChange: true }) }
 }
 
-/** A crash may repeat the alert, but never loses it. */
-async function alertBankChange(
-  deps: Pick<Deps, 'alerts' | 'log' | 'invocation'>,
-  {
-    clientId,
-    oldBank,
-    newBank,
-    operator,
-  }: { clientId: ClientId; oldBank: string; newBank: BankAccount; operator: string },
-): Promise<void> {
-  await deps.alerts.publish({
-    kind: 'client.bank_changed',
-    subject: clientId,
-    message:
-      `Request ${deps.invocation?.requestId ?? 'unknown'} changes the bank details of client ${clientId}. ` +
-      'Ask the merchant through a contact that you already had. list-audit shows whether the ' +
-      'change was made. ' +
-      `Typed by the operator: from ${oldBank} to ${describeBank(newBank)}, as operator ${quote(operator)}.`,
-  })
-  deps.log.info('client.bank_changed', { client_id: clientId })
-}
-
 function describeBank(bank: BankAccount | undefined): string {
   return bank === undefined ? 'none' : quote(`${bank.bankName} …${bank.bankAccountNo.slice(-4)}`)
-}
-
-/** Quotes a person's text, so that readers cannot take it for the gateway's text. */
-function quote(text: string): string {
-  return JSON.stringify(text)
 }

@@ -32,7 +32,7 @@ export const HouseEntrySchema = v.object({
   rowAt: TimestampSchema,
   postedAt: TimestampSchema,
   ...v.entriesFromList(HOUSE_SIDES, v.optional(MinorSchema, ZERO)),
-  /** Of `unmatched`: what the row shows, for a refund that an operator makes of it. */
+  /** What the booked row shows, for the audit and for a refund that an operator makes of it. */
   amountMinor: v.optional(MinorSchema),
   feeMinor: v.optional(MinorSchema),
   suspenseId: v.optional(v.string()),

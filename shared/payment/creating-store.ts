@@ -107,13 +107,15 @@ export function commitSucceeded(payment: Payment, now: Timestamp): Step {
  * One pointer is from the account number, for all clients, and one from the merchant's reference.
  */
 export function putPointers(payment: Payment): readonly Step[] {
-  const { paymentId, createdAt, paymentDestination, externalReference } = payment
+  const { paymentId, clientId, createdAt, paymentDestination, externalReference } = payment
   const row = pointerRow(payment)
   return [
     ...(payment.method === 'virtual_account'
       ? [put(destinationKey(paymentDestination, createdAt, paymentId), row)]
       : []),
-    ...(externalReference ? [put(referenceKey(payment), row)] : []),
+    ...(externalReference
+      ? [put(referenceKey(clientId, externalReference, createdAt, paymentId), row)]
+      : []),
   ]
 }
 

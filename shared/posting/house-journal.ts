@@ -62,20 +62,24 @@ export function bookUnmatchedRow(
   row: HouseRow,
   finding?: Suspense,
 ) {
-  const { amountMinor, feeMinor } = row
-  const entry = entryOfRow(deps, row, { type: 'unmatched', legs: unmatchedLegs(row) })
-  return bookWithFinding(deps, { ...entry, amountMinor, feeMinor }, finding)
+  const legs = unmatchedLegs(row)
+  return bookWithFinding(deps, entryOfRow(deps, row, { type: 'unmatched', legs }), finding)
 }
 
 type Booking = Pick<HouseEntry, 'type' | 'clientId' | 'suspenseId'> & { readonly legs: Legs }
 
 function entryOfRow(
   { now }: Pick<StoreDeps, 'now'>,
-  { transactionId, rowAt }: Pick<HouseRow, 'transactionId' | 'rowAt'>,
+  { transactionId, rowAt, amountMinor, feeMinor }: RowFacts,
   { legs, ...booking }: Booking,
 ): HouseEntry {
-  return newHouseEntry({ transactionId, rowAt, postedAt: now(), ...booking, ...legs })
+  const about = { transactionId, rowAt, amountMinor, feeMinor }
+  return newHouseEntry({ ...about, postedAt: now(), ...booking, ...legs })
 }
+
+/** The figures that the row shows, unless its void is booked. */
+type RowFacts = Pick<HouseRow, 'transactionId' | 'rowAt' | 'feeMinor'> &
+  Partial<Pick<HouseRow, 'amountMinor'>>
 
 async function bookWithFinding(
   deps: StoreDeps & SuspenseDeps,
@@ -137,7 +141,7 @@ export async function bookRowBack(
     if (correction) {
       const legs = unmatchedLegs({ providerMinor: minor(-entry.providerMinor) })
       const { clientId } = correction
-      const undone = entryOfRow(deps, entry, { type: 'reversal', clientId, legs })
+      const undone = entryOfRow(deps, withoutFigures(entry), { type: 'reversal', clientId, legs })
       await bookWithFinding(deps, undone, finding)
       return 'booked_back'
     }
@@ -155,7 +159,7 @@ export function bookSuspense(
   suspense: Suspense,
   row: Omit<HouseRow, 'amountMinor'>,
 ): Promise<Suspense> {
-  return bookOnItem(deps, suspense, row, (item) => {
+  return bookOnItem(deps, suspense, withoutFigures(row), (item) => {
     // A slice may have read the row before the row became void.
     if (item.providerMinor !== undefined || item.isVoid) return undefined
     const legs = suspenseLegs(row, item.amountMinor ?? ZERO)
@@ -176,7 +180,7 @@ type ItemBooking = Booking & {
 async function bookOnItem(
   deps: StoreDeps,
   suspense: Suspense | { readonly suspenseId: string },
-  row: Pick<HouseRow, 'transactionId' | 'rowAt'>,
+  row: RowFacts,
   plan: (item: Suspense) => ItemBooking | undefined,
 ): Promise<Suspense> {
   const { suspenseId } = suspense
@@ -227,7 +231,7 @@ export function bookSuspenseRefund(
 
 /** The item is open again, unless an operator has closed it or its own row is void. */
 function bookSuspenseRefundVoid(deps: StoreDeps, refund: HouseEntry, suspenseId: string) {
-  return bookOnItem(deps, { suspenseId }, refund, (item) => {
+  return bookOnItem(deps, { suspenseId }, withoutFigures(refund), (item) => {
     const isClosed = item.isVoid === true || isClosedByOperator(item)
     const againMinor = isClosed ? ZERO : minor(-refund.suspenseMinor)
     const legs = suspenseRefundVoidLegs(refund, againMinor)
@@ -244,11 +248,15 @@ export function bookSuspenseVoid(
   suspense: Suspense,
   row: Omit<HouseRow, 'amountMinor'>,
 ): Promise<Suspense> {
-  return bookOnItem(deps, suspense, row, (item) => {
+  return bookOnItem(deps, suspense, withoutFigures(row), (item) => {
     if (item.isVoid) return undefined
     const set = { isVoid: true, ...(item.status === 'open' && REFUNDED) } as const
     return { set, type: 'suspense_refunded', legs: suspenseVoidLegs(heldMoneyOf(item)) }
   })
+}
+
+function withoutFigures({ transactionId, rowAt }: RowFacts): RowFacts {
+  return { transactionId, rowAt }
 }
 
 function heldMoneyOf(item: Suspense) {

@@ -157,6 +157,8 @@ export type TransactionFilter = {
   /** The provider's own name of a channel category. */
   readonly category?: string
   readonly reversedOnly?: boolean
+  /** The provider's documented types but payments, by name. */
+  readonly otherThanPayments?: boolean
   /** Both ends are included. */
   readonly updatedFrom?: Timestamp
   readonly updatedTo?: Timestamp

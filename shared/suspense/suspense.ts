@@ -56,7 +56,10 @@ export const SuspenseSchema = v.object({
   clientId: v.optional(v.string()),
   providerPaymentId: v.optional(v.string()),
   status: v.picklist(SUSPENSE_STATUSES),
-  /** What the money's own row has booked at the provider, once it has settled. */
+  /**
+   * What the money's own row has booked at the provider, once it has settled. Of a row that
+   * contradicts its payment: what it moved.
+   */
   providerMinor: v.optional(MinorSchema),
   /** The provider has voided or reversed the money's own row. */
   isVoid: v.optional(v.literal(true)),

@@ -14,11 +14,11 @@ import {
 } from '../provider/provider.ts'
 import type { callBudget } from '../provider/quota-store.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
-import { closeSuspense, findSuspenseByIds } from '../suspense/suspense-store.ts'
+import { bookOnSuspense, findSuspenseByIds } from '../suspense/suspense-store.ts'
 import { addMs, later, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import { noteOpenTransaction, type Slice } from './job-store.ts'
 import type { KeptPosition } from './kept-position.ts'
-import { recordRowFinding } from './provider-row.ts'
+import { isCreditedWith, recordRowFinding } from './provider-row.ts'
 import { postingByRow, type RowWithPayment as Row } from './reconcile-own-row.ts'
 import { type Lookups, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpenTransaction, type OpenHours, registerOpenHours } from './tail.ts'
@@ -131,6 +131,10 @@ function filterOf({ kind, from, to, category, afterId }: Slice): TransactionFilt
       }
     case 'reversals':
       return { ...page, createdFrom: from, createdTo: to, reversedOnly: true }
+    case 'others':
+      return { ...page, createdFrom: from, createdTo: to, otherThanPayments: true }
+    case 'day':
+      return { ...page, createdFrom: from, createdTo: to }
   }
 }
 
@@ -146,7 +150,7 @@ async function readPage(
   page: TransactionPage,
   kept: KeptPosition,
 ): Promise<Slice | undefined> {
-  const hours: OpenHours = await reconcilePage(run, page)
+  const hours: OpenHours = await reconcilePage(run, page, slice.kind === 'day')
   const isTail = slice.kind === 'tail'
   const times = isTail ? [...hours.values()].map(({ settlesBy }) => settlesBy) : []
   const openUntil = times.reduce((latest, time) => later(latest ?? time, time), slice.openUntil)
@@ -163,7 +167,11 @@ export const ASK_AGAIN_MS = 2 * MINUTE_MS
  * open job, so the page is complete on return. Answers the hours whose transactions are not final
  * yet. Safe to repeat.
  */
-async function reconcilePage(run: SyncRun, page: TransactionPage): Promise<OpenHours> {
+async function reconcilePage(
+  run: SyncRun,
+  page: TransactionPage,
+  isSecondNet: boolean,
+): Promise<OpenHours> {
   const { tally } = run
   const deps = { ...run.deps, endpointsOf: readsOfPage(run.deps) }
   for (const subject of page.unreadableIds ?? []) {
@@ -189,8 +197,14 @@ async function reconcilePage(run: SyncRun, page: TransactionPage): Promise<OpenH
     tally.transactions++
     if (reconciled === 'passed_over') tally.passed_over++
     if (transaction.hasUnknownMember) await recordRowFinding(deps, transaction, row.payment)
-    if (typeof reconciled === 'object')
+    if (typeof reconciled === 'object') {
       addOpenTransaction(hours, transaction, deps.now(), reconciled.booked)
+      if (isSecondNet && reconciled.booked && !isCreditedWith(row.payment, transaction))
+        deps.log.warn('sync.row_late', {
+          transaction_id: transaction.transactionId,
+          lag_ms: msBetween(transaction.createdAt ?? transaction.updatedAt, deps.now()),
+        })
+    }
     if (reconciled !== 'open') return
     tally.unanswered++
     await noteOpenTransaction(deps, transaction, addMs(deps.now(), ASK_AGAIN_MS))
@@ -232,7 +246,7 @@ async function closeCreditedMoney(deps: TableDeps, postings: readonly Posting[])
     const isHeld = item.kind === 'money' && item.status === 'open'
     // The books hold money whose own row was booked on the item: a person must look at it.
     if (!isHeld || item.providerMinor !== undefined) continue
-    await deps.table.write(closeSuspense(item, { status: 'resolved', resolution: 'credited' }))
+    await deps.table.write(bookOnSuspense(item, { status: 'resolved', resolution: 'credited' }))
   }
 }
 

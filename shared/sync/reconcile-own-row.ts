@@ -54,7 +54,8 @@ export async function reconcileOwnRow(
 
 function contradictionOf(deps: NewsDeps, payment: Payment, transaction: ProviderTransaction) {
   const about = { subject: payment.paymentId, cause: 'row_contradicts', payment } as const
-  return syncFinding(deps, transaction, about)
+  // What waits at the provider until the payment is posted.
+  return { ...syncFinding(deps, transaction, about), providerMinor: transaction.providerMinor }
 }
 
 export type RowWithPayment = {

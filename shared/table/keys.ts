@@ -111,18 +111,13 @@ export function referencePk(clientId: ClientId, reference: string) {
 }
 
 /** Its pointers are in the order of their payments' creation. */
-export function referenceKey({
-  clientId,
-  externalReference = '',
-  createdAt,
-  paymentId,
-}: {
-  readonly clientId: ClientId
-  readonly externalReference?: string | undefined
-  readonly createdAt: string
-  readonly paymentId: PaymentId
-}) {
-  return keyOf(referencePk(clientId, externalReference), `${createdAt}#${paymentId}`)
+export function referenceKey(
+  clientId: ClientId,
+  reference: string,
+  createdAt: string,
+  paymentId: PaymentId,
+) {
+  return keyOf(referencePk(clientId, reference), `${createdAt}#${paymentId}`)
 }
 
 /** The partition of a subject's events, apart from the subject itself, whose row holds money. */

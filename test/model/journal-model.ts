@@ -110,6 +110,11 @@ export function journalModel() {
     items,
     rows,
     writtenOff,
+    /** The nets of the payments that are credited and not posted, less what was taken back. */
+    openNet: (client: string | undefined) =>
+      [...payments.values()]
+        .filter((one) => !one.isPosted && (client ?? one.client) === one.client)
+        .reduce((sum, one) => sum + paymentSums({ ...one, isPosted: true }).net, 0),
     setTime: (at: number) => void (now = at),
     pay: (id: string, price: Omit<ModelPayment, 'isPosted' | 'isVoidedOpen' | 'own' | 'moves'>) =>
       void payments.set(id, {

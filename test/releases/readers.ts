@@ -64,10 +64,7 @@ export const KINDS: readonly (readonly [key: RegExp, read?: Reader])[] = [
   [/^SYNC#head SYNC$/, by(HeadSchema)],
   // A finished job has no due time: no worker claims it.
   [/^SYNC#/, (item) => (item['dueAt'] === undefined ? 'done' : v.parse(SyncJobSchema, item))],
-  [
-    /^VERDICT#/,
-    (item) => v.parse(ClientVerdictSchema, item),
-  ],
+  [/^VERDICT#/, (item) => v.parse(ClientVerdictSchema, item)],
   // Counters, which flows only add to; and pointers, of which flows read only the key.
   [/^(DESTINATION|PUSHES|QUOTA|RATE|REFERENCE)#|^ENDPOINTS#.* GONE#/],
 ]

@@ -248,8 +248,8 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'changing',
       'the audit writes it, the next audit writes it again',
-      ...words('version standing unclear audited_day progress'),
-      ...words('owes_since owes_told_at'),
+      ...words('version figures_at history_day standing progress long_settlements'),
+      ...words('restored_at owes_since owes_told_at'),
     ],
   ],
   audit_record: [
@@ -277,7 +277,6 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   pushes: 'the last pushes to one phone, gone after minutes',
   quota: 'counters of calls to the provider',
   sync: 'a slice of the sync, read again when its lease is over',
-  settlement_verdict: 'the progress of an audit',
 }
 
 export function roleOf(kind: string, attribute: string): Role | undefined {

@@ -1,6 +1,6 @@
+import { auditLedger } from '../../shared/audit/audit-client.ts'
 import { auditHouse } from '../../shared/audit/judged/audit-house.ts'
 import { auditRegister } from '../../shared/audit/judged/audit-registers.ts'
-import { auditLedger } from '../../shared/audit/audit-client.ts'
 import type { ClientId } from '../../shared/ids.ts'
 import { exists, put, remove } from '../../shared/table/step.ts'
 import { confirmedDifferences, type Difference } from '../../shared/verdict/difference.ts'

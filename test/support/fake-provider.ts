@@ -142,6 +142,7 @@ export function pageOfRows(
         (filter.createdTo === undefined || createdAt <= filter.createdTo) &&
         (filter.category === undefined || row.category === filter.category) &&
         (filter.reversedOnly !== true || row.status === 'reversed') &&
+        (filter.otherThanPayments !== true || row.type !== 'payment') &&
         (filter.providerPaymentId === undefined ||
           row.providerPaymentId === filter.providerPaymentId) &&
         (filter.reference === undefined || row.reference === filter.reference),

@@ -39,8 +39,14 @@ export function aClient(overrides: Partial<Client> = {}): Client {
   })
 }
 
+/** Tests of other alerts do not see those of new keys. */
+const UNHEARD = { publish: async () => {} }
+
 export async function issueKey(deps: TestDeps, clientId: ClientId, expiresInSeconds?: number) {
-  const { text, key } = await issueApiKey(deps, { clientId, operator: 'tester', expiresInSeconds })
+  const { text, key } = await issueApiKey(
+    { ...deps, alerts: UNHEARD },
+    { clientId, operator: 'tester', expiresInSeconds },
+  )
   return { text, key: v.parse(ApiKeySchema, key), header: `Bearer ${text}` }
 }
 

@@ -14,6 +14,7 @@ import type { Reads } from '../../table/table.ts'
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
 import { auditOwners } from './derive-payment.ts'
+import { auditAdjusted } from './judge-legs.ts'
 import { rowDifferences } from './stored-rows.ts'
 
 /** Entries as they are stored: an unreadable one is a difference and hides no other. */
@@ -76,6 +77,10 @@ export async function auditEntries(
       ...onlyIf(
         tryToMake(() => isBalanced(entry)) !== true,
         compare('entry.sides', entry.entryId, 'equal', 'not equal'),
+      ),
+      ...auditAdjusted(
+        entry,
+        books.adjustments.find(({ entryId }) => entryId === entry.entryId)?.amountMinor,
       ),
       ...auditSource(entry),
     ]

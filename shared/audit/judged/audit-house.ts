@@ -9,12 +9,7 @@ import { excessOf, HOUSE_SIDES } from '../../journal/entry.ts'
 import { type HouseEntry, HouseEntrySchema, HouseTotalSchema } from '../../journal/house-store.ts'
 import { minor } from '../../money.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
-import {
-  heldAmountOf,
-  MOVED_CAUSES,
-  type Suspense,
-  SuspenseSchema,
-} from '../../suspense/suspense.ts'
+import { MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
 import { suspenseRow } from '../../suspense/suspense-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import { HOUSE_TOTALS_PK, houseDayPk, idOf, suspenseKey } from '../../table/keys.ts'
@@ -32,6 +27,7 @@ import {
 import { auditHouseAdjustments } from './audit-house-adjustments.ts'
 import { compareWithNotes, type Note, readNotes } from './audit-registers.ts'
 import { readTrail } from './client-books.ts'
+import { auditHeld, auditHouseLegs } from './judge-legs.ts'
 import { ownDifferences, rowDifferences } from './stored-rows.ts'
 
 /**
@@ -89,18 +85,30 @@ async function readHouse(deps: StoreDeps) {
     queryAll(deps, { partition: [houseDayPk(day)], limit: PAGE }),
   )
   const rows = items.flat().map((item) => ({ item, entry: ifValid(HouseEntrySchema, item) }))
+  const entries = rows.flatMap(({ entry }) => entry ?? [])
+  const byRow = Map.groupBy(entries, ({ transactionId }) => transactionId)
   return {
-    entries: rows.flatMap(({ entry }) => entry ?? []),
+    entries,
     totals,
-    differences: rows.flatMap(({ item, entry }) => auditHouseEntry(item, entry)),
+    differences: rows.flatMap(({ item, entry }) =>
+      auditHouseEntry(item, entry, (entry && byRow.get(entry.transactionId)) ?? []),
+    ),
   }
 }
 
-/** Both sides are equal. */
-function auditHouseEntry(item: Item, entry: HouseEntry | undefined): readonly Difference[] {
+/** Both sides are equal, and each leg is what the entry's type gives it. */
+function auditHouseEntry(
+  item: Item,
+  entry: HouseEntry | undefined,
+  booked: readonly HouseEntry[],
+): readonly Difference[] {
   const id = String(item['sk'])
   if (entry === undefined) return compare('house_entry', id, 'readable', 'unreadable')
-  return [...ownDifferences(item, id), ...compare('house_entry.sides', id, 0, excessOf(entry))]
+  return [
+    ...ownDifferences(item, id),
+    ...compare('house_entry.sides', id, 0, excessOf(entry)),
+    ...auditHouseLegs(entry, booked),
+  ]
 }
 
 function startOfDay(day: string): Timestamp {
@@ -182,11 +190,11 @@ async function auditItem(
 ): Promise<readonly Difference[]> {
   const { suspenseId: id, kind } = item
   const suspenseEntry = entries.find(({ type }) => type === 'suspense')
-  const heldMinor = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
   const { records, differences } = await readTrail(deps, id, item.clientId)
   const booked = { providerMinor: suspenseEntry?.providerMinor, ...backIn(item, entries) }
   const { dueAt } = Object(stored)
-  const derived = { ...item, ...booked, ...resolutionOf(item, records), dueAt }
+  const ofMoney = kind === 'money' ? booked : {}
+  const derived = { ...item, ...ofMoney, ...resolutionOf(item, records), dueAt }
   return [
     ...differences,
     ...rowDifferences('suspense', id, suspenseRow(derived), stored),
@@ -198,7 +206,7 @@ async function auditItem(
       compare('suspense.due_at', id, 'until its alert is published', toValue(dueAt)),
     ),
     ...(kind === 'money'
-      ? compare('suspense.held_minor', id, heldAmountOf(item), heldMinor)
+      ? auditHeld(derived, entries)
       : compare('suspense.kind', id, suspenseEntry ? 'money' : kind, kind)),
   ]
 }

@@ -3,7 +3,7 @@ import { chunks } from '../../chunks.ts'
 import type { Deps, StoreDeps, TableDeps } from '../../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, subjectOfPayment } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
-import { entryRow } from '../../journal/entry-store.ts'
+import { entryRow, parseEntry } from '../../journal/entry-store.ts'
 import { paymentRow, pointerRow } from '../../payment/creating-store.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
@@ -31,6 +31,7 @@ import { type ClientBooks, OLD_MS, storedPayment } from './client-books.ts'
 import { auditOwners, derivedPayment, paymentRules } from './derive-payment.ts'
 import { judgeDeliveries, type PaymentDifferences } from './judge-deliveries.ts'
 import { auditStrayEvents, eventNamesOf, judgeEvent } from './judge-events.ts'
+import { auditSums } from './judge-legs.ts'
 import { rowDifferences } from './stored-rows.ts'
 
 /**
@@ -114,22 +115,31 @@ async function judgeEntries(
   payments: readonly Payment[],
   reads: Reads,
 ): Promise<readonly PaymentDifferences[]> {
-  const entries = payments.flatMap((payment) =>
-    (tryToMake(() => entriesOf(payment)) ?? []).map((entry) => ({ payment, entry })),
-  )
-  const derived = entries.map(({ entry }) => ({ entry, key: entryKey(clientId, entry) }))
-  const items = await readNear(
-    deps,
-    derived.map(({ key }) => key),
-    reads,
-  )
-  return entries.map(({ payment: { paymentId }, entry }) => {
-    const item = items.get(entryKey(clientId, entry).sk)
+  const derived = payments.map((payment) => ({
+    payment,
+    entries: tryToMake(() => entriesOf(payment)) ?? [],
+  }))
+  const keys = derived.flatMap(({ entries }) => entries.map((entry) => entryKey(clientId, entry)))
+  const items = await readNear(deps, keys, reads)
+  return derived.map(({ payment, entries }) => {
+    const rows = entries.map((entry) => ({ entry, item: items.get(entryKey(clientId, entry).sk) }))
+    const stored = rows.flatMap(({ item }) => (item && tryToMake(() => parseEntry(item))) ?? [])
     return {
-      paymentId,
-      differences: item
-        ? rowDifferences('entry', entry.entryId, entryRow(entry), item)
-        : compare('entry', entry.entryId, `a ${entry.type} of payment ${paymentId}`, 'missing'),
+      paymentId: payment.paymentId,
+      differences: [
+        ...rows.flatMap(({ entry, item }) =>
+          item
+            ? rowDifferences('entry', entry.entryId, entryRow(entry), item)
+            : compare(
+                'entry',
+                entry.entryId,
+                `a ${entry.type} of payment ${payment.paymentId}`,
+                'missing',
+              ),
+        ),
+        // A missing or unreadable entry is a difference of its own.
+        ...(stored.length === rows.length ? auditSums(payment, stored) : []),
+      ],
     }
   })
 }
@@ -166,11 +176,14 @@ async function judgePointers(
   reads: Reads,
 ): Promise<readonly PaymentDifferences[]> {
   const named = payments.flatMap((payment) => {
-    const { method, paymentDestination, createdAt, paymentId, externalReference } = payment
+    const { method, paymentDestination, createdAt, paymentId, clientId, externalReference } =
+      payment
     const shown = destinationKey(paymentDestination, createdAt, paymentId)
     return [
       ...(method === 'virtual_account' ? [{ payment, key: shown }] : []),
-      ...(externalReference ? [{ payment, key: referenceKey(payment) }] : []),
+      ...(externalReference
+        ? [{ payment, key: referenceKey(clientId, externalReference, createdAt, paymentId) }]
+        : []),
     ]
   })
   const keys = named.map(({ key }) => key)

@@ -190,7 +190,6 @@ export function kindOf(item: StoredItem): string {
   if (item.pk.startsWith(keys.houseDayPk(''))) return 'house_entry'
   if (item.pk === keys.HOUSE_ADJUSTMENTS_PK) return 'house_adjustment'
   if (partition === 'PAYMENT' && item['status'] === 'creating') return 'creating_payment'
-  if (partition === 'VERDICT' && item['settlementId'] !== undefined) return 'settlement_verdict'
   const start = item.sk.split('#', 1)[0] ?? ''
   return (
     KIND_OF_SK[`${partition} ${start}`] ?? KIND_OF_PARTITION[partition] ?? partition.toLowerCase()

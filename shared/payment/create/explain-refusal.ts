@@ -2,7 +2,7 @@ import type { Deps } from '../../deps.ts'
 import type { CreateAnswer } from '../../provider/provider.ts'
 import { notePause } from '../../provider/quota-store.ts'
 import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
-import { channelFactsOf, PHONE_FORM } from '../channel/channel-facts.ts'
+import { PHONE_FORM } from '../channel/channel-facts.ts'
 import { channelOf, isListedChannel } from '../channel/channels.ts'
 import type { CreatingPayment, PaymentRequest } from '../payment.ts'
 
@@ -19,18 +19,19 @@ export function explainRefusal(
   request: PaymentRequest,
   { isAccountWide, isNotActivated }: Refusal = {},
 ): Explanation | undefined {
-  const { channelCode = 'QRIS', notionalMinor, customer } = request
+  const { method, channelCode = method, notionalMinor, customer } = request
+  const { facts, needs } = channelOf(request)
   if (isNotActivated && !isListedChannel(request)) {
     const message = `channel_code ${channelCode} is not activated at the provider`
     return { field: 'channel_code', message }
   }
   if (isAccountWide || isNotActivated) return undefined
-  const { amounts } = channelFactsOf(request) ?? {}
-  if (amounts && (notionalMinor < amounts.least || notionalMinor > amounts.most)) {
-    const limits = `${amounts.least} to ${amounts.most}`
+  const { least = 0, most = Infinity } = facts?.amounts ?? {}
+  if (notionalMinor < least || notionalMinor > most) {
+    const limits = `${least} to ${most}`
     return { field: 'amount', message: `amount must be ${limits} for channel ${channelCode}` }
   }
-  if (channelOf(request).needs.phone && !PHONE_FORM.test(customer?.phone ?? '')) {
+  if (needs.phone && !PHONE_FORM.test(customer?.phone ?? '')) {
     const form = 'an Indonesian mobile number (+628...)'
     return {
       field: 'customer.phone',

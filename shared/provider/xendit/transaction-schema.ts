@@ -20,6 +20,8 @@ const TRANSACTION_TYPE: ReadonlyMap<string, ProviderTransaction['type']> = new M
     'account',
     'BNPL_PARTNER_SETTLEMENT_CREDIT',
     'BNPL_PARTNER_SETTLEMENT_DEBIT',
+    'BATCH_DISBURSEMENT',
+    'CASHBACK',
     'CASHBACK_FEE',
     'CASHBACK_VAT',
     'CONVERSION',
@@ -28,17 +30,35 @@ const TRANSACTION_TYPE: ReadonlyMap<string, ProviderTransaction['type']> = new M
     'FOREX_DEPOSIT',
     'IN_PERSON_PAYMENT',
     'LOAN_REPAYMENT',
+    'PLATFORM_FEE',
     'REMITTANCE',
+    'REMITTANCE_COLLECTION',
     'REMITTANCE_COLLECTION_PAYMENT',
     'REMITTANCE_PAYOUT',
     'RESERVES_HOLD',
     'RESERVES_RELEASE',
     'TOPUP',
+    'TRANSFER',
     'TRANSFER_IN',
     'TRANSFER_OUT',
     'WITHDRAWAL',
   ),
 ])
+
+/** Documented elsewhere, or known from the SDKs: as a filter the list may refuse them. */
+const OUTSIDE_THE_LIST: ReadonlySet<string> = new Set([
+  'BATCH_DISBURSEMENT',
+  'CASHBACK',
+  'CHARGEBACK_REVERSAL',
+  'PLATFORM_FEE',
+  'REMITTANCE_COLLECTION',
+  'TRANSFER',
+  'chargeback_deduction',
+])
+
+export const OTHER_TYPES: readonly string[] = [...TRANSACTION_TYPE.keys()].filter(
+  (name) => name !== 'PAYMENT' && !OUTSIDE_THE_LIST.has(name),
+)
 
 const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = new Map([
   ['PENDING', 'pending'],

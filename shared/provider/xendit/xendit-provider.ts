@@ -16,7 +16,12 @@ import {
   type Unanswered,
 } from '../provider.ts'
 import { readProviderKey } from '../provider-secrets.ts'
-import { BalanceSchema, CASH_ACCOUNT, TransactionPageSchema } from './transaction-schema.ts'
+import {
+  BalanceSchema,
+  CASH_ACCOUNT,
+  OTHER_TYPES,
+  TransactionPageSchema,
+} from './transaction-schema.ts'
 import { isNonWalletCode } from './xendit-channels.ts'
 import { createAnswer, createBody } from './xendit-create.ts'
 import { errorCodeOf, isProviderId, PaymentSchema, RequestSchema } from './xendit-schema.ts'
@@ -249,6 +254,7 @@ async function listTransactions(
   }
   for (const [name, value] of Object.entries(optional))
     if (value !== undefined) query.set(name, value)
+  if (filter.otherThanPayments === true) for (const type of OTHER_TYPES) query.append('types', type)
   if (filter.reversedOnly === true)
     for (const status of ['VOIDED', 'REVERSED']) query.append('statuses', status)
   const call = { operation: 'listTransactions', path: '/transactions', query, timeoutMs } as const

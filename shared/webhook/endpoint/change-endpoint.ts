@@ -4,6 +4,7 @@ import { requireClient } from '../../client/client-store.ts'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant, GatewayError, invalid, notFound } from '../../errors.ts'
 import { EndpointIdSchema, type EndpointIds } from '../../ids.ts'
+import { type AlertDeps, alertChange, quote } from '../../operator/alert-change.ts'
 import { type RecordDeps, recordChange } from '../../operator/audit-record-store.ts'
 import type { Steps } from '../../table/table.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -17,7 +18,7 @@ import {
   markDeleted,
   requireEndpoint,
 } from './endpoint-store.ts'
-import { assertSafeUrl } from './safe-url.ts'
+import { requireSafeUrl } from './safe-url.ts'
 
 /**
  * Registers an endpoint, enabled, and answers its signing secret this one time (spec 2.4). A crash
@@ -25,16 +26,16 @@ import { assertSafeUrl } from './safe-url.ts'
  * as a rotation needs (spec 6.4).
  */
 export async function registerEndpoint(
-  deps: RecordDeps & Pick<Deps, 'stage' | 'sealer' | 'resolveHost' | 'randomBytes'>,
+  deps: RecordDeps & AlertDeps & Pick<Deps, 'stage' | 'sealer' | 'resolveHost' | 'randomBytes'>,
   {
     clientId,
     operator,
-    url,
+    url: typedUrl,
     eventTypes,
   }: Pick<Endpoint, 'clientId' | 'url' | 'eventTypes'> & { operator: string },
 ): Promise<{ readonly endpoint: Endpoint; readonly signingSecret: string }> {
   await requireClient(deps, clientId)
-  await assertSafeUrl(url, deps.stage, deps.resolveHost)
+  const url = await requireSafeUrl(typedUrl, deps.stage, deps.resolveHost)
   const endpointId = v.parse(EndpointIdSchema, deps.newId())
   const endpoint: Endpoint = {
     endpointId,
@@ -44,6 +45,7 @@ export async function registerEndpoint(
     enabled: true,
     createdAt: deps.now(),
   }
+  await alertListener(deps, endpoint, operator)
   // Standard base64: most libraries that verify Standard Webhooks refuse the other alphabet.
   const signingSecret = `whsec_${deps.randomBytes(32).toString('base64')}`
   const sealedSecret = await deps.sealer.seal(signingSecret, endpoint)
@@ -65,6 +67,26 @@ export async function registerEndpoint(
   return { endpoint, signingSecret }
 }
 
+/** An endpoint that hears of payments, or of other events than before. */
+function alertListener(
+  deps: AlertDeps,
+  {
+    clientId,
+    endpointId,
+    url,
+    eventTypes,
+  }: Pick<Endpoint, keyof EndpointIds | 'url' | 'eventTypes'>,
+  operator: string,
+): Promise<void> {
+  return alertChange(deps, {
+    kind: 'client.access_changed',
+    clientId,
+    does: `sends events to the webhook endpoint ${endpointId}`,
+    typed: `${quote(url)} for ${eventTypes.join(', ')}`,
+    operator,
+  })
+}
+
 type Target = EndpointIds & { readonly operator: string }
 
 /**
@@ -72,7 +94,7 @@ type Target = EndpointIds & { readonly operator: string }
  * sends missed events.
  */
 export async function updateEndpoint(
-  deps: RecordDeps,
+  deps: RecordDeps & AlertDeps,
   {
     operator,
     enabled,
@@ -88,6 +110,7 @@ export async function updateEndpoint(
   const after = { ...before, ...changes }
   if (isDeepStrictEqual(after, before)) return before
   const { clientId } = target
+  if (after.enabled) await alertListener(deps, after, operator)
   const dtos = { before: toEndpointDto(before), after: toEndpointDto(after) }
   const record = { subject: clientId, clientId, operator, action: 'update-endpoint', ...dtos }
   await writeWithRecord(deps, record, { endpoint: changeEndpoint(before, changes) })

@@ -46,6 +46,9 @@ describe('issue-api-key (design section 7)', () => {
     const key = { keyId, clientId: client.clientId, prefix, createdAt: deps.now() }
     expect(body).toStrictEqual({ api_key: text, ...shownKey(key) })
     expect(await authenticate(deps, `Bearer ${text}`)).toStrictEqual(client)
+    expect(deps.published).toMatchObject([
+      { kind: 'client.access_changed', message: expect.stringContaining(`API key ${prefix}…`) },
+    ])
     const records = await trail()
     const stored = JSON.stringify([await deps.table.get(apiKeyKey(keyId)), records, deps.lines])
     expect(stored).toContain(keyId)

@@ -99,15 +99,7 @@ describe('erase-customer', () => {
     for (let at = 0; at < 1_100; at++) {
       const paymentId = v.parse(PaymentIdSchema, `00000000-0000-8000-8000-00000000${1_000 + at}`)
       await deps.table.write(
-        put(
-          referenceKey({
-            clientId: client.clientId,
-            externalReference: 'order-17',
-            createdAt: deps.now(),
-            paymentId,
-          }),
-          { paymentId },
-        ),
+        put(referenceKey(client.clientId, 'order-17', deps.now(), paymentId), { paymentId }),
       )
     }
     const other = await creditedPayment(deps, client, { ...FIELDS, externalReference: 'order-18' })

@@ -40,6 +40,7 @@ export const ACCESS_POINTS: Readonly<Record<string, AccessPoint>> = {
   mergedPages: byRange(1),
   queryAll: byRange(1),
   queryPages: byRange(1),
+  readMany: (bundle, args) => byKey('BatchGetItem')(bundle, args.slice(1)),
 }
 
 /** Throws for a key that no key builder makes, because its kind is unknown. */

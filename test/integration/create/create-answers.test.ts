@@ -28,11 +28,11 @@ function wallet(channelCode: string): Partial<PaymentRequest> {
 }
 const LANDLINE = { ...OVO_REQUEST, customer: { phone: '+62215551234' } }
 const BCA_LIMITS = 'amount must be 10000 to 50000000 for channel BCA'
-const QRIS_LIMITS = 'amount must be 1 to 20000000 for channel QRIS'
+const QRIS_LIMITS = 'amount must be 1 to 20000000 for channel qris'
 
 describe('createPayment when the provider refuses (design section 4)', () => {
   it.each([
-    // The limits are those of docs.xendit.co/docs/available-payment-methods, read 2026-09-30.
+    // The limits are those of the provider's list of payment methods, read 2026-09-30.
     [bca(9_999), INVALID, 'amount', BCA_LIMITS],
     [bca(50_000_001), INVALID, 'amount', BCA_LIMITS],
     [

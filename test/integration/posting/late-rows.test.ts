@@ -111,7 +111,7 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
         entryCount: 3,
       })
 
-      await expectBalanced(deps, client.clientId)
+      await expectBalanced(inSteps(outerDeps, 10, 1_000, block), client.clientId)
     },
   )
 })

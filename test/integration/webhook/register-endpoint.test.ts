@@ -64,6 +64,57 @@ describe('register-endpoint (spec 2.4)', () => {
     expect(JSON.stringify(deps.lines)).not.toContain(signingSecret)
   })
 
+  it.each([
+    ['https://good.example\\@evil.example/', 'https://good.example/@evil.example/'],
+    ['https://mеrchant.example/hooks', 'https://xn--mrchant-7gg.example/hooks'],
+    ['https://MERCHANT.example:443/a/../b#part', 'https://merchant.example/b'],
+  ])('stores and shows a URL as it will be called: %s', async (url, called) => {
+    const { deps, clientId } = await withClient()
+
+    const { body } = await register(deps, clientId, { url })
+
+    expect(body).toMatchObject({ url: called })
+    expect(await liveEndpoints(deps, clientId)).toMatchObject([{ url: called }])
+    expect(deps.published).toMatchObject([{ message: expect.stringContaining(`"${called}"`) }])
+  })
+
+  it('a new endpoint, other events and a re-enabled one raise an alert before they act', async () => {
+    const { deps, clientId } = await withClient()
+    await register(deps, clientId)
+    const [endpoint] = await liveEndpoints(deps, clientId)
+    if (!endpoint) throw new Error('no endpoint was registered')
+    for (const payload of [
+      { enabled: false },
+      { event_types: [FAILED] },
+      { enabled: true },
+      { enabled: true },
+      { event_types: ['*'] },
+    ])
+      await update(deps, endpoint, payload)
+
+    const typed = (events: string) =>
+      `Typed by the operator: "${URL_OF_MERCHANT}" for ${events}, as operator "${OPERATOR}".`
+    expect(deps.published.map(({ kind }) => kind)).toStrictEqual(
+      Array.from({ length: 3 }, () => 'client.access_changed'),
+    )
+    expect(deps.published.map(({ message }) => message)).toMatchObject(
+      ['*', FAILED, '*'].map((events) => expect.stringContaining(typed(events))),
+    )
+    expect(deps.published[0]?.message).toMatch(
+      new RegExp(`^Request [^ ]+ sends events to the webhook endpoint ${endpoint.endpointId} of client`),
+    )
+  })
+
+  it('writes nothing when its alert cannot be sent', async () => {
+    const { deps, clientId } = await withClient()
+    const publish = async () => Promise.reject(new Error('no topic'))
+
+    expect(await register({ ...deps, alerts: { publish } }, clientId)).toMatchObject({
+      status: 500,
+    })
+    expect(await liveEndpoints(deps, clientId)).toStrictEqual([])
+  })
+
   const UNKNOWN_NAME =
     'must be ("payment.succeeded" | "payment.failed" | "payment.expired" | "payment.reversed" ' +
     '| "*")'

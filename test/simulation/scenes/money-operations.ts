@@ -21,13 +21,24 @@ export async function payOutNow({ world }: Scene, settlement: RawItem): Promise<
     const first = await operate(world, 'mark-settlement-paid', asked, { isFalse: true })
     if (first?.status !== 422) return
     noteRefusal(world, first.body)
-    const reply = first.body['confirm']
-      ? await operate(world, 'mark-settlement-paid', asked)
-      : first
-    const retryAt = reply?.body['retry_at']
-    if (reply?.status !== 422 || retryAt === undefined) return
-    await waitFor(world, Math.max(0, Date.parse(String(retryAt)) - world.scheduler.nowMs()) + 2_000)
+    const needsApproval = first.body['confirm'] !== undefined
+    const reply = needsApproval ? await operate(world, 'mark-settlement-paid', asked) : first
+    if (reply?.status !== 422) return
+    const retryAt = reply.body['retry_at']
+    if (retryAt === undefined && !(await auditAsTold(world, reply.body))) return
+    if (retryAt !== undefined)
+      await waitFor(
+        world,
+        Math.max(0, Date.parse(String(retryAt)) - world.scheduler.nowMs()) + 2_000,
+      )
   }
+}
+
+/** A refusal for want of an audit names the command. */
+async function auditAsTold(world: World, { action_hint: hint }: RawItem): Promise<boolean> {
+  const payload = /^Run audit-ledger (\{.*\})\. Then repeat/.exec(String(hint))?.[1]
+  if (payload !== undefined) await operate(world, 'audit-ledger', JSON.parse(payload))
+  return payload !== undefined
 }
 
 function noteRefusal(world: World, { message, confirm, retry_at: retryAt }: RawItem): void {

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { gatewayClient } from '../../../docs/examples/gateway-client.ts'
 import type { CreatePayment, Payment } from '../../../docs/examples/gateway-schemas.ts'
 import { GatewayRefused, RETRIED_CODES } from '../../../docs/examples/retrying-gateway.ts'
+import { answersClients, routeKeyOf } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
 import { HTTP_STATUS } from '../../../shared/errors.ts'
+import { json, startScriptedServer } from '../../support/scripted-server.ts'
 
 /*
  * Goal: the client retries the calls that may be retried, until its deadline. Method: scripted
@@ -16,15 +19,16 @@ const PAYMENT = { id: 'p1', status: 'pending' }
 
 /** The last line of the script is repeated. */
 function aClient(script: readonly Scripted[], { deadlineMs = 60_000, random = 0 } = {}) {
-  const requests: { path: string; key: string | null; auth: string | null }[] = []
+  const requests: { method: string; path: string; key: string | null; auth: string | null }[] = []
   const waits: number[] = []
-  let nowMs = 0
+  // A clock gives fractions of a millisecond.
+  let nowMs = 0.123
   const answer = async (input: unknown, init: RequestInit = {}) => {
     await Promise.resolve()
     const headers = new Headers(init.headers)
     const { pathname, search } = new URL(String(input))
     const [key, auth] = [headers.get('idempotency-key'), headers.get('authorization')]
-    requests.push({ path: pathname + search, key, auth })
+    requests.push({ method: init.method ?? 'GET', path: pathname + search, key, auth })
     const line = script[Math.min(requests.length, script.length) - 1]
     if (line === undefined || line instanceof Error) throw line ?? new Error('no script')
     const [status, body, extraHeaders] = line
@@ -63,6 +67,74 @@ async function reasonOf(call: Promise<unknown>): Promise<GatewayRefused> {
   if (reason instanceof GatewayRefused) return reason
   throw new Error('it was answered', { cause: reason })
 }
+
+/** Answers 500 to everything, over a real connection. */
+async function failingServer() {
+  const error = { code: 'internal_error', message: 'the table is away' }
+  return startScriptedServer(json(500, error))
+}
+
+it.each([
+  ['the default deadline, on a clock that jumps', undefined],
+  ['a deadline below one try', 1_500.5],
+])('the client reports the server’s last error with %s', async (_, deadlineMs) => {
+  const server = await failingServer()
+  let waitedMs = 0
+  const client = gatewayClient({
+    baseUrl: server.url,
+    apiKey: 'gk_1',
+    ...(deadlineMs === undefined
+      ? {
+          clock: {
+            nowMs: () => performance.now() + waitedMs,
+            wait: async (ms) => void (waitedMs += ms),
+            random: Math.random,
+          },
+        }
+      : { deadlineMs }),
+  })
+
+  const reason = await reasonOf(client.createPayment(BODY))
+  await server.close()
+
+  expect(reason).toMatchObject({
+    status: 500,
+    code: 'internal_error',
+    message: 'the table is away',
+  })
+  expect(server.requests.length).toBeGreaterThan(1)
+})
+
+it('the client has a call for every route of a merchant', async () => {
+  const { client, requests } = aClient([[200, { data: [], next: null, has_more: false }]])
+  const calls = [
+    () => client.createPayment(BODY),
+    () => client.getPayment('x'),
+    () => client.cancelPayment('x'),
+    () => client.findPaymentOfKey('x'),
+    () => client.listPayments().next(),
+    () => client.getBalance(),
+    () => client.listBalanceEntries().next(),
+    () => client.getSettlement('x'),
+    () => client.listSettlements().next(),
+    () => client.listSettlementEntries('x').next(),
+    () => client.eventPages().next(),
+    () => client.listWebhookEndpoints(),
+    () => client.listWebhookDeliveries().next(),
+    () => client.getWebhookDelivery('x'),
+    () => client.redeliverWebhook('x'),
+    () => client.redeliverToEndpoint('x', { since: '2026-11-20T04:00:00.000Z' }),
+  ]
+
+  for (const call of calls) await call()
+
+  const asked = new Set(requests.map(({ method, path }) => `${method} ${path.split('?')[0]}`))
+  const routes = MANIFEST.filter(answersClients).map((spec) =>
+    routeKeyOf(spec)?.replace('{id}', 'x'),
+  )
+  expect([...asked].toSorted()).toStrictEqual([...new Set(routes)].toSorted())
+  expect(calls).toHaveLength(Object.keys(client).length)
+})
 
 describe('the client', () => {
   it.each(Object.keys(HTTP_STATUS))('retries %s as the table of errors says', async (code) => {

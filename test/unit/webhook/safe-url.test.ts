@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { ResolvedAddress, ResolveHost } from '../../../shared/send-webhook.ts'
 import {
-  assertSafeUrl,
   inspectAddresses,
   inspectUrl,
   isPublicAddress,
+  requireSafeUrl,
   type UrlRules,
 } from '../../../shared/webhook/endpoint/safe-url.ts'
 
@@ -149,7 +149,9 @@ describe('inspectAddresses', () => {
   })
 
   it('accepts at registration a name that does not resolve yet', async () => {
-    await expect(assertSafeUrl(MERCHANT, DEPLOYED, resolvesToNothing)).resolves.toBeUndefined()
+    await expect(requireSafeUrl(MERCHANT, DEPLOYED, resolvesToNothing)).resolves.toBe(
+      new URL(MERCHANT).href,
+    )
   })
 })
 

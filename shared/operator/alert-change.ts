@@ -1,0 +1,39 @@
+import type { Deps } from '../deps.ts'
+import type { ClientId } from '../ids.ts'
+
+export type AlertDeps = Pick<Deps, 'alerts' | 'log' | 'invocation'>
+
+type Change = {
+  readonly kind: 'client.bank_changed' | 'client.access_changed'
+  readonly clientId: ClientId
+  /** What the request does, in words of ours. */
+  readonly does: string
+  /** The same with what people typed, quoted. */
+  readonly typed: string
+  readonly operator: string
+}
+
+/**
+ * Tells operators of a change that lets someone act for a client, hear of its payments, or get its
+ * money. Sent before the change: a crash may repeat the alert, but never loses it.
+ */
+export async function alertChange(
+  deps: AlertDeps,
+  { kind, clientId, does, typed, operator }: Change,
+): Promise<void> {
+  await deps.alerts.publish({
+    kind,
+    subject: clientId,
+    message:
+      `Request ${deps.invocation?.requestId ?? 'unknown'} ${does} of client ${clientId}. ` +
+      'Ask the merchant through a contact that you already had. list-audit shows whether the ' +
+      'change was made. ' +
+      `Typed by the operator: ${typed}, as operator ${quote(operator)}.`,
+  })
+  deps.log.info(kind, { client_id: clientId })
+}
+
+/** Quotes a person's text, so that readers cannot take it for the gateway's text. */
+export function quote(text: string): string {
+  return JSON.stringify(text)
+}
