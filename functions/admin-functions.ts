@@ -108,7 +108,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     timeoutSeconds: 300,
   }),
   look('list-settlements', PAYOUT_LISTS, { timeoutSeconds: 300 }),
-  finance('mark-settlement-paid', PAYING_OUT, { timeoutSeconds: 300 }),
+  finance('mark-settlement-paid', PAYING_OUT, { timeoutSeconds: 300, alerts: true }),
   finance(
     'accept-difference',
     allAccess(RECORDING, APPROVED, { GetItem: ['CLIENT', 'VERDICT'], Query: ['AUDIT'] }),

@@ -102,14 +102,6 @@ export const ERASING: TableAccess = allAccess(RECORDING, PAYMENT_SEARCH, {
   UpdateItem: ['EVENT', 'PAYMENT'],
 })
 
-export const PAYOUT_LISTS: TableAccess = allAccess(
-  BALANCE,
-  ALL_CLIENTS,
-  listOf('SETTLEMENT', 'by-owner', 'by-status', 'by-due'),
-  listOf('SUSPENSE', 'by-status'),
-  { GetItem: ['CLIENT', 'PAYMENT', 'VERDICT'], Query: ['AUDIT'] },
-)
-
 /** Test deliveries are shown, and no function behind the API writes them. */
 export const OWN_DELIVERY: TableAccess = {
   BatchGetItem: ['DELIVERY', 'TEST'],
@@ -197,12 +189,30 @@ export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDING, {
   ConditionCheckItem: ['EVENT', 'PAYMENT'],
 })
 
-/** Pays out a settlement, if its audit and its payout gate still hold. */
-export const PAYING_OUT: TableAccess = allAccess(SETTLEMENT_AUDIT, changeOf('SETTLEMENT'), {
-  GetItem: ['PAYMENT'],
-  BatchGetItem: ['SUSPENSE'],
-  PutItem: ['REFERENCE'],
-  UpdateItem: ['LEDGER'],
-  ConditionCheckItem: ['CLIENT', 'VERDICT'],
+/** Figures of a payout: its client's balance, register of suspense and paid settlements. */
+const PAYOUT_FIGURES: TableAccess = {
+  GetItem: ['APPROVAL', 'PAYMENT'],
+  Query: ['LEDGER', 'NOTED'],
   indexes: ['by-status'],
-})
+}
+
+/** Passes the payout gate, and uses up nothing. */
+export const PAYOUT_LISTS: TableAccess = allAccess(
+  SETTLEMENT_AUDIT,
+  PAYOUT_FIGURES,
+  listOf('SETTLEMENT', 'by-owner', 'by-status', 'by-due'),
+)
+
+/** Pays out a settlement, if its audit and its payout gate still hold. */
+export const PAYING_OUT: TableAccess = allAccess(
+  SETTLEMENT_AUDIT,
+  PAYOUT_FIGURES,
+  APPROVED,
+  changeOf('SETTLEMENT'),
+  {
+    GetItem: ['LEDGER'],
+    PutItem: ['REFERENCE'],
+    UpdateItem: ['LEDGER'],
+    ConditionCheckItem: ['CLIENT', 'VERDICT'],
+  },
+)

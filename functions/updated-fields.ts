@@ -13,7 +13,7 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   APIKEY: [['revoke-api-key', 'client_id revoked_at']],
   APPROVAL: [
     [
-      `accept-difference recredit-settlement return-payout refund-payment adjust-house
+      `accept-difference mark-settlement-paid recredit-settlement return-payout refund-payment adjust-house
         adjust-ledger resolve-suspense`,
       'at until used_at',
     ],

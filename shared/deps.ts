@@ -61,6 +61,7 @@ export type Alert = {
     | 'client.owes'
     | 'balance.gap'
     | 'settlement.unpaid'
+    | 'payout.changed'
   readonly subject: string
   /** Names who is affected and which ids to check; no customer's data, no secrets. */
   readonly message: string

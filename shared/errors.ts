@@ -18,8 +18,8 @@ type Details = {
   readonly fieldErrors?: FieldErrors | undefined
   readonly actionHint?: string | undefined
   readonly retryAfterSeconds?: number
-  /** Figures that an operator must echo, and when, after a refused payout (design section 11). */
-  readonly confirm?: Readonly<Record<string, number | true>>
+  /** Figures that need an approval, and when to repeat a refused payout (design section 11). */
+  readonly confirm?: Readonly<Record<string, number | string>>
   readonly retryAt?: string
 }
 

@@ -48,6 +48,7 @@ export type LogCode =
   | 'audit.completed'
   | 'balance.compared'
   | 'audit.imbalance'
+  | 'payout.changed'
   | 'client.access_changed'
   | 'client.bank_changed'
   | 'customer.erased'

@@ -9,5 +9,5 @@ const summary =
 const input = v.strictObject({ operator: OPERATOR, settlement_id: v.string(), notes: NOTES })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) =>
-  toOperatorSettlement(await markSettlementFailed(deps, request), deps.now()),
+  toOperatorSettlement(await markSettlementFailed(deps, request)),
 )

@@ -11,7 +11,7 @@ const input = v.strictObject({ operator: OPERATOR, client_id: v.string() })
 export const handler = adminHandler({ summary, input }, async (request, deps) => {
   const { settlement, isContinuing } = await triggerSettlement(deps, request)
   return {
-    settlements: settlement ? [toOperatorSettlement(settlement, deps.now())] : [],
+    settlements: settlement ? [toOperatorSettlement(settlement)] : [],
     // The worker still sums a large window. The settlement needs no other call.
     ...(isContinuing && { continuing: true }),
   }

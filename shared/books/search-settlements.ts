@@ -32,7 +32,7 @@ type SettlementSearch = ActionRequest<v.InferOutput<typeof settlementSearch>>
  * continue at a cursor.
  */
 export async function searchSettlements(
-  deps: Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs'>,
+  deps: Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log' | 'monotonicMs'>,
   search: SettlementSearch,
 ): Promise<object> {
   const { clientId, status, format, from, to, cursor, ...page } = search
@@ -50,7 +50,7 @@ export async function searchSettlements(
       ? await listPayouts(deps, page)
       : await listSettlements(deps, clientId, page)
   return {
-    data: settlements.map((settlement) => toOperatorSettlement(settlement, deps.now())),
+    data: settlements.map((settlement) => toOperatorSettlement(settlement)),
     pagination: pagination(page),
   }
 }

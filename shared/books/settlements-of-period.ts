@@ -76,7 +76,7 @@ export async function settlementsOfPeriod(
     })
   } else await read([input.clientId])
 
-  const shown = settlements.map((settlement) => toOperatorSettlement(settlement, deps.now()))
+  const shown = settlements.map((settlement) => toOperatorSettlement(settlement))
   return {
     ...(input.format === 'csv'
       ? { csv: csv(COLUMNS, shown, progress !== undefined) }

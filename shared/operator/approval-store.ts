@@ -87,6 +87,7 @@ export async function findApproval(deps: TableDeps, of: Approvable): Promise<App
 export type UsedApproval = {
   /** Refused if the approval was used or replaced after the read, or has expired. */
   readonly step: Step
+  readonly figures: ApprovedFigures
   /** For the action's own record. */
   readonly shown: { readonly operator: string; readonly at: Timestamp }
 }
@@ -109,6 +110,7 @@ export async function requireApproval(
   const isAsRead = all(equals('at', at), absent('usedAt'), above('until', now))
   return {
     step: update(approvalKey(approvalIdOf(of)), { set: { usedAt: now } }, isAsRead),
+    figures: approval.payload,
     shown: { operator, at },
   }
 }
@@ -129,6 +131,14 @@ function approvalError(of: Approvable, problem = ''): GatewayError {
     `${of.action} needs an approval of exactly these figures: ${problem}`,
     undefined,
     approvalHint(of),
+    of.action === 'mark-settlement-paid' ? { confirm: figuresIn(of.payload) } : {},
+  )
+}
+
+/** Without the settlement, which the operator has named. */
+function figuresIn({ settlement_id: _, ...figures }: ApprovedFigures) {
+  return Object.fromEntries(
+    Object.entries(figures).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
   )
 }
 

@@ -1,5 +1,4 @@
-import type { Timestamp } from '../time.ts'
-import { bankIsNewUntil, periodOf, type Settlement } from './settlement.ts'
+import { periodOf, type Settlement } from './settlement.ts'
 import type { SettlementDto } from './settlement-dto-schema.ts'
 
 /** The settlement object (spec 2.3): null for a missing value. */
@@ -27,7 +26,7 @@ export function toSettlementDto(settlement: Settlement): SettlementDto {
 }
 
 /** Operators also see the settlement's later state, and a warning about its payout. */
-export function toOperatorSettlement(settlement: Settlement, now: Timestamp) {
+export function toOperatorSettlement(settlement: Settlement) {
   return {
     ...toSettlementDto(settlement),
     recredited_at: settlement.recreditedAt ?? null,
@@ -36,11 +35,11 @@ export function toOperatorSettlement(settlement: Settlement, now: Timestamp) {
     entry_count: settlement.entryCount,
     bank_reference: settlement.bankReference ?? null,
     bank_since: settlement.bank?.since ?? null,
-    warning: settlement.status === 'recorded' ? warningOf(settlement, now) : null,
+    warning: settlement.status === 'recorded' ? warningOf(settlement) : null,
   }
 }
 
-function warningOf(settlement: Settlement, now: Timestamp): string | null {
+function warningOf(settlement: Settlement): string | null {
   if (settlement.bank === undefined) {
     // A settlement keeps the details of its recording, so only a new settlement has new details.
     return (
@@ -49,8 +48,7 @@ function warningOf(settlement: Settlement, now: Timestamp): string | null {
       'the details.'
     )
   }
-  const newUntil = bankIsNewUntil(settlement)
-  return newUntil === undefined || newUntil <= now
-    ? null
-    : `bank details were entered on ${settlement.bank.since ?? '?'}. Until ${newUntil} mark-settlement-paid needs confirm {"new_bank": true}.`
+  return settlement.bank.isChange
+    ? `bank details were entered on ${settlement.bank.since}. Until a payout to this account stands, mark-settlement-paid needs an approval (new_bank).`
+    : null
 }

@@ -9,7 +9,7 @@ import type { Window } from '../ledger/window-store.ts'
 import type { Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
 import { bankReferenceKey, settlementKey, windowKey } from '../table/keys.ts'
-import { listItems, queryAll } from '../table/list-items.ts'
+import { listItems, queryAll, queryPages } from '../table/list-items.ts'
 import {
   absent,
   all,
@@ -58,6 +58,13 @@ export async function listSettlements(deps: TableDeps, clientId: ClientId, page:
     reads: 'eventual',
   })
   return items.map((item) => v.parse(SettlementSchema, item))
+}
+
+/** A client's paid settlements, newest first, in pages. */
+export async function* paidSettlements(deps: TableDeps, clientId: ClientId) {
+  const partition = [clientId, ENTITY, 'manual_paid'] as const
+  const pages = queryPages(deps, { index: 'by-status', partition, newestFirst: true, limit: 100 })
+  for await (const { items } of pages) yield findSettlements(deps, settlementIdsOf(items))
 }
 
 export function settlementIdsOf(items: readonly Item[]) {

@@ -53,11 +53,3 @@ export function isLong(
 ): boolean {
   return entryCount > (stage.historySteps ?? HISTORY_STEPS).atOnce
 }
-
-/** How long bank details count as new: the merchant may object until then. */
-export const NEW_BANK_MS = 3 * DAY_MS
-
-/** Undefined for details from before the client's first credit. */
-export function bankIsNewUntil({ bank }: Pick<Settlement, 'bank'>): Timestamp | undefined {
-  return bank?.isChange ? addMs(bank.since, NEW_BANK_MS) : undefined
-}

@@ -10,7 +10,7 @@ import { StageFileSchema } from '../../infra/stack/stage-file.ts'
 import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../infra/stack/triggers/queue-settings.ts'
 import { FEE_WAIT_MS } from '../../shared/posting/assume-fee.ts'
 import { CACHE_MS } from '../../shared/runtime/aws/kept-secrets.ts'
-import { ELIGIBLE_AGE_MS, NEW_BANK_MS } from '../../shared/settlement/settlement.ts'
+import { ELIGIBLE_AGE_MS } from '../../shared/settlement/settlement.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/time.ts'
 import { ALERT_EVERY_MS } from '../../shared/webhook/delivery/alert-abandoned.ts'
 import { WAITS_MS } from '../../shared/webhook/send/record-attempt-result.ts'
@@ -260,7 +260,6 @@ it.each([
     `is tried again after ${hiddenSecondsOf('settlements') / 60} minutes, ${settlementTries} times in all`,
   ],
   ['docs/operations.md', `Functions keep a secret for ${CACHE_MS / MINUTE_MS} minutes.`],
-  ['docs/operations.md', `For ${NEW_BANK_MS / HOUR_MS} hours \`mark-settlement-paid\` refuses`],
   [
     'docs/operations.md',
     `after attempt ${WAITS_MS.length + 1}; at most one message in ${ALERT_EVERY_MS / MINUTE_MS} minutes`,

@@ -3,12 +3,11 @@ import { keyDigestOf, paymentIdFor, slotOf } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
-import { figuresToConfirm, markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
+import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
 import type { Adjustment } from '../../shared/posting/adjustment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
-import { findAnySettlement } from '../../shared/settlement/settlement-store.ts'
 import type { HistorySteps } from '../../shared/stage-settings.ts'
 import { reconcileTransaction } from '../../shared/sync/reconcile-transaction.ts'
 import { LEDGER_SHARDS } from '../../shared/table/schema.ts'
@@ -25,6 +24,7 @@ import {
   withoutFloor,
 } from '../support/settlement-builders.ts'
 import { memoryDeps } from '../support/test-deps.ts'
+import { withApproval } from '../support/with-approval.ts'
 import { baseOf } from './partial-table.ts'
 import { type Act, chance } from './scheduler.ts'
 
@@ -171,13 +171,10 @@ export function settle(
 
 export function pay({ settlementId }: Settlement): Act {
   return async (deps) => {
-    const confirm = await figuresToConfirm(deps, await findAnySettlement(deps, settlementId))
-    await markSettlementPaid(deps, {
-      settlementId,
-      ...BY_OPERATOR,
-      bankReference: `BCA ${settlementId}`,
-      confirm,
-    })
+    const bankReference = `BCA ${settlementId}`
+    await withApproval(deps, () =>
+      markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, bankReference }),
+    )
   }
 }
 

@@ -92,6 +92,7 @@ export function shownSettlement(
     settled_at: null,
     created_at: settlement.createdAt,
     recredited_at: null,
+    returned_at: null,
     unproven_minor: 0,
     entry_count: 1,
     bank_reference: null,

@@ -116,7 +116,7 @@ export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unk
   },
   'recredit-settlement': { operator: 'ayu', settlement_id: '$failed', notes: 'pay out again' },
   'get-settlement-statement': { settlement_id: '$settlement' },
-  'adjust-ledger': { ...ASKED, kind: 'recovered', amount_minor: 5_000, reference: 'BANK-1' },
+  'adjust-ledger': { ...ASKED, kind: 'correction', amount_minor: -5_000, reference: 'BANK-1' },
   'audit-ledger': { client_id: '$client' },
   'recount-ledger': {
     operator: 'ayu',

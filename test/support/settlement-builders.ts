@@ -3,7 +3,7 @@ import { auditClient } from '../../shared/audit/audit-client.ts'
 import { auditGateway } from '../../shared/audit/audit-gateway.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { ZERO } from '../../shared/money.ts'
-import { figuresToConfirm, markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
+import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
 import {
   markSettlementFailed,
   recreditSettlement,
@@ -111,16 +111,13 @@ export function withoutSleep(deps: TestDeps): TestDeps {
   return { ...deps, sleep: async () => undefined }
 }
 
-/** The payout has every required confirmation. */
+/** A second person approves the figures of the payout. */
 export async function payOut(deps: TestDeps, { settlementId }: Known): Promise<Settlement> {
   await auditedNow(deps, { settlementId })
-  const confirm = await figuresToConfirm(deps, await findAnySettlement(deps, settlementId))
-  return markSettlementPaid(deps, {
-    settlementId,
-    ...BY_OPERATOR,
-    bankReference: `BCA ${settlementId}`,
-    confirm,
-  })
+  const bankReference = `BCA ${settlementId}`
+  return withApproval(deps, () =>
+    markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, bankReference }),
+  )
 }
 export function fail(deps: TestDeps, { settlementId }: Known): Promise<Settlement> {
   return markSettlementFailed(deps, { settlementId, ...BY_OPERATOR })

@@ -30,6 +30,7 @@ export function valueFrom({ kind, nullable }: Field, text: string): unknown {
   if (items.includes('null')) throw new InvalidArgumentError('It cannot be null.')
   if (kind === 'list') return items
   if (kind === 'whole number') return numberFrom(text)
+  if (kind === 'json') return payloadFrom(text, undefined)
   if (kind !== 'true|false') return text
   if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('It is true or false.')
   return text === 'true'
@@ -94,7 +95,9 @@ export function defineAction(
       singleValue,
     )
     .option('--json', 'prints the answer as JSON, with all fields')
-  if (input)
+  // A field of this name is the figures of another action, and no input of its own.
+  const hasOwnPayload = fields.some(({ name }) => name === 'payload')
+  if (input && !hasOwnPayload)
     command.option('--payload <json>', 'the whole input as JSON, instead of fields', payloadFrom)
   if (takesFile)
     command.option(
@@ -109,9 +112,10 @@ export function defineAction(
       stage = LOCAL_STAGE,
       json = false,
       all = false,
-      payload,
+      payload: wholePayload,
       file,
     } = command.opts<Partial<ActionCall>>()
+    const payload = hasOwnPayload ? undefined : wholePayload
     if (payload && values.size > 0)
       return command.error('error: give --payload or fields, not both')
     if (file !== undefined && (payload || [...values.keys()].some((name) => name !== 'operator'))) {

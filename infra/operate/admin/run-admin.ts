@@ -65,7 +65,8 @@ export async function runAdmin(argv: readonly string[], output: AdminIo): Promis
 const ENVIRONMENT = `
 Environment:
   GATEWAY_OPERATOR         the operator, for actions that require --operator
-  GATEWAY_DUTY             your duty on the local gateway: look, support, finance, admin or deploy
+  GATEWAY_DUTY             your duty on the local gateway: look, support, finance, approve,
+                           admin or deploy
   PORT                     the port of the local gateway, 3000 by default
   AWS_REGION, AWS_PROFILE  the region of a stage on AWS, and your credentials
 

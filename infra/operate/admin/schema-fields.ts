@@ -5,7 +5,7 @@ export type Field = {
   /** Dotted if the field is inside another field. */
   readonly name: string
   /** `null`: a group of fields that can only be cleared together. */
-  readonly kind: 'text' | 'whole number' | 'true|false' | 'list' | 'null'
+  readonly kind: 'text' | 'whole number' | 'true|false' | 'list' | 'json' | 'null'
   readonly required: boolean
   readonly nullable: boolean
   /**
@@ -34,6 +34,7 @@ const KINDS: Readonly<Record<string, Field['kind']>> = {
   number: 'whole number',
   boolean: 'true|false',
   array: 'list',
+  record: 'json',
 }
 
 /**

@@ -48,18 +48,34 @@ export async function checkAlerts(
 const NOT_CHECKED =
   'not checked: holders through a group or an assumed role, and copies of the policies'
 
+/** No person changes bank details and pays out, or approves what the same person then does. */
+const APART = [
+  ['admin', 'finance'],
+  ['finance', 'approve'],
+] as const
+
 /**
- * Whether no person holds both `admin` and `finance` (design section 11): no person may change bank
- * details and pay out. Names each user, group and role to which both policies are attached.
+ * Whether no person holds two duties that must be apart (design section 11). Names each user, group
+ * and role to which both policies are attached.
  */
-export function checkDuties(iam: IAMClient, stack: Stack): Promise<readonly Finding[]> {
-  const what = 'duties admin and finance'
-  const [admin, finance] = [outputOf(stack, 'AdminPolicyArn'), outputOf(stack, 'FinancePolicyArn')]
+export async function checkDuties(iam: IAMClient, stack: Stack): Promise<readonly Finding[]> {
+  return (await Promise.all(APART.map((pair) => checkApart(iam, stack, pair)))).flat()
+}
+
+function checkApart(
+  iam: IAMClient,
+  stack: Stack,
+  [first, second]: (typeof APART)[number],
+): Promise<readonly Finding[]> {
+  const what = `duties ${first} and ${second}`
+  const [one, other] = [first, second].map((duty) =>
+    outputOf(stack, `${duty[0]?.toUpperCase()}${duty.slice(1)}PolicyArn`),
+  )
   return runCheck(what, async () => {
-    if (!admin || !finance)
+    if (!one || !other)
       return wrong(what, 'their policies are no outputs of the stack', 'npm run deploy')
-    const [admins, financiers] = await Promise.all([holdersOf(iam, admin), holdersOf(iam, finance)])
-    const both = [...admins.intersection(financiers)]
+    const [holders, others] = await Promise.all([holdersOf(iam, one), holdersOf(iam, other)])
+    const both = [...holders.intersection(others)]
     return both.length === 0
       ? ok(what, `no user, group or role holds both; ${NOT_CHECKED}`)
       : wrong(

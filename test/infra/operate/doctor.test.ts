@@ -52,6 +52,7 @@ describe('the doctor', () => {
         'routes, operator ' +
         'functions, functions, ' +
         'account concurrency, account table units, duties admin and finance, ' +
+        'duties finance and approve, ' +
         queues.replaceAll(/(\S+) ?/g, 'event source gateway-prod-$1, ') +
         'topic gateway-prod-alerts, topic gateway-prod-pages, watch stack, drift of ' +
         'gateway-prod-watch, ' +
@@ -163,6 +164,16 @@ describe('the doctor', () => {
       'wrong duties admin and finance: both are held by user budi; not checked: holders ' +
         'through a group or an assumed role, and copies of the policies',
       holdBothDuties,
+    ],
+    [
+      'wrong duties finance and approve: both are held by role payments; not checked: holders ' +
+        'through a group or an assumed role, and copies of the policies',
+      () =>
+        ['finance', 'approve'].map((duty) =>
+          prod.aws.iam
+            .on(ListEntitiesForPolicyCommand, policyOf(duty))
+            .resolves({ PolicyRoles: [{ RoleName: 'payments' }] }),
+        ),
     ],
     [
       'wrong topic gateway-prod-alerts: 0 confirmed, 1 waiting for confirmation\n' +

@@ -98,6 +98,7 @@ function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
     PagesTopicArn: topic('pages'),
     AdminPolicyArn: policy('admin'),
     FinancePolicyArn: policy('finance'),
+    ApprovePolicyArn: policy('approve'),
   }
   const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => ({
     OutputKey,

@@ -1,19 +1,23 @@
 /**
- * Goal: an operator pays a settlement out only after confirming each figure that a person must
- * check.
+ * Goal: an operator pays a settlement out only with another person's approval of each
+ * figure that must be checked.
  */
 import { describe, expect } from 'vitest'
 import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { minor } from '../../../shared/money.ts'
-import { figuresToConfirm } from '../../../shared/payout/mark-settlement-paid.ts'
+import { approve } from '../../../shared/operator/approve.ts'
+import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { returnPayout } from '../../../shared/settlement/return-payout.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { toOperatorSettlement } from '../../../shared/settlement/settlement-dto.ts'
 import { finding, heldMoney } from '../../../shared/suspense/record-suspense.ts'
+import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
-import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
-import { aChargeback } from '../../support/money-rows.ts'
+import { addMs, timestampOf } from '../../../shared/time.ts'
+import { aChargeback, aRefund } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -29,7 +33,8 @@ import {
 } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
+import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { APPROVER, withApproval } from '../../support/with-approval.ts'
 import { anAssumedPayment, anAuditedSettlement, auditedTest as it } from './recorded-settlement.ts'
 
 describe('a bank reference', () => {
@@ -79,47 +84,65 @@ describe('a bank reference', () => {
   )
 })
 
-describe('an operator must confirm', () => {
+describe('a payout needs an approval of', () => {
   const DAY_BEFORE = timestampOf(Date.UTC(2026, 10, 20, 3))
 
-  it('the exact amount that no settled row proves', async () => {
+  it('the amount that no settled row proves, and more is approved too', async () => {
     const { deps, settlement, pay } = await anAuditedSettlement({ bank: BANK }, anAssumedPayment)
-
     const confirm = { unproven: 95_900 }
     const text = expect.any(String) as unknown
-    for (const givenConfirm of [undefined, { unproven: 95_899 }, { ...confirm, findings: 1 }]) {
-      const { body } = await pay({ confirm: givenConfirm })
+
+    const others: (Record<string, number> | undefined)[] = [
+      undefined,
+      { unproven: 95_899 },
+      { findings: 1 },
+    ]
+    for (const figures of others) {
+      if (figures) await approvePayout(deps, settlement, figures)
+      const { body } = await pay()
       expect(body).toStrictEqual({ message: text, code: 'validation', action_hint: text, confirm })
     }
-    expect(await pay({ confirm: { ...confirm, new_bank: null, owed: null } })).toMatchObject({
-      status: 200,
-    })
+    await approvePayout(deps, settlement, { unproven: 95_901 })
+
+    expect(await pay()).toMatchObject({ status: 200 })
     const record = (await auditRecordsOf(deps, settlement.settlementId)).at(-1)
     expect(record).toMatchObject({
       action: 'mark-settlement-paid',
-      after: { bank_reference: 'BCA 17', confirm },
+      after: {
+        bank_reference: 'BCA 17',
+        figures: confirm,
+        approved: { operator: APPROVER, at: deps.now() },
+      },
     })
   })
 
-  it('bank details that replaced others less than 72 hours ago', async () => {
+  it('an account that was never paid, until a payout to it stands', async () => {
     const { deps, client, settlement, pay } = await anAuditedSettlement({
       bank: { ...BANK, isChange: true, since: DAY_BEFORE },
     })
+    const new_bank = `${BANK.bankName} ${BANK.bankAccountNo}`
 
-    const refusal = await pay()
-
-    const until = addMs(DAY_BEFORE, 3 * DAY_MS)
-    expect(toOperatorSettlement(settlement, addMs(until, -1)).warning).toContain(until)
-    expect(toOperatorSettlement(settlement, until).warning).toBeNull()
-    expect(refusal).toMatchObject({ status: 422, body: { confirm: { new_bank: true } } })
-    expect(await pay({ confirm: { new_bank: true } })).toMatchObject({ status: 200 })
+    expect(toOperatorSettlement(settlement).warning).toContain('new_bank')
+    expect(await pay()).toMatchObject({ status: 422, body: { confirm: { new_bank } } })
+    await approvePayout(deps, settlement, { new_bank: 'BCA 1' })
+    expect(await pay()).toMatchObject({ status: 422 })
+    await approvePayout(deps, settlement, { new_bank })
+    expect(await pay()).toMatchObject({ status: 200 })
+    const next = await settledAmount(deps, client, 100_000)
+    expect(await payoutFigures(deps, next)).toStrictEqual({})
+    const { settlementId } = settlement
+    await withApproval(deps, () =>
+      returnPayout(deps, { settlementId, operator: OPERATOR, bankReference: 'RET' }),
+    )
+    expect(await payoutFigures(deps, next)).toStrictEqual({ new_bank })
     await expectBalanced(deps, client.clientId)
   })
 
-  it('the debt of the client, and open findings about its payments', async ({
+  it('the debt of the client, and findings about its payments, explained ones too', async ({
     deps,
     client,
     payment,
+    settlement,
     pay,
   }) => {
     await movePayment(deps, payment, aChargeback(deps, 100_000))
@@ -131,13 +154,40 @@ describe('an operator must confirm', () => {
       }
       await writeSuspense(deps, finding({ cause, ...subjectFields }))
     }
+    const { suspenseId } = finding({
+      cause: 'amount_differs',
+      subject: payment.paymentId,
+      payment,
+      now: deps.now(),
+    })
+    await resolveSuspense(deps, { suspenseId, operator: OPERATOR, resolution: 'explained' })
 
     const confirm = { owed: 95_900, findings: 1 }
-    for (const givenConfirm of [undefined, { owed: 95_900 }]) {
-      expect(await pay({ confirm: givenConfirm })).toMatchObject({ status: 422, body: { confirm } })
-    }
-    expect(await pay({ confirm })).toMatchObject({ status: 200 })
+    expect(await pay()).toMatchObject({ status: 422, body: { confirm } })
+    await approvePayout(deps, settlement, { owed: 95_900 })
+    expect(await pay()).toMatchObject({ status: 422, body: { confirm } })
+    await approvePayout(deps, settlement, confirm)
+    const grown = beforeFirst(deps, 'transact', () =>
+      movePayment(deps, payment, aRefund(deps, 100_000)),
+    )
+    expect(await pay({}, grown)).toMatchObject({ status: 200 })
     await expectBalanced(deps, client.clientId)
+  })
+
+  it('less than what was found after the commit is told', async ({
+    deps,
+    payment,
+    settlement,
+    pay,
+  }) => {
+    const raced = beforeFirst(deps, 'transact', () =>
+      movePayment(deps, payment, aChargeback(deps, 100_000)),
+    )
+
+    expect(await pay({}, raced)).toMatchObject({ status: 200 })
+
+    const alerts = deps.published.filter(({ kind }) => kind === 'payout.changed')
+    expect(alerts).toMatchObject([{ subject: settlement.settlementId }])
   })
 
   it('findings of payments in the window of the settlement, to the millisecond', async () => {
@@ -163,22 +213,9 @@ describe('an operator must confirm', () => {
     aDayLater(deps)
 
     for (let window = 0; window < 2; window++) {
-      expect(await figuresToConfirm(deps, await sweptNow(deps, client))).toStrictEqual({
-        findings: 1,
-      })
+      expect(await payoutFigures(deps, await sweptNow(deps, client))).toStrictEqual({ findings: 1 })
       deps.clock.advance(1)
     }
-  })
-
-  it('no figure that the 422 does not show', async ({ pay, status }) => {
-    const halfRefusal = { field_errors: { 'confirm.owed': ['must be an integer'] } }
-    expect(await pay({ confirm: { owed: 0.5 } })).toMatchObject({ status: 422, body: halfRefusal })
-    const unshownRefusal = {
-      field_errors: { confirm: [expect.stringContaining('owed') as unknown] },
-    }
-    expect(await pay({ confirm: { owed: 1 } })).toMatchObject({ status: 422, body: unshownRefusal })
-    expect(await status()).toBe('recorded')
-    expect(await pay({ confirm: {} })).toMatchObject({ status: 200 })
   })
 })
 
@@ -201,3 +238,12 @@ it('an accepted difference of the settlement stops no payout', async ({
 
   expect(await pay()).toMatchObject({ status: 200 })
 })
+
+function approvePayout(
+  deps: TestDeps,
+  { settlementId: settlement_id }: Settlement,
+  figures: Record<string, number | string>,
+) {
+  const payload = { settlement_id, ...figures }
+  return approve(deps, { action: 'mark-settlement-paid', payload, operator: APPROVER })
+}

@@ -1,7 +1,7 @@
 import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
+import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
 import {
   auditedNow,
@@ -30,8 +30,10 @@ export async function aRecordedSettlement(
     settlement_id: settlement.settlementId,
     bank_reference: 'BCA 17',
   }
-  const pay = (more: object = {}, payDeps: TestDeps = deps) =>
-    invokeAdmin(markPaid, payDeps, { ...request, ...more })
+  const pay = async (more: object = {}, payDeps: TestDeps = deps) => {
+    const { status, body } = await invokeWhole(markPaid, payDeps, { ...request, ...more })
+    return { status, body }
+  }
   const status = async () => (await findAnySettlement(deps, settlement.settlementId)).status
   return { deps, client, payment, settlement, pay, status }
 }

@@ -3,7 +3,7 @@ import { changeClient } from '../../../shared/client/client-store.ts'
 import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { figuresToConfirm } from '../../../shared/payout/mark-settlement-paid.ts'
+import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
 import { finding } from '../../../shared/suspense/record-suspense.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
@@ -72,7 +72,7 @@ describe('a re-credit', () => {
     )
     await adjustBalance(deps, client, 'correction', -100_000)
 
-    expect(await figuresToConfirm(deps, recredited)).toStrictEqual({ owed: 100_000 - 95_900 })
+    expect(await payoutFigures(deps, recredited)).toStrictEqual({ owed: 100_000 - 95_900 })
   })
 
   it('carries over the unproven amount and the findings of failed settlements', async ({
@@ -94,10 +94,7 @@ describe('a re-credit', () => {
       settlement = await sweptNow(deps, client)
     }
 
-    expect(await figuresToConfirm(deps, settlement)).toStrictEqual({
-      unproven: 45_950,
-      findings: 1,
-    })
+    expect(await payoutFigures(deps, settlement)).toStrictEqual({ unproven: 45_950, findings: 1 })
   })
 
   it('adds the next settlement to the timelines of its payments', async ({ deps, client }) => {

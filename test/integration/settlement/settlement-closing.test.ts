@@ -81,7 +81,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
       bankReference: bank_reference,
     }
     expect(await findAnySettlement(deps, settlementId)).toEqual({ ...settlement, ...paidFields })
-    const after = { ...closedFields, recredited_at: null, bank_reference, confirm: {} }
+    const after = { ...closedFields, recredited_at: null, bank_reference, figures: {} }
     const record = { operator: OPERATOR, action: 'mark-settlement-paid', before: RECORDED, after }
     expect(await auditRecordsOf(deps, settlementId)).toStrictEqual([record])
     expect(

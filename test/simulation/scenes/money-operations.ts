@@ -13,30 +13,23 @@ const STOPS: Readonly<Record<string, Reported>> = {
   findings: 'a payout is stopped by open findings',
 }
 
-/** A refusal may say when to try again, or which figures to confirm. */
+/** A refusal may say when to try again, or which figures need an approval. */
 export async function payOutNow({ world }: Scene, settlement: RawItem): Promise<void> {
   const id = text(settlement, 'settlement_id')
   const asked = { settlement_id: id, bank_reference: `transfer of ${id}` }
-  let confirm: object | undefined
   for (let tried = 0; tried < 4; tried++) {
-    const reply = await operate(world, 'mark-settlement-paid', {
-      ...asked,
-      ...(confirm && { confirm }),
-    })
+    const first = await operate(world, 'mark-settlement-paid', asked, { isFalse: true })
+    if (first?.status !== 422) return
+    noteRefusal(world, first.body)
+    const needsApproval = first.body['confirm'] !== undefined
+    const reply = needsApproval ? await operate(world, 'mark-settlement-paid', asked) : first
     if (reply?.status !== 422) return
-    const { body } = reply
-    noteRefusal(world, body)
-    const { confirm: wanted, retry_at: retryAt } = body
-    if (wanted === undefined && retryAt === undefined && !(await auditAsTold(world, body))) return
-    if (wanted !== undefined && JSON.stringify(wanted) === JSON.stringify(confirm))
-      world.problems.push(
-        `settlement ${id} was refused with the figures that it wants: ${JSON.stringify(wanted)}`,
-      )
-    confirm = wanted === undefined ? confirm : Object(wanted)
+    const retryAt = reply.body['retry_at']
+    if (retryAt === undefined && !(await auditAsTold(world, reply.body))) return
     if (retryAt !== undefined)
       await waitFor(
         world,
-        Math.max(0, Date.parse(text(body, 'retry_at')) - world.scheduler.nowMs()) + 2_000,
+        Math.max(0, Date.parse(String(retryAt)) - world.scheduler.nowMs()) + 2_000,
       )
   }
 }

@@ -1,4 +1,5 @@
 import { type FunctionSpec, routeKeyOf } from '../../../functions/function-spec.ts'
+import { askedApproval } from '../../support/with-approval.ts'
 import { type Environment, functionOf, putBack, takeEnvironment } from './environments.ts'
 import { type CrashPoint, type Process, startProcess } from './process.ts'
 import { count } from './tally.ts'
@@ -116,16 +117,27 @@ function answerEarly(
   return world.scheduler.after(world.prng.int(1, timeoutMs), answer)
 }
 
-/** Nothing retries an operator's action. */
+type AdminAnswer = { readonly status: number; readonly body: Record<string, unknown> }
+
+/**
+ * Nothing retries an operator's action. An honest second person approves what is true, and the
+ * action is repeated once; `isFalse`: the claim of the action is not true.
+ */
 export async function operate(
   world: World,
   action: string,
   payload: object,
-  options: InvokeOptions = {},
-) {
-  const invocation = await invoke(world, action, { operator: 'sim', ...payload }, options)
-  if (invocation.kind !== 'done') return undefined
-  return invocation.result as { readonly status: number; readonly body: Record<string, unknown> }
+  { isFalse = false, ...options }: InvokeOptions & { readonly isFalse?: boolean } = {},
+): Promise<AdminAnswer | undefined> {
+  const act = async (name: string, input: object) => {
+    const invocation = await invoke(world, name, { operator: 'sim', ...input }, options)
+    return invocation.kind === 'done' ? (invocation.result as AdminAnswer) : undefined
+  }
+  const reply = await act(action, payload)
+  const asked = askedApproval(reply?.body['action_hint'])
+  if (asked === undefined || isFalse) return reply
+  await act('approve', { ...asked, operator: 'approver' })
+  return act(action, payload)
 }
 
 export type HttpReply = {

@@ -51,11 +51,21 @@ export function SettlementRow({ settlement }: { readonly settlement: Settlement 
       </p>
       {status === 'recorded' && <RecordedActions settlement={settlement} />}
       {status === 'failed' && (
-        <ActionButton
-          label="Credit it again"
-          about={id}
-          call={operate('recredit-settlement', { settlement_id: id, notes: 'in the console' })}
-        />
+        <>
+          <ActionButton
+            label="Approve the re-credit"
+            about={id}
+            call={operate('approve', {
+              action: 'recredit-settlement',
+              payload: { settlement_id: id },
+            })}
+          />
+          <ActionButton
+            label="Credit it again"
+            about={id}
+            call={operate('recredit-settlement', { settlement_id: id, notes: 'in the console' })}
+          />
+        </>
       )}
     </li>
   )
@@ -64,12 +74,15 @@ export function SettlementRow({ settlement }: { readonly settlement: Settlement 
 function RecordedActions({ settlement: { id } }: { readonly settlement: Settlement }) {
   const [notes, setNotes] = useState('bank transfer')
   const [reference, setReference] = useState('')
-  const [confirm, setConfirm] = useState('')
+  const [figures, setFigures] = useState('')
   const payout = {
     settlement_id: id,
     notes,
     ...(reference !== '' && { bank_reference: reference }),
-    ...(confirm !== '' && { confirm: jsonOrText(confirm) }),
+  }
+  const approved = {
+    action: 'mark-settlement-paid',
+    payload: { settlement_id: id, ...Object(jsonOrText(figures)) },
   }
   return (
     <>
@@ -81,14 +94,10 @@ function RecordedActions({ settlement: { id } }: { readonly settlement: Settleme
       >
         <TextField label="Notes" value={notes} onType={setNotes} />
         <TextField label="Bank reference" value={reference} onType={setReference} />
-        <details>
-          <summary>Confirm, if the gateway asks for it</summary>
-          <TextField
-            label="The confirm object of the refusal"
-            value={confirm}
-            onType={setConfirm}
-          />
-        </details>
+      </ActionForm>
+      {/* On AWS another person with the duty `approve` does this. */}
+      <ActionForm label="Approve its figures" about={id} call={operate('approve', approved)}>
+        <TextField label="The confirm object of the refusal" value={figures} onType={setFigures} />
       </ActionForm>
       <ActionButton
         label="Mark failed"

@@ -1,40 +1,25 @@
 import { mapInChunks } from '../chunks.ts'
 import type { TableDeps } from '../deps.ts'
-import { type PaymentId, PaymentIdSchema } from '../ids.ts'
+import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { hasSwept, type Settlement } from '../settlement/settlement.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
-import { listOpenSuspense } from '../suspense/list-suspense.ts'
-
-export type OpenFinding = { readonly clientId: string | undefined; readonly paymentId: PaymentId }
-
-/** Findings of all clients. An assumed fee is left out: it is counted as unproven. */
-export async function openFindings(deps: TableDeps): Promise<readonly OpenFinding[]> {
-  return (await listOpenSuspense(deps)).flatMap(({ kind, cause, clientId, ...item }) => {
-    const paymentId = ifValid(PaymentIdSchema, item.paymentId)
-    return kind === 'finding' && cause !== 'fee_assumed' && paymentId
-      ? [{ clientId, paymentId }]
-      : []
-  })
-}
+import { MOVED_CAUSES, NotedSchema } from '../suspense/suspense.ts'
+import { notedItems } from '../suspense/suspense-store.ts'
 
 const AT_ONCE = 50
 
 /**
  * The number of findings that name a payment of a settlement, or of a failed settlement that its
- * re-credits carry.
+ * re-credits carry: open ones, and those that a person has explained.
  */
-export async function countFindings(
-  deps: TableDeps,
-  settlement: Settlement,
-  findings: readonly OpenFinding[],
-): Promise<number> {
-  const ownFindings = findings.filter(({ clientId }) => clientId === settlement.clientId)
-  if (ownFindings.length === 0) return 0
+export async function countFindings(deps: TableDeps, settlement: Settlement): Promise<number> {
+  const paymentIds = await namedPayments(deps, settlement.clientId)
+  if (paymentIds.length === 0) return 0
   const settlements = await carriedSettlements(deps, settlement)
-  const isNamed = await mapInChunks(ownFindings, AT_ONCE, async ({ paymentId }) => {
+  const isNamed = await mapInChunks(paymentIds, AT_ONCE, async (paymentId) => {
     const payment = await findStoredPayment(deps, paymentId)
     if (payment === undefined || payment.status === 'creating') return false
     return entriesOf(payment).some(({ eligibleAt }) =>
@@ -42,6 +27,18 @@ export async function countFindings(
     )
   })
   return isNamed.filter(Boolean).length
+}
+
+/** An assumed fee is counted as unproven, and a booked movement needs no person. */
+const UNCOUNTED: ReadonlySet<string> = new Set(['fee_assumed', ...MOVED_CAUSES])
+
+/** One for each finding, by the client's register of suspense. */
+async function namedPayments(deps: TableDeps, clientId: ClientId): Promise<readonly PaymentId[]> {
+  return (await notedItems(deps, clientId)).flatMap((item) => {
+    const noted = ifValid(NotedSchema, item)
+    if (noted?.kind !== 'finding' || UNCOUNTED.has(noted.cause)) return []
+    return ifValid(PaymentIdSchema, noted.paymentId) ?? []
+  })
 }
 
 /** Re-credits carry failed settlements directly or in turn. Reads back to the oldest. */

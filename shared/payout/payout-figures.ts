@@ -1,0 +1,94 @@
+import { registeredBanks } from '../audit/judged/derive-settlement.ts'
+import type { Bank } from '../client/client.ts'
+import type { StoreDeps, TableDeps } from '../deps.ts'
+import { getBalance } from '../ledger/ledger-store.ts'
+import {
+  type ApprovedFigures,
+  requireApproval,
+  type UsedApproval,
+} from '../operator/approval-store.ts'
+import { readAuditRecords } from '../operator/audit-record-store.ts'
+import type { Settlement } from '../settlement/settlement.ts'
+import { paidSettlements } from '../settlement/settlement-store.ts'
+import { countFindings } from './count-findings.ts'
+
+/** What a payout needs an approval for. Figures of zero are absent. */
+export type PayoutFigures = {
+  /** Positive nets that no settled row of the provider proves, in IDR. */
+  readonly unproven?: number
+  /** The account, if no payout to it stands and the client was not registered with it at first. */
+  readonly new_bank?: string
+  /** The client's debt apart from this settlement, in IDR. */
+  readonly owed?: number
+  /** The number of findings about its payments, open or explained by a person. */
+  readonly findings?: number
+}
+
+export async function payoutFigures(
+  deps: TableDeps,
+  settlement: Settlement,
+): Promise<PayoutFigures> {
+  const { clientId, unprovenMinor: unproven } = settlement
+  const [{ pendingMinor, availableMinor }, findings, newBank] = await Promise.all([
+    getBalance(deps, clientId),
+    countFindings(deps, settlement),
+    newBankOf(deps, settlement),
+  ])
+  const owed = -(pendingMinor + availableMinor)
+  return {
+    ...(unproven > 0 && { unproven }),
+    ...(newBank !== undefined && { new_bank: newBank }),
+    ...(owed > 0 && { owed }),
+    ...(findings > 0 && { findings }),
+  }
+}
+
+/** By the account, however old its registration is. */
+async function newBankOf(
+  deps: TableDeps,
+  { clientId, bank }: Settlement,
+): Promise<string | undefined> {
+  if (!bank?.isChange) return undefined
+  const account = accountOf(bank)
+  for await (const paid of paidSettlements(deps, clientId)) {
+    const stands = paid.some(
+      ({ bank: paidTo, returnedAt }) =>
+        returnedAt === undefined && paidTo !== undefined && accountOf(paidTo) === account,
+    )
+    if (stands) return undefined
+  }
+  const { records } = await readAuditRecords(deps, clientId)
+  const isFirst = registeredBanks(records).some(
+    ({ bank: known }) => known && !known.isChange && accountOf(known) === account,
+  )
+  return isFirst ? undefined : account
+}
+
+function accountOf({ bankName, bankAccountNo }: Pick<Bank, 'bankName' | 'bankAccountNo'>): string {
+  return `${bankName.toUpperCase()} ${bankAccountNo}`
+}
+
+/**
+ * The approval of a payout's figures, each of which is at most what it names. Undefined without
+ * figures. Throws 422 with the figures and the approver's command.
+ */
+export async function requirePayoutApproval(
+  deps: StoreDeps,
+  { settlementId }: Settlement,
+  figures: PayoutFigures,
+): Promise<UsedApproval | undefined> {
+  if (Object.keys(figures).length === 0) return undefined
+  const payload = { settlement_id: settlementId, ...figures }
+  return requireApproval(deps, { action: 'mark-settlement-paid', payload }, (approved) =>
+    isCovered(figures, approved),
+  )
+}
+
+export function isCovered(figures: PayoutFigures, approved: ApprovedFigures): boolean {
+  return Object.entries(figures).every(([name, figure]) => {
+    const limit = approved[name]
+    return typeof figure === 'number' && typeof limit === 'number'
+      ? figure <= limit
+      : figure === limit
+  })
+}
