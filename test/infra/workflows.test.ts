@@ -140,7 +140,9 @@ it('no job with an identity installs anything: it runs the files of a job withou
   expect(withIdentity).toHaveLength(2)
   for (const { steps = [] } of withIdentity) {
     const text = JSON.stringify(steps)
-    expect(text).not.toMatch(/npm (ci|i|install|rebuild|exec)\b|npx|\.ci\/install|checkout|setup-node/)
+    expect(text).not.toMatch(
+      /npm (ci|i|install|rebuild|exec)\b|npx|\.ci\/install|checkout|setup-node/,
+    )
     expect(steps[0]?.uses).toMatch(/^actions\/download-artifact@/)
     expect(steps[1]?.run).toContain('echo "$SHA256  release.tar.gz" | sha256sum --check')
     expect(steps.findIndex(({ uses }) => uses?.startsWith('aws-actions/'))).toBe(2)
@@ -164,7 +166,8 @@ it('docs/operations.md lets the pipeline’s role trust only one stage’s envir
   )
   const StringEquals = {
     'token.actions.githubusercontent.com:aud': 'sts.amazonaws.com',
-    'token.actions.githubusercontent.com:sub': 'repo:OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID:environment:prod',
+    'token.actions.githubusercontent.com:sub':
+      'repo:OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID:environment:prod',
   }
 
   expect(trust.Statement).toMatchObject([{ Condition: { StringEquals } }])

@@ -59,7 +59,7 @@ export type DataDirectory = Awaited<ReturnType<typeof openDataDirectory>>
 function claimDirectory(path: string, tablePath: string, gatewayProcess: string) {
   try {
     makeDirectory(tablePath)
-    // The directory may be older than this rule. DynamoDB Local writes files that everyone may read.
+    // The directory may be older than this rule. Everyone may read DynamoDB Local's own files.
     for (const directory of [path, tablePath]) chmodSync(directory, OWNER_ALONE)
     return claimForThisProcess(gatewayProcess)
   } catch (error) {

@@ -64,7 +64,9 @@ describe('the doctor', () => {
     )
     expect(inputs.flatMap((input) => lambdaEvent(input)['asks'])).toStrictEqual(
       MANIFEST.flatMap((spec) =>
-        spec.trigger.kind === 'operator' ? [{ target: `${functionName('prod', spec)}:$LATEST` }] : [],
+        spec.trigger.kind === 'operator'
+          ? [{ target: `${functionName('prod', spec)}:$LATEST` }]
+          : [],
       ),
     )
   })
