@@ -10,6 +10,7 @@ import {
 import {
   ADJUSTING,
   ALL_CLIENTS,
+  APPROVED,
   AUDITING,
   BALANCE,
   BULK_REDELIVERING,
@@ -23,19 +24,21 @@ import {
   PAYOUT_LISTS,
   RECORDING,
   RECOUNTING,
+  REFUNDING,
   SETTLING,
   TIMELINE,
 } from './table-access.ts'
 
-const [look, support, finance, admin] = [
+const [look, support, finance, approve, admin] = [
   actionOf('look'),
   actionOf('support'),
   actionOf('finance'),
+  actionOf('approve'),
   actionOf('admin'),
 ]
 
 export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
-  admin('create-client', allAccess(RECORDING, { PutItem: ['CLIENT', 'LEDGER'] })),
+  admin('create-client', allAccess(RECORDING, { PutItem: ['CLIENT', 'LEDGER', 'VERDICT'] })),
   admin('update-client', allAccess(changeOf('CLIENT'), BALANCE), { alerts: true }),
   look('get-client', { GetItem: ['CLIENT'] }),
   look('list-clients', listOf('CLIENT', 'by-owner')),
@@ -101,33 +104,52 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   }),
   finance('trigger-settlement', allAccess(SETTLING, { Query: ['LEDGER'] }), {
     ...ASKS_PROVIDER,
-    sends: ['settlements'],
+    sends: ['settlements', 'audits'],
     timeoutSeconds: 300,
   }),
   look('list-settlements', PAYOUT_LISTS, { timeoutSeconds: 300 }),
   finance('mark-settlement-paid', PAYING_OUT, { timeoutSeconds: 300 }),
   finance(
     'accept-difference',
-    allAccess(RECORDING, { GetItem: ['CLIENT', 'VERDICT'], Query: ['AUDIT'] }),
+    allAccess(RECORDING, APPROVED, { GetItem: ['CLIENT', 'VERDICT'], Query: ['AUDIT'] }),
   ),
+  approve('approve', allAccess(RECORDING, { PutItem: ['APPROVAL'] })),
   finance('mark-settlement-failed', changeOf('SETTLEMENT')),
   finance(
     'recredit-settlement',
-    allAccess(changeOf('SETTLEMENT'), {
+    allAccess(changeOf('SETTLEMENT'), APPROVED, {
       GetItem: ['LEDGER'],
       PutItem: ['JOURNAL'],
       UpdateItem: ['LEDGER'],
     }),
   ),
+  finance(
+    'return-payout',
+    allAccess(changeOf('SETTLEMENT'), APPROVED, {
+      GetItem: ['LEDGER'],
+      PutItem: ['JOURNAL'],
+      UpdateItem: ['LEDGER'],
+    }),
+  ),
+  finance('refund-payment', REFUNDING, { sends: BOTH_LANES, alerts: true }),
+  finance(
+    'adjust-house',
+    allAccess(RECORDING, APPROVED, {
+      GetItem: ['ADJUSTMENT'],
+      PutItem: ['ADJUSTMENT', 'JOURNAL'],
+      UpdateItem: ['HOUSE'],
+    }),
+  ),
   look('get-settlement-statement', allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })),
   finance('adjust-ledger', ADJUSTING),
-  finance('audit-ledger', AUDITING, { timeoutSeconds: 300, alerts: true }),
+  finance('audit-ledger', AUDITING, { timeoutSeconds: 300, alerts: true, sends: ['audits'] }),
   finance('recount-ledger', RECOUNTING, { secrets: ['read-provider'], timeoutSeconds: 300 }),
   look(
     'get-books',
-    allAccess(ALL_CLIENTS, JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), {
-      GetItem: ['CLIENT', 'LEDGER'],
-      Query: ['HOUSE'],
+    allAccess(ALL_CLIENTS, JOURNAL_READ, listOf('SETTLEMENT', 'by-owner', 'by-status'), {
+      GetItem: ['CLIENT', 'VERDICT'],
+      BatchGetItem: ['SUSPENSE'],
+      Query: ['AUDIT', 'HOUSE', 'LEDGER'],
     }),
     { secrets: ['read-provider'], timeoutSeconds: 300, memoryMb: 1_769 },
   ),
@@ -141,7 +163,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   finance(
     'resolve-suspense',
-    allAccess(changeOf('SUSPENSE'), { PutItem: ['JOURNAL'], UpdateItem: ['HOUSE'] }),
+    allAccess(changeOf('SUSPENSE'), APPROVED, { PutItem: ['JOURNAL'], UpdateItem: ['HOUSE'] }),
   ),
 ]
 

@@ -17,6 +17,7 @@ import {
   NEWS_OF_VISIBLE_PAYMENT,
   OWN_DELIVERIES,
   OWN_DELIVERY,
+  PAUSES,
   PAYMENT_SEARCH,
   PUSHING,
   ROUNDS,
@@ -27,7 +28,7 @@ const [get, post] = [routeOf('GET'), routeOf('POST')]
 const LOOKUP = { lookup: true, reservedConcurrency: 5 } as const
 
 export const API_FUNCTIONS: readonly FunctionSpec[] = [
-  post('/v1/payments', 'create-payment', allAccess(NEWS, PUSHING), {
+  post('/v1/payments', 'create-payment', allAccess(NEWS, PAUSES, PUSHING), {
     ...LOW_MEMORY,
     ...ASKS_PROVIDER,
     sends: BOTH_LANES,

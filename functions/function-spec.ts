@@ -38,13 +38,14 @@ export const DUTIES = {
   look: 'reads everything and changes nothing',
   support: 'asks the provider again, sends webhooks again',
   finance: 'money out, suspense, adjustments, audit',
+  approve: 'approves what another person with finance then does',
   admin: 'changes merchants, their API keys and their endpoints',
 } as const
 export type Duty = keyof typeof DUTIES
 
 /** The role that deploys may also start scheduled functions, but no operator action. */
 export type Role = Duty | 'deploy'
-export const ROLES: readonly Role[] = ['look', 'support', 'finance', 'admin', 'deploy']
+export const ROLES: readonly Role[] = ['look', 'support', 'finance', 'approve', 'admin', 'deploy']
 
 export type SecretAccess = 'read-provider' | 'read-callback-tokens'
 

@@ -26,6 +26,9 @@ export const PUSHING: TableAccess = {
 /** Appends an audit record to its subject's chain. No function may update or delete a record. */
 export const RECORDING: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
 
+/** Uses up an approval, in the action's own transaction. Only `approve` puts one. */
+export const APPROVED: TableAccess = { GetItem: ['APPROVAL'], UpdateItem: ['APPROVAL'] }
+
 /**
  * Posts a payment or moves its money: payment, shard, entries. No function may update or delete an
  * entry.
@@ -37,11 +40,23 @@ const POSTING: TableAccess = {
   ConditionCheckItem: ['LEDGER'],
 }
 
-export const ADJUSTING: TableAccess = allAccess(RECORDING, {
+export const ADJUSTING: TableAccess = allAccess(RECORDING, APPROVED, {
   GetItem: ['ADJUSTMENT', 'CLIENT', 'JOURNAL', 'LEDGER'],
   BatchGetItem: ['JOURNAL'],
+  Query: ['ADJUSTMENT', 'LEDGER'],
   PutItem: ['ADJUSTMENT', 'JOURNAL'],
   UpdateItem: ['HOUSE', 'LEDGER'],
+  ConditionCheckItem: ['JOURNAL'],
+})
+
+/** Moves a payment's money for an operator, and announces it. */
+export const REFUNDING: TableAccess = allAccess(RECORDING, APPROVED, POSTING, {
+  BatchGetItem: ['JOURNAL'],
+  GetItem: ['JOURNAL'],
+  QueryFields: ['ENDPOINTS'],
+  PutItem: ['DELIVERY', 'EVENT', 'JOURNAL'],
+  UpdateItem: ['HOUSE'],
+  ConditionCheckItem: ['JOURNAL'],
 })
 
 /** All clients, by the keys of their register. */
@@ -53,7 +68,7 @@ export const JOURNAL_READ: TableAccess = { Query: ['JOURNAL'] }
 export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
   GetItem: ['AUDIT', 'CLIENT'],
   BatchGetItem: ['SETTLEMENT'],
-  PutItem: ['AUDIT', 'SETTLEMENT', 'SUSPENSE', 'VERDICT'],
+  PutItem: ['AUDIT', 'SETTLEMENT', 'SUSPENSE'],
   indexes: ['by-open'],
 })
 
@@ -131,9 +146,10 @@ export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   GetItem: ['SUSPENSE', 'SYNC'],
-  BatchGetItem: ['JOURNAL', 'PAYMENT'],
+  BatchGetItem: ['JOURNAL', 'PAYMENT', 'SUSPENSE'],
   PutItem: ['SYNC'],
   UpdateItem: ['HOUSE', 'SYNC'],
+  ConditionCheckItem: ['JOURNAL'],
   indexes: ['by-due'],
 })
 
@@ -149,7 +165,7 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
 
 /** Of a payment whose id does not fit its client it looks for the client. */
 const SETTLEMENT_AUDIT: TableAccess = allAccess(ALL_CLIENTS, {
-  GetItem: ['AUDIT', 'CLIENT', 'VERDICT'],
+  GetItem: ['APPROVAL', 'AUDIT', 'CLIENT', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
   Query: ['ADJUSTMENT', 'AUDIT', 'JOURNAL', 'LEDGER'],
   indexes: ['by-owner'],
@@ -168,7 +184,7 @@ export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
   GetItem: ['NOTED'],
   BatchGetItem: ['APIKEY', 'SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
-  UpdateItem: ['VERDICT'],
+  UpdateItem: ['HOUSE'],
 })
 
 export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDING, {

@@ -11,6 +11,13 @@ type Row = readonly [functions: string, attributes: string]
  */
 const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   APIKEY: [['revoke-api-key', 'client_id revoked_at']],
+  APPROVAL: [
+    [
+      `accept-difference recredit-settlement return-payout refund-payment adjust-house
+        adjust-ledger resolve-suspense`,
+      'at until used_at',
+    ],
+  ],
   CLIENT: [
     [
       'update-client',
@@ -46,9 +53,12 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
     ['erase-customer', 'body'],
   ],
   HOUSE: [
+    ['audit-client audit-ledger', 'closed day type'],
     [
-      'sync-provider-transactions sync-slices adjust-ledger resolve-suspense',
-      'bank_minor count day house_minor provider_minor suspense_minor type',
+      `sync-provider-transactions sync-slices refund-payment adjust-house adjust-ledger
+        resolve-suspense`,
+      `bank_minor closed cost_minor count day other_minor provider_minor suspense_minor
+        transit_minor type`,
     ],
   ],
   LEDGER: [
@@ -68,9 +78,10 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
       `closed_until count_cancelled count_expired count_failed count_pending count_succeeded
         credited_at credited_minor written_off_minor`,
     ],
-    ['mark-settlement-paid', 'changed_at in_settlement_minor paid_out_minor'],
+    ['mark-settlement-paid', 'changed_at closed_until in_settlement_minor paid_out_minor'],
     ['recredit-settlement', 'available_minor changed_at closed_until in_settlement_minor'],
-    ['adjust-ledger', 'closed_until credited_at credited_minor written_off_minor'],
+    ['return-payout', 'closed_until credited_at credited_minor'],
+    ['refund-payment adjust-ledger', 'closed_until credited_at credited_minor written_off_minor'],
     [
       'recount-ledger',
       `available_minor changed_at closed_until count_cancelled count_expired count_failed
@@ -82,7 +93,7 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
     [
       `api-create-payment api-cancel-payment receive-provider-callback deliver-webhook
         check-due-payments settle-client sync-provider-transactions sync-slices
-        refresh-payment trigger-settlement recount-ledger`,
+        refresh-payment trigger-settlement refund-payment recount-ledger`,
       `amount_minor cause client_id created_at kind payment_id provider_payment_id
         suspense_id`,
     ],
@@ -113,18 +124,18 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
         remembered_provider_payment_ids slot status ttl work`,
     ],
     [
-      'settle-client trigger-settlement',
+      'settle-client trigger-settlement refund-payment',
       `erased_at fee_status final_fee is_void late_row_at money_version movements net_minor
         open_at posted_at provider_fee_minor provider_settled_at reversal status
-        taken_back_minor transaction_id transaction_minor voided_open`,
+        taken_back_minor transaction_contradicts transaction_id transaction_minor voided_open`,
     ],
     [
       'sync-provider-transactions sync-slices',
       `credited_provider_payment_id due_at ended_at ended_by erased_at expiry_started_at
         failure_reason fee_status final_fee id is_void late_row_at money_version movements
         net_minor open_at paid_at posted_at provider_fee_minor provider_settled_at
-        remembered_provider_payment_ids reversal slot status taken_back_minor transaction_id
-        transaction_minor ttl voided_open work`,
+        remembered_provider_payment_ids reversal slot status taken_back_minor
+        transaction_contradicts transaction_id transaction_minor ttl voided_open work`,
     ],
     ['erase-customer', 'attempt details erased_at lease_until money_version request status'],
     [
@@ -132,7 +143,8 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
       `credited_provider_payment_id due_at ended_at ended_by erased_at expiry_started_at
         failure_reason fee_status final_fee is_void late_row_at money_version movements
         net_minor open_at paid_at posted_at provider_fee_minor provider_settled_at reversal
-        slot status taken_back_minor transaction_id transaction_minor voided_open work`,
+        slot status taken_back_minor transaction_contradicts transaction_id transaction_minor
+        voided_open work`,
     ],
   ],
   QUOTA: [
@@ -159,6 +171,7 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
       'bank_reference digest due_at notes settled_at slot status work',
     ],
     ['recredit-settlement', 'digest recredited_at status'],
+    ['return-payout', 'returned_at status'],
     [
       'recount-ledger',
       `digest entry_count fee_minor gross_minor markup_minor net_minor payment_count
@@ -172,17 +185,17 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
       'due_at slot work',
     ],
     [
-      'settle-client trigger-settlement recount-ledger',
+      'settle-client trigger-settlement refund-payment recount-ledger',
       `amount_minor cause client_id created_at due_at entity id kind listed_at owner
         payment_id provider provider_payment_id resolution slot status suspense_id work`,
     ],
     [
       'sync-provider-transactions sync-slices',
       `amount_minor cause client_id created_at due_at entity id is_void kind listed_at owner
-        payment_id posted_minor provider provider_minor provider_payment_id refunded_minor
-        resolution slot status suspense_id work`,
+        payment_id provider provider_minor provider_payment_id refunded_minor resolution slot
+        status suspense_id work`,
     ],
-    ['resolve-suspense', 'is_void notes posted_minor refunded_minor resolution status'],
+    ['resolve-suspense', 'is_void notes provider_minor refunded_minor resolution status'],
   ],
   SYNC: [
     [
@@ -199,10 +212,6 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
     ],
     ['check-due-deliveries', 'due_at resends state status'],
     ['check-due-alerts', 'attempts due_at resends slot state status work'],
-  ],
-  VERDICT: [
-    ['audit-client', 'audited_at due_at progress seen slot state work'],
-    ['audit-ledger', 'due_at slot work'],
   ],
 }
 

@@ -59,6 +59,7 @@ export type Alert = {
     | 'client.access_changed'
     | 'client.bank_changed'
     | 'client.owes'
+    | 'balance.gap'
     | 'settlement.unpaid'
   readonly subject: string
   /** Names who is affected and which ids to check; no customer's data, no secrets. */

@@ -55,6 +55,8 @@ export const METRICS = {
   SyncLag: { unit: 'Milliseconds', dimensionSets: OVERALL },
   /** Runs that stopped early because of time, quota or a missing answer. */
   SyncsIncomplete: { unit: 'Count', dimensionSets: OVERALL },
+  /** By what was audited: `client`, or `gateway`. */
+  AuditsCompleted: { unit: 'Count', dimensionSets: [['audit_of']] },
   AuditImbalances: { unit: 'Count', dimensionSets: OVERALL },
   /** Queue messages that a worker could not finish; SQS delivers them again. */
   FailedMessages: { unit: 'Count', dimensionSets: [['function']] },
@@ -108,6 +110,7 @@ export const LOG_METRICS: Readonly<Partial<Record<LogCode, MetricValues>>> = {
   'settlement.recorded': { Settlements: 1, SettlementAmount: 'net_minor' },
   'sweep.completed': { SweepRuns: 1, SweptClients: 'clients' },
   'sync.completed': { SyncRuns: 1, SyncsIncomplete: 'incomplete', SyncLag: 'lag_ms' },
+  'audit.completed': { AuditsCompleted: 1 },
   'audit.imbalance': { AuditImbalances: 1 },
   'message.failed': { FailedMessages: 1 },
   'request.failed': { RequestFailures: 1 },

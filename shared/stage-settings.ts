@@ -10,8 +10,8 @@ export const HISTORY_STEPS = {
   pages: Number.POSITIVE_INFINITY,
   /** Entries in one block of a digest. This number must never change. */
   block: 1_000,
-  /** A settlement with more entries is audited in several runs. */
-  atOnce: 200_000,
+  /** A settlement with more entries is judged by audits alone, not again by its payout. */
+  atOnce: 20_000,
 }
 export type HistorySteps = Readonly<typeof HISTORY_STEPS>
 

@@ -52,3 +52,16 @@ export function hiddenCharactersIn(
 
 /** The maximum URL length that browsers and servers accept. */
 export const URL_LENGTH = maxCharacters(2_048)
+
+/** Trimmed, because a second use must be the same text. */
+export const BANK_REFERENCE = v.pipe(
+  v.string(),
+  v.trim(),
+  v.regex(/^[\x20-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters'),
+)
+
+/** A reference that makes an adjustment unique, or the id of a row of the provider. */
+export const REFERENCE = v.pipe(
+  v.string(),
+  v.regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces'),
+)

@@ -29,6 +29,11 @@ export function epochMs(time: Timestamp): number {
   return Date.parse(time)
 }
 
+/** Days since 1970. */
+export function dayNumber(time: Timestamp): number {
+  return Math.floor(epochMs(time) / DAY_MS)
+}
+
 export function addMs(time: Timestamp, ms: number): Timestamp {
   return timestampOf(epochMs(time) + ms)
 }

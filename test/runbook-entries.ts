@@ -5,10 +5,11 @@ import {
   thresholdOf,
 } from '../infra/stack/monitoring/alarms/alarm-spec.ts'
 import { alarmTable } from '../infra/stack/monitoring/alarms/alarm-table.ts'
+import { frontAlarms, type WatchedFront } from '../infra/stack/monitoring/alarms/front-alarms.ts'
 import type { Watched } from '../infra/stack/monitoring/watched-stack.ts'
 
-export function runbookEntries(watched: Watched, runbook: string): string {
-  return alarmTable(watched)
+export function runbookEntries(watched: Watched, front: WatchedFront, runbook: string): string {
+  return [...alarmTable(watched), ...frontAlarms(front)]
     .map(({ heading, alarms }) => {
       const entries = Map.groupBy(alarms, headingOf)
       return [

@@ -2,11 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readOptions, runCommand } from '../infra/local/terminal/command-line.ts'
 import { withWritten } from '../infra/local/terminal/with-written.ts'
+import { deployedStage } from '../infra/stack/stage.ts'
 import { dependencyPicture } from './dependency-picture.ts'
 import { registryTable } from './registry-table.ts'
 import { runbookEntries } from './runbook-entries.ts'
 import { PROJECT_ROOT, projectText, sourcesIn } from './support/source-file.ts'
-import { watchedIn } from './support/stack-template.ts'
+import { watchedFrontIn, watchedIn } from './support/stack-template.ts'
 
 const RUNBOOK = 'docs/runbook.md'
 
@@ -21,7 +22,12 @@ const PARTS = {
       'Prints the entries of the runbook: when each alarm goes off, by the table that makes it, ' +
       'above what a person wrote.',
     document: RUNBOOK,
-    compute: () => runbookEntries(watchedIn('prod'), projectText(RUNBOOK)),
+    compute: () =>
+      runbookEntries(
+        watchedIn('prod'),
+        watchedFrontIn(deployedStage('prod')),
+        projectText(RUNBOOK),
+      ),
   },
   registry: {
     does: 'Prints what determines each stored attribute, and what no audit can see.',

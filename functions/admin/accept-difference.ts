@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { acceptDifference } from '../../shared/audit/accept-difference.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
-import { acceptDifference } from '../../shared/verdict/accept-difference.ts'
 import { DifferenceSchema } from '../../shared/verdict/difference.ts'
 
 const summary =

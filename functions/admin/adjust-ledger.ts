@@ -3,6 +3,7 @@ import { minor } from '../../shared/money.ts'
 import { adjustLedger, toAdjustmentDto } from '../../shared/posting/adjust-ledger.ts'
 import { ADJUSTMENT_KINDS } from '../../shared/posting/adjustment-store.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+import { REFERENCE } from '../../shared/text-field.ts'
 
 const summary =
   "Adjusts a merchant's balance by one entry: money it paid back by bank (recovered), a " +
@@ -10,11 +11,6 @@ const summary =
   'shows it as a line.'
 
 const MAX_MINOR = 1_000_000_000_000
-
-const ascii = v.pipe(
-  v.string(),
-  v.regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces'),
-)
 
 const input = v.strictObject({
   operator: OPERATOR,
@@ -27,8 +23,8 @@ const input = v.strictObject({
     v.maxValue(MAX_MINOR, `at most ${MAX_MINOR} either way`),
     v.transform(minor),
   ),
-  reference: ascii,
-  provider_transaction_id: v.optional(ascii),
+  reference: REFERENCE,
+  provider_transaction_id: v.optional(REFERENCE),
   notes: v.optional(NOTES),
 })
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { auditLedger } from '../../shared/audit/audit-client.ts'
 import { auditGateway } from '../../shared/audit/audit-gateway.ts'
-import { auditLedger } from '../../shared/audit/run-audits.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =

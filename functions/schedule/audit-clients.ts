@@ -1,4 +1,4 @@
-import { startAudits } from '../../shared/audit/run-audits.ts'
+import { startAudits } from '../../shared/audit/audit-client.ts'
 import { scheduleHandler } from '../../shared/runtime/worker-handlers.ts'
 import { alertUnpaidSettlements } from '../../shared/settlement/sweep-settlements.ts'
 

@@ -35,7 +35,8 @@ export class GatewayStack extends StageStack {
     const proof = new ReleaseProof(this, 'Release', { stage, functions })
 
     const httpApi = new GatewayHttpApi(this, 'HttpApi', { stage, functions })
-    if (stage.domain) new ApiDomain(this, 'Domain', { stage, domain: stage.domain, httpApi })
+    const domain =
+      stage.domain && new ApiDomain(this, 'Domain', { stage, domain: stage.domain, httpApi })
     if (stage.deployment === 'canary')
       new CanaryDeployments(this, 'Canary', { stage, functions, api: httpApi.api })
     const triggers = { stage, queues, functions }
@@ -44,7 +45,7 @@ export class GatewayStack extends StageStack {
       new Schedules(this, 'Schedules', triggers),
     )
 
-    this.watched = watchedStack(stage, httpApi.api.apiId)
+    this.watched = watchedStack(stage, httpApi.api.apiId, domain?.certificateArn)
     const value = stage.domain ? `https://${stage.domain.name}` : httpApi.api.apiEndpoint
     new CfnOutput(this, 'ApiUrl', {
       value,

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
+import { closeHouseDays } from '../journal/house-store.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { alertDifferences, recordFindings } from '../verdict/client-verdict-store.ts'
 import {
@@ -9,39 +10,31 @@ import {
   type Difference,
   type HouseDifference,
 } from '../verdict/difference.ts'
-import { REGISTER, SUSPENSE } from './audit-parts.ts'
+import { REGISTER, SUSPENSE } from './history.ts'
 import { auditHouse } from './judged/audit-house.ts'
 import { auditRegister } from './judged/audit-registers.ts'
 
 /**
  * Audits the house journal, all suspense and the register of clients, daily or for an operator.
  * Differences of one client stand on that client. The others stand on the gateway, and refuse no
- * payout.
+ * payout. First it closes the days of the house journal that are over.
  */
 export async function auditGateway(deps: Pick<Deps, 'table' | 'alerts' | 'sleep' | 'now' | 'log'>) {
-  const parts = [
-    [SUSPENSE, await confirmedDifferences(deps, () => auditHouse(deps))],
-    [REGISTER, await confirmedDifferences(deps, () => auditRegister(deps))],
-  ] as const
-  const open: Difference[] = []
-  for (const [part, { differences, isInconclusive }] of parts) {
-    if (isInconclusive) continue
-    const byOwner = Map.groupBy(differences, ownerOf)
-    for (const owner of new Set([GATEWAY_OWNER, ...byOwner.keys()])) {
-      const found = (byOwner.get(owner) ?? []).map(withoutClient)
-      const standing = await recordFindings(deps, owner, new Map([[part, found]]), undefined)
-      open.push(...standing.filter((one) => one.part === part))
-    }
+  await closeHouseDays(deps)
+  const figuresAt = deps.now()
+  const house = await confirmedDifferences(deps, () => auditHouse(deps))
+  const register = await confirmedDifferences(deps, () => auditRegister(deps))
+  const [ofHouse, ofRegister] = [house, register].map((all) => Map.groupBy(all, ownerOf))
+  for (const owner of new Set([...house, ...register].map(ownerOf)).add(GATEWAY_OWNER)) {
+    const findings = new Map([
+      [SUSPENSE, (ofHouse?.get(owner) ?? []).map(withoutClient)],
+      [REGISTER, (ofRegister?.get(owner) ?? []).map(withoutClient)],
+    ])
+    const changed = owner === GATEWAY_OWNER ? { figuresAt } : {}
+    await alertDifferences(deps, owner, await recordFindings(deps, owner, findings, changed))
   }
-  deps.log.info('audit.completed', {
-    client_id: GATEWAY_OWNER,
-    balanced: String(open.length === 0),
-  })
-  await alertDifferences(deps, GATEWAY_OWNER, open)
-  return auditAnswer(
-    parts.flatMap(([, { differences }]) => differences.map(withoutClient)),
-    parts.some(([, { isInconclusive }]) => isInconclusive),
-  )
+  deps.log.info('audit.completed', { client_id: GATEWAY_OWNER, audit_of: 'gateway' })
+  return auditAnswer([...house, ...register].map(withoutClient), false)
 }
 
 function ownerOf({ clientId }: HouseDifference): string {

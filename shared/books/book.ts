@@ -1,23 +1,69 @@
-import {
-  ENTRY_TYPES,
-  type Entry,
-  type EntryType,
-  type Figures,
-  type Legs,
-} from '../journal/entry.ts'
-import { HOUSE_ENTRY_TYPES, type HouseEntryType } from '../journal/house-store.ts'
+import { type EntryType, excessOf, type Figures, type Legs } from '../journal/entry.ts'
+import type { HouseEntryType } from '../journal/house-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import { PAYMENT_METHODS, type PaymentMethod } from '../payment-status.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
 import { type BookPeriod, isInPeriod } from './book-period.ts'
 
-/** A re-credit repeats other entries, so it is in no figure of the books. */
+/** A re-credit moves money between settlements, so it is in no figure of the books. */
 const RECREDIT: EntryType = 'recredit'
 
-const LOSS_TYPES = new Set<string>([
-  ...ENTRY_TYPES.filter((type) => type !== RECREDIT),
-  ...HOUSE_ENTRY_TYPES,
-])
+/** The flow of payouts, which are settlements and no entries. */
+const PAYOUT = 'payout'
+
+type FlowType = EntryType | HouseEntryType | typeof PAYOUT
+
+/** The types of entries that the table of design section 12 gives a leg of each account. */
+const FLOWS = {
+  at_provider: [
+    ...['payment', 'late_row', 'refund', 'chargeback', 'dispute_won', 'reversal', 'correction'],
+    ...['suspense', 'suspense_refunded', 'unmatched', 'topup', 'withdrawal'],
+  ],
+  at_bank: [
+    ...['refund', 'recovered', 'returned', 'suspense_resolved', 'topup', 'withdrawal'],
+    ...['correction', 'reversal', 'adjustment', PAYOUT],
+  ],
+  transit: ['payment', 'late_row', 'reversal', 'adjustment'],
+  in_suspense: ['suspense', 'suspense_refunded', 'suspense_resolved', 'reversal'],
+  cost: [
+    ...['payment', 'late_row', 'refund', 'chargeback', 'dispute_won', 'reversal', 'written_off'],
+    ...['suspense', 'suspense_refunded', 'topup', 'withdrawal', 'correction', 'adjustment'],
+  ],
+  other: [
+    ...['payment', 'late_row', 'refund', 'chargeback', 'dispute_won', 'reversal', 'correction'],
+    ...['suspense_refunded', 'suspense_resolved', 'unmatched', 'topup', 'withdrawal'],
+    'adjustment',
+  ],
+} as const satisfies Record<string, readonly FlowType[]>
+
+type Account = keyof typeof FLOWS | 'clients' | 'markup'
+
+const SIDE_OF = {
+  clients: 'netMinor',
+  markup: 'markupMinor',
+  at_provider: 'providerMinor',
+  at_bank: 'bankMinor',
+  transit: 'transitMinor',
+  in_suspense: 'suspenseMinor',
+  cost: 'costMinor',
+  other: 'otherMinor',
+} as const satisfies Record<Account, keyof BookLine>
+
+const ACCOUNTS = Object.keys(SIDE_OF) as readonly Account[]
+
+/** What changes what is owed to clients, with its sign; the name is that of the flow. */
+const CLIENT_FLOWS = {
+  ...Object.fromEntries(PAYMENT_METHODS.map((method) => [`taken_in.${method}`, 1] as const)),
+  fees: -1,
+  markup: -1,
+  taken_back: -1,
+  given_back: 1,
+  recovered: 1,
+  returned: 1,
+  written_off: 1,
+  correction: 1,
+  paid_out: -1,
+} as const satisfies Record<string, 1 | -1>
 
 /** The figures in the order in which they are shown, each with its source. */
 export const FIGURES: Readonly<Record<string, string>> = {
@@ -31,20 +77,28 @@ export const FIGURES: Readonly<Record<string, string>> = {
   markup: 'the markup of all entries',
   taken_back: 'gross of refunds, chargebacks and reversals, less voided ones',
   given_back: 'gross of won disputes',
+  recovered: 'what clients paid back to our bank',
+  returned: 'payouts that came back',
+  written_off: 'debts of clients that were given up, less what came back of them',
+  correction: 'corrections by operators',
   paid_out: 'net of the paid settlements, by settled_at',
   ...Object.fromEntries(
-    [...LOSS_TYPES].map((type) => [
-      `loss.${type}`,
-      `markup less the house's side of the ${type} entries`,
+    Object.entries(FLOWS).flatMap(([account, types]) =>
+      types.map((type) => [
+        `${account}.${type}`,
+        type === PAYOUT ? 'the paid settlements' : `the ${account} side of the ${type} entries`,
+      ]),
+    ),
+  ),
+  ...Object.fromEntries(
+    ACCOUNTS.flatMap((account) => [
+      [`opening.${account}`, `${account} before the first day`],
+      [closingName(account), `${account} at the end of the last day`],
     ]),
   ),
   owed_to_clients: 'nets less payouts of the clients above zero, at the end of the period',
   owed_by_clients: 'nets less payouts of the clients below zero, at the end of the period',
-  in_suspense: 'suspense side of the house journal, at the end of the period',
-  at_provider: 'provider side of all entries, at the end of the period',
-  at_bank: 'bank side of all entries less payouts, at the end of the period',
-  clients: 'nets of all entries less payouts, at the end of the period',
-  house: "the house's side of all entries, at the end of the period",
+  open: 'nets of the payments that are credited and not posted yet, now',
 }
 
 /** Figures by their names (design section 12); a figure of zero may be absent. */
@@ -52,6 +106,11 @@ export type Book = Readonly<Record<string, Minor>>
 
 export function figureOf(book: Book, name: string): Minor {
   return book[name] ?? ZERO
+}
+
+/** `markup` alone is what the period brought. */
+function closingName(account: Account): string {
+  return account === 'markup' ? 'closing.markup' : account
 }
 
 /** Debts stay apart: one client's debt pays no other client. */
@@ -63,7 +122,7 @@ export function addBooks(...books: readonly Book[]): Book {
 }
 
 /** Sums of entries of one type and day, of clients or of the house. */
-export type BookLine = Readonly<Partial<Figures> & Legs & Pick<Entry, 'houseMinor'>> & {
+export type BookLine = Readonly<Partial<Figures> & Legs> & {
   readonly type: EntryType | HouseEntryType
   readonly method?: PaymentMethod | undefined
   readonly day: string
@@ -71,8 +130,8 @@ export type BookLine = Readonly<Partial<Figures> & Legs & Pick<Entry, 'houseMino
 }
 
 /**
- * The book of the lines of a period, with the balances at its end. Later lines and re-credits count
- * nowhere.
+ * The book of the lines of a period: balances at its beginning and end, and what changed them.
+ * Later lines and re-credits count nowhere.
  */
 export function bookOfLines(lines: readonly BookLine[], period: BookPeriod): Book {
   return addBooks(
@@ -83,40 +142,54 @@ export function bookOfLines(lines: readonly BookLine[], period: BookPeriod): Boo
 }
 
 const TAKEN_BACK: ReadonlySet<string> = new Set<EntryType>(['refund', 'chargeback', 'reversal'])
+const ADJUSTED: ReadonlySet<string> = new Set<EntryType>([
+  ...(['recovered', 'returned', 'written_off', 'correction'] as const),
+])
 
-/** House = markup - losses, so the losses of all types explain the house. */
 function bookOfLine(line: BookLine, period: BookPeriod): Book {
-  const { type, method, day, providerMinor, bankMinor, suspenseMinor, houseMinor } = line
-  const { grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO, netMinor = ZERO } = line
+  const { type, method, day } = line
+  const { grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO } = line
+  const balances = ACCOUNTS.map((account) => [account, line[SIDE_OF[account]] ?? ZERO] as const)
+  if (!isInPeriod(period, day)) return balancesOf(balances, day < period.from)
+  const flows = balances.map(([account, amount]) => [`${account}.${type}`, amount] as const)
   return {
-    at_provider: providerMinor,
-    at_bank: bankMinor,
-    clients: netMinor,
-    in_suspense: suspenseMinor,
-    house: houseMinor,
-    ...(isInPeriod(period, day) && {
-      fees: feeMinor,
-      markup: markupMinor,
-      [`loss.${type}`]: less(markupMinor, houseMinor),
-      ...(type === 'payment' && method && { [`taken_in.${method}`]: grossMinor }),
-      ...(TAKEN_BACK.has(type) && { taken_back: less(ZERO, grossMinor) }),
-      ...(type === 'dispute_won' && { given_back: grossMinor }),
-    }),
+    ...balancesOf(balances, false),
+    ...Object.fromEntries(flows.filter(([name, amount]) => amount !== 0 && isTyped(name))),
+    fees: feeMinor,
+    markup: markupMinor,
+    ...(type === 'payment' && method && { [`taken_in.${method}`]: grossMinor }),
+    ...(TAKEN_BACK.has(type) && { taken_back: less(ZERO, grossMinor) }),
+    ...(type === 'dispute_won' && { given_back: grossMinor }),
+    ...(ADJUSTED.has(type) && { [type]: grossMinor }),
   }
+}
+
+function isTyped(name: string): boolean {
+  return !name.startsWith('clients.') && !name.startsWith('markup.')
+}
+
+function balancesOf(
+  balances: readonly (readonly [account: Account, amount: Minor])[],
+  isBefore: boolean,
+): Book {
+  return Object.fromEntries(
+    balances.flatMap(([account, amount]) => [
+      [closingName(account), amount],
+      ...(isBefore ? ([[`opening.${account}`, amount]] as const) : []),
+    ]),
+  )
 }
 
 /** A payout lowers our bank account and our debt to a client. `day`: when it was marked paid. */
 export function bookOfPayout(
-  { day, netMinor }: { day: string; netMinor: Minor },
+  { day, netMinor }: { readonly day: string; readonly netMinor: Minor },
   period: BookPeriod,
 ): Book {
   if (day > period.to) return {}
   const change = less(ZERO, netMinor)
-  return {
-    at_bank: change,
-    clients: change,
-    ...(isInPeriod(period, day) && { paid_out: netMinor }),
-  }
+  const balances = (['at_bank', 'clients'] as const).map((account) => [account, change] as const)
+  if (!isInPeriod(period, day)) return balancesOf(balances, true)
+  return { ...balancesOf(balances, false), paid_out: netMinor, [`at_bank.${PAYOUT}`]: change }
 }
 
 /** One client's whole book, with what the client is owed or owes. */
@@ -128,14 +201,45 @@ export function withDebts(book: Book): Book {
   }
 }
 
+/** The trial balance, and each account's opening, flows and closing. */
+export function problemsIn(book: Book): readonly Difference[] {
+  const sumOf = (...names: readonly string[]) =>
+    names.reduce((sum, name) => plus(sum, figureOf(book, name)), ZERO)
+  const claims = sumOf('clients', 'in_suspense', 'closing.markup', 'cost', 'other')
+  const flowsOf = (account: Account) => {
+    if (account === 'markup') return figureOf(book, 'markup')
+    if (account === 'clients')
+      return Object.entries(CLIENT_FLOWS).reduce(
+        (sum, [name, sign]) => (sign < 0 ? less : plus)(sum, figureOf(book, name)),
+        ZERO,
+      )
+    return sumOf(...FLOWS[account].map((type) => `${account}.${type}`))
+  }
+  return [
+    ...compare(
+      'trial balance',
+      'provider + bank + transit',
+      claims,
+      sumOf('at_provider', 'at_bank', 'transit'),
+    ),
+    ...ACCOUNTS.flatMap((account) =>
+      compare(
+        'flows',
+        account,
+        plus(figureOf(book, `opening.${account}`), flowsOf(account)),
+        figureOf(book, closingName(account)),
+      ),
+    ),
+  ]
+}
+
 /**
- * Provider + bank = client + suspense + house, and net = gross - fee - markup; one difference at
- * most.
+ * Provider + bank + transit = net + suspense + markup + cost + other, and net = gross - fee -
+ * markup; one difference at most. What a re-credit carries has no other side.
  */
 export function unequalSides(line: BookLine, what: string, id: string): readonly Difference[] {
   const { grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO, netMinor = ZERO } = line
-  const sides = plus(plus(netMinor, line.suspenseMinor), line.houseMinor)
-  const unequal = compare(what, id, plus(line.providerMinor, line.bankMinor), sides)
+  const unequal = line.type === RECREDIT ? [] : compare(what, id, 0, excessOf(line))
   return unequal.length > 0
     ? unequal
     : compare(what, id, less(less(grossMinor, feeMinor), markupMinor), netMinor)

@@ -1,22 +1,23 @@
 import * as v from 'valibot'
-import { storedSettlements } from '../audit/judged/client-books.ts'
+import { readableLedger, storedSettlements } from '../audit/judged/client-books.ts'
 import { mapInChunks } from '../chunks.ts'
 import { walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
-import { addTotals, bookDay, endOfBookDay, totalsOf } from '../journal/day-totals.ts'
+import { addTotals, bookDay, totalsOf } from '../journal/day-totals.ts'
 import { CLIENT_SIDES } from '../journal/entry.ts'
 import { houseTotals } from '../journal/house-store.ts'
 import { entryPages } from '../journal/read-entries.ts'
-import { findWindow } from '../ledger/window-store.ts'
-import { MinorSchema, plus, ZERO } from '../money.ts'
+import { creditedOf } from '../ledger/ledger-store.ts'
+import { MinorSchema, minor, plus, ZERO } from '../money.ts'
 import { encodeCursor, readCursor } from '../page.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { csv } from '../settlement/statement/csv.ts'
 import { sweptSpan } from '../settlement/statement/settlement-entries.ts'
 import { attributeName } from '../table/attributes.ts'
-import { addMs, DAY_MS, earlier, later, type Timestamp } from '../time.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
+import { addMs, DAY_MS, later, type Timestamp } from '../time.ts'
 import { compare, type Difference, DifferenceSchema } from '../verdict/difference.ts'
 import {
   addBooks,
@@ -26,10 +27,12 @@ import {
   bookOfPayout,
   FIGURES,
   figureOf,
+  problemsIn,
   unequalSides,
   withDebts,
 } from './book.ts'
 import { type BookPeriod, bookPeriod, type PeriodInput, WALK_FIELDS } from './book-period.ts'
+import { contradictions, controlDifferences } from './book-witnesses.ts'
 
 type BooksDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs' | 'provider'>
 
@@ -49,7 +52,7 @@ export async function getBooks(deps: BooksDeps, input: BooksInput): Promise<obje
   if (input.clientId === undefined) return booksOfAll(deps, input)
   const { clientId } = await requireClient(deps, input.clientId)
   const period = bookPeriod(deps, input)
-  const checked = await readClientBook(deps, clientId, period)
+  const checked = await witnessedBook(deps, clientId, period, await contradictions(deps))
   if (input.format === 'json') return toBooksDto(period, checked)
   return { csv: csv(COLUMNS, [lineOf(clientId, checked)]) }
 }
@@ -74,10 +77,11 @@ async function booksOfAll(deps: BooksDeps, input: BooksInput): Promise<object> {
   const progress = readCursor(Progress, input.cursor)
   const period = progress?.period ?? bookPeriod(deps, input)
   const lines: ReturnType<typeof lineOf>[] = []
+  const contradicted = await contradictions(deps)
   let sum: CheckedBook = progress ?? EMPTY_BOOK
   const read = async (clientIds: readonly ClientId[]) => {
     const books = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) =>
-      readClientBook(deps, clientId, period),
+      witnessedBook(deps, clientId, period, contradicted),
     )
     lines.push(...books.map((checked, at) => lineOf(clientIds[at] ?? '', checked)))
     sum = joinBooks(sum, ...books)
@@ -96,7 +100,13 @@ async function booksOfAll(deps: BooksDeps, input: BooksInput): Promise<object> {
   }
   // Money without a client: the totals that the house journal keeps by day.
   const totals = await houseTotals(deps, { fromDay: '0', untilDay: period.to })
-  const house = checkLines(totals, period, { what: 'house.totals', id: 'house' })
+  const house = joinBooks(checkLines(totals, period, { what: 'house.totals', id: 'house' }), {
+    book: {},
+    differences: [
+      ...(await controlDifferences(deps, GATEWAY_OWNER)),
+      ...(contradicted.get(GATEWAY_OWNER) ?? []),
+    ],
+  })
   if (isCsv)
     return { csv: csv(COLUMNS, [...lines, lineOf('house', house)], progress !== undefined) }
   return {
@@ -113,15 +123,22 @@ function lineOf(owner: string, checked: CheckedBook) {
   }
 }
 
-/** The trial balance of a book, and what its sources disagree on. */
+/** What does not add up in a book, and what its sources disagree on. */
 function problemsOf({ book, differences }: CheckedBook): readonly Difference[] {
-  const sumOf = (...names: readonly string[]) =>
-    names.reduce((sum, name) => plus(sum, figureOf(book, name)), ZERO)
-  const claims = sumOf('clients', 'in_suspense', 'house')
-  return [
-    ...compare('trial balance', 'provider + bank', claims, sumOf('at_provider', 'at_bank')),
-    ...differences,
-  ]
+  return [...problemsIn(book), ...differences]
+}
+
+/** A book is balanced only while its accounts are as their controls, and its rows as they say. */
+async function witnessedBook(
+  deps: BooksDeps,
+  clientId: ClientId,
+  period: BookPeriod,
+  contradicted: Awaited<ReturnType<typeof contradictions>>,
+): Promise<CheckedBook> {
+  const { book, differences } = await readClientBook(deps, clientId, period)
+  const controls = await controlDifferences(deps, clientId)
+  const rows = contradicted.get(clientId) ?? []
+  return joinBooks({ book, differences }, { book: {}, differences: [...controls, ...rows] })
 }
 
 /** An entry is eligible at most a day after it was posted, on any clock. */
@@ -135,27 +152,33 @@ export async function readClientBook(
   clientId: ClientId,
   period: BookPeriod,
 ): Promise<CheckedBook> {
-  const window = await findWindow(deps, clientId)
-  if (window === undefined)
-    return { book: {}, differences: compare('window', clientId, 'readable', 'unreadable') }
-  const { settledUntil, lastSettlementId } = window
+  const ledger = await readableLedger(deps, clientId)
+  if (ledger === undefined)
+    return { book: {}, differences: compare('ledger', clientId, 'readable', 'unreadable') }
+  const { settledUntil, lastSettlementId } = ledger.window
   let sum: CheckedBook = EMPTY_BOOK
+  // Shards count the entries, re-credits apart, and the open payments.
+  let openMinor: number = creditedOf(ledger)
   let start: Timestamp = settledUntil
   for await (const { stored, differences } of storedSettlements(deps, clientId, lastSettlementId)) {
     const books = await mapInChunks(stored, 1, ({ settlement }) =>
       bookOfSettlement(deps, settlement, period),
     )
+    for (const { settlement } of stored)
+      openMinor -= settlement.netMinor - settlement.recreditedMinor
     sum = joinBooks(sum, { book: {}, differences }, ...books)
     start = stored.reduce((last, { settlement }) => later(last, settlement.sweptUntil), start)
   }
-  const span = { start, end: addMs(earlier(deps.now(), endOfBookDay(period.to)), FURTHEST_MS) }
+  const span = { start, end: addMs(deps.now(), FURTHEST_MS) }
   for await (const { entries } of entryPages(deps, { clientId, span })) {
+    for (const { netMinor } of entries) openMinor -= netMinor
     sum = joinBooks(
       sum,
       checkLines(totalsOf(entries), period, { what: 'entry.sides', id: clientId }),
     )
   }
-  return { book: withDebts(sum.book), differences: sum.differences }
+  const book = { ...withDebts(sum.book), open: minor(openMinor) }
+  return { book, differences: sum.differences }
 }
 
 /** The stored totals by type and day must add up to the settlement's sums. */

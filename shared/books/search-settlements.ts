@@ -32,7 +32,7 @@ type SettlementSearch = ActionRequest<v.InferOutput<typeof settlementSearch>>
  * continue at a cursor.
  */
 export async function searchSettlements(
-  deps: Pick<Deps, 'table' | 'now' | 'monotonicMs'>,
+  deps: Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs'>,
   search: SettlementSearch,
 ): Promise<object> {
   const { clientId, status, format, from, to, cursor, ...page } = search

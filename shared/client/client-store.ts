@@ -25,6 +25,7 @@ import {
   unchanged,
   update,
 } from '../table/step.ts'
+import { putNewVerdict } from '../verdict/client-verdict-store.ts'
 import { type Bank, type BankAccount, type Client, ClientSchema } from './client.ts'
 import { type ClientFields, toClientDto } from './client-dto.ts'
 import { registrationOf } from './client-register.ts'
@@ -54,7 +55,7 @@ export async function listClients(deps: TableDeps, page: Page): Promise<readonly
   return items.map((item) => v.parse(ClientSchema, item))
 }
 
-/** Writes a new client, its ledger and its audit records in one transaction. */
+/** Writes a new client, its ledger, its verdict and its audit records in one transaction. */
 export async function insertClient(
   deps: RecordDeps,
   client: Client,
@@ -72,6 +73,7 @@ export async function insertClient(
     client: put(clientKey(clientId), clientRow(client), isNew),
     window: putWindow(clientId, createdAt),
     ...putShards(clientId, createdAt),
+    verdict: putNewVerdict(clientId, createdAt),
   }
   const { applied } = await recordChange(deps, record, steps, registrationOf(client, operator))
   assertInvariant(applied, 'a new client has the id of another one')

@@ -12,17 +12,16 @@ const ITEMS_PER_PART = 100
 type Send = (messages: readonly QueueMessage[]) => Promise<void>
 
 /** Answers how many items are due. A failing kind does not stop other kinds. */
-export async function checkDueWork(deps: FindDeps): Promise<Record<CheckedWork | 'audit', number>> {
+export async function checkDueWork(deps: FindDeps): Promise<Record<CheckedWork, number>> {
   // Each kind has its own queue and workers, so no kind delays another.
   const kinds = [
-    sendDueAudits(deps),
     sendDueSlots(deps, 'alert', (messages) => deps.queues.send('due-alerts', ...messages)),
     sendDueSlots(deps, 'delivery', (messages) => deps.queues.send('due-deliveries', ...messages)),
     sendDueSlots(deps, 'payment', (messages) => deps.queues.send('due-payments', ...messages)),
   ] as const
   await Promise.allSettled(kinds)
-  const [audit, alert, delivery, payment] = await Promise.all(kinds)
-  const summary = { alert: alert.due, delivery: delivery.due, payment: payment.due, audit }
+  const [alert, delivery, payment] = await Promise.all(kinds)
+  const summary = { alert: alert.due, delivery: delivery.due, payment: payment.due }
   deps.log.info('due_work.completed', {
     ...summary,
     alert_late_ms: alert.lateMs,
@@ -30,19 +29,6 @@ export async function checkDueWork(deps: FindDeps): Promise<Record<CheckedWork |
     payment_late_ms: payment.lateMs,
   })
   return summary
-}
-
-const MAX_AUDITS = 500
-
-async function sendDueAudits(deps: FindDeps): Promise<number> {
-  const { items } = await findDuePage(deps, { work: 'audit', slot: 0, limit: MAX_AUDITS })
-  const messages = items.map(({ id }) => ({
-    body: { settlement_id: id },
-    delaySeconds: 0,
-    group: id,
-  }))
-  if (messages.length > 0) await deps.queues.send('audits', ...messages)
-  return messages.length
 }
 
 async function sendDueSlots(deps: FindDeps, work: CheckedWork, send: Send) {

@@ -6,8 +6,8 @@ import { WORK_SLOTS, type Work } from '../table/schema.ts'
 import type { QueryInput } from '../table/table.ts'
 import { TimestampSchema } from '../time.ts'
 
-/** Payouts wait for operators, audits have their own messages, and the sync schedules itself. */
-export type CheckedWork = Exclude<Work, 'audit' | 'payout' | 'sync'>
+/** Payouts wait for operators, and the sync schedules itself. */
+export type CheckedWork = Exclude<Work, 'payout' | 'sync'>
 
 const MIN_PARTS: Readonly<Record<CheckedWork, number>> = { alert: 2, delivery: 1, payment: 2 }
 

@@ -2,7 +2,14 @@ import * as v from 'valibot'
 import { plus } from '../money.ts'
 import { PAYMENT_METHODS } from '../payment-status.ts'
 import { addMs, DAY_MS, HOUR_MS, parseForeignTime, type Timestamp, timestampOf } from '../time.ts'
-import { ENTRY_SIDES, ENTRY_TYPES, type Entry, isForClient, SidesSchema } from './entry.ts'
+import {
+  ENTRY_SIDES,
+  ENTRY_TYPES,
+  type Entry,
+  isForClient,
+  SidesSchema,
+  settledFigures,
+} from './entry.ts'
 
 /** Indonesia's west keeps UTC+7 all year: the books' days are those of Asia/Jakarta. */
 export const JAKARTA_MS = 7 * HOUR_MS
@@ -13,6 +20,11 @@ export function bookDay(at: Timestamp): string {
 
 export function endOfBookDay(day: string): Timestamp {
   return addMs(timestampOf(Date.parse(day)), DAY_MS - JAKARTA_MS)
+}
+
+/** The last midnight in Jakarta. */
+export function startOfBookDay(at: Timestamp): Timestamp {
+  return addMs(endOfBookDay(bookDay(at)), -DAY_MS)
 }
 
 type DayTotal = v.InferOutput<typeof DayTotalSchema>
@@ -65,7 +77,10 @@ export const BookDaySchema = v.pipe(
   ),
 )
 
-/** Sums of the entries of one type, method and day of `posted_at`. They make up the books. */
+/**
+ * Sums of the entries of one type, method and day of `posted_at`. They make up the books, except
+ * what a re-credit carries.
+ */
 export const DayTotalSchema = v.object({
   type: v.picklist(ENTRY_TYPES),
   method: v.optional(v.picklist(PAYMENT_METHODS)),
@@ -82,6 +97,6 @@ function totalOf(entry: Entry): DayTotal {
     method: entry.method,
     day: bookDay(entry.postedAt),
     count: isForClient(entry) ? 1 : 0,
-    ...v.parse(SidesSchema, entry),
+    ...v.parse(SidesSchema, { ...entry, ...settledFigures(entry) }),
   }
 }

@@ -15,6 +15,7 @@ export const ENTRY_TYPES = [
   'late_row',
   'recredit',
   'recovered',
+  'returned',
   'written_off',
   'correction',
 ] as const
@@ -23,13 +24,28 @@ export type EntryType = (typeof ENTRY_TYPES)[number]
 /** The client's figures: net = gross - fee - markup. */
 export const CLIENT_SIDES = ['grossMinor', 'feeMinor', 'markupMinor', 'netMinor'] as const
 /**
- * What an entry adds to our account at the provider (by provider rows alone), to our bank account
- * and to the money in suspense. House: provider + bank - net - suspense.
+ * What an entry adds to our account at the provider (by provider rows alone) and to our bank
+ * account; to what the provider will still credit less what it will bill (transit); to the money in
+ * suspense; and to what the house bears (cost) and cannot explain (other).
  */
-export const HOUSE_SIDES = ['providerMinor', 'bankMinor', 'suspenseMinor', 'houseMinor'] as const
+export const HOUSE_SIDES = [
+  'providerMinor',
+  'bankMinor',
+  'transitMinor',
+  'suspenseMinor',
+  'costMinor',
+  'otherMinor',
+] as const
 export const ENTRY_SIDES = [...CLIENT_SIDES, ...HOUSE_SIDES] as const
 
 export const SidesSchema = v.object(v.entriesFromList(ENTRY_SIDES, MinorSchema))
+
+/** The sums of a failed settlement, which its `recredit` carries into the next settlement. */
+export const CarriedSchema = v.object({
+  ...v.entriesFromList(CLIENT_SIDES, MinorSchema),
+  paymentCount: v.number(),
+  unprovenMinor: MinorSchema,
+})
 
 /** Immutable, and written once in the transaction that moves the client's money. */
 export const EntrySchema = v.object({
@@ -40,12 +56,12 @@ export const EntrySchema = v.object({
   postedAt: TimestampSchema,
   ...v.entriesFromList(ENTRY_SIDES, v.optional(MinorSchema, ZERO)),
   paymentId: v.optional(PaymentIdSchema),
-  /** Of a `recredit`: the failed settlement, and its number of payments. */
+  /** Of a `recredit`, whose own figures are zero. Only sums of settlements add what it carries. */
   recreditedSettlementId: v.optional(SettlementIdSchema),
-  paymentCount: v.optional(v.number()),
-  /**
-   * Of a `late_row`: its payment's net and position. Of a `recredit`: the proven part of its net.
-   */
+  carried: v.optional(CarriedSchema),
+  /** Of a `returned`: the paid settlement whose transfer came back. */
+  returnedSettlementId: v.optional(SettlementIdSchema),
+  /** Of a `late_row`: its payment's net and position. */
   provenMinor: v.optional(MinorSchema),
   provenEligibleAt: v.optional(TimestampSchema),
   /** Of an adjustment; only operators see it. */
@@ -59,28 +75,42 @@ export const EntrySchema = v.object({
 })
 export type Entry = v.InferOutput<typeof EntrySchema>
 
-export type Legs = Pick<Entry, 'providerMinor' | 'bankMinor' | 'suspenseMinor'>
+export type Legs = Readonly<Pick<Entry, (typeof HOUSE_SIDES)[number]>>
 
-/** The caller must name the provider leg, so as not to forget it. */
-type NewEntry = Omit<Entry, 'houseMinor' | keyof Legs> &
-  Partial<Legs> & { readonly providerMinor: Minor | undefined }
-
-/** The house's side: what is left of provider and bank after client and suspense. */
-export function houseOf({
-  netMinor,
-  providerMinor,
-  bankMinor,
-  suspenseMinor,
-}: Legs & Pick<Entry, 'netMinor'>): Minor {
-  return less(less(plus(providerMinor, bankMinor), netMinor), suspenseMinor)
+export const NO_LEGS: Legs = {
+  providerMinor: ZERO,
+  bankMinor: ZERO,
+  transitMinor: ZERO,
+  suspenseMinor: ZERO,
+  costMinor: ZERO,
+  otherMinor: ZERO,
 }
 
-/** Adds the house side. Throws unless gross - fee - markup is net. */
-export function newEntry(entry: NewEntry): Entry {
-  assertBalanced(entry)
-  const { providerMinor = ZERO, bankMinor = ZERO, suspenseMinor = ZERO } = entry
-  const whole = { ...entry, providerMinor, bankMinor, suspenseMinor }
-  return { ...whole, houseMinor: houseOf(whole) }
+/** An absent leg is zero. Throws unless the figures add up and the sides are equal. */
+export function newEntry(entry: Omit<Entry, keyof Legs> & Partial<Legs>): Entry {
+  const whole = { ...NO_LEGS, ...entry }
+  assertBalanced(whole)
+  if (whole.carried) assertBalanced(whole.carried)
+  assertEqualSides(whole)
+  return whole
+}
+
+/**
+ * What the left side exceeds the right by, of provider + bank + transit = net + suspense + markup +
+ * cost + other. Each leg is computed by itself (`legs.ts`), so any wrong leg is seen here.
+ */
+export function excessOf(sides: Legs & Partial<Pick<Entry, 'netMinor' | 'markupMinor'>>): number {
+  const { netMinor = ZERO, markupMinor = ZERO } = sides
+  return (
+    sides.providerMinor +
+    sides.bankMinor +
+    sides.transitMinor -
+    (netMinor + sides.suspenseMinor + markupMinor + sides.costMinor + sides.otherMinor)
+  )
+}
+
+export function assertEqualSides(sides: Parameters<typeof excessOf>[0]): void {
+  assertInvariant(excessOf(sides) === 0, 'the sides of an entry are not equal')
 }
 
 export type Figures = Readonly<Pick<Entry, (typeof CLIENT_SIDES)[number]>>
@@ -98,18 +128,24 @@ export function netsOf(entries: readonly Entry[]): Minor {
 
 export function isBalanced(entry: Entry): boolean {
   return (
-    entry.houseMinor === houseOf(entry) &&
+    excessOf(entry) === 0 &&
     netOf(entry.grossMinor, entry.feeMinor, entry.markupMinor) === entry.netMinor
   )
 }
 
 /** Entries with zeros for the client are neither shown to merchants nor counted. */
 export function isForClient(entry: Entry): boolean {
-  return CLIENT_SIDES.some((side) => entry[side] !== 0)
+  return entry.carried !== undefined || CLIENT_SIDES.some((side) => entry[side] !== 0)
 }
 
-export function paymentCountOf({ type, paymentCount }: Entry): number {
-  return type === 'payment' ? 1 : type === 'recredit' ? (paymentCount ?? 0) : 0
+export function paymentCountOf({ type, carried }: Entry): number {
+  return type === 'payment' ? 1 : (carried?.paymentCount ?? 0)
+}
+
+/** The client's figures that a settlement adds: of a re-credit what it carries. */
+export function settledFigures(entry: Entry): Figures {
+  const { grossMinor, feeMinor, markupMinor, netMinor } = entry.carried ?? entry
+  return { grossMinor, feeMinor, markupMinor, netMinor }
 }
 
 /** Every field with a value, in the order of names: equal records have equal texts. */

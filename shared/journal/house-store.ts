@@ -1,13 +1,15 @@
 import * as v from 'valibot'
-import { chunks } from '../chunks.ts'
+import { chunks, mapInChunks } from '../chunks.ts'
 import type { StoreDeps, TableDeps } from '../deps.ts'
-import { MinorSchema, ZERO } from '../money.ts'
+import { PaymentIdSchema } from '../ids.ts'
+import { MinorSchema, minor, ZERO } from '../money.ts'
 import { HOUSE_TOTALS_PK, houseDayPk, houseEntryKey, houseTotalKey } from '../table/keys.ts'
 import { queryAll } from '../table/list-items.ts'
-import { isNew, put, type Step, update } from '../table/step.ts'
-import { addMs, DAY_MS, TimestampSchema } from '../time.ts'
-import { bookDay } from './day-totals.ts'
-import { HOUSE_SIDES, houseOf, type Legs } from './entry.ts'
+import { absent, guard, isNew, put, type Step, update } from '../table/step.ts'
+import type { TransactOutcome } from '../table/table.ts'
+import { addMs, DAY_MS, later, type Timestamp, TimestampSchema } from '../time.ts'
+import { bookDay, endOfBookDay } from './day-totals.ts'
+import { assertEqualSides, HOUSE_SIDES, type Legs, NO_LEGS } from './entry.ts'
 
 /** Movements of money that belongs to no client, or to no client yet (design section 12). */
 export const HOUSE_ENTRY_TYPES = [
@@ -15,8 +17,11 @@ export const HOUSE_ENTRY_TYPES = [
   'suspense_resolved',
   'suspense_refunded',
   'unmatched',
+  'topup',
   'withdrawal',
   'correction',
+  'reversal',
+  'adjustment',
 ] as const
 export type HouseEntryType = (typeof HOUSE_ENTRY_TYPES)[number]
 
@@ -27,40 +32,127 @@ export const HouseEntrySchema = v.object({
   rowAt: TimestampSchema,
   postedAt: TimestampSchema,
   ...v.entriesFromList(HOUSE_SIDES, v.optional(MinorSchema, ZERO)),
+  /** What the booked row shows, for the audit and for a refund that an operator makes of it. */
+  amountMinor: v.optional(MinorSchema),
+  feeMinor: v.optional(MinorSchema),
   suspenseId: v.optional(v.string()),
   /**
    * Of a `correction`: whose entry has the other side. Of `suspense`: whose payment it is, if
    * known.
    */
   clientId: v.optional(v.string()),
+  /** Of a `correction`: the payment whose refund the row became. */
+  paymentId: v.optional(PaymentIdSchema),
 })
 export type HouseEntry = v.InferOutput<typeof HouseEntrySchema>
 
-/** Adds the house side: provider + bank = suspense + house. */
-export function newHouseEntry({
-  providerMinor = ZERO,
-  bankMinor = ZERO,
-  suspenseMinor = ZERO,
-  ...entry
-}: Omit<HouseEntry, (typeof HOUSE_SIDES)[number]> & Partial<Legs>): HouseEntry {
-  const legs = { providerMinor, bankMinor, suspenseMinor }
-  return { ...entry, ...legs, houseMinor: houseOf({ ...legs, netMinor: ZERO }) }
+const LegsSchema = v.object(v.entriesFromList(HOUSE_SIDES, MinorSchema))
+
+/** An absent leg is zero. Throws unless provider + bank + transit = suspense + cost + other. */
+export function newHouseEntry(entry: Omit<HouseEntry, keyof Legs> & Partial<Legs>): HouseEntry {
+  const whole = { ...NO_LEGS, ...entry }
+  assertEqualSides(whole)
+  return whole
 }
 
-/** Adds the entry to the day's total. Refused when the row has an entry of this type. */
+/**
+ * Adds the entry to the day's total. Refused when the row has an entry of this type, or the day is
+ * closed.
+ */
 export function putHouseEntry(entry: HouseEntry): {
   readonly houseEntry: Step
   readonly houseTotal: Step
 } {
-  const { type, transactionId, postedAt, providerMinor, bankMinor, suspenseMinor, houseMinor } =
-    entry
+  const { type, transactionId, postedAt } = entry
+  const { providerMinor, bankMinor, transitMinor, suspenseMinor, costMinor, otherMinor } = entry
+  const legs = { providerMinor, bankMinor, transitMinor, suspenseMinor, costMinor, otherMinor }
   return {
     houseEntry: put(houseEntryKey(rowDayOf(entry), transactionId, type), entry, isNew),
-    houseTotal: update(houseTotalKey(bookDay(postedAt), type), {
-      add: { providerMinor, bankMinor, suspenseMinor, houseMinor, count: 1 },
-      setIfAbsent: { type, day: bookDay(postedAt) },
-    }),
+    houseTotal: update(
+      houseTotalKey(bookDay(postedAt), type),
+      { add: { ...legs, count: 1 }, setIfAbsent: { type, day: bookDay(postedAt) } },
+      absent('closed'),
+    ),
   }
+}
+
+/** The clock is past the closed day at the second try, or slow by less than a day. */
+const MAX_DAYS_TRIED = 3
+
+/** Writes with a time of posting whose day is open: a frozen process may come after its day. */
+export async function onOpenDay<Outcome extends TransactOutcome<string>>(
+  deps: StoreDeps,
+  write: (postedAt: Timestamp) => Promise<Outcome>,
+): Promise<Outcome> {
+  let postedAt = deps.now()
+  for (let tried = 0; tried < MAX_DAYS_TRIED; tried++) {
+    const outcome = await write(postedAt)
+    if (outcome.applied || outcome.refusedBy !== 'houseTotal') return outcome
+    postedAt = later(deps.now(), endOfBookDay(bookDay(postedAt)))
+  }
+  throw new Error('the days of the house journal kept being closed')
+}
+
+/** The audit may have missed so many nights. Without any entry fewer days are closed. */
+const DAYS_CLOSED_AT_ONCE = 100
+const DAYS_CLOSED_AT_LEAST = 7
+
+const CLOSED_SIDE_BY_SIDE = 16
+
+/**
+ * Closes the days of Jakarta that are over, for every type: no entry is added to them (design
+ * section 12). Safe to repeat: a day that an earlier run has closed in part is closed whole.
+ */
+export async function closeHouseDays(deps: StoreDeps): Promise<void> {
+  const daysAgo = (days: number) => bookDay(addMs(deps.now(), -days * DAY_MS))
+  const untilDay = daysAgo(1)
+  const range = { between: [daysAgo(DAYS_CLOSED_AT_ONCE), `${untilDay}~`] } as const
+  const totals = await queryAll(deps, { partition: [HOUSE_TOTALS_PK], range, limit: PAGE })
+  const closed = new Set(totals.flatMap(({ sk, closed }) => (closed === true ? [sk] : [])))
+  const firstDay = [daysAgo(DAYS_CLOSED_AT_LEAST), String(totals[0]?.['day'])].toSorted()[0] ?? ''
+  const days = Array.from({ length: DAYS_CLOSED_AT_ONCE }, (_, at) => daysAgo(at + 1))
+  const open = days
+    .filter((day) => day >= firstDay)
+    .flatMap((day) => HOUSE_ENTRY_TYPES.map((type) => ({ day, type })))
+    .filter(({ day, type }) => !closed.has(houseTotalKey(day, type).sk))
+  await mapInChunks(open, CLOSED_SIDE_BY_SIDE, ({ day, type }) =>
+    deps.table.write(closeHouseTotal(day, type)),
+  )
+}
+
+function closeHouseTotal(day: string, type: HouseEntryType): Step {
+  return update(houseTotalKey(day, type), { set: { closed: true }, setIfAbsent: { type, day } })
+}
+
+type Undoing = Pick<HouseEntry, 'postedAt' | 'clientId' | 'paymentId'>
+
+/**
+ * An operator takes a row over, once: every leg of its entry is undone. Refused when the row was
+ * taken over or booked back before.
+ */
+export function takeOverRow(entry: HouseEntry, by: Undoing) {
+  return {
+    ...putHouseEntry(undoing(entry, 'correction', by)),
+    notBookedBack: guard(keyBeside(entry, 'reversal'), isNew),
+  }
+}
+
+/** The row is void: every leg of its entry is undone. Refused when it was taken over meanwhile. */
+export function bookBack(entry: HouseEntry, by: Undoing) {
+  return {
+    ...putHouseEntry(undoing(entry, 'reversal', by)),
+    notTakenOver: guard(keyBeside(entry, 'correction'), isNew),
+  }
+}
+
+function undoing(entry: HouseEntry, type: HouseEntryType, by: Undoing): HouseEntry {
+  const { transactionId, rowAt } = entry
+  const legs = Object.fromEntries(HOUSE_SIDES.map((side) => [side, minor(-entry[side])]))
+  return newHouseEntry({ transactionId, rowAt, type, ...by, ...v.parse(LegsSchema, legs) })
+}
+
+function keyBeside(entry: HouseEntry, type: HouseEntryType) {
+  return houseEntryKey(rowDayOf(entry), entry.transactionId, type)
 }
 
 export function rowDayOf({ rowAt }: Pick<HouseEntry, 'rowAt'>): string {
@@ -73,7 +165,7 @@ const DAYS_LOOKED_AT = 400
 const DAYS_AT_ONCE = 50
 
 /** Rows that an operator may take over into a client's journal: they belong to no client. */
-const OPEN_TYPES = ['unmatched', 'withdrawal'] as const satisfies readonly HouseEntryType[]
+const OPEN_TYPES = ['unmatched', 'topup', 'withdrawal'] as const satisfies readonly HouseEntryType[]
 
 /** A key has the row's day: days are read from tomorrow backwards. */
 export async function findUnclaimedRow(
@@ -89,9 +181,24 @@ export async function findUnclaimedRow(
       OPEN_TYPES.map((type) => houseEntryKey(day, transactionId, type)),
     )
     const found = (await deps.table.getMany(keys)).find((item) => item !== undefined)
-    if (found) return v.parse(HouseEntrySchema, found)
+    if (found === undefined) continue
+    const entry = v.parse(HouseEntrySchema, found)
+    return (await deps.table.get(keyBeside(entry, 'reversal'))) ? undefined : entry
   }
   return undefined
+}
+
+/** What the house has booked of one row. */
+export async function bookedRow(
+  deps: TableDeps,
+  row: Pick<HouseEntry, 'transactionId' | 'rowAt'>,
+): Promise<Partial<Record<HouseEntryType, HouseEntry>>> {
+  const types = [...OPEN_TYPES, 'suspense_refunded', 'correction', 'reversal'] as const
+  const keys = types.map((type) => houseEntryKey(rowDayOf(row), row.transactionId, type))
+  const entries = (await deps.table.getMany(keys)).map((item) =>
+    v.parse(v.optional(HouseEntrySchema), item),
+  )
+  return Object.fromEntries(entries.flatMap((entry) => (entry ? [[entry.type, entry]] : [])))
 }
 
 /** Whether the house has booked the row, for an operator to decide about. */
@@ -99,15 +206,17 @@ export async function isLeftToOperator(
   deps: TableDeps,
   row: Pick<HouseEntry, 'transactionId' | 'rowAt'>,
 ): Promise<boolean> {
-  const keys = OPEN_TYPES.map((type) => houseEntryKey(rowDayOf(row), row.transactionId, type))
-  return (await deps.table.getMany(keys)).some((item) => item !== undefined)
+  const booked = await bookedRow(deps, row)
+  return OPEN_TYPES.some((type) => booked[type] !== undefined)
 }
 
 export const HouseTotalSchema = v.object({
   type: v.picklist(HOUSE_ENTRY_TYPES),
   day: v.string(),
-  ...v.entriesFromList(HOUSE_SIDES, MinorSchema),
-  count: v.number(),
+  ...v.entriesFromList(HOUSE_SIDES, v.optional(MinorSchema, ZERO)),
+  count: v.optional(v.number(), 0),
+  /** The day is over, and the gateway's audit has closed it. */
+  closed: v.optional(v.literal(true)),
 })
 export type HouseTotal = v.InferOutput<typeof HouseTotalSchema>
 

@@ -4,6 +4,7 @@ import { HISTORY_STEPS, type StageSettings } from '../stage-settings.ts'
 import type { Item } from '../table/attributes.ts'
 import { entryKey, journalPk } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
+import type { Reads } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import type { Entry } from './entry.ts'
 import { type EntryPosition, parseEntry } from './entry-store.ts'
@@ -16,6 +17,7 @@ export type JournalRange = {
   readonly span: Span
   readonly after?: EntryPosition | undefined
   readonly limit?: number
+  readonly reads?: Reads
   /** Undefined for an entry that an audit cannot read. */
   readonly read?: (item: Item) => Entry | undefined
 }
@@ -41,15 +43,16 @@ export async function readEntries(
   return { entries: matches, next: undefined }
 }
 
-/** Reads consistently, in the order of `eligible_at` and id. */
+/** In the order of `eligible_at` and id. */
 export async function* entryPages(
   deps: TableDeps & { readonly stage: Pick<StageSettings, 'historySteps'> },
-  { clientId, span: { start, end }, after, limit, read = parseEntry }: JournalRange,
+  { clientId, span: { start, end }, after, limit, reads, read = parseEntry }: JournalRange,
 ): AsyncGenerator<{ readonly entries: readonly Entry[]; readonly more: boolean }> {
   if (end <= start) return
   const pages = queryPages(deps, {
     partition: [journalPk(clientId)],
     range: { between: [start, end] },
+    reads,
     limit: limit ?? (deps.stage.historySteps ?? HISTORY_STEPS).rows,
     cursor: after && entryKey(clientId, after),
   })

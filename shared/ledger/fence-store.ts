@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps, TableDeps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
@@ -11,7 +11,7 @@ import { type Timestamp, TimestampSchema } from '../time.ts'
 export const FenceSchema = v.object({ closedUntil: TimestampSchema })
 
 /** How long an entry that was committed before the fence may stay invisible to a query. */
-const VISIBLE_AFTER_MS = 1_000
+export const VISIBLE_AFTER_MS = 1_000
 
 /**
  * Closes a client's journal before `end` (design sections 4 and 12): after that every transaction
@@ -19,7 +19,7 @@ const VISIBLE_AFTER_MS = 1_000
  * without a settlement is harmless.
  */
 export async function raiseFence(
-  deps: Pick<Deps, 'table' | 'sleep'>,
+  deps: TableDeps,
   clientId: ClientId,
   end: Timestamp,
 ): Promise<void> {
@@ -30,7 +30,6 @@ export async function raiseFence(
       raiseItem(deps, update(shardKey(clientId, shard), changes, isLower), end),
     ),
   )
-  await deps.sleep(VISIBLE_AFTER_MS)
 }
 
 /** A higher fence stays. Throws when there is no item. */

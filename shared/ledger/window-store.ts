@@ -86,6 +86,7 @@ export function sweepWindow(settlement: {
   )
 }
 
+/** Refused when the journal is closed at `settledAt`: no payout is added to a day that is over. */
 export function payOutOfWindow(clientId: ClientId, netMinor: Minor, settledAt: Timestamp): Step {
   return update(
     windowKey(clientId),
@@ -93,7 +94,7 @@ export function payOutOfWindow(clientId: ClientId, netMinor: Minor, settledAt: T
       set: { changedAt: settledAt },
       add: { inSettlementMinor: less(ZERO, netMinor), paidOutMinor: netMinor },
     },
-    exists,
+    atMost('closedUntil', settledAt),
   )
 }
 

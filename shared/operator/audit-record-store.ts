@@ -41,6 +41,13 @@ type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
   readonly after?: object
   /** The time and id in the record's key, if another item names them; by default new ones. */
   readonly key?: { readonly at: Timestamp; readonly id: string }
+  /**
+   * The chain's head that was read before the change was decided. A later record of the subject
+   * then refuses the change as stale: decide again.
+   */
+  readonly head?: { readonly last: AuditHead | undefined }
+  /** After this time the change is refused as stale. */
+  readonly freshUntil?: Timestamp | undefined
 }
 
 const TRIES = 5
@@ -69,16 +76,17 @@ export async function recordChange<Name extends string>(
       registerRecord: registered?.auditRecord,
       registerHead: registered?.auditHead,
     }
-    const outcome = await deps.table.transact<Name | keyof typeof chainSteps>({
-      ...steps,
-      ...chainSteps,
-    })
+    const outcome = await deps.table.transact<Name | keyof typeof chainSteps>(
+      { ...steps, ...chainSteps },
+      record.freshUntil,
+    )
     if (outcome.applied) {
       deps.invocation?.recorded({ operator: record.operator, at })
       return outcome
     }
     const { refusedBy } = outcome
     if (!isChainStep(refusedBy)) return { ...outcome, refusedBy }
+    if (record.head) return { ...outcome, refusedBy: 'stale' }
   }
   throw new GatewayError('conflict', 'another operator is changing this; try again')
 }
@@ -90,8 +98,11 @@ function isChainStep(name: string): name is (typeof CHAIN_STEPS)[number] {
 }
 
 /** The steps that append a record to its subject's chain. */
-async function nextLink(deps: RecordDeps, { clientId, key, ...fields }: NewRecord) {
-  const before = await findAuditHead(deps, fields.subject)
+async function nextLink(
+  deps: RecordDeps,
+  { clientId, key, head, freshUntil: _, ...fields }: NewRecord,
+) {
+  const before = head ? head.last : await findAuditHead(deps, fields.subject)
   const { at, id } = key ?? { at: deps.now(), id: deps.newId() }
   const number = (before?.number ?? 0) + 1
   const record: AuditRecord = {
@@ -99,14 +110,14 @@ async function nextLink(deps: RecordDeps, { clientId, key, ...fields }: NewRecor
     requestId: fields.requestId ?? deps.invocation?.requestId,
     previous: before?.digest,
   }
-  const head: AuditHead = { number, digest: digestOf(record) }
+  const nextHead: AuditHead = { number, digest: digestOf(record) }
   const row = auditRecordRow(record, { clientId, id })
   return {
     at,
     auditRecord: put(auditRecordKey(record.subject, at, id), row, isNew),
     auditHead: put(
       auditHeadKey(record.subject),
-      head,
+      nextHead,
       before ? unchanged('digest', before.digest) : isNew,
     ),
   }

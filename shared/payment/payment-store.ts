@@ -49,6 +49,7 @@ const Row = v.looseObject({
   providerFeeMinor: MinorSchema,
   transactionId: v.optional(v.string()),
   transactionMinor: v.optional(MinorSchema),
+  transactionContradicts: v.optional(v.literal(true)),
 })
 
 export function storedOwnRow(payment: Payment) {
@@ -58,6 +59,7 @@ export function storedOwnRow(payment: Payment) {
       payment.ownRow?.providerMinor === usualMinor(payment)
         ? undefined
         : payment.ownRow?.providerMinor,
+    transactionContradicts: payment.ownRow?.contradicts,
   }
 }
 
@@ -90,12 +92,14 @@ function withDerivedFields(row: unknown): unknown {
     endedAt = fields.paidAt,
     transactionId,
     transactionMinor,
+    transactionContradicts: contradicts,
   } = fields
   const firstTransition: Transition = { status: 'pending', at: createdAt, source: 'create' }
   const end = { status: fields.status, at: endedAt, source }
   const { postedAt: at, feeStatus: status, providerFeeMinor: feeMinor } = fields
   const finalFee = at === undefined ? {} : { finalFee: { status, feeMinor, at } }
-  const ownRow = { transactionId, providerMinor: transactionMinor ?? usualMinor(fields) }
+  const providerMinor = transactionMinor ?? usualMinor(fields)
+  const ownRow = { transactionId, providerMinor, ...(contradicts && { contradicts }) }
   const derived = {
     paymentId,
     clientId,

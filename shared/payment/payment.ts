@@ -141,7 +141,13 @@ export const PaymentFields = v.object({
   /** When the payment's settled row was booked, if the payment was posted without that row. */
   lateRowAt: v.optional(TimestampSchema),
   /** The payment's row at the provider, set when the row is booked. */
-  ownRow: v.optional(v.object({ transactionId: v.string(), providerMinor: MinorSchema })),
+  ownRow: v.optional(
+    v.object({
+      transactionId: v.string(),
+      providerMinor: MinorSchema,
+      contradicts: v.optional(v.literal(true)),
+    }),
+  ),
   /** Every transaction that moves the payment's money checks this number and raises it. */
   moneyVersion: v.optional(v.number()),
   takenBackMinor: v.optional(MinorSchema, ZERO),

@@ -2,18 +2,18 @@ import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import { RegisteredSchema, walkClients } from '../client/client-register.ts'
 import { findClient } from '../client/client-store.ts'
-import type { Deps, StoreDeps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { encodeCursor, readCursor } from '../page.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { toSettlementDto } from '../settlement/settlement-dto.ts'
 import { recordedSettlements } from '../settlement/settlement-store.ts'
 import { csv } from '../settlement/statement/csv.ts'
-import { unacceptedDifferences } from '../verdict/acceptances.ts'
-import { readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
+import { type ClientVerdict, readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { figuresToConfirm } from './mark-settlement-paid.ts'
 import { type OpenFinding, openFindings } from './open-findings.ts'
+import { whyRefused } from './payout-gate.ts'
 
 const COLUMNS = [
   'settlement_id',
@@ -30,7 +30,7 @@ const CONCURRENCY = 8
 
 const LINES_AT_ONCE = 2_000
 
-type PayoutFileDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs'>
+type PayoutFileDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs'>
 
 /**
  * The payouts for the bank: a line of each recorded settlement, client by client, oldest first, as
@@ -42,13 +42,16 @@ export async function payoutFile(deps: PayoutFileDeps, cursor: string | undefine
   const lines: Settlement[] = []
   const leftOut: { settlement_id: string; reason: string }[] = []
   // Findings are read once, because an outage of the provider may leave thousands.
-  const findings = await openFindings(deps)
+  const shared = {
+    findings: await openFindings(deps),
+    gateway: await readClientVerdict(deps, GATEWAY_OWNER),
+  }
   const read = async (clientIds: readonly ClientId[]) => {
     const lists = await mapInChunks(clientIds, CONCURRENCY, (clientId) =>
       recordedSettlements(deps, clientId),
     )
     const results = await mapInChunks(lists.flat(), CONCURRENCY, async (settlement) => {
-      return { settlement, reason: await reasonAgainst(deps, settlement, findings) }
+      return { settlement, reason: await reasonAgainst(deps, settlement, shared) }
     })
     for (const { settlement, reason } of results) {
       if (reason === undefined) lines.push(settlement)
@@ -73,23 +76,21 @@ export async function payoutFile(deps: PayoutFileDeps, cursor: string | undefine
 
 /** Decides by what is stored; the payout gate also reads the entries. */
 async function reasonAgainst(
-  deps: StoreDeps,
+  deps: PayoutFileDeps,
   settlement: Settlement,
-  findings: readonly OpenFinding[],
+  {
+    findings,
+    gateway,
+  }: { readonly findings: readonly OpenFinding[]; readonly gateway: ClientVerdict },
 ): Promise<string | undefined> {
-  const { clientId, settlementId, bank } = settlement
-  if (bank === undefined) return 'no bank details'
-  const [client, verdict, clientVerdict] = await Promise.all([
+  const { clientId } = settlement
+  const [client, verdict] = await Promise.all([
     findClient(deps, clientId),
-    readSettlementVerdict(deps, settlementId),
     readClientVerdict(deps, clientId),
   ])
   if (client === undefined) return 'the merchant is missing: see audit-ledger'
-  if (client.payoutHold !== undefined)
-    return `payouts of this client are on hold: ${client.payoutHold}`
-  if (verdict?.state !== 'audited') return 'not audited yet'
-  if ((await unacceptedDifferences(deps, clientId, clientVerdict.standing)).length > 0)
-    return 'the books of this client do not balance: see audit-ledger'
+  const refusal = await whyRefused(deps, { settlement, client, verdict, gateway })
+  if (refusal) return refusal.message
   const confirm = JSON.stringify(await figuresToConfirm(deps, settlement, findings))
   return confirm === '{}' ? undefined : `mark-settlement-paid needs confirm ${confirm}`
 }

@@ -6,16 +6,24 @@ import { findEntry, putEntry } from '../journal/entry-store.ts'
 import {
   findUnclaimedRow,
   type HouseEntry,
-  newHouseEntry,
-  putHouseEntry,
+  onOpenDay,
+  takeOverRow,
 } from '../journal/house-store.ts'
+import { adjustmentLegs } from '../journal/legs.ts'
+import { getBalance } from '../ledger/ledger-store.ts'
 import { adjustCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
-import { less, type Minor, plus, ZERO } from '../money.ts'
-import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import { atLeastZero, less, plus, ZERO } from '../money.ts'
+import { type Approvable, requireApproval, type UsedApproval } from '../operator/approval-store.ts'
+import { findAuditHead, type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Steps } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
-import { type Adjustment, findAdjustment, putAdjustment } from './adjustment-store.ts'
+import {
+  type Adjustment,
+  findAdjustment,
+  listAdjustments,
+  putAdjustment,
+} from './adjustment-store.ts'
 
 export type AdjustmentInput = Omit<Adjustment, 'entryId' | 'eligibleAt'> & {
   readonly operator: string
@@ -28,8 +36,9 @@ const MAX_TRIES = 5
 
 /**
  * Writes an operator's adjustment of a client's money (design sections 7, 10 and 12), once for each
- * client and reference; a repeat answers the stored entry. Throws 404 for an unknown client or row,
- * and 409 for a used reference or row.
+ * client and reference; a repeat answers the stored entry. What raises a balance, or lowers our
+ * bank account, needs an approval of exactly this input (section 11). Throws 404 for an unknown
+ * client or row, 409 for a used reference or row, 422 without the approval or beyond the bounds.
  */
 export async function adjustLedger(
   deps: RecordDeps,
@@ -43,35 +52,31 @@ export async function adjustLedger(
     throw invalid(`provider_transaction_id: ${reason}`, { provider_transaction_id: [reason] })
   }
   const { clientId } = await requireClient(deps, input.clientId)
-  const earlier = await findEarlierAdjustment(deps, input)
-  if (earlier) return earlier
-  const row =
-    providerTransactionId === undefined
-      ? undefined
-      : await findUnclaimedRow(deps, providerTransactionId)
-  if (providerTransactionId !== undefined && row === undefined)
-    throw notFound('provider transaction')
   for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const earlier = await findEarlierAdjustment(deps, input)
+    if (earlier) return earlier
+    const row =
+      providerTransactionId === undefined
+        ? undefined
+        : await findUnclaimedRow(deps, providerTransactionId)
+    if (providerTransactionId !== undefined && row === undefined)
+      throw notFound('provider transaction')
+    // The chain of the client's records puts the adjustments of its operators into an order.
+    const head = { last: await findAuditHead(deps, clientId) }
     const window = await readWindow(deps, clientId)
-    if (kind === 'written_off' && plus(window.writtenOffMinor, amountMinor) < 0) {
-      const reason = `this client has only ${window.writtenOffMinor} IDR written off`
-      throw invalid(`amount_minor: ${reason}`, { amount_minor: [reason] })
-    }
-    const { adjusted, record, steps } = planAdjustment(
-      input,
-      row,
-      window,
-      later(deps.now(), window.closedUntil),
-    )
-    const outcome = await recordChange(deps, record, steps)
-    if (outcome.applied) return adjusted
-    const concurrentResult =
-      outcome.refusedBy === 'adjustment' ? await findEarlierAdjustment(deps, input) : undefined
-    if (concurrentResult) return concurrentResult
-    if (outcome.refusedBy !== 'houseEntry' || row === undefined) continue
+    await assertWithinBounds(deps, input, window)
+    const approval = needsApproval(input) ? await requireApproval(deps, askedFor(input)) : undefined
+    const outcome = await onOpenDay(deps, async (now) => {
+      const postedAt = later(now, window.closedUntil)
+      const { adjusted, record, steps } = planAdjustment(input, { row, window, approval, postedAt })
+      return { adjusted, ...(await recordChange(deps, { ...record, head }, steps)) }
+    })
+    if (outcome.applied) return outcome.adjusted
+    const isTaken = outcome.refusedBy === 'houseEntry' || outcome.refusedBy === 'notBookedBack'
+    if (!isTaken || row === undefined) continue
     throw new GatewayError(
       'conflict',
-      `provider transaction ${row.transactionId} was taken over by another correction`,
+      `provider transaction ${row.transactionId} was taken over, or is void, by now`,
       {
         actionHint:
           'A row is taken over once. Write another correction without provider_transaction_id.',
@@ -79,6 +84,57 @@ export async function adjustLedger(
     )
   }
   throw new GatewayError('conflict', 'other changes of this ledger are in progress; try again')
+}
+
+/**
+ * Paid back or given up is at most what the client owes; a negative amount takes back at most what
+ * was recorded.
+ */
+async function assertWithinBounds(
+  deps: RecordDeps,
+  { clientId, kind, amountMinor }: AdjustmentInput,
+  { writtenOffMinor }: Window,
+): Promise<void> {
+  if (kind === 'correction') return
+  if (amountMinor > 0) {
+    const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
+    const owedMinor = atLeastZero(less(ZERO, plus(pendingMinor, availableMinor)))
+    if (amountMinor > owedMinor) throw boundError(`this client owes only ${owedMinor} IDR`)
+    return
+  }
+  const recorded = (await listAdjustments(deps, clientId)).filter((one) => one.kind === kind)
+  const recordedMinor =
+    kind === 'written_off'
+      ? writtenOffMinor
+      : recorded.reduce((sum, one) => plus(sum, one.amountMinor), ZERO)
+  if (plus(recordedMinor, amountMinor) < 0)
+    throw boundError(
+      `this client has only ${recordedMinor} IDR ${kind === 'recovered' ? 'paid back' : 'written off'}`,
+    )
+}
+
+function boundError(reason: string) {
+  return invalid(
+    `amount_minor: ${reason}`,
+    { amount_minor: [reason] },
+    'get-books with client_id shows what the client owes. A correction has no bounds.',
+  )
+}
+
+/** What raises what leaves the house: any positive amount, and a repayment that is taken back. */
+function needsApproval({ kind, amountMinor }: AdjustmentInput): boolean {
+  return amountMinor > 0 || kind === 'recovered'
+}
+
+function askedFor(input: AdjustmentInput): Approvable {
+  const payload = {
+    client_id: input.clientId,
+    kind: input.kind,
+    amount_minor: input.amountMinor,
+    reference: input.reference,
+    provider_transaction_id: input.providerTransactionId ?? null,
+  }
+  return { action: 'adjust-ledger', payload }
 }
 
 /** Undefined when the reference is free. Throws 409 if the earlier figures differ. */
@@ -120,25 +176,28 @@ async function findEarlierAdjustment(
  */
 function planAdjustment(
   input: AdjustmentInput,
-  row: HouseEntry | undefined,
-  window: Window,
-  postedAt: Timestamp,
+  {
+    row,
+    window,
+    approval,
+    postedAt,
+  }: {
+    readonly row: HouseEntry | undefined
+    readonly window: Window
+    readonly approval: UsedApproval | undefined
+    readonly postedAt: Timestamp
+  },
 ) {
   const { operator, ...figures } = input
   const { clientId, kind, amountMinor, reference, providerTransactionId } = input
   const entryId = derivedUuid('adjustment', clientId, reference)
   const adjustment: Adjustment = { ...figures, entryId, eligibleAt: postedAt }
-  const entry = adjustmentEntry(adjustment, row?.providerMinor)
-  const houseRow = row && {
-    transactionId: row.transactionId,
-    rowAt: row.rowAt,
-    providerMinor: less(ZERO, row.providerMinor),
-  }
+  const entry = adjustmentEntry(adjustment, row)
   const writeOff = { readMinor: window.writtenOffMinor, addMinor: amountMinor, postedAt }
   const steps: Steps<string> = {
     adjustment: putAdjustment(adjustment),
-    ...(houseRow &&
-      putHouseEntry(newHouseEntry({ ...houseRow, type: 'correction', postedAt, clientId }))),
+    approval: approval?.step,
+    ...(row && takeOverRow(row, { postedAt, clientId })),
     ledger: adjustCredit(clientId, amountMinor, postedAt),
     window: kind === 'written_off' ? writeOffInWindow(clientId, writeOff) : undefined,
     entry: putEntry(clientId, entry),
@@ -151,13 +210,17 @@ function planAdjustment(
     entry_id: entry.entryId,
     eligible_at: postedAt,
     notes: input.notes ?? null,
+    ...(approval && { approved: approval.shown }),
   }
   const record = { subject: clientId, clientId, operator, action: 'adjust-ledger', after }
   return { adjusted: { adjustment, entry }, record, steps }
 }
 
-/** `providerMinor`: of a row that the adjustment takes over from the house. */
-export function adjustmentEntry(adjustment: Adjustment, providerMinor: Minor | undefined): Entry {
+/** `row`: what the adjustment takes over from the house. */
+export function adjustmentEntry(
+  adjustment: Adjustment,
+  row: Pick<HouseEntry, 'providerMinor'> | undefined,
+): Entry {
   const { entryId, kind, amountMinor, reference, providerTransactionId, eligibleAt } = adjustment
   return newEntry({
     entryId,
@@ -165,8 +228,7 @@ export function adjustmentEntry(adjustment: Adjustment, providerMinor: Minor | u
     eligibleAt,
     postedAt: eligibleAt,
     ...figuresOf(amountMinor, ZERO, ZERO),
-    providerMinor,
-    bankMinor: kind === 'recovered' ? amountMinor : ZERO,
+    ...adjustmentLegs(kind, amountMinor, row),
     adjustmentReference: reference,
     providerTransactionId,
   })
@@ -182,7 +244,8 @@ export function toAdjustmentDto({ adjustment, entry }: AdjustmentResult) {
     client_net_minor: entry.netMinor,
     provider_minor: entry.providerMinor,
     bank_minor: entry.bankMinor,
-    house_minor: entry.houseMinor,
+    cost_minor: entry.costMinor,
+    other_minor: entry.otherMinor,
     provider_transaction_id: entry.providerTransactionId ?? null,
     notes: adjustment.notes ?? null,
   }

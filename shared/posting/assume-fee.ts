@@ -89,11 +89,16 @@ async function postWaitingPayment(deps: AssumeDeps, paymentId: PaymentId): Promi
     }
     const answer = await askForOwnRow(deps, payment)
     if (answer.kind === 'unanswered') return answer.reason === 'refused'
-    const { row, isKnown } = answer
+    const { row, contradicting, isKnown } = answer
     // Without any row the provider may not have the money either.
-    const cause = isKnown ? 'fee_assumed' : 'transaction_missing'
+    const cause = contradicting
+      ? 'row_contradicts'
+      : isKnown
+        ? 'fee_assumed'
+        : 'transaction_missing'
     const assumed = finding({ subject: payment.paymentId, cause, payment, now: deps.now() })
-    const [posted] = await postPayments(deps, [{ payment, by: row ? { row } : { assumed } }])
+    const by = row ? { row } : { assumed, contradicting }
+    const [posted] = await postPayments(deps, [{ payment, by }])
     if (posted === undefined) continue
     if (row === undefined) await reportSuspense(deps, assumed)
     return true
@@ -101,7 +106,10 @@ async function postWaitingPayment(deps: AssumeDeps, paymentId: PaymentId): Promi
   return true
 }
 
-/** `row`: undefined until the payment's own row has settled with its final fee. */
+/**
+ * `row`: undefined until the payment's own row has settled with its final fee. `contradicting`:
+ * that row, if it says nothing about the fee.
+ */
 export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payment: Payment) {
   const providerPaymentId = payment.creditedProviderPaymentId ?? ''
   // A payment has one own row. A few more rows are read, so that other rows cannot hide the own
@@ -116,6 +124,9 @@ export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payme
       row.providerPaymentId === providerPaymentId &&
       paymentIdOf(row.reference) === payment.paymentId,
   )
-  const [row] = ownRows.flatMap((ownRow) => settledRowOf(deps, payment, ownRow) ?? [])
-  return { kind: 'answered' as const, row, isKnown: ownRows.length > 0 }
+  const settled = ownRows.flatMap((ownRow) => settledRowOf(deps, payment, ownRow) ?? [])
+  const row = settled.find(({ contradicts }) => contradicts !== true)
+  const contradicting = settled.find(({ contradicts }) => contradicts === true)
+  const isKnown = ownRows.length > 0
+  return { kind: 'answered' as const, row, ...(contradicting && { contradicting }), isKnown }
 }

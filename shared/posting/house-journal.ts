@@ -1,80 +1,177 @@
 import type { StoreDeps } from '../deps.ts'
 import type { Legs } from '../journal/entry.ts'
-import { type HouseEntry, newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
-import { less, type Minor, plus, smaller, ZERO } from '../money.ts'
+import {
+  bookBack,
+  bookedRow,
+  type HouseEntry,
+  newHouseEntry,
+  onOpenDay,
+  putHouseEntry,
+} from '../journal/house-store.ts'
+import {
+  suspenseLegs,
+  suspenseRefundLegs,
+  suspenseRefundVoidLegs,
+  suspenseVoidLegs,
+  transferLegs,
+  unmatchedLegs,
+} from '../journal/legs.ts'
+import { less, type Minor, minor, plus, smaller, ZERO } from '../money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { reportSuspense, type SuspenseDeps } from '../suspense/record-suspense.ts'
-import { heldAmountOf, owedAmountOf, type Suspense } from '../suspense/suspense.ts'
+import {
+  heldAmountOf,
+  isClosedByOperator,
+  owedAmountOf,
+  resolvedAmountOf,
+  type Suspense,
+} from '../suspense/suspense.ts'
 import {
   type BookedChange,
   bookOnSuspense,
+  ensureSuspense,
   findSuspense,
   putSuspense,
 } from '../suspense/suspense-store.ts'
+import type { Steps } from '../table/table.ts'
 
-type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMinor'>
+/** A row of the provider that the house books. */
+export type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMinor'> & {
+  readonly amountMinor: Minor
+  readonly feeMinor?: Minor | undefined
+}
 
 export function houseRowOf({
   transactionId,
   createdAt,
   updatedAt,
   providerMinor,
+  amountMinor,
+  feeMinor,
 }: ProviderTransaction): HouseRow {
-  return { transactionId, rowAt: createdAt ?? updatedAt, providerMinor }
-}
-
-/** The row belongs to the house until an operator assigns it. */
-export function bookUnmatchedRow(deps: StoreDeps, row: HouseRow) {
-  return deps.table.transact(
-    putHouseEntry(newHouseEntry({ ...row, type: 'unmatched', postedAt: deps.now() })),
-  )
+  const rowAt = createdAt ?? updatedAt
+  return { transactionId, rowAt, providerMinor, amountMinor, feeMinor }
 }
 
 /**
  * Books a row that no payment can take, together with its finding, once. If the finding exists
- * already, only the row is booked.
+ * already, only the row is booked. It belongs to the house until an operator assigns it.
  */
-export async function bookWithFinding(
+export function bookUnmatchedRow(
+  deps: StoreDeps & SuspenseDeps,
+  row: HouseRow,
+  finding?: Suspense,
+) {
+  const legs = unmatchedLegs(row)
+  return bookWithFinding(deps, entryOfRow(deps, row, { type: 'unmatched', legs }), finding)
+}
+
+type Booking = Pick<HouseEntry, 'type' | 'clientId' | 'suspenseId'> & { readonly legs: Legs }
+
+function entryOfRow(
+  { now }: Pick<StoreDeps, 'now'>,
+  { transactionId, rowAt, amountMinor, feeMinor }: RowFacts,
+  { legs, ...booking }: Booking,
+): HouseEntry {
+  const about = { transactionId, rowAt, amountMinor, feeMinor }
+  return newHouseEntry({ ...about, postedAt: now(), ...booking, ...legs })
+}
+
+/** The figures that the row shows, unless its void is booked. */
+type RowFacts = Pick<HouseRow, 'transactionId' | 'rowAt' | 'feeMinor'> &
+  Partial<Pick<HouseRow, 'amountMinor'>>
+
+async function bookWithFinding(
+  deps: StoreDeps & SuspenseDeps,
+  entry: HouseEntry,
+  finding: Suspense | undefined,
+): Promise<void> {
+  const { suspense, noted } = finding ? putSuspense(finding) : {}
+  const write = (others: Steps<string>) =>
+    onOpenDay(deps, (postedAt) =>
+      deps.table.transact<string>({ ...putHouseEntry({ ...entry, postedAt }), ...others }),
+    )
+  const outcome = await write({ suspense, noted })
+  if (!outcome.applied && outcome.refusedBy === 'suspense') await write({})
+  else if (outcome.applied && finding) await reportSuspense(deps, finding)
+}
+
+/** The amount moves between the provider's account and our bank, and the house pays the fee. */
+export function bookTransfer(
+  deps: StoreDeps & SuspenseDeps,
+  row: HouseRow,
+  type: 'topup' | 'withdrawal',
+  contradiction: Suspense,
+) {
+  const legs = transferLegs(type, row)
+  const finding = legs.otherMinor === 0 ? undefined : contradiction
+  return bookWithFinding(deps, entryOfRow(deps, row, { type, legs }), finding)
+}
+
+/** A row that is VOIDED, REVERSED or FAILED after the house has booked it. */
+type BookedBack =
+  | 'not_booked'
+  | 'booked_back'
+  /** An operator has made it a payment's refund, which is to be reversed. */
+  | { readonly refundOf: NonNullable<HouseEntry['paymentId']> }
+
+/** An operator and a second reading of the same row may refuse a try. */
+const MAX_TRIES = 5
+
+/**
+ * Books a void row back, once. `finding`: tells that an operator has taken the row over, so that
+ * the client's correction stands without a row.
+ */
+export async function bookRowBack(
   deps: StoreDeps & SuspenseDeps,
   row: HouseRow,
   finding: Suspense,
-) {
-  const entry = putHouseEntry(newHouseEntry({ ...row, type: 'unmatched', postedAt: deps.now() }))
-  const outcome = await deps.table.transact({ ...entry, ...putSuspense(finding) })
-  if (outcome.applied) await reportSuspense(deps, finding)
-  else if (outcome.refusedBy === 'suspense') await bookUnmatchedRow(deps, row)
+): Promise<BookedBack> {
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const { correction, reversal, ...booked } = await bookedRow(deps, row)
+    const refund = booked.suspense_refunded
+    const entry = booked.unmatched ?? booked.topup ?? booked.withdrawal
+    if (reversal) return 'booked_back'
+    if (refund?.suspenseId !== undefined) {
+      await bookSuspenseRefundVoid(deps, refund, refund.suspenseId)
+      return 'booked_back'
+    }
+    if (entry === undefined) return 'not_booked'
+    if (correction?.paymentId !== undefined) return { refundOf: correction.paymentId }
+    if (correction) {
+      const legs = unmatchedLegs({ providerMinor: minor(-entry.providerMinor) })
+      const { clientId } = correction
+      const undone = entryOfRow(deps, withoutFigures(entry), { type: 'reversal', clientId, legs })
+      await bookWithFinding(deps, undone, finding)
+      return 'booked_back'
+    }
+    const { applied } = await onOpenDay(deps, (postedAt) =>
+      deps.table.transact<string>(bookBack(entry, { postedAt })),
+    )
+    if (applied) return 'booked_back'
+  }
+  throw new Error('a row kept changing while it was booked back')
 }
 
-/** The amount moves from the provider's account to our bank, and the house pays the fee. */
-export function bookWithdrawal(deps: StoreDeps, row: HouseRow, bankMinor: Minor) {
-  return deps.table.transact(
-    putHouseEntry(newHouseEntry({ ...row, type: 'withdrawal', bankMinor, postedAt: deps.now() })),
-  )
-}
-
-/**
- * Books the settled own row of money in suspense: while the item is open, its amount less refunds
- * is held.
- */
+/** Books the settled own row of money in suspense: its amount is held, less what went back. */
 export function bookSuspense(
   deps: StoreDeps,
   suspense: Suspense,
-  row: HouseRow,
+  row: Omit<HouseRow, 'amountMinor'>,
 ): Promise<Suspense> {
-  return bookOnItem(deps, suspense, row, (item) => {
+  return bookOnItem(deps, suspense, withoutFigures(row), (item) => {
     // A slice may have read the row before the row became void.
-    if (item.postedMinor !== undefined || item.isVoid) return undefined
-    const suspenseMinor = item.status === 'open' ? owedAmountOf(item) : ZERO
-    const set = { postedMinor: suspenseMinor, providerMinor: row.providerMinor }
-    return { set, type: 'suspense', suspenseMinor, clientId: item.clientId }
+    if (item.providerMinor !== undefined || item.isVoid) return undefined
+    const legs = suspenseLegs(row, item.amountMinor ?? ZERO)
+    const set = { providerMinor: row.providerMinor }
+    return { set, type: 'suspense', legs, clientId: item.clientId }
   })
 }
 
-/** Other rows of the item, an operator and a second reading of the same row may refuse a try. */
-const MAX_TRIES = 5
-
-type Booking = Pick<HouseEntry, 'type' | 'clientId'> &
-  Partial<Legs> & { readonly set: BookedChange | undefined }
+type ItemBooking = Booking & {
+  readonly set?: BookedChange
+  readonly finding?: Suspense | undefined
+}
 
 /**
  * Books a row of money in suspense, once. Answers the item for which the booking was planned;
@@ -82,66 +179,88 @@ type Booking = Pick<HouseEntry, 'type' | 'clientId'> &
  */
 async function bookOnItem(
   deps: StoreDeps,
-  suspense: Suspense,
-  row: HouseRow,
-  plan: (item: Suspense) => Booking | undefined,
+  suspense: Suspense | { readonly suspenseId: string },
+  row: RowFacts,
+  plan: (item: Suspense) => ItemBooking | undefined,
 ): Promise<Suspense> {
-  let item: Suspense | undefined = suspense
+  const { suspenseId } = suspense
+  let item = 'kind' in suspense ? suspense : await findSuspense(deps, suspenseId)
   for (let tried = 0; item !== undefined && tried < MAX_TRIES; tried++) {
-    const booking = plan(item)
-    if (booking === undefined) return item
-    const { set, ...fields } = booking
-    const entry = newHouseEntry({
-      ...row,
-      postedAt: deps.now(),
-      suspenseId: item.suspenseId,
-      ...fields,
-    })
-    const outcome = await deps.table.transact({
-      item: set && bookOnSuspense(item, set),
-      ...putHouseEntry(entry),
-    })
+    const planned = plan(item)
+    if (planned === undefined) return item
+    const { set, finding, ...booking } = planned
+    const entry = entryOfRow(deps, row, { ...booking, suspenseId })
+    const itemStep = set && bookOnSuspense(item, set)
+    const outcome = await onOpenDay(deps, (postedAt) =>
+      deps.table.transact<string>({
+        item: itemStep,
+        ...putHouseEntry({ ...entry, postedAt }),
+        ...(finding && ensureSuspense(finding)),
+      }),
+    )
     if (outcome.applied || outcome.refusedBy === 'houseEntry') return item
-    item = await findSuspense(deps, suspense.suspenseId)
+    item = await findSuspense(deps, suspenseId)
   }
   throw new Error('an item in suspense kept changing while its row was booked')
 }
 
 const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
 
-/** The item is resolved when all its money is refunded. */
+/**
+ * A row out takes at most what is not refunded yet, whether the money's own row has settled or not.
+ * The item is resolved when all its money is refunded.
+ */
 export function bookSuspenseRefund(
   deps: StoreDeps,
   suspense: Suspense,
   row: HouseRow,
-  amountMinor: Minor,
+  contradiction: Suspense,
 ) {
   return bookOnItem(deps, suspense, row, (item) => {
-    if (item.status !== 'open') return { set: undefined, type: 'suspense_refunded' }
-    const backMinor = smaller(amountMinor, owedAmountOf(item))
+    const isOpen = item.status === 'open'
+    const backMinor = isOpen ? smaller(row.amountMinor, owedAmountOf(item)) : ZERO
+    const legs = suspenseRefundLegs(row, backMinor)
+    const finding = legs.otherMinor === 0 ? undefined : contradiction
+    const booking = { type: 'suspense_refunded', legs, finding } as const
+    if (!isOpen) return booking
     const refundedMinor = plus(item.refundedMinor ?? ZERO, backMinor)
-    const set = { refundedMinor, ...(owedAmountOf({ ...item, refundedMinor }) <= 0 && REFUNDED) }
-    const suspenseMinor = item.postedMinor === undefined ? ZERO : less(ZERO, backMinor)
-    return { set, type: 'suspense_refunded', suspenseMinor }
+    const isWhole = owedAmountOf({ ...item, refundedMinor }) <= 0
+    return { ...booking, set: { refundedMinor, ...(isWhole && REFUNDED) } }
   })
 }
 
-/** The provider takes back what the own row has booked. */
+/** The item is open again, unless an operator has closed it or its own row is void. */
+function bookSuspenseRefundVoid(deps: StoreDeps, refund: HouseEntry, suspenseId: string) {
+  return bookOnItem(deps, { suspenseId }, withoutFigures(refund), (item) => {
+    const isClosed = item.isVoid === true || isClosedByOperator(item)
+    const againMinor = isClosed ? ZERO : minor(-refund.suspenseMinor)
+    const legs = suspenseRefundVoidLegs(refund, againMinor)
+    const booking = { type: 'reversal', legs } as const
+    if (againMinor === 0) return booking
+    const refundedMinor = less(item.refundedMinor ?? ZERO, againMinor)
+    return { ...booking, set: { refundedMinor, status: 'open' } }
+  })
+}
+
+/** The provider takes back what the own row has booked. What was refunded or resolved is lost. */
 export function bookSuspenseVoid(
   deps: StoreDeps,
   suspense: Suspense,
-  row: HouseRow,
+  row: Omit<HouseRow, 'amountMinor'>,
 ): Promise<Suspense> {
-  return bookOnItem(deps, suspense, row, (item) => {
+  return bookOnItem(deps, suspense, withoutFigures(row), (item) => {
     if (item.isVoid) return undefined
-    const set = {
-      isVoid: true,
-      ...(item.status === 'open' && { refundedMinor: item.amountMinor, ...REFUNDED }),
-    } as const
-    const [providerMinor, suspenseMinor] = [
-      less(ZERO, item.providerMinor ?? ZERO),
-      less(ZERO, heldAmountOf(item)),
-    ]
-    return { set, type: 'suspense_refunded', providerMinor, suspenseMinor }
+    const set = { isVoid: true, ...(item.status === 'open' && REFUNDED) } as const
+    return { set, type: 'suspense_refunded', legs: suspenseVoidLegs(heldMoneyOf(item)) }
   })
+}
+
+function withoutFigures({ transactionId, rowAt }: RowFacts): RowFacts {
+  return { transactionId, rowAt }
+}
+
+function heldMoneyOf(item: Suspense) {
+  const { amountMinor, providerMinor, refundedMinor } = item
+  const [resolvedMinor, heldMinor] = [resolvedAmountOf(item), heldAmountOf(item)]
+  return { amountMinor, providerMinor, refundedMinor, resolvedMinor, heldMinor }
 }

@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { contradictionIn, contradictionOut } from '../journal/legs.ts'
 import {
   hasMoved,
   MAX_MOVEMENTS,
@@ -19,14 +20,16 @@ import {
   movedMoney,
   publishSuspenseAlert,
 } from '../suspense/record-suspense.ts'
+import type { Suspense } from '../suspense/suspense.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
+import type { Steps } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
-import { bookWithFinding } from './house-journal.ts'
+import { bookUnmatchedRow } from './house-journal.ts'
 import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
 import { reversalAfter } from './reversal-after.ts'
 
-type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts' | 'queues'>
+export type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts' | 'queues'>
 
 type Move = { readonly row: MoneyRow; readonly result: MoveResult }
 
@@ -48,33 +51,61 @@ export async function movePayment(
     const row = withProviderLeg(payment, moneyRow)
     if (hasMoved(payment.movements, row)) return
     if (payment.movements.length >= MAX_MOVEMENTS) {
-      const { transactionId, providerMinor, createdAt: rowAt = row.at } = row
-      const houseRow = { transactionId, providerMinor, rowAt }
-      return bookWithFinding(
-        deps,
-        houseRow,
-        findingOfRow(payment, row, 'too_many_movements', deps.now()),
-      )
+      const houseRow = { ...row, rowAt: row.createdAt ?? row.at }
+      const finding = findingOfRow(payment, row, 'too_many_movements', deps.now())
+      return bookUnmatchedRow(deps, houseRow, finding)
     }
-    const result = moveMoney(moneyOf(payment), row)
-    if (result === undefined) return
-    const now = deps.now()
-    const finding = movedMoney(payment, row, result.figures.netMinor, now)
-    const { after, steps } = await planMove(deps, payment, { row, result }, now)
-    const announcement = await announcementOfMovement(deps, after)
-    const allSteps = { ...steps, ...announcement.steps, ...ensureSuspense(finding) }
-    const { applied } = await deps.table.transact<string>(allSteps, announcement.freshUntil)
-    if (applied) {
-      logSuspense(deps, finding)
-      await sendAnnouncement(deps, announcement)
-      await publishSuspenseAlert(deps, finding)
-      return
-    }
+    const movement = await prepareMovement(deps, payment, row, deps.now())
+    if (movement === undefined) return
+    const { applied } = await deps.table.transact<string>(movement.steps, movement.freshUntil)
+    if (applied) return movement.tell()
     const stored = await findStoredPayment(deps, payment.paymentId)
     if (stored?.status !== 'succeeded') break
     payment = stored
   }
   throw new Error('a payment kept changing while its money moved')
+}
+
+/**
+ * The steps of one row's movement, and `tell`, which sends what its commit has written to endpoints
+ * and operators. Undefined for a row that was applied before.
+ */
+export async function prepareMovement(
+  deps: MoveDeps,
+  payment: Payment,
+  row: MoneyRow,
+  now: Timestamp,
+) {
+  const result = moveMoney(moneyOf(payment), row)
+  if (result === undefined) return undefined
+  const findings = findingsOf(payment, row, result.figures.netMinor, now)
+  const { after, steps } = await planMove(deps, payment, { row, result }, now)
+  const announcement = await announcementOfMovement(deps, after)
+  const suspenseSteps: Steps<string> = Object.assign({}, ...findings.map(ensureSuspense))
+  const allSteps: Steps<string> = { ...steps, ...announcement.steps, ...suspenseSteps }
+  const tell = async () => {
+    for (const finding of findings) logSuspense(deps, finding)
+    await sendAnnouncement(deps, announcement)
+    for (const finding of findings) await publishSuspenseAlert(deps, finding)
+  }
+  return { after, findings, steps: allSteps, freshUntil: announcement.freshUntil, tell }
+}
+
+/** What operators are told of a movement, and of a row that contradicts itself. */
+export function findingsOf(
+  payment: Payment,
+  row: MoneyRow,
+  netMinor: Minor,
+  now: Timestamp,
+): readonly Suspense[] {
+  const moved = movedMoney(payment, row, netMinor, now)
+  if (row.type === 'reversal' || contradictionOf(row) === 0) return [moved]
+  return [moved, findingOfRow(payment, row, 'row_contradicts', now)]
+}
+
+function contradictionOf(row: MoneyRow): Minor {
+  if (row.isByBank === true) return ZERO
+  return row.type === 'dispute_won' ? contradictionIn(row) : contradictionOut(row)
 }
 
 /**

@@ -1,11 +1,29 @@
 import { derivedUuid } from '../ids.ts'
-import { type Entry, type Figures, figuresOf, NO_FIGURES, newEntry } from '../journal/entry.ts'
 import {
-  initialMoney,
+  type Entry,
+  type Figures,
+  figuresOf,
+  type Legs,
+  NO_FIGURES,
+  NO_LEGS,
+  newEntry,
+} from '../journal/entry.ts'
+import {
+  bankRefundLegs,
+  disputeWonLegs,
+  lateRowLegs,
+  type OwnMoney,
+  ownVoidLegs,
+  paymentLegs,
+  takenBackLegs,
+  undoneLegs,
+} from '../journal/legs.ts'
+import {
   type Movement,
   moneyAfter,
   moveMoney,
   type PaymentMoney,
+  standingFigures,
 } from '../journal/payment-money.ts'
 import { less, ZERO } from '../money.ts'
 import type { Payment } from '../payment/payment.ts'
@@ -21,40 +39,93 @@ function priceOf({ notionalMinor, providerFeeMinor, markupMinor }: Payment): Fig
 
 /**
  * Every entry of a payment, by its stored fields. A payment that became void while open has zeros
- * in its entries.
+ * for its client in its entries.
  */
 export function entriesOf(payment: Payment): readonly Entry[] {
-  const { postedAt, lateRowAt, voidedOpen, ownRow, providerSettledAt } = payment
+  const { postedAt, lateRowAt, voidedOpen, ownRow } = payment
   if (postedAt === undefined) return []
-  const figures = priceOf(payment)
-  const settledFields =
-    lateRowAt === undefined && ownRow ? { row: ownRow, providerSettledAt } : { row: undefined }
-  // The entry of a late row has zeros for the client, and the row's amount at the provider.
-  const provenFields = {
-    provenMinor: payment.netMinor,
-    provenEligibleAt: eligibleAt(payment, postedAt),
-  }
-  const lateFields = {
+  const movements = movementEntries(payment, postedAt)
+  if (voidedOpen === true) return movements
+  const own = ownMoneyOf(payment)
+  const isLate = lateRowAt !== undefined
+  const rowFields = { row: ownRow, providerSettledAt: payment.providerSettledAt }
+  const ownEntry = entryOf(payment, {
+    type: 'payment',
+    figures: own.price,
+    postedAt,
+    legs: paymentLegs(isLate ? { ...own, row: undefined } : own),
+    ...(!isLate && ownRow && rowFields),
+  })
+  if (!isLate || ownRow === undefined) return [ownEntry, ...movements]
+  const lateEntry = entryOf(payment, {
     type: 'late_row',
     figures: NO_FIGURES,
-    row: ownRow,
-    providerSettledAt,
-    ...provenFields,
-  } as const
-  let money = initialMoney(figures)
-  const moveEntries = payment.movements.flatMap((movement) => {
-    const result = moveMoney(money, movement)
-    money = result?.money ?? money
-    const change = voidedOpen === true ? NO_FIGURES : (result?.figures ?? NO_FIGURES)
-    return movementEntries(payment, movement, change, movement.postedAt ?? postedAt)
+    postedAt: lateRowAt,
+    legs: lateRowLegs({ ...own, row: ownRow }),
+    ...rowFields,
+    ...(ownRow.contradicts !== true && {
+      provenMinor: payment.netMinor,
+      provenEligibleAt: eligibleAt(payment, postedAt),
+    }),
   })
-  return [
-    ...(voidedOpen === true
-      ? []
-      : [entryOf(payment, { type: 'payment', figures, postedAt, ...settledFields })]),
-    ...moveEntries,
-    ...(lateRowAt === undefined ? [] : [entryOf(payment, { ...lateFields, postedAt: lateRowAt })]),
-  ]
+  return [ownEntry, ...movements, lateEntry]
+}
+
+function ownMoneyOf(payment: Payment): OwnMoney {
+  return {
+    price: priceOf(payment),
+    isInvoiced: payment.finalFee?.invoiced === true,
+    row: payment.ownRow,
+  }
+}
+
+function movementEntries(payment: Payment, postedAt: Timestamp): readonly Entry[] {
+  let money = moneyAfter(priceOf(payment), [])
+  return payment.movements.flatMap((row) => {
+    const before = money
+    const moved = moveMoney(before, row)
+    money = moved?.money ?? before
+    const figures = payment.voidedOpen === true ? NO_FIGURES : (moved?.figures ?? NO_FIGURES)
+    const fields = { type: row.type, figures, row, postedAt: row.postedAt ?? postedAt }
+    const entry = entryOf(payment, { ...fields, legs: movementLegs(payment, before, row, figures) })
+    if (row.clawedMinor === undefined) return [entry]
+    // The part that the house had written off and now takes.
+    const clawed = entryOf(payment, {
+      ...fields,
+      type: 'written_off',
+      figures: figuresOf(less(ZERO, row.clawedMinor), ZERO, ZERO),
+      legs: { ...NO_LEGS, costMinor: row.clawedMinor },
+    })
+    return [entry, clawed]
+  })
+}
+
+function movementLegs(
+  payment: Payment,
+  before: PaymentMoney,
+  row: Movement,
+  figures: Figures,
+): Legs {
+  switch (row.type) {
+    case 'refund':
+    case 'chargeback':
+      return row.isByBank === true
+        ? bankRefundLegs(row.amountMinor, figures)
+        : takenBackLegs(row, figures)
+    case 'dispute_won':
+      return disputeWonLegs(row, figures)
+    case 'reversal': {
+      if (row.isOwnRow === true) {
+        // A payment is void once, even if its row has two ids at the provider.
+        if (before.isVoid || payment.voidedOpen === true) return NO_LEGS
+        const standing = standingFigures(before)
+        return ownVoidLegs(ownMoneyOf(payment), before.takenBackMinor, standing.markupMinor)
+      }
+      const undone = before.rows.find(({ transactionId }) => transactionId === row.transactionId)
+      if (undone === undefined) return NO_LEGS
+      return undoneLegs(undone, undone.type === 'dispute_won' ? 'in' : 'out', figures)
+    }
+  }
 }
 
 /** An entry is eligible a day after its payment was paid, but not before it was posted. */
@@ -62,42 +133,24 @@ function eligibleAt({ paidAt }: Payment, postedAt: Timestamp): Timestamp {
   return later(postedAt, addMs(paidAt ?? postedAt, DAY_MS))
 }
 
-/** A second entry has the part that the house had written off and now takes. */
-function movementEntries(
-  payment: Payment,
-  row: Movement,
-  figures: Figures,
-  postedAt: Timestamp,
-): readonly Entry[] {
-  const fields = { type: row.type, figures, row, postedAt }
-  if (row.clawedMinor === undefined) return [entryOf(payment, fields)]
-  const clawedFields = {
-    figures: figuresOf(less(ZERO, row.clawedMinor), ZERO, ZERO),
-    row: { ...row, providerMinor: ZERO },
-  }
-  return [
-    entryOf(payment, fields),
-    entryOf(payment, { ...fields, ...clawedFields, type: 'written_off' }),
-  ]
-}
-
 type EntryFields = Pick<
   Entry,
   'type' | 'postedAt' | 'providerSettledAt' | 'provenMinor' | 'provenEligibleAt'
 > & {
   readonly figures: Figures
+  readonly legs: Legs
   /** The provider's row that the entry books. */
-  readonly row: Payment['ownRow']
+  readonly row?: Pick<Movement, 'transactionId'> | undefined
 }
 
-function entryOf(payment: Payment, { type, figures, row, postedAt, ...fields }: EntryFields) {
+function entryOf(payment: Payment, { type, figures, legs, row, postedAt, ...fields }: EntryFields) {
   return newEntry({
     entryId: derivedUuid('entry', payment.paymentId, type, row?.transactionId ?? ''),
     type,
     eligibleAt: eligibleAt(payment, postedAt),
     postedAt,
     ...figures,
-    providerMinor: row?.providerMinor,
+    ...legs,
     paymentId: payment.paymentId,
     providerTransactionId: row?.transactionId,
     externalReference: payment.externalReference,

@@ -25,12 +25,19 @@ export type SettledRow = {
   /** What our account at the provider gains. */
   readonly providerMinor: Minor
   readonly settledAt: Timestamp
+  /** Another amount than the payment's, or a fee that cannot be: it says nothing about the fee. */
+  readonly contradicts?: true | undefined
 }
 
-/** A settled row, or seven days without such a row, with the finding. */
+/**
+ * A settled row; or seven days without such a row, with the finding and maybe a row that
+ * contradicts itself.
+ */
 export type Posting = {
   readonly payment: Payment
-  readonly by: { readonly row: SettledRow } | { readonly assumed: Suspense }
+  readonly by:
+    | { readonly row: SettledRow }
+    | { readonly assumed: Suspense; readonly contradicting?: SettledRow | undefined }
 }
 
 type PostingPlan = { readonly posting: Posting; readonly after: Payment; readonly netMinor: Minor }
@@ -104,6 +111,7 @@ async function postTogether(
 /** Rows that came while the payment was open are applied again, to the final net. */
 export function planPosting(posting: Posting, postedAt: Timestamp): PostingPlan {
   const { payment, by } = posting
+  const row = 'row' in by ? by.row : by.contradicting
   const finalFee = feeOf(posting, postedAt)
   const price = figuresOf(payment.notionalMinor, finalFee.feeMinor, payment.markupMinor)
   const { money, reversal } = replayMovements(payment, price)
@@ -119,16 +127,17 @@ export function planPosting(posting: Posting, postedAt: Timestamp): PostingPlan 
     takenBackMinor: money.takenBackMinor,
     movements: payment.movements.map((movement) => ({ ...movement, postedAt })),
     ...(reversal && { reversal }),
-    ...('row' in by && {
-      providerSettledAt: by.row.settledAt,
-      ownRow: { transactionId: by.row.transactionId, providerMinor: by.row.providerMinor },
-    }),
+    ...(row && { providerSettledAt: row.settledAt, ownRow: ownRowOf(row) }),
   }
   return {
     posting,
     after,
     netMinor: lessFigures(standingFigures(money), standingFigures(moneyOf(payment))).netMinor,
   }
+}
+
+function ownRowOf({ transactionId, providerMinor, contradicts }: SettledRow) {
+  return { transactionId, providerMinor, ...(contradicts && { contradicts }) }
 }
 
 /**
@@ -151,7 +160,6 @@ function stepsOf(planned: readonly PostingPlan[], postedAt: Timestamp): Steps<st
   return Object.assign({}, ...steps)
 }
 
-/** A row with another amount says nothing about the payment's fee. */
 export function isForAmount(
   transaction: ProviderTransaction,
   payment: Pick<Payment, 'notionalMinor' | 'currency'>,
@@ -162,37 +170,44 @@ export function isForAmount(
 }
 
 /**
- * A payment's own row if it can post the payment: of type payment, successful, settled, with a
- * final fee and the payment's amount. Undefined for any other row and for impossible amounts. The
- * fee is what the provider kept; zero is a fee, except under a contract that bills later.
+ * A payment's own row when it is settled with a final fee: of type payment, successful, and in the
+ * payment's currency. The fee is what the provider kept; zero is a fee, except under a contract
+ * that bills later.
  */
 export function settledRowOf(
   { stage }: Pick<Deps, 'stage'>,
   payment: Payment,
   transaction: ProviderTransaction,
 ): SettledRow | undefined {
-  const { type, status, keptMinor, settledAt, transactionId, providerMinor } = transaction
-  if (
-    type !== 'payment' ||
-    status !== 'success' ||
-    keptMinor === undefined ||
-    settledAt === undefined
-  )
-    return undefined
-  if (!isForAmount(transaction, payment) || keptMinor < 0) return undefined
+  const { type, status, currency, keptMinor, settledAt, transactionId, providerMinor } = transaction
+  const isOwn = type === 'payment' && status === 'success' && currency === payment.currency
+  if (!isOwn || keptMinor === undefined || settledAt === undefined) return undefined
   const row = { feeMinor: keptMinor, transactionId, providerMinor, settledAt }
+  if (!isForAmount(transaction, payment) || !isPossibleFee(payment, keptMinor))
+    return { ...row, contradicts: true }
   const isInvoiced = keptMinor === 0 && stage.providerFees === 'invoiced'
   return isInvoiced ? { ...row, feeMinor: payment.providerFeeMinor, invoiced: true } : row
 }
 
+function isPossibleFee({ providerFeeMinor }: Pick<Payment, 'providerFeeMinor'>, keptMinor: Minor) {
+  const isFarMore = keptMinor > 3 * providerFeeMinor && keptMinor > providerFeeMinor + 10_000
+  return keptMinor >= 0 && !isFarMore
+}
+
 /** The payment was posted before. Refused if payment or fence changed meanwhile. */
-export async function bookLateRow(deps: StoreDeps, payment: Payment, row: SettledRow) {
+export async function bookLateRow(
+  deps: StoreDeps,
+  payment: Payment,
+  row: SettledRow,
+  contradiction?: Suspense,
+) {
   const { closedUntil } = await readWindow(deps, payment.clientId)
   const lateRowAt = later(deps.now(), closedUntil)
-  const ownRow = { transactionId: row.transactionId, providerMinor: row.providerMinor }
+  const ownRow = ownRowOf(row)
   const after: Payment = { ...payment, ownRow, lateRowAt, providerSettledAt: row.settledAt }
   return deps.table.transact({
     ...changeMoney(payment, after),
     ledger: moveCredit(payment, ZERO, lateRowAt),
+    ...(contradiction && ensureSuspense(contradiction)),
   })
 }

@@ -1,11 +1,11 @@
 import type { Figures } from '../journal/entry.ts'
 import {
-  initialMoney,
   type MoneyRow,
-  moveMoney,
+  moneyAfter,
   type PaymentMoney,
+  type REVERSAL_KINDS,
 } from '../journal/payment-money.ts'
-import { atLeastZero, less, type Minor, plus, ZERO } from '../money.ts'
+import { smaller, ZERO } from '../money.ts'
 import type { Payment, Reversal } from '../payment/payment.ts'
 
 /** The public `reversal` of a payment after one more row (design section 10). */
@@ -14,48 +14,42 @@ export function reversalAfter(
   row: MoneyRow,
   money: PaymentMoney,
 ): Reversal {
-  const amountMinor = reversedMinor(money)
-  const { kind = before?.kind ?? 'refund', at } = row
-  if (amountMinor > (before?.amountMinor ?? ZERO)) return { kind, amountMinor, at }
-  const isUndone = money.takenBackMinor === 0 && !money.isVoid
+  const { price, wentBackMinor, isVoid } = money
+  const amountMinor = isVoid ? price.grossMinor : smaller(price.grossMinor, wentBackMinor)
+  const isMore = amountMinor > (before?.amountMinor ?? ZERO)
   return {
-    kind: before?.kind ?? kind,
+    kind: kindAfter(before?.kind, row, money),
     amountMinor,
-    at: before?.at ?? at,
-    ...(isUndone && { undoneAt: at }),
+    at: isMore || before === undefined ? row.at : before.at,
+    ...(amountMinor === 0 && { undoneAt: before?.undoneAt ?? row.at }),
   }
 }
 
-/** Only rows that are not void count. A void own row reverses the whole payment once. */
-function reversedMinor({ price, isVoid, applied }: PaymentMoney): Minor {
-  const rows = applied.map(({ row }) => row)
-  const voidIds = new Set(
-    rows.flatMap(({ type, transactionId }) => (type === 'reversal' ? [transactionId] : [])),
-  )
-  return rows
-    .filter(({ transactionId }) => !voidIds.has(transactionId))
-    .map(({ type, amountMinor }) =>
-      type === 'dispute_won' ? less(ZERO, amountMinor) : amountMinor,
-    )
-    .reduce(
-      (sum, amountMinor) => atLeastZero(plus(sum, amountMinor)),
-      isVoid ? price.grossMinor : ZERO,
-    )
+type Kind = (typeof REVERSAL_KINDS)[number]
+
+function kindAfter(
+  before: Kind | undefined,
+  row: MoneyRow,
+  { isVoid, isDisputed, wentBackMinor }: PaymentMoney,
+): Kind {
+  if (isVoid) {
+    const wasVoid = before === 'voided' || before === 'reversed'
+    return wasVoid || row.isOwnRow !== true ? (before ?? 'reversed') : (row.kind ?? 'reversed')
+  }
+  if (wentBackMinor === 0) return before ?? 'refund'
+  return isDisputed ? 'chargeback' : 'refund'
 }
 
 type ReplayResult = { readonly money: PaymentMoney; readonly reversal: Reversal | undefined }
 
 /**
  * Computes a payment's money and its public `reversal` again, from a price and all rows that moved
- * the money. The kind is that of the last row that raised the amount: no price changes the kind.
+ * the money. Only the stored `reversal` says how the own row became void.
  */
 export function replayMovements(payment: Payment, price: Figures): ReplayResult {
-  return payment.movements.reduce<ReplayResult>(
-    ({ money: before, reversal }, movement) => {
-      const row = { ...movement, kind: payment.reversal?.kind }
-      const money = moveMoney(before, row)?.money ?? before
-      return { money, reversal: reversalAfter(reversal, row, money) }
-    },
-    { money: initialMoney(price), reversal: undefined },
-  )
+  const rows = payment.movements.map((row) => ({ ...row, kind: payment.reversal?.kind }))
+  let reversal: Reversal | undefined
+  for (const [at, row] of rows.entries())
+    reversal = reversalAfter(reversal, row, moneyAfter(price, rows.slice(0, at + 1)))
+  return { money: moneyAfter(price, rows), reversal }
 }

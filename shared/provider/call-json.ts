@@ -7,11 +7,21 @@ export type HttpCall = {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body?: object
+  /**
+   * A connection may be closed by the other side at any moment between two calls, so a call whose
+   * loss costs a customer's payment gets a connection of its own.
+   */
+  readonly freshConnection?: true
   /** For the whole exchange, from name lookup to the last byte of the answer. */
   readonly timeoutMs: number
 }
 
-export type RateLimit = { readonly remaining: number; readonly resetMs: number }
+export type RateLimit = {
+  readonly remaining: number
+  readonly resetMs: number
+  /** Calls in the provider's window. */
+  readonly limit?: number
+}
 
 export type HttpOutcome =
   /** `json` is undefined when the body is not JSON, is truncated or exceeds the size limit. */
@@ -43,29 +53,36 @@ export async function callJson(call: HttpCall): Promise<HttpOutcome> {
   const { statusCode: status = 0, headers } = answer
   const header = (name: string) => headers[name]?.toString()
   // A 429 may have the Retry-After header alone.
-  const retryAfter = (status === 429 && header('retry-after')) || ''
-  const retryLimit = WHOLE.test(retryAfter)
-    ? { remaining: 0, resetMs: Number(retryAfter) * 1_000 }
-    : undefined
-  const rateLimit = rateLimitOf(header) ?? retryLimit
+  const rateLimit = rateLimitOf(header) ?? (status === 429 ? retryLimitOf(header) : undefined)
   return { kind: 'answered', status, json: await readJson(answer), ...(rateLimit && { rateLimit }) }
 }
 
 /** Calls in a row share a connection. The provider closes an idle one only after a second. */
 const KEPT = { keepAlive: true, timeout: 1_000 }
-const SECURE = { request: https.request, agent: new https.Agent(KEPT), ready: 'secureConnect' }
-const PLAIN = { request: http.request, agent: new http.Agent(KEPT), ready: 'connect' }
+const SECURE = {
+  request: https.request,
+  agent: new https.Agent(KEPT),
+  // It keeps no connection, but resumes the TLS sessions of earlier ones.
+  freshAgent: new https.Agent({ keepAlive: false }),
+  ready: 'secureConnect',
+}
+const PLAIN = {
+  request: http.request,
+  agent: new http.Agent(KEPT),
+  freshAgent: new http.Agent({ keepAlive: false }),
+  ready: 'connect',
+}
 
 const JSON_TYPE = 'application/json'
 
 /** Writes nothing before the connection is ready, so a failure before that is `not_sent`. */
-function sendRequest({ method, url, headers, body, timeoutMs }: HttpCall) {
+function sendRequest({ method, url, headers, body, timeoutMs, freshConnection }: HttpCall) {
   return new Promise<http.IncomingMessage | Exclude<HttpOutcome, { kind: 'answered' }>>(
     (resolve) => {
       const text = body && JSON.stringify(body)
       // A deadline's remaining time may have fractions, which a timer refuses.
       const signal = AbortSignal.timeout(Math.max(1, Math.floor(timeoutMs)))
-      const { request, agent, ready } = url.protocol === 'https:' ? SECURE : PLAIN
+      const { request, agent, freshAgent, ready } = url.protocol === 'https:' ? SECURE : PLAIN
       const outgoing = request(url, {
         method,
         headers: {
@@ -76,7 +93,7 @@ function sendRequest({ method, url, headers, body, timeoutMs }: HttpCall) {
           'user-agent': 'node',
           ...(text && { 'content-type': JSON_TYPE }),
         },
-        agent,
+        agent: freshConnection ? freshAgent : agent,
         signal,
       })
       let isSent = false
@@ -99,6 +116,14 @@ function sendRequest({ method, url, headers, body, timeoutMs }: HttpCall) {
   )
 }
 
+/** Seconds, or a date, which counts from the date of the answer. */
+function retryLimitOf(header: (name: string) => string | undefined): RateLimit | undefined {
+  const retryAfter = header('retry-after') ?? ''
+  if (WHOLE.test(retryAfter)) return { remaining: 0, resetMs: Number(retryAfter) * 1_000 }
+  const waitMs = Date.parse(retryAfter) - Date.parse(header('date') ?? '')
+  return waitMs >= 0 ? { remaining: 0, resetMs: waitMs } : undefined
+}
+
 const SECONDS = /^\d{1,9}(\.\d{1,9})?$/
 
 /**
@@ -111,7 +136,12 @@ export function rateLimitOf(
   const remaining = header('rate-limit-remaining') ?? ''
   const reset = header('rate-limit-reset') ?? ''
   if (!WHOLE.test(remaining) || !SECONDS.test(reset)) return undefined
-  return { remaining: Number(remaining), resetMs: Math.ceil(Number(reset) * 1_000) }
+  const limit = header('rate-limit-limit') ?? ''
+  return {
+    remaining: Number(remaining),
+    resetMs: Math.ceil(Number(reset) * 1_000),
+    ...(WHOLE.test(limit) && { limit: Number(limit) }),
+  }
 }
 
 async function readJson(response: http.IncomingMessage): Promise<unknown> {
@@ -123,9 +153,14 @@ async function readJson(response: http.IncomingMessage): Promise<unknown> {
       if (bytes > MAX_ANSWER_BYTES) return undefined
       chunks.push(chunk)
     }
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    return JSON.parse(withoutMark(Buffer.concat(chunks).toString('utf8')))
   } catch {
     // The status is known; the caller decides what it means without a body.
     return undefined
   }
+}
+
+/** `JSON.parse` refuses a byte order mark, which some servers and proxies write first. */
+export function withoutMark(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text
 }

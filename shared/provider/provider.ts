@@ -21,6 +21,8 @@ export type Provider = {
   pauseMs(operation: ProviderOperation): number
   /** Counts in the provider's present minute, by its last answer. Undefined: unknown. */
   callsLeft(operation: ProviderOperation): number | undefined
+  /** The calls of a whole minute, by its last answer. Undefined: unknown. */
+  callsOfMinute(operation: ProviderOperation): number | undefined
   /** Other codes of the right form count as wallets (spec 2.1.1). */
   isNonWalletCode(code: string): boolean
   /** A payment stores this name with its claim. */
@@ -32,7 +34,7 @@ export type Provider = {
 
 export type ProviderOperation = Exclude<
   keyof Provider,
-  'pauseMs' | 'callsLeft' | 'isNonWalletCode' | 'providerNameFor'
+  'pauseMs' | 'callsLeft' | 'callsOfMinute' | 'isNonWalletCode' | 'providerNameFor'
 >
 
 export type CreateRequestInput = {
@@ -94,9 +96,14 @@ export type CreateAnswer =
   | { readonly kind: 'created'; readonly request: ProviderRequest }
   /**
    * Nothing exists upstream. `code` is safe to show. `isAccountWide`: it concerns our whole
-   * account.
+   * account. `isNotActivated`: its channel is not activated for our account.
    */
-  | { readonly kind: 'refused'; readonly code: string; readonly isAccountWide?: boolean }
+  | {
+      readonly kind: 'refused'
+      readonly code: string
+      readonly isAccountWide?: boolean
+      readonly isNotActivated?: boolean
+    }
   /** The call had no effect: the provider answered 429, or no connection was made. */
   | { readonly kind: 'not_executed'; readonly reason: string }
   /** A payable request may exist upstream. `answered`: the provider sent an unclear answer. */
@@ -112,8 +119,14 @@ export type CancelAnswer =
 
 export type ProviderBalance = { readonly account: string; readonly amountMinor: Minor }
 
-/** `open` covers every state that is not final. */
-export type ProviderRequestStatus = 'open' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
+/** `open` covers every documented state that is not final. `unknown`: no document names it. */
+export type ProviderRequestStatus =
+  | 'open'
+  | 'succeeded'
+  | 'failed'
+  | 'expired'
+  | 'cancelled'
+  | 'unknown'
 
 export type ProviderRequest = {
   readonly paymentRequestId: string
@@ -130,8 +143,8 @@ export type ProviderPayment = {
   readonly paymentRequestId: string
   readonly reference: string
   readonly currency: string
-  /** `captured`: money was received. */
-  readonly status: 'captured' | 'open' | 'failed'
+  /** `captured`: money was received. `unknown`: no document names the state. */
+  readonly status: 'captured' | 'open' | 'failed' | 'unknown'
   /** The received amount, which may differ from the requested one. */
   readonly capturedMinor: Minor
 }
@@ -144,6 +157,8 @@ export type TransactionFilter = {
   /** The provider's own name of a channel category. */
   readonly category?: string
   readonly reversedOnly?: boolean
+  /** The provider's documented types but payments, by name. */
+  readonly otherThanPayments?: boolean
   /** Both ends are included. */
   readonly updatedFrom?: Timestamp
   readonly updatedTo?: Timestamp
@@ -178,16 +193,22 @@ export const ProviderTransactionSchema = v.object({
   paymentRequestId: v.optional(v.string()),
   reference: v.string(),
   status: v.picklist(['success', 'pending', 'failed', 'reversed', 'unknown']),
+  /** Its settlement or its fee has a status that no document names, which counts as not final. */
+  hasUnknownMember: v.optional(v.literal(true)),
   /** Undefined if the row is no reversal, or its kind is unknown. */
   reversalKind: v.optional(v.picklist(['voided', 'reversed', 'refund', 'chargeback'])),
-  /** Money paid out to our bank. */
-  isWithdrawal: v.optional(v.literal(true)),
+  /** Money between our bank and our account. */
+  transfer: v.optional(v.picklist(['topup', 'withdrawal'])),
   /** Charged-back money returns to us. */
   isDisputeWon: v.optional(v.literal(true)),
   currency: v.string(),
   amountMinor: MinorSchema,
   /** The net effect on our provider account, negative for money out. */
   providerMinor: MinorSchema,
+  /** The net has another currency than the amount, so it says nothing about our account. */
+  isForeignNet: v.optional(v.literal(true)),
+  /** The provider's own fee that the row shows. */
+  feeMinor: v.optional(MinorSchema),
   /** Chargeback: the disputed amount without the row's fee; undefined if the row shows no fee. */
   disputedMinor: v.optional(MinorSchema),
   /** What the provider keeps of a payment (fee, VAT, withholding). Undefined until final. */

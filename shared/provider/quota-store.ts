@@ -181,10 +181,11 @@ export async function takeShare(
   const now = deps.now()
   const quota = callsPerMinute(deps.stage, now)
   const callsLeft = deps.provider.callsLeft(operation)
-  if (callsLeft === undefined || callsLeft >= quota * SCARCE_BELOW) return undefined
+  const ofMinute = deps.provider.callsOfMinute(operation) ?? quota
+  if (callsLeft === undefined || callsLeft >= ofMinute * SCARCE_BELOW) return undefined
   const minute = Math.floor(epochMs(now) / MINUTE_MS)
   const endsAt = timestampOf((minute + 1) * MINUTE_MS)
-  const limit = Math.max(1, Math.floor(quota * SHARE))
+  const limit = Math.max(1, Math.floor(ofMinute * SHARE))
   const { applied } = await countCalls(
     deps,
     { number: minute, limit, endsAt },

@@ -1,8 +1,6 @@
-import { bookPart, LONGEST_LAG_MS } from '../audit/audit-parts.ts'
 import { auditCounts, auditFigures, changeTimes } from '../audit/judged/audit-figures.ts'
 import { type ClientBooks, readClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
-import { GatewayError } from '../errors.ts'
 import {
   correctShards,
   correctWindow,
@@ -14,7 +12,7 @@ import { COUNT_FIELD } from '../ledger/shard-store.ts'
 import { minor } from '../money.ts'
 import { attributeName } from '../table/attributes.ts'
 import { confirmedDifferences, type Difference } from '../verdict/difference.ts'
-import type { Taken } from './recount-settlements.ts'
+import type { Taken } from './correct-settlement.ts'
 import type { RecountDeps, Repair } from './repair.ts'
 
 export function isCount({ what }: Difference): boolean {
@@ -38,33 +36,21 @@ function fieldsByName<Field extends string>(item: string, fields: readonly Field
   return new Map(fields.map((field) => [`${item}.${attributeName(field)}`, field]))
 }
 
-/** Judges the kept figures again, as an audit does. Throws 409 while they keep changing. */
+/** Judges the kept figures again, as an audit does. */
 export async function judgeFigures(
   deps: RecountDeps,
   client: Client,
   expected: readonly Difference[],
 ) {
   const withCounts = expected.some(isCount)
-  const first = await readClientBooks(deps, client)
-  let books = first
-  const judge = async (read: ClientBooks) => {
-    books = read
+  let books = await readClientBooks(deps, client)
+  const differences = await confirmedDifferences(deps, async (isAgain) => {
+    books = await readClientBooks(deps, client)
     return [
-      ...(await auditFigures(deps, read)),
-      ...(withCounts ? await auditCounts(deps, read) : []),
+      ...(await auditFigures(deps, books, isAgain)),
+      ...(withCounts ? await auditCounts(deps, client.clientId) : []),
     ]
-  }
-  const part = bookPart(deps, first, 'figures', {
-    judge,
-    lagMs: withCounts ? LONGEST_LAG_MS : undefined,
   })
-  const { differences, isInconclusive } = await confirmedDifferences(deps, part.judge)
-  if (isInconclusive) {
-    throw new GatewayError(
-      'conflict',
-      'the books of this client changed while they were counted; try again',
-    )
-  }
   return { books, differences }
 }
 

@@ -1,4 +1,4 @@
-import { settlementPart } from '../audit/audit-parts.ts'
+import { judgeSettlement } from '../audit/judged/audit-settlement.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { hasEvent, STRAY_EVENT } from '../audit/judged/judge-events.ts'
 import { judgeById } from '../audit/judged/judge-payments.ts'
@@ -16,6 +16,7 @@ import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { confirmedDifferences, type Difference, isSame } from '../verdict/difference.ts'
 import { completePayment, findStoredEvent } from './complete-payment.ts'
+import { correctSettlement } from './correct-settlement.ts'
 import { planForward } from './plan-forward.ts'
 import {
   isCausedBy,
@@ -24,7 +25,6 @@ import {
   repairedBooks,
   repairFigures,
 } from './recount-figures.ts'
-import { correctSettlement, repairVerdict } from './recount-settlements.ts'
 import type { RecountDeps, StrayEntry, StrayEvent, Strays } from './repair.ts'
 import { repairSuspense } from './repair-suspense.ts'
 
@@ -96,7 +96,6 @@ async function planRepairs(deps: RecountDeps, client: Client, expected: readonly
     ...corrections.map((repair, at) =>
       at === 0 ? { ...repair, targets: [...repair.targets, ...causedTargets] } : repair,
     ),
-    ...books.settlements.flatMap(({ settlement }) => repairVerdict(deps, settlement, targets)),
     ...completed.flat(),
     // Before the payments, whose repair may write the same item with another time.
     ...(await repairSuspense(deps, client.clientId, expected)),
@@ -207,9 +206,6 @@ const SIDE_BY_SIDE = 10
 /** Judges the named settlements and payments of the client again, as an audit does. */
 async function judgeNamed(deps: RecountDeps, books: ClientBooks, expected: readonly Difference[]) {
   const ids = new Set<string>(expected.map(({ id }) => id))
-  const settlementIds = books.settlements
-    .map(({ settlement }) => settlement.settlementId)
-    .filter((id) => ids.has(id))
   const paymentIds = [
     ...new Set(expected.flatMap((difference) => paymentNamedBy(difference) ?? [])),
   ]
@@ -222,12 +218,14 @@ async function judgeNamed(deps: RecountDeps, books: ClientBooks, expected: reado
   }
   const judges = [
     judgePayments,
-    ...settlementIds.map((id) => settlementPart(deps, books, id).judge),
+    ...books.settlements
+      .filter(({ settlement }) => ids.has(settlement.settlementId))
+      .map((stored) => async () => (await judgeSettlement(deps, books, stored)).differences),
   ]
   const found = await mapInChunks(judges, SIDE_BY_SIDE, (judge) =>
     confirmedDifferences(deps, judge),
   )
-  return found.flatMap(({ differences }) => differences)
+  return found.flat()
 }
 
 function isAmong(list: readonly Difference[]) {

@@ -1,10 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { derivedUuid } from '../ids.ts'
-import { type Entry, newEntry } from '../journal/entry.ts'
+import { type Entry, NO_FIGURES, newEntry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { readWindow, recreditWindow } from '../ledger/window-store.ts'
-import { less, ZERO } from '../money.ts'
+import { requireApproval } from '../operator/approval-store.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
@@ -64,7 +64,7 @@ function changeRecord(before: Settlement, after: Settlement, { details, ...actio
   }
 }
 
-function statusRecord({ status, settledAt, recreditedAt }: Settlement) {
+export function statusRecord({ status, settledAt, recreditedAt }: Settlement) {
   return { status, settled_at: settledAt ?? null, recredited_at: recreditedAt ?? null }
 }
 
@@ -94,19 +94,21 @@ export async function markSettlementFailed(
   return failed
 }
 
-/** Carries a failed settlement's sums into the next settlement, eligible at once. */
+/**
+ * Carries a failed settlement's sums into the next settlement, eligible at once. Its own figures
+ * are zero: the money is in the journal already.
+ */
 export function recreditEntry(settlement: Settlement, postedAt: Timestamp): Entry {
-  const { settlementId, grossMinor, feeMinor, markupMinor, netMinor, paymentCount } = settlement
-  const sides = { grossMinor, feeMinor, markupMinor, netMinor, providerMinor: ZERO }
+  const { settlementId, grossMinor, feeMinor, markupMinor, netMinor } = settlement
+  const { paymentCount, unprovenMinor } = settlement
   return newEntry({
     entryId: derivedUuid('recredit', settlementId),
     type: 'recredit',
     eligibleAt: postedAt,
     postedAt,
-    ...sides,
+    ...NO_FIGURES,
     recreditedSettlementId: settlementId,
-    paymentCount,
-    provenMinor: less(netMinor, settlement.unprovenMinor),
+    carried: { grossMinor, feeMinor, markupMinor, netMinor, paymentCount, unprovenMinor },
   })
 }
 
@@ -115,8 +117,9 @@ const MAX_TRIES = 5
 
 /**
  * Makes the net of a failed settlement available again, once: settlement, window, entry and audit
- * record in one transaction. The next settlement contains the net as one line. Throws 404. Throws
- * 422 unless the settlement has failed and is not re-credited yet.
+ * record in one transaction. The next settlement contains the net as one line. Only a person knows
+ * that the transfer did not go out, so it needs an approval (section 11). Throws 404, and 422
+ * without the approval, or unless the settlement has failed and is not re-credited yet.
  */
 export async function recreditSettlement(
   deps: CloseDeps,
@@ -129,16 +132,21 @@ export async function recreditSettlement(
       const hint = 'Its funds are in available_minor until the next settlement.'
       throw invalid('settlement was recredited already', undefined, hint)
     }
+    const approval = await requireApproval(deps, {
+      action: 'recredit-settlement',
+      payload: { settlement_id: settlement.settlementId },
+    })
     const { closedUntil } = await readWindow(deps, settlement.clientId)
     const postedAt = later(deps.now(), closedUntil)
     const recredited: Settlement = { ...settlement, recreditedAt: postedAt }
     const action = {
       operator: input.operator,
       action: 'recredit-settlement',
-      details: { notes: input.notes },
+      details: { notes: input.notes, approved: approval.shown },
     }
     const { applied } = await recordChange(deps, changeRecord(settlement, recredited, action), {
       settlement: markRecredited(settlement, postedAt),
+      approval: approval.step,
       window: recreditWindow(settlement.clientId, settlement.netMinor, postedAt),
       entry: putEntry(settlement.clientId, recreditEntry(settlement, postedAt)),
     })

@@ -4,17 +4,18 @@ import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import { assertInvariant, invalid } from '../errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema, timeOrderedUuid } from '../ids.ts'
+import { startOfBookDay } from '../journal/day-totals.ts'
 import { assertBalanced } from '../journal/entry.ts'
-import { raiseFence } from '../ledger/fence-store.ts'
+import { raiseFence, VISIBLE_AFTER_MS } from '../ledger/fence-store.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
 import { readWindow, sweepWindow, type Window } from '../ledger/window-store.ts'
 import { less, type Minor } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { type AssumeDeps, type OpenRow, postOverduePayments } from '../posting/assume-fee.ts'
 import { toItem } from '../table/attributes.ts'
-import { addMs, epochMs, later, type Timestamp } from '../time.ts'
-import { putSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
-import type { Settlement } from './settlement.ts'
+import { addMs, epochMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
+import { askForAudit } from '../verdict/client-verdict-store.ts'
+import { isLong, type Settlement } from './settlement.ts'
 import { findSettlements, keepSum, keptSum, putSettlement } from './settlement-store.ts'
 import { type EntrySums, emptySums, type SumDeps, sumEntries, sumFirstPage } from './sum-entries.ts'
 
@@ -87,9 +88,14 @@ async function settleOnce(
     return { settlement: undefined, isContinuing: false, waiting: { eligibleMinor, floorMinor } }
   }
   const pageMinor = await sumFirstPage(deps, { clientId, span })
-  if (pageMinor !== undefined && pageMinor <= floorMinor) return waiting(pageMinor)
+  if (pageMinor !== undefined && pageMinor <= floorMinor) {
+    // The daily sweep closes the days that are over of every client (design section 12).
+    if (trigger.operator === undefined) await raiseFence(deps, clientId, startOfBookDay(deps.now()))
+    return waiting(pageMinor)
+  }
 
   await raiseFence(deps, clientId, end)
+  await deps.sleep(VISIBLE_AFTER_MS)
   await requirePrevious(deps, window)
   const settlementId = progress?.settlementId ?? newSettlementId(deps)
   const { sums, position, isWhole } = await sumEntries(
@@ -162,11 +168,7 @@ async function recordSettlement(
     createdAt: deps.now(),
   }
   assertBalanced(settlement)
-  const steps = {
-    window: sweepWindow(settlement),
-    settlement: putSettlement(settlement),
-    verdict: putSettlementVerdict(settlement),
-  }
+  const steps = { window: sweepWindow(settlement), settlement: putSettlement(settlement) }
   const after = { status: settlement.status, net_minor: settlement.netMinor, client_id: clientId }
   const change = { requestId, subject: settlementId, clientId, action: 'trigger-settlement', after }
   const { applied } =
@@ -179,6 +181,7 @@ async function recordSettlement(
     if (stored?.createdAt !== settlement.createdAt || stored.digest !== settlement.digest)
       return undefined
   }
+  if (isLong(deps, settlement)) await askForAudit(deps, clientId, MINUTE_MS / SECOND_MS)
   const ids = { settlement_id: settlementId, client_id: clientId }
   if (bank === undefined) deps.log.warn('settlement.without_bank', ids)
   const { paymentCount: payments, netMinor: net_minor, triggeredBy: triggered_by } = settlement

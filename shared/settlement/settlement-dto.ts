@@ -31,6 +31,7 @@ export function toOperatorSettlement(settlement: Settlement, now: Timestamp) {
   return {
     ...toSettlementDto(settlement),
     recredited_at: settlement.recreditedAt ?? null,
+    returned_at: settlement.returnedAt ?? null,
     unproven_minor: settlement.unprovenMinor,
     entry_count: settlement.entryCount,
     bank_reference: settlement.bankReference ?? null,

@@ -175,6 +175,15 @@ export function markRecredited(
   )
 }
 
+/** Refused unless the settlement is paid and its transfer has not come back yet. */
+export function markReturned({ settlementId }: Settlement, at: Timestamp): Step {
+  return update(
+    settlementKey(settlementId),
+    { set: { returnedAt: at } },
+    all(equals('status', 'manual_paid'), absent('returnedAt')),
+  )
+}
+
 /** The sums of a paid or re-credited settlement stay: they have left the window. */
 export function mayChangeSums({ status, recreditedAt }: Settlement): boolean {
   return status !== 'manual_paid' && recreditedAt === undefined

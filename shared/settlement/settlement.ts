@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 import { BankSchema } from '../client/client.ts'
+import type { Deps } from '../deps.ts'
 import { ClientIdSchema, SettlementIdSchema } from '../ids.ts'
+import { HISTORY_STEPS } from '../stage-settings.ts'
 import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
 import { EntrySumsSchema } from './sum-entries.ts'
 
@@ -26,6 +28,8 @@ export const SettlementSchema = v.object({
   settledAt: v.optional(TimestampSchema),
   /** When the net of the failed settlement became available again. */
   recreditedAt: v.optional(TimestampSchema),
+  /** When the transfer of the paid settlement came back. */
+  returnedAt: v.optional(TimestampSchema),
   createdAt: TimestampSchema,
 })
 export type Settlement = v.InferOutput<typeof SettlementSchema>
@@ -40,6 +44,14 @@ export function periodOf({ sweptFrom, sweptUntil }: Settlement) {
 
 export function hasSwept({ sweptFrom, sweptUntil }: Settlement, eligibleAt: Timestamp): boolean {
   return eligibleAt >= sweptFrom && eligibleAt < sweptUntil
+}
+
+/** The payout does not read so many entries again: the audit after the record has judged them. */
+export function isLong(
+  { stage }: Pick<Deps, 'stage'>,
+  { entryCount }: Pick<Settlement, 'entryCount'>,
+): boolean {
+  return entryCount > (stage.historySteps ?? HISTORY_STEPS).atOnce
 }
 
 /** How long bank details count as new: the merchant may object until then. */

@@ -8,12 +8,12 @@ import {
   type Entry,
   fieldsText,
   NO_FIGURES,
-  netsOf,
   paymentCountOf,
+  settledFigures,
 } from '../journal/entry.ts'
 import type { EntryPosition } from '../journal/entry-store.ts'
 import { entryPages, type JournalRange, type Span } from '../journal/read-entries.ts'
-import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
+import { atLeastZero, less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
 import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
 
@@ -30,7 +30,7 @@ const MAX_LOOKS = 6
 /** Whole blocks of entries. `position`: the last entry in the sums. */
 type SumProgress = { readonly sums: EntrySums; readonly position?: EntryPosition | undefined }
 
-type SummedWindow = Pick<JournalRange, 'clientId' | 'span' | 'read'>
+type SummedWindow = Pick<JournalRange, 'clientId' | 'span' | 'read' | 'reads'>
 
 /**
  * Sums the entries of a closed window in one pass of consistent queries (design section 4, "Sweep
@@ -116,13 +116,10 @@ export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Time
     totals: [...boundedTotals(addTotals(sums.totals, totalsOf(entries)))],
   }
   for (const entry of entries) {
-    added.grossMinor = plus(added.grossMinor, entry.grossMinor)
-    added.feeMinor = plus(added.feeMinor, entry.feeMinor)
-    added.markupMinor = plus(added.markupMinor, entry.markupMinor)
-    added.netMinor = plus(added.netMinor, entry.netMinor)
+    const figures = settledFigures(entry)
+    for (const side of CLIENT_SIDES) added[side] = plus(added[side], figures[side])
     added.paymentCount += paymentCountOf(entry)
-    if (entry.type === 'recredit')
-      added.recreditedMinor = plus(added.recreditedMinor, entry.netMinor)
+    added.recreditedMinor = plus(added.recreditedMinor, entry.carried?.netMinor ?? ZERO)
     added.unprovenMinor = plus(added.unprovenMinor, unprovenIn(entry, start))
     added.entryCount++
   }
@@ -130,29 +127,17 @@ export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Time
 }
 
 /**
- * What no settled row proves of an entry. A late row removes what its payment has of it in the
- * same window.
+ * The positive nets that no settled row proves (design section 11): of payments without their own
+ * row, less those whose late row is in the same window, and what re-credits carry of them.
  */
 export function unprovenIn(entry: Entry, start: Timestamp): Minor {
-  switch (entry.type) {
-    case 'payment':
-      return entry.providerTransactionId === undefined ? entry.netMinor : ZERO
-    case 'late_row':
-      return entry.provenEligibleAt !== undefined && entry.provenEligibleAt >= start
-        ? less(ZERO, entry.provenMinor ?? ZERO)
-        : ZERO
-    case 'recredit':
-      return entry.provenMinor === undefined ? ZERO : less(entry.netMinor, entry.provenMinor)
-    case 'correction':
-    case 'written_off':
-      return entry.netMinor
-    case 'refund':
-    case 'chargeback':
-    case 'reversal':
-    case 'dispute_won':
-    case 'recovered':
-      return ZERO
-  }
+  const { type, netMinor, carried, provenMinor = ZERO, provenEligibleAt = '' } = entry
+  if (carried) return carried.unprovenMinor
+  // A row that contradicts itself proves nothing.
+  const hasRow = entry.providerTransactionId !== undefined && entry.otherMinor === 0
+  if (type === 'payment') return hasRow ? ZERO : atLeastZero(netMinor)
+  const isProven = type === 'late_row' && provenEligibleAt >= start
+  return isProven ? less(ZERO, atLeastZero(provenMinor)) : ZERO
 }
 
 async function sumTail(deps: SumDeps, window: SummedWindow, body: Sum): Promise<EntrySums> {
@@ -165,7 +150,9 @@ async function sumTail(deps: SumDeps, window: SummedWindow, body: Sum): Promise<
 /** Reads without a fence. Undefined for a longer window. */
 export async function sumFirstPage(deps: SumDeps, window: SummedWindow) {
   const { value: page } = await entryPages(deps, window).next()
-  return page?.more ? undefined : netsOf(page?.entries ?? [])
+  if (page?.more) return undefined
+  const entries: readonly Entry[] = page?.entries ?? []
+  return entries.reduce((sum, entry) => plus(sum, settledFigures(entry).netMinor), ZERO)
 }
 
 /** The sums of a settlement's entries (spec 2.3), and the figures that the payout checks. */

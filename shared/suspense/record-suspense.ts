@@ -84,6 +84,10 @@ function messageOf({
       return `Payment ${paymentId} has 50 movements, the maximum; a further row of ${amountMinor} IDR is not applied. Check the row, then ${close}.`
     case 'reversed_upstream':
       return `A reversal or dispute of ${amountMinor} IDR concerns money that the gateway credited to no client (payment ${paymentId}). Ask the provider about it, then ${close}.`
+    case 'channel_not_activated':
+      return `The provider refuses payments of a channel that is not activated for our account (${suspenseId}). Activate the channel in the provider's dashboard, then ${close}.`
+    case 'state_unknown':
+      return `The provider names a state of payment ${paymentId} that no document names, so the gateway changes nothing (${suspenseId}). Look at the payment in the provider's dashboard and ask the provider what the state means, then ${close}.`
     case 'event_gone':
       return `The event ${suspenseId} of payment ${paymentId} is missing in the table, so its delivery was skipped. Inform the merchant, then ${close}.`
     default:

@@ -1,6 +1,7 @@
 import { GatewayError, invalid, notFound } from '../errors.ts'
-import { newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
-import { less, ZERO } from '../money.ts'
+import { newHouseEntry, onOpenDay, putHouseEntry } from '../journal/house-store.ts'
+import { suspenseResolvedLegs } from '../journal/legs.ts'
+import { approvalWasChanged, requireApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { heldAmountOf, isSuspenseId, type Suspense } from './suspense.ts'
 import { closeSuspense, findSuspense } from './suspense-store.ts'
@@ -11,9 +12,10 @@ export const OPERATOR_RESOLUTIONS = [...ALLOWED.money, ...ALLOWED.finding] as co
 export type OperatorResolution = (typeof OPERATOR_RESOLUTIONS)[number]
 
 /**
- * Closes a suspense item once: house entry, item and audit record in one transaction. Throws 404
- * for an unknown item; 422 for a wrong resolution, a resolved item or money that has not settled;
- * 409 if the item changes meanwhile.
+ * Closes a suspense item once: house entry, item and audit record in one transaction. A refund by
+ * our bank uses up its approval. Throws 404 for an unknown item; 422 for a wrong resolution, a
+ * resolved item, money that has not settled or a missing approval; 409 if the item changes
+ * meanwhile.
  */
 export async function resolveSuspense(
   deps: RecordDeps,
@@ -27,6 +29,12 @@ export async function resolveSuspense(
   if (item === undefined) throw notFound('suspense item')
   if (item.status === 'resolved') throw alreadyResolved()
   assertAllowed(item, resolution)
+  const byBank = resolution === 'refunded_by_bank'
+  const payload = { suspense_id: suspenseId, resolution }
+  // Our bank pays the customer.
+  const approval = byBank
+    ? await requireApproval(deps, { action: 'resolve-suspense', payload })
+    : undefined
   const changes = { status: 'resolved', resolution, notes } as const
   const record = {
     subject: suspenseId,
@@ -34,27 +42,26 @@ export async function resolveSuspense(
     operator,
     action: 'resolve-suspense',
     before: { status: item.status },
-    after: { ...changes, notes: notes ?? null },
+    after: { ...changes, notes: notes ?? null, ...(approval && { approved: approval.shown }) },
   }
   // The money moves out of suspense: to the customer by our bank, or to the house.
-  const suspenseMinor = less(ZERO, heldAmountOf(item))
-  const byBank = resolution === 'refunded_by_bank'
-  const entry = newHouseEntry({
-    type: byBank ? 'suspense_refunded' : 'suspense_resolved',
+  const entry = {
+    type: 'suspense_resolved',
     transactionId: suspenseId,
     suspenseId,
     rowAt: item.createdAt,
-    postedAt: deps.now(),
-    suspenseMinor,
-    bankMinor: byBank ? suspenseMinor : ZERO,
-  })
-  const houseSteps = item.kind === 'money' ? putHouseEntry(entry) : {}
-  const outcome = await recordChange(deps, record, {
-    item: closeSuspense(item, changes),
-    ...houseSteps,
-  })
+    ...suspenseResolvedLegs(heldAmountOf(item), byBank),
+  } as const
+  const outcome = await onOpenDay(deps, (postedAt) =>
+    recordChange<string>(deps, record, {
+      item: closeSuspense(item, changes),
+      approval: approval?.step,
+      ...(item.kind === 'money' ? putHouseEntry(newHouseEntry({ ...entry, postedAt })) : {}),
+    }),
+  )
   if (outcome.applied) return { ...item, ...changes }
   if ((await findSuspense(deps, suspenseId))?.status === 'resolved') throw alreadyResolved()
+  if (outcome.refusedBy === 'approval') throw approvalWasChanged()
   throw new GatewayError(
     'conflict',
     'the provider refunded a part of it at the same time; try again',
@@ -78,7 +85,7 @@ function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
       'Money is refunded by bank or written off; a finding is explained.',
     )
   }
-  if (item.kind === 'money' && item.postedMinor === undefined) {
+  if (item.kind === 'money' && item.providerMinor === undefined) {
     throw invalid(
       'the provider has not settled this money yet',
       undefined,

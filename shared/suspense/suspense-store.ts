@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { StoreDeps, TableDeps } from '../deps.ts'
+import { ifValid } from '../if-valid.ts'
 import { notedKey, notedPk, suspenseKey } from '../table/keys.ts'
 import { queryAll } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
@@ -26,7 +27,7 @@ import { type Noted, NotedSchema, type Suspense, SuspenseSchema } from './suspen
 const ALERT_GRACE_MS = MINUTE_MS
 
 /** What the provider's rows change of held money. */
-type BookedField = 'postedMinor' | 'providerMinor' | 'refundedMinor' | 'isVoid'
+type BookedField = 'providerMinor' | 'refundedMinor' | 'isVoid'
 type NewSuspense = Omit<Suspense, BookedField | 'notes'>
 
 /** `suspense` is refused if the item exists, because its first writer alerts the operators. */
@@ -102,6 +103,11 @@ export async function findSuspense(
   return v.parse(v.optional(SuspenseSchema), await deps.table.get(suspenseKey(suspenseId)))
 }
 
+export async function findSuspenseByIds(deps: TableDeps, ids: readonly string[]) {
+  const items = await deps.table.getMany(ids.map(suspenseKey), 'eventual')
+  return items.flatMap((item) => ifValid(SuspenseSchema, item) ?? [])
+}
+
 /**
  * Claims an alert by moving its due time. Undefined: it is published, or another worker has claimed
  * it.
@@ -126,13 +132,15 @@ export type BookedChange = Partial<Pick<Suspense, BookedField | 'status' | 'reso
 
 /** Refused if the item has changed after the read. */
 export function bookOnSuspense(item: Suspense, set: BookedChange): Step {
-  return update(suspenseKey(item.suspenseId), { set }, isAsRead(item))
+  // An item that is open again has no resolution.
+  const remove = set.status === 'open' ? (['resolution'] as const) : []
+  return update(suspenseKey(item.suspenseId), { set, remove }, isAsRead(item))
 }
 
-function isAsRead({ status, postedMinor, refundedMinor, isVoid }: Suspense) {
+function isAsRead({ status, providerMinor, refundedMinor, isVoid }: Suspense) {
   return all(
     equals('status', status),
-    unchanged('postedMinor', postedMinor),
+    unchanged('providerMinor', providerMinor),
     unchanged('refundedMinor', refundedMinor),
     unchanged('isVoid', isVoid),
   )

@@ -18,6 +18,7 @@ export const SUSPENSE_CAUSES = {
     'transaction_missing',
     'fee_changed',
     'amount_differs',
+    'row_contradicts',
     'reversed_upstream',
     'money_went_back',
     'money_came_back',
@@ -25,9 +26,14 @@ export const SUSPENSE_CAUSES = {
     'too_many_movements',
     'transaction_unexplained',
     'event_gone',
+    'state_unknown',
+    'channel_not_activated',
     'payment_foreign',
   ],
 } as const
+
+/** What the books cannot trust until a person has explained it (design section 12). */
+export const CONTRADICTING_CAUSES = ['amount_differs', 'row_contradicts'] as const
 
 /** Findings of booked movements, which are resolved from the beginning. */
 export const MOVED_CAUSES = ['money_went_back', 'money_came_back'] as const
@@ -50,17 +56,20 @@ export const SuspenseSchema = v.object({
   clientId: v.optional(v.string()),
   providerPaymentId: v.optional(v.string()),
   status: v.picklist(SUSPENSE_STATUSES),
-  /** What the house journal holds of money whose own row has settled. */
-  postedMinor: v.optional(MinorSchema),
-  /** What the money's own row has booked at the provider. */
+  /**
+   * What the money's own row has booked at the provider, once it has settled. Of a row that
+   * contradicts its payment: what it moved.
+   */
   providerMinor: v.optional(MinorSchema),
   /** The provider has voided or reversed the money's own row. */
   isVoid: v.optional(v.literal(true)),
   /** The amount that the provider has refunded so far. */
   refundedMinor: v.optional(MinorSchema),
   createdAt: TimestampSchema,
-  /** The provider's own row writes `refunded`; operators write the other resolutions. */
-  resolution: v.optional(v.picklist(['refunded', 'refunded_by_bank', 'written_off', 'explained'])),
+  /** The provider's rows write the first two; operators write the other resolutions. */
+  resolution: v.optional(
+    v.picklist(['refunded', 'credited', 'refunded_by_bank', 'written_off', 'explained']),
+  ),
   notes: v.optional(v.string()),
 })
 export type Suspense = v.InferOutput<typeof SuspenseSchema>
@@ -82,9 +91,29 @@ export function owedAmountOf({ amountMinor = ZERO, refundedMinor = ZERO }: Suspe
   return less(amountMinor, refundedMinor)
 }
 
-/** Zero before the item's own row has settled and after its resolution. */
+/** Without an operator: the money was refunded, or a payment was credited with it after all. */
+function isResolvedByRow({ resolution }: Suspense): boolean {
+  return resolution === 'refunded' || resolution === 'credited'
+}
+
+export function isClosedByOperator(item: Suspense): boolean {
+  return item.kind === 'money' && item.status === 'resolved' && !isResolvedByRow(item)
+}
+
+/**
+ * What stands in suspense. Below zero while money went back before its own row has settled; zero
+ * once an operator closed the item or its own row is void.
+ */
 export function heldAmountOf(item: Suspense): Minor {
-  return item.status === 'open' && item.postedMinor !== undefined ? owedAmountOf(item) : ZERO
+  if (item.isVoid === true || isClosedByOperator(item)) return ZERO
+  return item.providerMinor === undefined
+    ? less(ZERO, item.refundedMinor ?? ZERO)
+    : owedAmountOf(item)
+}
+
+/** What an operator gave back by bank or wrote off. */
+export function resolvedAmountOf(item: Suspense): Minor {
+  return isClosedByOperator(item) ? owedAmountOf(item) : ZERO
 }
 
 export function toSuspenseDto(item: Suspense) {

@@ -4,7 +4,17 @@ import { callsPerMinute, workersForQuota } from '../provider/quota-store.ts'
 import { syncJobKey } from '../table/keys.ts'
 import { dueWork, put, unchanged, update } from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
-import { addMs, DAY_MS, epochMs, HOUR_MS, later, MINUTE_MS, msBetween } from '../time.ts'
+import {
+  addMs,
+  DAY_MS,
+  epochMs,
+  HOUR_MS,
+  later,
+  MINUTE_MS,
+  msBetween,
+  type Timestamp,
+  timestampOf,
+} from '../time.ts'
 import { type Head, HeadSchema, LEASE_MS, type Slice } from './job-store.ts'
 
 /** The next round reads this span again, because rows may appear late and clocks differ. */
@@ -15,7 +25,11 @@ const SLICE_MS = 6 * HOUR_MS
 const LONGEST_IN_PLACE_MS = 30 * MINUTE_MS
 /** A transaction holds a hundred steps, and a longer backlog is shared by all workers anyway. */
 const MAX_SLICES = 28
-/** Longer than a dispute can be raised (QRIS: 90 days). */
+/**
+ * Longer than a dispute can be raised (QRIS: 90 days). Once a day the sync reads the reversals of
+ * this span, and a second net: rows of other types of this span, and every row up to the day before
+ * yesterday, because no document says when a row becomes visible.
+ */
 const REVERSALS_SPAN_MS = 180 * DAY_MS
 
 /** Whether the last round is so old that another round reads no row for the third time. */
@@ -53,12 +67,19 @@ export async function nextRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
   const areReversalsDue = head === undefined || head.reversalsAt <= now
   if (areReversalsDue) {
     const created = { from: addMs(now, -REVERSALS_SPAN_MS), to: now }
-    slices.push({
-      ...newSlice,
-      id: `reversals#${epochMs(now)}#${round}`,
-      kind: 'reversals',
-      ...created,
-    })
+    const id = `${epochMs(now)}#${round}`
+    // The last daily round was a day before this one became due. The first round reads a week.
+    const lastDaily = head === undefined ? now : addMs(head.reversalsAt, -DAY_MS)
+    const days = { from: startOfDay(lastDaily), to: startOfDay(now) }
+    slices.push(
+      { ...newSlice, id: `reversals#${id}`, kind: 'reversals', ...created },
+      { ...newSlice, id: `others#${id}`, kind: 'others', ...created },
+    )
+    for (const [at, span] of cutIntoSlices(days, workers).entries()) {
+      if (span.from === span.to) continue
+      const [start, end] = [addMs(span.from, -DAY_MS), addMs(span.to, -DAY_MS)]
+      slices.push({ ...newSlice, id: `day#${id}#${at}`, kind: 'day', from: start, to: end })
+    }
   }
   const nextHead: Head = {
     position: later(from, addMs(now, -OVERLAP_MS)),
@@ -86,6 +107,10 @@ export async function moveHead(
   })
   const steps = { head, ...Object.fromEntries(putSlices) }
   return (await deps.table.transact<string>(steps)).applied
+}
+
+function startOfDay(at: Timestamp): Timestamp {
+  return timestampOf(Math.floor(epochMs(at) / DAY_MS) * DAY_MS)
 }
 
 export function headRow(head: Head) {

@@ -31,8 +31,8 @@ export type DueJob = v.InferOutput<typeof DueJobSchema>
 
 const SliceSchema = v.object({
   ...DueJobSchema.entries,
-  /** `head`: by update time. `tail`, `reversals`: by creation time. */
-  kind: v.picklist(['head', 'tail', 'reversals']),
+  /** `head`: by update time. The others, of which `others` and `day` are the second net: by creation. */
+  kind: v.picklist(['head', 'tail', 'reversals', 'others', 'day']),
   from: TimestampSchema,
   to: TimestampSchema,
   category: v.optional(v.string()),

@@ -12,8 +12,9 @@ import { addMs, DAY_MS } from '../time.ts'
 /** Undefined: the row paid the payment, or moves no money. */
 export function moneyRowOf(transaction: ProviderTransaction): MoneyRow | undefined {
   const { type, status, reversalKind: kind } = transaction
-  const { transactionId, amountMinor, providerMinor, createdAt, updatedAt: at } = transaction
-  const row = { transactionId, amountMinor, providerMinor, createdAt, at }
+  const { transactionId, amountMinor, feeMinor, providerMinor, createdAt } = transaction
+  const shown = { transactionId, amountMinor, providerMinor, createdAt, at: transaction.updatedAt }
+  const row = feeMinor === undefined ? shown : { ...shown, feeMinor }
   if (status === 'reversed') {
     if (type !== 'payment') return { ...row, type: 'reversal' }
     return { ...row, type: 'reversal', isOwnRow: true, kind: kind ?? 'reversed' }
@@ -32,6 +33,7 @@ export function withDisputedAmount(
 ) {
   if (row.type !== 'chargeback') return row
   if (disputedMinor !== undefined) return { ...row, amountMinor: disputedMinor }
+  // Without a final fee the row may be the payment's whole amount.
   return row.amountMinor === payment.notionalMinor ? row : undefined
 }
 

@@ -4,7 +4,7 @@ import { paymentIdOf } from '../ids.ts'
 import { readsOfPage } from '../payment/announcement.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
-import { postPayments } from '../posting/post-payments.ts'
+import { type Posting, postPayments } from '../posting/post-payments.ts'
 import {
   isOurMistake,
   type ProviderOperation,
@@ -14,9 +14,11 @@ import {
 } from '../provider/provider.ts'
 import type { callBudget } from '../provider/quota-store.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
+import { bookOnSuspense, findSuspenseByIds } from '../suspense/suspense-store.ts'
 import { addMs, later, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import { noteOpenTransaction, type Slice } from './job-store.ts'
 import type { KeptPosition } from './kept-position.ts'
+import { isCreditedWith, recordRowFinding } from './provider-row.ts'
 import { postingByRow, type RowWithPayment as Row } from './reconcile-own-row.ts'
 import { type Lookups, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpenTransaction, type OpenHours, registerOpenHours } from './tail.ts'
@@ -129,6 +131,10 @@ function filterOf({ kind, from, to, category, afterId }: Slice): TransactionFilt
       }
     case 'reversals':
       return { ...page, createdFrom: from, createdTo: to, reversedOnly: true }
+    case 'others':
+      return { ...page, createdFrom: from, createdTo: to, otherThanPayments: true }
+    case 'day':
+      return { ...page, createdFrom: from, createdTo: to }
   }
 }
 
@@ -144,7 +150,7 @@ async function readPage(
   page: TransactionPage,
   kept: KeptPosition,
 ): Promise<Slice | undefined> {
-  const hours: OpenHours = await reconcilePage(run, page)
+  const hours: OpenHours = await reconcilePage(run, page, slice.kind === 'day')
   const isTail = slice.kind === 'tail'
   const times = isTail ? [...hours.values()].map(({ settlesBy }) => settlesBy) : []
   const openUntil = times.reduce((latest, time) => later(latest ?? time, time), slice.openUntil)
@@ -161,7 +167,11 @@ export const ASK_AGAIN_MS = 2 * MINUTE_MS
  * open job, so the page is complete on return. Answers the hours whose transactions are not final
  * yet. Safe to repeat.
  */
-async function reconcilePage(run: SyncRun, page: TransactionPage): Promise<OpenHours> {
+async function reconcilePage(
+  run: SyncRun,
+  page: TransactionPage,
+  isSecondNet: boolean,
+): Promise<OpenHours> {
   const { tally } = run
   const deps = { ...run.deps, endpointsOf: readsOfPage(run.deps) }
   for (const subject of page.unreadableIds ?? []) {
@@ -186,8 +196,15 @@ async function reconcilePage(run: SyncRun, page: TransactionPage): Promise<OpenH
     })
     tally.transactions++
     if (reconciled === 'passed_over') tally.passed_over++
-    if (typeof reconciled === 'object')
+    if (transaction.hasUnknownMember) await recordRowFinding(deps, transaction, row.payment)
+    if (typeof reconciled === 'object') {
       addOpenTransaction(hours, transaction, deps.now(), reconciled.booked)
+      if (isSecondNet && reconciled.booked && !isCreditedWith(row.payment, transaction))
+        deps.log.warn('sync.row_late', {
+          transaction_id: transaction.transactionId,
+          lag_ms: msBetween(transaction.createdAt ?? transaction.updatedAt, deps.now()),
+        })
+    }
     if (reconciled !== 'open') return
     tally.unanswered++
     await noteOpenTransaction(deps, transaction, addMs(deps.now(), ASK_AGAIN_MS))
@@ -205,6 +222,7 @@ async function reconcilePage(run: SyncRun, page: TransactionPage): Promise<OpenH
 async function postSettledRows(deps: NewsDeps, rows: readonly Row[]): Promise<readonly Row[]> {
   try {
     const postings = rows.flatMap((row) => postingByRow(deps, row) ?? [])
+    await closeCreditedMoney(deps, postings)
     const posted = await postPayments(deps, postings)
     const postedById = new Map(posted.map((payment) => [payment?.paymentId, payment]))
     return rows.map(({ transaction, payment }) => ({
@@ -215,6 +233,20 @@ async function postSettledRows(deps: NewsDeps, rows: readonly Row[]): Promise<re
     // The failure of one payment must not block the page. Each row is then posted alone.
     deps.log.error('sync.row_failed', {}, cause)
     return rows
+  }
+}
+
+/**
+ * Money may be held before the payment is there that it belongs to. When the payment is credited
+ * with it after all, nothing is left to give back.
+ */
+async function closeCreditedMoney(deps: TableDeps, postings: readonly Posting[]): Promise<void> {
+  const ids = postings.flatMap(({ payment }) => payment.creditedProviderPaymentId ?? [])
+  for (const item of await findSuspenseByIds(deps, ids)) {
+    const isHeld = item.kind === 'money' && item.status === 'open'
+    // The books hold money whose own row was booked on the item: a person must look at it.
+    if (!isHeld || item.providerMinor !== undefined) continue
+    await deps.table.write(bookOnSuspense(item, { status: 'resolved', resolution: 'credited' }))
   }
 }
 

@@ -11,14 +11,16 @@ import {
   settledRowOf,
 } from '../posting/post-payments.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
-import { isCreditedWith, recordPaymentFinding } from './provider-row.ts'
+import { recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
+import { isCreditedWith, recordPaymentFinding, syncFinding } from './provider-row.ts'
 
 /** Each try books the row or loses a race; the next read shows the result. */
 const MAX_TRIES = 5
 
 /**
- * Posts a payment by its own settled row, once. A fee other than the posted fee is a finding. Safe
- * to repeat.
+ * Posts a payment by its own settled row, once. A fee other than the posted fee is a finding. A row
+ * that contradicts itself is a finding too, and an open payment waits for its seventh day. Safe to
+ * repeat.
  */
 export async function reconcileOwnRow(
   deps: NewsDeps,
@@ -26,17 +28,20 @@ export async function reconcileOwnRow(
   transaction: ProviderTransaction,
 ) {
   const { keptMinor } = transaction
-  if (keptMinor === undefined) return
   let current = payment
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const row = settledRowOf(deps, current, transaction)
-    if (row === undefined) return recordPaymentFinding(deps, current, transaction, 'fee_changed')
-    if (current.isVoid === true) return
-    if (current.openAt !== undefined) await postPayments(deps, [{ payment: current, by: { row } }])
-    else if (current.ownRow === undefined) await bookLateRow(deps, current, row)
-    else {
+    if (row === undefined || current.isVoid === true) return
+    const contradiction = row.contradicts && contradictionOf(deps, current, transaction)
+    if (current.openAt !== undefined) {
+      if (contradiction) return recordSuspense(deps, contradiction)
+      await postPayments(deps, [{ payment: current, by: { row } }])
+    } else if (current.ownRow === undefined) {
+      const { applied } = await bookLateRow(deps, current, row, contradiction)
+      if (applied && contradiction) return reportSuspense(deps, contradiction)
+    } else {
       const expectedMinor = current.finalFee?.invoiced === true ? 0 : current.providerFeeMinor
-      return expectedMinor === keptMinor
+      return expectedMinor === keptMinor || current.ownRow.contradicts
         ? undefined
         : recordPaymentFinding(deps, current, transaction, 'fee_changed')
     }
@@ -45,6 +50,12 @@ export async function reconcileOwnRow(
     current = stored
   }
   throw new Error('a payment kept changing while its own row was booked')
+}
+
+function contradictionOf(deps: NewsDeps, payment: Payment, transaction: ProviderTransaction) {
+  const about = { subject: payment.paymentId, cause: 'row_contradicts', payment } as const
+  // What waits at the provider until the payment is posted.
+  return { ...syncFinding(deps, transaction, about), providerMinor: transaction.providerMinor }
 }
 
 export type RowWithPayment = {
@@ -60,7 +71,7 @@ export function postingByRow(
   const isOpen = isCreditedWith(payment, transaction) && payment.openAt !== undefined
   if (!isOpen || isForeign(payment)) return undefined
   const row = settledRowOf(deps, payment, transaction)
-  return row && { payment, by: { row } }
+  return row && row.contradicts !== true ? { payment, by: { row } } : undefined
 }
 
 /**

@@ -1,21 +1,21 @@
+import { assertInvariant } from '../errors.ts'
 import { paymentIdOf } from '../ids.ts'
 import { isLeftToOperator } from '../journal/house-store.ts'
 import { hasMoved } from '../journal/payment-money.ts'
 import { applyProviderNews } from '../payment/news/apply-news.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment } from '../payment/payment.ts'
-import { isForeign } from '../payment/payment-store.ts'
+import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import {
+  bookRowBack,
   bookSuspense,
   bookSuspenseRefund,
   bookSuspenseVoid,
+  bookTransfer,
   bookUnmatchedRow,
-  bookWithdrawal,
-  bookWithFinding,
   houseRowOf,
 } from '../posting/house-journal.ts'
 import { movePayment } from '../posting/move-payment.ts'
-import { isForAmount } from '../posting/post-payments.ts'
 import type { ProviderTransaction, Unanswered } from '../provider/provider.ts'
 import { type NamedPayment, recordSuspense } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
@@ -99,9 +99,11 @@ async function reconcileNonPayment(
   const { type, status } = transaction
   if (type === 'account' && status !== 'unknown' && payment === undefined) {
     const row = houseRowOf(transaction)
-    if (status !== 'success') {
-      if (await isLeftToOperator(deps, row)) await recordRowFinding(deps, transaction, payment)
-    } else if (transaction.isWithdrawal) await bookWithdrawal(deps, row, transaction.amountMinor)
+    const { transfer, transactionId: subject } = transaction
+    const contradiction = { subject, cause: 'row_contradicts', payment } as const
+    if (status !== 'success') await bookBackVoid(deps, transaction)
+    else if (transfer)
+      await bookTransfer(deps, row, transfer, syncFinding(deps, transaction, contradiction))
     else await bookUnmatchedRow(deps, row)
     return 'passed_over'
   }
@@ -123,19 +125,20 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
     return moneyRow ? recordUnmatchedRow(deps, transaction, payment) : 'done'
   }
   if (moneyRow === undefined) {
-    if (isForAmount(transaction, payment)) {
-      await reconcileOwnRow(deps, payment, transaction)
-      return { booked: payment }
+    if (transaction.currency !== payment.currency || transaction.isForeignNet) {
+      await recordPaymentFinding(deps, payment, transaction, 'amount_differs')
+      return 'done'
     }
-    await recordPaymentFinding(deps, payment, transaction, 'amount_differs')
-    return 'done'
+    await reconcileOwnRow(deps, payment, transaction)
+    return { booked: payment }
   }
   if (hasMoved(payment.movements, moneyRow)) return 'done'
   // An operator may have adjusted the client's ledger for this row. A second booking would count it
   // twice.
-  if (moneyRow.isOwnRow !== true && (await isLeftToOperator(deps, houseRowOf(transaction)))) {
-    if (moneyRow.type === 'reversal') await recordRowFinding(deps, transaction, payment)
-    return 'done'
+  const isReversal = moneyRow.type === 'reversal' && moneyRow.isOwnRow !== true
+  if (isReversal && (await bookBackVoid(deps, transaction))) return 'done'
+  if (!isReversal && moneyRow.isOwnRow !== true) {
+    if (await isLeftToOperator(deps, houseRowOf(transaction))) return 'done'
   }
   const row = withDisputedAmount(moneyRow, transaction, payment)
   if (row === undefined) {
@@ -144,7 +147,7 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
       cause: 'disputed_amount_unknown',
       payment,
     } as const
-    await bookWithFinding(deps, houseRowOf(transaction), syncFinding(deps, transaction, about))
+    await bookUnmatchedRow(deps, houseRowOf(transaction), syncFinding(deps, transaction, about))
     return 'done'
   }
   const isEarly =
@@ -166,9 +169,12 @@ async function reconcileHeldMoney(
   const moneyRow = moneyRowOf(transaction)
   if (moneyRow?.isOwnRow || moneyRow?.type === 'refund' || moneyRow?.type === 'chargeback') {
     if (!moneyRow.isOwnRow && (await isLeftToOperator(deps, row))) return 'done'
+    const amountMinor = transaction.disputedMinor ?? row.amountMinor
+    const about = { subject: row.transactionId, cause: 'row_contradicts', payment: item } as const
+    const contradiction = syncFinding(deps, transaction, about)
     const booked = moneyRow.isOwnRow
       ? await bookSuspenseVoid(deps, item, row)
-      : await bookSuspenseRefund(deps, item, row, transaction.disputedMinor ?? moneyRow.amountMinor)
+      : await bookSuspenseRefund(deps, item, { ...row, amountMinor }, contradiction)
     // An operator has refunded the money by bank or written it off. The finding lets the operator
     // stop the transfer.
     const isClosed = booked.status === 'resolved' && booked.resolution !== 'refunded'
@@ -188,14 +194,36 @@ async function recordUnmatchedRow(
   transaction: ProviderTransaction,
   about: NamedPayment | undefined,
 ): Promise<Reconciled> {
-  const finding = rowFinding(deps, transaction, about)
   if (transaction.status === 'success')
-    await bookWithFinding(deps, houseRowOf(transaction), finding)
-  else await recordSuspense(deps, finding)
+    await bookUnmatchedRow(deps, houseRowOf(transaction), rowFinding(deps, transaction, about))
+  else if (!(await bookBackVoid(deps, transaction)))
+    await recordRowFinding(deps, transaction, about)
   return 'done'
 }
 
-/** A failed row moves no money. If it was booked before, the booking is wrong: a finding. */
+/** What the house booked of a row that became void is booked back. False if it booked nothing. */
+async function bookBackVoid(deps: NewsDeps, transaction: ProviderTransaction): Promise<boolean> {
+  if (transaction.status !== 'reversed' && transaction.status !== 'failed') return false
+  const finding = rowFinding(deps, transaction, undefined)
+  const booked = await bookRowBack(deps, houseRowOf(transaction), finding)
+  if (typeof booked === 'string') return booked === 'booked_back'
+  const payment = await findStoredPayment(deps, booked.refundOf)
+  assertInvariant(payment?.status === 'succeeded', 'a refund belongs to a paid payment')
+  const { transactionId, amountMinor, providerMinor, updatedAt: at } = transaction
+  await movePayment(deps, payment, {
+    type: 'reversal',
+    transactionId,
+    amountMinor,
+    providerMinor,
+    at,
+  })
+  return true
+}
+
+/**
+ * A failed row moves no money. What the house booked of it is booked back; a payment's movement by
+ * it is a finding.
+ */
 async function passOverFailedRow(
   deps: NewsDeps,
   { transaction, payment }: RowWithPayment,
@@ -204,9 +232,8 @@ async function passOverFailedRow(
   const isBooked = payment?.movements.some(
     ({ transactionId }) => transactionId === transaction.transactionId,
   )
-  if (isBooked || (await isLeftToOperator(deps, houseRowOf(transaction)))) {
-    await recordRowFinding(deps, transaction, payment)
-  }
+  if (isBooked) await recordRowFinding(deps, transaction, payment)
+  else await bookBackVoid(deps, transaction)
   return 'passed_over'
 }
 

@@ -18,6 +18,7 @@ export type Key = { readonly pk: string; readonly sk: string }
 export const PARTITIONS = [
   'ADJUSTMENT',
   'APIKEY',
+  'APPROVAL',
   'AUDIT',
   'CLIENT',
   'DELIVERY',
@@ -71,6 +72,11 @@ function pkOf(partition: Partition, ...id: readonly (string | number)[]): string
 /** Hashed, so that the table never contains a usable API key. */
 export function apiKeyKey(keyHash: string) {
   return itemKey('APIKEY', keyHash)
+}
+
+/** `approvalId`: of an action and its subject (operator/approval-store.ts). */
+export function approvalKey(approvalId: string) {
+  return itemKey('APPROVAL', approvalId)
 }
 
 export function endpointsPk(clientId: ClientId) {
@@ -207,11 +213,17 @@ export function adjustmentKey(clientId: ClientId, reference: string) {
   return keyOf(adjustmentsPk(clientId), reference)
 }
 
+/** An adjustment of the house, which has no client. */
+export function houseAdjustmentKey(reference: string) {
+  return keyOf(HOUSE_ADJUSTMENTS_PK, reference)
+}
+export const HOUSE_ADJUSTMENTS_PK = `${pkPrefix('ADJUSTMENT')}house`
+
 export function settlementKey(settlementId: SettlementId) {
   return itemKey('SETTLEMENT', settlementId)
 }
 
-/** The audit result of a client or a settlement, in a partition without money. */
+/** The audit result of a client or of the gateway, in a partition without money. */
 export function verdictKey(subject: string) {
   return itemKey('VERDICT', subject)
 }

@@ -71,7 +71,7 @@ export async function* itemPages(
 ): AsyncGenerator<readonly KeyedItem[]> {
   for await (const { items } of queryPages(deps, list)) {
     const keys = items.map((row) => rowKeyOf(kind, row))
-    yield keyedItems(keys, await deps.table.getMany(keys))
+    yield keyedItems(keys, await deps.table.getMany(keys, list.reads))
   }
 }
 

@@ -39,14 +39,7 @@ export function keyAttributes(index: IndexName | undefined) {
 }
 
 /** The number of index partitions of each kind of due work. */
-export const WORK_SLOTS = {
-  payment: 16,
-  delivery: 16,
-  alert: 1,
-  audit: 1,
-  payout: 1,
-  sync: 1,
-} as const
+export const WORK_SLOTS = { payment: 16, delivery: 16, alert: 1, payout: 1, sync: 1 } as const
 export type Work = keyof typeof WORK_SLOTS
 
 /** A payment's shard is a hash of its id. */

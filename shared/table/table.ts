@@ -28,6 +28,8 @@ export type QueryInput = {
   readonly cursor?: Item | undefined
   readonly countOnly?: boolean
   readonly fields?: readonly string[]
+  /** Consistent by default. A read of an index is never consistent. */
+  readonly reads?: Reads
 }
 
 export type QueryPage = {
@@ -55,7 +57,7 @@ export type Table = {
    * stale or missing.
    */
   getMany(keys: readonly Key[], reads?: Reads): Promise<readonly (Item | undefined)[]>
-  /** The last page has no cursor. A read of an index is never consistent. */
+  /** The last page has no cursor. */
   query(input: QueryInput): Promise<QueryPage>
   /** Answers the updated item, or the item that refused the step. Throws after retries. */
   write(step: Step): Promise<WriteOutcome>

@@ -3,43 +3,71 @@ import * as v from 'valibot'
 import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { verdictKey } from '../table/keys.ts'
-import { equals, guard, isNew, put, type Step } from '../table/step.ts'
-import { type Timestamp, TimestampSchema } from '../time.ts'
+import { guard, isNew, put, type Step, unchanged } from '../table/step.ts'
+import { dayNumber, type Timestamp, TimestampSchema } from '../time.ts'
 import { readAcceptances, withoutAccepted, withSince } from './acceptances.ts'
-import { type Difference, DifferenceSchema } from './difference.ts'
+import {
+  type Difference,
+  DifferenceSchema,
+  distinct,
+  isIdentical,
+  isUnknownName,
+} from './difference.ts'
 
-/** The result of the audits of a client or of the gateway, and the progress of today's audit. */
+/** The result of the audits of a client or of the gateway, and the progress of an audit. */
 export const ClientVerdictSchema = v.object({
-  version: v.number(),
+  /** Absent before the first audit of the gateway. */
+  version: v.optional(v.number()),
+  /** When the audit began that judged all figures last. */
+  figuresAt: v.optional(TimestampSchema),
+  /** The last day whose share of the history was judged, in days since 1970. */
+  historyDay: v.optional(v.number()),
   /** The differences that stand, each with the part of the books in which it was found. */
-  standing: v.array(
-    v.object({ ...DifferenceSchema.entries, part: v.string(), since: TimestampSchema }),
+  standing: v.optional(
+    v.array(v.object({ ...DifferenceSchema.entries, part: v.string(), since: TimestampSchema })),
+    [],
   ),
-  /** Parts whose last audit was inconclusive: the next day's audit judges them again. */
-  unclear: v.array(v.string()),
-  /** The last day whose slices were audited, in days since 1970. */
-  auditedDay: v.optional(v.number()),
-  progress: v.optional(v.object({ day: v.number(), done: v.string() })),
+  /** Of the share of a day: the last part that is judged, and how far the next part is judged. */
+  progress: v.optional(
+    v.object({
+      day: v.number(),
+      done: v.string(),
+      state: v.optional(v.unknown()),
+      found: v.optional(v.array(DifferenceSchema), []),
+    }),
+  ),
+  /** The digest of each long settlement that is recorded and was judged whole. */
+  longSettlements: v.optional(v.record(v.string(), v.string()), {}),
+  /** Of the gateway: when its table was restored last. */
+  restoredAt: v.optional(TimestampSchema),
   /** Since when the client's balance is negative, and when operators were last told. */
   owesSince: v.optional(TimestampSchema),
   owesToldAt: v.optional(TimestampSchema),
 })
 export type ClientVerdict = v.InferOutput<typeof ClientVerdictSchema>
 
-const NO_VERDICT: ClientVerdict = { version: 0, standing: [], unclear: [] }
-
-/** Empty before the first audit of the client, or of the gateway. */
+/** Empty before the first audit of the gateway, and when the row of a client is lost. */
 export async function readClientVerdict(deps: TableDeps, owner: string): Promise<ClientVerdict> {
-  const stored = await deps.table.get(verdictKey(owner))
-  return v.parse(v.optional(ClientVerdictSchema), stored) ?? NO_VERDICT
+  return v.parse(ClientVerdictSchema, (await deps.table.get(verdictKey(owner))) ?? {})
 }
 
-export function requireSameClientVerdict(clientId: ClientId, read: ClientVerdict): Step {
-  return guard(verdictKey(clientId), isAsRead(read))
+/** A new client has no history, so its audit is up to date. */
+export function putNewVerdict(clientId: ClientId, createdAt: Timestamp): Step {
+  const verdict = { version: 1, figuresAt: createdAt, historyDay: dayNumber(createdAt) }
+  return put(verdictKey(clientId), verdict, isNew)
 }
 
-function isAsRead({ version }: ClientVerdict) {
-  return version === 0 ? isNew : equals('version', version)
+export function requireSameClientVerdict(clientId: ClientId, { version }: ClientVerdict): Step {
+  return guard(verdictKey(clientId), unchanged('version', version))
+}
+
+/** Sends the message of a client's audit. A message that is lost is sent by the daily schedule. */
+export function askForAudit(
+  { queues }: Pick<Deps, 'queues'>,
+  clientId: ClientId,
+  delaySeconds = 0,
+): Promise<void> {
+  return queues.send('audits', { body: { client_id: clientId }, delaySeconds, group: clientId })
 }
 
 type Standing = ClientVerdict['standing'][number]
@@ -49,13 +77,14 @@ type Findings = ReadonlyMap<string, readonly Difference[]>
 const TRIES = 5
 
 /**
- * Answers the standing differences that are not accepted. Throws when the verdict kept changing.
+ * Answers the standing differences that are not accepted, and the differences among them that are
+ * new. Throws when the verdict kept changing.
  */
 export async function recordFindings(
   deps: StoreDeps,
   owner: string,
   findings: Findings,
-  progress: Partial<Omit<ClientVerdict, 'version' | 'standing'>> | undefined,
+  changed: Partial<Omit<ClientVerdict, 'version' | 'standing'>> = {},
 ) {
   for (let tried = 0; tried < TRIES; tried++) {
     const before = await readClientVerdict(deps, owner)
@@ -64,11 +93,17 @@ export async function recordFindings(
     const open = withoutAccepted(standing, accepted)
     const dropped = new Set(open).difference(new Set(mostImportant(open)))
     const isKept = (one: Standing) => !dropped.has(one)
-    const after = { ...before, standing: standing.filter(isKept), ...progress }
+    const after = { ...before, standing: standing.filter(isKept), ...changed }
+    const isNews = (one: Standing) => !before.standing.some((known) => isIdentical(known, one))
+    const kept = open.filter(isKept)
     // An unchanged verdict is not written, because a payout may depend on its version.
-    if (progress === undefined && isDeepStrictEqual(after, before)) return open.filter(isKept)
-    const { applied } = await deps.table.write(changeClientVerdict(owner, before, after))
-    if (applied) return open.filter(isKept)
+    if (isDeepStrictEqual(after, before)) return { open: kept, news: [] }
+    const step = put(
+      verdictKey(owner),
+      { ...after, version: (before.version ?? 0) + 1 },
+      unchanged('version', before.version),
+    )
+    if ((await deps.table.write(step)).applied) return { open: kept, news: kept.filter(isNews) }
   }
   throw new Error('the verdict of a client kept changing')
 }
@@ -79,12 +114,7 @@ function standingAfter({ standing }: ClientVerdict, findings: Findings, now: Tim
   const added = [...findings].flatMap(([part, differences]) =>
     withSince(differences, standing, now).map((difference) => ({ ...difference, part })),
   )
-  return [...kept, ...added]
-}
-
-/** Refused when the verdict has changed after the read. */
-function changeClientVerdict(owner: string, before: ClientVerdict, after: ClientVerdict): Step {
-  return put(verdictKey(owner), { ...after, version: before.version + 1 }, isAsRead(before))
+  return distinct([...kept, ...added])
 }
 
 /** The most differences that one item keeps, besides accepted differences. */
@@ -98,20 +128,24 @@ function mostImportant(open: readonly Standing[]): readonly Standing[] {
   return [...new Set([...firsts, ...open])].slice(0, MAX_KEPT)
 }
 
-/** Reports standing differences to operators and to the metric of an alarm. */
+/**
+ * Reports standing differences to operators and to the metric of an alarm, each day. The name of an
+ * attribute that only a later release knows is reported once.
+ */
 export async function alertDifferences(
   deps: Pick<Deps, 'alerts' | 'log'>,
   subject: string,
-  standing: readonly Difference[],
+  { open, news }: Awaited<ReturnType<typeof recordFindings>>,
 ): Promise<void> {
+  const standing = open.filter((one) => !isUnknownName(one) || news.includes(one))
   const [first] = standing
   if (first === undefined) return
   deps.log.error('audit.imbalance', { client_id: subject, differences: standing.length })
-  await deps.alerts.publish({
-    kind: 'audit.imbalance',
-    subject,
-    message:
-      `The books of ${subject} do not balance (differences: ${standing.length}). The first is ${first.what} of ` +
-      `${first.id}. Pay out nothing to a client that is named. audit-ledger lists the differences: with --client_id those of a client, without it those of the gateway.`,
-  })
+  const message =
+    `The books of ${subject} do not balance (differences: ${standing.length}). The first is ${first.what} of ` +
+    `${first.id}. Pay out nothing to a client that is named. audit-ledger lists the differences: with --client_id those of a client, without it those of the gateway.`
+  // The alarm has the log's metric, and the daily audit repeats the alert.
+  await deps.alerts
+    .publish({ kind: 'audit.imbalance', subject, message })
+    .catch((cause: unknown) => deps.log.error('alert.failed', { client_id: subject }, cause))
 }

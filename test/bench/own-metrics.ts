@@ -38,6 +38,7 @@ const FIELD_VALUES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   kind: each(Object.keys(SUSPENSE_CAUSES)),
   'kind cause': Object.entries(SUSPENSE_CAUSES).flatMap(([kind, causes]) => each(causes, [kind])),
   operation: each(PROVIDER_OPERATIONS),
+  audit_of: each(['client', 'gateway']),
   triggered_by: each(
     Object.keys({ auto: 0, manual: 0 } satisfies Record<Settlement['triggeredBy'], 0>),
   ),

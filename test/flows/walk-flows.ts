@@ -118,7 +118,8 @@ async function settleAndPayOut(walk: Walk): Promise<void> {
   requireDone('settle', settlement !== undefined)
   const id = String(settlement?.['settlement_id'])
   await passTime(2 * MINUTE_MS)
-  await run('audit-client', message({ settlement_id: id }))
+  for (const body of [{ gateway: true }, { client_id: merchant.clientId }])
+    await run('audit-client', message(body))
   const paid = { settlement_id: id, bank_reference: `BCA ${id}` }
   await onFlow('payout', () => operated(walk, 'mark-settlement-paid', paid))
 }

@@ -12,7 +12,7 @@ import { describe, expect, it } from 'vitest'
 import cdkJson from '../../cdk.json' with { type: 'json' }
 import { addStacks } from '../../infra/stack/add-stacks.ts'
 import { stackNameOf } from '../../infra/stack/stack-name-of.ts'
-import type { DeployedStage } from '../../infra/stack/stage.ts'
+import { type DeployedStage, hasAlarms } from '../../infra/stack/stage.ts'
 import { isNightly } from '../support/runs.ts'
 import { synthesised } from '../support/stack-template.ts'
 import { EVERYTHING, OPTIONAL_STAGES } from '../support/stage-options.ts'
@@ -143,6 +143,10 @@ const BEHIND_FRONT: Reasons = {
   ],
 }
 
+const CANARY_KEY = /^Probe\/CanaryKey\/Resource$/
+const PROBE = /^Probe\/Function\/Resource$/
+const NEXT_RUN = 'A lost run is no loss: the next comes in a minute, and an alarm counts the runs.'
+
 const FRONT: Reasons = {
   'AwsSolutions-CFR1': [/^Distribution\/Resource$/, 'Merchants’ servers may be anywhere.'],
   'AwsSolutions-CFR3': [
@@ -150,9 +154,37 @@ const FRONT: Reasons = {
     'It has logs of the newer kind, delivered to CloudWatch as JSON, which the rule does not know.',
   ],
   'PCI.DSS.321-CloudWatchLogGroupEncrypted': [
-    /^(WebAcl|Log)\/Log\/Resource$/,
+    /^(WebAcl|Log|Probe)\/Log\/Resource$/,
     'The key of the account is in the gateway’s region. These lines have no path, query, ' +
       'header or body.',
+  ],
+  'AwsSolutions-SMG4': [CANARY_KEY, 'An operator issues the canary’s key, and revokes it.'],
+  'PCI.DSS.321-SecretsManagerUsingKMSKey': [CANARY_KEY, 'It reads one balance, which is empty.'],
+  'Serverless-LambdaDLQ': [PROBE, NEXT_RUN],
+  'Serverless-LambdaAsyncFailureDestination': [
+    /^Probe\/Function\/EventInvokeConfig\/Resource$/,
+    NEXT_RUN,
+  ],
+  'Serverless-EventBusDLQ': [/^Probe\/EveryMinute\/Resource$/, NEXT_RUN],
+  'Serverless-LambdaTracing': [PROBE, 'One call of one address needs no trace.'],
+  'PCI.DSS.321-LambdaInsideVPC': [PROBE, 'It comes from outside, as a merchant does.'],
+  'PCI.DSS.321-IAMNoInlinePolicy': [
+    /^Probe\/Role\/Resource$/,
+    EVERYWHERE['PCI.DSS.321-IAMNoInlinePolicy']?.[1] ?? '',
+  ],
+}
+
+const FRONT_ALARMS: Reasons = {
+  'PCI.DSS.321-SNSEncryptedKMS': [
+    /^front-\w+\/Topic\/Resource$/,
+    'Alarms name no merchant. The key of the stage is in the gateway’s region.',
+  ],
+}
+
+const FRONT_RECIPIENTS: Reasons = {
+  'Serverless-SNSRedrivePolicy': [
+    /^front-\w+\/Topic\/[^/]+\/Resource$/,
+    'What a mail or a pager missed is still on: alarms keep their state.',
   ],
 }
 
@@ -182,7 +214,12 @@ const FIXED_ADDRESSES: Reasons = {
 }
 
 function reasonsFor(stage: DeployedStage, stack: string): readonly Reason[] {
-  if (stack === 'front') return Object.entries(FRONT)
+  if (stack === 'front')
+    return [
+      FRONT,
+      hasAlarms(stage) ? FRONT_ALARMS : {},
+      stage.alarmRecipients.length > 0 ? FRONT_RECIPIENTS : {},
+    ].flatMap((reasons) => Object.entries(reasons))
   if (stack === 'watch') return []
   return [
     EVERYWHERE,

@@ -121,7 +121,7 @@ it('a query of an access log names fields of that log', () => {
   expect([
     queriesOfGroup('/http-api/').length,
     queriesOfGroup('/cloudfront/').length,
-  ]).toStrictEqual([5, 1])
+  ]).toStrictEqual([6, 1])
   expect(
     queriesOfGroup('/http-api/').flatMap((query) =>
       unknownFields(query, Object.keys(ACCESS_LOG_FIELDS)),

@@ -147,6 +147,7 @@ async function runRareCases(deps: TestDeps) {
     transactionId: 'txn_1',
     rowAt: deps.now(),
     providerMinor: minor(-100),
+    amountMinor: minor(100),
   })
 }
 

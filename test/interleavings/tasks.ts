@@ -1,4 +1,4 @@
-import { auditLedger } from '../../shared/audit/run-audits.ts'
+import { auditLedger } from '../../shared/audit/audit-client.ts'
 import { GatewayError } from '../../shared/errors.ts'
 import { moneyProblemsOf } from '../support/recount/invariants.ts'
 import { type BusyClient, busyClient } from './busy-client.ts'

@@ -23,7 +23,6 @@ import { NotedSchema, SuspenseSchema, toSuspenseDto } from '../../shared/suspens
 import { HeadSchema, SyncJobSchema } from '../../shared/sync/job-store.ts'
 import type { Item } from '../../shared/table/attributes.ts'
 import { ClientVerdictSchema } from '../../shared/verdict/client-verdict-store.ts'
-import { SettlementVerdictSchema } from '../../shared/verdict/settlement-verdict-store.ts'
 import { DeliveryAttemptSchema, DeliverySchema } from '../../shared/webhook/delivery/delivery.ts'
 import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { EndpointSchema } from '../../shared/webhook/endpoint/endpoint.ts'
@@ -65,10 +64,7 @@ export const KINDS: readonly (readonly [key: RegExp, read?: Reader])[] = [
   [/^SYNC#head SYNC$/, by(HeadSchema)],
   // A finished job has no due time: no worker claims it.
   [/^SYNC#/, (item) => (item['dueAt'] === undefined ? 'done' : v.parse(SyncJobSchema, item))],
-  [
-    /^VERDICT#/,
-    (item) => v.parse('settlementId' in item ? SettlementVerdictSchema : ClientVerdictSchema, item),
-  ],
+  [/^VERDICT#/, (item) => v.parse(ClientVerdictSchema, item)],
   // Counters, which flows only add to; and pointers, of which flows read only the key.
   [/^(DESTINATION|PUSHES|QUOTA|RATE|REFERENCE)#|^ENDPOINTS#.* GONE#/],
 ]

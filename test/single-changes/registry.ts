@@ -57,7 +57,11 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     ['derived', 'the tariff and its final fee', 'provider_fee_minor', 'markup_minor', 'net_minor'],
     ['derived', 'its posting, and the fees of the contract', 'fee_status', 'final_fee'],
     ['derived', 'its entries', 'posted_at', 'late_row_at', 'provider_settled_at', 'paid_at'],
-    ['derived', 'its entries', 'transaction_id', 'transaction_minor'],
+    [
+      'derived',
+      'its entries',
+      ...words('transaction_id transaction_minor transaction_contradicts'),
+    ],
     ['derived', 'its time of payment, until it is posted', 'open_at'],
     ['derived', 'its movements', 'taken_back_minor', 'reversal', 'is_void', 'voided_open'],
     ['derived', 'the number of its movements and postings', 'money_version'],
@@ -142,8 +146,8 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'derived',
       'its payment, settlement or adjustment',
       ...words('type posted_at gross_minor fee_minor markup_minor net_minor'),
-      ...words('provider_minor bank_minor suspense_minor house_minor payment_id'),
-      ...words('recredited_settlement_id payment_count proven_minor proven_eligible_at'),
+      ...words('provider_minor bank_minor transit_minor suspense_minor cost_minor other_minor'),
+      ...words('payment_id recredited_settlement_id returned_settlement_id carried proven_minor proven_eligible_at'),
       ...words('provider_transaction_id provider_settled_at external_reference method'),
       ...words('channel_code paid_at adjustment_reference'),
     ],
@@ -153,11 +157,15 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'derived',
       'its item in suspense, or the record of its correction',
-      'suspense_id',
-      'client_id',
+      ...words('suspense_id client_id payment_id'),
     ],
-    ['derived', 'its other sides and the total of its day', 'suspense_minor', 'house_minor'],
-    ['copy', 'the total of its day', 'provider_minor', 'bank_minor', 'posted_at'],
+    ['derived', 'its other sides and the total of its day', 'suspense_minor', 'other_minor'],
+    [
+      'copy',
+      'the total of its day',
+      ...words('provider_minor bank_minor transit_minor cost_minor posted_at'),
+    ],
+    ['fact', 'the provider’s row; no sum depends on it', 'amount_minor', 'fee_minor'],
     ['fact', 'the provider’s time; the key has its day', 'row_at'],
   ],
   house_total: [
@@ -165,8 +173,10 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'derived',
       'the entries of its day',
-      ...words('provider_minor bank_minor suspense_minor house_minor count'),
+      ...words('provider_minor bank_minor transit_minor suspense_minor cost_minor other_minor'),
+      'count',
     ],
+    ['changing', 'the audit of the gateway: after the day, for good', 'closed'],
   ],
   adjustment: [
     ['derived', 'its key', 'client_id', 'reference'],
@@ -175,6 +185,18 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'its adjust-ledger',
       ...words('kind amount_minor provider_transaction_id notes entry_id eligible_at'),
     ],
+  ],
+  house_adjustment: [
+    ['derived', 'its key', 'reference'],
+    [
+      'trail',
+      'its adjust-house',
+      ...words('bank_minor transit_minor cost_minor other_minor notes posted_at'),
+    ],
+  ],
+  approval: [
+    ['trail', 'the last approve of its subject', ...words('action payload operator at until')],
+    ['changing', 'the action, once: from its approval to its end', 'used_at'],
   ],
   settlement: [
     ['derived', 'its key, its client and its kind', 'settlement_id', 'client_id', ...INDEXED],
@@ -198,17 +220,13 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'trail',
       'its own records',
-      ...words('status triggered_by notes bank_reference settled_at recredited_at'),
+      ...words('status triggered_by notes bank_reference settled_at recredited_at returned_at'),
     ],
   ],
   suspense: [
     ['derived', 'its key and its kind', 'suspense_id', 'provider', ...INDEXED],
     ['derived', 'the alert that is due', ...WORK],
-    [
-      'derived',
-      'its house entries',
-      ...words('posted_minor provider_minor is_void refunded_minor'),
-    ],
+    ['derived', 'its house entries', ...words('provider_minor is_void refunded_minor')],
     ['trail', 'resolve-suspense, or its house entries', 'status', 'resolution', 'notes'],
     [
       'derived',
@@ -230,8 +248,8 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'changing',
       'the audit writes it, the next audit writes it again',
-      ...words('version standing unclear audited_day progress'),
-      ...words('owes_since owes_told_at'),
+      ...words('version figures_at history_day standing progress long_settlements'),
+      ...words('restored_at owes_since owes_told_at'),
     ],
   ],
   audit_record: [
@@ -259,7 +277,6 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   pushes: 'the last pushes to one phone, gone after minutes',
   quota: 'counters of calls to the provider',
   sync: 'a slice of the sync, read again when its lease is over',
-  settlement_verdict: 'the progress of an audit',
 }
 
 export function roleOf(kind: string, attribute: string): Role | undefined {

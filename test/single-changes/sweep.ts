@@ -1,6 +1,6 @@
+import { auditLedger } from '../../shared/audit/audit-client.ts'
 import { auditHouse } from '../../shared/audit/judged/audit-house.ts'
 import { auditRegister } from '../../shared/audit/judged/audit-registers.ts'
-import { auditLedger } from '../../shared/audit/run-audits.ts'
 import type { ClientId } from '../../shared/ids.ts'
 import { exists, put, remove } from '../../shared/table/step.ts'
 import { confirmedDifferences, type Difference } from '../../shared/verdict/difference.ts'
@@ -44,9 +44,8 @@ async function differencesIn(
   const house = await confirmedDifferences(auditor, () => auditHouse(auditor))
   const register = await confirmedDifferences(auditor, () => auditRegister(auditor))
   return {
-    differences: [...ledger.differences, ...house.differences, ...register.differences],
-    isInconclusive:
-      ledger.balanced === 'inconclusive' || house.isInconclusive || register.isInconclusive,
+    differences: [...ledger.differences, ...house, ...register],
+    isInconclusive: ledger.balanced === 'inconclusive',
   }
 }
 

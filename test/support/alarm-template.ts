@@ -10,22 +10,33 @@ type RawAlarm = RawMetric &
     Record<'AlarmName' | 'AlarmDescription' | 'ComparisonOperator' | 'TreatMissingData', string>
   > &
   Readonly<Record<'Period' | 'Threshold' | 'EvaluationPeriods', number>> & {
+    readonly Statistic?: string
+    readonly DatapointsToAlarm?: number
     readonly Metrics?: readonly {
+      readonly Id: string
       readonly Expression?: string
-      readonly MetricStat?: { readonly Metric: RawMetric; readonly Period: number }
+      readonly MetricStat?: {
+        readonly Metric: RawMetric
+        readonly Period: number
+        readonly Stat: string
+      }
     }[]
     readonly AlarmActions?: readonly unknown[]
   }
 
 export function alarmsIn(template: StackTemplate, stage: string) {
-  return template.all('AWS::CloudWatch::Alarm').map((properties) => {
+  return template.ofType('AWS::CloudWatch::Alarm').map(({ logicalId, properties }) => {
     const alarm = properties as RawAlarm
     const stats = alarm.Metrics?.flatMap(({ MetricStat }) => MetricStat ?? []) ?? [
-      { ...alarm, Metric: alarm },
+      { ...alarm, Metric: alarm, Stat: alarm.Statistic ?? '' },
     ]
+    const ids = alarm.Metrics?.flatMap(({ Id, MetricStat }) => (MetricStat ? [Id] : [])) ?? ['m0']
     return {
+      logicalId,
       id: alarm.AlarmName.replace(`gateway-${stage}-`, ''),
       description: alarm.AlarmDescription,
+      /** Beside `metrics`: the name in the formula, and the statistic. */
+      reads: stats.map(({ Stat }, at) => ({ name: ids[at] ?? '', statistic: Stat })),
       metrics: stats.map(({ Metric: { Namespace, MetricName, Dimensions = [] }, Period }) => ({
         namespace: Namespace,
         name: MetricName,
@@ -36,6 +47,7 @@ export function alarmsIn(template: StackTemplate, stage: string) {
       threshold: alarm.Threshold,
       comparison: alarm.ComparisonOperator,
       evaluationPeriods: alarm.EvaluationPeriods,
+      datapointsToAlarm: alarm.DatapointsToAlarm ?? alarm.EvaluationPeriods,
       treatMissingData: alarm.TreatMissingData,
       alarmActions: alarm.AlarmActions ?? [],
     }

@@ -49,6 +49,7 @@ export function fakeProvider() {
     getBalance: async () => ({ kind: 'found', value: { account: 'CASH', amountMinor: ZERO } }),
     pauseMs: () => 0,
     callsLeft: () => undefined,
+    callsOfMinute: () => undefined,
     isNonWalletCode,
     providerNameFor: () => UPSTREAM,
   }
@@ -82,6 +83,7 @@ export function fakeProvider() {
     providerNameFor: (channel: Parameters<Provider['providerNameFor']>[0]) =>
       answers.providerNameFor(channel),
     callsLeft: (operation: ProviderOperation) => answers.callsLeft(operation),
+    callsOfMinute: (operation: ProviderOperation) => answers.callsOfMinute(operation),
     script: <Name extends keyof Provider>(name: Name, implementation: Provider[Name]): void => {
       answers[name] = implementation
     },
@@ -90,7 +92,7 @@ export function fakeProvider() {
     requestOf,
     pay: (paymentRequestId: string, amountMinor?: number): string => {
       const { reference, status, input } = requestOf(paymentRequestId)
-      const providerPaymentId = `py-${crypto.randomUUID()}-${payments.size + 1}`
+      const providerPaymentId = `py-${crypto.randomUUID()}`
       payments.set(providerPaymentId, {
         providerPaymentId,
         paymentRequestId,
@@ -140,6 +142,7 @@ export function pageOfRows(
         (filter.createdTo === undefined || createdAt <= filter.createdTo) &&
         (filter.category === undefined || row.category === filter.category) &&
         (filter.reversedOnly !== true || row.status === 'reversed') &&
+        (filter.otherThanPayments !== true || row.type !== 'payment') &&
         (filter.providerPaymentId === undefined ||
           row.providerPaymentId === filter.providerPaymentId) &&
         (filter.reference === undefined || row.reference === filter.reference),
@@ -160,6 +163,10 @@ export function settledRow(
     ...fields,
   }
   const { type, status } = { type: 'payment', status: 'success', ...fields } as const
+  const movedMinor =
+    type === 'return'
+      ? -amountMinor
+      : amountMinor - (fields.isDisputeWon === true ? 0 : (keptMinor ?? 0))
   return {
     ...(type === 'payment' &&
       status === 'success' &&
@@ -171,7 +178,7 @@ export function settledRow(
     reference,
     status,
     currency: 'IDR',
-    providerMinor: minor(amountMinor - (keptMinor ?? 0)),
+    providerMinor: minor(movedMinor),
     settledAt: addMs(at, -MINUTE_MS),
     updatedAt: at,
     ...fields,

@@ -4,6 +4,7 @@ import type { MoneyRow } from '../../shared/journal/payment-money.ts'
 import { less, minor, ZERO } from '../../shared/money.ts'
 import { type AdjustmentInput, adjustLedger } from '../../shared/posting/adjust-ledger.ts'
 import type { TestDeps } from './test-deps.ts'
+import { withApproval } from './with-approval.ts'
 
 /** The provider's fee for a dispute, in addition to the disputed amount. */
 export const DISPUTE_FEE = 25_000
@@ -30,6 +31,7 @@ export function aChargeback(deps: TestDeps, amountMinor: number, feeMinor = DISP
     ...aRefund(deps, amountMinor, `dispute_${crypto.randomUUID()}`),
     type: 'chargeback',
     kind: 'chargeback',
+    feeMinor: minor(feeMinor),
     providerMinor: minor(-amountMinor - feeMinor),
   }
 }
@@ -68,14 +70,17 @@ export function adjustBalance(
   kind: AdjustmentInput['kind'],
   amountMinor: number,
   reference: string = deps.newId(),
+  providerTransactionId?: string,
 ) {
-  return adjustLedger(deps, {
-    clientId,
-    kind,
-    amountMinor: minor(amountMinor),
-    reference,
-    providerTransactionId: undefined,
-    notes: undefined,
-    operator: 'ana',
-  })
+  return withApproval(deps, () =>
+    adjustLedger(deps, {
+      clientId,
+      kind,
+      amountMinor: minor(amountMinor),
+      reference,
+      providerTransactionId,
+      notes: undefined,
+      operator: 'ana',
+    }),
+  )
 }

@@ -1,6 +1,7 @@
 import type { Context } from 'aws-lambda'
 import type { Client } from '../../shared/client/client.ts'
 import type { Deps } from '../../shared/deps.ts'
+import { approve } from '../../shared/operator/approve.ts'
 import type { AdminHandler, AdminReply } from '../../shared/runtime/admin-handler.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { auditRecordPk } from '../../shared/table/keys.ts'
@@ -8,6 +9,7 @@ import { addMs, DAY_MS } from '../../shared/time.ts'
 import { aStoredClient } from './payment-builders.ts'
 import { BANK } from './settlement-builders.ts'
 import { type Overrides, type TestDeps, testDeps } from './test-deps.ts'
+import { APPROVER, askedApproval } from './with-approval.ts'
 
 export const OPERATOR = 'sari@gateway.example'
 
@@ -26,13 +28,18 @@ export async function invokeWhole(handler: AdminHandler, deps: Deps, payload: un
   return { status, body: rest, audit: audit as unknown }
 }
 
+/** A second person gives the approval that the action asks for. */
 export async function invokeAdmin(
   handler: AdminHandler,
   deps: Deps,
   payload: unknown,
 ): Promise<AdminReply> {
   const { status, body } = await invokeWhole(handler, deps, payload)
-  return { status, body }
+  const asked = askedApproval(Object(body).action_hint)
+  if (asked === undefined) return { status, body }
+  await approve(deps, { ...asked, operator: APPROVER })
+  const approved = await invokeWhole(handler, deps, payload)
+  return { status: approved.status, body: approved.body }
 }
 
 export async function withClient(overrides: Overrides = {}, fields: Partial<Client> = {}) {

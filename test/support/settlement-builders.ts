@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { auditRecordedSettlement } from '../../shared/audit/run-audits.ts'
+import { auditClient } from '../../shared/audit/audit-client.ts'
+import { auditGateway } from '../../shared/audit/audit-gateway.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { ZERO } from '../../shared/money.ts'
 import { figuresToConfirm, markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
@@ -15,11 +16,11 @@ import {
   putSettlement,
 } from '../../shared/settlement/settlement-store.ts'
 import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
-import { addMs, DAY_MS, later, TimestampSchema } from '../../shared/time.ts'
-import { readSettlementVerdict } from '../../shared/verdict/settlement-verdict-store.ts'
+import { addMs, DAY_MS, later, MINUTE_MS, TimestampSchema } from '../../shared/time.ts'
 import { aSucceededPayment, type SucceededFields } from './paid-builders.ts'
 import { aClientId, aStoredClient } from './payment-builders.ts'
 import type { TestDeps } from './test-deps.ts'
+import { withApproval } from './with-approval.ts'
 
 export const BANK = {
   bankName: 'BCA',
@@ -34,7 +35,7 @@ export function aDayLater(deps: TestDeps): void {
 }
 
 export function withoutFloor(deps: TestDeps, fields: Partial<Client> = {}): Promise<Client> {
-  return aStoredClient(deps, { settlementFloorMinor: ZERO, ...fields })
+  return aStoredClient(deps, { settlementFloorMinor: ZERO, bank: BANK, ...fields })
 }
 
 export function inSteps(
@@ -98,11 +99,16 @@ export function settlementsOf(deps: TestDeps, { clientId }: Pick<Client, 'client
 
 type Known = Pick<Settlement, 'settlementId'>
 
+/** A minute after the record, and after the daily audits. */
 export async function auditedNow(deps: TestDeps, { settlementId }: Known): Promise<void> {
-  const verdict = await readSettlementVerdict(deps, settlementId)
-  if (verdict?.dueAt === undefined) return
-  deps.clock.set(later(deps.now(), verdict.dueAt))
-  await auditRecordedSettlement(deps, settlementId)
+  const { clientId, createdAt } = await findAnySettlement(deps, settlementId)
+  deps.clock.set(later(deps.now(), addMs(createdAt, MINUTE_MS)))
+  await auditGateway(withoutSleep(deps))
+  await auditClient(withoutSleep(deps), clientId)
+}
+
+export function withoutSleep(deps: TestDeps): TestDeps {
+  return { ...deps, sleep: async () => undefined }
 }
 
 /** The payout has every required confirmation. */
@@ -120,7 +126,7 @@ export function fail(deps: TestDeps, { settlementId }: Known): Promise<Settlemen
   return markSettlementFailed(deps, { settlementId, ...BY_OPERATOR })
 }
 export function recredit(deps: TestDeps, { settlementId }: Known): Promise<Settlement> {
-  return recreditSettlement(deps, { settlementId, ...BY_OPERATOR })
+  return withApproval(deps, () => recreditSettlement(deps, { settlementId, ...BY_OPERATOR }))
 }
 
 export function sweepADayLater(deps: TestDeps, client: Client) {

@@ -7,6 +7,7 @@ import cdkJson from '../../cdk.json' with { type: 'json' }
 import { addStacks } from '../../infra/stack/add-stacks.ts'
 import { FrontStack } from '../../infra/stack/edge/front-stack.ts'
 import { GatewayStack } from '../../infra/stack/gateway-stack.ts'
+import type { WatchedFront } from '../../infra/stack/monitoring/alarms/front-alarms.ts'
 import type { Watched } from '../../infra/stack/monitoring/watched-stack.ts'
 import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
 
@@ -194,6 +195,11 @@ export function watchedIn(stage: string): Watched {
   )
   if (!gateway) throw new Error('there is no gateway')
   return gateway.watched
+}
+
+export function watchedFrontIn(stage: DeployedStage): WatchedFront {
+  const context = { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] }
+  return new FrontStack(new App({ context }), stage).watched
 }
 
 export type Resource = StackTemplate['resources'][number]

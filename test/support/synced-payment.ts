@@ -7,11 +7,12 @@ import type { ProviderTransaction } from '../../shared/provider/provider.ts'
 import { findSuspense } from '../../shared/suspense/suspense-store.ts'
 import { settledRow } from './fake-provider.ts'
 import { aPendingPayment, aStoredClient, ledgerView } from './payment-builders.ts'
+import { BANK } from './settlement-builders.ts'
 import { memoryDeps, type TestDeps } from './test-deps.ts'
 
 export async function aSyncWorld(own?: TestDeps) {
   const deps = own ?? memoryDeps()
-  const client = await aStoredClient(deps)
+  const client = await aStoredClient(deps, { bank: BANK })
   return { deps, client, rows: deps.provider.transactions }
 }
 

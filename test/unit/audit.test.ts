@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { slicesSince } from '../../shared/audit/audit-parts.ts'
+import { dueOn } from '../../shared/audit/history.ts'
 import { paymentRules } from '../../shared/audit/judged/derive-payment.ts'
 import { bankOf, registeredBanks } from '../../shared/audit/judged/derive-settlement.ts'
 import { judgeEvent } from '../../shared/audit/judged/judge-events.ts'
@@ -17,16 +17,20 @@ import {
 import { succeededPayment } from '../support/paid-builders.ts'
 import { aClient } from '../support/payment-builders.ts'
 
-const ALL = Array.from({ length: 30 }, (_, slice) => slice)
-
 it.each([
-  ['one slice a day', 19_999, [20]],
-  ['the slices of the days that it missed', 19_996, [17, 18, 19, 20]],
-  ['every slice once after a month without an audit', 19_900, ALL],
-  ['every slice in the first audit', undefined, ALL],
-  ['no slice twice on a day', 20_000, []],
-])('an audit reads %s', (_, auditedDay, due) => {
-  expect(ALL.filter(slicesSince(auditedDay, 20_000))).toStrictEqual(due)
+  ['a thirtieth of the last days', 1, 19_999, [0, 30, 60, 90]],
+  ['the days that it missed', 3, 19_997, [0, 1, 2, 30, 31, 32]],
+  ['older days within 360', 1, 19_999, [360, 720]],
+  ['nothing twice on a day', 0, 20_000, []],
+  ['everything first', 800, undefined, [0, 7, 100, 101, 359, 700]],
+  ['everything after a day that is not over', 800, 20_001, [0, 7, 100, 101, 359, 700]],
+])('an audit reads %s', (_, count, historyDay, ages) => {
+  const isDue = dueOn(20_000, historyDay)
+  const due = Array.from({ length: 800 }, (_age, age) => age).filter((age) => isDue(20_000 - age))
+
+  expect(due).toStrictEqual(expect.arrayContaining(ages))
+  if (ages.length === 0) expect(due).toStrictEqual([])
+  expect(due.filter((age) => age < 30)).toHaveLength(Math.min(count, 30))
 })
 
 const client = aClient()

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { CHANNELS, type Channel } from '../../../shared/payment/channel/channels.ts'
+import type { PaymentMethod } from '../../../shared/payment-status.ts'
 import {
   entryInForce,
   HOUR_MS,
@@ -7,27 +8,26 @@ import {
   SECOND_MS,
   type Timestamp,
 } from '../../../shared/time.ts'
-import { channelNamed, type Channel as ProviderChannel } from '../provider-simulator/channels.ts'
 
 /** The page that has the table of channels. */
 export const PAYMENTS_PAGE = join(import.meta.dirname, '../../../docs/merchants/payments.md')
 
 /** The content of `payment_destination`, and what the merchant does with it. */
-const DESTINATIONS: Readonly<Record<ProviderChannel['destination'], readonly [string, string]>> = {
-  virtual_account_number: ['account number, digits', 'show it, with a button that copies it'],
-  qr_string: ['QR text', 'draw it as a QR code; any wallet or bank app can scan it'],
-  checkout_url: ['URL', 'send the browser there'],
-  push: ['empty', 'tell your customer to look at the phone: the wallet asks there at once'],
+const DESTINATIONS: Readonly<Record<PaymentMethod, readonly [string, string]>> = {
+  virtual_account: ['account number, digits', 'show it, with a button that copies it'],
+  qris: ['QR text', 'draw it as a QR code; any wallet or bank app can scan it'],
+  ewallet: ['URL', 'send the browser there'],
 }
+const PUSH = ['empty', 'tell your customer to look at the phone: the wallet asks there at once']
 
 const HEAD = [
   '| `method` | `channel_code` | `payment_destination` | What you do with it | Time to pay | ' +
-    "Provider's fee | Amount |",
-  '|---|---|---|---|---|---|---|',
+    "Provider's fee | Amount | Refund by your operator |",
+  '|---|---|---|---|---|---|---|---|',
 ]
 const ANY_WALLET =
-  '| `ewallet` | any other wallet of the provider | URL | send the browser there | 24 hours | ' +
-  '2 % + 500 | ask your operator |'
+  '| `ewallet` | any other wallet of the provider | URL, or empty if the wallet asks on the ' +
+  'phone | send the browser there | 24 hours | 2 % + 500 | ask your operator | ask your operator |'
 
 const UNITS = [
   [HOUR_MS, 'hours'],
@@ -40,20 +40,20 @@ export function channelTable(at: Timestamp): string {
   return [...HEAD, ...CHANNELS.map((channel) => rowOf(channel, at)), ANY_WALLET].join('\n')
 }
 
-function rowOf({ method, code, tariffs, timings }: Channel, at: Timestamp): string {
+function rowOf({ method, code, tariffs, timings, facts }: Channel, at: Timestamp): string {
   const [tariff, timing] = [entryInForce(tariffs, at), entryInForce(timings, at)]
-  const { destination, amounts } = channelNamed(method, code) ?? {}
-  if (!destination || !amounts)
-    throw new Error(`the provider simulator has no entry for ${code}: add it to its channels.ts`)
+  if (!facts) throw new Error(`${code} has no facts: add them to channels.ts`)
+  const { flow, amounts, refund } = facts
   const timeToPay = `${spanOf(timing.expiryMs)}${timing.settable ? ', or your `expires_in_seconds`' : ''}`
-  const amount = amounts.map((limit) => limit.toLocaleString('en')).join(' to ')
+  const [least, most] = [amounts.least, amounts.most].map((limit) => limit.toLocaleString('en'))
   const cells = [
     `\`${method}\``,
     code === '' ? 'none' : `\`${code}\``,
-    ...DESTINATIONS[destination],
+    ...(flow === 'push' ? PUSH : DESTINATIONS[method]),
     timeToPay,
     feeOf(tariff),
-    amount,
+    `${least} to ${most}`,
+    refund.by === 'transfer' ? 'by bank transfer' : `within ${refund.days} days`,
   ]
   return `| ${cells.join(' | ')} |`
 }

@@ -1,3 +1,5 @@
+import type { ChannelFacts } from '../../../shared/payment/channel/channel-facts.ts'
+import { CHANNELS as CHANNEL_TABLE } from '../../../shared/payment/channel/channels.ts'
 import { ProviderError } from './provider-error.ts'
 
 /**
@@ -19,11 +21,6 @@ export type Channel = {
   readonly feeFlat: number
   readonly settlement: SettlementRule
   /**
-   * The minimum and the maximum of one payment. Unknown for a wallet that is not in the table
-   * below.
-   */
-  readonly amounts?: readonly [number, number]
-  /**
    * A `push` channel asks on the payer's phone. The other channels need a number, a code or a page
    * for the payer.
    */
@@ -36,12 +33,6 @@ const HALF_HOUR = 1800
 const INSTANT = { settlement: { afterSeconds: 300 } }
 const T_PLUS_1 = { settlement: { businessDays: 1 } }
 const T_PLUS_2 = { settlement: { businessDays: 2 } }
-
-const MILLION = 1_000_000
-const UP_TO_20_M = { amounts: [1, 20 * MILLION] } as const
-const UP_TO_50_M = { amounts: [1, 50 * MILLION] } as const
-const UP_TO_50_BN = { amounts: [1, 50_000 * MILLION] } as const
-const FROM_100 = { amounts: [100, 20 * MILLION] } as const
 
 const VIRTUAL_ACCOUNT = {
   category: 'VIRTUAL_ACCOUNT',
@@ -69,17 +60,11 @@ const QR_CODE = {
 } as const
 
 const DANA = { lifetimeSeconds: 24 * HOUR, feeBps: 150, feeFlat: 500 }
-const BCA = {
-  virtualAccount: { prefix: '38165', length: 15 },
-  amounts: [10_000, 50 * MILLION],
-} as const
-const BNI = { virtualAccount: { prefix: '8808', length: 16 }, ...UP_TO_50_M }
-const BRI = { virtualAccount: { prefix: '13282', length: 18 }, ...UP_TO_50_BN }
-const MANDIRI = { virtualAccount: { prefix: '88608', length: 16 }, ...UP_TO_50_BN }
-const PERMATA = {
-  virtualAccount: { prefix: '7293', length: 16 },
-  amounts: [1, 9_999_999_999],
-} as const
+const BCA = { virtualAccount: { prefix: '38165', length: 15 } }
+const BNI = { virtualAccount: { prefix: '8808', length: 16 } }
+const BRI = { virtualAccount: { prefix: '13282', length: 18 } }
+const MANDIRI = { virtualAccount: { prefix: '88608', length: 16 } }
+const PERMATA = { virtualAccount: { prefix: '7293', length: 16 } }
 
 const CHANNELS: ReadonlyMap<string, Channel> = new Map<string, Channel>([
   ['BCA_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BCA, ...T_PLUS_1, transactionCode: 'BCA' }],
@@ -95,23 +80,13 @@ const CHANNELS: ReadonlyMap<string, Channel> = new Map<string, Channel>([
   ],
   [
     'OVO',
-    {
-      ...WALLET,
-      ...FROM_100,
-      ...T_PLUS_2,
-      transactionCode: 'ID_OVO',
-      destination: 'push',
-      lifetimeSeconds: 55,
-    },
+    { ...WALLET, ...T_PLUS_2, transactionCode: 'ID_OVO', destination: 'push', lifetimeSeconds: 55 },
   ],
-  ['DANA', { ...WALLET, ...FROM_100, ...T_PLUS_2, ...DANA, transactionCode: 'ID_DANA' }],
-  [
-    'LINKAJA',
-    { ...WALLET, ...UP_TO_20_M, ...T_PLUS_2, transactionCode: 'ID_LINKAJA', feeBps: 150 },
-  ],
-  ['SHOPEEPAY', { ...WALLET, ...UP_TO_20_M, ...T_PLUS_2, transactionCode: 'ID_SHOPEEPAY' }],
-  ['GOPAY', { ...WALLET, ...UP_TO_50_M, ...T_PLUS_1, transactionCode: 'ID_GOPAY' }],
-  ['QRIS', { ...QR_CODE, ...UP_TO_20_M, ...T_PLUS_2, transactionCode: 'QRIS' }],
+  ['DANA', { ...WALLET, ...T_PLUS_2, ...DANA, transactionCode: 'ID_DANA' }],
+  ['LINKAJA', { ...WALLET, ...T_PLUS_2, transactionCode: 'ID_LINKAJA', feeBps: 150 }],
+  ['SHOPEEPAY', { ...WALLET, ...T_PLUS_2, transactionCode: 'ID_SHOPEEPAY' }],
+  ['GOPAY', { ...WALLET, ...T_PLUS_1, transactionCode: 'ID_GOPAY' }],
+  ['QRIS', { ...QR_CODE, ...T_PLUS_2, transactionCode: 'QRIS' }],
 ])
 
 /** The bank names of the older API. v3 refuses them. */
@@ -131,15 +106,21 @@ export function channelOf(code: string): Channel | undefined {
   return { ...WALLET, ...T_PLUS_2, transactionCode: `ID_${code}`, feeFlat: 500 }
 }
 
-/** The channel of a method and the gateway's `channel_code`, which is empty for QRIS. */
-export function channelNamed(method: string, name: string): Channel | undefined {
-  return channelOf(method === 'virtual_account' ? `${name}_VIRTUAL_ACCOUNT` : name || 'QRIS')
-}
-
 /** The channel of a v3 code. Throws `API_VALIDATION_ERROR` for an unknown code. */
 export function requireChannel(code: string): Channel {
   const channel = channelOf(code)
   if (channel) return channel
   const message = `API endpoint and method is not supported for '${code}' channel code with country 'ID'`
   throw new ProviderError('API_VALIDATION_ERROR', message)
+}
+
+/**
+ * The minimum and the maximum of one payment, from the gateway's table of the provider's pages.
+ * Undefined for a wallet that is not in the table.
+ */
+export function amountsOf(code: string): ChannelFacts['amounts'] | undefined {
+  const names = [code, code.replace(/_VIRTUAL_ACCOUNT$/, '')]
+  return CHANNEL_TABLE.find(
+    (channel) => (channel.code || 'QRIS') === names[channel.method === 'virtual_account' ? 1 : 0],
+  )?.facts?.amounts
 }

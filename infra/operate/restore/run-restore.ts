@@ -4,6 +4,8 @@ import * as v from 'valibot'
 import { isHttp } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { ENV, SettingsText } from '../../../shared/runtime/config.ts'
+import { verdictKey } from '../../../shared/table/keys.ts'
+import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { parseForeignTime, SECOND_MS } from '../../../shared/time.ts'
 import { readOptions, runCommand, UsageError } from '../../local/terminal/command-line.ts'
 import { printableLine } from '../../local/terminal/printable.ts'
@@ -100,6 +102,7 @@ async function completeTable(target: TargetTable, sleep: RestoreIo['sleep']): Pr
     await waitUntilActive(target, sleep)
     printLine(`${target.TableName}: ${what} set`)
   }
+  await noteRestore(target)
   printLine(`${target.TableName} is as the stage’s file says`)
 }
 
@@ -177,6 +180,20 @@ function hasOtherSource(restored: aws.RestoreSummary | undefined, source: Source
 
 function secondOf(time: Date | undefined) {
   return Math.floor(Number(time) / SECOND_MS)
+}
+
+/** From now on the payout gate waits for audits of the restored table (design section 11). */
+async function noteRestore({ client, TableName }: TargetTable) {
+  const { pk, sk } = verdictKey(GATEWAY_OWNER)
+  await client.send(
+    new aws.UpdateItemCommand({
+      TableName,
+      Key: { pk: { S: pk }, sk: { S: sk } },
+      UpdateExpression: 'SET restored_at = :now',
+      ExpressionAttributeValues: { ':now': { S: new Date().toISOString() } },
+    }),
+  )
+  printLine(`${TableName}: audits before this moment allow no payout`)
 }
 
 async function beginRestore(

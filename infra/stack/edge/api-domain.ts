@@ -61,15 +61,18 @@ type Props = {
 /** The API under our own name, over TLS 1.2 or later, with a certificate that renews itself. */
 export class ApiDomain extends Construct {
   readonly name: string
+  readonly certificateArn: string
 
   constructor(scope: Construct, id: string, { stage, domain, httpApi }: Props) {
     super(scope, id)
     this.name = apiDomainName(domain, stage.front)
     const zone = hostedZone(this, 'Zone', domain)
 
+    const certificate = certificateOf(this, this.name, zone)
+    this.certificateArn = certificate.certificateArn
     const domainName = new apigateway.DomainName(this, 'Name', {
       domainName: this.name,
-      certificate: certificateOf(this, this.name, zone),
+      certificate,
       endpointType: apigateway.EndpointType.REGIONAL,
       securityPolicy: apigateway.SecurityPolicy.TLS_1_2,
       ipAddressType: apigateway.IpAddressType.DUAL_STACK,

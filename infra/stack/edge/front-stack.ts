@@ -3,16 +3,20 @@ import { CfnBudget } from 'aws-cdk-lib/aws-budgets'
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront'
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
 import { CfnDelivery, CfnDeliveryDestination, CfnDeliverySource } from 'aws-cdk-lib/aws-logs'
-import { ARecord, RecordTarget } from 'aws-cdk-lib/aws-route53'
+import { ARecord, type IHostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53'
 import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets'
 import { Construct } from 'constructs'
 import { ORIGIN_HEADER } from '../../../shared/runtime/origin-guard.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
+import { frontAlarms, type WatchedFront } from '../monitoring/alarms/front-alarms.ts'
+import { GatewayAlarms } from '../monitoring/gateway-alarms.ts'
+import { operatorTopic } from '../monitoring/operator-topic.ts'
 import { FRONT_REGION, stackNameOf } from '../stack-name-of.ts'
-import type { DeployedStage } from '../stage.ts'
-import type { StageDomain } from '../stage-file.ts'
+import { type DeployedStage, hasAlarms } from '../stage.ts'
+import type { OriginCertificate, StageDomain } from '../stage-file.ts'
 import { addLog, arnOf, bareArn, StageStack } from '../stage-stack.ts'
 import { apiDomainName, certificateOf, hostedZone } from './api-domain.ts'
+import { FrontProbe } from './front-probe.ts'
 import { WebAcl } from './web-acl.ts'
 
 /** Longer than the API's request limit, so that the gateway's envelope answers slow requests. */
@@ -56,6 +60,8 @@ export const FRONT_LOG_FIELDS = [
  * this stack after the gateway's stack.
  */
 export class FrontStack extends StageStack {
+  readonly watched: WatchedFront
+
   constructor(scope: App, stage: DeployedStage) {
     const props = { env: { region: FRONT_REGION }, terminationProtection: stage.deletionProtection }
     super(scope, stage, { part: 'front', holds: 'CloudFront and WAF', ...props })
@@ -64,11 +70,12 @@ export class FrontStack extends StageStack {
 
     const zone = hostedZone(this, 'Zone', domain)
     const acl = new WebAcl(this, 'WebAcl', stage)
+    const certificate = certificateOf(this, domain.name, zone)
     const distribution = new cloudfront.Distribution(this, 'Distribution', {
       // A change of the comment makes CloudFormation read the secret again.
       comment: `Payment gateway ${stage.settings.name}, origin secret ${stage.frontSettings.originSecretRotation}`,
       domainNames: [domain.name],
-      certificate: certificateOf(this, domain.name, zone),
+      certificate,
       minimumProtocolVersion: cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
       // By default CloudFront caches an error for ten seconds and shows it to all callers of the
       // path.
@@ -92,8 +99,20 @@ export class FrontStack extends StageStack {
     setClientCertificate(distribution, stage)
     addFrontLog(this, stage, distribution)
 
-    const target = RecordTarget.fromAlias(new CloudFrontTarget(distribution))
-    new ARecord(this, 'Ipv4', { zone, recordName: domain.name, target })
+    addRecord(this, { zone, recordName: domain.name, distribution })
+
+    const { originCertificate: shown } = stage.frontSettings
+    this.watched = {
+      distributionId: distribution.distributionId,
+      webAcl: acl.name,
+      rules: acl.rules,
+      probe: new FrontProbe(this, 'Probe', stage, domain.name).functionName,
+      certificates: {
+        public: certificate.certificateArn,
+        ...(shown && { shown: shownCertificateArn(this, shown) }),
+      },
+    }
+    if (hasAlarms(stage)) addAlarms(this, stage, this.watched)
 
     // CloudFormation has budgets in this region, and not in every stage's region.
     addMonthlyBudget(this, stage)
@@ -133,7 +152,37 @@ function setClientCertificate(
   if (!(resource instanceof cloudfront.CfnDistribution))
     throw new Error('the distribution has no resource')
   resource.addPropertyOverride('DistributionConfig.Origins.0.CustomOriginConfig.OriginMtlsConfig', {
-    ClientCertificateArn: arnOf(distribution, 'acm', `certificate/${originCertificate.id}`),
+    ClientCertificateArn: shownCertificateArn(distribution, originCertificate),
+  })
+}
+
+function shownCertificateArn(scope: Construct, { id }: OriginCertificate): string {
+  return arnOf(scope, 'acm', `certificate/${id}`)
+}
+
+function addRecord(
+  scope: Construct,
+  {
+    zone,
+    recordName,
+    distribution,
+  }: { zone: IHostedZone; recordName: string; distribution: cloudfront.Distribution },
+): void {
+  const target = RecordTarget.fromAlias(new CloudFrontTarget(distribution))
+  new ARecord(scope, 'Ipv4', { zone, recordName, target })
+}
+
+/** A topic of another region cannot be an alarm's action, so the front has topics of its own. */
+function addAlarms(scope: Construct, stage: DeployedStage, front: WatchedFront): void {
+  const { alarmRecipients, pageRecipients = alarmRecipients } = stage
+  const topicOf = (name: 'front-alerts' | 'front-pages', recipients: readonly string[]) =>
+    operatorTopic(scope, name, { stage, name, recipients })
+  new GatewayAlarms(scope, 'Alarms', {
+    stage: stage.settings.name,
+    groups: frontAlarms(front),
+    quietId: 'front-quiet',
+    topic: topicOf('front-alerts', alarmRecipients),
+    pageTopic: topicOf('front-pages', pageRecipients),
   })
 }
 

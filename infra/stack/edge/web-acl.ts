@@ -51,10 +51,20 @@ const REDACTED = [
 
 export class WebAcl extends Construct {
   readonly arn: string
+  readonly name: string
+  /** The metric names of the rules. */
+  readonly rules: readonly string[]
 
   constructor(scope: Construct, id: string, stage: DeployedStage) {
     super(scope, id)
     const name = `gateway-${stage.settings.name}`
+    const rules = [
+      createsWithoutKey(stage),
+      ...rateRules(stage, this.merchantSet(stage)),
+      ...managedRules(),
+    ]
+    this.name = name
+    this.rules = rules.map((rule) => rule.name)
     const acl = new CfnWebACL(this, 'Acl', {
       name,
       scope: 'CLOUDFRONT',
@@ -74,11 +84,7 @@ export class WebAcl extends Construct {
           content: JSON.stringify(toErrorReply(invalidCredentials()).body),
         },
       },
-      rules: [
-        createsWithoutKey(stage),
-        ...rateRules(stage, this.merchantSet(stage)),
-        ...managedRules(),
-      ],
+      rules,
     })
     this.arn = acl.attrArn
     this.logRefusals(name, acl)

@@ -6,23 +6,24 @@ import {
   AlarmState,
   ComparisonOperator,
   CompositeAlarm,
+  type IAlarmRule,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
 import {
+  type AlarmGroup,
   type AlarmSpec,
   alarmDescription,
   alarmName,
+  headingOf,
   PAGES,
   type Page,
   thresholdOf,
 } from './alarms/alarm-spec.ts'
-import { alarmTable } from './alarms/alarm-table.ts'
 import { serviceOf, withoutGaps } from './alarms/metric-ref.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
-import type { Watched } from './watched-stack.ts'
 
 /** An operator writes this metric before planned work (docs/runbook.md). The gateway never does. */
 const QUIET = {
@@ -33,10 +34,19 @@ const QUIET = {
 /** A quiet period must end by itself, even if no operator ends it. */
 const QUIET_MINUTES = 60
 
-type Suppressible = { readonly alarms: readonly Alarm[]; readonly quiet: Alarm }
+type Suppressible = { readonly rules: readonly IAlarmRule[]; readonly quiet: Alarm }
+
+type Props = {
+  readonly stage: string
+  readonly groups: readonly AlarmGroup[]
+  /** The alarm that suppresses these pages. Alarms of two stacks need two names in one region. */
+  readonly quietId: 'quiet' | 'front-quiet'
+  readonly topic: ITopic
+  readonly pageTopic: ITopic
+}
 
 /**
- * Every alarm of alarms/alarm-table.ts. Each alarm writes to the topic when it goes on and when it
+ * The alarms of these groups. Each alarm writes to the topic when it goes on and when it
  * goes off. The composite alarms `gateway-<stage>-page-<what>` combine the alarms that page, and
  * write only to the pager's topic. There are several composite alarms, so that a fault of hours
  * does not hide the next fault.
@@ -44,27 +54,36 @@ type Suppressible = { readonly alarms: readonly Alarm[]; readonly quiet: Alarm }
 export class GatewayAlarms extends Construct {
   readonly pages: readonly CompositeAlarm[]
 
-  constructor(
-    scope: Construct,
-    id: string,
-    {
-      watched,
-      topic,
-      pageTopic,
-    }: { readonly watched: Watched; readonly topic: ITopic; readonly pageTopic: ITopic },
-  ) {
+  constructor(scope: Construct, id: string, { stage, groups, quietId, topic, pageTopic }: Props) {
     super(scope, id)
-    const entries = alarmTable(watched)
+    const entries = groups
       .flatMap(({ alarms }) => alarms)
-      .map((spec) => ({ page: spec.page, alarm: this.addAlarm(watched.stage, spec) }))
-    const quiet = this.addQuietAlarm(watched.stage)
-    this.pages = PAGES.map((page) => {
-      const alarms = entries.filter((entry) => entry.page === page.id).map(({ alarm }) => alarm)
-      return this.addPage(watched.stage, page, { alarms, quiet })
+      .map((spec) => {
+        const alarm = this.addAlarm(stage, spec)
+        return { page: spec.page, alarm, rule: this.ruleOf(stage, spec, alarm) }
+      })
+    const quiet = this.addQuietAlarm(alarmName(stage, { id: quietId }), stage)
+    this.pages = PAGES.flatMap((page) => {
+      const rules = entries.filter((entry) => entry.page === page.id).map(({ rule }) => rule)
+      return rules.length > 0 ? [this.addPage(stage, page, { rules, quiet })] : []
     })
     const alarms = entries.map(({ alarm }) => alarm)
     notifyTopic(topic, alarms)
     notifyTopic(pageTopic, this.pages)
+  }
+
+  /** When the alarm turns its page on: with a recent window, while that window is bad too. */
+  private ruleOf(stage: string, { recent, ...spec }: AlarmSpec, alarm: Alarm): IAlarmRule {
+    if (recent === undefined) return onAlarm(alarm)
+    const { measure, minutes } = recent
+    const short = this.addAlarm(stage, {
+      ...spec,
+      id: `${spec.id}-recent`,
+      heading: headingOf(spec),
+      measure,
+      when: { ...spec.when, minutes },
+    })
+    return AlarmRule.allOf(onAlarm(alarm), onAlarm(short))
   }
 
   private addAlarm(stage: string, spec: AlarmSpec): Alarm {
@@ -84,10 +103,10 @@ export class GatewayAlarms extends Construct {
   }
 
   /** An alarm that is on while an operator asks for quiet, for at most an hour. */
-  private addQuietAlarm(stage: string): Alarm {
+  private addQuietAlarm(name: string, stage: string): Alarm {
     const measure = withoutGaps({ ...QUIET, dimensions: { service: serviceOf(stage) } })
     return new Alarm(this, 'quiet', {
-      alarmName: `gateway-${stage}-quiet`,
+      alarmName: name,
       alarmDescription:
         'On while an operator asks for quiet. The pages of the gateway are suppressed. ' +
         'docs/runbook.md#quiet',
@@ -106,19 +125,21 @@ export class GatewayAlarms extends Construct {
   private addPage(
     stage: string,
     { id, summary }: Page,
-    { alarms, quiet }: Suppressible,
+    { rules, quiet }: Suppressible,
   ): CompositeAlarm {
     return new CompositeAlarm(this, id, {
       compositeAlarmName: alarmName(stage, { id }),
       alarmDescription: `${summary} Each alarm of this page also sends a mail. docs/runbook.md#page`,
-      alarmRule: AlarmRule.anyOf(
-        ...alarms.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM)),
-      ),
+      alarmRule: AlarmRule.anyOf(...rules),
       actionsSuppressor: quiet,
       actionsSuppressorWaitPeriod: Duration.minutes(2),
       actionsSuppressorExtensionPeriod: Duration.minutes(2),
     })
   }
+}
+
+function onAlarm(alarm: Alarm): IAlarmRule {
+  return AlarmRule.fromAlarm(alarm, AlarmState.ALARM)
 }
 
 function notifyTopic(topic: ITopic, alarms: readonly AlarmBase[]): void {

@@ -12,8 +12,9 @@ type Props = {
   readonly stage: DeployedStage
   /**
    * `alerts`: every alarm and alert, read during the day. `pages`: only what must wake a person.
+   * `front-…`: the same for the front's alarms, which may be in the region of the other topics.
    */
-  readonly name: 'alerts' | 'pages'
+  readonly name: 'alerts' | 'pages' | 'front-alerts' | 'front-pages'
   readonly recipients: readonly string[]
   readonly key?: Key | undefined
 }
@@ -31,7 +32,7 @@ export function operatorTopic(
   const topicName = stackNameOf(stage, name)
   const topic = new sns.Topic(scope, 'Topic', {
     topicName,
-    displayName: `Payment gateway ${stage.settings.name}${name === 'pages' ? ' pages' : ''}`,
+    displayName: `Payment gateway ${stage.settings.name}${name.endsWith('pages') ? ' pages' : ''}`,
     enforceSSL: true,
     ...(key && { masterKey: key }),
   })

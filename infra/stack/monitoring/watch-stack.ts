@@ -3,6 +3,7 @@ import type { DataStack } from '../data-stack.ts'
 import type { GatewayStack } from '../gateway-stack.ts'
 import type { DeployedStage } from '../stage.ts'
 import { StageStack } from '../stage-stack.ts'
+import { alarmTable } from './alarms/alarm-table.ts'
 import { GatewayAlarms } from './gateway-alarms.ts'
 import { GatewayDashboard } from './gateway-dashboard.ts'
 
@@ -23,7 +24,13 @@ export class WatchStack extends StageStack {
     this.addStackDependency(gateway)
     const { watched } = gateway
     const pages = pageTopic
-      ? new GatewayAlarms(this, 'Alarms', { watched, topic, pageTopic }).pages
+      ? new GatewayAlarms(this, 'Alarms', {
+          stage: watched.stage,
+          groups: alarmTable(watched),
+          quietId: 'quiet',
+          topic,
+          pageTopic,
+        }).pages
       : []
     new GatewayDashboard(this, 'Dashboard', { watched, pages })
   }

@@ -1,21 +1,24 @@
-import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
+import { type FunctionSpec, functionName, routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { byQueue, QUEUE_NAMES } from '../../../shared/queues.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { reservedRuns } from '../functions/reserved-concurrency.ts'
 import { stackNameOf, tableNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
+import { CREATE_ROUTE } from '../triggers/route-settings.ts'
 import { ourMetrics } from './alarms/metric-ref.ts'
 
 /**
  * The names that CloudWatch uses for the stack's resources, because alarms are in another stack.
  * Queues and indexes are enumerated, so new queues and indexes are watched.
  */
-export function watchedStack(stage: DeployedStage, apiId: string) {
+export function watchedStack(stage: DeployedStage, apiId: string, certificateArn?: string) {
   return {
     stage: stage.settings.name,
     our: ourMetrics(stage.settings.name),
     apiId,
+    /** Of the API's own name. */
+    certificateArn,
     table: {
       name: tableNameOf(stage),
       indexes: Object.keys(TABLE_SCHEMA.indexes),
@@ -24,10 +27,14 @@ export function watchedStack(stage: DeployedStage, apiId: string) {
     },
     queues: byQueue((name) => stackNameOf(stage, name)),
     // `id`: the name without the stage.
-    deadLetterQueues: [...QUEUE_NAMES, 'schedules'].map((name) => {
+    deadLetterQueues: [...QUEUE_NAMES, 'schedules' as const].map((name) => {
       const id = `${name}-dead`
-      return { id, queueName: stackNameOf(stage, id) }
+      return { id, name, queueName: stackNameOf(stage, id) }
     }),
+    // The rules that start functions.
+    schedules: MANIFEST.flatMap((spec) =>
+      spec.trigger.kind === 'schedule' ? [functionName(stage.settings.name, spec)] : [],
+    ),
     functions: MANIFEST.map((spec) => ({
       spec,
       functionName: functionName(stage.settings.name, spec),
@@ -40,6 +47,11 @@ export function watchedStack(stage: DeployedStage, apiId: string) {
 }
 
 export type Watched = ReturnType<typeof watchedStack>
+
+/** The function that answers `POST /v1/payments`. */
+export function createFunctionName(watched: Watched): string {
+  return functionNameOf(watched, (spec) => routeKeyOf(spec) === CREATE_ROUTE)
+}
 
 export function functionNameOf(
   { functions }: Watched,

@@ -3,11 +3,13 @@ import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway'
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2'
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
+import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
 import type { GatewayFunctions } from '../functions/gateway-functions.ts'
-import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
+import { type Throttled, throttledMetric } from '../monitoring/alarms/metric-ref.ts'
+import { type DeployedStage, hasAlarms, removalPolicyBesidesTable } from '../stage.ts'
 import { addLog } from '../stage-stack.ts'
-import { routeSettings } from './route-settings.ts'
+import { CREATE_ROUTE, routeSettings } from './route-settings.ts'
 
 /**
  * Longer than every function's timeout, so that a slow request gets our envelope and not API
@@ -80,6 +82,7 @@ export class GatewayHttpApi extends Construct {
     // With this prefix the log needs no resource policy. An account may have only ten.
     const logName = `/aws/vendedlogs/http-api/gateway-${stage.settings.name}`
     const accessLog = addLog(this, logName, removalPolicyBesidesTable(stage), 'AccessLog')
+    if (hasAlarms(stage)) countThrottled(accessLog, stage)
     const deployed = new apigateway.HttpStage(this, 'Stage', {
       httpApi: this.api,
       stageName: '$default',
@@ -100,5 +103,27 @@ export class GatewayHttpApi extends Construct {
       deployed.node.addDependency(...this.routes)
     }
     return deployed
+  }
+}
+
+/**
+ * Counts the 429 that no function wrote. For an answer of a function the integration's status is
+ * Lambda's 200, whatever the function answered. Without a function it is `-`.
+ */
+function countThrottled(accessLog: LogGroup, { settings }: DeployedStage): void {
+  const refused = '$.status = "429" && $.integration_status != "200"'
+  const patterns: Readonly<Record<Throttled, string>> = {
+    throttled: refused,
+    'throttled-creates': `${refused} && $.route = "${CREATE_ROUTE}"`,
+  }
+  for (const what of ['throttled', 'throttled-creates'] as const) {
+    const { namespace, name } = throttledMetric(settings.name, what)
+    new MetricFilter(accessLog, what, {
+      logGroup: accessLog,
+      filterPattern: FilterPattern.literal(`{ ${patterns[what]} }`),
+      metricNamespace: namespace,
+      metricName: name,
+      metricValue: '1',
+    })
   }
 }

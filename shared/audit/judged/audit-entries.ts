@@ -7,11 +7,14 @@ import { adjustmentEntry } from '../../posting/adjust-ledger.ts'
 import type { Adjustment } from '../../posting/adjustment-store.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
 import { recreditEntry } from '../../settlement/close-settlement.ts'
+import { returnedEntry } from '../../settlement/return-payout.ts'
 import type { Item } from '../../table/attributes.ts'
 import { entryKey, paymentKey } from '../../table/keys.ts'
+import type { Reads } from '../../table/table.ts'
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
 import { auditOwners } from './derive-payment.ts'
+import { auditAdjusted } from './judge-legs.ts'
 import { rowDifferences } from './stored-rows.ts'
 
 /** Entries as they are stored: an unreadable one is a difference and hides no other. */
@@ -24,10 +27,17 @@ export type JournalReading = {
 export async function auditEntries(
   deps: StoreDeps,
   books: ClientBooks,
-  { entries, itemOf }: { readonly entries: readonly Entry[] } & Pick<JournalReading, 'itemOf'>,
+  {
+    entries,
+    itemOf,
+    reads,
+  }: { readonly entries: readonly Entry[]; readonly reads?: Reads } & Pick<
+    JournalReading,
+    'itemOf'
+  >,
 ) {
   const paymentIds = [...new Set(entries.flatMap(({ paymentId }) => paymentId ?? []))]
-  const items = await deps.table.getMany(paymentIds.map(paymentKey))
+  const items = await deps.table.getMany(paymentIds.map(paymentKey), reads)
   const payments = new Map(paymentIds.map((id, at) => [id, ifValid(PaymentSchema, items[at])]))
   const owners = await auditOwners(
     deps,
@@ -50,8 +60,8 @@ export async function auditEntries(
           : isAs(expected, entry)),
       ]
     }
-    if (type === 'recredit') {
-      const expected = recreditSource(books, entry)
+    if (type === 'recredit' || type === 'returned') {
+      const expected = settlementSource(books, entry)
       return 'entryId' in expected ? isAs(expected, entry) : expected
     }
     const adjustment = books.adjustments.find(({ entryId }) => entryId === id)
@@ -66,7 +76,11 @@ export async function auditEntries(
       ...onlyIf(isRepeated, compare('entry', entry.entryId, 'once', 'twice')),
       ...onlyIf(
         tryToMake(() => isBalanced(entry)) !== true,
-        compare('entry.house_minor', entry.entryId, 'equal sides', entry.houseMinor),
+        compare('entry.sides', entry.entryId, 'equal', 'not equal'),
+      ),
+      ...auditAdjusted(
+        entry,
+        books.adjustments.find(({ entryId }) => entryId === entry.entryId)?.amountMinor,
       ),
       ...auditSource(entry),
     ]
@@ -85,23 +99,26 @@ export function readingInto(differences: Difference[]): JournalReading {
   return { read, itemOf: (entry) => items.get(entry) }
 }
 
-/** A re-credit replaces a settlement that failed. */
-function recreditSource({ settlements }: ClientBooks, entry: Entry): Entry | readonly Difference[] {
-  const { entryId: id, recreditedSettlementId } = entry
-  const source = settlements.find(
-    ({ settlement: { settlementId } }) => settlementId === recreditedSettlementId,
-  )
-  const at = source?.settlement.recreditedAt
+/** A re-credit replaces a settlement that failed, a return a transfer that came back. */
+function settlementSource(
+  { settlements }: ClientBooks,
+  entry: Entry,
+): Entry | readonly Difference[] {
+  const { entryId: id, recreditedSettlementId, returnedSettlementId } = entry
+  const isReturn = entry.type === 'returned'
+  const sourceId = isReturn ? returnedSettlementId : recreditedSettlementId
+  const source = settlements.find(({ settlement: { settlementId } }) => settlementId === sourceId)
+  const at = isReturn ? source?.settlement.returnedAt : source?.settlement.recreditedAt
   if (source === undefined || at === undefined) {
     return compare(
-      'entry.recredited_settlement_id',
+      isReturn ? 'entry.returned_settlement_id' : 'entry.recredited_settlement_id',
       id,
-      'a settlement that was re-credited',
-      recreditedSettlementId,
+      isReturn ? 'a payout that was returned' : 'a settlement that was re-credited',
+      sourceId,
     )
   }
   return (
-    tryToMake(() => recreditEntry(source.settlement, at)) ??
+    tryToMake(() => (isReturn ? returnedEntry : recreditEntry)(source.settlement, at)) ??
     compare('settlement', source.settlement.settlementId, 'figures that add up', 'different')
   )
 }
@@ -110,7 +127,7 @@ function recreditSource({ settlements }: ClientBooks, entry: Entry): Entry | rea
 function entryOfAdjustment(adjustment: Adjustment, found: Entry | undefined): Entry {
   const { kind, providerTransactionId } = adjustment
   const hasRow = kind === 'correction' && providerTransactionId !== undefined
-  return adjustmentEntry(adjustment, hasRow ? found?.providerMinor : undefined)
+  return adjustmentEntry(adjustment, hasRow ? found : undefined)
 }
 
 /** Every adjustment has its entry. */

@@ -1,20 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
-import type { StoreDeps } from '../../deps.ts'
+import type { StoreDeps, TableDeps } from '../../deps.ts'
 import type { ClientId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { BookDaySchema, bookDay } from '../../journal/day-totals.ts'
-import { HOUSE_SIDES, houseOf } from '../../journal/entry.ts'
+import { excessOf, HOUSE_SIDES } from '../../journal/entry.ts'
 import { type HouseEntry, HouseEntrySchema, HouseTotalSchema } from '../../journal/house-store.ts'
-import { ZERO } from '../../money.ts'
+import { minor } from '../../money.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
-import {
-  heldAmountOf,
-  MOVED_CAUSES,
-  type Suspense,
-  SuspenseSchema,
-} from '../../suspense/suspense.ts'
+import { MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
 import { suspenseRow } from '../../suspense/suspense-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import { HOUSE_TOTALS_PK, houseDayPk, idOf, suspenseKey } from '../../table/keys.ts'
@@ -23,33 +18,48 @@ import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { addMs, DAY_MS, msBetween, type Timestamp, TimestampSchema } from '../../time.ts'
 import {
   compare,
-  compareAll,
   type Difference,
   type HouseDifference,
   onlyIf,
   toValue,
-  tryToMake,
   withClient,
 } from '../../verdict/difference.ts'
+import { auditHouseAdjustments } from './audit-house-adjustments.ts'
 import { compareWithNotes, type Note, readNotes } from './audit-registers.ts'
 import { readTrail } from './client-books.ts'
+import { auditHeld, auditHouseLegs } from './judge-legs.ts'
 import { ownDifferences, rowDifferences } from './stored-rows.ts'
 
 /**
- * Compares the house journal with totals, and suspense with journal and register, both ways.
- * `unstable`: the journal changed during the read. `clientId`: only its suspense is complete.
+ * Compares the house journal with totals, and suspense with journal and register, both ways. A
+ * total that moved during the read is compared another day. `clientId`: only its suspense is
+ * complete.
  */
 export async function auditHouse(
   deps: StoreDeps,
   clientId?: ClientId,
-): Promise<readonly HouseDifference[] | 'unstable'> {
+): Promise<readonly HouseDifference[]> {
   const { entries, totals, differences } = await readHouse(deps)
-  const found = [
-    ...withClient(undefined, [...differences, ...compareTotals(entries, totals)]),
+  const totalsAfter = new Map((await readTotals(deps)).map((total) => [total['sk'], total]))
+  const hasMoved = ({ id }: Difference) =>
+    !isDeepStrictEqual(
+      totals.find(({ sk }) => sk === id),
+      totalsAfter.get(id),
+    )
+  const found = compareTotals(entries, totals, bookDay(deps.now())).filter(
+    (difference) => !hasMoved(difference),
+  )
+  return [
+    ...withClient(undefined, [...differences, ...found]),
     ...(await auditItems(deps, entries, await readNotes(deps, clientId))),
+    ...(clientId === undefined
+      ? withClient(undefined, await auditHouseAdjustments(deps, entries))
+      : []),
   ]
-  if (found.length === 0) return found
-  return isDeepStrictEqual((await readHouse(deps)).entries, entries) ? found : 'unstable'
+}
+
+function readTotals(deps: TableDeps) {
+  return queryAll(deps, { partition: [HOUSE_TOTALS_PK], limit: PAGE })
 }
 
 const SIDE_BY_SIDE = 16
@@ -61,7 +71,7 @@ const OLDEST_ROW_MS = 200 * DAY_MS
 /** The few rows without a client, and suspense. */
 async function readHouse(deps: StoreDeps) {
   const now = deps.now()
-  const totals = await queryAll(deps, { partition: [HOUSE_TOTALS_PK], limit: PAGE })
+  const totals = await readTotals(deps)
   const days = totals.flatMap((total) => ifValid(HouseTotalSchema, total)?.day ?? [])
   const firstDay = days.find((day) => v.is(BookDaySchema, day))
   // A restore may have lost the total of the very first row.
@@ -75,21 +85,29 @@ async function readHouse(deps: StoreDeps) {
     queryAll(deps, { partition: [houseDayPk(day)], limit: PAGE }),
   )
   const rows = items.flat().map((item) => ({ item, entry: ifValid(HouseEntrySchema, item) }))
+  const entries = rows.flatMap(({ entry }) => entry ?? [])
+  const byRow = Map.groupBy(entries, ({ transactionId }) => transactionId)
   return {
-    entries: rows.flatMap(({ entry }) => entry ?? []),
+    entries,
     totals,
-    differences: rows.flatMap(({ item, entry }) => auditHouseEntry(item, entry)),
+    differences: rows.flatMap(({ item, entry }) =>
+      auditHouseEntry(item, entry, (entry && byRow.get(entry.transactionId)) ?? []),
+    ),
   }
 }
 
-/** The house's side is what the other sides leave. */
-function auditHouseEntry(item: Item, entry: HouseEntry | undefined): readonly Difference[] {
+/** Both sides are equal, and each leg is what the entry's type gives it. */
+function auditHouseEntry(
+  item: Item,
+  entry: HouseEntry | undefined,
+  booked: readonly HouseEntry[],
+): readonly Difference[] {
   const id = String(item['sk'])
   if (entry === undefined) return compare('house_entry', id, 'readable', 'unreadable')
-  const houseMinor = tryToMake(() => houseOf({ ...entry, netMinor: ZERO }))
   return [
     ...ownDifferences(item, id),
-    ...compare('house_entry.house_minor', id, houseMinor, entry.houseMinor),
+    ...compare('house_entry.sides', id, 0, excessOf(entry)),
+    ...auditHouseLegs(entry, booked),
   ]
 }
 
@@ -100,6 +118,7 @@ function startOfDay(day: string): Timestamp {
 function compareTotals(
   entries: readonly HouseEntry[],
   totals: readonly Item[],
+  today: string,
 ): readonly Difference[] {
   const expected = Map.groupBy(entries, ({ postedAt, type }) => `${bookDay(postedAt)}#${type}`)
   const found = new Map(totals.map((total) => [String(total['sk']), total]))
@@ -110,7 +129,9 @@ function compareTotals(
     const sums = HOUSE_SIDES.map(
       (side) => [side, rows.reduce((sum, row) => sum + row[side], 0)] as const,
     )
-    const total = { type, day, ...Object.fromEntries(sums), count: rows.length }
+    // Only a day that is over is closed.
+    const { closed } = day !== undefined && day < today ? Object(found.get(name)) : {}
+    const total = { type, day, ...Object.fromEntries(sums), count: rows.length, closed }
     return rowDifferences('house_total', name, total, found.get(name))
   })
 }
@@ -167,22 +188,13 @@ async function auditItem(
   { item, stored }: { readonly item: Suspense; readonly stored: Item },
   entries: readonly HouseEntry[],
 ): Promise<readonly Difference[]> {
-  const { suspenseId: id, kind, refundedMinor } = item
+  const { suspenseId: id, kind } = item
   const suspenseEntry = entries.find(({ type }) => type === 'suspense')
-  const heldMinor = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
-  const refundState = refundedMinor !== undefined || item.isVoid === true ? 'booked' : 'none'
-  const hasRefundEntry = entries.some(
-    ({ type, transactionId }) => type === 'suspense_refunded' && transactionId !== id,
-  )
   const { records, differences } = await readTrail(deps, id, item.clientId)
-  const booked = {
-    postedMinor: suspenseEntry?.suspenseMinor,
-    providerMinor: suspenseEntry?.providerMinor,
-  }
+  const booked = { providerMinor: suspenseEntry?.providerMinor, ...backIn(item, entries) }
   const { dueAt } = Object(stored)
-  const derived = { ...item, ...booked, ...resolutionOf(item, records), dueAt }
-  // Until the item's own row has settled, no figure of an entry shows what was refunded.
-  const isUnknown = refundState === 'none' && isByOperator(item)
+  const ofMoney = kind === 'money' ? booked : {}
+  const derived = { ...item, ...ofMoney, ...resolutionOf(item, records), dueAt }
   return [
     ...differences,
     ...rowDifferences('suspense', id, suspenseRow(derived), stored),
@@ -194,12 +206,42 @@ async function auditItem(
       compare('suspense.due_at', id, 'until its alert is published', toValue(dueAt)),
     ),
     ...(kind === 'money'
-      ? compareAll('suspense', id, [
-          ['held_minor', heldAmountOf(item), heldMinor],
-          ['refunded_minor', hasRefundEntry && !isUnknown ? 'booked' : 'none', refundState],
-        ])
+      ? auditHeld(derived, entries)
       : compare('suspense.kind', id, suspenseEntry ? 'money' : kind, kind)),
   ]
+}
+
+/** What the provider's rows took back of held money. */
+function backIn(item: Suspense, entries: readonly HouseEntry[]): Partial<Suspense> {
+  if (item.kind !== 'money') return {}
+  const ownId = entries.find(({ type }) => type === 'suspense')?.transactionId
+  const [voids, refunds] = [true, false].map((isOwn) =>
+    entries.filter(
+      (entry) => entry.type === 'suspense_refunded' && isVoidOf(entry, ownId) === isOwn,
+    ),
+  )
+  const again = entries.filter(({ type }) => type === 'reversal')
+  const refunded = [...(refunds ?? []), ...again].reduce((sum, one) => sum - one.suspenseMinor, 0)
+  const isVoid = (voids ?? []).length > 0
+  const isBack = isVoid || (refunded > 0 && refunded >= (item.amountMinor ?? 0))
+  // Money that a payment was credited with never had an entry in suspense.
+  const isCredited = item.resolution === 'credited' && ownId === undefined
+  return {
+    refundedMinor: minor(refunded),
+    isVoid: isVoid ? true : undefined,
+    ...(isBack
+      ? ({ status: 'resolved', resolution: 'refunded' } as const)
+      : isCredited
+        ? ({ status: 'resolved' } as const)
+        : ({ status: 'open', resolution: undefined } as const)),
+  }
+}
+
+/** Of the money's own row. Before that row has settled its void moves nothing at the provider. */
+function isVoidOf(entry: HouseEntry, ownId: string | undefined): boolean {
+  return ownId === undefined
+    ? entry.providerMinor === 0 && entry.otherMinor === 0
+    : entry.transactionId === ownId
 }
 
 const Resolved = v.pick(SuspenseSchema, ['status', 'resolution'])
@@ -211,12 +253,8 @@ function resolutionOf(item: Suspense, records: readonly AuditRecord[]): Partial<
   const resolved = ifValid(Resolved, change)
   if (resolved) return { ...resolved, notes: ifValid(WithNotes, change)?.notes ?? undefined }
   if (isMoved(item)) return { status: 'resolved', resolution: 'explained' }
-  const isUnrecorded = isByOperator(item) || (item.status === 'open' && item.resolution)
-  return isUnrecorded ? { status: 'open', resolution: undefined, notes: undefined } : {}
-}
-
-function isByOperator(item: Suspense): boolean {
-  return item.status === 'resolved' && item.resolution !== 'refunded' && !isMoved(item)
+  if (item.kind === 'money') return {}
+  return { status: 'open', resolution: undefined, notes: undefined }
 }
 
 /** The finding of a booked movement, which is resolved from the beginning. */

@@ -8,7 +8,7 @@ import {
   registrationKey,
 } from '../../client/client-register.ts'
 import { clientRow } from '../../client/client-store.ts'
-import type { TableDeps } from '../../deps.ts'
+import type { StoreDeps, TableDeps } from '../../deps.ts'
 import type { ClientId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { type Noted, NotedSchema, type Suspense } from '../../suspense/suspense.ts'
@@ -23,13 +23,13 @@ import {
   type HouseDifference,
   withClient,
 } from '../../verdict/difference.ts'
-import { readTrail } from './client-books.ts'
+import { auditSubjects, readTrail } from './client-books.ts'
 
 /**
  * The register is an intact chain, and names every client that the index lists. The audit of each
- * registered client compares the client's row.
+ * registered client compares the client's row. Approvals of no client are as their records say.
  */
-export async function auditRegister(deps: TableDeps): Promise<readonly HouseDifference[]> {
+export async function auditRegister(deps: StoreDeps): Promise<readonly HouseDifference[]> {
   const { differences } = await readTrail(deps, CLIENTS_SUBJECT, undefined)
   const listed = await queryAll(deps, {
     index: 'by-owner',
@@ -42,6 +42,7 @@ export async function auditRegister(deps: TableDeps): Promise<readonly HouseDiff
   const unregistered = listed.map(({ id }) => String(id)).filter((id) => !registeredIds.has(id))
   return [
     ...withClient(undefined, differences),
+    ...withClient(undefined, await auditSubjects(deps, GATEWAY_OWNER, { full: true })),
     ...unregistered.flatMap((id) => withClient(id, unregisteredClient(id))),
   ]
 }

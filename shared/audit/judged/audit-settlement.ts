@@ -1,71 +1,94 @@
 import * as v from 'valibot'
+import type { Deps } from '../../deps.ts'
 import type { Entry } from '../../journal/entry.ts'
 import { entryRow, PositionSchema } from '../../journal/entry-store.ts'
 import { recreditEntry } from '../../settlement/close-settlement.ts'
+import { returnedEntry } from '../../settlement/return-payout.ts'
 import type { Settlement } from '../../settlement/settlement.ts'
 import { bankReferenceRow, settlementRow } from '../../settlement/settlement-store.ts'
 import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
 import { addBlock, EntrySumsSchema, emptySums, sumPages } from '../../settlement/sum-entries.ts'
 import { attributeName } from '../../table/attributes.ts'
 import { bankReferenceKey, entryKey } from '../../table/keys.ts'
+import { addMs } from '../../time.ts'
 import {
   compare,
+  confirmedDifferences,
   type Difference,
-  DifferenceSchema,
   MAX_DIFFERENCES,
   onlyIf,
   tryToMake,
 } from '../../verdict/difference.ts'
-import { readSettlementVerdict } from '../../verdict/settlement-verdict-store.ts'
 import { auditEntries, readingInto } from './audit-entries.ts'
 import {
   type ClientBooks,
   type JudgeDeps,
+  OLD_MS,
+  readClientBooks,
   readTrail,
   type StoredSettlement,
 } from './client-books.ts'
 import { derivedSettlement } from './derive-settlement.ts'
 import { rowDifferences } from './stored-rows.ts'
 
-/** The sums of whole blocks, the last entry in these blocks, and the differences so far. */
+/** The sums of whole blocks, and the last entry in these blocks. */
 export const RecountSchema = v.object({
   sums: EntrySumsSchema,
   position: v.optional(PositionSchema),
-  differences: v.array(DifferenceSchema),
 })
-export type Recount = v.InferOutput<typeof RecountSchema>
+type Recount = v.InferOutput<typeof RecountSchema>
 
-/**
- * Derives a settlement from its entries, its client and its audit records, and the rows that it
- * determines (design section 4, "Audit").
- */
+/** Derives a settlement from its entries, its client and its audit records. */
 export async function auditSettlement(
   deps: JudgeDeps,
   books: ClientBooks,
   { settlement, item }: StoredSettlement,
-  recount?: Recount,
+  { sums }: Pick<Recount, 'sums'>,
 ): Promise<readonly Difference[]> {
-  const { settlementId: id, status, sweptFrom, sweptUntil } = settlement
-  const [trail, verdict, { sums, differences }] = await Promise.all([
-    readTrail(deps, id, books.clientId),
-    readSettlementVerdict(deps, id),
-    recount ?? recountSettlement(deps, books, { settlement, item }),
-  ])
+  const { settlementId: id, sweptFrom, sweptUntil } = settlement
+  const trail = await readTrail(deps, id, books.clientId)
   const derived = derivedSettlement(settlement, books, { sums, records: trail.records })
   return [
-    // Without a verdict the settlement is never audited nor paid out.
-    ...onlyIf(
-      status === 'recorded' && verdict === undefined,
-      compare('settlement.verdict', id, 'present', 'missing'),
-    ),
     ...onlyIf(
       sweptUntil <= sweptFrom,
       compare('settlement.swept_until', id, 'after its start', sweptUntil),
     ),
     ...rowDifferences('settlement', id, settlementRow(derived), item),
-    ...differences,
     ...trail.differences,
   ]
+}
+
+type SettlementDeps = JudgeDeps & Pick<Deps, 'sleep'>
+
+/**
+ * Judges a settlement as it is now: its entries and their sources, itself, and the rows that its
+ * payout and re-credit have written. `state`: `isOver` ended the run before the last entry.
+ */
+export async function judgeSettlement(
+  deps: SettlementDeps,
+  books: ClientBooks,
+  stored: StoredSettlement,
+  { from, isOver }: { readonly from?: Recount | undefined; readonly isOver?: () => boolean } = {},
+) {
+  const { settlementId: id } = stored.settlement
+  const recount = await recountSettlement(deps, books, stored, from, isOver)
+  if (!recount.isWhole) {
+    const { sums, position } = recount
+    return { differences: recount.differences, state: { sums, position } }
+  }
+  // A closed window has no new entries; only the settlement itself may be paid or re-credited now.
+  const differences = await confirmedDifferences(deps, async (isAgain) => {
+    const now = isAgain ? await readClientBooks(deps, books.client) : books
+    const row = now.settlements.find(({ settlement }) => settlement.settlementId === id)
+    // A missing or unreadable settlement is a difference of the figures.
+    return row
+      ? [
+          ...(await auditSettlement(deps, now, row, recount)),
+          ...(await auditWitnesses(deps, row.settlement)),
+        ]
+      : []
+  })
+  return { differences: [...recount.differences, ...differences] }
 }
 
 /** The rows that a settlement's payout and re-credit have written. */
@@ -73,8 +96,11 @@ export async function auditWitnesses(
   deps: JudgeDeps,
   settlement: Settlement,
 ): Promise<readonly Difference[]> {
-  const { settlementId, clientId, bankReference, recreditedAt: at } = settlement
-  const entry = at === undefined ? undefined : tryToMake(() => recreditEntry(settlement, at))
+  const { settlementId, clientId, bankReference, recreditedAt, returnedAt } = settlement
+  const entry =
+    recreditedAt === undefined
+      ? returnedAt && tryToMake(() => returnedEntry(settlement, returnedAt))
+      : tryToMake(() => recreditEntry(settlement, recreditedAt))
   const [reference, entryItem] = await Promise.all([
     bankReference === undefined ? undefined : deps.table.get(bankReferenceKey(bankReference)),
     entry && deps.table.get(entryKey(clientId, entry)),
@@ -89,35 +115,36 @@ export async function auditWitnesses(
 
 /**
  * Sums the same blocks again, and compares each entry with its source. `isOver` ends the recount
- * after a page; another run continues after the last whole block.
+ * after a page; another run continues after the last whole block. Old sources are read eventually,
+ * and a page with a difference is judged again.
  */
 export async function recountSettlement(
-  deps: JudgeDeps,
+  deps: SettlementDeps,
   books: ClientBooks,
   { settlement }: StoredSettlement,
-  from: Recount = { sums: emptySums(settlement.settlementId), differences: [] },
+  from: Recount = { sums: emptySums(settlement.settlementId) },
   isOver = () => false,
-): Promise<Recount & { readonly isWhole: boolean }> {
+) {
   const { clientId } = books
   const span = sweptSpan(settlement)
-  const differences = [...from.differences]
-  const { read, itemOf } = readingInto(differences)
+  const isOld = span.end < addMs(deps.now(), -OLD_MS)
+  const unreadable: Difference[] = []
+  const differences: Difference[] = []
+  const { read, itemOf } = readingInto(unreadable)
   const auditPage = async (entries: readonly Entry[]) => {
-    const found = await auditEntries(deps, books, { entries, itemOf })
+    const found = await confirmedDifferences(deps, (isAgain) => {
+      const reads = isOld && !isAgain ? 'eventual' : 'consistent'
+      return auditEntries(deps, books, { entries, itemOf, reads })
+    })
     differences.push(...found.slice(0, MAX_DIFFERENCES - differences.length))
     return entries
   }
-  const window = { clientId, span, read }
-  const { carried, ...sum } = await sumPages(
-    deps,
-    window,
-    { ...from, carried: [] },
-    isOver,
-    auditPage,
-  )
+  const window = { clientId, span, read, reads: isOld ? ('eventual' as const) : undefined }
+  const start = { ...from, carried: [] }
+  const { carried, ...sum } = await sumPages(deps, window, start, isOver, auditPage)
   return {
     ...sum,
-    differences,
+    differences: [...unreadable, ...differences],
     ...(sum.isWhole && { sums: addBlock(sum.sums, carried, span.start) }),
   }
 }

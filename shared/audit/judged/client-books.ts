@@ -6,7 +6,9 @@ import type { Deps, StoreDeps, TableDeps } from '../../deps.ts'
 import type { ClientId, SettlementId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import type { Span } from '../../journal/read-entries.ts'
-import { findLedger, type Ledger } from '../../ledger/ledger-store.ts'
+import type { Ledger } from '../../ledger/ledger-store.ts'
+import { ShardSchema } from '../../ledger/shard-store.ts'
+import { WindowSchema } from '../../ledger/window-store.ts'
 import {
   AUDIT_RECORD_ENTITY,
   AuditHeadSchema,
@@ -26,8 +28,11 @@ import {
   auditHeadKey,
   clientKey,
   idOf,
+  ledgerPk,
   rowKeyOf,
   settlementKey,
+  shardNumberOf,
+  WINDOW_SK,
 } from '../../table/keys.ts'
 import {
   itemPages,
@@ -36,11 +41,16 @@ import {
   queryAll,
   queryPages,
 } from '../../table/list-items.ts'
-import { addMs, DAY_MS, END_OF_TIME, TimestampSchema } from '../../time.ts'
+import type { Reads } from '../../table/table.ts'
+import { addMs, DAY_MS, END_OF_TIME, type Timestamp, TimestampSchema } from '../../time.ts'
 import { compare, type Difference, onlyIf, toValue } from '../../verdict/difference.ts'
 import { auditAccess } from './audit-access.ts'
+import { auditApproval } from './audit-approval.ts'
 import { adjustmentsIn, clientIn } from './derive-client.ts'
 import { rowDifferences } from './stored-rows.ts'
+
+/** Older rows are read eventually, because they no longer move. */
+export const OLD_MS = 2 * DAY_MS
 
 export type JudgeDeps = Pick<Deps, 'table' | 'stage' | 'now'>
 
@@ -50,8 +60,11 @@ export type StoredSettlement = { readonly settlement: Settlement; readonly item:
 export type ClientBooks = {
   readonly client: Client
   readonly clientId: ClientId
-  /** Undefined if unreadable. */
+  /** When the read began, with the shards. */
+  readonly readAt: Timestamp
+  /** Undefined without a readable window. */
   readonly ledger: Ledger | undefined
+  readonly ledgerRows: ReadonlyMap<number | 'window', Item>
   /** Ordered by their windows. */
   readonly settlements: readonly StoredSettlement[]
   /** Where the entries after the last settlement are. */
@@ -62,17 +75,25 @@ export type ClientBooks = {
   readonly differences: readonly Difference[]
 }
 
-/** Undefined if the window is missing or a figure is invalid; the caller reports that. */
+/** Undefined if the window is missing or unreadable; the caller reports that. */
 export async function readableLedger(
-  deps: StoreDeps,
+  deps: TableDeps,
   clientId: ClientId,
 ): Promise<Ledger | undefined> {
-  try {
-    return await findLedger(deps, clientId)
-  } catch (error) {
-    if (v.isValiError(error)) return undefined
-    throw error
-  }
+  return (await readLedgerRows(deps, clientId)).ledger
+}
+
+/** The rows under the number of their shard, or `window`. An unreadable shard is left out. */
+async function readLedgerRows(deps: TableDeps, clientId: ClientId) {
+  const items = await queryAll(deps, { partition: [ledgerPk(clientId)], limit: PAGE })
+  const numberOf = ({ sk }: Item) =>
+    sk === WINDOW_SK ? ('window' as const) : shardNumberOf(String(sk))
+  const ledgerRows = new Map(items.map((item) => [numberOf(item), item] as const))
+  const window = ifValid(WindowSchema, ledgerRows.get('window'))
+  const shards = [...ledgerRows].flatMap(([number, item]) =>
+    number === 'window' ? [] : (ifValid(ShardSchema, { ...item, number }) ?? []),
+  )
+  return { ledgerRows, ledger: window && { window, shards } }
 }
 
 /** So many items and their events are in memory at the same time. */
@@ -135,7 +156,8 @@ export async function findAuditedClient(
 /** The client is read again, because an operator may have changed it meanwhile. */
 export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Promise<ClientBooks> {
   const { clientId } = clientBefore
-  const ledger = await readableLedger(deps, clientId)
+  const readAt = deps.now()
+  const { ledger, ledgerRows } = await readLedgerRows(deps, clientId)
   const [row, pages, trail, adjustmentItems] = await Promise.all([
     deps.table.get(clientKey(clientId)),
     Array.fromAsync(storedSettlements(deps, clientId, ledger?.window.lastSettlementId)),
@@ -152,13 +174,15 @@ export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Pr
   return {
     client,
     clientId,
+    readAt,
     ledger,
+    ledgerRows,
     settlements,
     unsettled: { clientId, span: { start, end: v.parse(TimestampSchema, END_OF_TIME) } },
     adjustments: adjusted.adjustments,
     clientRecords: trail.records,
     differences: [
-      ...(ledger ? [] : compare('ledger', clientId, 'readable', 'unreadable')),
+      ...(ledger ? [] : compare('window', clientId, 'readable', 'unreadable')),
       ...pages.flatMap(({ differences }) => differences),
       ...trail.differences,
       ...(said
@@ -222,19 +246,10 @@ export async function readTrail(deps: TableDeps, subject: string, owner: string 
   return { records, differences }
 }
 
-/**
- * Payments that are open or listed in a range, not parsed: an audit reports unreadable payments.
- */
-export function ownedPayments(
-  deps: TableDeps,
-  { clientId }: Pick<ClientBooks, 'clientId'>,
-  span: readonly [string, string] | 'open',
-) {
-  const list =
-    span === 'open'
-      ? ({ index: 'by-open', partition: [clientId] } as const)
-      : ({ index: 'by-owner', partition: [clientId, 'payment'], range: { between: span } } as const)
-  return itemPages(deps, { kind: 'PAYMENT', ...list, limit: PAGE })
+/** Not parsed: an audit reports unreadable payments. */
+export function openPaymentPages(deps: TableDeps, clientId: ClientId, reads: Reads) {
+  const list = { index: 'by-open', partition: [clientId] } as const
+  return itemPages(deps, { kind: 'PAYMENT', ...list, limit: PAGE, reads })
 }
 
 /** Undefined if the item is unreadable. */
@@ -254,24 +269,36 @@ const SIDE_BY_SIDE = 20
 export async function auditTrails(
   deps: StoreDeps,
   clientId: ClientId,
+  extent: { readonly full: boolean },
+): Promise<readonly Difference[]> {
+  const { records } = await readAuditRecords(deps, clientId)
+  return [
+    ...(await auditAccess(deps, clientId, records)),
+    ...(await auditSubjects(deps, clientId, extent)),
+  ]
+}
+
+/** The chains of subjects in the list of a client, or of the gateway, and their approvals. */
+export async function auditSubjects(
+  deps: StoreDeps,
+  owner: string,
   { full }: { readonly full: boolean },
 ): Promise<readonly Difference[]> {
   const now = deps.now()
   const range = { between: [addMs(now, -LATELY_MS), addMs(now, DAY_MS)] } as const
   const list = {
     index: 'by-owner',
-    partition: [clientId, AUDIT_RECORD_ENTITY],
+    partition: [owner, AUDIT_RECORD_ENTITY],
     limit: RECORDS_READ,
   } as const
   const subjects = new Set<string>()
   for await (const { items: rows } of queryPages(deps, full ? list : { ...list, range })) {
     for (const row of rows) subjects.add(idOf(rowKeyOf('AUDIT', row).pk))
   }
-  subjects.delete(clientId)
-  const judge = async (subject: string) => (await readTrail(deps, subject, clientId)).differences
-  const { records } = await readAuditRecords(deps, clientId)
-  return [
-    ...(await auditAccess(deps, clientId, records)),
-    ...(await mapInChunks([...subjects], SIDE_BY_SIDE, judge)).flat(),
-  ]
+  subjects.delete(owner)
+  const judge = async (subject: string) => {
+    const { records, differences } = await readTrail(deps, subject, owner)
+    return [...differences, ...(await auditApproval(deps, subject, records))]
+  }
+  return (await mapInChunks([...subjects], SIDE_BY_SIDE, judge)).flat()
 }

@@ -28,7 +28,8 @@ export function derivedPayment(payment: Payment, clientId: ClientId): Payment {
   const { status, notionalMinor, postedAt, ownRow, lateRowAt, finalFee, paidAt } = payment
   const estimate = estimatePricing(payment, payment.createdAt)
   const isPaid = status === 'succeeded'
-  const isByRow = isPaid && postedAt !== undefined && ownRow && lateRowAt === undefined
+  const isOwnFee = ownRow !== undefined && ownRow.contradicts !== true
+  const isByRow = isPaid && postedAt !== undefined && isOwnFee && lateRowAt === undefined
   const isInvoiced = isPaid && finalFee?.invoiced === true
   const providerFeeMinor =
     isByRow && !isInvoiced ? payment.providerFeeMinor : estimate.providerFeeMinor

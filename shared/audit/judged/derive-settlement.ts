@@ -50,6 +50,7 @@ const CloseRecord = v.object({
   bank_reference: v.nullish(v.string()),
   settled_at: v.nullish(TimestampSchema),
 })
+const ReturnRecord = v.object({ returned_at: TimestampSchema })
 const RecreditRecord = v.object({ recredited_at: TimestampSchema })
 
 /** What operators have done with the settlement. */
@@ -64,6 +65,7 @@ function stateOf(records: readonly AuditRecord[]): Partial<Settlement> {
     notes: closed?.notes ?? undefined,
     bankReference: paid && (closed?.bank_reference ?? undefined),
     settledAt: paid && (closed?.settled_at ?? undefined),
+    returnedAt: ifValid(ReturnRecord, after('return-payout'))?.returned_at,
     recreditedAt: ifValid(RecreditRecord, after('recredit-settlement'))?.recredited_at,
   }
 }

@@ -7,6 +7,7 @@ import type { Payment } from '../../payment/payment.ts'
 import type { Item } from '../../table/attributes.ts'
 import { deliveryKey, endpointsPk } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
+import type { Reads } from '../../table/table.ts'
 import { addMs, DAY_MS, expiresAfter, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
 import { type Delivery, DeliverySchema } from '../../webhook/delivery/delivery.ts'
@@ -32,6 +33,7 @@ export async function judgeDeliveries(
   deps: StoreDeps,
   clientId: ClientId,
   events: readonly { readonly payment: Payment; readonly item: Item | undefined }[],
+  reads: Reads,
 ): Promise<readonly PaymentDifferences[]> {
   const now = deps.now()
   // An unreadable event is a difference of its own. A delivery may be deleted after its retention,
@@ -56,6 +58,7 @@ export async function judgeDeliveries(
     announced.map(({ event, endpoint }) =>
       deliveryKey(deliveryIdFor(event.eventId, endpoint.endpointId)),
     ),
+    reads,
   )
   return announced.map((one, at) => ({
     paymentId: one.paymentId,

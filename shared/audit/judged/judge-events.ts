@@ -8,7 +8,13 @@ import {
 } from '../../event/event.ts'
 import { eventRow } from '../../event/event-store.ts'
 import { EventSchema, eventPositionPages } from '../../event/read-events.ts'
-import { type ClientId, eventIdFor, paymentOfSubject, subjectOfPayment } from '../../ids.ts'
+import {
+  type ClientId,
+  eventIdFor,
+  type PaymentId,
+  paymentOfSubject,
+  subjectOfPayment,
+} from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import type { Movement } from '../../journal/payment-money.ts'
 import type { Payment } from '../../payment/payment.ts'
@@ -19,7 +25,6 @@ import type { Item } from '../../table/attributes.ts'
 import { paymentKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, expiresAfter, type Timestamp } from '../../time.ts'
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
-import type { ClientBooks } from './client-books.ts'
 import { estimateOf } from './derive-payment.ts'
 import { rowDifferences, ttlOf } from './stored-rows.ts'
 
@@ -98,18 +103,19 @@ export const STRAY_EVENT = 'only events that the payment explains'
 
 /**
  * Events that their payments do not show: a restore brought back only the events, and no later news
- * changes the payments.
+ * changes the payments. `isExplained`: by a payment that was just judged.
  */
 export async function auditStrayEvents(
   deps: StoreDeps,
-  { clientId }: Pick<ClientBooks, 'clientId'>,
+  clientId: ClientId,
   between: readonly [string, string],
+  isExplained: (paymentId: PaymentId, name: string) => boolean,
 ): Promise<readonly Difference[]> {
   const differences: Difference[] = []
   for await (const positions of eventPositionPages(deps, { clientId, between })) {
     const events = positions.flatMap(({ subject, name }) => {
       const paymentId = paymentOfSubject(subject)
-      return paymentId === undefined ? [] : [{ paymentId, name }]
+      return paymentId && !isExplained(paymentId, name) ? [{ paymentId, name }] : []
     })
     const items = await deps.table.getMany(
       [...new Set(events.map(({ paymentId }) => paymentId))].map(paymentKey),

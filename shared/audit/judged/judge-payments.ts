@@ -1,7 +1,9 @@
 import * as v from 'valibot'
-import type { StoreDeps } from '../../deps.ts'
+import { chunks } from '../../chunks.ts'
+import type { Deps, StoreDeps, TableDeps } from '../../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, subjectOfPayment } from '../../ids.ts'
-import { entryRow } from '../../journal/entry-store.ts'
+import { ifValid } from '../../if-valid.ts'
+import { entryRow, parseEntry } from '../../journal/entry-store.ts'
 import { paymentRow, pointerRow } from '../../payment/creating-store.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
@@ -11,16 +13,25 @@ import {
   entryKey,
   eventKey,
   idOf,
+  type Key,
   paymentKey,
   referenceKey,
+  rowKeyOf,
 } from '../../table/keys.ts'
-import { type KeyedItem, keyedItems } from '../../table/list-items.ts'
-import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
-import { compare, type Difference, tryToMake } from '../../verdict/difference.ts'
-import { type ClientBooks, storedPayment } from './client-books.ts'
+import { type KeyedItem, keyedItems, queryPages } from '../../table/list-items.ts'
+import type { Reads } from '../../table/table.ts'
+import { addMs, type Timestamp } from '../../time.ts'
+import {
+  compare,
+  confirmedDifferences,
+  type Difference,
+  tryToMake,
+} from '../../verdict/difference.ts'
+import { type ClientBooks, OLD_MS, storedPayment } from './client-books.ts'
 import { auditOwners, derivedPayment, paymentRules } from './derive-payment.ts'
 import { judgeDeliveries, type PaymentDifferences } from './judge-deliveries.ts'
-import { eventNamesOf, judgeEvent } from './judge-events.ts'
+import { auditStrayEvents, eventNamesOf, judgeEvent } from './judge-events.ts'
+import { auditSums } from './judge-legs.ts'
 import { rowDifferences } from './stored-rows.ts'
 
 /**
@@ -31,21 +42,22 @@ export async function judgePayments(
   deps: StoreDeps,
   { clientId }: Pick<ClientBooks, 'clientId'>,
   items: readonly KeyedItem[],
+  reads: Reads = 'consistent',
 ) {
   const rows = items.map((row) => ({ ...row, payment: storedPayment(row) }))
   const payments = rows.flatMap(({ payment }) => (payment ? [payment] : []))
   const now = deps.now()
   const [events, entries, pointers, owners] = await Promise.all([
-    readEvents(deps, payments),
-    judgeEntries(deps, clientId, payments),
-    judgePointers(deps, payments, now),
+    readEvents(deps, payments, reads),
+    judgeEntries(deps, clientId, payments, reads),
+    judgePointers(deps, payments, reads),
     auditOwners(deps, payments),
   ])
   const judgedEvents = events.map(({ payment, name, item }) => ({
     paymentId: payment.paymentId,
     differences: judgeEvent(payment, { name, item }, { clientId, now }),
   }))
-  const deliveries = await judgeDeliveries(deps, clientId, events)
+  const deliveries = await judgeDeliveries(deps, clientId, events, reads)
   const byPayment = Map.groupBy(
     [...judgedEvents, ...entries, ...pointers, ...deliveries],
     ({ paymentId }) => paymentId,
@@ -85,12 +97,13 @@ export function isMoneySound(payment: Payment): boolean {
   return derived !== undefined && rowDifferences('', '', derived, paymentRow(payment)).length === 0
 }
 
-async function readEvents(deps: StoreDeps, payments: readonly Payment[]) {
+async function readEvents(deps: StoreDeps, payments: readonly Payment[], reads: Reads) {
   const events = payments.flatMap((payment) =>
     eventNamesOf(payment).map((name) => ({ payment, name })),
   )
   const items = await deps.table.getMany(
     events.map(({ payment: { paymentId }, name }) => eventKey(subjectOfPayment(paymentId), name)),
+    reads,
   )
   return events.map((event, at) => ({ ...event, item: items[at] }))
 }
@@ -100,49 +113,155 @@ async function judgeEntries(
   deps: StoreDeps,
   clientId: ClientId,
   payments: readonly Payment[],
+  reads: Reads,
 ): Promise<readonly PaymentDifferences[]> {
-  const entries = payments.flatMap((payment) =>
-    (tryToMake(() => entriesOf(payment)) ?? []).map((entry) => ({ payment, entry })),
-  )
-  const items = await deps.table.getMany(entries.map(({ entry }) => entryKey(clientId, entry)))
-  return entries.map(({ payment: { paymentId }, entry }, at) => ({
-    paymentId,
-    differences:
-      items[at] === undefined
-        ? compare('entry', entry.entryId, `a ${entry.type} of payment ${paymentId}`, 'missing')
-        : rowDifferences('entry', entry.entryId, entryRow(entry), items[at]),
+  const derived = payments.map((payment) => ({
+    payment,
+    entries: tryToMake(() => entriesOf(payment)) ?? [],
   }))
+  const keys = derived.flatMap(({ entries }) => entries.map((entry) => entryKey(clientId, entry)))
+  const items = await readNear(deps, keys, reads)
+  return derived.map(({ payment, entries }) => {
+    const rows = entries.map((entry) => ({ entry, item: items.get(entryKey(clientId, entry).sk) }))
+    const stored = rows.flatMap(({ item }) => (item && tryToMake(() => parseEntry(item))) ?? [])
+    return {
+      paymentId: payment.paymentId,
+      differences: [
+        ...rows.flatMap(({ entry, item }) =>
+          item
+            ? rowDifferences('entry', entry.entryId, entryRow(entry), item)
+            : compare(
+                'entry',
+                entry.entryId,
+                `a ${entry.type} of payment ${payment.paymentId}`,
+                'missing',
+              ),
+        ),
+        // A missing or unreadable entry is a difference of its own.
+        ...(stored.length === rows.length ? auditSums(payment, stored) : []),
+      ],
+    }
+  })
 }
 
-/** A pointer is written before its payment becomes visible, so an old one is read eventually. */
+/** So many keys are read by one query, if at least a third of the rows between them are wanted. */
+const KEYS_OF_QUERY = 100
+const ROWS_OF_QUERY = 300
+
+/** Rows of one partition, most of which are neighbours: a query costs a quarter of single reads. */
+async function readNear(deps: TableDeps, keys: readonly Key[], reads: Reads) {
+  const sorted = keys.toSorted((a, b) => (a.sk < b.sk ? -1 : 1))
+  const found = new Map<unknown, Item>()
+  for (const some of chunks(sorted, KEYS_OF_QUERY)) {
+    const [first, last] = [some[0], some.at(-1)]
+    if (first === undefined || last === undefined) continue
+    const range = { between: [first.sk, last.sk] } as const
+    const { items } = await deps.table.query({
+      partition: [first.pk],
+      range,
+      limit: ROWS_OF_QUERY,
+      reads,
+    })
+    for (const item of items) found.set(item['sk'], item)
+    const others = some.filter(({ sk }) => !found.has(sk))
+    for (const item of await deps.table.getMany(others, reads))
+      if (item) found.set(item['sk'], item)
+  }
+  return found
+}
+
 async function judgePointers(
   deps: StoreDeps,
   payments: readonly Payment[],
-  now: Timestamp,
+  reads: Reads,
 ): Promise<readonly PaymentDifferences[]> {
-  const isOld = payments.every(({ createdAt }) => createdAt < addMs(now, -DAY_MS))
-  const reads = isOld ? 'eventual' : 'consistent'
-  const shown = payments.filter(({ method }) => method === 'virtual_account')
-  const referenced = payments.filter(({ externalReference }) => externalReference)
-  const [destinations, references] = await Promise.all([
-    deps.table.getMany(
-      shown.map(({ paymentDestination, createdAt, paymentId }) =>
-        destinationKey(paymentDestination, createdAt, paymentId),
-      ),
-      reads,
-    ),
-    deps.table.getMany(
-      referenced.map(({ clientId, externalReference = '', createdAt, paymentId }) =>
-        referenceKey(clientId, externalReference, createdAt, paymentId),
-      ),
-      reads,
-    ),
-  ])
-  const items = [...destinations, ...references]
-  return [...shown, ...referenced].map((payment, at) => ({
+  const named = payments.flatMap((payment) => {
+    const { method, paymentDestination, createdAt, paymentId, clientId, externalReference } =
+      payment
+    const shown = destinationKey(paymentDestination, createdAt, paymentId)
+    return [
+      ...(method === 'virtual_account' ? [{ payment, key: shown }] : []),
+      ...(externalReference
+        ? [{ payment, key: referenceKey(clientId, externalReference, createdAt, paymentId) }]
+        : []),
+    ]
+  })
+  const keys = named.map(({ key }) => key)
+  const items = await deps.table.getMany(keys, reads)
+  return named.map(({ payment }, at) => ({
     paymentId: payment.paymentId,
     differences: rowDifferences('pointer', payment.paymentId, pointerRow(payment), items[at]),
   }))
+}
+
+const PAGE = 500
+
+const State = v.object({ cursor: v.record(v.string(), v.unknown()) })
+
+/** So many events of a span are known by their payments. Payments of others are read again. */
+const MAX_EXPLAINED = 100_000
+
+/**
+ * Judges the payments that are listed in a span, with all their rows, and then the events of the
+ * span. Old rows are read eventually, and a payment with a difference is judged again. `state`:
+ * `isOver` ended the run before the last page.
+ */
+export async function judgeListed(
+  deps: StoreDeps & Pick<Deps, 'sleep'>,
+  clientId: ClientId,
+  {
+    span,
+    state,
+    isOver,
+  }: {
+    readonly span: readonly [string, string]
+    readonly state: unknown
+    readonly isOver: () => boolean
+  },
+) {
+  const reads = span[1] < addMs(deps.now(), -OLD_MS) ? 'eventual' : 'consistent'
+  const differences: Difference[] = []
+  const explained = new Set<string>()
+  const pages = queryPages(deps, {
+    index: 'by-owner',
+    partition: [clientId, 'payment'],
+    range: { between: span },
+    limit: PAGE,
+    cursor: ifValid(State, state)?.cursor,
+  })
+  for await (const { items, cursor } of pages) {
+    const keys = items.map((row) => rowKeyOf('PAYMENT', row))
+    const rows = keyedItems(keys, await deps.table.getMany(keys, reads))
+    const judged = await judgePayments(deps, { clientId }, rows, reads)
+    const ids = judged.flatMap((one) => (one.differences.length > 0 ? [one.id] : []))
+    differences.push(...(await confirmPayments(deps, clientId, ids)))
+    for (const { payment } of judged) {
+      if (payment === undefined || explained.size > MAX_EXPLAINED) continue
+      for (const name of eventNamesOf(payment)) explained.add(eventOf(payment, name))
+    }
+    if (cursor && isOver()) return { differences, state: { cursor } }
+  }
+  const isExplained = (paymentId: PaymentId, name: string) =>
+    explained.has(eventOf({ paymentId }, name))
+  return {
+    differences: [...differences, ...(await auditStrayEvents(deps, clientId, span, isExplained))],
+  }
+}
+
+function eventOf({ paymentId }: Pick<Payment, 'paymentId'>, name: string): string {
+  return `${paymentId} ${name}`
+}
+
+/** A read may see half of a transaction, so the payments are judged again at once and later. */
+async function confirmPayments(
+  deps: StoreDeps & Pick<Deps, 'sleep'>,
+  clientId: ClientId,
+  ids: readonly PaymentId[],
+): Promise<readonly Difference[]> {
+  if (ids.length === 0) return []
+  return confirmedDifferences(deps, async () =>
+    (await judgeById(deps, { clientId }, ids)).flatMap(({ differences }) => differences),
+  )
 }
 
 export async function judgeById(

@@ -18,6 +18,7 @@ import { entryRow, parseEntry } from '../../journal/entry-store.ts'
 import { HouseEntrySchema, HouseTotalSchema, rowDayOf } from '../../journal/house-store.ts'
 import { ShardSchema, shardRow } from '../../ledger/shard-store.ts'
 import { WindowSchema } from '../../ledger/window-store.ts'
+import { ApprovalSchema, approvalIdOf } from '../../operator/approval-store.ts'
 import {
   AuditHeadSchema,
   AuditRecordSchema,
@@ -25,6 +26,7 @@ import {
 } from '../../operator/audit-record-store.ts'
 import { paymentRow, pointerRow } from '../../payment/creating-store.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
+import { HouseAdjustmentSchema } from '../../posting/adjust-house.ts'
 import { AdjustmentSchema } from '../../posting/adjustment-store.ts'
 import { SettlementSchema } from '../../settlement/settlement.ts'
 import { bankReferenceRow, settlementRow } from '../../settlement/settlement-store.ts'
@@ -37,7 +39,13 @@ import { inflateText } from '../../table/deflated-text.ts'
 import * as keys from '../../table/keys.ts'
 import { TimestampSchema } from '../../time.ts'
 import { ClientVerdictSchema } from '../../verdict/client-verdict-store.ts'
-import { compare, type Difference, toValue, tryToMake } from '../../verdict/difference.ts'
+import {
+  compare,
+  type Difference,
+  toValue,
+  tryToMake,
+  unknownName,
+} from '../../verdict/difference.ts'
 import { DeliveryAttemptSchema, DeliverySchema } from '../../webhook/delivery/delivery.ts'
 import { deliveryRow, keyOfDelivery } from '../../webhook/delivery/delivery-store.ts'
 import { SealedEndpointSchema } from '../../webhook/endpoint/endpoint.ts'
@@ -96,6 +104,10 @@ const KINDS: Readonly<Record<string, Remake>> = {
       shardRow(v.parse(ShardSchema, { ...item, number })),
     )
   },
+  approval: (item) => {
+    const approval = v.parse(ApprovalSchema, item)
+    return row(keys.approvalKey(approvalIdOf(approval)), approval)
+  },
   window: (item) => row(keys.windowKey(ownerOf(item)), v.parse(WindowSchema, item)),
   entry: (item) => {
     const entry = parseEntry(item)
@@ -112,6 +124,10 @@ const KINDS: Readonly<Record<string, Remake>> = {
   adjustment: (item) => {
     const adjustment = v.parse(AdjustmentSchema, item)
     return row(keys.adjustmentKey(adjustment.clientId, adjustment.reference), adjustment)
+  },
+  house_adjustment: (item) => {
+    const adjustment = v.parse(HouseAdjustmentSchema, item)
+    return row(keys.houseAdjustmentKey(adjustment.reference), adjustment)
   },
   settlement: (item) => {
     const settlement = v.parse(SettlementSchema, item)
@@ -172,8 +188,8 @@ export function kindOf(item: StoredItem): string {
   const partition = item.pk.slice(0, item.pk.indexOf('#'))
   if (item.pk === keys.syncJobKey('head').pk) return 'sync_head'
   if (item.pk.startsWith(keys.houseDayPk(''))) return 'house_entry'
+  if (item.pk === keys.HOUSE_ADJUSTMENTS_PK) return 'house_adjustment'
   if (partition === 'PAYMENT' && item['status'] === 'creating') return 'creating_payment'
-  if (partition === 'VERDICT' && item['settlementId'] !== undefined) return 'settlement_verdict'
   const start = item.sk.split('#', 1)[0] ?? ''
   return (
     KIND_OF_SK[`${partition} ${start}`] ?? KIND_OF_PARTITION[partition] ?? partition.toLowerCase()
@@ -234,11 +250,47 @@ export function rowDifferences(
   if (stored === undefined) return compare(kind, id, 'present', 'missing')
   const [expected, found] = [flattened(derived), flattened(stored)]
   return differing(expected, found).flatMap((name) => {
-    const [one, other] = [toValue(expected[name]), toValue(found[name])]
+    if (!(name in expected || isKnownName(name))) return [unknownName(kind, name)]
+    const isNumber = [expected[name], found[name]].some((value) => typeof value === 'number')
+    const absent = isNumber ? 0 : undefined
+    const [one, other] = [toValue(expected[name] ?? absent), toValue(found[name] ?? absent)]
     const isShown = one !== other && !CONFIDENTIAL.includes(name)
     const shown = isShown ? ([one, other] as const) : (['as derived', 'different'] as const)
     return compare(`${kind}.${name}`, id, ...shown)
   })
+}
+
+/** The attributes of all rows of this release. A later release may have written others. */
+const NAMES = new Set(
+  `action adjustment_reference after amount_minor at attempt attempts available_minor bank
+  bank_minor bank_reference before body cancel_requested_at cause changed_at channel_code
+  claim_token claimed_at claimed_until client_id closed_until count count_cancelled
+  count_expired count_failed count_pending count_succeeded created_at credited_at
+  credited_minor credited_provider_payment_id currency customer day deleted_at description
+  digest due_at duration_ms eligible_at enabled ended_at ended_by endpoint_count endpoint_id
+  endpoint_ids entity entry_count entry_id erased_at error event_id event_name event_types
+  expires_at expiry_started_at external_reference failure failure_reason fee_minor fee_status
+  figures_at final_fee fired_at gross_minor had_bank history_day house_minor http_status id
+  in_settlement_minor is_void key_digest key_id kind last_alert_at last_settlement_id
+  late_row_at lease_until listed_at long_settlements lost_before markup_minor
+  may_exist_upstream metadata method money_version movements name net_minor next_attempt_at
+  notes notional_minor number open_at operator owes_since owes_told_at owner paid_at
+  paid_out_minor payment_count payment_destination payment_id payment_request_id payout_hold
+  permissions position posted_at posted_minor prefix previous previous_id progress
+  progress_number proven_eligible_at proven_minor provider provider_attempts
+  provider_fee_minor provider_minor provider_payment_id provider_settled_at
+  provider_transaction_id rate_limit_per_second recredited_at recredited_minor
+  recredited_settlement_id reference refunded_minor remembered_provider_payment_ids request
+  request_id resends resolution response_body restored_at return_url reversal reversals_at
+  revoked_at round round_start rounds rounds_on row_at sealed_secret settled_at settled_until
+  settlement_floor_minor settlement_id slot slow_since standing state status subject success
+  suspense_id suspense_minor swept_from swept_until taken_back_minor totals transaction_id
+  transaction_minor triggered_by ttl type unproven_minor url version voided_open work
+  written_off_minor`.split(/\s+/),
+)
+
+export function isKnownName(name: string): boolean {
+  return NAMES.has(name)
 }
 
 /** A row that holds its own facts is as its kind makes it, under its own key. */

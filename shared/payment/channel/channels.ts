@@ -8,6 +8,7 @@ import {
   type Timestamp,
   timestampOf,
 } from '../../time.ts'
+import { bankFacts, type ChannelFacts, MILLION, walletFacts } from './channel-facts.ts'
 
 type Terms = {
   /** What the provider charges (spec 2.1.1): `amount * bps / 10000 + flatMinor`. */
@@ -42,6 +43,8 @@ export type Channel = Terms & {
   readonly settlesAtOnce?: true
   /** Business days until the provider settles. Only for channels that do not settle at once. */
   readonly settlementDays?: number
+  /** Undefined for a channel outside the table. */
+  readonly facts?: ChannelFacts
 }
 
 const START: Dated = { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)) }
@@ -51,6 +54,11 @@ export const MARKUPS: readonly (Dated & { readonly bps: number })[] = [{ ...STAR
 
 /** With a usual check: only a callback reports that a customer left, and a callback may be lost. */
 const ALL_DAY = [{ ...START, expiryMs: DAY_MS, settable: false, usualMs: 15 * MINUTE_MS }]
+
+/**
+ * How long a push may be paid. A wallet that is not in the table may push too, as JENIUSPAY does.
+ */
+const PUSH = { lifetimeMs: 60 * SECOND_MS }
 
 /** The terms of an unknown wallet, and of every wallet before the first entry of its own terms. */
 const ANY_WALLET: Terms = { tariffs: [{ ...START, bps: 200, flatMinor: 500 }], timings: ALL_DAY }
@@ -64,24 +72,40 @@ const QRIS: Channel = {
   needs: {},
   tariffs: [{ ...START, bps: 70, flatMinor: 0 }],
   timings: [{ ...START, expiryMs: 2 * DAY_MS, settable: false }],
+  // Another page of the provider says 10 million.
+  facts: { ...walletFacts(1, 20 * MILLION, 7, 'present'), dispute: 'callback' },
 }
 
 export const CHANNELS: readonly Channel[] = [
-  bank('BCA', { settlementDays: 1 }),
-  bank('BNI', { settlesAtOnce: true }),
-  bank('BRI', { settlesAtOnce: true }),
-  bank('MANDIRI', { settlesAtOnce: true }),
-  bank('PERMATA', { settlesAtOnce: true }),
+  bank('BCA', { settlementDays: 1, facts: bankFacts(10_000, 50 * MILLION) }),
+  bank('BNI', { settlesAtOnce: true, facts: bankFacts(1, 50 * MILLION) }),
+  bank('BRI', { settlesAtOnce: true, facts: bankFacts(1, 50_000 * MILLION) }),
+  bank('MANDIRI', { settlesAtOnce: true, facts: bankFacts(1, 50_000 * MILLION) }),
+  bank('PERMATA', { settlesAtOnce: true, facts: bankFacts(1, 9_999_999_999) }),
   wallet('OVO', {
+    facts: walletFacts(100, 20 * MILLION, 14, 'push'),
     needs: { phone: true },
-    push: { lifetimeMs: 60 * SECOND_MS },
+    push: PUSH,
     tariffs: [{ ...START, bps: 200, flatMinor: 0 }],
     timings: [{ ...START, expiryMs: 55 * SECOND_MS, settable: false, graceMs: MINUTE_MS }],
   }),
-  wallet('DANA', { tariffs: [{ ...START, bps: 150, flatMinor: 500 }], timings: ALL_DAY }),
-  wallet('LINKAJA', { tariffs: [{ ...START, bps: 150, flatMinor: 0 }], timings: HALF_HOUR }),
-  wallet('SHOPEEPAY', { tariffs: [{ ...START, bps: 200, flatMinor: 0 }], timings: HALF_HOUR }),
+  wallet('DANA', {
+    facts: walletFacts(100, 20 * MILLION, 30),
+    tariffs: [{ ...START, bps: 150, flatMinor: 500 }],
+    timings: ALL_DAY,
+  }),
+  wallet('LINKAJA', {
+    facts: walletFacts(1, 20 * MILLION, 30),
+    tariffs: [{ ...START, bps: 150, flatMinor: 0 }],
+    timings: HALF_HOUR,
+  }),
+  wallet('SHOPEEPAY', {
+    facts: walletFacts(1, 20 * MILLION, 365),
+    tariffs: [{ ...START, bps: 200, flatMinor: 0 }],
+    timings: HALF_HOUR,
+  }),
   wallet('GOPAY', {
+    facts: walletFacts(1, 50 * MILLION, 45),
     settlementDays: 1,
     needs: { returnUrls: ['success', 'failure', 'cancel'] },
     tariffs: [{ ...START, bps: 200, flatMinor: 0 }],
@@ -106,13 +130,13 @@ export function channelOf({ method, channelCode = '' }: ChannelChoice): Channel 
     case 'virtual_account':
       return knownChannel ?? { ...bank(channelCode), tariffs: [] }
     case 'ewallet':
-      return knownChannel ?? wallet(channelCode, ANY_WALLET)
+      return knownChannel ?? wallet(channelCode, { ...ANY_WALLET, push: PUSH })
   }
 }
 
 function bank(
   code: string,
-  settlement: Pick<Channel, 'settlesAtOnce' | 'settlementDays'> = {},
+  settlement: Pick<Channel, 'settlesAtOnce' | 'settlementDays' | 'facts'> = {},
 ): Channel {
   return {
     method: 'virtual_account',
@@ -141,6 +165,17 @@ export function isSupportedBank(code: string, at: Timestamp): boolean {
   )
 }
 
-export function isPushChannel(choice: ChannelChoice): boolean {
+/** The provider calls the phone, or may do so. */
+export function mayPush(choice: ChannelChoice): boolean {
   return channelOf(choice).push !== undefined
+}
+
+/** Without a destination, whatever the provider answers (spec 2.1.2). */
+export function isPushChannel(choice: ChannelChoice): boolean {
+  return mayPush(choice) && isListedChannel(choice)
+}
+
+/** A channel of spec 2.1.1 by name. */
+export function isListedChannel({ method, channelCode = '' }: ChannelChoice): boolean {
+  return CHANNELS.some((channel) => channel.method === method && channel.code === channelCode)
 }

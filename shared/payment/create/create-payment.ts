@@ -8,8 +8,8 @@ import {
   paymentIdFor,
   paymentIdForKey,
 } from '../../ids.ts'
-import { takeShare } from '../../provider/quota-store.ts'
-import { addMs } from '../../time.ts'
+import { pausedUntil, takeShare } from '../../provider/quota-store.ts'
+import { addMs, msBetween, SECOND_MS } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf, isPushChannel } from '../channel/channels.ts'
 import { claimPayment, claimTakeover, isUnderLease } from '../creating-store.ts'
@@ -30,6 +30,7 @@ import {
   startDeadline,
   timesOf,
 } from './create-times.ts'
+import { explainRefusal } from './explain-refusal.ts'
 import { holdBackPush, mayExistUpstream, type OvertakenCreate } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
 import {
@@ -42,7 +43,8 @@ import {
 } from './run-attempt.ts'
 import { takePush } from './take-push.ts'
 
-type CreateDeps = NewsDeps & Pick<Deps, 'sleep' | 'random' | 'randomBytes' | 'monotonicMs'>
+type CreateDeps = NewsDeps &
+  Pick<Deps, 'sleep' | 'random' | 'randomBytes' | 'monotonicMs' | 'memory'>
 
 /**
  * Creates a payment (spec 4.1). One client and key have one payment for ever, and at most one
@@ -65,14 +67,19 @@ export async function createPayment(
       idempotencyKey &&
       (await findStoredPayment(deps, paymentIdForKey(client.clientId, idempotencyKey)))
     if (!stored) throw parsed.error
+    const pausedSeconds = stored.status === 'creating' ? await waitOutPause(deps) : undefined
+    if (pausedSeconds !== undefined) throw pausedError(pausedSeconds)
     return resumeCreate(deps, stored, { client, parsed, deadline })
   }
   const keyDigest = idempotencyKey ? keyDigestOf(idempotencyKey) : newKeyDigest(deps)
-  const retryAfterSeconds = await takeShare(deps, 'createRequest', client.clientId)
+  const pausedSeconds = await waitOutPause(deps)
+  const retryAfterSeconds =
+    pausedSeconds ?? (await takeShare(deps, 'createRequest', client.clientId))
   if (retryAfterSeconds !== undefined) {
     const paymentId = paymentIdFor(client.clientId, keyDigest)
     const stored = await findStoredPayment(deps, paymentId)
     if (stored && stored.status !== 'creating') return replay(stored)
+    if (pausedSeconds !== undefined) throw pausedError(pausedSeconds)
     const message = 'provider capacity is limited; your share for this minute is used; retry later'
     throw new GatewayError('rate_limit', message, { retryAfterSeconds })
   }
@@ -87,6 +94,29 @@ export async function createPayment(
   return outcome.applied
     ? runAttempt(deps, client, creating, deadline)
     : resumeCreate(deps, parseStored(outcome.item), { client, parsed, deadline })
+}
+
+/** A shorter pause is waited for. */
+const LONGEST_WAIT_MS = 2 * SECOND_MS
+
+/**
+ * Waits for the end of the provider's pause of creates. Undefined: a create may be sent; otherwise
+ * the seconds until then. An environment that has the provider's latest figures reads no table.
+ */
+async function waitOutPause(deps: CreateDeps): Promise<number | undefined> {
+  const { provider, now, sleep } = deps
+  const isKnown = provider.callsLeft('createRequest') !== undefined
+  const ownMs = provider.pauseMs('createRequest')
+  const until = isKnown ? addMs(now(), ownMs) : await pausedUntil(deps, 'createRequest')
+  const waitMs = until === undefined ? 0 : msBetween(now(), until)
+  if (waitMs > LONGEST_WAIT_MS) return Math.ceil(waitMs / SECOND_MS)
+  if (waitMs > 0) await sleep(waitMs)
+  return undefined
+}
+
+function pausedError(retryAfterSeconds: number): GatewayError {
+  const message = `the provider accepts no payments for ${retryAfterSeconds} s; retry later`
+  return new GatewayError('rate_limit', message, { retryAfterSeconds })
 }
 
 type Call = { readonly client: Client; readonly parsed: ParsedRequest; readonly deadline: Deadline }
@@ -145,10 +175,14 @@ export async function waitForAttempt(
     if (stored && isUnderLease(stored, deps.now())) continue
     if (stored && mayTakeOver(stored, deadline)) return stored
     throw stored?.failure
-      ? createError(stored.failure)
+      ? createError(stored.failure, explanationOf(stored))
       : retryError('the payment could not be created')
   }
   throw retryError('the payment is still being created')
+}
+
+function explanationOf({ request, providerAttempts }: CreatingPayment) {
+  return providerAttempts.at(-1)?.outcome === 'refused' ? explainRefusal(request) : undefined
 }
 
 function mayTakeOver({ providerAttempts }: CreatingPayment, deadline: Deadline): boolean {
@@ -202,7 +236,8 @@ async function takeOverPayment(
   deps.log.info('payment.create_taken_over', { payment_id: creating.paymentId, attempt })
   // Until now an abandoned commit could still arrive and show this request.
   const orphan = lastAttempt?.code === COMMIT_FAILED ? lastAttempt.paymentRequestId : undefined
-  if (orphan !== undefined && !push) await cancelOrphan(deps, orphan, creating.paymentId)
+  if (orphan !== undefined && !isPushChannel(creating.request))
+    await cancelOrphan(deps, orphan, creating.paymentId)
   return next
 }
 

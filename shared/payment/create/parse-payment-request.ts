@@ -225,7 +225,7 @@ function checkLength(name: string, value: string | undefined, limit: number) {
     : undefined
 }
 
-export const PHONE = /^\+62\d{7,13}$/
+export const PHONE = /^\+62[1-9]\d{6,12}$/
 
 function checkPhone({ method, channel_code: code, customer }: PaymentBody) {
   return isPaymentMethod(method) &&

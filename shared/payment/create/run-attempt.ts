@@ -1,24 +1,19 @@
 import type { Client } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
-import { assertInvariant, GatewayError } from '../../errors.ts'
-import { referenceOf } from '../../ids.ts'
+import { assertInvariant, GatewayError, invalid } from '../../errors.ts'
 import { countTransition } from '../../ledger/shard-store.ts'
 import { loggedPayment } from '../../log.ts'
-import {
-  type CreateAnswer,
-  type CreateRequestInput,
-  DID_NOT_ANSWER,
-  FAILED,
-} from '../../provider/provider.ts'
-import type { StageSettings } from '../../stage-settings.ts'
+import { type CreateAnswer, DID_NOT_ANSWER, FAILED } from '../../provider/provider.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
-import { channelOf, isPushChannel } from '../channel/channels.ts'
+import { mayPush } from '../channel/channels.ts'
 import { commitPending, isUnderLease, releaseAttempt, writePointers } from '../creating-store.ts'
 import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, Payment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment, parseStored } from '../payment-store.ts'
+import { createInput } from './create-input.ts'
 import { createTimeoutMs, type Deadline, timesOfAttempt } from './create-times.ts'
+import { type Explanation, explainRefusal, reportRefusal } from './explain-refusal.ts'
 
 export type CreateResult = {
   readonly payment: Payment
@@ -26,7 +21,10 @@ export type CreateResult = {
   readonly outcome: 'created' | 'resumed' | 'replayed'
 }
 
-type AttemptDeps = Pick<Deps, 'table' | 'sleep' | 'provider' | 'now' | 'log' | 'stage'>
+type AttemptDeps = Pick<
+  Deps,
+  'table' | 'sleep' | 'provider' | 'now' | 'log' | 'stage' | 'alerts' | 'memory'
+>
 
 const RETRY = 'retry with the same Idempotency-Key'
 
@@ -37,7 +35,7 @@ export async function runAttempt(
   creating: CreatingPayment,
   deadline: Deadline,
 ): Promise<CreateResult> {
-  const isPush = isPushChannel(creating.request)
+  const isPush = mayPush(creating.request)
   const timeoutMs = createTimeoutMs(deadline)
   // If the lease expired while the process was frozen, another attempt may have sent a push.
   if (timeoutMs === undefined || (isPush && !isUnderLease(creating, deps.now()))) {
@@ -46,15 +44,20 @@ export async function runAttempt(
   const { expiresAt, sentUpstream } = timesOfAttempt(creating)
   const input = createInput(deps.stage, client, creating, sentUpstream)
   const answer = await deps.provider.createRequest(input, timeoutMs)
-  if (answer.kind !== 'created') return failAttempt(deps, creating, failureOf(answer))
-  const { paymentRequestId, destination } = answer.request
+  if (answer.kind !== 'created') {
+    await reportRefusal(deps, creating, answer)
+    return failAttempt(deps, creating, failureOf(answer, creating))
+  }
+  const { paymentRequestId, destination, status } = answer.request
+  // A request that has ended already shows nothing to pay; its news are asked for at once.
+  const isDue = status !== 'open'
   const stored =
-    destination === undefined && !isPush
+    destination === undefined && !isPush && !isDue
       ? 'no_destination'
       : await commitOrRelease(
           deps,
           creating,
-          { paymentRequestId, destination, expiresAt },
+          { paymentRequestId, destination, expiresAt, isDue },
           deadline,
         )
   // Our commit was applied, or this very request was paid. So its destination is shown.
@@ -74,8 +77,10 @@ export async function runAttempt(
 
 type Failure = Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId'> & {
   readonly message: string
-  /** The provider refused our account, not this payment. */
-  readonly isAccountWide?: boolean | undefined
+  /** The request breaks a rule of its channel. Any other refusal counts as our failure. */
+  readonly explanation?: Explanation | undefined
+  /** Operators were told that the channel is not activated. */
+  readonly isReported?: boolean | undefined
 }
 
 async function failAttempt(
@@ -83,24 +88,31 @@ async function failAttempt(
   creating: CreatingPayment,
   failure: Failure,
 ): Promise<CreateResult> {
-  const { message, outcome, code, isAccountWide = false } = failure
+  const { message, outcome, code, explanation, isReported } = failure
   // Alarms must distinguish the refusal of one payment from our failure.
-  const isRefusal = outcome === 'refused' && !isAccountWide
+  const isRefusal = explanation !== undefined || isReported === true
   deps.log.warn(isRefusal ? 'payment.create_refused' : 'payment.create_failed', {
     ...loggedPayment({ ...creating, ...creating.request }),
     reason: code ?? outcome,
   })
-  return replayOrFail(await releaseAfterFailure(deps, creating, failure), message)
+  const stored = await releaseAfterFailure(deps, creating, failure)
+  return replayOrFail(stored, message, explanation)
 }
 
-function replayOrFail(stored: StoredPayment | undefined, failure: string): CreateResult {
+function replayOrFail(
+  stored: StoredPayment | undefined,
+  failure: string,
+  explanation?: Explanation,
+): CreateResult {
   if (stored && stored.status !== 'creating') return { payment: stored, outcome: 'replayed' }
-  throw createError(failure)
+  throw createError(failure, explanation)
 }
 
-/** After this error a retry with the same key is safe (spec 4.1, rule 4). */
-export function createError(failure: string): GatewayError {
-  return new GatewayError('internal_error', failure)
+/** After a 500 a retry with the same key is safe (spec 4.1, rule 4); after a 422 it is refused. */
+export function createError(failure: string, explanation?: Explanation): GatewayError {
+  return explanation
+    ? invalid(failure, { [explanation.field]: [failure] })
+    : new GatewayError('internal_error', failure)
 }
 
 async function releaseAfterFailure(
@@ -149,41 +161,15 @@ function ourFailure(code: keyof typeof FAILURES, paymentRequestId?: string): Fai
   return { outcome, code, paymentRequestId, message: `${message}; ${RETRY}` }
 }
 
-/** The create call gets only the fields that the channel requires. */
-export function createInput(
-  stage: Pick<StageSettings, 'defaultReturnUrl' | 'defaultDisplayName'>,
-  client: Pick<Client, 'name' | 'returnUrl'>,
-  { request, paymentId, attempt }: Pick<CreatingPayment, 'request' | 'paymentId' | 'attempt'>,
-  expiresAt: Timestamp | undefined,
-): CreateRequestInput {
-  const { needs } = channelOf(request)
-  const phone = needs.phone && request.customer?.phone
-  assertInvariant(
-    !needs.phone || phone !== undefined,
-    'a channel that needs a phone is asked for without one',
-  )
-  const returnUrl = client.returnUrl ?? stage.defaultReturnUrl
-  const letters = client.name.normalize('NFKD').replace(/[^A-Za-z ]/g, '')
-  const displayName = letters.replace(/ +/g, ' ').trim().slice(0, 50).trim()
-  return {
-    reference: referenceOf(paymentId, attempt),
-    method: request.method,
-    channelCode: request.channelCode,
-    amountMinor: request.notionalMinor,
-    description: request.description,
-    expiresAt,
-    // A bank shows the payer 3 to 50 letters and spaces.
-    displayName:
-      needs.displayName && (displayName.length >= 3 ? displayName : stage.defaultDisplayName),
-    phone,
-    returnUrls: Object.fromEntries((needs.returnUrls ?? []).map((outcome) => [outcome, returnUrl])),
-  }
-}
-
-function failureOf(answer: Exclude<CreateAnswer, { readonly kind: 'created' }>): Failure {
+function failureOf(
+  answer: Exclude<CreateAnswer, { readonly kind: 'created' }>,
+  { request }: CreatingPayment,
+): Failure {
   if (answer.kind === 'refused') {
-    const { kind: outcome, code, isAccountWide } = answer
-    return { outcome, code, isAccountWide, message: `the provider refused the payment: ${code}` }
+    const { kind: outcome, code, isNotActivated } = answer
+    const explanation = explainRefusal(request, answer)
+    const message = explanation?.message ?? `the provider refused the payment: ${code}`
+    return { outcome, code, explanation, isReported: isNotActivated, message }
   }
   const { kind: outcome, reason: code } = answer
   const failureText = answer.kind === 'unknown' && answer.answered ? FAILED : DID_NOT_ANSWER
@@ -196,6 +182,8 @@ type Destination = {
   readonly paymentRequestId: string
   readonly destination: string | undefined
   readonly expiresAt: Timestamp
+  /** The request is not open any more. */
+  readonly isDue?: boolean
 }
 
 /** `expired_before_commit`: the destination came too late. */
@@ -268,7 +256,8 @@ async function tryCommit(
     return isSameClaim(stored, creating) ? 'expired_before_commit' : stored
   }
   // A capture that came during the create is checked at once.
-  const dueAt = creating.rememberedProviderPaymentIds ? now : timesOfAttempt(creating).dueAt
+  const isDueNow = upstream.isDue || creating.rememberedProviderPaymentIds !== undefined
+  const dueAt = isDueNow ? now : timesOfAttempt(creating).dueAt
   const payment = {
     ...newPayment(creating, upstream, { createdAt: now, expiresAt: upstream.expiresAt }),
     dueAt,

@@ -1,6 +1,6 @@
 import { assertNever } from '../../errors.ts'
 import { paymentIdOf } from '../../ids.ts'
-import { heldMoney, recordSuspense } from '../../suspense/record-suspense.ts'
+import { finding, heldMoney, recordSuspense } from '../../suspense/record-suspense.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import type { NewsSource, Payment, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
@@ -84,6 +84,12 @@ async function applyDecision(
   switch (decision.do) {
     case 'nothing':
       return { kind: 'applied', payment: stored }
+    case 'note': {
+      const { payment } = decision
+      const about = { subject: payment.paymentId, cause: 'state_unknown', payment } as const
+      await recordSuspense(deps, finding({ ...about, now: deps.now() }))
+      return { kind: 'applied', payment: stored }
+    }
     case 'succeed': {
       const paidPayment = await succeedPayment(deps, decision.payment, decision.capture, source)
       // Another attempt was paid. The destination shown must not take money a second time.

@@ -35,6 +35,8 @@ export async function askForNews(
   subject: NewsSubject,
 ): Promise<NewsAnswer> {
   let { paymentRequestId } = subject
+  // A state that no document names may stand for money, so nothing is decided without its capture.
+  let isUnknown = false
   if (subject.providerPaymentId !== undefined) {
     const answer = await deps.provider.getPayment(subject.providerPaymentId)
     if (answer.kind === 'unanswered') return answer
@@ -42,6 +44,7 @@ export async function askForNews(
       const { value: capture } = answer
       const { reference } = capture
       paymentRequestId = capture.paymentRequestId
+      isUnknown = capture.status === 'unknown'
       const news = {
         reference,
         paymentRequestId,
@@ -55,7 +58,8 @@ export async function askForNews(
   if (paymentRequestId === undefined) return { kind: 'not_found' }
   const answer = await deps.provider.getRequest(paymentRequestId)
   if (answer.kind !== 'found') return answer
-  const { status: requestStatus, latestPaymentId, ...request } = answer.value
+  const { status, latestPaymentId, ...request } = answer.value
+  const requestStatus = isUnknown ? 'unknown' : status
   const answerWithoutMoney: NewsAnswer =
     requestStatus === 'succeeded'
       ? { kind: 'not_shown' }
@@ -65,6 +69,8 @@ export async function askForNews(
   const latestAnswer = await deps.provider.getPayment(latestPaymentId)
   // A closing status may hide a capture. Without an answer about the capture nothing is closed.
   if (latestAnswer.kind === 'unanswered') return latestAnswer
+  if (latestAnswer.kind === 'found' && latestAnswer.value.status === 'unknown')
+    return { kind: 'news', news: { ...request, requestStatus: 'unknown', capture: undefined } }
   if (latestAnswer.kind !== 'found' || latestAnswer.value.status !== 'captured')
     return answerWithoutMoney
   // The capture itself names its payment, whatever request led to it.

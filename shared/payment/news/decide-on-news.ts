@@ -19,6 +19,8 @@ export type Decision =
       readonly capture: ProviderPayment
     }
   | (HeldCapture & { readonly do: 'hold' })
+  /** The provider names a state that no document names. */
+  | { readonly do: 'note'; readonly payment: StoredPayment }
   /** `money`: a wrong amount, which fails the payment and is held. */
   | (Pick<End, 'status' | 'failureReason'> & {
       readonly do: 'close'
@@ -35,6 +37,7 @@ export function decideOnNews(
 ): Decision {
   const { capture, paymentRequestId, requestStatus: status, failureReason } = news
   if (capture) return decideOnCapture(payment, capture, now)
+  if (status === 'unknown') return payment ? { do: 'note', payment } : NOTHING
   // An end would inform the merchant of the changed row.
   if (payment && isForeign(payment)) return NOTHING
   if (payment?.status !== 'pending' || paymentRequestId !== payment.paymentRequestId) return NOTHING

@@ -1,16 +1,21 @@
 import * as v from 'valibot'
 import { ifValid } from '../../if-valid.ts'
+import { withoutMark } from '../call-json.ts'
 import type { CallbackSubject } from '../provider.ts'
 import { ProviderIdSchema, ReferenceSchema } from './xendit-schema.ts'
 
+/** The provider refuses every other length. The sample of its dashboard has ids of 37. */
+const CallbackId = v.pipe(ProviderIdSchema, v.length(39))
+
 const Data = v.object({
-  id: optionalField(ProviderIdSchema),
-  payment_id: optionalField(ProviderIdSchema),
-  payment_request_id: optionalField(ProviderIdSchema),
+  id: optionalField(CallbackId),
+  payment_id: optionalField(CallbackId),
+  payment_request_id: optionalField(CallbackId),
   reference_id: optionalField(ReferenceSchema),
 })
 const CallbackSchema = v.pipe(
   v.string(),
+  v.transform(withoutMark),
   v.parseJson(),
   v.object({ event: v.string(), data: v.fallback(Data, v.parse(Data, {})) }),
 )

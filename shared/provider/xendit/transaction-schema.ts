@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ifValid } from '../../if-valid.ts'
-import { minor } from '../../money.ts'
+import { atLeastZero, less, minor, ZERO } from '../../money.ts'
 import { earlier } from '../../time.ts'
 import type { ProviderBalance, ProviderTransaction, TransactionPage } from '../provider.ts'
 import { Amount, OptionalText, receivedMinor, SignedAmount, Time } from './xendit-schema.ts'
@@ -20,6 +20,8 @@ const TRANSACTION_TYPE: ReadonlyMap<string, ProviderTransaction['type']> = new M
     'account',
     'BNPL_PARTNER_SETTLEMENT_CREDIT',
     'BNPL_PARTNER_SETTLEMENT_DEBIT',
+    'BATCH_DISBURSEMENT',
+    'CASHBACK',
     'CASHBACK_FEE',
     'CASHBACK_VAT',
     'CONVERSION',
@@ -28,17 +30,35 @@ const TRANSACTION_TYPE: ReadonlyMap<string, ProviderTransaction['type']> = new M
     'FOREX_DEPOSIT',
     'IN_PERSON_PAYMENT',
     'LOAN_REPAYMENT',
+    'PLATFORM_FEE',
     'REMITTANCE',
+    'REMITTANCE_COLLECTION',
     'REMITTANCE_COLLECTION_PAYMENT',
     'REMITTANCE_PAYOUT',
     'RESERVES_HOLD',
     'RESERVES_RELEASE',
     'TOPUP',
+    'TRANSFER',
     'TRANSFER_IN',
     'TRANSFER_OUT',
     'WITHDRAWAL',
   ),
 ])
+
+/** Documented elsewhere, or known from the SDKs: as a filter the list may refuse them. */
+const OUTSIDE_THE_LIST: ReadonlySet<string> = new Set([
+  'BATCH_DISBURSEMENT',
+  'CASHBACK',
+  'CHARGEBACK_REVERSAL',
+  'PLATFORM_FEE',
+  'REMITTANCE_COLLECTION',
+  'TRANSFER',
+  'chargeback_deduction',
+])
+
+export const OTHER_TYPES: readonly string[] = [...TRANSACTION_TYPE.keys()].filter(
+  (name) => name !== 'PAYMENT' && !OUTSIDE_THE_LIST.has(name),
+)
 
 const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = new Map([
   ['PENDING', 'pending'],
@@ -56,7 +76,12 @@ const REVERSAL_KINDS: ReadonlyMap<string, ProviderTransaction['reversalKind']> =
 ])
 
 const SETTLED = new Set(['SETTLED', 'EARLY_SETTLED'])
-const FEE_NOT_FINAL = new Set(['', 'PENDING', 'CANCELED', 'REVERSED'])
+const FEE_FINAL = new Set(['COMPLETED', 'NOT_APPLICABLE'])
+
+/** The documented members of the other enums of a row. A row may lack each of these fields. */
+const SETTLEMENT_STATUSES = new Set(['', 'PENDING', ...SETTLED])
+const FEE_STATUSES = new Set(['', 'PENDING', 'CANCELED', 'REVERSED', ...FEE_FINAL])
+const CASHFLOWS = new Set(['MONEY_IN', 'MONEY_OUT'])
 
 // Ids of any product's row become part of a key in our table, so characters and length are limited.
 const RowId = v.pipe(v.string(), v.regex(/^[\x20-\x7e]{1,255}$/))
@@ -76,6 +101,7 @@ const TransactionSchema = v.pipe(
     amount: SignedAmount,
     // Signed, because a flat fee can exceed a tiny amount.
     net_amount: v.nullish(SignedAmount),
+    net_amount_currency: v.nullish(v.string()),
     cashflow: v.nullish(v.string(), 'MONEY_IN'),
     settlement_status: v.nullish(v.string(), ''),
     estimated_settlement_time: v.fallback(v.nullish(Time), undefined),
@@ -101,13 +127,19 @@ const TransactionSchema = v.pipe(
   v.check((row) => row.amount >= 0 || row.type !== 'PAYMENT'),
   v.transform((row): ProviderTransaction => {
     const type = TRANSACTION_TYPE.get(row.type) ?? 'unknown'
-    const status = TRANSACTION_STATUS.get(row.status) ?? 'unknown'
+    // Without a known direction the row cannot be booked.
+    const status = CASHFLOWS.has(row.cashflow ?? 'MONEY_IN')
+      ? (TRANSACTION_STATUS.get(row.status) ?? 'unknown')
+      : 'unknown'
+    const isKnown =
+      SETTLEMENT_STATUSES.has(row.settlement_status ?? '') &&
+      FEE_STATUSES.has(row.fee?.status ?? '')
     const isPaid = type === 'payment' && status === 'success'
     const isSettled = SETTLED.has(row.settlement_status ?? '')
-    const isFeeFinal = !FEE_NOT_FINAL.has(row.fee?.status ?? '')
-    const net = isPaid && isSettled && isFeeFinal ? row.net_amount : undefined
-    const movedAmount = Math.abs(row.net_amount ?? row.amount)
-    const shownFee = (row.fee?.xendit_fee ?? 0) + (row.fee?.value_added_tax ?? 0)
+    const isFeeFinal = FEE_FINAL.has(row.fee?.status ?? '')
+    const isForeignNet = (row.net_amount_currency ?? row.currency) !== row.currency
+    const isNetFinal = isPaid && isSettled && isFeeFinal && !isForeignNet
+    const { amountMinor, providerMinor, feeMinor } = figuresOf(row, isForeignNet)
     const showsDisputedAmount =
       isFeeFinal && REVERSAL_KINDS.get(`${row.type} SUCCESS`) === 'chargeback'
     return {
@@ -118,19 +150,22 @@ const TransactionSchema = v.pipe(
       paymentRequestId: row.product_data?.payment_request_id,
       reference: row.reference_id ?? '',
       status,
+      ...(!isKnown && { hasUnknownMember: true }),
       reversalKind: REVERSAL_KINDS.get(`${row.type} ${row.status}`),
-      ...(row.type === 'WITHDRAWAL' && { isWithdrawal: true }),
+      ...(row.type === 'WITHDRAWAL' && { transfer: 'withdrawal' }),
+      ...(row.type === 'TOPUP' && { transfer: 'topup' }),
       ...(row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS' && { isDisputeWon: true }),
       currency: row.currency,
-      amountMinor: receivedMinor(Math.abs(row.amount)),
-      // Rounded down, so that we never count more than we have.
-      providerMinor: minor(Math.floor(row.cashflow === 'MONEY_OUT' ? -movedAmount : movedAmount)),
+      amountMinor,
+      providerMinor,
+      ...(isForeignNet && { isForeignNet }),
+      ...(type !== 'payment' && feeMinor !== 0 && isFeeFinal && { feeMinor }),
       // The amount of a chargeback includes the provider's fee.
-      ...(showsDisputedAmount && {
-        disputedMinor: receivedMinor(Math.max(0, Math.abs(row.amount) - shownFee)),
-      }),
-      // Rounded up, so that we never credit more than we received.
-      keptMinor: typeof net === 'number' ? minor(Math.ceil(row.amount - net)) : undefined,
+      ...(showsDisputedAmount && { disputedMinor: atLeastZero(less(amountMinor, feeMinor)) }),
+      keptMinor:
+        isNetFinal && typeof row.net_amount === 'number'
+          ? less(amountMinor, providerMinor)
+          : undefined,
       // A row that settled early still carries its later expected time.
       settledAt: isSettled
         ? earlier(row.estimated_settlement_time ?? row.updated, row.updated)
@@ -143,6 +178,49 @@ const TransactionSchema = v.pipe(
   }),
 )
 
+type ShownFigures = {
+  readonly type: string
+  readonly amount: number
+  readonly net_amount?: number | null | undefined
+  readonly cashflow?: string | null
+  readonly fee?:
+    | { readonly xendit_fee?: number | null; readonly value_added_tax?: number | null }
+    | null
+    | undefined
+}
+
+/**
+ * What the row moves is its own net amount, signed by its cashflow: a fee that exceeds a tiny
+ * payment makes the net of money in negative. Without a net the amount and the fee say it.
+ */
+function figuresOf(
+  { type, amount, net_amount: net, cashflow, fee }: ShownFigures,
+  isForeignNet: boolean,
+) {
+  const isOut = cashflow === 'MONEY_OUT'
+  const [absolute, shownFee] = [
+    Math.abs(amount),
+    (fee?.xendit_fee ?? 0) + (fee?.value_added_tax ?? 0),
+  ]
+  const feeBeside = REVERSAL_KINDS.get(`${type} SUCCESS`) === 'chargeback' ? 0 : shownFee
+  const expected = isOut ? -(absolute + feeBeside) : absolute - feeBeside
+  const shownNet = net == null || isForeignNet ? expected : net
+  const moved = isOut ? -Math.abs(shownNet) : shownNet
+  const amountMinor = receivedMinor(absolute)
+  // Rounded down, so that we never count more than we have.
+  const providerMinor = minor(Math.floor(moved))
+  // Fractions of a rupiah are no contradiction.
+  const isExact = Math.abs(moved - expected) < 1e-6
+  const shownMinor = minor(Math.ceil(shownFee))
+  const feeMinor =
+    isExact && feeBeside !== 0
+      ? isOut
+        ? less(less(ZERO, providerMinor), amountMinor)
+        : less(amountMinor, providerMinor)
+      : shownMinor
+  return { amountMinor, providerMinor, feeMinor }
+}
+
 const RowIdSchema = v.object({ id: RowId })
 
 /**
@@ -151,10 +229,11 @@ const RowIdSchema = v.object({ id: RowId })
  */
 export const TransactionPageSchema = v.pipe(
   v.object({
-    has_more: v.optional(v.boolean(), false),
+    has_more: v.nullish(v.boolean(), false),
     data: v.pipe(v.array(v.unknown()), v.maxLength(100)),
   }),
-  v.transform(({ has_more: hasMore, data }): TransactionPage => {
+  v.transform(({ has_more, data }): TransactionPage => {
+    const hasMore = has_more ?? false
     const rows = data.map((row) => ({ row, transaction: ifValid(TransactionSchema, row) }))
     const transactions = rows.flatMap(({ transaction }) => transaction ?? [])
     const unreadableIds = rows.flatMap(({ row, transaction }) =>

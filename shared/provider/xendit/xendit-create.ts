@@ -56,8 +56,12 @@ const ACCOUNT_STATUSES: ReadonlySet<number> = new Set([401, 403, 404])
 const ACCOUNT_CODES: ReadonlySet<string> = new Set([
   'INVALID_API_KEY',
   'REQUEST_FORBIDDEN_ERROR',
-  'INVALID_MERCHANT_SETTINGS',
   'ACCOUNT_ACCESS_BLOCKED',
+])
+
+/** A person activates each channel in the provider's dashboard. */
+const NOT_ACTIVATED: ReadonlySet<string> = new Set([
+  'INVALID_MERCHANT_SETTINGS',
   'CHANNEL_NOT_ACTIVATED',
 ])
 
@@ -71,14 +75,20 @@ export function createAnswer(outcome: HttpOutcome, input: CreateRequestInput): C
     if (!request || !echo) return unclearAnswer('unreadable answer')
     // The destination of another request would send the customer's money to the wrong payment.
     const isOurs =
-      echo.reference_id === input.reference && echo.request_amount === input.amountMinor
+      echo.reference_id === input.reference &&
+      echo.request_amount === input.amountMinor &&
+      echo.currency === 'IDR' &&
+      echo.channel_code === providerCodeOf(input)
     return isOurs ? { kind: 'created', request } : unclearAnswer('answer about another request')
   }
   const code = errorCodeOf(json)
+  // A proxy may answer 4xx, although the provider has created the request.
+  if (code === undefined) return unclearAnswer(`HTTP ${status} without an error code`)
   if (status === 429) return { kind: 'not_executed', reason: code }
   if (!REFUSED_STATUSES.has(status) || EXISTS.has(code))
     return unclearAnswer(`HTTP ${status} ${code}`)
   if (NOT_NOW.has(code)) return { kind: 'not_executed', reason: code }
+  if (NOT_ACTIVATED.has(code)) return { kind: 'refused', code, isNotActivated: true }
   const isAccountWide = ACCOUNT_STATUSES.has(status) || ACCOUNT_CODES.has(code)
   return { kind: 'refused', code, ...(isAccountWide && { isAccountWide }) }
 }

@@ -12,10 +12,16 @@ import {
   type Provider,
   type ProviderOperation,
   type TransactionFilter,
+  type TransactionPage,
   type Unanswered,
 } from '../provider.ts'
 import { readProviderKey } from '../provider-secrets.ts'
-import { BalanceSchema, CASH_ACCOUNT, TransactionPageSchema } from './transaction-schema.ts'
+import {
+  BalanceSchema,
+  CASH_ACCOUNT,
+  OTHER_TYPES,
+  TransactionPageSchema,
+} from './transaction-schema.ts'
 import { isNonWalletCode } from './xendit-channels.ts'
 import { createAnswer, createBody } from './xendit-create.ts'
 import { errorCodeOf, isProviderId, PaymentSchema, RequestSchema } from './xendit-schema.ts'
@@ -32,7 +38,7 @@ export type XenditOptions = {
 const REQUESTS = '/v3/payment_requests'
 
 /** A call is a GET with the timeout of a read, unless it has another method or timeout. */
-type Call = Pick<HttpCall, 'body'> & {
+type Call = Pick<HttpCall, 'body' | 'freshConnection'> & {
   readonly timeoutMs: number | undefined
   readonly operation: ProviderOperation
   readonly path: string
@@ -86,13 +92,19 @@ export function xenditProvider(options: XenditOptions): Provider {
       getAnswer(
         send,
         { operation: 'getRequest', path: `${REQUESTS}/${id}`, id, timeoutMs },
-        RequestSchema,
+        v.pipe(
+          RequestSchema,
+          v.check(({ paymentRequestId }) => paymentRequestId === id),
+        ),
       ),
     getPayment: (id, timeoutMs) =>
       getAnswer(
         send,
         { operation: 'getPayment', path: `/v3/payments/${id}`, id, timeoutMs },
-        PaymentSchema,
+        v.pipe(
+          PaymentSchema,
+          v.check(({ providerPaymentId }) => providerPaymentId === id),
+        ),
       ),
     cancelRequest: (id, timeoutMs) => cancelRequest(send, id, timeoutMs),
     listTransactions: (filter, timeoutMs) => listTransactions(send, filter, timeoutMs),
@@ -118,22 +130,29 @@ const SHORTEST_PAUSE_MS = 500
 function rateLimits(nowMs: () => number) {
   const limits = new Map<
     ProviderOperation,
-    { readonly calls: number; readonly untilMs: number; roomAtMs: number }
+    {
+      readonly calls: number
+      readonly ofMinute: number | undefined
+      readonly untilMs: number
+      roomAtMs: number
+    }
   >()
   return {
     noteLimit: (operation: ProviderOperation, outcome: HttpOutcome): void => {
       if (outcome.kind !== 'answered' || outcome.rateLimit === undefined) return
-      const { remaining: calls, resetMs } = outcome.rateLimit
+      const { remaining: calls, resetMs, limit: ofMinute } = outcome.rateLimit
       const isUsedUp = calls === 0 || outcome.status === 429
       const pauseMs = isUsedUp
         ? Math.min(Math.max(resetMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)
         : 0
-      limits.set(operation, { calls, untilMs: nowMs() + resetMs, roomAtMs: nowMs() + pauseMs })
+      const untilMs = nowMs() + resetMs
+      limits.set(operation, { calls, ofMinute, untilMs, roomAtMs: nowMs() + pauseMs })
     },
     callsLeft: (operation: ProviderOperation): number | undefined => {
       const latest = limits.get(operation)
       return latest && nowMs() < latest.untilMs ? latest.calls : undefined
     },
+    callsOfMinute: (operation: ProviderOperation) => limits.get(operation)?.ofMinute,
     pauseMs: (operation: ProviderOperation): number =>
       Math.max(0, (limits.get(operation)?.roomAtMs ?? 0) - nowMs()),
   }
@@ -152,6 +171,7 @@ async function createRequest(
     headers: { 'idempotency-key': input.reference },
     body: createBody(input),
     timeoutMs,
+    freshConnection: true,
   })
   if (outcome.kind === 'no_key') return { kind: 'not_executed', reason: 'no usable provider key' }
   return createAnswer(outcome, input)
@@ -177,12 +197,14 @@ function failureOf(outcome: Outcome): Unanswered | { readonly kind: 'not_found' 
   if (outcome.kind === 'no_key') return { kind: 'unanswered', reason: 'misconfigured' }
   if (outcome.kind !== 'answered') return { kind: 'unanswered', reason: 'unreachable' }
   const { status, json } = outcome
-  if (status === 404) return { kind: 'not_found' }
   if (status === 429) return { kind: 'unanswered', reason: 'rate_limited' }
-  // 408 is a timeout of a server or proxy, not a refusal of the request.
-  if (status < 400 || status >= 500 || status === 408) return UNREADABLE
+  const code = errorCodeOf(json)
+  // 408 is a timeout of a server or proxy, and only a proxy gives no code: neither refuses the
+  // request.
+  if (code === undefined || status < 400 || status >= 500 || status === 408) return UNREADABLE
+  if (status === 404) return { kind: 'not_found' }
   const reason = status === 401 || status === 403 ? 'misconfigured' : 'refused'
-  return { kind: 'unanswered', reason, code: errorCodeOf(json) }
+  return { kind: 'unanswered', reason, code }
 }
 
 async function cancelRequest(send: Send, id: string, timeoutMs?: number): Promise<CancelAnswer> {
@@ -191,10 +213,13 @@ async function cancelRequest(send: Send, id: string, timeoutMs?: number): Promis
   const outcome = await send({ operation: 'cancelRequest', method: 'POST', path, timeoutMs })
   if (outcome.kind !== 'answered') return failureOf(outcome)
   if (outcome.status === 200) {
-    const { status = 'open' } = ifValid(RequestSchema, outcome.json) ?? {}
-    return status === 'open' ? UNREADABLE : { kind: status === 'cancelled' ? 'cancelled' : 'final' }
+    const request = ifValid(RequestSchema, outcome.json)
+    if (request === undefined || request.paymentRequestId !== id) return UNREADABLE
+    const { status } = request
+    if (status === 'open' || status === 'unknown') return UNREADABLE
+    return { kind: status === 'cancelled' ? 'cancelled' : 'final' }
   }
-  switch (errorCodeOf(outcome.json)) {
+  switch (outcome.status === 400 ? errorCodeOf(outcome.json) : undefined) {
     case 'INACTIVE_PAYMENT_REQUEST':
       return { kind: 'final' }
     case 'INELIGIBLE_TRANSACTION_STATUS':
@@ -229,10 +254,23 @@ async function listTransactions(
   }
   for (const [name, value] of Object.entries(optional))
     if (value !== undefined) query.set(name, value)
+  if (filter.otherThanPayments === true) for (const type of OTHER_TYPES) query.append('types', type)
   if (filter.reversedOnly === true)
     for (const status of ['VOIDED', 'REVERSED']) query.append('statuses', status)
   const call = { operation: 'listTransactions', path: '/transactions', query, timeoutMs } as const
   const answer = await getAnswer(send, call, TransactionPageSchema)
   // A list may be empty but always exists, so a 404 means that our request is wrong.
-  return answer.kind === 'not_found' ? WRONG_PLACE : answer
+  if (answer.kind === 'not_found') return WRONG_PLACE
+  return answer.kind === 'found' ? { ...answer, value: rowsAskedFor(answer.value, filter) } : answer
+}
+
+/** Rows of other payments would decide about this one, for example that its push was not paid. */
+function rowsAskedFor(page: TransactionPage, filter: TransactionFilter): TransactionPage {
+  const { providerPaymentId, reference } = filter
+  const transactions = page.transactions.filter(
+    (row) =>
+      (providerPaymentId === undefined || row.providerPaymentId === providerPaymentId) &&
+      (reference === undefined || row.reference === reference),
+  )
+  return { ...page, transactions }
 }

@@ -6,7 +6,7 @@ import { parseForeignTime, TimestampSchema } from '../../time.ts'
 import type { ProviderPayment, ProviderRequest } from '../provider.ts'
 import { destinationOf } from './xendit-channels.ts'
 
-/** The provider's objects (payments API v3) that we read. Unknown states count as not final. */
+/** The provider's objects (payments API v3) that we read. Undocumented states are `unknown`. */
 
 /** An id that is safe in a URL path. */
 export const ProviderIdSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/))
@@ -24,7 +24,7 @@ const MAX_CAPTURES = 100
 export const SignedAmount = v.pipe(
   v.union([
     v.number(),
-    v.pipe(v.string(), v.regex(/^-?\d{1,14}(\.\d{1,6})?$/), v.transform(Number)),
+    v.pipe(v.string(), v.regex(/^-?\d{1,14}(\.\d{1,20})?$/), v.transform(Number)),
   ]),
   v.minValue(-MAX_AMOUNT),
   v.maxValue(MAX_AMOUNT),
@@ -49,6 +49,10 @@ export const Time = v.pipe(
 export const OptionalText = v.fallback(v.optional(v.string()), undefined)
 
 const REQUEST_STATUS: ReadonlyMap<string, ProviderRequest['status']> = new Map([
+  ['REQUIRES_ACTION', 'open'],
+  ['ACCEPTING_PAYMENTS', 'open'],
+  ['AUTHORIZED', 'open'],
+  ['PENDING', 'open'],
   ['SUCCEEDED', 'succeeded'],
   ['FAILED', 'failed'],
   ['EXPIRED', 'expired'],
@@ -85,21 +89,24 @@ const FAILURE_REASON: ReadonlyMap<string, FailureReason> = new Map([
 
 export const RequestSchema = v.pipe(
   v.object({
-    payment_request_id: v.optional(ProviderIdSchema),
+    payment_request_id: v.nullish(ProviderIdSchema),
     // The provider's documents use both names.
-    id: v.fallback(v.optional(ProviderIdSchema), undefined),
+    id: v.fallback(v.nullish(ProviderIdSchema), undefined),
     reference_id: ReferenceSchema,
     status: v.string(),
     failure_code: OptionalText,
     latest_payment_id: v.nullish(v.union([v.literal(''), ProviderIdSchema])),
     channel_code: v.string(),
-    actions: v.nullish(v.array(v.object({ descriptor: OptionalText, value: OptionalText })), []),
+    actions: v.nullish(
+      v.array(v.fallback(v.object({ descriptor: OptionalText, value: OptionalText }), {})),
+      [],
+    ),
   }),
   v.transform(
     (answer): ProviderRequest => ({
       paymentRequestId: answer.payment_request_id ?? answer.id ?? '',
       reference: answer.reference_id,
-      status: REQUEST_STATUS.get(answer.status) ?? 'open',
+      status: REQUEST_STATUS.get(answer.status) ?? 'unknown',
       ...(answer.status === 'FAILED' && {
         failureReason: FAILURE_REASON.get(answer.failure_code ?? '') ?? 'other',
       }),
@@ -110,10 +117,22 @@ export const RequestSchema = v.pipe(
   v.check(({ paymentRequestId }) => isProviderId(paymentRequestId)),
 )
 
-/** The reference and amount of a create answer, to compare with the request. */
-export const RequestEchoSchema = v.object({ reference_id: v.string(), request_amount: Amount })
+/** What a create answer repeats of the request, to compare the two. */
+export const RequestEchoSchema = v.object({
+  reference_id: v.string(),
+  request_amount: Amount,
+  currency: v.nullish(v.string(), 'IDR'),
+  channel_code: v.string(),
+})
 
-const NO_MONEY = new Set(['FAILED', 'CANCELED', 'EXPIRED'])
+const PAYMENT_STATUS: ReadonlyMap<string, ProviderPayment['status']> = new Map([
+  ['PENDING', 'open'],
+  ['AUTHORIZED', 'open'],
+  ['SUCCEEDED', 'open'],
+  ['FAILED', 'failed'],
+  ['CANCELED', 'failed'],
+  ['EXPIRED', 'failed'],
+])
 
 export const PaymentSchema = v.pipe(
   v.object({
@@ -137,7 +156,7 @@ export const PaymentSchema = v.pipe(
       paymentRequestId: answer.payment_request_id,
       reference: answer.reference_id,
       currency: answer.currency,
-      status: isCaptured ? 'captured' : NO_MONEY.has(answer.status) ? 'failed' : 'open',
+      status: isCaptured ? 'captured' : (PAYMENT_STATUS.get(answer.status) ?? 'unknown'),
       capturedMinor: isCaptured ? receivedMinor(sum) : ZERO,
     }
   }),
@@ -145,7 +164,10 @@ export const PaymentSchema = v.pipe(
 
 const ErrorSchema = v.object({ error_code: v.pipe(v.string(), v.regex(/^[A-Z0-9_]{1,64}$/)) })
 
-/** Safe to show and to log; `UNKNOWN` if the answer has no code of the known form. */
-export function errorCodeOf(json: unknown): string {
-  return ifValid(ErrorSchema, json)?.error_code ?? 'UNKNOWN'
+/**
+ * Safe to show and to log. The provider gives every refusal a code; an answer without a code comes
+ * from a proxy.
+ */
+export function errorCodeOf(json: unknown): string | undefined {
+  return ifValid(ErrorSchema, json)?.error_code
 }

@@ -120,7 +120,7 @@ async function query({ client, name }: DocumentTable, input: QueryInput): Promis
       ...p.maps(),
       Limit: input.limit,
       ScanIndexForward: !(input.newestFirst ?? false),
-      ConsistentRead: input.index === undefined,
+      ConsistentRead: input.index === undefined && input.reads !== 'eventual',
       ...(input.cursor && { ExclusiveStartKey: input.cursor }),
       ...(input.countOnly && { Select: 'COUNT' }),
     }),

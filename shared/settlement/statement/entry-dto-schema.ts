@@ -14,6 +14,13 @@ export const EntryDtoSchema = v.object({
       v.description('Only for a `recredit`: the failed settlement whose sums it credits again.'),
     ),
   ),
+  returned_settlement_id: v.optional(
+    v.pipe(
+      v.string(),
+      v.uuid(),
+      v.description('Only for a `returned`: the paid settlement whose transfer came back.'),
+    ),
+  ),
   settlement_id: v.pipe(
     v.nullable(v.pipe(v.string(), v.uuid())),
     v.description('The settlement that contains it. Null if it is not settled yet.'),
@@ -33,6 +40,12 @@ export const EntryDtoSchema = v.object({
   xendit_fee_minor: amount("The provider's actual fee."),
   hexolus_markup_minor: amount("The gateway's markup."),
   client_net_minor: amount('Your credit by this entry: notional less fee and markup.'),
+  carried_minor: v.optional(
+    amount(
+      'Only for a `recredit` in the balance: the net that it moves from a failed settlement to ' +
+        'the next. Its other figures are zero there.',
+    ),
+  ),
 })
 
 function time(text: string) {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { type ClientId, type SettlementId, UuidSchema } from '../../ids.ts'
-import { type Entry, isForClient } from '../../journal/entry.ts'
+import { type Entry, isForClient, settledFigures } from '../../journal/entry.ts'
 import { readEntries, type Span } from '../../journal/read-entries.ts'
 import { readWindow } from '../../ledger/window-store.ts'
 import { CursorTime, encodeCursor, readCursor } from '../../page.ts'
@@ -24,7 +24,7 @@ export async function settlementEntries(
   const settlement = await findSettlement(deps, clientId, id)
   const journal = { ...settlement, ownerId: settlement.settlementId, span: sweptSpan(settlement) }
   const { entries, next } = await pageOf(deps, journal, { ...asked, field: 'after' }, isForClient)
-  return { entries: entries.map((entry) => toEntryDto(entry, settlement.settlementId)), next }
+  return { entries: entries.map((entry) => toSettledDto(entry, settlement.settlementId)), next }
 }
 
 export function sweptSpan({ sweptFrom: start, sweptUntil: end }: Settlement): Span {
@@ -55,12 +55,18 @@ async function pageOf(
   }
 }
 
+/** Of a re-credit, the settlement's sums have what it carries. */
+function toSettledDto(entry: Entry, settlementId: SettlementId): EntryDto {
+  return toEntryDto({ ...entry, ...settledFigures(entry), carried: undefined }, settlementId)
+}
+
 function toEntryDto(entry: Entry, settlementId: SettlementId | undefined): EntryDto {
   return {
     id: entry.entryId,
     type: entry.type,
     payment_id: entry.paymentId,
     recredited_settlement_id: entry.recreditedSettlementId,
+    returned_settlement_id: entry.returnedSettlementId,
     settlement_id: settlementId ?? null,
     external_reference: entry.externalReference,
     method: entry.method,
@@ -72,6 +78,7 @@ function toEntryDto(entry: Entry, settlementId: SettlementId | undefined): Entry
     xendit_fee_minor: entry.feeMinor,
     hexolus_markup_minor: entry.markupMinor,
     client_net_minor: entry.netMinor,
+    carried_minor: entry.carried?.netMinor,
   }
 }
 
@@ -127,6 +134,8 @@ export const ENTRY_COLUMNS = [
   'xendit_fee_minor',
   'hexolus_markup_minor',
   'client_net_minor',
+  'carried_minor',
+  'returned_settlement_id',
 ] as const satisfies readonly (keyof EntryDto)[]
 
 /** Operators also see entries that move money only at the provider (design section 7). */
@@ -144,7 +153,7 @@ export async function settlementStatement(
   const journal = { ...settlement, ownerId: settlement.settlementId, span: sweptSpan(settlement) }
   const { entries, next } = await pageOf(deps, journal, page, () => true)
   const lines = entries.map((entry) => ({
-    ...toEntryDto(entry, settlement.settlementId),
+    ...toSettledDto(entry, settlement.settlementId),
     provider_transaction_id: entry.providerTransactionId ?? null,
     provider_settled_at: entry.providerSettledAt ?? null,
   }))

@@ -7,7 +7,7 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
-import { auditLedger } from '../../../shared/audit/run-audits.ts'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { PaymentIdSchema, paymentIdForKey, subjectOfPayment } from '../../../shared/ids.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'

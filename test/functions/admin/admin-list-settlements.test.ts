@@ -134,11 +134,11 @@ describe('list-settlements --status recorded --format csv', () => {
   })
 
   it.each<[string, Waiting, Change?]>([
-    ['no bank details', {}],
+    ['the settlement has no bank details', {}],
     ['mark-settlement-paid needs confirm {"unproven":95900}', { ...BCA, kind: 'written_off' }],
     ['payouts of this client are on hold: police report', BCA, holdPayouts],
-    ['not audited yet', { ...BCA, isYoung: true }],
-    ['the books of this client do not balance: see audit-ledger', BCA, recordDifference],
+    ['this settlement was recorded a moment ago', { ...BCA, isYoung: true }],
+    ['the books of this client do not balance (differences: 1)', BCA, recordDifference],
   ])('leaves a settlement out, with the reason: %s', async (reason, waiting, change) => {
     const deps = memoryDeps()
     const { settlementId: settlement_id, clientId } = await aWaitingSettlement(deps, waiting)

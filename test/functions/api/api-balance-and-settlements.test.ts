@@ -129,7 +129,7 @@ it('a row’s eligible_at less 24 hours lies in the period of its settlement alo
   await sweptADayLater(deps, caller)
   await postAssumed(deps, paidLong)
   deps.clock.advance(1)
-  await adjustBalance(deps, caller, 'recovered', 10_000)
+  await adjustBalance(deps, caller, 'correction', 10_000)
   await sweptADayLater(deps, caller)
   await aSucceededPayment(deps, caller)
 
@@ -149,7 +149,7 @@ it('a row’s eligible_at less 24 hours lies in the period of its settlement alo
   expect(rows.map(({ type, settlement_id: id }) => [type, id !== null])).toStrictEqual([
     ['payment', true],
     ['payment', true],
-    ['recovered', true],
+    ['correction', true],
     ['payment', false],
   ])
   const row = rows.find(({ payment_id: id }) => id === paid.paymentId)

@@ -70,6 +70,8 @@ const SINGLE_FAULTS: readonly (readonly [
     '6281234567890',
     '+14155550100',
     '+62812345',
+    // The provider refuses it for ever (xendit-java #93).
+    '+62081298498259',
     '+6281234567890123',
     '+6281234567890\n',
   ].map((phone) => [{ ...OVO, customer: { phone } }, 'customer.phone', OVO_PHONE] as const),

@@ -124,7 +124,7 @@ describe.each([
     const { settlement, [list]: ask } = await aSettlement(3, () => ({ externalReference: 'a,"b"' }))
     const csv = { Accept: 'text/html, text/csv;q=0.9' }
     const header =
-      'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,eligible_at,notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor'
+      'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,eligible_at,notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor,carried_minor'
 
     const first = await ask({ limit: '2' }, csv)
     const [, next = ''] = /^<(.+)>; rel="next"$/.exec(String(first.headers['link'])) ?? []
@@ -135,7 +135,7 @@ describe.each([
     const rows = rowsIn(await ask()).map(
       ({ id, payment_id, paid_at, posted_at, eligible_at, ...row }) =>
         `"${id}","payment","${payment_id}",,"${settlementId}","a,""b""","virtual_account","BCA","${paid_at}","${posted_at}","${eligible_at}",` +
-        `${row.notional_minor},${row.xendit_fee_minor},${row.hexolus_markup_minor},${row.client_net_minor}\n`,
+        `${row.notional_minor},${row.xendit_fee_minor},${row.hexolus_markup_minor},${row.client_net_minor},\n`,
     )
     expect([first.text, second.text]).toStrictEqual([
       `${header}\n${rows[0]}${rows[1]}`,
@@ -192,7 +192,7 @@ it('CSV of entries has no reference that runs as a formula, and negative amounts
   const { text } = await settled.statement({}, { accept: 'text/csv' })
 
   for (const cell of cells) expect(text).toContain(`,"${cell}","virtual_account",`)
-  expect(text).toContain(',1000,4000,1,-3001\n')
+  expect(text).toContain(',1000,4000,1,-3001,\n')
 })
 
 it('GET /v1/balance/entries (design section 8) shows the journal with each entry’s settlement, from `since` on, and no open payment', async () => {
@@ -215,6 +215,8 @@ it('GET /v1/balance/entries (design section 8) shows the journal with each entry
       type: 'recredit',
       settlement_id: second.settlementId,
       recredited_settlement_id: settlement.settlementId,
+      client_net_minor: 0,
+      carried_minor: settlement.netMinor,
     },
     {
       type: 'payment',

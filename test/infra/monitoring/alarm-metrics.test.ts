@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { AWS_METRICS } from '../../../infra/stack/monitoring/alarms/metric-ref.ts'
+import {
+  ACCESS_LOG_NAMESPACE,
+  AWS_METRICS,
+} from '../../../infra/stack/monitoring/alarms/metric-ref.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { isMetric, METRIC_NAMESPACE, METRICS } from '../../../shared/metrics.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
@@ -45,7 +48,7 @@ function unitOf({ name }: Pick<TemplateMetric, 'name'>) {
 
 /** The lanes of one alarm watch the same failure. */
 function sceneOf(id: string) {
-  return id.replace(/-(fast|slow|lasting)$/, '')
+  return id.replace(/-(fast|slow|lasting)(-recent)?$/, '')
 }
 
 describe('alarms on metrics of our own', () => {
@@ -141,6 +144,10 @@ describe('the dashboard', () => {
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ApiId: template.ofType('AWS::ApiGatewayV2::Api').map(({ logicalId }) => `<${logicalId}>`),
   FunctionName: template.each('AWS::Lambda::Function', 'FunctionName').map(String),
+  RuleName: template.each('AWS::Events::Rule', 'Name').map(String),
+  CertificateArn: template
+    .ofType('AWS::CertificateManager::Certificate')
+    .map(({ logicalId }) => `<${logicalId}>`),
   QueueName: template.each('AWS::SQS::Queue', 'QueueName').map(String),
   TableName: template.each('AWS::DynamoDB::GlobalTable', 'TableName').map(String),
   GlobalSecondaryIndexName: Object.keys(TABLE_SCHEMA.indexes),
@@ -176,9 +183,24 @@ function mistakesIn({
   ]
 }
 
+it('requests that API Gateway refused are counted by filters of its log', () => {
+  const counted = template
+    .all('AWS::Logs::MetricFilter')
+    .map(({ FilterPattern, MetricTransformations }) => [
+      Object([MetricTransformations].flat()[0]).MetricName,
+      FilterPattern,
+    ])
+
+  const refused = '$.status = "429" && $.integration_status != "200"'
+  expect(counted).toStrictEqual([
+    ['gateway-prod-throttled', `{ ${refused} }`],
+    ['gateway-prod-throttled-creates', `{ ${refused} && $.route = "POST /v1/payments" }`],
+  ])
+})
+
 it('metrics of AWS on alarms and the dashboard are of resources in the template', () => {
   const foreign = [...alarms, ...graphs].flatMap(({ metrics }) =>
-    metrics.filter((metric) => !isOurs(metric)),
+    metrics.filter((metric) => !isOurs(metric) && metric.namespace !== ACCESS_LOG_NAMESPACE),
   )
 
   expect(foreign.length).toBeGreaterThan(100)

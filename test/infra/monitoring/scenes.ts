@@ -197,6 +197,11 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     await run(syncProviderTransactions, deps)
   },
   'suspense-flood': payWrongAmount,
+  'audit-not-run': async (deps) => {
+    const { clientId } = await withoutFloor(deps)
+    const messages = [asMessage({ client_id: clientId }), asMessage({ gateway: true })]
+    await handOver(auditClient, deps, messages, 'audit-client')
+  },
   'audit-imbalance': async (deps) => {
     const client = await withoutFloor(deps)
     const payment = await aSucceededPayment(deps, client)

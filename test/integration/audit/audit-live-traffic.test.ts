@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { auditLedger } from '../../../shared/audit/run-audits.ts'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { minor } from '../../../shared/money.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'

@@ -6,7 +6,7 @@
 import { describe, expect } from 'vitest'
 import { handler as listAudit } from '../../../functions/admin/list-audit.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
-import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
+import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { readAuditRecords, recordChange } from '../../../shared/operator/audit-record-store.ts'
 import { auditHeadKey, auditRecordPk, clientKey, type Key } from '../../../shared/table/keys.ts'

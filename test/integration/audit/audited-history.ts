@@ -39,6 +39,7 @@ import {
   rowNow,
 } from '../../support/synced-payment.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
+import { withApproval } from '../../support/with-approval.ts'
 
 const HOUR = 3_600
 const DAY = 24 * HOUR
@@ -119,18 +120,20 @@ export async function auditedHistory(givenDeps?: TestDeps) {
   await movePayment(deps, await paymentOf(deps, refunded), aRefund(deps, 10_000))
   await syncFees(refunded)
   await movePayment(deps, await paymentOf(deps, settledActual), aChargeback(deps, 100_000))
-  await adjustBalance(deps, client, 'recovered', 5_000)
+  await adjustBalance(deps, client, 'correction', 5_000)
 
   // Money in suspense. The amount that is still held has the oldest row that the sync reads. The
   // amount that was refunded by bank has a row of tomorrow.
   const rowAt = addMs(deps.now(), -180 * DAY_MS)
   const heldId = await suspendMoney('py-held', rowAt)
   const refundedByBank = await suspendMoney('py-refunded', addMs(deps.now(), DAY_MS))
-  await resolveSuspense(deps, {
-    suspenseId: refundedByBank,
-    ...BY_OPERATOR,
-    resolution: 'refunded_by_bank',
-  })
+  await withApproval(deps, () =>
+    resolveSuspense(deps, {
+      suspenseId: refundedByBank,
+      ...BY_OPERATOR,
+      resolution: 'refunded_by_bank',
+    }),
+  )
 
   // Payments that no settlement has taken yet.
   deps.clock.advance(HOUR)

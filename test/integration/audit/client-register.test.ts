@@ -9,8 +9,8 @@ import { handler as auditLedger } from '../../../functions/admin/audit-ledger.ts
 import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { handler as listClients } from '../../../functions/admin/list-clients.ts'
 import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
+import { auditClient, startAudits } from '../../../shared/audit/audit-client.ts'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
-import { auditClient, startAudits } from '../../../shared/audit/run-audits.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { CLIENTS_SUBJECT, registrationKey } from '../../../shared/client/client-register.ts'
 import { sweepSettlements } from '../../../shared/settlement/sweep-settlements.ts'
@@ -160,7 +160,8 @@ it('a difference of no client stands on the gateway until it is accepted, and st
 it('the daily audits name each item of a registration that a restore has lost', async () => {
   const deps = memoryDeps()
   const { clientId } = await aStoredClient(deps)
-  const written = deps.changes.map(({ key }) => key)
+  // The next audit writes a lost verdict anew, and the payout gate waits for that audit.
+  const written = deps.changes.map(({ key }) => key).filter(({ pk }) => !pk.startsWith('VERDICT#'))
 
   const unnamed: string[] = []
   for (const key of written) {

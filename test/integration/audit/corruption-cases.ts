@@ -127,10 +127,10 @@ export const CORRUPTIONS: readonly Case[] = [
   [
     'the paid-out sum of the window is not a number',
     set(windowRow, { paid_out_minor: 'much' }),
-    /^ledger$/,
+    /^window$/,
     'daily, gate',
   ],
-  ['the window is lost', lose(windowRow), /^ledger$/, 'daily, gate'],
+  ['the window is lost', lose(windowRow), /^window$/, 'daily, gate'],
   [
     'the end of the settled window is altered',
     set(windowRow, LATER_SETTLED_UNTIL),
@@ -173,7 +173,7 @@ export const CORRUPTIONS: readonly Case[] = [
     /suspense\./,
     'daily',
   ],
-  ['a house entry is removed', lose(houseRow), /suspense\.posted_minor|house_total/, 'daily'],
+  ['a house entry is removed', lose(houseRow), /suspense\.provider_minor|house_total/, 'daily'],
 
   ['an audit record is edited', set(recordRow, { operator: 'mallory' }), AUDIT_RECORD],
   ['an audit record is added', copy(recordRow, asNinthRecord), AUDIT_RECORD],

@@ -5,12 +5,8 @@
  * SDK's document client.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
+import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
-import {
-  auditClient,
-  auditLedger,
-  auditRecordedSettlement,
-} from '../../../shared/audit/run-audits.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { verdictKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
@@ -110,7 +106,9 @@ describe('a corruption by hand', () => {
     'is not paid out: %s',
     async ([, corrupt]) => {
       const { settlementId } = history.settlements.recorded
-      await auditRecordedSettlement(withoutSleep(), settlementId)
+      history.deps.clock.advance(60)
+      await auditGateway(withoutSleep())
+      await auditLedger(withoutSleep(), historyClientId())
       const payout = {
         settlementId,
         operator: 'ana',

@@ -4,8 +4,9 @@ import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
 import { bookOfLines, bookOfPayout } from '../../../shared/books/book.ts'
 import { walkClients } from '../../../shared/client/client-register.ts'
+import { NO_LEGS } from '../../../shared/journal/entry.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
-import { minor, ZERO } from '../../../shared/money.ts'
+import { minor } from '../../../shared/money.ts'
 import { markClosed } from '../../../shared/settlement/settlement-store.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
@@ -24,9 +25,8 @@ describe('get-books (design section 12)', () => {
       figures: MONTH,
       balanced: true,
     })
-    expect(MONTH.at_provider + MONTH.at_bank).toBe(MONTH.clients + MONTH.in_suspense + MONTH.house)
-    const losses = Object.entries(MONTH).filter(([name]) => name.startsWith('loss.'))
-    expect(MONTH.markup - losses.reduce((sum, [, amount]) => sum + amount, 0)).toBe(MONTH.house)
+    const claims = MONTH.clients + MONTH.in_suspense + MONTH['closing.markup'] + MONTH.cost
+    expect(MONTH.at_provider + MONTH.at_bank).toBe(claims)
     const { fees, markup, taken_back: back, given_back: again, paid_out: out, clients } = MONTH
     expect(350_000 - fees - markup - back + again + 10_000 + 5_000 - out).toBe(clients)
   })
@@ -34,18 +34,16 @@ describe('get-books (design section 12)', () => {
   it('shows every figure, even zero, with its source', async () => {
     const { figures } = v.parse(Body, (await invokeAdmin(getBooks, memoryDeps(), {})).body)
 
-    expect(figures.map(({ name }) => name)).toStrictEqual([
+    const names = figures.map(({ name }) => name)
+    expect(names.slice(0, 12)).toStrictEqual([
       ...['virtual_account', 'ewallet', 'qris'].map((method) => `taken_in.${method}`),
-      ...'fees markup taken_back given_back paid_out'.split(' '),
-      ...['payment', 'refund', 'chargeback', 'reversal', 'dispute_won', 'late_row'].map(
-        (type) => `loss.${type}`,
-      ),
-      ...['recovered', 'written_off', 'correction'].map((type) => `loss.${type}`),
-      ...['suspense', 'suspense_resolved', 'suspense_refunded', 'unmatched', 'withdrawal'].map(
-        (cause) => `loss.${cause}`,
-      ),
-      ...'owed_to_clients owed_by_clients in_suspense at_provider at_bank clients house'.split(' '),
+      ...'fees markup taken_back given_back'.split(' '),
+      ...'recovered returned written_off correction paid_out'.split(' '),
     ])
+    const accounts = 'clients markup at_provider at_bank transit in_suspense cost other'.split(' ')
+    for (const account of accounts)
+      expect(names).toEqual(expect.arrayContaining([`opening.${account}`, account]))
+    expect(names.slice(-3)).toStrictEqual(['owed_to_clients', 'owed_by_clients', 'open'])
     expect(figures.every(({ source }) => source.length > 0)).toBe(true)
   })
 
@@ -58,27 +56,42 @@ describe('get-books (design section 12)', () => {
         'taken_in.qris': 50_000,
         fees: 8_350,
         markup: 350,
-        'loss.payment': 196_000,
-        'loss.suspense': 300,
-        owed_to_clients: 341_300,
-        in_suspense: 30_000,
-        at_provider: 175_350,
+        'at_provider.payment': 145_650,
+        'at_provider.suspense': 29_700,
+        'transit.payment': 196_000,
+        'in_suspense.suspense': 30_000,
+        'cost.suspense': -300,
         clients: 341_300,
-        house: -195_950,
+        'closing.markup': 350,
+        at_provider: 175_350,
+        transit: 196_000,
+        in_suspense: 30_000,
+        cost: -300,
+        owed_to_clients: 341_300,
       },
     ],
     [
-      'the movements of one day and the balances after it',
+      'the movements of one day, and the balances before and after it',
       { from: '2026-11-21', to: '2026-11-21' },
       {
         paid_out: 145_500,
-        'loss.late_row': -195_000,
-        owed_to_clients: 195_800,
-        in_suspense: 30_000,
+        'at_provider.late_row': 195_000,
+        'at_bank.payout': -145_500,
+        'transit.late_row': -196_000,
+        'cost.late_row': -1_000,
+        'opening.clients': 341_300,
+        'opening.markup': 350,
+        'opening.at_provider': 175_350,
+        'opening.transit': 196_000,
+        'opening.in_suspense': 30_000,
+        'opening.cost': -300,
+        clients: 195_800,
+        'closing.markup': 350,
         at_provider: 370_350,
         at_bank: -145_500,
-        clients: 195_800,
-        house: -950,
+        in_suspense: 30_000,
+        cost: -1_300,
+        owed_to_clients: 195_800,
       },
     ],
     [
@@ -90,14 +103,21 @@ describe('get-books (design section 12)', () => {
         fees: 350,
         markup: 50,
         taken_back: 100_000,
+        recovered: 10_000,
+        written_off: 5_000,
         paid_out: 145_500,
-        'loss.refund': 4_000,
-        'loss.written_off': 5_000,
-        owed_by_clients: 80_900,
+        'at_provider.payment': 145_650,
+        'at_provider.refund': -100_000,
+        'at_bank.recovered': 10_000,
+        'at_bank.payout': -145_500,
+        'cost.refund': -4_000,
+        'cost.written_off': -5_000,
+        clients: -80_900,
+        'closing.markup': 50,
         at_provider: 45_650,
         at_bank: -135_500,
-        clients: -80_900,
-        house: -8_950,
+        cost: -9_000,
+        owed_by_clients: 80_900,
       },
     ],
   ])('shows %s', async ([, { ofA, ...days }, figures], { deps, a }) => {
@@ -113,19 +133,20 @@ describe('get-books (design section 12)', () => {
   })
 
   it('counts a reversal as taken back, and an earlier payout in the balances alone', () => {
-    const sides = { providerMinor: ZERO, bankMinor: ZERO, suspenseMinor: ZERO, houseMinor: ZERO }
     const line = {
       type: 'reversal',
       day: '2026-11-21',
       grossMinor: minor(-100_000),
-      ...sides,
+      ...NO_LEGS,
     } as const
     expect(bookOfLines([line], { from: line.day, to: line.day })).toMatchObject({
       taken_back: 100_000,
     })
     const payout = { day: '2026-11-20', netMinor: minor(1) }
     expect(bookOfPayout(payout, { from: line.day, to: line.day })).toStrictEqual({
+      'opening.at_bank': -1,
       at_bank: -1,
+      'opening.clients': -1,
       clients: -1,
     })
   })
@@ -288,7 +309,7 @@ describe('get-books of many merchants and payments', () => {
     const { totals } = await sweptNow(deps, client)
     const figuresOf = async (from: string, to: string) => {
       const { figures } = await booksOf(deps, { client_id: client.clientId, from, to })
-      return [figures['clients'], figures['loss.correction']]
+      return [figures['clients'], figures['correction']]
     }
 
     expect(totals).toMatchObject([{ day: '2026-11-20', lastDay: '2027-06-08', count: 201 }])

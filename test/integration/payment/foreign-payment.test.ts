@@ -4,9 +4,9 @@
  * books of both clients then add up.
  */
 import { describe, expect } from 'vitest'
+import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditFigures } from '../../../shared/audit/judged/audit-figures.ts'
 import { readClientBooks } from '../../../shared/audit/judged/client-books.ts'
-import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { subjectOfPayment } from '../../../shared/ids.ts'
 import { COUNT_FIELD, shardOf } from '../../../shared/ledger/shard-store.ts'

@@ -28,6 +28,35 @@ function captureUpstream(deps: TestDeps, reference: string) {
   return providerPaymentId
 }
 
+describe('a state that no document names', () => {
+  it.for(['request', 'latest payment', 'payment of the callback'] as const)(
+    'of the %s changes nothing and is a finding; the capture credits the payment',
+    async (object, { scene }) => {
+      const { deps, payment, request, pay, notify, reread, suspenseOf } = scene
+      const providerPaymentId = pay()
+      const paid = deps.provider.payments.get(providerPaymentId)
+      if (paid === undefined) throw new Error('the provider has no such payment')
+      if (object !== 'request')
+        deps.provider.payments.set(providerPaymentId, { ...paid, status: 'unknown' })
+      const status = object === 'request' ? 'unknown' : 'expired'
+      request({ status, ...(object === 'request' && { latestPaymentId: undefined }) })
+      const subject = object === 'payment of the callback' ? { providerPaymentId } : undefined
+
+      expect(await notify(subject)).toMatchObject({ kind: 'applied' })
+
+      expect(await reread()).toEqual(payment)
+      expect(await suspenseOf(`${payment.paymentId}#state_unknown`)).toMatchObject({
+        kind: 'finding',
+        status: 'open',
+        clientId: payment.clientId,
+      })
+      deps.provider.payments.set(providerPaymentId, paid)
+      await notify({ providerPaymentId })
+      expect(await reread()).toMatchObject({ status: 'succeeded' })
+    },
+  )
+})
+
 describe('money that must not be credited (design section 4)', () => {
   it('goes to suspense when its reference names no payment', async ({
     scene: { deps, notify, suspenseOf },

@@ -19,6 +19,8 @@ import { dueAtOf } from '../../support/webhook-builders.ts'
 import { aHiddenPayment, TOKEN } from './hidden-payment.ts'
 import { paymentTest as it } from './payment-test.ts'
 
+const PR_CREATING = 'pr-73762759-0c9b-8178-b48f-0480d694b643'
+
 describe('a callback about a capture that the provider does not show yet', () => {
   it.each(['missing', 'open', 'unreachable'] as const)(
     'answers 500, checks at once and every two minutes while its capture is %s, then credits it',
@@ -87,7 +89,7 @@ describe('a callback about a capture that the provider does not show yet', () =>
     const { deps, payment, request, receivePaid, reread } = await aHiddenPayment()
     request({ status: 'open', latestPaymentId: undefined })
 
-    expect(await receivePaid('py-unknown')).toBe('applied')
+    expect(await receivePaid(`py-${crypto.randomUUID()}`)).toBe('applied')
 
     expect(await reread()).toEqual({ ...payment, dueAt: deps.now() })
   })
@@ -169,13 +171,13 @@ describe('a callback about a payment that is being created and whose capture the
     const { deps, payment, providerPaymentId, receivePaid, suspenseOf } = await aHiddenPayment()
     const { creating } = await aCreating()
     const { paymentId } = creating
-    const ids = { paymentRequestId: 'pr-creating', reference: `${paymentId}-1` }
+    const ids = { paymentRequestId: PR_CREATING, reference: `${paymentId}-1` }
     const upstreamRequest = {
       ...deps.provider.requestOf(payment.paymentRequestId),
       ...ids,
       ...request,
     }
-    deps.provider.requests.set('pr-creating', upstreamRequest)
+    deps.provider.requests.set(PR_CREATING, upstreamRequest)
     const receive = () => receivePaid(providerPaymentId, { ...payment, ...ids, paymentId })
     return {
       deps,
@@ -221,7 +223,7 @@ describe('a callback about a payment that is being created and whose capture the
         status: 'open',
         latestPaymentId: undefined,
       })
-      if (!isKnown) deps.provider.requests.delete('pr-creating')
+      if (!isKnown) deps.provider.requests.delete(PR_CREATING)
 
       expect(await receive()).toBe('ask_again')
       expect(await reread()).not.toHaveProperty('rememberedProviderPaymentIds')
@@ -233,11 +235,7 @@ describe('a callback about a payment that is being created and whose capture the
       status: 'open',
     })
     const capture = { status: 'captured', currency: 'IDR', capturedMinor: minor(1) } as const
-    const target = {
-      providerPaymentId,
-      paymentRequestId: 'pr-creating',
-      reference: `${paymentId}-1`,
-    }
+    const target = { providerPaymentId, paymentRequestId: PR_CREATING, reference: `${paymentId}-1` }
     deps.provider.payments.set(providerPaymentId, { ...capture, ...target })
 
     expect(await receive()).toBe('applied')

@@ -40,8 +40,12 @@ function houseEntryOf(
 }
 
 function refund(deps: TestDeps, item: Suspense, transactionId: string, amount: number) {
-  const row = { transactionId, rowAt: deps.now(), providerMinor: minor(-amount) }
-  return bookSuspenseRefund(deps, item, row, minor(amount))
+  const row = {
+    ...{ transactionId, rowAt: deps.now() },
+    ...{ providerMinor: minor(-amount), amountMinor: minor(amount) },
+  }
+  const about = { subject: transactionId, payment: undefined, now: deps.now() }
+  return bookSuspenseRefund(deps, item, row, finding({ ...about, cause: 'row_contradicts' }))
 }
 
 describe('resolveSuspense (design section 7)', () => {
@@ -63,26 +67,18 @@ describe('resolveSuspense (design section 7)', () => {
   })
 
   it.for([
-    [
-      'refunded_by_bank',
-      'suspense_refunded',
-      { suspenseMinor: -5_000, bankMinor: -5_000, houseMinor: 0 },
-    ],
-    [
-      'written_off',
-      'suspense_resolved',
-      { suspenseMinor: -5_000, bankMinor: 0, houseMinor: 5_000 },
-    ],
-  ] as const)('books money that is %s as %s', async ([resolution, type, legs], { deps, item }) => {
+    ['refunded_by_bank', { suspenseMinor: -5_000, bankMinor: -5_000, otherMinor: 0 }],
+    ['written_off', { suspenseMinor: -5_000, bankMinor: 0, otherMinor: 5_000 }],
+  ] as const)('books money that is %s', async ([resolution, legs], { deps, item }) => {
     const { suspenseId, createdAt } = item
 
     await resolve(deps, item, resolution)
 
-    const bookedLegs = { providerMinor: 4_900, suspenseMinor: 5_000, houseMinor: -100 }
+    const bookedLegs = { providerMinor: 4_900, suspenseMinor: 5_000, costMinor: -100 }
     expect(await houseEntryOf(deps, `txn_${suspenseId}`, 'suspense', createdAt)).toMatchObject(
       bookedLegs,
     )
-    expect(await houseEntryOf(deps, suspenseId, type, createdAt)).toMatchObject({
+    expect(await houseEntryOf(deps, suspenseId, 'suspense_resolved', createdAt)).toMatchObject({
       suspenseId,
       ...legs,
     })
@@ -91,7 +87,7 @@ describe('resolveSuspense (design section 7)', () => {
   it('resolves the remaining amount after a partial refund', async ({ deps, item }) => {
     for (let times = 0; times < 2; times++) await refund(deps, item, 'txn_part', 2_000)
     const remainder = await findSuspense(deps, item.suspenseId)
-    expect(remainder).toMatchObject({ status: 'open', postedMinor: 5_000 })
+    expect(remainder).toMatchObject({ status: 'open', providerMinor: 4_900 })
     expect(remainder && toSuspenseDto(remainder)).toMatchObject({
       amount_minor: 5_000,
       refunded_minor: 2_000,
@@ -99,7 +95,7 @@ describe('resolveSuspense (design section 7)', () => {
 
     await resolve(deps, item)
 
-    const entry = await houseEntryOf(deps, item.suspenseId, 'suspense_refunded', item.createdAt)
+    const entry = await houseEntryOf(deps, item.suspenseId, 'suspense_resolved', item.createdAt)
     expect(entry).toMatchObject({ suspenseMinor: -3_000, bankMinor: -3_000 })
   })
 
@@ -118,7 +114,7 @@ describe('resolveSuspense (design section 7)', () => {
 
     expect(await findSuspense(deps, item.suspenseId)).toEqual({ ...resolvedItem, isVoid: true })
     const entry = await houseEntryOf(deps, 'txn_late', 'suspense_refunded', deps.now())
-    expect(entry).toMatchObject({ suspenseMinor: 0, providerMinor: -2_000, houseMinor: -2_000 })
+    expect(entry).toMatchObject({ suspenseMinor: 0, providerMinor: -2_000, costMinor: -2_000 })
   })
 
   it('is refused when the provider refunds a part between read and write', async ({
@@ -127,7 +123,7 @@ describe('resolveSuspense (design section 7)', () => {
   }) => {
     const raced = beforeFirst(deps, 'transact', () => refund(deps, item, 'txn_between', 2_000))
 
-    await expect(resolve(raced, item)).rejects.toMatchObject({ code: 'conflict' })
+    await expect(resolve(raced, item, 'written_off')).rejects.toMatchObject({ code: 'conflict' })
 
     expect(await findSuspense(deps, item.suspenseId)).toMatchObject({
       status: 'open',
@@ -160,7 +156,7 @@ describe('resolveSuspense (design section 7)', () => {
     })
 
     const entry = await houseEntryOf(deps, 'txn_own', 'suspense', item.createdAt)
-    expect(entry).toMatchObject({ providerMinor: 4_900, suspenseMinor: 0 })
+    expect(entry).toMatchObject({ providerMinor: 4_900, suspenseMinor: 5_000 })
   })
 
   it('an item is voided once, and a booking that read it earlier writes nothing', async ({

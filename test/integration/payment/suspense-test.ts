@@ -9,6 +9,7 @@ import {
 import type { Suspense } from '../../../shared/suspense/suspense.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { withApproval } from '../../support/with-approval.ts'
 import { paymentTest } from './payment-test.ts'
 
 export function heldMoneyItem(deps: TestDeps) {
@@ -26,7 +27,7 @@ export async function bookedItem(deps: TestDeps, clientId?: ClientId) {
     providerMinor: minor(4_900),
   }
   await bookSuspense(deps, item, row)
-  return { ...item, postedMinor: minor(5_000) }
+  return { ...item, providerMinor: row.providerMinor }
 }
 
 /**
@@ -43,5 +44,6 @@ export function resolve(
   { suspenseId }: Item,
   resolution: OperatorResolution = 'refunded_by_bank',
 ) {
-  return resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: 'BCA 17' })
+  const input = { suspenseId, operator: 'ayu', resolution, notes: 'BCA 17' }
+  return withApproval(deps, () => resolveSuspense(deps, input))
 }

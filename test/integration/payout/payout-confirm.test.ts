@@ -4,7 +4,7 @@
  */
 import { describe, expect } from 'vitest'
 import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
-import { auditLedger } from '../../../shared/audit/run-audits.ts'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { minor } from '../../../shared/money.ts'
 import { figuresToConfirm } from '../../../shared/payout/mark-settlement-paid.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
@@ -25,16 +25,12 @@ import {
   settlementsOf,
   sweptNow,
   withoutFloor,
+  withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
-import {
-  anAssumedPayment,
-  anAuditedSettlement,
-  auditedTest as it,
-  withoutSleep,
-} from './recorded-settlement.ts'
+import { anAssumedPayment, anAuditedSettlement, auditedTest as it } from './recorded-settlement.ts'
 
 describe('a bank reference', () => {
   it('pays out one settlement: a second use is a conflict', async ({

@@ -1,26 +1,26 @@
-/** Goal: no settlement is paid out that differs from its entries, or that still needs an audit. */
+/** Goal: no settlement is paid out that differs from its entries or lacks a fresh audit. */
 import { describe, expect } from 'vitest'
 import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
-import {
-  auditClient,
-  auditLedger,
-  auditRecordedSettlement,
-} from '../../../shared/audit/run-audits.ts'
+import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
+import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { checkDueWork } from '../../../shared/due-work/check-due-work.ts'
-import { settlementKey, verdictKey, windowKey } from '../../../shared/table/keys.ts'
-import { addMs, MINUTE_MS } from '../../../shared/time.ts'
+import {
+  houseEntryKey,
+  settlementKey,
+  shardKey,
+  verdictKey,
+  windowKey,
+} from '../../../shared/table/keys.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
+import { addMs, DAY_MS, dayNumber, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
+import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { aSettledClient, auditedNow, withoutSleep } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, recordTable, type TestDeps } from '../../support/test-deps.ts'
-import {
-  aRecordedSettlement,
-  differenceOf,
-  auditedTest as it,
-  withoutSleep,
-} from './recorded-settlement.ts'
+import { beforeFirst, failingOn, recordTable, type TestDeps } from '../../support/test-deps.ts'
+import { aRecordedSettlement, differenceOf, auditedTest as it } from './recorded-settlement.ts'
 
 async function alterWriteOffs(
   deps: TestDeps,
@@ -32,56 +32,152 @@ async function alterWriteOffs(
   await audit(withoutSleep(deps), clientId)
 }
 
-describe('the payout gate (design section 11)', () => {
-  it('allows the payout after the settlement’s audit, a minute after its record', async () => {
+describe('the payout gate (design section 11) and time', () => {
+  it('pays out a minute after the record, a new client of a new stage too', async () => {
     const { deps, client, settlement, pay, status } = await aRecordedSettlement()
+    await auditGateway(withoutSleep(deps))
     const retryAt = addMs(settlement.createdAt, MINUTE_MS)
 
     const refusal = await pay()
     deps.clock.set(retryAt)
-    await checkDueWork(deps)
-    const audits = deps.sent
-      .filter(({ queue }) => queue === 'audits')
-      .map(({ message }) => message.body)
-    await auditRecordedSettlement(deps, settlement.settlementId)
 
     expect(refusal).toMatchObject({ status: 422, body: { code: 'validation', retry_at: retryAt } })
-    expect(audits).toStrictEqual([{ settlement_id: settlement.settlementId }])
     expect(await pay()).toMatchObject({ status: 200, body: { status: 'manual_paid' } })
     expect(await status()).toBe('manual_paid')
     await expectBalanced(deps, client.clientId)
   })
 
-  it('refuses while the audit is inconclusive, and shows when it runs again', async ({
-    deps,
-    settlement,
-    pay,
-  }) => {
-    const row = await rawItem(deps, verdictKey(settlement.settlementId))
-    const dueAt = addMs(deps.now(), MINUTE_MS)
-    await putRaw(deps, { ...row, state: 'inconclusive', due_at: dueAt })
+  const AN_HOUR_AGO = (deps: TestDeps) => addMs(deps.now(), -HOUR_MS)
+  const BEFORE_YESTERDAY = (deps: TestDeps) => addMs(deps.now(), -27 * HOUR_MS)
 
-    const body = { message: expect.stringContaining('inconclusive') as unknown, retry_at: dueAt }
-    expect(await pay()).toMatchObject({ status: 422, body })
-  })
+  it.for<[string, 'client' | 'gateway', (deps: TestDeps) => object | undefined, string]>([
+    [
+      'its client was last audited 27 hours ago',
+      'client',
+      (deps) => ({ figures_at: BEFORE_YESTERDAY(deps) }),
+      'client',
+    ],
+    [
+      'the verdict of its client is from the future',
+      'client',
+      (deps) => ({ figures_at: addMs(deps.now(), DAY_MS) }),
+      'client',
+    ],
+    ['the verdict of its client is lost', 'client', () => undefined, 'client'],
+    [
+      'the history of its client waits for four days',
+      'client',
+      (deps) => ({ history_day: dayNumber(deps.now()) - 4 }),
+      'client',
+    ],
+    [
+      'the gateway was last audited 27 hours ago',
+      'gateway',
+      (deps) => ({ figures_at: BEFORE_YESTERDAY(deps) }),
+      'gateway',
+    ],
+    ['the gateway was never audited', 'gateway', () => undefined, 'gateway'],
+    [
+      'the table was restored after the audits',
+      'gateway',
+      (deps) => ({ restored_at: deps.now(), figures_at: AN_HOUR_AGO(deps) }),
+      'both',
+    ],
+  ])(
+    'refuses while %s, and names the command that helps',
+    async ([, owner, fields, audited], { world }) => {
+      const { deps, client, pay, status } = world
+      const key = verdictKey(owner === 'client' ? client.clientId : 'gateway')
+      const changed = fields(deps)
+      if (changed === undefined) await deps.table.write(remove(key, exists))
+      else await putRaw(deps, { ...(await rawItem(deps, key)), ...changed })
+      const hint = audited === 'client' ? `{"client_id": "${client.clientId}"}` : '{}'
 
-  it.for([
-    ['is inconclusive', { state: 'inconclusive' }, 422, 1],
-    ['is newer', { audited_at: '2031-01-01T00:00:00.000Z' }, 200, 2],
-  ] as const)(
-    'checks the audit again when the audit %s at the write',
-    async ([, verdictChange, status, writes], { world }) => {
-      const { deps, settlement, pay } = world
-      const row = await rawItem(deps, verdictKey(settlement.settlementId))
-      const overtaken = beforeFirst(deps, 'transact', () =>
-        putRaw(deps, { ...row, ...verdictChange }),
-      )
-      const { deps: recorded, calls } = recordTable(overtaken)
+      const refusal = await pay()
+      deps.clock.advance(1)
+      if (audited !== 'client') await auditGateway(withoutSleep(deps))
+      if (audited === 'both') expect(await pay()).toMatchObject({ status: 422 })
+      if (audited !== 'gateway') await auditLedger(withoutSleep(deps), client.clientId)
 
-      expect((await pay({}, recorded)).status).toBe(status)
-      expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(writes)
+      const body = { action_hint: expect.stringContaining(`audit-ledger ${hint}`) as unknown }
+      expect(refusal).toMatchObject({ status: 422, body })
+      expect(await status()).toBe('recorded')
+      expect(await pay()).toMatchObject({ status: 200 })
     },
   )
+
+  it('refuses after 26 hours without the schedule of audits, and pays after audit-ledger', async ({
+    deps,
+    client,
+    pay,
+  }) => {
+    deps.clock.advance(26 * 3_600 + 1)
+    const refusal = await pay()
+    await auditLedger(withoutSleep(deps), client.clientId)
+    const secondRefusal = await pay()
+    await auditGateway(withoutSleep(deps))
+
+    expect([refusal, secondRefusal]).toMatchObject([{ status: 422 }, { status: 422 }])
+    expect(await pay()).toMatchObject({ status: 200 })
+  })
+
+  it('pays out while the audit of another client fails, and a row of the house is unreadable', async ({
+    deps,
+    client,
+    pay,
+  }) => {
+    const other = await aSettledClient(deps)
+    deps.clock.advance(60)
+    await putRaw(deps, {
+      ...houseEntryKey(deps.now().slice(0, 10), 'txn_1', 'topup'),
+      amount: 'unreadable',
+    })
+
+    await expect(
+      auditClient(failingOn(deps, 'put', 'before'), other.client.clientId),
+    ).rejects.toThrow()
+    await auditClient(withoutSleep(deps), client.clientId)
+    const { balanced } = await auditGateway(withoutSleep(deps))
+
+    expect(balanced).toBe(false)
+    expect(await pay()).toMatchObject({ status: 200 })
+  })
+
+  it('refuses a settlement without bank details', async () => {
+    const { deps, settlement, pay } = await aRecordedSettlement({ bank: undefined })
+    await auditedNow(deps, settlement)
+
+    const body = { message: 'the settlement has no bank details' }
+    expect(await pay()).toMatchObject({ status: 422, body })
+  })
+})
+
+describe('the payout gate and differences', () => {
+  it('passes again when an audit has ended just before the write', async ({
+    deps,
+    client,
+    pay,
+  }) => {
+    const { clientId } = client
+    const overtaken = beforeFirst(deps, 'transact', () =>
+      recordFindings(deps, clientId, new Map(), { figuresAt: deps.now() }),
+    )
+    deps.clock.advance(1)
+    const { deps: recorded, calls } = recordTable(overtaken)
+
+    expect((await pay({}, recorded)).status).toBe(200)
+    expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(2)
+  })
+
+  it('does not wait for counts', async ({ deps, client, pay }) => {
+    const key = shardKey(client.clientId, 3)
+    await putRaw(deps, { ...(await rawItem(deps, key)), count_failed: 7 })
+
+    const { differences } = await auditLedger(withoutSleep(deps), client.clientId)
+
+    expect(differences).toMatchObject([{ what: 'ledger.count_failed' }])
+    expect(await pay()).toMatchObject({ status: 200 })
+  })
 
   it('refuses while the client has a difference, unless finance accepted it', async ({
     deps,
@@ -217,7 +313,7 @@ describe('the payout gate (design section 11)', () => {
     const alter = async () => void (await putRaw(deps, { ...row, entry_count: 2 + looks++ }))
     await alter()
 
-    const body = { retry_at: expect.any(String) as unknown }
+    const body = { field_errors: expect.any(Object) as unknown }
     expect(await pay({}, { ...deps, sleep: alter })).toMatchObject({ status: 422, body })
     expect(await status()).toBe('recorded')
     await putRaw(deps, row)

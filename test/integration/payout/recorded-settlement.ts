@@ -52,10 +52,6 @@ export const auditedTest = testWith(
   'status',
 )
 
-export function withoutSleep(deps: TestDeps) {
-  return { ...deps, sleep: async () => {} }
-}
-
 export function differenceOf({ clientId: id }: Client) {
   return { what: 'window.written_off_minor', id, expected: 0, found: 5 }
 }

@@ -24,18 +24,28 @@ import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { it } from './overdue-test.ts'
 
+const IN_TRANSIT = { providerMinor: 0, transitMinor: 96_000, costMinor: 0, otherMinor: 0 }
+
 describe('a payment that is open for seven days (design section 4, "Sweep and settle")', () => {
   it.for([
-    ['has a row that is not settled', [NOT_SETTLED], 'fee_assumed'],
+    ['has a row that is not settled', [NOT_SETTLED], 'fee_assumed', IN_TRANSIT],
     [
       'has a row of another amount',
-      [{ amountMinor: 99_999 as never, keptMinor: 4_440 as never }],
-      'fee_assumed',
+      [{ amountMinor: minor(99_999), keptMinor: minor(4_440) }],
+      'row_contradicts',
+      // 95,559 instead of 96,000.
+      { providerMinor: 95_559, transitMinor: 0, otherMinor: -441 },
     ],
-    ['shows no row', [], 'transaction_missing'],
+    [
+      'has a row of one rupiah less',
+      [{ amountMinor: minor(99_999), keptMinor: minor(4_000) }],
+      'row_contradicts',
+      { providerMinor: 95_999, transitMinor: 0, otherMinor: -1 },
+    ],
+    ['shows no row', [], 'transaction_missing', IN_TRANSIT],
   ] as const)(
     'is posted at its estimate if the provider %s',
-    async ([, rows, cause], { deps, client, overdue }) => {
+    async ([, rows, cause, legs], { deps, client, overdue }) => {
       const about = {
         providerPaymentId: overdue.creditedProviderPaymentId ?? '',
         reference: `${overdue.paymentId}-1`,
@@ -56,9 +66,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
       expect(deps.published).toMatchObject([
         { kind: 'suspense.finding', subject: `${overdue.paymentId}#${cause}` },
       ])
-      expect(await entriesIn(deps, client)).toMatchObject([
-        { providerMinor: 0, houseMinor: -95_900 },
-      ])
+      expect(await entriesIn(deps, client)).toMatchObject([{ markupMinor: 100, ...legs }])
     },
   )
 
@@ -207,8 +215,6 @@ describe('askForOwnRow (design section 4, Fee)', () => {
     ['that is pending', { status: 'pending' }, true],
     ['that failed', { status: 'failed' }, true],
     ['that is not settled', { keptMinor: undefined }, true],
-    ['with an impossible fee', { keptMinor: minor(-1) }, true],
-    ['about another amount', { amountMinor: minor(99_999) }, true],
     ['in another currency', { currency: 'PHP' }, true],
   ] as const)('finds no settled row in a transaction %s', async (_case, fields, isKnown) => {
     expect(await askAbout({ ...OWN_ROW, ...fields })).toStrictEqual({
@@ -218,7 +224,17 @@ describe('askForOwnRow (design section 4, Fee)', () => {
     })
   })
 
-  it.each([4_440, 0])(
+  it.each([{ keptMinor: minor(-1) }, { keptMinor: minor(14_001) }, { amountMinor: minor(99_999) }])(
+    'says of a row with %o only what it moved',
+    async (fields) => {
+      expect(await askAbout({ ...OWN_ROW, ...fields })).toMatchObject({
+        row: undefined,
+        contradicting: { contradicts: true, providerMinor: 95_560 },
+      })
+    },
+  )
+
+  it.each([14_000, 4_440, 0])(
     'finds the settled row of this payment when the provider kept %i',
     async (keptMinor) => {
       const otherRow = { ...OWN_ROW, providerPaymentId: 'py-other', keptMinor: minor(1) }

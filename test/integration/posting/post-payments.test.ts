@@ -3,6 +3,7 @@ import type { Client } from '../../../shared/client/client.ts'
 import type { Event } from '../../../shared/event/event.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { subjectOfPayment } from '../../../shared/ids.ts'
+import { NO_LEGS } from '../../../shared/journal/entry.ts'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
@@ -69,7 +70,7 @@ describe('postPayments (design section 12)', () => {
     })
     expect(postedPayment).toMatchObject({ netMinor: 95_460, postedAt, moneyVersion: 1 })
     const figures = { grossMinor: 100_000, feeMinor: 4_440, markupMinor: 100, netMinor: 95_460 }
-    const legs = { providerMinor: 95_560, bankMinor: 0, suspenseMinor: 0, houseMinor: 100 }
+    const legs = { ...NO_LEGS, providerMinor: 95_560 }
     const about = {
       paymentId,
       method: 'virtual_account',
@@ -217,7 +218,7 @@ describe('payment.reversed', () => {
       { event, data: { type: 'dispute_won', amount_minor: 20_000, taken_back_minor: 10_000 } },
     ])
     expect((await reread(deps, payment)).reversal).toMatchObject({
-      kind: 'chargeback',
+      kind: 'refund',
       amountMinor: 10_000,
     })
   })

@@ -20,19 +20,20 @@ export async function applyRows(deps: TestDeps, payment: Payment, ...rows: reado
   }
 }
 
-const FIGURES = [
-  'grossMinor',
-  'feeMinor',
-  'markupMinor',
-  'netMinor',
-  'providerMinor',
-  'houseMinor',
-] as const
+const FIGURES = ['grossMinor', 'feeMinor', 'markupMinor', 'netMinor', 'providerMinor'] as const
+const OWN_LEGS = ['bank', 'transit', 'suspense', 'cost', 'other'] as const
 
-/** The entries as lines of text, in the order of their posting times, then of their texts. */
+/**
+ * The entries as lines of text, in the order of their posting times, then of their texts. Legs of
+ * zero are left out, except the provider's.
+ */
 export async function linesIn(deps: TestDeps, client: Client) {
   const keyed = (await entriesIn(deps, client)).map((entry) => {
-    const line = `${entry.type} ${formatFigures(FIGURES.map((name) => entry[name]))}`
+    const legs = OWN_LEGS.flatMap((name) => {
+      const amount = entry[`${name}Minor`]
+      return amount === 0 ? [] : [` ${name} ${formatFigures([amount])}`]
+    })
+    const line = `${entry.type} ${formatFigures(FIGURES.map((name) => entry[name]))}${legs.join('')}`
     return { key: `${entry.postedAt} ${line}`, line }
   })
   return keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(({ line }) => line)
@@ -43,20 +44,21 @@ function formatFigures(figures: readonly number[]) {
 }
 
 /**
- * The money at the provider, the money that the client has or was paid, and the house's money.
- * Re-credits do not count: they repeat earlier entries.
+ * The money at the provider, the money that the client has or was paid, and the house's money: its
+ * markup, cost and other, less what is in transit.
  */
 export async function trialBalance(deps: TestDeps, client: Client) {
-  const entries = (await entriesIn(deps, client)).filter(({ type }) => type !== 'recredit')
-  const sum = (side: 'providerMinor' | 'houseMinor') =>
-    entries.reduce((total, entry) => total + entry[side], 0)
+  const entries = await entriesIn(deps, client)
+  const sum = (side: 'provider' | 'markup' | 'cost' | 'other' | 'transit') =>
+    entries.reduce((total, entry) => total + entry[`${side}Minor`], 0)
   const { pendingMinor, availableMinor, inSettlementMinor, paidOutMinor } = await getBalance(
     deps,
     client.clientId,
   )
   const clients = pendingMinor + availableMinor + inSettlementMinor + paidOutMinor
-  expect(sum('providerMinor')).toBe(clients + sum('houseMinor'))
-  return formatFigures([sum('providerMinor'), clients, sum('houseMinor')])
+  const house = sum('markup') + sum('cost') + sum('other') - sum('transit')
+  expect(sum('provider')).toBe(clients + house)
+  return formatFigures([sum('provider'), clients, house])
 }
 
 /**

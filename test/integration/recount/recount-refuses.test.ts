@@ -145,7 +145,7 @@ describe('recount-ledger', () => {
     deps,
     client,
   }) => {
-    const { entry } = await adjustBalance(deps, client, 'recovered', 5_000)
+    const { entry } = await adjustBalance(deps, client, 'correction', 5_000)
     await deps.table.write(remove(entryKey(client.clientId, entry), exists))
 
     const fieldErrors = { expected: [expect.stringMatching(/^entry of /) as unknown] }
@@ -165,7 +165,7 @@ function refund(deps: MemoryDeps, _: Client, payment: Payment) {
   return movePayment(deps, payment, aRefund(deps, 1_000))
 }
 function recover(deps: MemoryDeps, client: Client) {
-  return adjustBalance(deps, client, 'recovered', 5_000)
+  return adjustBalance(deps, client, 'correction', 5_000)
 }
 function erase(deps: MemoryDeps, _: Client, { paymentId }: Payment) {
   return eraseCustomers(deps, { paymentId }, 'ana')

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
-import { auditLedger } from '../../../shared/audit/run-audits.ts'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { subjectOfPayment } from '../../../shared/ids.ts'
 import { creditedOf, readLedger } from '../../../shared/ledger/ledger-store.ts'

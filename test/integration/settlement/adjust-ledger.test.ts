@@ -1,8 +1,10 @@
 import { describe, expect } from 'vitest'
 import { handler as adjustLedger } from '../../../functions/admin/adjust-ledger.ts'
-import { auditLedger } from '../../../shared/audit/run-audits.ts'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { houseTotals, newHouseEntry, putHouseEntry } from '../../../shared/journal/house-store.ts'
+import { unmatchedLegs } from '../../../shared/journal/legs.ts'
 import { minor } from '../../../shared/money.ts'
+import { approve } from '../../../shared/operator/approve.ts'
 import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-store.ts'
 import { adjustmentKey, entryKey, type Key, shardKey } from '../../../shared/table/keys.ts'
 import { present, remove } from '../../../shared/table/step.ts'
@@ -16,6 +18,7 @@ import { pendingOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
+import { APPROVER } from '../../support/with-approval.ts'
 
 async function aWorld() {
   const deps = memoryDeps()
@@ -23,17 +26,19 @@ async function aWorld() {
   deps.clock.advance(60)
   const request = {
     client_id: clientId,
-    kind: 'recovered',
+    kind: 'correction',
     amount_minor: 25_000,
     reference: 'BANK-1',
   }
+  /** A correction under which the client owes 30,000. */
+  const owe = () => adjustBalance(deps, { clientId }, 'correction', -30_000, 'DEBT')
   const adjust = (fields: object = {}, adjustDeps: TestDeps = deps) =>
     invokeAdmin(adjustLedger, adjustDeps, { operator: OPERATOR, ...request, ...fields })
   const entries = () => entriesIn(deps, { clientId })
-  return { deps, clientId, adjust, entries, pendingSum: () => pendingOf(deps, clientId) }
+  return { deps, clientId, owe, adjust, entries, pendingSum: () => pendingOf(deps, clientId) }
 }
 
-const it = testWith(aWorld, 'deps', 'clientId', 'adjust', 'entries', 'pendingSum')
+const it = testWith(aWorld, 'deps', 'clientId', 'owe', 'adjust', 'entries', 'pendingSum')
 
 function anUnclaimedRow(
   deps: TestDeps,
@@ -43,7 +48,7 @@ function anUnclaimedRow(
     type: 'unmatched',
     transactionId: 'txn-1',
     rowAt: deps.now(),
-    providerMinor: minor(-30_000),
+    ...unmatchedLegs({ providerMinor: minor(-30_000) }),
   } as const
   return deps.table.transact(
     putHouseEntry(newHouseEntry({ ...row, postedAt: deps.now(), ...fields })),
@@ -60,13 +65,17 @@ describe('adjust-ledger (design section 10)', () => {
   it('books what a merchant paid back by bank', async ({
     deps,
     clientId,
+    owe,
     adjust,
     entries,
     pendingSum,
   }) => {
-    const reply = await adjust({ notes: 'transfer of 21 November' })
+    await owe()
+    deps.clock.advance(60)
 
-    const [entry] = await entries()
+    const reply = await adjust({ kind: 'recovered', notes: 'transfer of 21 November' })
+
+    const entry = (await entries()).at(-1)
     const referenceFields = {
       reference: 'BANK-1',
       provider_transaction_id: null,
@@ -76,7 +85,8 @@ describe('adjust-ledger (design section 10)', () => {
       client_net_minor: 25_000,
       provider_minor: 0,
       bank_minor: 25_000,
-      house_minor: 0,
+      cost_minor: 0,
+      other_minor: 0,
     }
     const entryFields = {
       id: entry?.entryId,
@@ -94,34 +104,73 @@ describe('adjust-ledger (design section 10)', () => {
       bankMinor: 25_000,
       eligibleAt: deps.now(),
     })
-    expect(await pendingSum()).toBe(25_000)
+    expect(await pendingSum()).toBe(-5_000)
     const after = {
       kind: 'recovered',
       amount_minor: 25_000,
       entry_id: entry?.entryId,
       eligible_at: deps.now(),
       ...referenceFields,
+      approved: { operator: APPROVER, at: deps.now() },
     }
     const record = { operator: OPERATOR, action: 'adjust-ledger', before: undefined, after }
     expect((await auditRecordsOf(deps, clientId)).at(-1)).toStrictEqual(record)
-    expect(await findAuditRecordsOfClient(deps, clientId, { page: 1, perPage: 1 })).toMatchObject([
-      { after },
-    ])
+    expect(await findAuditRecordsOfClient(deps, clientId, { page: 1, perPage: 2 })).toContainEqual(
+      expect.objectContaining({ after }),
+    )
   })
 
-  it('takes back at most the amount that was written off', async ({ adjust, pendingSum }) => {
-    await adjust({ kind: 'written_off' })
+  it.for([
+    ['written_off', 'written off'],
+    ['recovered', 'paid back'],
+  ] as const)(
+    'records as %s at most what the client owes, and takes back at most what was recorded',
+    async ([kind, words], { owe, adjust, pendingSum }) => {
+      await owe()
+      const act = (reference: string, amount_minor: number) =>
+        adjust({ kind, reference, amount_minor })
 
-    const excess = await adjust({ kind: 'written_off', reference: 'W-2', amount_minor: -25_001 })
-    expect(excess).toMatchObject(
-      refusal(422, 'amount_minor: this client has only 25000 IDR written off'),
+      expect(await act('A', 30_001)).toMatchObject(
+        refusal(422, 'amount_minor: this client owes only 30000 IDR'),
+      )
+      expect(await act('B', 25_000)).toMatchObject({ status: 200 })
+      expect(await act('C', 5_001)).toMatchObject(
+        refusal(422, 'amount_minor: this client owes only 5000 IDR'),
+      )
+      expect(await act('D', -25_001)).toMatchObject(
+        refusal(422, `amount_minor: this client has only 25000 IDR ${words}`),
+      )
+      expect(await act('E', -25_000)).toMatchObject({ status: 200 })
+      expect(await act('F', -1)).toMatchObject({ status: 422 })
+      expect(await pendingSum()).toBe(-30_000)
+    },
+  )
+
+  it('decides again when another adjustment of the client came between', async ({
+    deps,
+    clientId,
+    owe,
+    adjust,
+    pendingSum,
+  }) => {
+    await owe()
+    const [first, second] = ['A', 'B'].map((reference) => ({
+      kind: 'recovered',
+      reference,
+      amount_minor: 20_000,
+    }))
+    for (const { reference } of [{ reference: 'A' }, { reference: 'B' }])
+      await approve(deps, {
+        action: 'adjust-ledger',
+        payload: { client_id: clientId, kind: 'recovered', amount_minor: 20_000, reference },
+        operator: APPROVER,
+      })
+    const raced = beforeFirst(deps, 'transact', () => adjust(first))
+
+    expect(await adjust(second, raced)).toMatchObject(
+      refusal(422, 'amount_minor: this client owes only 10000 IDR'),
     )
-    const fullAmount = await adjust({
-      kind: 'written_off',
-      reference: 'W-3',
-      amount_minor: -25_000,
-    })
-    expect([fullAmount.status, await pendingSum()]).toStrictEqual([200, 0])
+    expect(await pendingSum()).toBe(-10_000)
   })
 
   it.for(['unmatched', 'withdrawal'] as const)(
@@ -134,13 +183,13 @@ describe('adjust-ledger (design section 10)', () => {
       expect(body).toMatchObject({
         client_net_minor: -25_000,
         provider_minor: -30_000,
-        house_minor: -5_000,
+        other_minor: -5_000,
       })
       const [day] = deps.now().split('T', 1)
       const totals = await houseTotals(deps, { fromDay: day ?? '', untilDay: day ?? '' })
       expect(totals.reduce((sum, { providerMinor }) => sum + providerMinor, 0)).toBe(0)
       const correction = totals.find((total) => total.type === 'correction')
-      expect(correction).toMatchObject({ providerMinor: 30_000, houseMinor: 30_000 })
+      expect(correction).toMatchObject({ providerMinor: 30_000, otherMinor: 30_000 })
       expect(await pendingSum()).toBe(-25_000)
     },
   )
@@ -159,13 +208,14 @@ describe('adjust-ledger (design section 10)', () => {
   })
 
   it('answers the stored entry to two concurrent operators', async ({ deps, adjust, entries }) => {
-    const raced = beforeFirst(deps, 'transact', () => adjust())
+    const lower = { amount_minor: -25_000 }
+    const raced = beforeFirst(deps, 'transact', () => adjust(lower))
 
-    expect(await adjust({}, raced)).toStrictEqual(await adjust())
+    expect(await adjust(lower, raced)).toStrictEqual(await adjust(lower))
     expect(await entries()).toHaveLength(1)
   })
 
-  it.for([{ amount_minor: 25_001 }, { kind: 'written_off' }, { kind: 'correction' }] as const)(
+  it.for([{ amount_minor: 25_001 }, { kind: 'written_off' }, { kind: 'recovered' }] as const)(
     'refuses the same reference with other figures: %o',
     async (otherFields, { adjust, entries }) => {
       await adjust()
@@ -183,7 +233,10 @@ describe('adjust-ledger (design section 10)', () => {
       { amount_minor: -(10 ** 12), kind: 'written_off' },
       'amount_minor: this client has only 0 IDR written off',
     ],
-    [{ provider_transaction_id: 'txn-1' }, 'provider_transaction_id: only with kind correction'],
+    [
+      { kind: 'recovered', provider_transaction_id: 'txn-1' },
+      'provider_transaction_id: only with kind correction',
+    ],
     [
       { reference: 'two words' },
       'reference: must be 1 to 100 printable ASCII characters without spaces',
@@ -212,7 +265,7 @@ describe('concurrent calls of adjust-ledger', () => {
     await anUnclaimedRow(deps)
     const raced = beforeFirst(deps, 'transact', () => adjust(CORRECTION))
 
-    const message = 'provider transaction txn-1 was taken over by another correction'
+    const message = 'provider transaction txn-1 was taken over, or is void, by now'
     expect(await adjust({ ...CORRECTION, reference: 'C-2' }, raced)).toMatchObject(
       refusal(409, message),
     )
@@ -250,6 +303,7 @@ it('an adjustment that changed in all its rows is named by the audit and not pai
   deps,
 }) => {
   const client = await withoutFloor(deps, { bank: BANK })
+  await adjustBalance(deps, client, 'correction', -30_000)
   const { entry } = await adjustBalance(deps, client, 'recovered', 5_000, 'BANK-1')
   const { clientId } = client
   const larger = async (key: Key, ...sides: readonly string[]) => {

@@ -54,7 +54,7 @@ describe('a re-credit', () => {
     expect(await settlementsOf(deps, client)).toEqual([settlement, recredited])
     expect(await entriesIn(deps, client)).toMatchObject([
       { type: 'payment' },
-      { type: 'recredit', netMinor: 95_900 },
+      { type: 'recredit', netMinor: 0, carried: { ...sums, paymentCount: 1, unprovenMinor: 0 } },
     ])
     expect(await getBalance(deps, client.clientId)).toMatchObject({
       availableMinor: 0,
@@ -70,7 +70,7 @@ describe('a re-credit', () => {
     expect(() => recreditEntry({ ...recredited, netMinor: minor(95_901) }, deps.now())).toThrow(
       'figures do not add up',
     )
-    await adjustBalance(deps, client, 'recovered', -100_000)
+    await adjustBalance(deps, client, 'correction', -100_000)
 
     expect(await figuresToConfirm(deps, recredited)).toStrictEqual({ owed: 100_000 - 95_900 })
   })

@@ -4,6 +4,7 @@ import { handler as settleClientHandler } from '../../../functions/queue/settle-
 import { handler as auditClients } from '../../../functions/schedule/audit-clients.ts'
 import { handler as sweepHandler } from '../../../functions/schedule/sweep-settlements.ts'
 import { registrationKey } from '../../../shared/client/client-register.ts'
+import { NO_LEGS } from '../../../shared/journal/entry.ts'
 import { minor } from '../../../shared/money.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { findAnySettlement, putSettlement } from '../../../shared/settlement/settlement-store.ts'
@@ -23,6 +24,7 @@ import {
   settlementsOf,
   sweep,
   sweepADayLater,
+  trigger,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
@@ -50,7 +52,7 @@ describe('settleClient (spec 3.2)', () => {
     const settlement = await sweepADayLater(deps, client)
 
     const sums = { grossMinor: 350_050, feeMinor: 8_440, markupMinor: 350, netMinor: 341_260 }
-    const legs = { providerMinor: 341_610, bankMinor: 0, suspenseMinor: 0, houseMinor: 350 }
+    const legs = { ...NO_LEGS, providerMinor: 341_610 }
     const totals = [
       { type: 'payment', method: 'virtual_account', day: '2026-11-20', count: 2, ...sums, ...legs },
     ]
@@ -98,7 +100,7 @@ describe('settleClient (spec 3.2)', () => {
     expect(second).toMatchObject({ ...window, paymentCount: 1, previousId: first?.settlementId })
   })
 
-  it('raises no fence and reads one page if the window’s sum is not above the floor', async ({
+  it('closes the days that are over and reads one page if the window’s sum is not above the floor', async ({
     deps,
   }) => {
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(95_900) })
@@ -111,14 +113,17 @@ describe('settleClient (spec 3.2)', () => {
       waiting: { eligibleMinor: 95_900 },
     })
 
-    expect(writtenKeys(calls)).toStrictEqual([])
+    expect(writtenKeys(calls)).toHaveLength(17)
     expect(queriesIn(calls).map(({ partition }) => partition)).toStrictEqual([
       [client.clientId],
       [`JOURNAL#${client.clientId}`],
     ])
     expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({
-      closedUntil: client.createdAt,
+      closedUntil: '2026-11-20T17:00:00.000Z',
     })
+    // A trigger closes no day.
+    await expect(trigger(recorded, client)).rejects.toThrow('nothing to settle')
+    expect(writtenKeys(calls)).toHaveLength(17)
   })
 
   it('never overwrites a settlement: the transaction is refused', async ({ deps, settlement }) => {

@@ -22,6 +22,7 @@ import {
   sweepADayLater,
 } from '../../support/settlement-builders.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { APPROVER } from '../../support/with-approval.ts'
 import { clientTest as it } from './client-test.ts'
 
 const ACTIONS = {
@@ -131,7 +132,13 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
       operator: OPERATOR,
       action: 'recredit-settlement',
       before: { status: 'failed', settled_at: null, recredited_at: null },
-      after: { status: 'failed', settled_at: null, ...recreditedNow, notes: 'new account' },
+      after: {
+        status: 'failed',
+        settled_at: null,
+        ...recreditedNow,
+        notes: 'new account',
+        approved: { operator: APPROVER, at: deps.now() },
+      },
     })
   })
 

@@ -8,13 +8,16 @@ import { syncTest } from './sync-test.ts'
 /** The sums of the house journal, by side. */
 export async function sumsOf(deps: TestDeps) {
   const totals = await houseTotals(deps, { fromDay: '2026-11-20', untilDay: '2026-11-20' })
-  const sides = ['providerMinor', 'suspenseMinor', 'houseMinor', 'bankMinor'] as const
+  const sides = ['providerMinor', 'suspenseMinor', 'costMinor', 'otherMinor', 'bankMinor'] as const
   return Object.fromEntries(
     sides.map((side) => [side, totals.reduce((sum, total) => sum + total[side], 0)]),
   )
 }
 
-export const ZERO_SUMS = { providerMinor: 0, suspenseMinor: 0, houseMinor: 0, bankMinor: 0 }
+export const ZERO_SUMS = {
+  ...{ providerMinor: 0, suspenseMinor: 0, bankMinor: 0 },
+  ...{ costMinor: 0, otherMinor: 0 },
+}
 
 export const heldTest = syncTest
   /**
@@ -44,5 +47,5 @@ export const heldTest = syncTest
 export const refundFields = {
   type: 'return',
   transactionId: 'txn_back',
-  providerMinor: minor(-95_560),
+  providerMinor: minor(-100_000),
 } as const

@@ -4,6 +4,7 @@ import { minor } from '../../../shared/money.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
+import { sumsOf, ZERO_SUMS } from './held-money.ts'
 import { foreignIds, syncTest as it } from './sync-test.ts'
 
 describe('sync: rows that are no payments, and unknown rows', () => {
@@ -50,11 +51,16 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     expect(deps.published).toMatchObject([{ kind: 'suspense.finding', message }])
   })
 
-  const unmatched = { type: 'unmatched', providerMinor: 95_560, houseMinor: 95_560 } as const
+  const unmatched = { type: 'unmatched', providerMinor: 95_560, otherMinor: 95_560 } as const
   const fromAccount = { type: 'account', providerMinor: minor(-102_500) } as const
 
   it.for([
-    ['', { type: 'return' }, 1, unmatched],
+    [
+      '',
+      { type: 'return' },
+      1,
+      { type: 'unmatched', providerMinor: -100_000, otherMinor: -100_000 },
+    ],
     ['', { type: 'correction' }, 1, unmatched],
     [
       ', although its unknown status was a finding before',
@@ -68,13 +74,29 @@ describe('sync: rows that are no payments, and unknown rows', () => {
       '',
       fromAccount,
       0,
-      { type: 'unmatched', providerMinor: -102_500, bankMinor: 0, houseMinor: -102_500 },
+      { type: 'unmatched', providerMinor: -102_500, bankMinor: 0, otherMinor: -102_500 },
     ],
     [
       '',
-      { ...fromAccount, isWithdrawal: true },
+      { ...fromAccount, transfer: 'withdrawal', feeMinor: minor(2_500) },
       0,
-      { type: 'withdrawal', bankMinor: 100_000, houseMinor: -2_500 },
+      { type: 'withdrawal', bankMinor: 100_000, costMinor: -2_500, otherMinor: 0 },
+    ],
+    [
+      ', with a finding about a net that its amount does not explain',
+      { ...fromAccount, transfer: 'withdrawal' },
+      1,
+      { type: 'withdrawal', bankMinor: 100_000, costMinor: 0, otherMinor: -2_500 },
+    ],
+    [
+      '',
+      {
+        ...fromAccount,
+        transfer: 'topup',
+        ...{ providerMinor: minor(97_500), feeMinor: minor(2_500) },
+      },
+      0,
+      { type: 'topup', bankMinor: -100_000, costMinor: -2_500, otherMinor: 0 },
     ],
   ] as const)(
     'a foreign row is booked to the house%s: %o %d %o',
@@ -95,7 +117,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
   )
 
   it.for(changes)(
-    'a booked %s is a finding when it is %s',
+    'a booked %s is booked back when it is %s',
     async ([type, status], { deps, rows, sync, syncAfter }) => {
       const row = settledRow(foreignIds, deps.now(), { type })
       await sync(row)
@@ -106,7 +128,8 @@ describe('sync: rows that are no payments, and unknown rows', () => {
       await syncAfter(300)
       await syncAfter(60)
 
-      expect(deps.published).toMatchObject([{ kind: 'suspense.finding' }])
+      expect(deps.published).toStrictEqual([])
+      expect(await sumsOf(deps)).toStrictEqual(ZERO_SUMS)
     },
   )
 
@@ -143,11 +166,11 @@ describe('sync: rows that are no payments, and unknown rows', () => {
 
     const summary = await sync(...rows, aRow({ type: 'return', status: 'failed' }))
 
-    // Two passes read the reversed row.
-    expect(summary).toMatchObject({ transactions: 4, unanswered: 0, complete: true })
+    // Two passes read the reversed row, and the second net reads all three.
+    expect(summary).toMatchObject({ transactions: 7, unanswered: 0, complete: true })
     expect(deps.published).toStrictEqual([])
     expect(deps.lines.filter(({ code }) => code === 'sync.completed')).toMatchObject([
-      { fields: { passed_over: 4 } },
+      { fields: { passed_over: 7 } },
     ])
   })
 

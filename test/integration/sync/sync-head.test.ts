@@ -1,8 +1,12 @@
 import { describe, expect } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { findDueJobs } from '../../../shared/sync/job-store.ts'
 import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
+import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import {
   interceptTable,
@@ -142,6 +146,50 @@ describe('sync: the head', () => {
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
+  it('credits by a row with an unknown fee status, and records a finding', async ({
+    deps,
+    credited,
+    paid,
+    sync,
+  }) => {
+    const unknown = { ...NOT_SETTLED, hasUnknownMember: true } as const
+    const rows = [rowNow(deps, paid, unknown), rowNow(deps, credited, unknown)]
+
+    await sync(...rows)
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'estimated' })
+    for (const { transactionId } of rows) {
+      expect(await findingAbout(deps, transactionId, 'transaction_unexplained')).toMatchObject({
+        status: 'open',
+      })
+    }
+  })
+
+  it.for([
+    [true, 'open'],
+    [false, 'resolved'],
+  ] as const)(
+    'leaves the item of money that is credited after all (row booked on it: %s) %s',
+    async ([isBooked, status], { deps, credited, sync }) => {
+      const { providerPaymentId } = credited
+      const capture = { providerPaymentId, capturedMinor: minor(100_000) }
+      const about = { cause: 'unknown_reference', payment: undefined, now: deps.now() } as const
+      await recordSuspense(deps, {
+        ...heldMoney({ capture, ...about }),
+        ...(isBooked && { providerMinor: minor(95_560) }),
+      })
+
+      await sync(rowNow(deps, credited))
+
+      expect(await findSuspense(deps, providerPaymentId)).toMatchObject({
+        status,
+        ...(!isBooked && { resolution: 'credited' }),
+      })
+      expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+    },
+  )
+
   it.for([
     [300, 600, 1],
     [300, 6_000, 9],
@@ -163,12 +211,12 @@ describe('sync: the head', () => {
   )
 
   it.for([
-    // After 20 seconds the new slice and 24 of the 29 due jobs are read.
-    [800, 600, 5, 0],
+    // After 20 seconds the new slice and 24 of the 30 due jobs are read.
+    [800, 600, 6, 0],
     // After 240 seconds the new slice and 23 of the due jobs are read.
-    [10_000, 600, 9, 6],
+    [10_000, 600, 9, 7],
     // After 20 seconds 2 of 28 new slices are read, after 240 seconds 24, and the next is begun.
-    [10_000, 60_000, 55, 32],
+    [10_000, 60_000, 56, 33],
   ] as const)(
     'at %d ms a page and a quota of %d calls, wakes %d workers, at most one for each due job, and leaves %d jobs at its time limit',
     async ([pageMs, providerCallsPerMinute, helpers, leftJobs], { deps, rows, sync }) => {

@@ -35,8 +35,8 @@ describe('sync: money that stays in suspense', () => {
       deps.clock.set(addMs(createdAt, (settlesIn ?? 4 * DAY_MS) + 2 * HOUR_MS))
       await sync()
 
-      expect(itemBefore).not.toHaveProperty('postedMinor')
-      expect(await item()).toMatchObject({ status: 'open', postedMinor: 100_000 })
+      expect(itemBefore).not.toHaveProperty('providerMinor')
+      expect(await item()).toMatchObject({ status: 'open', providerMinor: 100_000 })
     },
   )
 

@@ -164,8 +164,8 @@ describe('sync: the positions of its slices', () => {
 
     const summary = await sync()
 
-    // 28 slices of six hours, and the reversals.
-    expect(listings).toHaveLength(29)
+    // 28 slices of six hours, the reversals, and the other types.
+    expect(listings).toHaveLength(30)
     expect(summary).toMatchObject({ complete: false, until: deps.now() })
   })
 

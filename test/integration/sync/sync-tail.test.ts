@@ -6,6 +6,7 @@ import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { expectedSettlement } from '../../../shared/payment/channel/channel-timing.ts'
 import type { ProviderTransaction, TransactionFilter } from '../../../shared/provider/provider.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import {
   claimJob,
   findDueJobs,
@@ -49,12 +50,15 @@ function openRow(deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTra
   return { settle: () => void deps.provider.transactions.splice(index, 1, final) }
 }
 
-/** Records each listing by creation time that is not for reversals, with its number of rows. */
+/** Records each listing by creation time that is not a daily one, with its number of rows. */
 function watchTail(deps: TestDeps) {
   const listings: (TransactionFilter & { readonly rows: number })[] = []
   deps.provider.script('listTransactions', async (filter) => {
     const value = pageOfRows(deps.provider.transactions, filter)
-    if (filter.createdFrom !== undefined && filter.reversedOnly !== true) {
+    // The readings of the second net begin and end at midnight.
+    const isDay = filter.createdFrom?.includes('T00:00:00.000') && filter.category === undefined
+    const isDaily = filter.reversedOnly || filter.otherThanPayments || isDay
+    if (filter.createdFrom !== undefined && !isDaily) {
       listings.push({ ...filter, rows: value.transactions.length })
     }
     return { kind: 'found', value }
@@ -219,6 +223,53 @@ it('sync: reversals are read daily, for payments of any age', async ({
   await syncAfter(3_600)
 
   expect(await finding()).toMatchObject({ amountMinor: 95_460 })
+})
+
+describe('sync: the second net', () => {
+  it('finds a row that became visible a day after its update, and says how late', async ({
+    deps,
+    rows,
+    paid,
+    sync,
+    syncAfter,
+  }) => {
+    await sync()
+    const late = rowNow(deps, paid, { createdAt: deps.now() })
+    for (let hour = 0; hour < 24; hour++) await syncAfter(3_600)
+    rows.push(late)
+    const statusOf = async () => (await paymentOf(deps, paid)).status
+    await syncAfter(3_600)
+    expect(await statusOf()).toBe('pending')
+
+    let hours = 25
+    for (; hours < 72 && (await statusOf()) === 'pending'; hours++) await syncAfter(3_600)
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', feeStatus: 'actual' })
+    expect(deps.lines.filter(({ code }) => code === 'sync.row_late')).toMatchObject([
+      { fields: { transaction_id: late.transactionId, lag_ms: hours * HOUR_MS } },
+    ])
+    expect(hours).toBeLessThanOrEqual(72)
+  })
+
+  it('finds a deduction that became visible within half a year', async ({
+    deps,
+    rows,
+    sync,
+    syncAfter,
+  }) => {
+    await sync()
+    const late = settledRow({ providerPaymentId: '', reference: '' }, deps.now(), {
+      type: 'return',
+      createdAt: deps.now(),
+    })
+    await syncAfter(170 * 86_400)
+    rows.push(late)
+    await syncAfter(86_400)
+
+    expect(await findSuspense(deps, `${late.transactionId}#reversed_upstream`)).toMatchObject({
+      status: 'open',
+    })
+  })
 })
 
 describe('sync: a row as the provider’s answer', () => {

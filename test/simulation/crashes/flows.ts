@@ -53,7 +53,7 @@ const ADJUSTMENT = { kind: 'recovered', amount_minor: 1_000, reference: 'r-1' }
 
 const settle = run('settle-client', (play) => messageOf({ client_id: forClient(play).client_id }))
 const audit = run('audit-client', (play) => messageOf({ client_id: forClient(play).client_id }))
-const auditRecorded = run('audit-client', (_, id) => messageOf({ settlement_id: id }))
+const auditOfGateway = run('audit-client', () => messageOf({ gateway: true }))
 const adjust = run('adjust-ledger', (play) => ({ ...forClient(play), ...ADJUSTMENT }))
 const sync = scheduledRun('sync-provider-transactions')
 const wakeSync = run('sync-slices', () => messageOf({ woken: true }))
@@ -65,13 +65,13 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['settle', 27, ageFunds, settle],
   ['settle, in steps', 31, ageManyFunds, settle],
   ['trigger', 28, ageFunds, trigger],
-  ['mark paid', 20, auditSettlement, onPrepared('mark-settlement-paid', { bank_reference: 'b-1' })],
+  ['mark paid', 19, auditSettlement, onPrepared('mark-settlement-paid', { bank_reference: 'b-1' })],
   ['mark failed', 3, recordSettlement, onPrepared('mark-settlement-failed')],
   ['recredit', 4, recordThen('mark-settlement-failed'), onPrepared('recredit-settlement')],
   ['settle a re-credit', 28, recordThen('mark-settlement-failed', 'recredit-settlement'), trigger],
   ['adjust', 5, createPayment, adjust, (play, id) => adjust(play, id, {})],
-  ['audit', 18, ageFunds, audit],
-  ['audit, of a settlement', 17, thenWait(recordSettlement, 61_000), auditRecorded],
+  ['audit', 37, ageFunds, audit],
+  ['audit, of the gateway', 16, ageFunds, auditOfGateway],
   ['sync', 9, syncThen(thenWait(creditPayment, 3_600_000)), sync],
   ['sync, posting', 24, syncThen(creditUnposted), sync],
   ['sync, finding a lost capture', 25, syncThen(payUpstream), sync],
@@ -193,7 +193,8 @@ async function ageManyFunds(play: Play): Promise<void> {
 async function auditSettlement(play: Play): Promise<string> {
   const id = await recordSettlement(play)
   await passTime(play, 61_000)
-  await runUntil(play.world, invoke(play.world, 'audit-client', messageOf({ settlement_id: id })))
+  for (const body of [{ gateway: true }, { client_id: forClient(play).client_id }])
+    await runUntil(play.world, invoke(play.world, 'audit-client', messageOf(body)))
   return id
 }
 

@@ -110,15 +110,16 @@ export async function booksProblems({ world, tenants }: Play): Promise<readonly 
 function houseProblems(items: readonly RawItem[]): readonly string[] {
   const { houseEntries, suspense } = booksOf(items)
   const held = suspense.filter(
-    ({ kind, status, posted_minor: posted }) =>
-      kind === 'money' && status === 'open' && posted !== undefined,
+    ({ kind, status, resolution, is_void: isVoid }) =>
+      kind === 'money' && isVoid !== true && (status === 'open' || resolution === 'refunded'),
   )
-  const shown = sum(held, 'amount_minor') - sum(held, 'refunded_minor')
+  const settled = held.filter(({ provider_minor: moved }) => moved !== undefined)
+  const shown = sum(settled, 'amount_minor') - sum(held, 'refunded_minor')
   const booked = sum(houseEntries, 'suspense_minor')
   const totals = items.filter(({ pk }) => pk === 'HOUSE#totals')
-  const wrong = ['provider_minor', 'bank_minor', 'suspense_minor', 'house_minor'].filter(
-    (name) => sum(totals, name) !== sum(houseEntries, name),
-  )
+  const wrong = ['provider', 'bank', 'transit', 'suspense', 'cost', 'other']
+    .map((side) => `${side}_minor`)
+    .filter((name) => sum(totals, name) !== sum(houseEntries, name))
   return [
     ...(shown === booked ? [] : [`suspense holds ${booked}, its open items say ${shown}`]),
     ...wrong.map((name) => `the day totals of the house have another ${name} than its entries`),

@@ -27,7 +27,7 @@ export async function payOutNow({ world }: Scene, settlement: RawItem): Promise<
     const { body } = reply
     noteRefusal(world, body)
     const { confirm: wanted, retry_at: retryAt } = body
-    if (wanted === undefined && retryAt === undefined) return
+    if (wanted === undefined && retryAt === undefined && !(await auditAsTold(world, body))) return
     if (wanted !== undefined && JSON.stringify(wanted) === JSON.stringify(confirm))
       world.problems.push(
         `settlement ${id} was refused with the figures that it wants: ${JSON.stringify(wanted)}`,
@@ -39,6 +39,13 @@ export async function payOutNow({ world }: Scene, settlement: RawItem): Promise<
         Math.max(0, Date.parse(text(body, 'retry_at')) - world.scheduler.nowMs()) + 2_000,
       )
   }
+}
+
+/** A refusal for want of an audit names the command. */
+async function auditAsTold(world: World, { action_hint: hint }: RawItem): Promise<boolean> {
+  const payload = /^Run audit-ledger (\{.*\})\. Then repeat/.exec(String(hint))?.[1]
+  if (payload !== undefined) await operate(world, 'audit-ledger', JSON.parse(payload))
+  return payload !== undefined
 }
 
 function noteRefusal(world: World, { message, confirm, retry_at: retryAt }: RawItem): void {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { auditLedger } from '../../../shared/audit/run-audits.ts'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Deps } from '../../../shared/deps.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import { toItem } from '../../../shared/table/attributes.ts'

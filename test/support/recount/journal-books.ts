@@ -34,9 +34,13 @@ export function entryProblems({ entries, houseEntries }: Books): string[] {
       ...differences(`entry ${text(entry, 'sk')}`, [
         ['net', of('gross_minor') - of('fee_minor') - of('markup_minor'), of('net_minor')],
         [
-          'house',
-          of('provider_minor') + of('bank_minor') - of('net_minor') - of('suspense_minor'),
-          of('house_minor'),
+          'sides',
+          of('provider_minor') + of('bank_minor') + of('transit_minor'),
+          of('net_minor') +
+            of('suspense_minor') +
+            of('markup_minor') +
+            of('cost_minor') +
+            of('other_minor'),
         ],
       ]),
       ...(text(entry, 'eligible_at') < text(entry, 'posted_at')
@@ -89,7 +93,7 @@ function windowProblems({ window, shards, payments, entries, settlements }: OwnB
   return differences(clientOf(window), [
     ['credited', sum(movingEntries(entries), 'net_minor') + openNet(payments), credited],
     ['pending', sum(movingEntries(unswept), 'net_minor') + openNet(payments), pending],
-    ['available', sum(unswept.filter(isRecredit), 'net_minor'), amount(window, 'available_minor')],
+    ['available', sum(carriedBy(unswept), 'net_minor'), amount(window, 'available_minor')],
     [
       'in settlement',
       sum(settlements.filter(isInSettlement), 'net_minor'),
@@ -140,39 +144,54 @@ function spanProblems({ window, shards, settlements }: OwnBooks): string[] {
 function settlementProblems({ settlements, entries }: OwnBooks, block: number): string[] {
   return settlements.flatMap((settlement) => {
     const own = sweptBy(settlement, entries)
+    const summed = [...own, ...carriedBy(own)]
     return differences(`settlement ${text(settlement, 'settlement_id')}`, [
-      ['gross', sum(own, 'gross_minor'), settlement['gross_minor']],
-      ['provider fees', sum(own, 'fee_minor'), settlement['fee_minor']],
-      ['markup', sum(own, 'markup_minor'), settlement['markup_minor']],
-      ['net', sum(own, 'net_minor'), settlement['net_minor']],
+      ['gross', sum(summed, 'gross_minor'), settlement['gross_minor']],
+      ['provider fees', sum(summed, 'fee_minor'), settlement['fee_minor']],
+      ['markup', sum(summed, 'markup_minor'), settlement['markup_minor']],
+      ['net', sum(summed, 'net_minor'), settlement['net_minor']],
       [
         'number of payments',
         own.reduce((count, entry) => count + paymentsIn(entry), 0),
         settlement['payment_count'],
       ],
       ['number of entries', own.length, settlement['entry_count']],
-      ['re-credited', sum(own.filter(isRecredit), 'net_minor'), settlement['recredited_minor']],
+      ['re-credited', sum(carriedBy(own), 'net_minor'), settlement['recredited_minor']],
       ['unproven', unprovenIn(settlement, own), settlement['unproven_minor']],
       ['digest', digestOf(text(settlement, 'settlement_id'), own, block), settlement['digest']],
     ])
   })
 }
 
-function paymentsIn(entry: RawItem): number {
-  return entry['type'] === 'payment' ? 1 : isRecredit(entry) ? amount(entry, 'payment_count') : 0
+/** What re-credits carry: figures that count in sums of settlements alone. */
+function carriedBy(entries: readonly RawItem[]): readonly RawItem[] {
+  return entries.flatMap((entry) => {
+    const carried = entry['carried'] as Readonly<Record<string, number>> | undefined
+    if (!isRecredit(entry) || carried === undefined) return []
+    const spelled = Object.entries(carried).map(([name, value]) => [inSnakeCase(name), value])
+    return [Object.fromEntries(spelled) as RawItem]
+  })
 }
 
-/** The amount of a settlement that no settled row of the provider proves. */
+function inSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+function paymentsIn(entry: RawItem): number {
+  return entry['type'] === 'payment' ? 1 : sum(carriedBy([entry]), 'payment_count')
+}
+
+/** The positive amounts of a settlement that no settled row of the provider proves. */
 function unprovenIn(settlement: RawItem, entries: readonly RawItem[]): number {
   return entries.reduce((total, entry) => {
     const { type, provider_transaction_id: row } = entry
-    const net = amount(entry, 'net_minor')
-    if (type === 'payment' && row === undefined) return total + net
-    if (type === 'correction' || type === 'written_off') return total + net
-    if (isRecredit(entry) && entry['proven_minor'] !== undefined)
-      return total + net - amount(entry, 'proven_minor')
+    const isProven = row !== undefined && amount(entry, 'other_minor') === 0
+    if (type === 'payment' && !isProven) return total + Math.max(0, amount(entry, 'net_minor'))
+    if (isRecredit(entry)) return total + sum(carriedBy([entry]), 'unproven_minor')
     const isOfWindow = text(entry, 'proven_eligible_at') >= text(settlement, 'swept_from')
-    return type === 'late_row' && isOfWindow ? total - amount(entry, 'proven_minor') : total
+    return type === 'late_row' && isOfWindow
+      ? total - Math.max(0, amount(entry, 'proven_minor'))
+      : total
   }, 0)
 }
 
@@ -189,7 +208,10 @@ function digestOf(id: string, entries: readonly RawItem[], block: number): strin
 
 /** The text of an entry for its settlement's digest: each field with a value, by name. */
 function entryText(entry: RawItem): string {
-  const sides = ['gross', 'fee', 'markup', 'net', 'provider', 'bank', 'suspense', 'house']
+  const sides = [
+    ...['gross', 'fee', 'markup', 'net'],
+    ...['provider', 'bank', 'transit', 'suspense', 'cost', 'other'],
+  ]
   const spelled = Object.entries({
     ...Object.fromEntries(sides.map((side) => [`${side}_minor`, 0])),
     ...entry,
@@ -219,9 +241,10 @@ function recreditProblems({ settlements, entries }: OwnBooks): string[] {
             [
               ['state', 'failed', settlement['status']],
               ['time', at, entry['eligible_at']],
-              ['net', settlement['net_minor'], amount(entry, 'net_minor')],
-              ['gross', settlement['gross_minor'], amount(entry, 'gross_minor')],
-              ['payments', settlement['payment_count'], amount(entry, 'payment_count')],
+              ['own net', 0, amount(entry, 'net_minor')],
+              ['net', settlement['net_minor'], sum(carriedBy([entry]), 'net_minor')],
+              ['gross', settlement['gross_minor'], sum(carriedBy([entry]), 'gross_minor')],
+              ['payments', settlement['payment_count'], paymentsIn(entry)],
             ] as const,
         ),
       ])

@@ -48,7 +48,15 @@ function news(capture?: ProviderPayment, requestStatus?: ProviderRequestStatus):
 
 const OWN = aPayment({ paymentRequestId: 'pr-own' })
 const FOREIGN = aPayment({ paymentRequestId: 'pr-shown' })
-const STATUSES = ['open', 'succeeded', 'failed', 'expired', 'cancelled', undefined] as const
+const STATUSES = [
+  'open',
+  'succeeded',
+  'failed',
+  'expired',
+  'cancelled',
+  'unknown',
+  undefined,
+] as const
 
 describe('decideOnNews: a capture', () => {
   it.each(STATUSES)('makes a pending payment succeed although its request is %s', (status) => {
@@ -116,7 +124,10 @@ describe('decideOnNews: a status without money', () => {
         undefined,
         ...(isFinal ? [] : [OWN]),
       ]) {
-        expect(decideOnNews(stored, news(undefined, status), NOW)).toStrictEqual({ do: 'nothing' })
+        const noted = { do: 'note', payment: stored }
+        expect(decideOnNews(stored, news(undefined, status), NOW)).toStrictEqual(
+          status === 'unknown' && stored ? noted : { do: 'nothing' },
+        )
       }
     },
   )

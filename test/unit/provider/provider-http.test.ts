@@ -66,6 +66,12 @@ describe('callJson: an answer', () => {
     expect(await outcomeOf(script)).toStrictEqual(anAnswer(200))
   })
 
+  it('reads an answer that begins with a byte order mark', async () => {
+    expect(await outcomeOf((response) => response.end('\uFEFF{"id":7}'))).toStrictEqual(
+      anAnswer(200, { id: 7 }),
+    )
+  })
+
   it('reads an answer of exactly 1 MB', async () => {
     const body = { text: 'x'.repeat(1024 * 1024 - '{"text":""}'.length) }
 
@@ -95,6 +101,22 @@ describe('callJson: an answer', () => {
     await get(server.url)
 
     expect([used <= 2, ports.size]).toStrictEqual([true, used + 1])
+  })
+
+  // A peer that answers the first request of a connection and resets at the second (undici #5450).
+  it('loses no create to a connection that is reset when it is used again', async () => {
+    const used = new WeakSet<object>()
+    const server = await startScriptedServer((response, request) => {
+      if (response.socket && used.has(response.socket)) return response.socket.destroy()
+      used.add(Object(response.socket))
+      return json(200, {})(response, request)
+    })
+    await get(server.url)
+
+    const created = await get(server.url, { method: 'POST', body: {}, freshConnection: true })
+
+    expect(created).toStrictEqual(anAnswer(200, {}))
+    expect(await get(server.url)).toMatchObject({ kind: 'lost' })
   })
 
   it('waits for an answer for as long as the deadline allows', async () => {

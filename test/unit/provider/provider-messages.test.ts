@@ -30,17 +30,19 @@ function parse(event: unknown, data: unknown) {
 }
 
 const REFERENCE = '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f-1'
+const UUID = '4e0209e9-67a2-449a-9748-57df6a8bddad'
+const [PR, PY] = [`pr-${UUID}`, `py-${UUID}`] as const
 const PAYMENT = {
-  payment_id: 'py-1',
-  payment_request_id: 'pr-1',
+  payment_id: PY,
+  payment_request_id: PR,
   reference_id: REFERENCE,
   status: 'SUCCEEDED',
 }
-const SUBJECT = { paymentRequestId: 'pr-1', providerPaymentId: 'py-1', reference: REFERENCE }
+const SUBJECT = { paymentRequestId: PR, providerPaymentId: PY, reference: REFERENCE }
 
 const NO_ID = { providerPaymentId: undefined }
 const EXPIRED = { reference_id: REFERENCE, status: 'EXPIRED' }
-const OLDER = { id: 'py-1', payment_request_id: 'pr-1', reference_id: REFERENCE, amount: '150000' }
+const OLDER = { id: PY, payment_request_id: PR, reference_id: REFERENCE, amount: '150000' }
 const CAPTURE = 'payment.capture'
 
 function each<Data>(events: string, data: Data, subject: unknown) {
@@ -60,7 +62,7 @@ describe('parseCallback (design section 4: a callback says what to ask about)', 
     ...['payment_request_id', 'id'].flatMap((name) =>
       each(
         'payment_request.expiry payment_request.expired',
-        { ...EXPIRED, [name]: 'pr-1' },
+        { ...EXPIRED, [name]: PR },
         { ...SUBJECT, ...NO_ID },
       ),
     ),
@@ -82,10 +84,10 @@ describe('parseCallback (design section 4: a callback says what to ask about)', 
     ),
     ['', PAYMENT, undefined],
     // Unusable ids and references are left out.
-    [CAPTURE, { payment_request_id: 'pr-1' }, { ...SUBJECT, ...NO_ID, reference: undefined }],
+    [CAPTURE, { payment_request_id: PR }, { ...SUBJECT, ...NO_ID, reference: undefined }],
     [
       CAPTURE,
-      { payment_id: 'py-1' },
+      { payment_id: PY },
       { ...SUBJECT, paymentRequestId: undefined, reference: undefined },
     ],
     [CAPTURE, { ...PAYMENT, payment_id: '../x' }, { ...SUBJECT, ...NO_ID }],
@@ -93,9 +95,30 @@ describe('parseCallback (design section 4: a callback says what to ask about)', 
     [CAPTURE, { ...PAYMENT, reference_id: 'x'.repeat(256) }, { ...SUBJECT, reference: undefined }],
     [CAPTURE, { reference_id: REFERENCE }, undefined],
     [CAPTURE, { payment_id: '', payment_request_id: 'a b' }, undefined],
-    ...[{}, 'py-1', null].map((data) => [CAPTURE, data, undefined] as const),
+    // A value beside null, under the name of an older version.
+    [CAPTURE, { ...PAYMENT, payment_id: null, id: PY }, SUBJECT],
+    // The sample of the provider's dashboard has ids of 37 characters, which the provider refuses.
+    ...[-2, 1].map(
+      (longer) =>
+        [
+          CAPTURE,
+          {
+            ...PAYMENT,
+            payment_id: PY.padEnd(39 + longer, '0').slice(0, 39 + longer),
+            payment_request_id: PR.padEnd(39 + longer, '0').slice(0, 39 + longer),
+          },
+          undefined,
+        ] as const,
+    ),
+    ...[{}, PY, null].map((data) => [CAPTURE, data, undefined] as const),
   ])('reads %s with %j as %j', (event, data, subject) => {
     expect(parse(event, data)).toStrictEqual(subject)
+  })
+
+  it('reads a body that begins with a byte order mark', () => {
+    const body = JSON.stringify({ event: CAPTURE, data: PAYMENT })
+
+    expect(parseCallback(`\uFEFF${body}`)).toStrictEqual(SUBJECT)
   })
 
   const NO_TEXT = Buffer.from([0xff, 0xfe, 0x00]).toString('utf8')

@@ -148,12 +148,23 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     ['a readable 200', createdAnswer({}, 200)],
     ['a readable 201', createdAnswer()],
     ['ids under the other name', createdAnswer({ payment_request_id: undefined, id: 'pr-1' })],
-    [
-      'amounts as text, unknown fields, states',
-      createdAnswer({ request_amount: '150000', status: 'NEW', business_id: {} }),
-    ],
+    ['amounts as text, unknown fields', createdAnswer({ request_amount: '150000', a: {} })],
+    ['a value beside null', createdAnswer({ payment_request_id: null, id: 'pr-1' })],
+    ['null among its actions', createdAnswer({ actions: [null, VA_NUMBER] })],
   ])('finds the request created by %s', async (_case, script) => {
     expect((await create(script)).answer).toStrictEqual({ kind: 'created', request })
+  })
+
+  it.each([
+    ['SUCCEEDED', 'succeeded'],
+    ['FAILED', 'failed'],
+    ['PENDING', 'open'],
+    ['STATE_OF_TOMORROW', 'unknown'],
+  ])('reads status %s of the answer as %s', async (status, expected) => {
+    expect((await create(createdAnswer({ status }))).answer).toMatchObject({
+      kind: 'created',
+      request: { status: expected },
+    })
   })
 
   it.each<[string, Script]>([
@@ -167,6 +178,8 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     ['a 201 about another reference', createdAnswer({ reference_id: `${request.reference}0` })],
     ['a 201 about another amount', createdAnswer({ request_amount: 150_001 })],
     ['a 201 without an amount', createdAnswer({ request_amount: undefined })],
+    ['a 201 in another currency', createdAnswer({ currency: 'USD' })],
+    ['a 201 of another channel', createdAnswer({ channel_code: 'BNI_VIRTUAL_ACCOUNT' })],
     ['nothing that can be read', (response) => response.writeHead(201).end()],
     ['a list', json(201, [])],
     ['a 202', json(202, {})],
@@ -208,6 +221,11 @@ describe('xendit create: what an answer proves (design section 4)', () => {
       code,
       isAccountWide: true,
     }),
+    'refused, for a channel that is not activated': (_: string, code: string) => ({
+      kind: 'refused',
+      code,
+      isNotActivated: true,
+    }),
     'not executed': (_: string, reason: string) => ({ kind: 'not_executed', reason }),
   }
 
@@ -221,9 +239,9 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     ['refused, for what our account is', 401, 'INVALID_API_KEY'],
     ['refused, for what our account is', 403, 'UNKNOWN_TO_US'],
     ['refused, for what our account is', 404, 'DATA_NOT_FOUND'],
-    ['refused, for what our account is', 400, 'CHANNEL_NOT_ACTIVATED'],
-    ['refused, for what our account is', 422, 'INVALID_MERCHANT_SETTINGS'],
-    ['not executed', 429, 'UNKNOWN'],
+    ['refused, for a channel that is not activated', 400, 'CHANNEL_NOT_ACTIVATED'],
+    ['refused, for a channel that is not activated', 403, 'INVALID_MERCHANT_SETTINGS'],
+    ['not executed', 429, 'RATE_LIMIT_EXCEEDED'],
     ['not executed', 400, 'PAYMENT_REQUEST_RATE_LIMITED'],
     ['not executed', 400, 'TEMPORARILY_UNAVAILABLE'],
   ] as const)('finds the request %s by %i %s', async (proof, status, code) => {
@@ -232,17 +250,18 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     expect(answer).toStrictEqual(PROOFS[proof](`HTTP ${status} ${code}`, code))
   })
 
-  it.each<unknown>([
-    undefined,
-    {},
-    'API_VALIDATION_ERROR',
-    ...['not a code', 'X'.repeat(65), { nested: true }, '<script>'].map((error_code) => ({
-      error_code,
-    })),
-  ])('refuses as UNKNOWN when the code may not be shown: %j', async (body) => {
-    expect((await create(json(400, body))).answer).toStrictEqual({
-      kind: 'refused',
-      code: 'UNKNOWN',
+  // Every refusal of the provider has a code. A proxy may answer after the request was created.
+  it.each<readonly [number, unknown]>([
+    ...[400, 401, 403, 404, 422, 429].map((status) => [status, '<html>Forbidden</html>'] as const),
+    [400, {}],
+    ...['not a code', 'X'.repeat(65), { nested: true }, '<script>'].map(
+      (error_code) => [400, { error_code }] as const,
+    ),
+  ])('finds the request unknown by %i with %j, which is no refusal', async (status, body) => {
+    expect((await create(json(status, body))).answer).toStrictEqual({
+      kind: 'unknown',
+      reason: `HTTP ${status} without an error code`,
+      answered: true,
     })
   })
 

@@ -48,7 +48,12 @@ describe.each<
     [403, 'REQUEST_FORBIDDEN_ERROR', 'misconfigured', 'REQUEST_FORBIDDEN_ERROR'],
     [429, 'RATE_LIMIT_EXCEEDED', 'rate_limited'],
     [400, 'API_VALIDATION_ERROR', 'refused', 'API_VALIDATION_ERROR'],
-    [422, 'not of the known form', 'refused', 'UNKNOWN'],
+    // Only a proxy gives no code.
+    ...[400, 401, 403, 404, 422].map((status): [number, string, string] => [
+      status,
+      'not of the known form',
+      'server_error',
+    ]),
     [408, 'REQUEST_TIMEOUT', 'server_error'],
     [500, 'SERVER_ERROR', 'server_error'],
   ])('is unanswered after %i %s: %s %s', async (status, sent, reason, code) => {
@@ -146,6 +151,17 @@ describe('the provider’s Rate-Limit headers', () => {
       (response) => response.writeHead(429, { 'Retry-After': '7' }).end('{}'),
     ],
     [
+      'Retry-After as a date',
+      7_000,
+      (response) =>
+        response
+          .writeHead(429, {
+            date: 'Thu, 26 Nov 2026 10:00:00 GMT',
+            'Retry-After': 'Thu, 26 Nov 2026 10:00:07 GMT',
+          })
+          .end('{}'),
+    ],
+    [
       'Retry-After with another answer',
       0,
       (response) => response.writeHead(503, { 'Retry-After': '7' }).end('{}'),
@@ -171,6 +187,8 @@ describe('the provider’s Rate-Limit headers', () => {
         pauseMs: provider.pauseMs(operation),
         callsLeft: provider.callsLeft(operation),
       })
+      const ofMinute = () => provider.callsOfMinute('listTransactions')
+      expect(ofMinute()).toBeUndefined()
       const NOTHING = { pauseMs: 0, callsLeft: undefined }
       expect(limitsOf('listTransactions')).toStrictEqual(NOTHING)
 
@@ -186,6 +204,7 @@ describe('the provider’s Rate-Limit headers', () => {
         expect(limitsOf(operation)).toStrictEqual(NOTHING)
       }
       expect(limitsOf('listTransactions')).toStrictEqual(before)
+      expect(ofMinute()).toBe(60)
       now += 1
       expect(limitsOf('listTransactions')).toStrictEqual(NOTHING)
     },

@@ -42,8 +42,11 @@ describe('xendit getRequest', () => {
 
   it.each([
     ['REQUIRES_ACTION', 'open'],
-    ['NEW_TO_US', 'open'],
-    ['toString', 'open'],
+    ['ACCEPTING_PAYMENTS', 'open'],
+    ['AUTHORIZED', 'open'],
+    ['PENDING', 'open'],
+    ['NEW_TO_US', 'unknown'],
+    ['toString', 'unknown'],
     ['SUCCEEDED', 'succeeded'],
     ['FAILED', 'failed'],
     ['EXPIRED', 'expired'],
@@ -53,6 +56,10 @@ describe('xendit getRequest', () => {
       kind: 'found',
       value: { status: expected },
     })
+  })
+
+  it('believes no answer about another request', async () => {
+    expect(await getRequest({ payment_request_id: 'pr-2' })).toStrictEqual(noAnswer('server_error'))
   })
 
   it('reads a request without a payment, and believes no request whose payment id could lead elsewhere', async () => {
@@ -84,7 +91,8 @@ describe('xendit getPayment', () => {
     ['no capture, so no money', captures(), 'open', 0],
     ['no captures at all', { captures: undefined }, 'open', 0],
     ['null for captures', { captures: null }, 'open', 0],
-    ['a state we do not know', { status: 'HELD', ...captures(150_000) }, 'open', 0],
+    ['a state we do not know', { status: 'HELD', ...captures(150_000) }, 'unknown', 0],
+    ['money that is on its way', { status: 'AUTHORIZED', captures: [] }, 'open', 0],
     ['failed', { status: 'FAILED', captures: undefined }, 'failed', 0],
     ['cancelled', { status: 'CANCELED', captures: [] }, 'failed', 0],
     ['expired', { status: 'EXPIRED', captures: [] }, 'failed', 0],
@@ -102,6 +110,7 @@ describe('xendit getPayment', () => {
     ['an amount that is null', captures(null)],
     ['more captures than there can be', captures(...Array.from({ length: 101 }, () => 1))],
     ['an id that is no id', { payment_id: 'py/1' }],
+    ['another id than was asked for', { payment_id: 'py-2' }],
     ['a request id that is no id', { payment_request_id: '..' }],
     ['no reference', { reference_id: undefined }],
     ['a reference longer than we ever made', { reference_id: 'x'.repeat(256) }],
@@ -118,6 +127,13 @@ it.each<[number, object, CancelAnswer]>([
   [200, { ...PAID_REQUEST, status: 'SUCCEEDED' }, { kind: 'final' }],
   [200, { ...PAID_REQUEST, status: 'EXPIRED' }, { kind: 'final' }],
   [200, { ...PAID_REQUEST, status: 'REQUIRES_ACTION' }, noAnswer('server_error')],
+  [200, { ...PAID_REQUEST, status: 'STATE_OF_TOMORROW' }, noAnswer('server_error')],
+  [
+    200,
+    { ...PAID_REQUEST, status: 'CANCELED', payment_request_id: 'pr-2' },
+    noAnswer('server_error'),
+  ],
+  [500, { error_code: 'INACTIVE_PAYMENT_REQUEST', message: 'x' }, noAnswer('server_error')],
 ])('xendit cancelRequest reads %i with %j as %j', async (status, body, expected) => {
   expect(await answerTo(status, body, (provider) => provider.cancelRequest('pr-1'))).toStrictEqual(
     expected,

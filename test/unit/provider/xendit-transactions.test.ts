@@ -115,6 +115,7 @@ describe('xendit listTransactions', () => {
     ['settled, but the fee pending', fee('PENDING'), undefined],
     ['settled, but the fee cancelled', fee('CANCELED'), undefined],
     ['settled, but the fee reversed', fee('REVERSED'), undefined],
+    ['settled, but the fee of an unknown status', fee('ESTIMATED'), undefined],
     ['settled, but no payment', { type: 'REFUND' }, undefined],
     ['settled, but voided', { status: 'VOIDED' }, undefined],
     ['settled, but the fee status empty', fee(''), undefined],
@@ -175,6 +176,7 @@ describe('xendit listTransactions', () => {
     ['PAYMENT', 'VOIDED', 'reversed', 'voided'],
     ['PAYMENT', 'REVERSED', 'reversed', 'reversed'],
     ['PAYMENT', 'NEW_TO_US', 'unknown', undefined],
+    ['PAYMENT', 'toString', 'unknown', undefined],
     ['REFUND', 'SUCCESS', 'success', 'refund'],
     ['REFUND', 'REVERSED', 'reversed', undefined],
     ['CHARGEBACK', 'SUCCESS', 'success', 'chargeback'],
@@ -186,6 +188,34 @@ describe('xendit listTransactions', () => {
       expect(await readRows({ type, status: sent })).toMatchObject([{ status, reversalKind }])
     },
   )
+
+  it.each([
+    [{ settlement_status: 'HELD' }, { hasUnknownMember: true, status: 'success' }],
+    [fee('ESTIMATED'), { hasUnknownMember: true, status: 'success' }],
+    // Without a direction a row cannot be booked.
+    [{ cashflow: 'MONEY_SIDEWAYS' }, { status: 'unknown' }],
+  ])('marks a row with a member that no document names: %j', async (fields, expected) => {
+    const [row, documented] = await readRows(fields, {})
+
+    expect(row).toMatchObject(expected)
+    expect(documented).not.toHaveProperty('hasUnknownMember')
+  })
+
+  it('reads only the rows that were asked for if the filter is ignored', async () => {
+    const page = {
+      has_more: null,
+      data: [SETTLED_TRANSACTION, { ...SETTLED_TRANSACTION, product_id: 'py-2' }],
+    }
+    const { provider } = await scriptedProvider(json(200, page))
+
+    const filter = { providerPaymentId: 'py-2', limit: 10 }
+    expect(await provider.listTransactions(filter)).toMatchObject({
+      value: { transactions: [{ providerPaymentId: 'py-2' }], hasMore: false },
+    })
+    expect(await provider.listTransactions({ reference: 'ref-2', limit: 10 })).toMatchObject({
+      value: { transactions: [] },
+    })
+  })
 
   it('reads only a won dispute as money that is returned', async () => {
     const won = { type: 'CHARGEBACK_REVERSAL', status: 'SUCCESS' }

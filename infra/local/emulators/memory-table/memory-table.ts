@@ -94,7 +94,8 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
       return { items: foundItems.map(recordOf), unprocessed: [] }
     },
     query: (input) => {
-      const view = input.index === undefined ? table : indexes.get(input.index)
+      const own = input.reads === 'eventual' ? replica : table
+      const view = input.index === undefined ? own : indexes.get(input.index)
       if (!view) throw new InvalidRequest(`the table has no index ${input.index}`)
       const { items: pageItems, cursor } = queryView(view, input)
       const { fields } = input

@@ -139,11 +139,11 @@ function readUnits(bytes: number): number {
  * A page is billed by its total bytes. `what` is the index, or the kind of partition for the table.
  */
 export function useOfQuery(
-  { index, partition }: QueryInput,
+  { index, partition, reads = 'consistent' }: QueryInput,
   items: readonly StoredItem[],
 ): RequestUse {
   const bytes = items.reduce((sum, item) => sum + itemSize(toItem(item)), 0)
-  const units = readUnits(bytes) / READS_PER_UNIT[index === undefined ? 'consistent' : 'eventual']
+  const units = readUnits(bytes) / READS_PER_UNIT[index === undefined ? reads : 'eventual']
   const what = index ?? /^[A-Z]+/.exec(String(partition[0]))?.[0] ?? 'another'
   return {
     parts: [{ sort: 'reads', what, partition: partition.join(' '), units }],

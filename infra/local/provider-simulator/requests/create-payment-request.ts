@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type Channel, requireChannel } from '../channels.ts'
+import { amountsOf, type Channel, requireChannel } from '../channels.ts'
 import { ProviderError, parseInput } from '../provider-error.ts'
 import { type Action, BUSINESS_ID, type PaymentRequest } from '../provider-objects.ts'
 import { nextInSequence, timestampNow, type World } from '../world.ts'
@@ -78,7 +78,7 @@ export function createPaymentRequest(world: World, input: unknown): PaymentReque
   const { request_amount: amount } = body
   const channel = requireChannel(body.channel_code)
   const channelProperties = parseChannelProperties(channel, body.channel_properties)
-  requireAmount(channel, amount)
+  requireAmount(body.channel_code, amount)
   const expiresAtMs = expiryOf(world, channel, channelProperties)
   const requestId = `pr-${world.newUuid()}`
   const created = timestampNow(world)
@@ -121,9 +121,8 @@ function parseChannelProperties(
  * The provider documents the limits, but not which of two possible error codes it answers. This
  * code is a guess.
  */
-function requireAmount({ amounts }: Channel, amount: number): void {
-  if (amounts === undefined) return
-  const [min, max] = amounts
+function requireAmount(code: string, amount: number): void {
+  const { least: min = 1, most: max = amount } = amountsOf(code) ?? {}
   if (amount >= min && amount <= max) return
   throw new ProviderError('INVALID_VALUE_ERROR', `request_amount must be between ${min} and ${max}`)
 }

@@ -17,6 +17,7 @@ export const PAGES = [
       'Merchants are not settled, or much money arrives that the gateway cannot credit to a ' +
       'merchant.',
   },
+  { id: 'page-front', summary: 'Requests to the public name do not reach the gateway.' },
   {
     id: 'page-platform',
     summary: 'DynamoDB refuses requests, or Lambda is close to its concurrency limit.',
@@ -43,9 +44,16 @@ export type AlarmSpec = {
   readonly when: Threshold & Periods
   /** Why the alarm has this threshold and these periods. */
   readonly because: string
+  /**
+   * A short window beside a long window. The page is on while both windows are bad, so it ends soon
+   * after the failure ends.
+   */
+  readonly recent?: { readonly measure: Measure; readonly minutes: number }
   /** Set where missing data is the failure. Otherwise missing data is no failure. */
   readonly whenMissing?: 'breaching'
 }
+
+export type AlarmGroup = { readonly heading: string; readonly alarms: readonly AlarmSpec[] }
 
 type Threshold =
   | { readonly above: number }

@@ -1,5 +1,5 @@
 import type { Watched } from '../watched-stack.ts'
-import type { AlarmSpec } from './alarm-spec.ts'
+import type { AlarmGroup } from './alarm-spec.ts'
 import { announcementAlarms } from './announcement-alarms.ts'
 import { moneyInAlarms } from './money-in-alarms.ts'
 import { platformAlarms } from './platform-alarms.ts'
@@ -7,8 +7,6 @@ import { providerAlarms } from './provider-alarms.ts'
 import { repairAlarms } from './repair-alarms.ts'
 import { serviceLevels } from './service-levels.ts'
 import { settlementAlarms } from './settlement-alarms.ts'
-
-export type AlarmGroup = { readonly heading: string; readonly alarms: readonly AlarmSpec[] }
 
 /**
  * Every alarm of a stage. Each alarm asks for an action. This table makes the alarm, its widget on

@@ -106,7 +106,30 @@ export const AWS_METRICS = {
     ConsumedWriteCapacityUnits: ['TableName', 'GlobalSecondaryIndexName'],
     SuccessfulRequestLatency: ['TableName', 'Operation'],
   },
+  // docs.aws.amazon.com/eventbridge/latest/userguide/eb-monitoring.html
+  'AWS/Events': { FailedInvocations: ['RuleName'] },
+  // docs.aws.amazon.com/acm/latest/userguide/cloudwatch-metrics.html
+  'AWS/CertificateManager': { DaysToExpiry: ['CertificateArn'] },
+  // docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/programming-cloudwatch-metrics.html
+  'AWS/CloudFront': {
+    Requests: ['DistributionId', 'Region'],
+    '5xxErrorRate': ['DistributionId', 'Region'],
+  },
+  // docs.aws.amazon.com/waf/latest/developerguide/waf-metrics.html
+  'AWS/WAFV2': { AllowedRequests: ['WebACL', 'Rule'], BlockedRequests: ['WebACL', 'Rule'] },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
+
+/**
+ * Requests that API Gateway refused with 429 before a function ran: on all routes, and creates.
+ * Metric filters of the access log write these metrics, whose names have the stage.
+ */
+export type Throttled = 'throttled' | 'throttled-creates'
+export const ACCESS_LOG_NAMESPACE = 'PaymentGateway/AccessLog'
+
+export function throttledMetric(stage: string, what: Throttled): MetricRef {
+  const name = `${serviceOf(stage)}-${what}`
+  return { namespace: ACCESS_LOG_NAMESPACE, name, dimensions: {}, statistic: 'Sum' }
+}
 
 type AwsMetrics = typeof AWS_METRICS
 type DimensionOf<Names> = Names extends readonly (infer Dimension extends string)[]

@@ -1,6 +1,6 @@
-import { functionNameOf, type Watched } from '../watched-stack.ts'
+import { createFunctionName, functionNameOf, type Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
-import { awsMetric, type Measure, orZero } from './metric-ref.ts'
+import { awsMetric, countOf, type Measure, orZero, throttledMetric } from './metric-ref.ts'
 
 /**
  * Can customers pay, and does the gateway see their payments? Watches the API, creates, and the
@@ -28,6 +28,7 @@ export function moneyInAlarms(watched: Watched): readonly AlarmSpec[] {
     missingCallbacks(watched),
     ...apiErrors(watched),
     refusedRequests(watched),
+    ...throttledRequests(watched),
   ]
 }
 
@@ -147,6 +148,56 @@ function clientErrors(watched: Watched): Measure {
       refused: apiCount(watched, '4xx'),
       requests: apiCount(watched, 'Count'),
       strays: awsMetric('AWS/Lambda', 'Invocations', { FunctionName: answersStrays }, 'Sum'),
+    },
+  }
+}
+
+/**
+ * A 429 of a throttle is not in the gateway's log, and looks like any other refusal in API
+ * Gateway's metrics.
+ */
+function throttledRequests(watched: Watched): readonly AlarmSpec[] {
+  const both = {
+    heading: 'requests-throttled',
+    impact: 'merchants and their customers: these requests got 429, and no function ran.',
+    unit: 'kinds of requests',
+  }
+  return [
+    {
+      ...both,
+      id: 'requests-throttled',
+      page: 'page-money-in',
+      summary: 'API Gateway refuses more than a fifth of all requests, or of all creates.',
+      measure: throttledShare(watched, 20),
+      when: { atLeast: 1, minutes: 5, periods: 2 },
+      because:
+        'It needs twenty refusals in five minutes. A burst of seconds does not last so long.',
+    },
+    {
+      ...both,
+      id: 'requests-throttled-lasting',
+      summary: 'API Gateway refuses more than 1 % of all requests, or of all creates.',
+      measure: throttledShare(watched, 1),
+      when: { atLeast: 1, minutes: 15, periods: 1 },
+      because: 'It needs twenty refusals. Traffic has come near the throttle of the stage.',
+    },
+  ]
+}
+
+function throttledShare(watched: Watched, percent: number): Measure {
+  const share = (refused: string, all: string) =>
+    `${orZero(refused)} >= 20 && 100 * ${orZero(refused)} > ${percent} * ${all}`
+  const FunctionName = createFunctionName(watched)
+  return {
+    formula: countOf([
+      share('refused', orZero('requests')),
+      share('creates', `(${orZero('creates')} + ${orZero('served')})`),
+    ]),
+    metrics: {
+      refused: throttledMetric(watched.stage, 'throttled'),
+      requests: apiCount(watched, 'Count'),
+      creates: throttledMetric(watched.stage, 'throttled-creates'),
+      served: awsMetric('AWS/Lambda', 'Invocations', { FunctionName }, 'Sum'),
     },
   }
 }

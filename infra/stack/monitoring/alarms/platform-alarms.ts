@@ -1,5 +1,6 @@
 import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
+import { certificateEnds } from './front-alarms.ts'
 import { awsMetric, countOf, type MetricRef, orZero, sumOf } from './metric-ref.ts'
 
 /** The operations that our code sends to DynamoDB. */
@@ -26,6 +27,9 @@ export function platformAlarms(watched: Watched): readonly AlarmSpec[] {
   return [
     throttledTable(watched),
     tableNearMaximum(watched),
+    ...(watched.certificateArn === undefined
+      ? []
+      : [certificateEnds('origin-certificate-ends', { origin: watched.certificateArn })]),
     {
       id: 'concurrency-near-limit',
       page: 'page-platform',

@@ -20,7 +20,8 @@ export function repairAlarms(watched: Watched): readonly AlarmSpec[] {
       because: 'One item that fails each minute counts fifteen times in a quarter of an hour.',
     },
     waitingMessages(watched),
-    messagesGivenUp(watched),
+    ...messagesGivenUp(watched),
+    failingSchedules(watched),
   ]
 }
 
@@ -112,23 +113,51 @@ function waitingMessages({ queues }: Watched): AlarmSpec {
   }
 }
 
-const { maxReceives: WEBHOOK_TRIES } = QUEUE_SETTINGS.webhooks
-const { maxReceives: OTHER_TRIES } = QUEUE_SETTINGS.settlements
-
-function messagesGivenUp({ deadLetterQueues }: Watched): AlarmSpec {
-  return {
-    id: 'messages-given-up',
-    summary: 'Messages were given up and wait in a dead-letter queue.',
-    impact:
-      'a merchant who is not settled, or one run of a schedule. Due work sends all other ' +
-      'messages again.',
-    measure: sumOf(
-      deadLetterQueues.map(({ queueName: QueueName }) =>
-        awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName }, 'Maximum'),
-      ),
-    ),
+/** One alarm a queue, so that old messages of one queue do not hide new messages of another. */
+function messagesGivenUp({ deadLetterQueues }: Watched): readonly AlarmSpec[] {
+  return deadLetterQueues.map(({ id, name, queueName: QueueName }) => ({
+    id: `messages-given-up-${name}`,
+    heading: 'messages-given-up',
+    summary: `Messages were given up and wait in the queue ${id}.`,
+    impact: LOST_WORK[name],
+    measure: awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName }, 'Maximum'),
     unit: 'messages',
     when: { above: 0, minutes: 5, periods: 1 },
-    because: `A message ends there after failed receives: webhooks after ${WEBHOOK_TRIES}, others after ${OTHER_TRIES}. A failed run of a schedule ends there at once, a failed daily run after three tries.`,
+    because:
+      name === 'schedules'
+        ? 'A failed run of a schedule ends there at once, a failed daily run after three tries.'
+        : `A message ends there after ${QUEUE_SETTINGS[name].maxReceives} failed receives.`,
+  }))
+}
+
+const SENT_AGAIN = 'no one for long: due work sends these messages again.'
+const LOST_WORK: Readonly<Record<Watched['deadLetterQueues'][number]['name'], string>> = {
+  webhooks: SENT_AGAIN,
+  'webhooks-slow': SENT_AGAIN,
+  settlements: 'a merchant who is not settled today.',
+  sync: 'merchants whose fees are read later.',
+  audits: 'a merchant who is not audited today, and whose payout waits for the audit.',
+  'due-payments': SENT_AGAIN,
+  'due-deliveries': SENT_AGAIN,
+  'due-alerts': SENT_AGAIN,
+  schedules: 'everyone who waits for that run: one run of a schedule did nothing.',
+}
+
+/** A run that EventBridge could not start leaves no line in any log of ours. */
+function failingSchedules({ schedules }: Watched): AlarmSpec {
+  return {
+    id: 'schedules-failing',
+    summary: 'EventBridge cannot start scheduled functions.',
+    impact: 'everyone who waits for due work, the sync, the sweep or the audits.',
+    measure: sumOf(
+      schedules.map((RuleName) =>
+        awsMetric('AWS/Events', 'FailedInvocations', { RuleName }, 'Sum'),
+      ),
+    ),
+    unit: 'starts refused',
+    when: { above: 0, minutes: 5, periods: 1 },
+    because:
+      'EventBridge counts a start only when it has stopped trying. A refused start usually means ' +
+      'a permission or an alias that is gone.',
   }
 }

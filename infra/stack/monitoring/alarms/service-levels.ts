@@ -1,6 +1,6 @@
 import { HOUR_MS, MINUTE_MS } from '../../../../shared/time.ts'
 import { hiddenSecondsOf } from '../../triggers/queue-settings.ts'
-import { functionNameOf, type Watched } from '../watched-stack.ts'
+import { createFunctionName, functionNameOf, type Watched } from '../watched-stack.ts'
 import type { AlarmSpec, Page } from './alarm-spec.ts'
 import { awsMetric, type Measure, OVERALL, orZero } from './metric-ref.ts'
 
@@ -8,7 +8,12 @@ import { awsMetric, type Measure, OVERALL, orZero } from './metric-ref.ts'
  * How fast the error budget is used, as a multiple of the rate that uses it up in exactly thirty
  * days.
  */
-type Burn = { readonly minutes: number; readonly rate: number; readonly percent: Measure }
+type Burn = {
+  readonly minutes: number
+  readonly rate: number
+  readonly percent: Measure
+  readonly recent?: AlarmSpec['recent']
+}
 
 /**
  * A promise to merchants, in percent over thirty days, and the two rates of budget use that need an
@@ -26,6 +31,8 @@ type ServiceLevel = Pick<AlarmSpec, 'impact'> & {
 const HOUR_MINUTES = HOUR_MS / MINUTE_MS
 /** The usual pair of alarms: 2 % of the month's budget within an hour, 5 % within six hours. */
 const FAST = { minutes: HOUR_MINUTES, rate: 14.4 }
+/** The short window beside the hour. One bad event of a quiet night is enough for it. */
+const RECENT_MINUTES = 15
 const SLOW = { minutes: 6 * HOUR_MINUTES, rate: 6 }
 /** For daily work: 10 % of the month's budget within a day. */
 const DAILY = { minutes: 24 * HOUR_MINUTES, rate: 3 }
@@ -43,14 +50,10 @@ export function serviceLevels(watched: Watched): readonly AlarmSpec[] {
  */
 function createLevel(watched: Watched): ServiceLevel {
   const { our } = watched
-  const FunctionName = functionNameOf(
-    watched,
-    ({ trigger }) =>
-      trigger.kind === 'http' && trigger.method === 'POST' && trigger.path === '/v1/payments',
-  )
+  const FunctionName = createFunctionName(watched)
   const bad = `(${['failed', 'crashed', 'throttled'].map(orZero).join(' + ')})`
-  const percent: Measure = {
-    formula: percentOf(bad, `(${bad} + ${orZero('created')} + ${orZero('refused')})`, 5),
+  const percentAbove = (least: number): Measure => ({
+    formula: percentOf(bad, `(${bad} + ${orZero('created')} + ${orZero('refused')})`, least),
     metrics: {
       created: our('Payments', { outcome: 'created' }, 'Sum'),
       refused: our('Payments', { outcome: 'create_refused' }, 'Sum'),
@@ -58,14 +61,15 @@ function createLevel(watched: Watched): ServiceLevel {
       crashed: awsMetric('AWS/Lambda', 'Errors', { FunctionName }, 'Sum'),
       throttled: awsMetric('AWS/Lambda', 'Throttles', { FunctionName }, 'Sum'),
     },
-  }
+  })
+  const percent = percentAbove(5)
   return {
     heading: 'creates-answered',
     broken: 'Creates get neither a payment nor a refusal by the provider.',
     objective: 99.5,
     page: 'page-money-in',
     impact: 'merchants and their customers, who cannot begin to pay.',
-    fast: { ...FAST, percent },
+    fast: { ...FAST, percent, recent: { measure: percentAbove(1), minutes: RECENT_MINUTES } },
     slow: { ...SLOW, percent },
   }
 }
@@ -81,20 +85,21 @@ function percentOf(bad: string, all: string, least: number): string {
 const WITHIN_MS = MINUTE_MS
 
 function webhookLevel({ our }: Watched): ServiceLevel {
-  const percent: Measure = {
-    formula: `IF(${orZero('announced')} >= 20, 100 * (announced - ${orZero('soon')}) / announced, 0)`,
+  const percentOfAtLeast = (least: number): Measure => ({
+    formula: `IF(${orZero('announced')} >= ${least}, 100 * (announced - ${orZero('soon')}) / announced, 0)`,
     metrics: {
       announced: our('TimeToAnnounce', OVERALL, 'SampleCount'),
       soon: our('TimeToAnnounce', OVERALL, `TC(:${WITHIN_MS})`),
     },
-  }
+  })
+  const percent = percentOfAtLeast(20)
   return {
     heading: 'webhooks-in-time',
     broken: 'First webhooks get no 2xx answer within a minute after the payment was paid.',
     objective: 97,
     page: 'page-announcements',
     impact: 'merchants, and customers who wait at a counter or a checkout page.',
-    fast: { ...FAST, percent },
+    fast: { ...FAST, percent, recent: { measure: percentOfAtLeast(1), minutes: RECENT_MINUTES } },
     slow: { ...SLOW, percent },
   }
 }
@@ -155,10 +160,11 @@ function burnAlarms({
   slow,
   ...level
 }: ServiceLevel): readonly AlarmSpec[] {
-  const alarm = (speed: 'fast' | 'slow', { minutes, rate, percent }: Burn): AlarmSpec => ({
+  const alarm = (speed: 'fast' | 'slow', { minutes, rate, percent, recent }: Burn): AlarmSpec => ({
     ...level,
     id: `${level.heading}-${speed}`,
     ...(speed === 'fast' && { page }),
+    ...(recent && { recent }),
     summary: `${broken} The error budget is used up ${speed === 'fast' ? 'fast' : 'slowly'}.`,
     measure: percent,
     unit: 'percent bad',

@@ -9,6 +9,7 @@ export function settlementAlarms(watched: Watched): readonly AlarmSpec[] {
     sweepNotRun(watched),
     settlementsStuck(watched),
     syncLate(watched),
+    auditNotRun(watched),
     {
       id: 'audit-imbalance',
       summary: 'The books of a merchant do not add up.',
@@ -91,6 +92,26 @@ function syncLate({ our }: Watched): AlarmSpec {
     unit: 'signs',
     when: { atLeast: 1, minutes: 15, periods: 3 },
     because: `The signs: no run, no complete run, or more than ${LAG_MINUTES} minutes between booking and reading. The next run continues an incomplete run.`,
+    whenMissing: 'breaching',
+  }
+}
+
+function auditNotRun({ our }: Watched): AlarmSpec {
+  return {
+    id: 'audit-not-run',
+    page: 'page-settlements',
+    summary: 'No daily audit of the clients or of the gateway has ended for 25 hours.',
+    impact: 'every merchant: without an audit within 26 hours no settlement is paid out.',
+    measure: {
+      formula: countOf([`${orZero('clients')} < 1`, `${orZero('gateway')} < 1`]),
+      metrics: {
+        clients: our('AuditsCompleted', { audit_of: 'client' }, 'Sum'),
+        gateway: our('AuditsCompleted', { audit_of: 'gateway' }, 'Sum'),
+      },
+    },
+    unit: 'signs',
+    when: { atLeast: 1, minutes: 60, periods: 25 },
+    because: 'It runs once a day (`auditAtUtc`). The payout gate waits an hour longer.',
     whenMissing: 'breaching',
   }
 }

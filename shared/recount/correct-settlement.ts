@@ -11,23 +11,7 @@ import { correctSums, mayChangeSums } from '../settlement/settlement-store.ts'
 import { runLimit } from '../settlement/sum-entries.ts'
 import { MINUTE_MS } from '../time.ts'
 import type { Difference } from '../verdict/difference.ts'
-import { putSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import type { RecountDeps, Repair } from './repair.ts'
-
-/** Without a verdict a settlement is never paid out. */
-export function repairVerdict(
-  deps: RecountDeps,
-  { settlementId, clientId }: Settlement,
-  differences: readonly Difference[],
-): readonly Repair[] {
-  const targets = differences.filter(
-    ({ what, id }) => what === 'settlement.verdict' && id === settlementId,
-  )
-  const verdict = putSettlementVerdict({ settlementId, clientId, createdAt: deps.now() })
-  return targets.length === 0
-    ? []
-    : [{ subject: settlementId, targets, steps: () => ({ verdict }) }]
-}
 
 /** How much a repair of settlements changes what they have taken of a client's money. */
 export type Taken = { readonly netMinor: Minor; readonly writtenOffMinor: Minor }

@@ -1,11 +1,12 @@
 import { requireClient } from '../client/client-store.ts'
 import { invalid } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
+import { approvalWasChanged, requireApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { acceptedSubject, unacceptedDifferences } from './acceptances.ts'
-import { readClientVerdict } from './client-verdict-store.ts'
-import { type Difference, isIdentical } from './difference.ts'
+import { acceptedSubject, unacceptedDifferences } from '../verdict/acceptances.ts'
+import { readClientVerdict } from '../verdict/client-verdict-store.ts'
+import { type Difference, isIdentical } from '../verdict/difference.ts'
 
 type AcceptInput = Readonly<{
   /** Absent: a difference of the gateway. */
@@ -18,8 +19,8 @@ type AcceptInput = Readonly<{
 /**
  * Accepts a difference that finance has explained: it no longer refuses payouts (design section 4,
  * "Audit"). The acceptance is an audit record. It ends when the difference is repaired, or its gap
- * changes. A repeat writes nothing. Throws 404 for an unknown client, and 422 when no such
- * difference stands.
+ * changes. It uses up its approval; a repeat writes nothing. Throws 404 for an unknown client, and
+ * 422 when no such difference stands, or without the approval.
  */
 export async function acceptDifference(
   deps: RecordDeps,
@@ -37,13 +38,16 @@ export async function acceptDifference(
     )
   }
   if ((await unacceptedDifferences(deps, owner, named)).length > 0) {
-    const after = { ...difference, notes }
+    const payload = { client_id: clientId ?? null, ...difference }
+    const approval = await requireApproval(deps, { action: 'accept-difference', payload })
+    const after = { ...difference, notes, approved: approval.shown }
     const subject = acceptedSubject(owner)
-    await recordChange(
+    const outcome = await recordChange(
       deps,
       { subject, clientId, operator, action: 'accept-difference', after },
-      {},
+      { approval: approval.step },
     )
+    if (!outcome.applied) throw approvalWasChanged()
   }
   return difference
 }

@@ -1,0 +1,36 @@
+import * as v from 'valibot'
+import { minor } from '../../shared/money.ts'
+import { adjustHouse } from '../../shared/posting/adjust-house.ts'
+import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+import { REFERENCE } from '../../shared/text-field.ts'
+
+const summary =
+  "Books the house's own money, such as the provider's invoice or a bank charge: bank and transit " +
+  'equal cost and other. One entry for each reference. A negative bank amount needs an approval.'
+
+const MAX_MINOR = 1_000_000_000_000
+
+const amount = v.optional(
+  v.pipe(
+    v.number(),
+    v.safeInteger(),
+    v.minValue(-MAX_MINOR, `at most ${MAX_MINOR} either way`),
+    v.maxValue(MAX_MINOR, `at most ${MAX_MINOR} either way`),
+    v.transform(minor),
+  ),
+  0,
+)
+
+const input = v.strictObject({
+  operator: OPERATOR,
+  bank_minor: amount,
+  transit_minor: amount,
+  cost_minor: amount,
+  other_minor: amount,
+  reference: REFERENCE,
+  notes: v.optional(NOTES),
+})
+
+export const handler = adminHandler({ summary, input }, (request, deps) =>
+  adjustHouse(deps, request),
+)

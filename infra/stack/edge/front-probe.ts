@@ -1,0 +1,59 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib'
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events'
+import { LambdaFunction as Target } from 'aws-cdk-lib/aws-events-targets'
+import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager'
+import { Construct } from 'constructs'
+import { unknownKey } from '../../../shared/runtime/release/prove-versions.ts'
+import { allow } from '../functions/allow.ts'
+import { assetOf } from '../functions/assets-of.ts'
+import { logGrant } from '../functions/grants.ts'
+import { nodeRuntime } from '../functions/node-runtime.ts'
+import { stackNameOf } from '../stack-name-of.ts'
+import type { DeployedStage } from '../stage.ts'
+import type { Probe } from './probe-front.ts'
+
+/** The secret with the key of the canary merchant: docs/operations.md, section 5. */
+export function canaryKeySecretName(stage: string): string {
+  return `gateway/${stage}/canary-key`
+}
+
+/**
+ * Calls the public name every minute, from the front's region. The alarms of the gateway's region
+ * see only requests that arrive there. A repeated run helps nothing, because the next run follows.
+ */
+export class FrontProbe extends Construct {
+  readonly functionName: string
+
+  constructor(scope: Construct, id: string, stage: DeployedStage, host: string) {
+    super(scope, id)
+    const { name } = stage.settings
+    const secret = new Secret(this, 'CanaryKey', {
+      secretName: canaryKeySecretName(name),
+      description: 'JSON {"api_key"} of the canary merchant; filled in by an operator',
+      removalPolicy: RemovalPolicy.DESTROY,
+    })
+    const read = allow(['secretsmanager:GetSecretValue'], [secret.secretArn])
+    this.functionName = stackNameOf(stage, 'probe-front')
+    const probe = new LambdaFunction(this, 'Function', {
+      ...nodeRuntime(this, { stage, functionName: this.functionName }, (log) => [
+        ...logGrant(log),
+        ...read,
+      ]),
+      code: assetOf(stage, { name: 'probe-front', entry: 'infra/stack/edge/probe-front.ts' }),
+      memorySize: 256,
+      timeout: Duration.seconds(30),
+      retryAttempts: 0,
+    })
+    const event: Probe = {
+      host,
+      unknownKey: unknownKey(name),
+      keySecret: canaryKeySecretName(name),
+    }
+    new Rule(this, 'EveryMinute', {
+      ruleName: this.functionName,
+      schedule: Schedule.rate(Duration.minutes(1)),
+      targets: [new Target(probe, { event: RuleTargetInput.fromObject(event), retryAttempts: 0 })],
+    })
+  }
+}

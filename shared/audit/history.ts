@@ -1,0 +1,177 @@
+import type { Client } from '../client/client.ts'
+import type { Deps } from '../deps.ts'
+import { slotOf } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
+import { isLong } from '../settlement/settlement.ts'
+import { addMs, DAY_MS, dayNumber, later, timestampOf } from '../time.ts'
+import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
+import { confirmedDifferences, type Difference } from '../verdict/difference.ts'
+import { auditCounts, auditFigures } from './judged/audit-figures.ts'
+import { auditHouse } from './judged/audit-house.ts'
+import { auditRegistration } from './judged/audit-registers.ts'
+import { judgeSettlement, RecountSchema } from './judged/audit-settlement.ts'
+import {
+  auditTrails,
+  type ClientBooks,
+  readClientBooks,
+  type StoredSettlement,
+} from './judged/client-books.ts'
+import { judgeListed } from './judged/judge-payments.ts'
+
+export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
+
+/** Parts are judged separately, by their `order`. A difference stands under the key of its part. */
+export type Part = {
+  readonly key: string
+  readonly order: string
+  /** With a `state` in its answer the part is not whole: another call continues there. */
+  readonly judge: (
+    state: unknown,
+    isOver: () => boolean,
+  ) => Promise<{ readonly differences: readonly Difference[]; readonly state?: unknown }>
+  /** The id and the digest of a long settlement that this part judges. */
+  readonly ends?: readonly [settlementId: string, digest: string]
+}
+
+export const SUSPENSE = 'suspense'
+export const REGISTER = 'register'
+
+/**
+ * What each audit judges first: figures, what is open, suspense, bank details and registers. The
+ * daily audit of the gateway reads the suspense of all clients at once.
+ */
+export async function figureParts(deps: AuditDeps, client: Client): Promise<readonly Part[]> {
+  const { clientId, createdAt } = client
+  const lastDay = lastDayOf(deps, client)
+  // A payment that is listed before its client's creation or in the future was tampered with.
+  const before = ['0', timestampOf(dayNumber(createdAt) * DAY_MS - 1)] as const
+  const ahead = [timestampOf((lastDay + 1) * DAY_MS), '9~'] as const
+  return [
+    confirmedPart(deps, 'figures', async (isAgain) =>
+      auditFigures(deps, await readClientBooks(deps, client), isAgain),
+    ),
+    confirmedPart(deps, REGISTER, () => auditRegistration(deps, client)),
+    confirmedPart(deps, 'trails', () => auditTrails(deps, clientId, { full: false })),
+    listedPart(deps, clientId, 'before', before),
+    listedPart(deps, clientId, 'later', ahead),
+  ]
+}
+
+function confirmedPart(
+  deps: AuditDeps,
+  key: string,
+  judge: (isAgain: boolean) => Promise<readonly Difference[]>,
+): Part {
+  return {
+    key,
+    order: key,
+    judge: async () => ({ differences: await confirmedDifferences(deps, judge) }),
+  }
+}
+
+/** The clock of the function that created the newest payment may be ahead of this clock. */
+function lastDayOf(deps: AuditDeps, { createdAt }: Client): number {
+  return dayNumber(addMs(later(deps.now(), createdAt), DAY_MS))
+}
+
+/**
+ * The share of the history that is due on a day, by the days since the last share, and all parts in
+ * which a difference stands. First the long settlements that wait to be paid.
+ */
+export async function historyParts(
+  deps: AuditDeps,
+  client: Client,
+  { historyDay, standing, longSettlements }: ClientVerdict,
+  day: number,
+): Promise<readonly Part[]> {
+  const books = await readClientBooks(deps, client)
+  const isDue = dueOn(day, historyDay)
+  const wanted = new Set(standing.map(({ part }) => part))
+  const firstDay = dayNumber(client.createdAt)
+  const days = Array.from(
+    { length: lastDayOf(deps, client) - firstDay + 1 },
+    (_, at) => firstDay + at,
+  )
+  const isWhole = isDue(day - slotOf(client.clientId, CYCLE_DAYS))
+  const parts: readonly (readonly [isPartDue: boolean, part: Part])[] = [
+    [
+      isWhole,
+      confirmedPart(deps, 'counts', (isAgain) => auditCounts(deps, client.clientId, isAgain)),
+    ],
+    [
+      isWhole,
+      confirmedPart(deps, 'all trails', () => auditTrails(deps, client.clientId, { full: true })),
+    ],
+    [historyDay === undefined, suspensePart(deps, client)],
+    ...books.settlements.map((stored) => {
+      const { settlementId, digest, createdAt, status } = stored.settlement
+      const part = settlementPart(deps, books, stored)
+      if (status !== 'recorded' || !isLong(deps, stored.settlement))
+        return [isDue(dayNumber(createdAt)), part] as const
+      const isWaiting = longSettlements[settlementId] !== digest
+      return [isWaiting, { ...part, order: `${FIRST}${part.key}` }] as const
+    }),
+    ...days.map((one) => [isDue(one), dayPart(deps, client, one)] as const),
+  ]
+  return parts
+    .flatMap(([isPartDue, part]) => (isPartDue || wanted.has(part.key) ? [part] : []))
+    .toSorted((a, b) => (a.order < b.order ? -1 : 1))
+}
+
+/** Before every key. */
+const FIRST = ' '
+/** All of the last hundred days is read in thirty days, older history in 360. */
+const CYCLE_DAYS = 30
+const OLD_CYCLE_DAYS = 360
+const RECENT_DAYS = 100
+
+/** Everything without an earlier share, or with one that is not in the past. */
+export function dueOn(today: number, historyDay: number | undefined): (day: number) => boolean {
+  const missed =
+    historyDay === undefined || historyDay > today ? OLD_CYCLE_DAYS : today - historyDay
+  return (day) => {
+    const age = today - day
+    const cycle = age <= RECENT_DAYS ? CYCLE_DAYS : OLD_CYCLE_DAYS
+    return (age + cycle) % cycle < missed
+  }
+}
+
+function suspensePart(deps: AuditDeps, { clientId }: Client): Part {
+  return confirmedPart(deps, SUSPENSE, async () =>
+    (await auditHouse(deps, clientId)).flatMap(({ clientId: owner, ...difference }) =>
+      owner === clientId ? [difference] : [],
+    ),
+  )
+}
+
+function settlementPart(deps: AuditDeps, books: ClientBooks, stored: StoredSettlement): Part {
+  const { settlementId, digest } = stored.settlement
+  const key = `settlement ${settlementId}`
+  return {
+    key,
+    order: key,
+    judge: (state, isOver) =>
+      judgeSettlement(deps, books, stored, { from: ifValid(RecountSchema, state), isOver }),
+    ...(isLong(deps, stored.settlement) && { ends: [settlementId, digest] as const }),
+  }
+}
+
+function dayPart(deps: AuditDeps, client: Client, day: number): Part {
+  const start = timestampOf(day * DAY_MS)
+  const span = [start, timestampOf((day + 1) * DAY_MS - 1)] as const
+  return listedPart(deps, client.clientId, start.slice(0, 10), span)
+}
+
+function listedPart(
+  deps: AuditDeps,
+  clientId: Client['clientId'],
+  name: string,
+  span: readonly [string, string],
+): Part {
+  const key = `payments ${name}`
+  return {
+    key,
+    order: key,
+    judge: (state, isOver) => judgeListed(deps, clientId, { span, state, isOver }),
+  }
+}

@@ -1,0 +1,54 @@
+import type { TableDeps } from '../deps.ts'
+import { ifValid } from '../if-valid.ts'
+import { CONTRADICTING_CAUSES, SuspenseSchema } from '../suspense/suspense.ts'
+import { idOf, rowKeyOf } from '../table/keys.ts'
+import { queryPages } from '../table/list-items.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
+import { unacceptedDifferences } from '../verdict/acceptances.ts'
+import { readClientVerdict } from '../verdict/client-verdict-store.ts'
+import type { Difference } from '../verdict/difference.ts'
+
+/** What the audits compare accounts with: legs, held money, totals, and the provider's balance. */
+const CONTROLS = /^(payment\.sums|suspense\.(held|bank)|house_|entry|provider_balance)/
+
+/** The differences of an account from its control that an audit found and nobody has accepted. */
+export async function controlDifferences(
+  deps: TableDeps,
+  owner: string,
+): Promise<readonly Difference[]> {
+  const { standing } = await readClientVerdict(deps, owner)
+  const controls = standing.filter(({ what }) => CONTROLS.test(what))
+  const open = await unacceptedDifferences(deps, owner, controls)
+  return open.map(({ what, id, expected, found }) => ({ what, id, expected, found }))
+}
+
+/**
+ * Rows that contradict themselves and that nobody has explained yet: their findings by client, or
+ * by the gateway. The list of open items has their causes.
+ */
+export async function contradictions(
+  deps: TableDeps,
+): Promise<ReadonlyMap<string, readonly Difference[]>> {
+  const partition = [GATEWAY_OWNER, 'suspense', 'open'] as const
+  const keys = []
+  for await (const { items } of queryPages(deps, { index: 'by-status', partition, limit: 1_000 }))
+    keys.push(
+      ...items
+        .map((row) => rowKeyOf('SUSPENSE', row))
+        .filter(({ pk }) => CONTRADICTING_CAUSES.some((cause) => idOf(pk).endsWith(`#${cause}`))),
+    )
+  const items = (await deps.table.getMany(keys)).flatMap(
+    (item) => ifValid(SuspenseSchema, item) ?? [],
+  )
+  const open = items.filter(({ status }) => status === 'open')
+  const byOwner = Map.groupBy(open, ({ clientId }) => clientId ?? GATEWAY_OWNER)
+  return new Map(
+    [...byOwner].map(([owner, findings]) => [
+      owner,
+      findings.map(({ suspenseId: id }) => ({
+        ...{ what: 'contradicting row', id },
+        ...{ expected: 'explained', found: 'open' },
+      })),
+    ]),
+  )
+}

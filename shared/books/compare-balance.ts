@@ -1,0 +1,167 @@
+import * as v from 'valibot'
+import { storedPayment } from '../audit/judged/client-books.ts'
+import { walkClients } from '../client/client-register.ts'
+import type { Deps } from '../deps.ts'
+import type { ClientId } from '../ids.ts'
+import { bookDay } from '../journal/day-totals.ts'
+import { houseTotals } from '../journal/house-store.ts'
+import { MinorSchema, minor } from '../money.ts'
+import { findSuspense } from '../suspense/suspense-store.ts'
+import { syncJobKey } from '../table/keys.ts'
+import { itemPages } from '../table/list-items.ts'
+import { put, unchanged } from '../table/step.ts'
+import { HOUR_MS, msBetween, TimestampSchema } from '../time.ts'
+import { readClientBook } from './get-books.ts'
+
+type CompareDeps = Pick<
+  Deps,
+  'table' | 'provider' | 'stage' | 'now' | 'monotonicMs' | 'alerts' | 'log'
+>
+
+/**
+ * Once a day the provider's own balance is compared with what the journal has at the provider and
+ * what was read and waits (design section 12). Entries follow the provider by some minutes: the gap
+ * is how far the balance lies outside what this sum was at the question and after three further
+ * rounds of the sync. A gap that stands on three days is an alert. Runs every ten minutes: one run
+ * asks, the next look. Safe to repeat; a lost race does nothing.
+ */
+export async function compareBalance(deps: CompareDeps): Promise<object> {
+  const stored = v.parse(v.optional(BalanceSchema), await deps.table.get(balanceKey))
+  const balance = stored ?? NO_BALANCE
+  const question = balance.question ?? (await ask(deps, balance))
+  if (question === undefined) return { asked: false }
+  const round = await headRound(deps)
+  if (balance.question && round === question.round) return { waits: true }
+  const side = await providerSide(deps)
+  if (side === undefined) return { waits: true }
+  const seen = {
+    ...question,
+    ...{ round, looks: question.looks + 1, waiting: side.waiting },
+    lowMinor: minor(Math.min(question.lowMinor ?? side.minor, side.minor)),
+    highMinor: minor(Math.max(question.highMinor ?? side.minor, side.minor)),
+  }
+  const gapMinor = gapOf(seen)
+  const isOver = seen.looks > ROUNDS || msBetween(question.at, deps.now()) >= HOUR_MS
+  if (gapMinor !== 0 && !isOver) {
+    await keep(deps, balance, { ...balance, question: seen })
+    return { waits: true, gap_minor: gapMinor }
+  }
+  const gaps = [...balance.gaps, { day: question.day, gapMinor }].slice(-DAYS)
+  const after = { version: balance.version, gaps, question: undefined }
+  if (!(await keep(deps, balance, after))) return { waits: true }
+  deps.log.info('balance.compared', { gap_minor: gapMinor })
+  if (standingGap(gaps) !== undefined) await alert(deps, gapMinor, seen.waiting)
+  return { day: question.day, gap_minor: gapMinor }
+}
+
+const balanceKey = syncJobKey('balance')
+
+const ROUNDS = 3
+const DAYS = 3
+
+const QuestionSchema = v.object({
+  at: TimestampSchema,
+  day: v.string(),
+  balanceMinor: MinorSchema,
+  /** Of the sums that were seen. */
+  lowMinor: v.optional(MinorSchema),
+  highMinor: v.optional(MinorSchema),
+  looks: v.number(),
+  /** Of the sync's head, at the last look. */
+  round: v.number(),
+  waiting: v.array(v.string()),
+})
+type Question = v.InferOutput<typeof QuestionSchema>
+
+const BalanceSchema = v.object({
+  version: v.number(),
+  question: v.optional(QuestionSchema),
+  /** Of the last days, the newest last. */
+  gaps: v.array(v.object({ day: v.string(), gapMinor: MinorSchema })),
+})
+type StoredBalance = v.InferOutput<typeof BalanceSchema>
+
+const NO_BALANCE: StoredBalance = { version: 0, gaps: [] }
+
+/** Undefined: asked today already, or the provider does not answer. */
+async function ask(deps: CompareDeps, { gaps }: StoredBalance): Promise<Question | undefined> {
+  const [at, day] = [deps.now(), bookDay(deps.now())]
+  if (gaps.at(-1)?.day === day) return undefined
+  const answer = await deps.provider.getBalance()
+  if (answer.kind !== 'found') return undefined
+  const balanceMinor = answer.value.amountMinor
+  return { at, day, balanceMinor, looks: 0, round: await headRound(deps), waiting: [] }
+}
+
+const RoundSchema = v.optional(v.object({ round: v.number() }), { round: 0 })
+
+async function headRound({ table }: CompareDeps): Promise<number> {
+  return v.parse(RoundSchema, await table.get(syncJobKey('head'))).round
+}
+
+const MAX_NAMED = 20
+const PAGE = 500
+
+/**
+ * At the provider by the journal, and by rows that were read and wait: noted on open payments, and
+ * own rows that contradict themselves before their seventh day. Undefined: no time was left.
+ */
+async function providerSide(deps: CompareDeps) {
+  const today = bookDay(deps.now())
+  const waiting: string[] = []
+  let sum = 0
+  const readOne = async (clientId: ClientId) => {
+    const { book } = await readClientBook(deps, clientId, { from: today, to: today })
+    sum += book['at_provider'] ?? 0
+    const open = { kind: 'PAYMENT', index: 'by-open', partition: [clientId], limit: PAGE } as const
+    for await (const page of itemPages(deps, open)) {
+      for (const row of page) {
+        const payment = storedPayment(row)
+        if (payment?.openAt === undefined) continue
+        const contradiction = await findSuspense(deps, `${payment.paymentId}#row_contradicts`)
+        const noted = payment.movements.reduce((total, one) => total + one.providerMinor, 0)
+        const waits = noted + (contradiction?.providerMinor ?? 0)
+        if (waits !== 0) waiting.push(payment.paymentId)
+        sum += waits
+      }
+    }
+  }
+  const position = await walkClients(deps, undefined, {
+    read: async (clientIds) => {
+      for (const clientId of clientIds) await readOne(clientId)
+    },
+    isFull: () => false,
+  })
+  if (position) return undefined
+  const totals = await houseTotals(deps, { fromDay: '0', untilDay: today })
+  for (const { providerMinor } of totals) sum += providerMinor
+  return { minor: minor(sum), waiting: waiting.slice(0, MAX_NAMED) }
+}
+
+/** How far the balance lies above or below the sums that were seen. */
+function gapOf({ balanceMinor, lowMinor = balanceMinor, highMinor = balanceMinor }: Question) {
+  if (balanceMinor > highMinor) return minor(balanceMinor - highMinor)
+  return minor(Math.min(0, balanceMinor - lowMinor))
+}
+
+/** Refused when another run was first. */
+async function keep(deps: CompareDeps, read: StoredBalance, next: StoredBalance) {
+  const isAsRead = unchanged('version', read.version === 0 ? undefined : read.version)
+  const row = { ...next, version: read.version + 1 }
+  return (await deps.table.write(put(balanceKey, row, isAsRead))).applied
+}
+
+/** The last gap, if the last three days have one each. */
+function standingGap(gaps: StoredBalance['gaps']) {
+  const stands = gaps.length === DAYS && gaps.every(({ gapMinor }) => gapMinor !== 0)
+  return stands ? gaps.at(-1)?.gapMinor : undefined
+}
+
+async function alert({ alerts }: CompareDeps, gapMinor: number, waiting: readonly string[]) {
+  const rows = waiting.length === 0 ? 'No row waits.' : `Rows wait of ${waiting.join(', ')}.`
+  await alerts.publish({
+    kind: 'balance.gap',
+    subject: 'provider',
+    message: `The provider's own balance has differed from the journal on three days, today by ${gapMinor} IDR. ${rows} Follow the runbook, the provider's balance.`,
+  })
+}

@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto'
+import * as v from 'valibot'
+import type { StoreDeps, TableDeps } from '../deps.ts'
+import { GatewayError, invalid } from '../errors.ts'
+import { approvalKey } from '../table/keys.ts'
+import { above, absent, all, equals, put, type Step, update } from '../table/step.ts'
+import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
+
+/** What raises what leaves the house, or says that it did not leave (design section 11). */
+export const APPROVED_ACTIONS = [
+  'adjust-ledger',
+  'recredit-settlement',
+  'return-payout',
+  'refund-payment',
+  'resolve-suspense',
+  'adjust-house',
+  'accept-difference',
+  'mark-settlement-paid',
+] as const
+export type ApprovedAction = (typeof APPROVED_ACTIONS)[number]
+
+/** The figures of an action, by the names of its fields. */
+export const FiguresSchema = v.record(
+  v.string(),
+  v.nullable(v.union([v.string(), v.pipe(v.number(), v.safeInteger())])),
+)
+export type ApprovedFigures = Readonly<v.InferOutput<typeof FiguresSchema>>
+
+/** An action of exactly these figures, before the request of it is known. */
+export type Approvable = { readonly action: ApprovedAction; readonly payload: ApprovedFigures }
+
+export const ApprovalSchema = v.object({
+  action: v.picklist(APPROVED_ACTIONS),
+  payload: FiguresSchema,
+  operator: v.string(),
+  at: TimestampSchema,
+  until: TimestampSchema,
+  usedAt: v.optional(TimestampSchema),
+})
+export type Approval = v.InferOutput<typeof ApprovalSchema>
+
+/** Nobody is to remember for longer what was checked. */
+export const APPROVED_FOR_MS = 3 * DAY_MS
+
+/** The SHA-256 of the action and its subject: of its whole figures, or of the settlement. */
+export function approvalIdOf({ action, payload }: Approvable): string {
+  const { settlement_id: settlementId } = payload
+  const subject = isOfSettlement(action) ? settlementId : membersByName(payload)
+  return createHash('sha256')
+    .update(JSON.stringify([action, subject]))
+    .digest('hex')
+}
+
+/** Whether the settlement alone is the subject: a later approval replaces the earlier one. */
+export function isOfSettlement(action: ApprovedAction): boolean {
+  return action === 'recredit-settlement' || action === 'mark-settlement-paid'
+}
+
+/** An absent member and null are the same. */
+function membersByName(payload: ApprovedFigures) {
+  return Object.entries(payload)
+    .filter(([, value]) => value !== null)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+}
+
+const APPROVAL_SUBJECT = 'approval:'
+
+/** The subject of an approval's audit records. */
+export function approvalSubject(approvalId: string): string {
+  return `${APPROVAL_SUBJECT}${approvalId}`
+}
+
+/** Undefined for the subject of other records. */
+export function approvalIdIn(subject: string): string | undefined {
+  return subject.startsWith(APPROVAL_SUBJECT) ? subject.slice(APPROVAL_SUBJECT.length) : undefined
+}
+
+/** Replaces an earlier approval of the subject. */
+export function putApproval(approval: Approval): Step {
+  return put(approvalKey(approvalIdOf(approval)), approval)
+}
+
+export async function findApproval(deps: TableDeps, of: Approvable): Promise<Approval | undefined> {
+  return v.parse(v.optional(ApprovalSchema), await deps.table.get(approvalKey(approvalIdOf(of))))
+}
+
+export type UsedApproval = {
+  /** Refused if the approval was used or replaced after the read, or has expired. */
+  readonly step: Step
+  /** For the action's own record. */
+  readonly shown: { readonly operator: string; readonly at: Timestamp }
+}
+
+/**
+ * Reads the approval of an action, and answers the step that uses it up in the action's own
+ * transaction. Throws 422 with the command of the approver if there is none, or if it does not
+ * `cover` the action. An approval of other figures has another key.
+ */
+export async function requireApproval(
+  deps: StoreDeps,
+  of: Approvable,
+  covers = (_: ApprovedFigures) => true,
+): Promise<UsedApproval> {
+  const approval = await findApproval(deps, of)
+  const now = deps.now()
+  const problem = problemOf(approval, now, covers)
+  if (approval === undefined || problem !== undefined) throw approvalError(of, problem)
+  const { operator, at } = approval
+  const isAsRead = all(equals('at', at), absent('usedAt'), above('until', now))
+  return {
+    step: update(approvalKey(approvalIdOf(of)), { set: { usedAt: now } }, isAsRead),
+    shown: { operator, at },
+  }
+}
+
+function problemOf(
+  approval: Approval | undefined,
+  now: Timestamp,
+  covers: (figures: ApprovedFigures) => boolean,
+): string | undefined {
+  if (approval === undefined) return 'there is none'
+  if (approval.usedAt !== undefined) return `the last one was used at ${approval.usedAt}`
+  if (approval.until <= now) return `the last one expired at ${approval.until}`
+  return covers(approval.payload) ? undefined : 'the last one names lower figures'
+}
+
+function approvalError(of: Approvable, problem = ''): GatewayError {
+  return invalid(
+    `${of.action} needs an approval of exactly these figures: ${problem}`,
+    undefined,
+    approvalHint(of),
+  )
+}
+
+/** Another call used it up, or its approver wrote another, after it was read. */
+export function approvalWasChanged(): GatewayError {
+  return new GatewayError(
+    'conflict',
+    'the approval was used or replaced at the same time; try again',
+  )
+}
+
+/** `'` is spelled by its number, so that the command can be copied into a shell. */
+export function approvalHint({ action, payload }: Approvable): string {
+  const json = JSON.stringify(Object.fromEntries(membersByName(payload)))
+  return (
+    'A person with the duty approve checks the figures and runs: approve --action ' +
+    `${action} --payload '${json.replaceAll("'", String.raw`\u0027`)}'. It holds for 72 hours ` +
+    'and one use. Then repeat the same call.'
+  )
+}
+
+/** A new approval, from now on. */
+export function newApproval(
+  { action, payload }: Approvable,
+  operator: string,
+  at: Timestamp,
+): Approval {
+  return {
+    action,
+    payload: Object.fromEntries(membersByName(payload)),
+    operator,
+    at,
+    until: addMs(at, APPROVED_FOR_MS),
+  }
+}

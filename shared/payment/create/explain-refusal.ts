@@ -1,0 +1,59 @@
+import type { Deps } from '../../deps.ts'
+import type { CreateAnswer } from '../../provider/provider.ts'
+import { notePause } from '../../provider/quota-store.ts'
+import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
+import { PHONE_FORM } from '../channel/channel-facts.ts'
+import { channelOf, isListedChannel } from '../channel/channels.ts'
+import type { CreatingPayment, PaymentRequest } from '../payment.ts'
+
+/** The field of the request that the provider does not take, and why. */
+export type Explanation = { readonly field: string; readonly message: string }
+
+type Refusal = Omit<Extract<CreateAnswer, { readonly kind: 'refused' }>, 'kind' | 'code'>
+
+/**
+ * Why the provider refused a request that breaks a limit or a form of its channel. The provider
+ * decides, our table of channels explains. Undefined: the refusal counts as our failure.
+ */
+export function explainRefusal(
+  request: PaymentRequest,
+  { isAccountWide, isNotActivated }: Refusal = {},
+): Explanation | undefined {
+  const { method, channelCode = method, notionalMinor, customer } = request
+  const { facts, needs } = channelOf(request)
+  if (isNotActivated && !isListedChannel(request)) {
+    const message = `channel_code ${channelCode} is not activated at the provider`
+    return { field: 'channel_code', message }
+  }
+  if (isAccountWide || isNotActivated) return undefined
+  const { least = 0, most = Infinity } = facts?.amounts ?? {}
+  if (notionalMinor < least || notionalMinor > most) {
+    const limits = `${least} to ${most}`
+    return { field: 'amount', message: `amount must be ${limits} for channel ${channelCode}` }
+  }
+  if (needs.phone && !PHONE_FORM.test(customer?.phone ?? '')) {
+    const form = 'an Indonesian mobile number (+628...)'
+    return {
+      field: 'customer.phone',
+      message: `customer.phone must be ${form} for channel ${channelCode}`,
+    }
+  }
+  return undefined
+}
+
+/** The first 429 pauses creates everywhere; a channel that is not activated is told once a day. */
+export async function reportRefusal(
+  deps: Pick<Deps, 'table' | 'provider' | 'now' | 'log' | 'alerts' | 'memory'>,
+  { request }: CreatingPayment,
+  answer: CreateAnswer,
+): Promise<void> {
+  if (answer.kind === 'not_executed' && deps.provider.pauseMs('createRequest') > 0)
+    await notePause(deps, ['createRequest'])
+  if (answer.kind !== 'refused' || !answer.isNotActivated || !isListedChannel(request)) return
+  const now = deps.now()
+  const subject = `${request.channelCode ?? request.method}#${now.slice(0, 10)}`
+  await recordSuspense(
+    deps,
+    finding({ subject, cause: 'channel_not_activated', payment: undefined, now }),
+  )
+}

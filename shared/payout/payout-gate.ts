@@ -1,0 +1,174 @@
+import { auditChain } from '../audit/judged/audit-figures.ts'
+import { auditSettlement, judgeSettlement } from '../audit/judged/audit-settlement.ts'
+import { type ClientBooks, readClientBooks } from '../audit/judged/client-books.ts'
+import type { Client } from '../client/client.ts'
+import { requireClient, requirePayable } from '../client/client-store.ts'
+import type { Deps, StoreDeps } from '../deps.ts'
+import { type GatewayError, invalid } from '../errors.ts'
+import type { ClientId } from '../ids.ts'
+import { isLong, type Settlement } from '../settlement/settlement.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
+import { addMs, dayNumber, HOUR_MS, MINUTE_MS, type Timestamp } from '../time.ts'
+import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
+import {
+  type ClientVerdict,
+  readClientVerdict,
+  requireSameClientVerdict,
+} from '../verdict/client-verdict-store.ts'
+import { compare, confirmedDifferences, type Difference, mayBePaid } from '../verdict/difference.ts'
+
+type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
+
+/** What the gate reads before it judges the settlement again. */
+type Stored = {
+  readonly settlement: Settlement
+  readonly client: Pick<Client, 'payoutHold'>
+  readonly verdict: ClientVerdict
+  readonly gateway: ClientVerdict
+}
+
+/**
+ * The payout gate (design section 11). Throws 422 unless the settlement matches its entries, their
+ * payments and its trail now, no difference of its client stands that finance has not accepted, and
+ * the audits of client and gateway are fresh. Answers the conditions that keep this true, for the
+ * payout's transaction.
+ */
+export async function passGate(deps: GateDeps, settlement: Settlement) {
+  const { clientId } = settlement
+  const client = await requireClient(deps, clientId)
+  const [verdict, gateway] = await Promise.all([
+    readClientVerdict(deps, clientId),
+    readClientVerdict(deps, GATEWAY_OWNER),
+  ])
+  const refusal = await whyRefused(deps, { settlement, client, verdict, gateway })
+  if (refusal) throw refusal
+  const differences = await judgeAgain(deps, client, settlement)
+  const dated = withSince(differences, verdict.standing, deps.now())
+  const open = await blockingDifferences(deps, clientId, dated)
+  if (open.length > 0) throw imbalanceError(open, clientId)
+  return { verdict: requireSameClientVerdict(clientId, verdict), client: requirePayable(clientId) }
+}
+
+/** Entries that became visible late are read after this time. */
+const LEAST_AGE_MS = MINUTE_MS
+/** The daily audits walk the clients in one order, so a day and two hours are enough. */
+const FIGURES_MS = 26 * HOUR_MS
+const HISTORY_DAYS = 3
+
+/** Decides by what is stored. Undefined: nothing refuses the payout. */
+export async function whyRefused(
+  deps: StoreDeps & Pick<Deps, 'stage'>,
+  { settlement, client, verdict, gateway }: Stored,
+): Promise<GatewayError | undefined> {
+  const { clientId, settlementId, createdAt, digest } = settlement
+  const now = deps.now()
+  const retryAt = addMs(createdAt, LEAST_AGE_MS)
+  const audit = `audit-ledger {"client_id": "${clientId}"}`
+  if (client.payoutHold !== undefined) {
+    return invalid(
+      `payouts of this client are on hold: ${client.payoutHold}`,
+      undefined,
+      'update-client with "payout_hold": null ends the hold.',
+    )
+  }
+  if (settlement.bank === undefined) {
+    return invalid(
+      'the settlement has no bank details',
+      undefined,
+      'Register them with update-client. Then mark-settlement-failed and recredit-settlement ' +
+        'bring the money into the next settlement.',
+    )
+  }
+  if (now < retryAt) return laterError('this settlement was recorded a moment ago', retryAt)
+  const { restoredAt } = gateway
+  if (!isFresh(gateway, restoredAt, now))
+    return staleError('the gateway', gateway, restoredAt, 'audit-ledger {}')
+  if (!isFresh(verdict, restoredAt, now))
+    return staleError('this client', verdict, restoredAt, audit)
+  if (dayNumber(now) - (verdict.historyDay ?? 0) > HISTORY_DAYS) {
+    return invalid(
+      'the daily audits of this client have not ended for three days',
+      undefined,
+      `${audit} judges its whole history. Then repeat the same call.`,
+    )
+  }
+  const open = await blockingDifferences(deps, clientId, verdict.standing)
+  if (open.length > 0) return imbalanceError(open, clientId)
+  return isLong(deps, settlement) && verdict.longSettlements[settlementId] !== digest
+    ? laterError(
+        `the audit of this long settlement has not ended; ${audit} begins it again`,
+        addMs(now, 5 * MINUTE_MS),
+      )
+    : undefined
+}
+
+function isFresh(
+  { figuresAt }: ClientVerdict,
+  restoredAt: Timestamp | undefined,
+  now: Timestamp,
+): boolean {
+  if (figuresAt === undefined || figuresAt > addMs(now, MINUTE_MS)) return false
+  return figuresAt >= addMs(now, -FIGURES_MS) && (restoredAt ?? '') < figuresAt
+}
+
+function laterError(message: string, retryAt: Timestamp): GatewayError {
+  return invalid(message, undefined, `Repeat the same call at ${retryAt}.`, { retryAt })
+}
+
+function staleError(
+  whose: string,
+  { figuresAt }: ClientVerdict,
+  restoredAt: Timestamp | undefined,
+  command: string,
+): GatewayError {
+  const restored =
+    restoredAt && restoredAt >= (figuresAt ?? '') ? `, restored at ${restoredAt}` : ''
+  return invalid(
+    `the books of ${whose} need an audit (last audited: ${figuresAt ?? 'never'}${restored})`,
+    undefined,
+    `Run ${command}. Then repeat the same call.`,
+  )
+}
+
+async function blockingDifferences(
+  deps: StoreDeps,
+  clientId: ClientId,
+  standing: Parameters<typeof unacceptedDifferences>[2],
+) {
+  const blocking = standing.filter((difference) => !mayBePaid(difference))
+  return unacceptedDifferences(deps, clientId, blocking)
+}
+
+function imbalanceError(differences: readonly Difference[], clientId: string): GatewayError {
+  const names = differences.slice(0, 10).map(({ what, id }) => `${what} of ${id}`)
+  return invalid(
+    `the books of this client do not balance (differences: ${differences.length})`,
+    { differences: names },
+    `audit-ledger {"client_id": "${clientId}"} lists them with their figures. Pay out nothing before they are repaired, or accepted with accept-difference.`,
+  )
+}
+
+/** The differences of the settlement, of its window and of its client at this moment. */
+async function judgeAgain(
+  deps: GateDeps,
+  client: Client,
+  { settlementId }: Settlement,
+): Promise<readonly Difference[]> {
+  const books = await readClientBooks(deps, client)
+  const stored = settlementIn(books, settlementId)
+  if (stored === undefined) return compare('settlement', settlementId, 'readable', 'unreadable')
+  const { differences } = isLong(deps, stored.settlement)
+    ? { differences: await auditSettlement(deps, books, stored, { sums: stored.settlement }) }
+    : await judgeSettlement(deps, books, stored)
+  const around = await confirmedDifferences(deps, async (isAgain) => {
+    const now = isAgain ? await readClientBooks(deps, client) : books
+    return [...now.differences, ...auditChain(now)].filter(
+      ({ id }) => id === settlementId || id === client.clientId,
+    )
+  })
+  return [...differences, ...around]
+}
+
+function settlementIn({ settlements }: ClientBooks, settlementId: string) {
+  return settlements.find(({ settlement }) => settlement.settlementId === settlementId)
+}

@@ -1,0 +1,128 @@
+import * as v from 'valibot'
+import type { TableDeps } from '../deps.ts'
+import { GatewayError, invalid } from '../errors.ts'
+import { type HouseEntry, newHouseEntry, onOpenDay, putHouseEntry } from '../journal/house-store.ts'
+import { type Minor, MinorSchema } from '../money.ts'
+import { type Approvable, requireApproval } from '../operator/approval-store.ts'
+import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import { attributeName } from '../table/attributes.ts'
+import { houseAdjustmentKey } from '../table/keys.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
+import { isNew, put } from '../table/step.ts'
+import { TimestampSchema } from '../time.ts'
+
+/** The subject of the records of all adjustments of the house. */
+export const HOUSE_SUBJECT = 'house'
+
+const LEGS = ['bankMinor', 'transitMinor', 'costMinor', 'otherMinor'] as const
+
+/** Makes a reference unique, whatever the day of its entry. */
+export const HouseAdjustmentSchema = v.object({
+  reference: v.string(),
+  ...v.entriesFromList(LEGS, MinorSchema),
+  notes: v.optional(v.string()),
+  postedAt: TimestampSchema,
+})
+export type HouseAdjustment = v.InferOutput<typeof HouseAdjustmentSchema>
+
+export type HouseAdjustmentInput = Omit<HouseAdjustment, 'postedAt'> & { readonly operator: string }
+
+/**
+ * Books an invoice, a bank charge or what else the house must account for (design section 12), once
+ * for each reference; a repeat answers what is stored. What lowers our bank account uses up an
+ * approval. Throws 422 without it and for unequal sides, and 409 for a used reference.
+ */
+export async function adjustHouse(deps: RecordDeps, input: HouseAdjustmentInput) {
+  assertEqual(input)
+  const earlier = await findEarlier(deps, input)
+  if (earlier) return toHouseAdjustmentDto(earlier)
+  const approval = input.bankMinor < 0 ? await requireApproval(deps, askedFor(input)) : undefined
+  const { operator, ...figures } = input
+  const outcome = await onOpenDay(deps, async (postedAt) => {
+    const adjustment: HouseAdjustment = { ...figures, postedAt }
+    const shown = toHouseAdjustmentDto(adjustment)
+    const after = { ...shown, ...(approval && { approved: approval.shown }) }
+    const record = {
+      subject: HOUSE_SUBJECT,
+      clientId: GATEWAY_OWNER,
+      operator,
+      action: 'adjust-house',
+      after,
+    }
+    const steps = {
+      adjustment: put(houseAdjustmentKey(input.reference), adjustment, isNew),
+      approval: approval?.step,
+      ...putHouseEntry(houseAdjustmentEntry(adjustment)),
+    }
+    return { shown, ...(await recordChange<string>(deps, record, steps)) }
+  })
+  if (outcome.applied) return outcome.shown
+  const concurrent = await findEarlier(deps, input)
+  if (concurrent) return toHouseAdjustmentDto(concurrent)
+  throw new GatewayError('conflict', 'another adjustment is in progress; try again')
+}
+
+function assertEqual({ bankMinor, transitMinor, costMinor, otherMinor }: HouseAdjustmentInput) {
+  const [left, right] = [bankMinor + transitMinor, costMinor + otherMinor]
+  const isEmpty = [bankMinor, transitMinor, costMinor, otherMinor].every((leg) => leg === 0)
+  if (left === right && !isEmpty) return
+  throw invalid(
+    isEmpty
+      ? 'all amounts are 0'
+      : `the sides are not equal: bank and transit are ${left}, cost and other are ${right}`,
+    undefined,
+    'A bank charge of 6,500 is --bank_minor -6500 --cost_minor -6500.',
+  )
+}
+
+/** Undefined when the reference is free. Throws 409 if the earlier figures differ. */
+async function findEarlier(
+  deps: TableDeps,
+  input: HouseAdjustmentInput,
+): Promise<HouseAdjustment | undefined> {
+  const stored = await deps.table.get(houseAdjustmentKey(input.reference))
+  const earlier = v.parse(v.optional(HouseAdjustmentSchema), stored)
+  if (earlier === undefined || LEGS.every((leg) => earlier[leg] === input[leg])) return earlier
+  throw new GatewayError(
+    'conflict',
+    `reference ${input.reference} belongs to an adjustment with other figures`,
+    { actionHint: 'Use another reference. list-audit --subject house shows the adjustments.' },
+  )
+}
+
+/** Amounts of zero are left out, as an operator leaves them out. */
+function askedFor(input: HouseAdjustmentInput): Approvable {
+  const amountOf = (amount: Minor) => (amount === 0 ? null : amount)
+  const amounts = LEGS.map((leg) => [attributeName(leg), amountOf(input[leg])] as const)
+  return {
+    action: 'adjust-house',
+    payload: { ...Object.fromEntries(amounts), reference: input.reference },
+  }
+}
+
+/** It has no row of the provider: its key has the day of its posting. */
+export function houseAdjustmentEntry({
+  reference,
+  postedAt,
+  bankMinor,
+  transitMinor,
+  costMinor,
+  otherMinor,
+}: HouseAdjustment): HouseEntry {
+  const legs = { bankMinor, transitMinor, costMinor, otherMinor }
+  const about = { type: 'adjustment', transactionId: reference, rowAt: postedAt, postedAt } as const
+  return newHouseEntry({ ...about, ...legs })
+}
+
+function toHouseAdjustmentDto(adjustment: HouseAdjustment) {
+  return {
+    reference: adjustment.reference,
+    type: 'adjustment',
+    posted_at: adjustment.postedAt,
+    bank_minor: adjustment.bankMinor,
+    transit_minor: adjustment.transitMinor,
+    cost_minor: adjustment.costMinor,
+    other_minor: adjustment.otherMinor,
+    notes: adjustment.notes ?? null,
+  }
+}

@@ -1,0 +1,213 @@
+import { assertInvariant, GatewayError, invalid, notFound } from '../errors.ts'
+import { findEntry } from '../journal/entry-store.ts'
+import {
+  findUnclaimedRow,
+  type HouseEntry,
+  onOpenDay,
+  takeOverRow,
+} from '../journal/house-store.ts'
+import {
+  MAX_MOVEMENTS,
+  type MoneyRow,
+  type Movement as StoredMovement,
+} from '../journal/payment-money.ts'
+import { atLeastZero, less, type Minor, minor, ZERO } from '../money.ts'
+import { type Approvable, requireApproval } from '../operator/approval-store.ts'
+import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import type { Payment } from '../payment/payment.ts'
+import { findAnyPayment } from '../payment/payment-store.ts'
+import { isNew } from '../table/step.ts'
+import type { Steps } from '../table/table.ts'
+import { type MoveDeps, prepareMovement } from './move-payment.ts'
+import { entriesOf, moneyOf } from './payment-entries.ts'
+
+type RefundInput = {
+  readonly paymentId: string
+  readonly operator: string
+  readonly amountMinor: Minor
+  readonly providerTransactionId?: string | undefined
+  readonly bankReference?: string | undefined
+  readonly notes?: string | undefined
+}
+
+type Movement = NonNullable<Awaited<ReturnType<typeof prepareMovement>>>
+
+/** Rows of the payment, a settlement and other operators may refuse a try. */
+const MAX_TRIES = 5
+
+/**
+ * Books a refund of a succeeded payment that was made by transfer, once for each bank reference or
+ * row of the provider (design sections 7 and 12): as a refund by the provider's row, with its event,
+ * and the audit record. A row is taken over from the house; a transfer from our bank uses up an
+ * approval. Throws 404 for an unknown payment or row, 422 beyond what is left of the payment.
+ */
+export async function refundPayment(deps: RecordDeps & MoveDeps, input: RefundInput) {
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const payment = await findAnyPayment(deps, input.paymentId)
+    if (payment.status !== 'succeeded')
+      throw invalid(`payment cannot be refunded in status=${payment.status}`)
+    const earlier = payment.movements.find(
+      ({ type, transactionId }) => type === 'refund' && transactionId === transactionIdOf(input),
+    )
+    if (earlier) return answerEarlier(deps, payment, earlier, input)
+    const houseRow = await rowOf(deps, input)
+    assertLeft(payment, input.amountMinor)
+    const approval = houseRow ? undefined : await requireApproval(deps, askedFor(input))
+    const { paymentId, clientId } = payment
+    const details = toRefundDetails(input)
+    const outcome = await onOpenDay(deps, async (now) => {
+      const row = moneyRowOf(input, houseRow, now)
+      const movement = await prepareMovement(deps, payment, row, now)
+      assertInvariant(movement !== undefined, 'a refund that was not booked moves its payment')
+      const record = {
+        subject: paymentId,
+        clientId,
+        operator: input.operator,
+        action: 'refund-payment',
+        after: { ...details, ...(approval && { approved: approval.shown }) },
+        freshUntil: movement.freshUntil,
+      }
+      const steps = {
+        ...movement.steps,
+        ...onlyIfNew(movement),
+        approval: approval?.step,
+        ...(houseRow && takeOverRow(houseRow, { postedAt: now, clientId, paymentId })),
+      }
+      return { movement, ...(await recordChange<string>(deps, record, steps)) }
+    })
+    if (!outcome.applied) {
+      if (outcome.refusedBy.startsWith('suspense ')) throw usedError(input)
+      continue
+    }
+    await outcome.movement.tell()
+    return toRefundDto(outcome.movement.after, input)
+  }
+  throw new GatewayError('conflict', 'the payment is being changed right now; try again')
+}
+
+/** A transfer refunds one payment: the finding of each movement has the transfer's own id. */
+function onlyIfNew({ findings, steps }: Movement): Steps<string> {
+  const names = findings.map(({ suspenseId }) => `suspense ${suspenseId}`)
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const step = steps[name]
+      return step?.kind === 'update' ? [[name, { ...step, condition: isNew }]] : []
+    }),
+  )
+}
+
+function usedError(input: RefundInput): GatewayError {
+  return new GatewayError('conflict', `${transactionIdOf(input)} has refunded another payment`, {
+    actionHint: 'Each transfer has its own reference: look it up at the bank.',
+  })
+}
+
+function transactionIdOf({ providerTransactionId, bankReference = '' }: RefundInput): string {
+  return providerTransactionId ?? `bank:${bankReference}`
+}
+
+/** A repeat answers what is stored. Throws 409 for another amount. */
+async function answerEarlier(
+  deps: RecordDeps,
+  payment: Payment,
+  { amountMinor }: StoredMovement,
+  input: RefundInput,
+) {
+  if (amountMinor !== input.amountMinor) {
+    throw new GatewayError('conflict', `this transfer refunded ${amountMinor} IDR of the payment`, {
+      actionHint: 'get-payment shows what went back.',
+    })
+  }
+  const dto = toRefundDto(payment, input)
+  const entry = entryOfRefund(payment, input)
+  if (entry === undefined || (await findEntry(deps, payment.clientId, entry))) return dto
+  throw new GatewayError('conflict', 'the refund is being written right now; try again')
+}
+
+async function rowOf(deps: RecordDeps, input: RefundInput): Promise<HouseEntry | undefined> {
+  const { providerTransactionId, amountMinor } = input
+  if (providerTransactionId === undefined) return undefined
+  const row = await findUnclaimedRow(deps, providerTransactionId)
+  if (row === undefined) throw notFound('provider transaction')
+  const rowMinor = amountOf(row)
+  if (row.providerMinor < 0 && amountMinor === rowMinor) return row
+  const reason = `the row's own amount is ${rowMinor}, ${row.providerMinor < 0 ? 'out' : 'in'}`
+  throw invalid(`amount_minor: ${reason}`, { amount_minor: [reason] })
+}
+
+/** Of a withdrawal the amount is what our bank was thought to have received. */
+function amountOf({ amountMinor, bankMinor, providerMinor }: HouseEntry): Minor {
+  return amountMinor ?? (bankMinor === 0 ? minor(-providerMinor) : bankMinor)
+}
+
+function assertLeft(payment: Payment, amountMinor: Minor): void {
+  const { isVoid, wentBackMinor } = moneyOf(payment)
+  const leftMinor = isVoid ? ZERO : atLeastZero(less(payment.notionalMinor, wentBackMinor))
+  const isFull = payment.movements.length >= MAX_MOVEMENTS
+  if (amountMinor <= leftMinor && !isFull) return
+  const reason = isFull
+    ? `this payment has ${MAX_MOVEMENTS} movements already`
+    : `only ${leftMinor} IDR of this payment did not go back yet`
+  throw invalid(`amount_minor: ${reason}`, { amount_minor: [reason] })
+}
+
+function askedFor(input: RefundInput): Approvable {
+  const payload = {
+    payment_id: input.paymentId,
+    amount_minor: input.amountMinor,
+    bank_reference: input.bankReference ?? null,
+  }
+  return { action: 'refund-payment', payload }
+}
+
+function moneyRowOf(
+  input: RefundInput,
+  houseRow: HouseEntry | undefined,
+  at: MoneyRow['at'],
+): MoneyRow {
+  const { amountMinor } = input
+  const row = { type: 'refund', kind: 'refund', amountMinor, at } as const
+  const transactionId = transactionIdOf(input)
+  return houseRow
+    ? {
+        ...row,
+        transactionId,
+        providerMinor: houseRow.providerMinor,
+        ...(houseRow.feeMinor !== undefined && { feeMinor: houseRow.feeMinor }),
+        createdAt: houseRow.rowAt,
+      }
+    : { ...row, transactionId, providerMinor: ZERO, isByBank: true }
+}
+
+/** Undefined while the payment is open: its posting writes the entry. */
+function entryOfRefund(payment: Payment, input: RefundInput) {
+  return entriesOf(payment).find(
+    ({ type, providerTransactionId }) =>
+      type === 'refund' && providerTransactionId === transactionIdOf(input),
+  )
+}
+
+function toRefundDetails(input: RefundInput) {
+  return {
+    amount_minor: input.amountMinor,
+    provider_transaction_id: input.providerTransactionId ?? null,
+    bank_reference: input.bankReference ?? null,
+    notes: input.notes ?? null,
+  }
+}
+
+function toRefundDto(payment: Payment, input: RefundInput) {
+  const entry = entryOfRefund(payment, input)
+  return {
+    id: entry?.entryId ?? null,
+    client_id: payment.clientId,
+    type: 'refund',
+    payment_id: payment.paymentId,
+    ...toRefundDetails(input),
+    posted_at: entry?.postedAt ?? null,
+    client_net_minor: entry?.netMinor ?? null,
+    provider_minor: entry?.providerMinor ?? null,
+    bank_minor: entry?.bankMinor ?? null,
+    cost_minor: entry?.costMinor ?? null,
+  }
+}

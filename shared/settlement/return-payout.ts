@@ -1,0 +1,101 @@
+import { GatewayError, invalid } from '../errors.ts'
+import { derivedUuid } from '../ids.ts'
+import { type Entry, figuresOf, newEntry } from '../journal/entry.ts'
+import { putEntry } from '../journal/entry-store.ts'
+import { adjustmentLegs } from '../journal/legs.ts'
+import { adjustCredit } from '../ledger/shard-store.ts'
+import { readWindow } from '../ledger/window-store.ts'
+import { ZERO } from '../money.ts'
+import { requireApproval } from '../operator/approval-store.ts'
+import { recordChange } from '../operator/audit-record-store.ts'
+import { later, type Timestamp } from '../time.ts'
+import { type CloseDeps, type CloseInput, statusRecord } from './close-settlement.ts'
+import type { Settlement } from './settlement.ts'
+import { findAnySettlement, markReturned } from './settlement-store.ts'
+
+type ReturnInput = CloseInput & {
+  readonly bankReference: string
+  readonly valueDate?: string | undefined
+  readonly notes?: string | undefined
+}
+
+/** Other operators, and a settlement that raises the fence, may refuse a try. */
+const MAX_TRIES = 5
+
+/**
+ * Books a transfer that came back after its settlement was marked paid (design section 12), once:
+ * settlement, shard, entry and audit record in one transaction. The settlement stays paid; the next
+ * settlement has its net as one line. It uses up its approval. Throws 404, and 422 without the
+ * approval, or unless the settlement is paid and not returned yet.
+ */
+export async function returnPayout(deps: CloseDeps, input: ReturnInput) {
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const settlement = await findAnySettlement(deps, input.settlementId)
+    assertReturnable(settlement)
+    const { settlementId, clientId, netMinor } = settlement
+    const details = { bank_reference: input.bankReference, value_date: input.valueDate ?? null }
+    const payload = { settlement_id: settlementId, ...details }
+    const approval = await requireApproval(deps, { action: 'return-payout', payload })
+    const { closedUntil } = await readWindow(deps, clientId)
+    const returnedAt = later(deps.now(), closedUntil)
+    const entry = returnedEntry(settlement, returnedAt)
+    const shown = { ...details, notes: input.notes ?? null }
+    const record = {
+      subject: settlementId,
+      clientId,
+      operator: input.operator,
+      action: 'return-payout',
+      before: statusRecord(settlement),
+      after: { returned_at: returnedAt, ...shown, approved: approval.shown },
+    }
+    const { applied } = await recordChange(deps, record, {
+      settlement: markReturned(settlement, returnedAt),
+      approval: approval.step,
+      ledger: adjustCredit(clientId, netMinor, returnedAt),
+      entry: putEntry(clientId, entry),
+    })
+    if (applied) return { ...toReturnedDto(settlement, entry), ...shown }
+  }
+  throw new GatewayError('conflict', 'other changes of this ledger are in progress; try again')
+}
+
+function assertReturnable({ status, returnedAt }: Settlement): void {
+  if (status !== 'manual_paid') {
+    throw invalid(
+      `settlement cannot be returned in status=${status}`,
+      undefined,
+      'Only a transfer that was marked paid can come back. If the bank rejected it, run ' +
+        'mark-settlement-failed.',
+    )
+  }
+  if (returnedAt !== undefined)
+    throw invalid('this payout was returned already', undefined, `It was booked at ${returnedAt}.`)
+}
+
+/** The bank and the client have the settlement's net again, eligible at once. */
+export function returnedEntry(
+  { settlementId, netMinor }: Pick<Settlement, 'settlementId' | 'netMinor'>,
+  postedAt: Timestamp,
+): Entry {
+  return newEntry({
+    entryId: derivedUuid('returned', settlementId),
+    type: 'returned',
+    eligibleAt: postedAt,
+    postedAt,
+    ...figuresOf(netMinor, ZERO, ZERO),
+    ...adjustmentLegs('returned', netMinor),
+    returnedSettlementId: settlementId,
+  })
+}
+
+function toReturnedDto({ settlementId, clientId }: Settlement, entry: Entry) {
+  return {
+    id: entry.entryId,
+    client_id: clientId,
+    type: entry.type,
+    returned_settlement_id: settlementId,
+    posted_at: entry.postedAt,
+    client_net_minor: entry.netMinor,
+    bank_minor: entry.bankMinor,
+  }
+}

@@ -1,0 +1,354 @@
+/*
+ * Goal: the adapter reads every documented answer with the meaning that the tables below give it.
+ * Method: `facts.json` holds the provider's documents in machine form. The tests make every create
+ * body, and an answer for every member of every enum, for every optional field and number, and for
+ * a member of tomorrow. A documented member that a table lacks fails.
+ */
+import { describe, expect, it } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
+import { OTHER_TYPES } from '../../../shared/provider/xendit/transaction-schema.ts'
+import { createBody } from '../../../shared/provider/xendit/xendit-create.ts'
+import { timestampOf } from '../../../shared/time.ts'
+import { CHANNEL_FACTS } from '../../support/provider-facts.ts'
+import {
+  aCreateInput,
+  CAPTURED_PAYMENT,
+  createdAnswer,
+  PAID_REQUEST,
+  SETTLED_TRANSACTION,
+  scriptedProvider,
+} from '../../support/scripted-provider.ts'
+import { json } from '../../support/scripted-server.ts'
+import FACTS from './facts.json' with { type: 'json' }
+
+type Reading = (fields: object) => Promise<unknown>
+
+const readRequest: Reading = async (fields) => {
+  const { provider } = await scriptedProvider(json(200, { ...PAID_REQUEST, ...fields }))
+  const answer = await provider.getRequest('pr-1')
+  return answer.kind === 'found' ? answer.value : answer
+}
+const readPayment: Reading = async (fields) => {
+  const { provider } = await scriptedProvider(json(200, { ...CAPTURED_PAYMENT, ...fields }))
+  const answer = await provider.getPayment('py-1')
+  return answer.kind === 'found' ? answer.value : answer
+}
+const readRow: Reading = async (fields) => {
+  const page = { has_more: false, data: [{ ...SETTLED_TRANSACTION, ...fields }] }
+  const { provider } = await scriptedProvider(json(200, page))
+  const answer = await provider.listTransactions({ limit: 1, allTypes: true })
+  return answer.kind === 'found' ? answer.value.transactions[0] : answer
+}
+
+type Meanings = Readonly<Record<string, readonly [members: string, meaning: unknown]>>
+
+/** A table of meanings: by the name of the meaning, its members and what is read. */
+function meaningOf(meanings: Meanings, member: string): unknown {
+  return Object.values(meanings).find(([members]) => members.split(/\s+/).includes(member))?.[1]
+}
+
+const OPEN = { status: 'open' }
+const FINAL = { keptMinor: 4_440 }
+const NOT_FINAL = { keptMinor: undefined }
+const failed = (failureReason: string) => ({ status: 'failed', failureReason })
+
+const TABLES: readonly (readonly [
+  enums: readonly (keyof typeof FACTS.enums)[],
+  read: Reading,
+  fieldsOf: (member: string) => object,
+  meanings: Meanings,
+  unknown: unknown,
+])[] = [
+  [
+    ['paymentRequest.status'],
+    readRequest,
+    (status) => ({ status }),
+    {
+      open: ['REQUIRES_ACTION PENDING ACCEPTING_PAYMENTS AUTHORIZED', OPEN],
+      succeeded: ['SUCCEEDED', { status: 'succeeded' }],
+      failed: ['FAILED', failed('other')],
+      expired: ['EXPIRED', { status: 'expired' }],
+      cancelled: ['CANCELED', { status: 'cancelled' }],
+    },
+    { status: 'unknown' },
+  ],
+  [
+    ['payment.status'],
+    readPayment,
+    (status) => ({ status }),
+    {
+      open: ['PENDING AUTHORIZED', OPEN],
+      captured: ['SUCCEEDED', { status: 'captured', capturedMinor: 150_000 }],
+      failed: ['FAILED CANCELED EXPIRED', { status: 'failed', capturedMinor: 0 }],
+    },
+    { status: 'unknown', capturedMinor: 0 },
+  ],
+  [
+    ['payment.failure_code'],
+    readRequest,
+    (failure_code) => ({ status: 'FAILED', failure_code }),
+    {
+      declined: [
+        `ACCOUNT_ACCESS_BLOCKED ACCOUNT_NOT_ACTIVATED EXPIRED_OTP INSUFFICIENT_BALANCE
+         INVALID_ACCOUNT_DETAILS INVALID_OTP OTP_ATTEMPT_COUNTS_EXCEEDED
+         PAYMENT_AMOUNT_LIMITS_EXCEEDED PAYMENT_ATTEMPT_COUNTS_EXCEEDED USER_DECLINED_PAYMENT
+         USER_DEVICE_UNREACHABLE USER_DID_NOT_AUTHORIZE`,
+        failed('declined'),
+      ],
+      unavailable: [
+        'CHANNEL_UNAVAILABLE PARTNER_TIMEOUT_ERROR SERVER_ERROR TIMEOUT_ERROR',
+        failed('channel_unavailable'),
+      ],
+      other: [
+        `INVALID_MERCHANT_SETTINGS INVALID_TOKEN PAYMENT_REQUEST_EXPIRED
+         FAILURE_DETAILS_UNAVAILABLE`,
+        failed('other'),
+      ],
+    },
+    failed('other'),
+  ],
+  [
+    ['transaction.type', 'transaction.type outside the list', 'transaction.type of the SDKs'],
+    readRow,
+    (type) => ({ type }),
+    {
+      payment: ['PAYMENT', { type: 'payment' }],
+      return: ['REFUND CHARGEBACK chargeback_deduction', { type: 'return' }],
+      correction: [
+        'CHARGEBACK_REVERSAL ADJUSTMENT_ADD ADJUSTMENT_DEDUCT OTHER',
+        { type: 'correction' },
+      ],
+      account: [
+        `BNPL_PARTNER_SETTLEMENT_CREDIT BNPL_PARTNER_SETTLEMENT_DEBIT CASHBACK CASHBACK_FEE
+         CASHBACK_VAT CONVERSION DISBURSEMENT BATCH_DISBURSEMENT FOREX_DEDUCTION FOREX_DEPOSIT
+         IN_PERSON_PAYMENT LOAN_REPAYMENT PLATFORM_FEE REMITTANCE REMITTANCE_COLLECTION
+         REMITTANCE_COLLECTION_PAYMENT REMITTANCE_PAYOUT RESERVES_HOLD RESERVES_RELEASE TOPUP
+         TRANSFER TRANSFER_IN TRANSFER_OUT WITHDRAWAL`,
+        { type: 'account' },
+      ],
+    },
+    { type: 'unknown' },
+  ],
+  [
+    ['transaction.status'],
+    readRow,
+    (status) => ({ status }),
+    {
+      pending: ['PENDING', { status: 'pending' }],
+      success: ['SUCCESS', { status: 'success' }],
+      failed: ['FAILED', { status: 'failed' }],
+      voided: ['VOIDED', { status: 'reversed', reversalKind: 'voided' }],
+      reversed: ['REVERSED', { status: 'reversed', reversalKind: 'reversed' }],
+    },
+    { status: 'unknown' },
+  ],
+  [
+    ['transaction.settlement_status'],
+    readRow,
+    (settlement_status) => ({ settlement_status }),
+    { settled: ['SETTLED EARLY_SETTLED', FINAL], open: ['PENDING', NOT_FINAL] },
+    { ...NOT_FINAL, hasUnknownMember: true },
+  ],
+  [
+    ['fee.status'],
+    readRow,
+    (status) => ({ fee: { ...SETTLED_TRANSACTION.fee, status } }),
+    { final: ['COMPLETED NOT_APPLICABLE', FINAL], open: ['PENDING CANCELED REVERSED', NOT_FINAL] },
+    { ...NOT_FINAL, hasUnknownMember: true },
+  ],
+  [
+    ['transaction.cashflow'],
+    readRow,
+    (cashflow) => ({ type: 'OTHER', cashflow }),
+    {
+      in: ['MONEY_IN', { status: 'success', providerMinor: 145_560 }],
+      out: ['MONEY_OUT', { status: 'success', providerMinor: -145_560 }],
+    },
+    { status: 'unknown' },
+  ],
+  [
+    ['transaction.channel_category'],
+    readRow,
+    (channel_category) => ({ channel_category }),
+    Object.fromEntries(
+      FACTS.enums['transaction.channel_category'].members.map((category) => [
+        category,
+        [category, { category }],
+      ]),
+    ),
+    { category: 'MEMBER_OF_TOMORROW' },
+  ],
+]
+
+describe.each(TABLES)('the adapter reads %j', (enums, read, fieldsOf, meanings, unknown) => {
+  it('by its table, and a member of tomorrow as unknown', async () => {
+    const members = enums.flatMap((name) => FACTS.enums[name].members)
+    const named = Object.values(meanings).flatMap(([names]) => names.split(/\s+/))
+
+    expect(named.toSorted()).toStrictEqual(members.toSorted())
+    for (const member of members)
+      expect([member, await read(fieldsOf(member))]).toMatchObject([
+        member,
+        meaningOf(meanings, member),
+      ])
+    expect(await read(fieldsOf('MEMBER_OF_TOMORROW'))).toMatchObject(Object(unknown))
+  })
+})
+
+it.each([
+  ['paymentRequest', readRequest, PAID_REQUEST],
+  ['payment', readPayment, CAPTURED_PAYMENT],
+  ['transaction', readRow, SETTLED_TRANSACTION],
+] as const)(
+  'the adapter reads a %s whose optional fields are absent or null, and numbers as text',
+  async (name, read, usual) => {
+    const { optional, numbers } = FACTS.objects[name]
+    const usualReading = Object(await read({}))
+    const values = Object.entries(usual)
+
+    for (const field of optional)
+      for (const value of [undefined, null]) {
+        expect(await read({ [field]: value })).not.toHaveProperty('kind')
+      }
+    for (const [field, value] of values.filter(([key]) => numbers.includes(key)))
+      for (const text of [String(value), `${value}.00`]) {
+        expect(await read({ [field]: text })).toStrictEqual(usualReading)
+      }
+  },
+)
+
+/** What each documented refusal proves. */
+const CREATE_CODES: Meanings = {
+  refused: [
+    `API_VALIDATION_ERROR INVALID_VALUE_ERROR INVALID_PAYMENT_DETAILS INVALID_TOKEN CARD_EXPIRED
+     INVALID_API_KEY REQUEST_FORBIDDEN_ERROR INVALID_MERCHANT_SETTINGS ACCOUNT_ACCESS_BLOCKED
+     SKIP_3DS_FORBIDDEN DATA_NOT_FOUND`,
+    'refused',
+  ],
+  later: ['PAYMENT_REQUEST_RATE_LIMITED RATE_LIMIT_EXCEEDED', 'not_executed'],
+  unknown: ['DUPLICATE_ERROR SERVER_ERROR CHANNEL_UNAVAILABLE ISSUER_UNAVAILABLE', 'unknown'],
+}
+
+const NO_ANSWER = 'unanswered'
+const CANCEL_CODES: Meanings = {
+  final: ['INACTIVE_PAYMENT_REQUEST', 'final'],
+  open: ['INELIGIBLE_TRANSACTION_STATUS', 'not_cancellable'],
+  missing: ['DATA_NOT_FOUND', 'not_found'],
+  unanswered: [
+    `TEMPORARILY_UNAVAILABLE API_VALIDATION_ERROR INVALID_API_KEY REQUEST_FORBIDDEN_ERROR
+     RATE_LIMIT_EXCEEDED SERVER_ERROR CHANNEL_UNAVAILABLE`,
+    NO_ANSWER,
+  ],
+}
+
+function codesOf(operation: keyof typeof FACTS.operations) {
+  return Object.entries(FACTS.operations[operation].errors).flatMap(([status, codes]) =>
+    codes.map((code: string) => [Number(status), code] as const),
+  )
+}
+
+it.each(codesOf('create'))('a create is read by %i %s', async (status, error_code) => {
+  const { provider } = await scriptedProvider(json(status, { error_code, message: 'x' }))
+
+  const meaning = status === 409 ? 'unknown' : meaningOf(CREATE_CODES, error_code)
+  expect((await provider.createRequest(aCreateInput(), 5_000)).kind).toBe(meaning)
+})
+
+it.each(codesOf('cancel'))('a cancel is read by %i %s', async (status, error_code) => {
+  const { provider } = await scriptedProvider(json(status, { error_code, message: 'x' }))
+
+  expect((await provider.cancelRequest('pr-1')).kind).toBe(meaningOf(CANCEL_CODES, error_code))
+})
+
+it.each(codesOf('getRequest'))('a read is read by %i %s', async (status, error_code) => {
+  const { provider } = await scriptedProvider(json(status, { error_code, message: 'x' }))
+
+  const expected = error_code === 'DATA_NOT_FOUND' ? 'not_found' : NO_ANSWER
+  expect((await provider.getRequest('pr-1')).kind).toBe(expected)
+})
+
+it.each(CHANNEL_FACTS)(
+  'a create of $providerCode has every required field, and none beyond the documents',
+  ({ method, channelCode }) => {
+    const { required, optional } = FACTS.operations.create
+    const expiresAt = method === 'virtual_account' ? timestampOf(0) : undefined
+    const description = 'Kopi'
+    const input = aCreateInput({
+      method,
+      channelCode,
+      phone: '+6281234567890',
+      expiresAt,
+      description,
+      amountMinor: minor(150_000),
+    })
+
+    const body = JSON.parse(JSON.stringify(createBody(input))) as { channel_properties: object }
+
+    expect(Object.keys(body)).toStrictEqual(expect.arrayContaining(required))
+    expect([...required, ...optional]).toStrictEqual(expect.arrayContaining(Object.keys(body)))
+    const kind = channelCode === 'OVO' ? channelCode : method
+    expect(FACTS.channelProperties[kind].names).toStrictEqual(
+      expect.arrayContaining(Object.keys(body.channel_properties)),
+    )
+  },
+)
+
+it('the second net names every documented type but payments', () => {
+  const documented = FACTS.enums['transaction.type'].members.filter((name) => name !== 'PAYMENT')
+
+  expect(OTHER_TYPES.toSorted()).toStrictEqual(documented.toSorted())
+})
+
+/** Push channels answer so (front-end SDK of March 2026, behaviour tree). */
+it('a push answers REQUIRES_ACTION without actions, and a deep link may stand beside a page', async () => {
+  const input = aCreateInput({ method: 'ewallet', channelCode: 'OVO', phone: '+6281234567890' })
+  const { provider } = await scriptedProvider(createdAnswer({ actions: [] }))
+
+  expect(await provider.createRequest(input, 5_000)).toMatchObject({
+    kind: 'created',
+    request: { status: 'open', destination: undefined },
+  })
+})
+
+/** Published callbacks of other versions and products: 200, and nothing is asked. */
+const UUID = '4e0209e9-67a2-449a-9748-57df6a8bddad'
+it.each([
+  [
+    'v1, a virtual account',
+    { external_id: 'x', payment_id: '1', amount: 10_000, bank_code: 'BCA' },
+  ],
+  ['v1, a QR code', { event: 'qr.payment', id: 'qrpy_1', amount: 1_500, status: 'COMPLETED' }],
+  ['v1, a wallet', { event: 'ewallet.capture', data: { id: 'ewc_1', status: 'SUCCEEDED' } }],
+  ['v2, a payment method', { event: 'payment_method.expired', data: { id: `pm-${UUID}` } }],
+  ['SNAP', { partnerServiceId: '  8808', customerNo: '1', paidAmount: { value: '10000.00' } }],
+  ['the sample of the dashboard', { event: 'payment.capture', data: { payment_id: 'py-1' } }],
+  ['a session', { event: 'payment_session.completed', data: { payment_id: `py-${UUID}` } }],
+  ['junk', [1, 2, 3]],
+])('a callback of %s asks nobody', (_case, body) => {
+  expect(parseCallback(JSON.stringify(body))).toBeUndefined()
+})
+
+it('every documented event is known: about a payment, a request, money back, or nothing of ours', () => {
+  const data = { payment_id: `py-${UUID}`, payment_request_id: `pr-${UUID}` }
+  const kindOf = (event: string) => {
+    const subject = parseCallback(JSON.stringify({ event, data }))
+    if (typeof subject !== 'object') return subject
+    return subject.providerPaymentId ? 'payment' : 'request'
+  }
+
+  expect(
+    Object.fromEntries(FACTS.enums.event.members.map((event) => [event, kindOf(event)])),
+  ).toStrictEqual({
+    'payment.capture': 'payment',
+    'payment.failure': 'payment',
+    'payment.authorization': 'payment',
+    'payment.expiry': undefined,
+    'payment_request.expiry': 'request',
+    'payment_token.activation': undefined,
+    'payment_token.failure': undefined,
+    'payment_token.expiry': undefined,
+    'refund.succeeded': 'money_back',
+    'refund.failed': 'money_back',
+  })
+})

@@ -1,0 +1,279 @@
+import { MINUTE_MS } from '../../../shared/time.ts'
+
+/** What a metric does each minute after the failure began, or before it in a minute below zero. */
+type Values = Readonly<
+  Record<string, number | 'missing' | ((minute: number) => number | undefined)>
+>
+
+/** The minute of the day in which each failure begins. */
+const BEGINS = 10 * 60
+const DAY = 24 * 60
+
+function every(minutes: number, value: number, first = 0) {
+  return (minute: number) =>
+    (((minute + BEGINS - first) % minutes) + minutes) % minutes === 0 ? value : undefined
+}
+
+/** No merchant sends anything, and nothing is wrong: schedules and the probe run. */
+const IDLE: Values = {
+  DueWorkRuns: 1,
+  SyncRuns: every(5, 1),
+  SyncsIncomplete: every(5, 0),
+  SweptClients: every(DAY, 3, 2 * 60),
+  'NumberOfMessagesDeleted settlements': every(DAY, 3, 2 * 60 + 1),
+  UnreservedConcurrentExecutions: 2,
+  ConsumedReadCapacityUnits: 60,
+  DaysToExpiry: every(DAY / 2, 200),
+  'Invocations probe-front': 1,
+  'Errors probe-front': 0,
+  Requests: 2,
+  '5xxErrorRate': 0,
+  'AllowedRequests ALL': 2,
+  Count: 2,
+  '4xx': 1,
+  '5xx': 0,
+}
+
+export const BUSY: Values = {
+  ...IDLE,
+  'Payments created': 20,
+  'Payments succeeded': 15,
+  'SuccessHeard callback': 15,
+  'TimeToAnnounce SampleCount': 15,
+  'TimeToAnnounce TC(:60000)': 15,
+  'DeliveryAttempts succeeded': 15,
+  'ProviderErrors get_request SampleCount': 15,
+  'ProviderErrors get_request Sum': 0,
+  'ProviderErrors get_payment SampleCount': 15,
+  'ProviderErrors get_payment Sum': 0,
+  'Invocations api-create-payment': 20,
+  'Errors api-create-payment': 0,
+  'Throttles api-create-payment': 0,
+  ConsumedWriteCapacityUnits: 900,
+  Requests: 60,
+  'AllowedRequests ALL': 60,
+  Count: 60,
+  '4xx': 2,
+}
+
+function gone(...metrics: readonly string[]): Values {
+  return Object.fromEntries(metrics.map((name) => [name, 'missing']))
+}
+
+const MONEY = Object.keys(BUSY).filter((name) =>
+  /^(Payments|SuccessHeard|TimeTo|Delivery|Provider)|create-payment/.test(name),
+)
+const NOTHING_ARRIVES: Values = {
+  ...gone(...MONEY, 'Count', '4xx', '5xx', 'AllowedRequests ALL', 'Requests', '5xxErrorRate'),
+  'Errors probe-front': 1,
+}
+const NO_ANNOUNCEMENTS = gone(
+  'TimeToAnnounce SampleCount',
+  'TimeToAnnounce TC(:60000)',
+  'DeliveryAttempts succeeded',
+)
+const NO_CREATES: Values = { ...gone('Payments created'), 'Payments create_failed': 20 }
+
+/** One value in the minute in which the failure begins. */
+function once(minute: number) {
+  return minute === 0 ? 1 : undefined
+}
+
+export type Failure = {
+  readonly name: string
+  readonly before?: Values
+  readonly during: Values
+  /** How long it lasts in the test, in minutes. */
+  readonly lasts: number
+  /** The alarms that go on, and the minutes within which each goes on. */
+  readonly alarms: Readonly<Record<string, number>>
+}
+
+export const FAILURES: readonly Failure[] = [
+  {
+    name: 'no traffic at all with nothing wrong',
+    before: IDLE,
+    during: {},
+    lasts: 30 * 60,
+    alarms: {},
+  },
+  { name: 'traffic with nothing wrong', during: {}, lasts: 30 * 60, alarms: {} },
+  {
+    name: 'the front is dead',
+    during: NOTHING_ARRIVES,
+    lasts: 180,
+    alarms: { 'probe-failing': 5, 'page-front': 5 },
+  },
+  {
+    name: 'DNS is gone',
+    during: { ...NOTHING_ARRIVES, Requests: 'missing' },
+    lasts: 180,
+    alarms: { 'probe-failing': 5, 'page-front': 5 },
+  },
+  {
+    name: 'the certificate of the public name ended',
+    during: { ...NOTHING_ARRIVES, 'DaysToExpiry public': 'missing' },
+    lasts: 180,
+    alarms: { 'probe-failing': 5, 'page-front': 5 },
+  },
+  {
+    name: 'a certificate is not renewed',
+    during: { 'DaysToExpiry shown': every(DAY / 2, 29.5) },
+    lasts: DAY,
+    alarms: { 'certificate-ends': DAY },
+  },
+  {
+    name: 'the firewall blocks all',
+    during: {
+      ...NOTHING_ARRIVES,
+      Requests: 60,
+      '5xxErrorRate': 0,
+      'BlockedRequests ALL': 60,
+      'BlockedRequests AWSManagedRulesCommonRuleSet': 60,
+    },
+    lasts: 180,
+    alarms: {
+      'probe-failing': 5,
+      'front-blocks': 15,
+      'page-front': 5,
+      'front-blocks-AWSManagedRulesCommonRuleSet': 30,
+    },
+  },
+  {
+    name: 'the throttle refuses 62 of 150 creates a second',
+    during: {
+      'Payments created': 5_280,
+      'Payments succeeded': 4_000,
+      'SuccessHeard callback': 4_000,
+      'Invocations api-create-payment': 5_280,
+      throttled: 3_720,
+      'throttled-creates': 3_720,
+      Count: 17_000,
+      Requests: 17_000,
+      'AllowedRequests ALL': 17_000,
+      '4xx': 3_722,
+    },
+    lasts: 180,
+    alarms: { 'requests-throttled': 10, 'requests-throttled-lasting': 15, 'page-money-in': 10 },
+  },
+  {
+    name: 'the table refuses a quarter of the writes',
+    during: {
+      'WriteThrottleEvents by-due': 500,
+      'Payments created': 15,
+      'Payments create_failed': 5,
+      '5xx': 5,
+      '5xxErrorRate': 8,
+    },
+    lasts: 195,
+    alarms: {
+      'table-throttled': 3,
+      'page-platform': 3,
+      'api-errors': 12,
+      'creates-answered-fast': 20,
+      'page-money-in': 12,
+      'creates-answered-slow': 45,
+      'api-errors-lasting': 195,
+    },
+  },
+  {
+    name: 'the provider is down',
+    during: {
+      ...NO_CREATES,
+      ...NO_ANNOUNCEMENTS,
+      ...gone('Payments succeeded', 'SuccessHeard callback'),
+      'ProviderErrors get_request Sum': 15,
+      ...gone('ProviderErrors get_payment SampleCount', 'ProviderErrors get_payment Sum'),
+      SyncsIncomplete: every(5, 1),
+      '5xx': 20,
+      '5xxErrorRate': 33,
+    },
+    lasts: 90,
+    alarms: {
+      'provider-failing': 10,
+      'api-errors': 5,
+      'front-errors': 10,
+      'page-front': 10,
+      'creates-answered-fast': 6,
+      'page-money-in': 6,
+      'creates-answered-slow': 15,
+      'sync-late': 45,
+    },
+  },
+  {
+    name: 'callbacks are lost, and due work finds the payments minutes later',
+    during: { 'SuccessHeard callback': 'missing', 'TimeToAnnounce TC(:60000)': 'missing' },
+    lasts: 240,
+    alarms: {
+      'webhooks-in-time-fast': 27,
+      'page-announcements': 27,
+      'webhooks-in-time-slow': 75,
+      'callbacks-missing': 195,
+    },
+  },
+  {
+    name: 'deliveries are stuck: no worker takes them',
+    during: {
+      ...NO_ANNOUNCEMENTS,
+      DeliveriesLate: (minute) => minute * MINUTE_MS,
+      'ApproximateAgeOfOldestMessage webhooks': (minute) => minute * 60,
+    },
+    lasts: 120,
+    alarms: { 'deliveries-late': 20, 'page-announcements': 20, 'messages-waiting': 35 },
+  },
+  {
+    name: 'the sweep is missed',
+    during: { SweptClients: 'missing', 'NumberOfMessagesDeleted settlements': 'missing' },
+    lasts: 20 * 60,
+    alarms: { 'sweep-not-run': 19 * 60, 'page-settlements': 19 * 60 },
+  },
+  {
+    name: 'the audit is dead: its run fails three times',
+    during: {
+      'ApproximateNumberOfMessagesVisible schedules-dead': (minute) =>
+        minute >= 15 ? 1 : undefined,
+    },
+    lasts: 120,
+    alarms: { 'messages-given-up-schedules': 20 },
+  },
+  {
+    name: 'EventBridge may not start a function',
+    during: { 'FailedInvocations audit-clients': once },
+    lasts: 30,
+    alarms: { 'schedules-failing': 5 },
+  },
+  {
+    name: 'the key is disabled',
+    during: {
+      ...gone(...MONEY, 'DueWorkRuns', 'SyncRuns', 'SyncsIncomplete', 'ConsumedReadCapacityUnits'),
+      'Payments create_failed': 20,
+      '5xx': 59,
+      '5xxErrorRate': 98,
+      'Errors probe-front': 1,
+    },
+    lasts: 60,
+    alarms: {
+      'probe-failing': 5,
+      'front-errors': 10,
+      'page-front': 5,
+      'api-errors': 5,
+      'creates-answered-fast': 6,
+      'page-money-in': 6,
+      'creates-answered-slow': 15,
+      'due-work-not-running': 10,
+      'page-due-work': 10,
+      'sync-late': 45,
+    },
+  },
+  {
+    name: 'one merchant’s endpoint is down, of several',
+    during: {
+      'DeliveryAttempts succeeded': 11,
+      'DeliveryAttempts failed': 8,
+      'TimeToAnnounce SampleCount': 11,
+      'TimeToAnnounce TC(:60000)': 11,
+    },
+    lasts: 8 * 60,
+    alarms: {},
+  },
+]

@@ -1,0 +1,109 @@
+/**
+ * Goal: a provider that has more or less than the journal says is told after three days, and
+ * nothing else is. Method: the provider's answers are set by hand; rounds of the sync's head and
+ * days pass between the runs.
+ */
+import { describe, expect } from 'vitest'
+import { handler } from '../../../functions/schedule/compare-balance.ts'
+import { minor } from '../../../shared/money.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
+import { aRefund } from '../../support/money-rows.ts'
+import { lambdaContext } from '../../support/operator-actions.ts'
+import { anOpenPayment, post } from '../../support/paid-builders.ts'
+import { withoutFloor } from '../../support/settlement-builders.ts'
+import { creditedPayment, rowNow } from '../../support/synced-payment.ts'
+import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
+
+async function aWorld() {
+  const deps = memoryDeps()
+  const client = await withoutFloor(deps)
+  // 96,000 at the provider.
+  await post(deps, await anOpenPayment(deps, client))
+  const answer = (amount: number) =>
+    deps.provider.script('getBalance', async () => ({
+      kind: 'found',
+      value: { account: 'CASH', amountMinor: minor(amount) },
+    }))
+  answer(96_000)
+  return { deps, client, answer }
+}
+
+const it = testWith(aWorld, 'deps', 'client', 'answer')
+
+function run(deps: TestDeps) {
+  return handler.withDeps(deps)({}, lambdaContext('compare-balance'))
+}
+
+/** Ten minutes pass, and the head reads the provider's rows. */
+async function later(deps: TestDeps) {
+  deps.clock.advance(600)
+  await syncProviderTransactions(deps)
+  return run(deps)
+}
+
+describe('compare-balance (design section 12)', () => {
+  it('asks once a day, and says nothing when the sums agree', async ({ deps }) => {
+    expect(await run(deps)).toStrictEqual({ day: '2026-11-20', gap_minor: 0 })
+    expect(await later(deps)).toStrictEqual({ asked: false })
+    deps.clock.advance(86_400)
+    expect(await run(deps)).toStrictEqual({ day: '2026-11-21', gap_minor: 0 })
+    expect(deps.provider.countOf('getBalance')).toBe(2)
+    expect(deps.published).toStrictEqual([])
+  })
+
+  it('waits for entries that follow within three rounds', async ({ deps, client, answer }) => {
+    const paid = await creditedPayment(deps, client)
+    answer(96_000 + 95_560)
+
+    expect(await run(deps)).toStrictEqual({ waits: true, gap_minor: 95_560 })
+    expect(await run(deps)).toStrictEqual({ waits: true })
+    deps.provider.transactions.push(rowNow(deps, paid))
+    expect(await later(deps)).toStrictEqual({ day: '2026-11-20', gap_minor: 0 })
+  })
+
+  it('counts rows that were read and wait for their payment', async ({ deps, client, answer }) => {
+    const open = await anOpenPayment(deps, client)
+    await movePayment(deps, open, aRefund(deps, 30_000))
+    const odd = await creditedPayment(deps, client)
+    const figures = { amountMinor: minor(99_999), providerMinor: minor(95_999) }
+    deps.provider.transactions.push(rowNow(deps, odd, { ...figures, keptMinor: minor(4_000) }))
+    deps.clock.advance(60)
+    await syncProviderTransactions(deps)
+    answer(96_000 - 30_000 + 95_999)
+
+    expect(await run(deps)).toMatchObject({ gap_minor: 0 })
+  })
+
+  it.for([-1, 1])(
+    'is an alert when a gap of %d stands on three days',
+    async (gap, { deps, answer }) => {
+      answer(96_000 + gap)
+      const gapOfDay = async () => {
+        await run(deps)
+        for (let rounds = 0; rounds < 2; rounds++)
+          expect(await later(deps)).toStrictEqual({ waits: true, gap_minor: gap })
+        return later(deps)
+      }
+      for (const day of ['2026-11-20', '2026-11-21', '2026-11-22']) {
+        expect(deps.published).toStrictEqual([])
+        expect(await gapOfDay()).toStrictEqual({ day, gap_minor: gap })
+        deps.clock.advance(86_400)
+      }
+
+      const message = expect.stringContaining(`today by ${gap} IDR`) as unknown
+      expect(deps.published).toMatchObject([{ kind: 'balance.gap', message }])
+      answer(96_000)
+      expect(await run(deps)).toMatchObject({ gap_minor: 0 })
+      expect(deps.published).toHaveLength(1)
+    },
+  )
+
+  it('asks again when the provider does not answer', async ({ deps }) => {
+    deps.provider.script('getBalance', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    expect(await run(deps)).toStrictEqual({ asked: false })
+    expect(await later(deps)).toStrictEqual({ asked: false })
+    expect(deps.provider.countOf('getBalance')).toBe(2)
+  })
+})

@@ -1,0 +1,216 @@
+/**
+ * Goal: what raises what leaves the house is written only with another person's approval of exactly
+ * its figures, once, within 72 hours. Method: real stores; each approved action runs without an
+ * approval, with one of other figures, and with its own.
+ */
+import { describe, expect, it } from 'vitest'
+import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
+import { handler as adjustLedger } from '../../../functions/admin/adjust-ledger.ts'
+import { handler as approveAction } from '../../../functions/admin/approve.ts'
+import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
+import { handler as resolveSuspense } from '../../../functions/admin/resolve-suspense.ts'
+import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
+import { type Approvable, approvalIdOf } from '../../../shared/operator/approval-store.ts'
+import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
+import { approvalKey, shardKey } from '../../../shared/table/keys.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { invokeWhole, OPERATOR, withClient } from '../../support/operator-actions.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { fail, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { APPROVER, askedApproval } from '../../support/with-approval.ts'
+import { bookedItem } from '../payment/suspense-test.ts'
+
+function act(deps: TestDeps, handler: AdminHandler, input: object) {
+  return invokeWhole(handler, deps, { operator: OPERATOR, ...input })
+}
+
+function approve(deps: TestDeps, approved: Approvable | undefined, operator = APPROVER) {
+  return invokeWhole(approveAction, deps, { ...approved, operator })
+}
+
+async function aCorrection() {
+  const { deps, clientId } = await withClient()
+  const figures = { client_id: clientId, kind: 'correction', amount_minor: 5_000, reference: 'C-1' }
+  const asked = { action: 'adjust-ledger', payload: figures } as const
+  return { deps, clientId, asked, adjust: (own = deps) => act(own, adjustLedger, figures) }
+}
+
+type Case = readonly [
+  name: string,
+  prepare: (deps: TestDeps) => Promise<{ handler: AdminHandler; input: object }>,
+]
+
+const CASES: readonly Case[] = [
+  [
+    'a correction upwards',
+    async (deps) => {
+      const { clientId: client_id } = await withoutFloor(deps)
+      const figures = { kind: 'correction', amount_minor: 1, reference: "it's" }
+      return { handler: adjustLedger, input: { client_id, ...figures } }
+    },
+  ],
+  [
+    'a re-credit',
+    async (deps) => {
+      const client = await withoutFloor(deps)
+      await aSucceededPayment(deps, client)
+      const { settlementId } = await fail(deps, await sweptADayLater(deps, client))
+      return { handler: recredit, input: { settlement_id: settlementId, notes: 'refused' } }
+    },
+  ],
+  [
+    'a refund of held money by our bank',
+    async (deps) => {
+      const { suspenseId: suspense_id } = await bookedItem(deps)
+      return { handler: resolveSuspense, input: { suspense_id, resolution: 'refunded_by_bank' } }
+    },
+  ],
+  [
+    'an accepted difference',
+    async (deps) => {
+      const { clientId } = await withoutFloor(deps)
+      const shard = shardKey(clientId, 3)
+      await putRaw(deps, { ...(await rawItem(deps, shard)), credited_minor: 1 })
+      const { differences } = await auditLedger(deps, clientId)
+      return {
+        handler: acceptDifference,
+        input: { client_id: clientId, ...differences[0], notes: 'x' },
+      }
+    },
+  ],
+]
+
+describe('an approved action (design section 11)', () => {
+  it.for(CASES)(
+    'is refused without its approval, and runs once with it: %s',
+    async ([, prepare]) => {
+      const deps = memoryDeps()
+      const { handler, input } = await prepare(deps)
+
+      const refused = await act(deps, handler, input)
+
+      expect(refused).toMatchObject({ status: 422, body: { code: 'validation' } })
+      const asked = askedApproval(Object(refused.body).action_hint)
+      expect(await approve(deps, asked)).toMatchObject({ status: 200, body: { used_at: null } })
+      const accepted = await act(deps, handler, input)
+      expect(accepted).toMatchObject({ status: 200 })
+      const key = approvalKey(asked ? approvalIdOf(asked) : '')
+      expect(await deps.table.get(key)).toMatchObject({ usedAt: deps.now(), operator: APPROVER })
+    },
+  )
+
+  it('does not run by an approval of other figures, of another action, that is used or over', async () => {
+    const { deps, adjust, asked } = await aCorrection()
+    const refusedFor = async (reason: string) =>
+      expect(await adjust()).toMatchObject({
+        status: 422,
+        body: { message: `adjust-ledger needs an approval of exactly these figures: ${reason}` },
+      })
+
+    for (const other of [{ amount_minor: 5_001 }, { reference: 'C-2' }, { kind: 'written_off' }])
+      await approve(deps, { ...asked, payload: { ...asked.payload, ...other } })
+    await approve(deps, { ...asked, action: 'adjust-house' })
+    await refusedFor('there is none')
+    await approve(deps, asked)
+    deps.clock.advance((3 * DAY_MS) / 1_000)
+    await refusedFor(`the last one expired at ${deps.now()}`)
+    await approve(deps, asked)
+    expect(await adjust()).toMatchObject({ status: 200 })
+    expect(await adjust()).toMatchObject({ status: 200 })
+    await deps.table.write(
+      remove({ pk: `ADJUSTMENT#${asked.payload.client_id}`, sk: 'C-1' }, exists),
+    )
+    await refusedFor(`the last one was used at ${deps.now()}`)
+  })
+
+  it('is refused when the approval is used or replaced between read and write', async () => {
+    const { deps, adjust, asked } = await aCorrection()
+    const key = approvalKey(approvalIdOf(asked))
+    await approve(deps, asked)
+    const used = beforeFirst(deps, 'transact', async () => {
+      await putRaw(deps, { ...(await rawItem(deps, key)), used_at: deps.now() })
+    })
+    expect(await adjust(used)).toMatchObject({ status: 422 })
+
+    await approve(deps, asked)
+    const replaced = beforeFirst(deps, 'transact', async () => {
+      deps.clock.advance(1)
+      await approve(deps, asked)
+    })
+    expect(await adjust(replaced)).toMatchObject({ status: 200 })
+  })
+
+  it('needs no approval for what lowers a balance, unless a repayment is taken back', async () => {
+    const { deps, clientId: client_id } = await aCorrection()
+    const lower = (fields: object) => act(deps, adjustLedger, { client_id, ...fields })
+
+    expect(await lower({ kind: 'correction', amount_minor: -9, reference: 'L' })).toMatchObject({
+      status: 200,
+    })
+    const repaid = { kind: 'recovered', amount_minor: 9, reference: 'R' }
+    const { body } = await lower(repaid)
+    await approve(deps, askedApproval(Object(body).action_hint))
+    expect(await lower(repaid)).toMatchObject({ status: 200 })
+    expect(await lower({ kind: 'recovered', amount_minor: -9, reference: 'T' })).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining('needs an approval') as unknown },
+    })
+  })
+})
+
+describe('approve', () => {
+  it('shows what it approves, for how long, and keeps a record in the list of the client', async () => {
+    const { deps, clientId, asked } = await aCorrection()
+
+    const { body } = await approve(deps, asked)
+
+    const until = addMs(deps.now(), 3 * DAY_MS)
+    const shown = { ...asked, approved_by: APPROVER, at: deps.now(), until, used_at: null }
+    expect(body).toStrictEqual(shown)
+    expect(await auditLedger(deps, clientId)).toStrictEqual({ balanced: true, differences: [] })
+  })
+
+  it.for([
+    [{ action: 'create-client', payload: {} }, 'action: '],
+    [{ action: 'adjust-ledger', payload: { amount_minor: 1.5 } }, 'payload'],
+    [{ action: 'adjust-ledger', payload: { reference: 'x'.repeat(5_000) } }, 'payload'],
+    [
+      { action: 'mark-settlement-paid', payload: { unproven: 5 } },
+      'payload: of mark-settlement-paid',
+    ],
+  ] as const)('refuses %o', async ([input, message]) => {
+    const { status, body } = await invokeWhole(approveAction, memoryDeps(), {
+      operator: APPROVER,
+      ...input,
+    })
+
+    expect([status, Object(body).message]).toStrictEqual([
+      422,
+      expect.stringContaining(message) as unknown,
+    ])
+  })
+
+  it.for(['payload', 'until', 'operator', 'used_at'])(
+    'an approval whose %s was changed is a difference, of its client or of the gateway',
+    async (name) => {
+      const { deps, clientId, asked } = await aCorrection()
+      const { client_id: _, ...payload } = asked.payload
+      for (const approved of [asked, { ...asked, payload }]) {
+        await approve(deps, approved)
+        const key = approvalKey(approvalIdOf(approved))
+        await putRaw(deps, { ...(await rawItem(deps, key)), [name]: 'other' })
+      }
+
+      const found = [await auditLedger(deps, clientId), await auditGateway(deps)]
+
+      for (const { differences } of found)
+        expect(differences).toContainEqual(
+          expect.objectContaining({ what: `approval.${name === 'payload' ? 'payload' : name}` }),
+        )
+    },
+  )
+})

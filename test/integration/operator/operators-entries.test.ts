@@ -1,0 +1,332 @@
+/**
+ * Goal: what operators say of money that no row of a payment shows is booked once, with equal sides,
+ * within its bounds. Method: real stores; each action alone, repeated, raced and beyond its bounds;
+ * the audits of client and gateway find nothing afterwards.
+ */
+import { describe, expect, it } from 'vitest'
+import { handler as adjustHouse } from '../../../functions/admin/adjust-house.ts'
+import { handler as approveAction } from '../../../functions/admin/approve.ts'
+import { handler as refundPayment } from '../../../functions/admin/refund-payment.ts'
+import { handler as returnPayout } from '../../../functions/admin/return-payout.ts'
+import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { closeHouseDays } from '../../../shared/journal/house-store.ts'
+import { raiseFence } from '../../../shared/ledger/fence-store.ts'
+import { getBalance } from '../../../shared/ledger/ledger-store.ts'
+import { minor } from '../../../shared/money.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { HOUSE_ADJUSTMENTS_PK, houseAdjustmentKey } from '../../../shared/table/keys.ts'
+import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
+import { aRefund } from '../../support/money-rows.ts'
+import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
+import { anOpenPayment, aSucceededPayment, entriesIn, post } from '../../support/paid-builders.ts'
+import { payOut, sweptNow } from '../../support/settlement-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { APPROVER, askedApproval } from '../../support/with-approval.ts'
+import { clientTest } from '../settlement/client-test.ts'
+
+/** The approval is given before, so that a raced call sends its own transaction first. */
+async function approvedFor(
+  deps: TestDeps,
+  handler: Parameters<typeof invokeWhole>[0],
+  input: object,
+) {
+  const { body } = await invokeWhole(handler, deps, { operator: OPERATOR, ...input })
+  const asked = askedApproval(Object(body).action_hint)
+  await invokeWhole(approveAction, deps, { ...asked, operator: APPROVER })
+  return (own: TestDeps = deps, fields: object = {}) =>
+    invokeWhole(handler, own, { operator: OPERATOR, ...input, ...fields })
+}
+
+describe('return-payout (design sections 7 and 12)', () => {
+  const RETURN = { bank_reference: 'BCA RET 1', value_date: '2026-11-23', notes: 'account closed' }
+
+  clientTest(
+    'books the net again, once, and the next settlement pays it',
+    async ({ deps, client, settlement }) => {
+      await payOut(deps, settlement)
+      const input = { operator: OPERATOR, settlement_id: settlement.settlementId, ...RETURN }
+
+      const reply = await invokeAdmin(returnPayout, deps, input)
+
+      expect(reply).toMatchObject({
+        status: 200,
+        body: { type: 'returned', client_net_minor: 95_900, bank_minor: 95_900, ...RETURN },
+      })
+      expect(await getBalance(deps, client.clientId)).toMatchObject({
+        pendingMinor: 95_900,
+        paidOutMinor: 95_900,
+        inSettlementMinor: 0,
+      })
+      expect(await findAnySettlement(deps, settlement.settlementId)).toMatchObject({
+        status: 'manual_paid',
+        returnedAt: deps.now(),
+      })
+      expect(await invokeAdmin(returnPayout, deps, input)).toMatchObject({
+        status: 422,
+        body: { message: 'this payout was returned already' },
+      })
+      deps.clock.advance(60)
+      const next = await sweptNow(deps, client)
+      expect(next).toMatchObject({ netMinor: 95_900, paymentCount: 0, unprovenMinor: 0 })
+      expect(await entriesIn(deps, client)).toMatchObject([
+        { type: 'payment' },
+        { type: 'returned', returnedSettlementId: settlement.settlementId },
+      ])
+    },
+  )
+
+  clientTest('refuses a settlement that is not paid', async ({ deps, settlement }) => {
+    const input = { operator: OPERATOR, settlement_id: settlement.settlementId, ...RETURN }
+
+    expect(await invokeAdmin(returnPayout, deps, input)).toMatchObject({
+      status: 422,
+      body: { message: 'settlement cannot be returned in status=recorded' },
+    })
+  })
+
+  clientTest(
+    'is computed anew behind a fence, and refused for the slower of two operators',
+    async ({ deps, client, settlement }) => {
+      await payOut(deps, settlement)
+      const input = { settlement_id: settlement.settlementId, ...RETURN }
+      const act = await approvedFor(deps, returnPayout, input)
+      const fence = addMs(deps.now(), MINUTE_MS)
+      const raced = beforeFirst(deps, 'transact', () => raiseFence(deps, client.clientId, fence))
+
+      expect(await act(raced)).toMatchObject({ status: 200, body: { posted_at: fence } })
+      expect(await act()).toMatchObject({ status: 422 })
+    },
+  )
+
+  clientTest(
+    'a return that is altered in its settlement is found',
+    async ({ deps, client, settlement }) => {
+      await payOut(deps, settlement)
+      const act = await approvedFor(deps, returnPayout, {
+        settlement_id: settlement.settlementId,
+        ...RETURN,
+      })
+      const raced = beforeFirst(deps, 'transact', () => act())
+
+      expect(await act(raced)).toMatchObject({ status: 422 })
+      expect(await entriesIn(deps, client)).toHaveLength(2)
+    },
+  )
+})
+
+describe('adjust-house (design sections 7 and 12)', () => {
+  const INVOICE = { bank_minor: -4_500, transit_minor: 4_000, cost_minor: -500, reference: 'INV-1' }
+
+  function act(deps: TestDeps, fields: object = {}) {
+    return invokeAdmin(adjustHouse, deps, { operator: OPERATOR, ...INVOICE, ...fields })
+  }
+
+  it('books an invoice once, on whatever day it is repeated', async () => {
+    const deps = memoryDeps()
+
+    const first = await act(deps)
+
+    expect(first).toMatchObject({
+      status: 200,
+      body: { type: 'adjustment', ...INVOICE, other_minor: 0 },
+    })
+    deps.clock.advance((2 * DAY_MS) / 1_000)
+    expect(await act(deps)).toStrictEqual(first)
+    expect(await act(deps, { cost_minor: -400, other_minor: -100 })).toMatchObject({ status: 409 })
+    expect(await auditGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
+  })
+
+  it.for([
+    [{ cost_minor: -400 }, 'the sides are not equal'],
+    [{ bank_minor: 0, transit_minor: 0, cost_minor: 0 }, 'all amounts are 0'],
+    [{ reference: 'two words' }, 'reference: '],
+  ] as const)('refuses %o', async ([fields, message]) => {
+    const { status, body } = await act(memoryDeps(), fields)
+
+    expect([status, Object(body).message]).toStrictEqual([422, expect.stringContaining(message)])
+  })
+
+  it('needs no approval unless the bank pays', async () => {
+    const deps = memoryDeps()
+    const interest = { operator: OPERATOR, bank_minor: 9, other_minor: 9, reference: 'INT-1' }
+
+    expect(await invokeWhole(adjustHouse, deps, interest)).toMatchObject({ status: 200 })
+    expect(
+      await invokeWhole(adjustHouse, deps, {
+        ...interest,
+        bank_minor: -9,
+        other_minor: -9,
+        reference: 'INT-2',
+      }),
+    ).toMatchObject({ status: 422 })
+  })
+
+  it('is booked on the next open day, and once by two operators', async () => {
+    const deps = memoryDeps()
+    const approved = await approvedFor(deps, adjustHouse, INVOICE)
+    const frozen = beforeFirst(deps, 'transact', async () => {
+      deps.clock.advance((1.5 * DAY_MS) / 1_000)
+      await closeHouseDays(deps)
+    })
+    const raced = beforeFirst(deps, 'transact', () => approved(frozen))
+
+    expect(await approved(raced)).toMatchObject({ status: 200, body: { posted_at: deps.now() } })
+    expect(await auditGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
+  })
+
+  it('is found by the audit when a row of it is changed or has no record', async () => {
+    const deps = memoryDeps()
+    await act(deps)
+    const key = houseAdjustmentKey('INV-1')
+    await putRaw(deps, { ...(await rawItem(deps, key)), bank_minor: -1 })
+    await putRaw(deps, {
+      ...(await rawItem(deps, key)),
+      pk: HOUSE_ADJUSTMENTS_PK,
+      sk: 'X',
+      reference: 'X',
+    })
+
+    const { differences } = await auditGateway(deps)
+
+    expect(differences).toMatchObject([
+      { what: 'house_adjustment.bank_minor', id: 'INV-1' },
+      { what: 'house_adjustment', id: 'X', found: 'not recorded' },
+    ])
+  })
+})
+
+describe('refund-payment (design sections 7, 10 and 12)', () => {
+  clientTest(
+    'books a transfer from our bank as a refund, once, with its event',
+    async ({ deps, client }) => {
+      const payment = await aSucceededPayment(deps, client)
+      const input = {
+        operator: OPERATOR,
+        payment_id: payment.paymentId,
+        amount_minor: 60_000,
+        bank_reference: crypto.randomUUID(),
+      }
+
+      const reply = await invokeAdmin(refundPayment, deps, input)
+
+      expect(reply).toMatchObject({
+        status: 200,
+        body: { type: 'refund', client_net_minor: -60_000, bank_minor: -60_000, provider_minor: 0 },
+      })
+      expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
+        takenBackMinor: 60_000,
+        reversal: { kind: 'refund', amountMinor: 60_000 },
+      })
+      expect(await invokeAdmin(refundPayment, deps, input)).toStrictEqual(reply)
+      expect(await invokeAdmin(refundPayment, deps, { ...input, amount_minor: 1 })).toMatchObject({
+        status: 409,
+      })
+      expect(
+        await invokeAdmin(refundPayment, deps, { ...input, bank_reference: 'BCA 8' }),
+      ).toMatchObject({
+        status: 422,
+        body: { message: 'amount_minor: only 40000 IDR of this payment did not go back yet' },
+      })
+      const { paymentId: payment_id } = await aSucceededPayment(deps, client)
+      expect(await invokeAdmin(refundPayment, deps, { ...input, payment_id })).toMatchObject({
+        status: 409,
+        body: { message: `bank:${input.bank_reference} has refunded another payment` },
+      })
+    },
+  )
+
+  clientTest(
+    'takes over a row of the provider with exactly its amount',
+    async ({ deps, client }) => {
+      const payment = await aSucceededPayment(deps, client)
+      const row = {
+        transactionId: 'txn_out',
+        rowAt: deps.now(),
+        providerMinor: minor(-62_000),
+        amountMinor: minor(60_000),
+        feeMinor: minor(2_000),
+      }
+      await bookUnmatchedRow(deps, row)
+      const act = (amount_minor: number) =>
+        invokeWhole(refundPayment, deps, {
+          operator: OPERATOR,
+          payment_id: payment.paymentId,
+          amount_minor,
+          provider_transaction_id: 'txn_out',
+        })
+
+      expect(await act(59_999)).toMatchObject({
+        status: 422,
+        body: { message: "amount_minor: the row's own amount is 60000, out" },
+      })
+      expect(await act(60_000)).toMatchObject({
+        status: 200,
+        body: {
+          client_net_minor: -60_000,
+          provider_minor: -62_000,
+          bank_minor: 0,
+          cost_minor: -2_000,
+        },
+      })
+      expect(await auditGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
+    },
+  )
+
+  clientTest(
+    'of an open payment is noted, and its posting writes the entry',
+    async ({ deps, client }) => {
+      const payment = await anOpenPayment(deps, client)
+      const input = {
+        operator: OPERATOR,
+        payment_id: payment.paymentId,
+        amount_minor: 10_000,
+        bank_reference: crypto.randomUUID(),
+      }
+
+      expect(await invokeAdmin(refundPayment, deps, input)).toMatchObject({
+        status: 200,
+        body: { id: null, posted_at: null },
+      })
+
+      const stored = await findStoredPayment(deps, payment.paymentId)
+      if (stored?.status === 'succeeded') await post(deps, stored)
+      const entries = await entriesIn(deps, client)
+      expect(entries.find(({ type }) => type === 'refund')).toMatchObject({
+        bankMinor: -10_000,
+        netMinor: -10_000,
+      })
+    },
+  )
+
+  clientTest(
+    'is refused when another row took the rest meanwhile, and writes nothing',
+    async ({ deps, client }) => {
+      const payment = await aSucceededPayment(deps, client)
+      const act = await approvedFor(deps, refundPayment, {
+        payment_id: payment.paymentId,
+        amount_minor: 60_000,
+        bank_reference: crypto.randomUUID(),
+      })
+      const raced = beforeFirst(deps, 'transact', () =>
+        movePayment(deps, payment, aRefund(deps, 50_000)),
+      )
+
+      expect(await act(raced)).toMatchObject({ status: 422 })
+      const types = (await entriesIn(deps, client)).map(({ type }) => type)
+      expect(types.toSorted()).toStrictEqual(['payment', 'refund'])
+    },
+  )
+
+  it.for([{}, { provider_transaction_id: 'x', bank_reference: 'y' }])(
+    'needs one of the two ids: %o',
+    async (ids) => {
+      const input = { operator: OPERATOR, payment_id: 'x', amount_minor: 1, ...ids }
+
+      expect(await invokeAdmin(refundPayment, memoryDeps(), input)).toMatchObject({ status: 422 })
+    },
+  )
+})

@@ -1,0 +1,255 @@
+/**
+ * Goal: nothing is added to a day of the books that is closed. Method: real stores; each writer
+ * reads the clock a second before midnight in Jakarta and is frozen there, until the sweep and the
+ * gateway's audit have closed the day.
+ */
+import { describe, expect, it } from 'vitest'
+import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import { bookDay } from '../../../shared/journal/day-totals.ts'
+import {
+  closeHouseDays,
+  HOUSE_ENTRY_TYPES,
+  houseTotals,
+  newHouseEntry,
+  putHouseEntry,
+} from '../../../shared/journal/house-store.ts'
+import { readWindow } from '../../../shared/ledger/window-store.ts'
+import { minor } from '../../../shared/money.ts'
+import {
+  bookRowBack,
+  bookSuspense,
+  bookSuspenseRefund,
+  bookSuspenseVoid,
+  bookTransfer,
+  bookUnmatchedRow,
+} from '../../../shared/posting/house-journal.ts'
+import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import { houseTotalKey } from '../../../shared/table/keys.ts'
+import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
+import { adjustBalance } from '../../support/money-rows.ts'
+import { anOpenPayment, entriesIn, post } from '../../support/paid-builders.ts'
+import { settle } from '../../support/settlement-builders.ts'
+import { putRaw } from '../../support/tampering.ts'
+import {
+  beforeFirst,
+  memoryDeps,
+  recordTable,
+  type TestDeps,
+  writtenKeys,
+} from '../../support/test-deps.ts'
+import { bookedItem, heldMoneyItem, resolve } from '../payment/suspense-test.ts'
+import { clientTest } from '../settlement/client-test.ts'
+
+/** 20 November 2026 in Jakarta. */
+const DAY = '2026-11-20'
+const BEFORE_MIDNIGHT = '2026-11-20T16:59:59.000Z' as Timestamp
+
+function atNight(): TestDeps {
+  const deps = memoryDeps()
+  deps.clock.set(BEFORE_MIDNIGHT)
+  return deps
+}
+
+function aRow(deps: TestDeps, amountMinor = -5_000) {
+  const transactionId = `txn_${crypto.randomUUID()}`
+  const amounts = { providerMinor: minor(amountMinor), amountMinor: minor(Math.abs(amountMinor)) }
+  return { transactionId, rowAt: deps.now(), ...amounts }
+}
+
+function findingAbout(deps: TestDeps, subject: string) {
+  const about = { subject, cause: 'transaction_unexplained', payment: undefined } as const
+  return finding({ ...about, now: deps.now() })
+}
+
+/** The clock runs again, and the audit of the second night has closed both days. */
+async function nightsPass(deps: TestDeps): Promise<void> {
+  deps.clock.set(addMs(BEFORE_MIDNIGHT, 1.5 * DAY_MS))
+  await auditGateway(deps)
+}
+
+function totalsOfDay(deps: TestDeps, day: string) {
+  return houseTotals(deps, { fromDay: day, untilDay: day })
+}
+
+describe('the audit of the gateway (design section 12, "Closed days")', () => {
+  it('closes each day that is over for every type, and never today', async () => {
+    const deps = atNight()
+    await bookUnmatchedRow(deps, aRow(deps))
+    await nightsPass(deps)
+
+    for (const day of [DAY, '2026-11-21']) {
+      const totals = await totalsOfDay(deps, day)
+      expect(totals.map(({ type }) => type).toSorted()).toStrictEqual(HOUSE_ENTRY_TYPES.toSorted())
+      expect(totals.every(({ closed }) => closed)).toBe(true)
+    }
+    expect(await totalsOfDay(deps, '2026-11-22')).toStrictEqual([])
+    const { deps: recorded, calls } = recordTable(deps)
+    await closeHouseDays(recorded)
+    expect(writtenKeys(calls)).toStrictEqual([])
+    expect(await auditGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
+  })
+
+  it('closes what a killed audit has left open of a day', async () => {
+    const deps = atNight()
+    await nightsPass(deps)
+    await putRaw(deps, { ...houseTotalKey(DAY, 'unmatched'), day: DAY, type: 'unmatched' })
+
+    await closeHouseDays(deps)
+
+    expect((await totalsOfDay(deps, DAY)).every(({ closed }) => closed)).toBe(true)
+  })
+
+  it('finds a day that is closed before its end', async () => {
+    const deps = memoryDeps()
+    const key = houseTotalKey(DAY, 'unmatched')
+    await putRaw(deps, { ...key, day: DAY, type: 'unmatched', closed: true })
+
+    const { differences } = await auditGateway(deps)
+
+    expect(differences).toMatchObject([{ what: 'house_total.closed', id: `${DAY}#unmatched` }])
+  })
+})
+
+type Prepare = (deps: TestDeps) => Promise<(frozen: TestDeps) => Promise<unknown>>
+
+async function onBookedItem(
+  deps: TestDeps,
+  write: (frozen: TestDeps, item: Awaited<ReturnType<typeof bookedItem>>) => Promise<unknown>,
+) {
+  const item = await bookedItem(deps)
+  return (frozen: TestDeps) => write(frozen, item)
+}
+
+const WRITERS: readonly (readonly [name: string, prepare: Prepare])[] = [
+  [
+    'a row of nobody',
+    async (deps) => {
+      const row = aRow(deps)
+      return (frozen) => bookUnmatchedRow(frozen, row)
+    },
+  ],
+  [
+    'a row with its finding',
+    async (deps) => {
+      const row = aRow(deps)
+      return (frozen) => bookUnmatchedRow(frozen, row, findingAbout(deps, row.transactionId))
+    },
+  ],
+  [
+    'a row that is void',
+    async (deps) => {
+      const row = aRow(deps)
+      await bookUnmatchedRow(deps, row)
+      return (frozen) => bookRowBack(frozen, row, findingAbout(deps, row.transactionId))
+    },
+  ],
+  [
+    'a withdrawal',
+    async (deps) => {
+      const row = aRow(deps)
+      return (frozen) =>
+        bookTransfer(frozen, row, 'withdrawal', findingAbout(deps, row.transactionId))
+    },
+  ],
+  [
+    'held money that settles',
+    async (deps) => {
+      const item = heldMoneyItem(deps)
+      await recordSuspense(deps, item)
+      return (frozen) => bookSuspense(frozen, item, aRow(deps, 4_900))
+    },
+  ],
+  [
+    'a refund of held money',
+    (deps) =>
+      onBookedItem(deps, (frozen, item) =>
+        bookSuspenseRefund(frozen, item, aRow(deps), findingAbout(deps, item.suspenseId)),
+      ),
+  ],
+  [
+    'a void of held money',
+    (deps) =>
+      onBookedItem(deps, (frozen, item) =>
+        bookSuspenseVoid(frozen, item, { ...aRow(deps), transactionId: `txn_${item.suspenseId}` }),
+      ),
+  ],
+  ['a resolution', (deps) => onBookedItem(deps, (frozen, item) => resolve(frozen, item))],
+]
+
+describe('a process that is frozen over midnight', () => {
+  it.for(WRITERS)('books %s on the next open day', async ([, prepare]) => {
+    const deps = atNight()
+    const write = await prepare(deps)
+    const before = await totalsOfDay(deps, DAY)
+    const frozen = beforeFirst(deps, 'transact', () => nightsPass(deps))
+
+    await write(frozen)
+
+    const sums = (await totalsOfDay(deps, DAY)).filter(({ count }) => count > 0)
+    expect(sums).toStrictEqual(before.map((total) => ({ ...total, closed: true })))
+    expect(await totalsOfDay(deps, '2026-11-22')).toMatchObject([{ count: 1 }])
+    expect(await auditGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
+  })
+
+  it('whose clock stands still books at the end of the closed day', async () => {
+    const deps = atNight()
+    await nightsPass(deps)
+    deps.clock.set(BEFORE_MIDNIGHT)
+
+    await bookUnmatchedRow(deps, aRow(deps))
+
+    expect(await totalsOfDay(deps, '2026-11-22')).toMatchObject([{ count: 1 }])
+  })
+
+  it('is refused by the total alone', async () => {
+    const deps = atNight()
+    await nightsPass(deps)
+    const entry = newHouseEntry({
+      ...{ transactionId: 'txn', rowAt: deps.now() },
+      type: 'unmatched',
+      postedAt: BEFORE_MIDNIGHT,
+    })
+
+    expect(await deps.table.transact(putHouseEntry(entry))).toMatchObject({
+      applied: false,
+      refusedBy: 'houseTotal',
+    })
+  })
+
+  clientTest('posts a payment on the day whose fence is open', async ({ deps, client }) => {
+    deps.clock.set(addMs(BEFORE_MIDNIGHT, DAY_MS))
+    const payment = await anOpenPayment(deps, client)
+    const frozen = beforeFirst(deps, 'transact', async () => {
+      deps.clock.set(addMs(BEFORE_MIDNIGHT, DAY_MS + 9.5 * 3_600 * SECOND_MS))
+      await settle(deps, client)
+    })
+
+    await post(frozen, payment)
+
+    const { closedUntil } = await readWindow(deps, client.clientId)
+    expect(closedUntil).toBe('2026-11-21T17:00:00.000Z')
+    const [entry] = await entriesIn(deps, client)
+    expect(entry && bookDay(entry.postedAt)).toBe('2026-11-22')
+  })
+
+  clientTest('takes a row over on an open day, with the entry', async ({ deps, client }) => {
+    await checkTakeOver(deps, client)
+  })
+})
+
+async function checkTakeOver(deps: TestDeps, client: Client): Promise<void> {
+  const row = aRow(deps)
+  await bookUnmatchedRow(deps, row)
+  deps.clock.set(addMs(BEFORE_MIDNIGHT, DAY_MS))
+  const today = bookDay(deps.now())
+  const frozen = beforeFirst(deps, 'transact', async () => {
+    deps.clock.set(addMs(deps.now(), DAY_MS))
+    await closeHouseDays(deps)
+  })
+
+  await adjustBalance(frozen, client, 'correction', -5_000, 'ROW-1', row.transactionId)
+
+  const [entry] = await entriesIn(deps, client)
+  expect(entry && bookDay(entry.postedAt) > today).toBe(true)
+}

@@ -1,0 +1,299 @@
+/**
+ * The journal as design section 12 says it, in plain numbers and without any of the gateway's code:
+ * what the entries of a payment or of held money add up to is a closed form of its state, and an
+ * entry is the difference that one event makes.
+ */
+export const ACCOUNTS = [
+  ...(['provider', 'bank', 'transit', 'suspense'] as const),
+  ...(['net', 'markup', 'cost', 'other'] as const),
+]
+export type Sums = Readonly<Record<(typeof ACCOUNTS)[number], number>>
+
+export type ModelEntry = {
+  readonly owner: string
+  readonly type: string
+  readonly at: number
+  readonly sums: Sums
+}
+
+/** A row of the provider: its own net, its amount and its fee without sign. */
+export type ModelRow = { readonly p: number; readonly a: number; readonly c: number }
+
+type BackType = 'refund' | 'chargeback' | 'dispute_won'
+type Move =
+  | (ModelRow & { readonly type: BackType; readonly id: string; readonly byBank?: boolean })
+  | { readonly type: 'reversal'; readonly id: string }
+  | { readonly type: 'void'; readonly id: string }
+
+type ModelPayment = {
+  readonly client: string
+  readonly gross: number
+  fee: number
+  readonly markup: number
+  readonly invoiced: boolean
+  isPosted: boolean
+  isVoidedOpen: boolean
+  /** What its own row moved, and whether the row contradicts itself. */
+  own: { readonly p: number; readonly isOdd: boolean } | undefined
+  moves: Move[]
+}
+
+type ModelItem = {
+  readonly amount: number
+  own: number | undefined
+  isVoid: boolean
+  resolved: { readonly amount: number; readonly byBank: boolean } | undefined
+  readonly back: Map<string, ModelRow & { readonly took: number; isUndone: boolean; again: number }>
+}
+
+type HouseRow = ModelRow & {
+  readonly type: 'unmatched' | 'topup' | 'withdrawal'
+  taken: 'correction' | { readonly payment: string } | undefined
+}
+
+const NOTHING: Sums = {
+  ...{ provider: 0, bank: 0, transit: 0, suspense: 0 },
+  ...{ net: 0, markup: 0, cost: 0, other: 0 },
+}
+
+export function journalModel() {
+  const entries: ModelEntry[] = []
+  const payments = new Map<string, ModelPayment>()
+  const items = new Map<string, ModelItem>()
+  const rows = new Map<string, HouseRow>()
+  const writtenOff = new Map<string, number>()
+  let now = 0
+
+  function write(owner: string, type: string, sums: Partial<Sums>): void {
+    entries.push({ owner, type, at: now, sums: { ...NOTHING, ...sums } })
+  }
+
+  function change(payment: ModelPayment, type: string, make: () => void): Sums {
+    const before = paymentSums(payment)
+    make()
+    const made = less(paymentSums(payment), before)
+    write(payment.client, type, made)
+    return made
+  }
+
+  function moveOn(payment: ModelPayment, move: Move): void {
+    const { moves } = payment
+    if (moves.some((one) => one.id === move.id && isSettledBy(one, move))) return
+    if (!payment.isPosted && move.type !== 'void') return void moves.push(move)
+    if (!payment.isPosted) {
+      // Rows that were noted, and the void itself, are written with zeros for the client.
+      payment.moves = []
+      Object.assign(payment, { isPosted: true, isVoidedOpen: true })
+      for (const one of [...moves, move])
+        change(payment, nameOf(one), () => void payment.moves.push(one))
+      return
+    }
+    const { net } = change(payment, nameOf(move), () => void moves.push(move))
+    const claw = Math.max(0, Math.min(net, writtenOff.get(payment.client) ?? 0))
+    if (claw > 0) writeOff(payment.client, -claw)
+  }
+
+  function writeOff(client: string, amount: number): void {
+    writtenOff.set(client, (writtenOff.get(client) ?? 0) + amount)
+    write(client, 'written_off', { net: amount, cost: -amount })
+  }
+
+  function changeItem(item: ModelItem, type: string, make: () => void): void {
+    const before = itemSums(item)
+    make()
+    write('house', type, less(itemSums(item), before))
+  }
+
+  return {
+    entries,
+    payments,
+    items,
+    rows,
+    writtenOff,
+    /** The nets of the payments that are credited and not posted, less what was taken back. */
+    openNet: (client: string | undefined) =>
+      [...payments.values()]
+        .filter((one) => !one.isPosted && (client ?? one.client) === one.client)
+        .reduce((sum, one) => sum + paymentSums({ ...one, isPosted: true }).net, 0),
+    setTime: (at: number) => void (now = at),
+    pay: (id: string, price: Omit<ModelPayment, 'isPosted' | 'isVoidedOpen' | 'own' | 'moves'>) =>
+      void payments.set(id, {
+        ...price,
+        ...{ isPosted: false, isVoidedOpen: false, own: undefined, moves: [] },
+      }),
+    /** By its own row, by its own row that contradicts itself, or without a row. */
+    post: (id: string, own: ModelPayment['own']) => {
+      const payment = known(payments, id)
+      const { moves } = payment
+      if (own && !own.isOdd && !payment.invoiced) payment.fee = payment.gross - own.p
+      payment.moves = []
+      change(payment, 'payment', () => void Object.assign(payment, { isPosted: true, own }))
+      for (const move of moves) change(payment, nameOf(move), () => void payment.moves.push(move))
+    },
+    lateRow: (id: string, own: NonNullable<ModelPayment['own']>) => {
+      const payment = known(payments, id)
+      change(payment, 'late_row', () => void (payment.own = own))
+    },
+    move: (id: string, move: Move) => moveOn(known(payments, id), move),
+    hold: (id: string, amount: number) =>
+      void items.set(id, {
+        amount,
+        ...{ own: undefined, isVoid: false, resolved: undefined, back: new Map() },
+      }),
+    heldRow: (id: string, p: number) => {
+      const item = known(items, id)
+      if (!item.isVoid && item.own === undefined)
+        changeItem(item, 'suspense', () => void (item.own = p))
+    },
+    heldBack: (id: string, rowId: string, row: ModelRow) => {
+      const item = known(items, id)
+      const isOpen = !item.isVoid && item.resolved === undefined
+      const took = isOpen ? Math.min(row.a, item.amount - refundedOf(item)) : 0
+      changeItem(item, 'suspense_refunded', () =>
+        item.back.set(rowId, { ...row, took, isUndone: false, again: 0 }),
+      )
+    },
+    heldBackVoid: (id: string, rowId: string) => {
+      const item = known(items, id)
+      const row = known(item.back, rowId)
+      const again = item.isVoid || item.resolved !== undefined ? 0 : row.took
+      changeItem(item, 'reversal', () => void Object.assign(row, { isUndone: true, again }))
+    },
+    heldVoid: (id: string) => {
+      const item = known(items, id)
+      if (!item.isVoid) changeItem(item, 'suspense_refunded', () => void (item.isVoid = true))
+    },
+    resolve: (id: string, byBank: boolean) => {
+      const item = known(items, id)
+      const amount = itemSums(item).suspense
+      changeItem(item, 'suspense_resolved', () => void (item.resolved = { amount, byBank }))
+    },
+    houseRow: (id: string, type: HouseRow['type'], row: ModelRow) => {
+      rows.set(id, { ...row, type, taken: undefined })
+      write('house', type, houseSums(type, row))
+    },
+    houseVoid: (id: string) => {
+      const row = known(rows, id)
+      if (typeof row.taken === 'object')
+        return moveOn(known(payments, row.taken.payment), { type: 'reversal', id })
+      const legs = houseSums(row.taken ? 'unmatched' : row.type, row)
+      write('house', 'reversal', less(NOTHING, legs))
+    },
+    takeOver: (id: string, by: NonNullable<HouseRow['taken']>) => {
+      const row = known(rows, id)
+      row.taken = by
+      write('house', 'correction', less(NOTHING, houseSums(row.type, row)))
+    },
+    adjust: (
+      client: string,
+      kind: 'recovered' | 'returned' | 'written_off' | 'correction',
+      amount: number,
+      p = 0,
+    ) => {
+      if (kind === 'written_off') return writeOff(client, amount)
+      if (kind === 'correction')
+        return write(client, kind, { net: amount, provider: p, other: p - amount })
+      return write(client, kind, { net: amount, bank: amount })
+    },
+    adjustHouse: (legs: Partial<Sums>) => write('house', 'adjustment', legs),
+    recredit: (client: string) => write(client, 'recredit', {}),
+    payOut: (client: string, net: number) => write(client, 'payout', { bank: -net, net: -net }),
+  }
+}
+
+export type JournalModel = ReturnType<typeof journalModel>
+
+function known<T>(things: ReadonlyMap<string, T>, id: string): T {
+  const thing = things.get(id)
+  if (thing === undefined) throw new Error(`the model does not know ${id}`)
+  return thing
+}
+
+function nameOf({ type }: Move): string {
+  return type === 'void' ? 'reversal' : type
+}
+
+/** The same row again, or an older reading of one that is void. */
+function isSettledBy(earlier: Move, move: Move): boolean {
+  return earlier.type === move.type || earlier.type === 'reversal'
+}
+
+/** What the client's entries of a payment add up to, by its state alone. */
+function paymentSums(payment: ModelPayment): Sums {
+  const { gross, fee, markup, invoiced, isPosted, own, moves } = payment
+  if (!isPosted) return NOTHING
+  const isVoid = payment.isVoidedOpen || moves.some(({ type }) => type === 'void')
+  const undone = new Set(moves.flatMap(({ type, id }) => (type === 'reversal' ? [id] : [])))
+  const standing = moves.flatMap((move) =>
+    move.type === 'reversal' || move.type === 'void' || undone.has(move.id) ? [] : [move],
+  )
+  const total = (types: readonly BackType[], of: (move: (typeof standing)[number]) => number) =>
+    standing.filter(({ type }) => types.includes(type)).reduce((sum, one) => sum + of(one), 0)
+  const [out, won] = [['refund', 'chargeback'] as const, ['dispute_won'] as const]
+  const disputed = total(['chargeback'], ({ a }) => a) - total(won, ({ a }) => a)
+  const back = total(['refund'], ({ a }) => a) + Math.max(0, disputed)
+  const net = gross - fee - markup
+  const taken = Math.max(0, Math.min(net, back))
+  const amounts = total(out, ({ a }) => a) - total(won, ({ a }) => a)
+  const fees = total([...out, ...won], ({ c }) => c)
+  const byBank = total(out, ({ a, byBank }) => (byBank ? a : 0))
+  const odd =
+    total(out, ({ p, a, c, byBank }) => (byBank ? 0 : p + a + c)) +
+    total(won, ({ p, a, c }) => p - a + c)
+  const moved = total([...out, ...won], ({ p, byBank }) => (byBank ? 0 : p))
+  const due = invoiced ? gross : gross - fee
+  if (isVoid)
+    return { ...NOTHING, provider: moved, bank: -byBank, cost: -amounts - fees, other: odd }
+  const left = net > 0 && taken === net ? 0 : markup
+  const gap = own ? own.p - due : 0
+  return {
+    provider: moved + (own?.p ?? 0),
+    bank: -byBank,
+    transit: own ? gross - fee - due : gross - fee,
+    suspense: 0,
+    net: net - taken,
+    markup: left,
+    cost: (own?.isOdd ? 0 : gap) - fees - (amounts - taken) + markup - left,
+    other: odd + (own?.isOdd ? gap : 0),
+  }
+}
+
+function refundedOf({ back }: ModelItem): number {
+  return [...back.values()].reduce((sum, { took, again }) => sum + took - again, 0)
+}
+
+/** What the house's entries of held money add up to, by its state alone. */
+function itemSums(item: ModelItem): Sums {
+  const { amount, own, isVoid, resolved, back } = item
+  const standing = [...back.values()].filter(({ isUndone }) => !isUndone)
+  const total = (of: (row: ModelRow) => number) => standing.reduce((sum, row) => sum + of(row), 0)
+  const refunded = refundedOf(item)
+  const isClosed = isVoid || resolved !== undefined
+  const held = own === undefined ? 0 : amount
+  const provider = total(({ p }) => p) + (isVoid ? 0 : (own ?? 0))
+  const bank = resolved?.byBank ? -resolved.amount : 0
+  const suspense = isClosed ? 0 : held - refunded
+  const writtenOff = resolved && !resolved.byBank ? resolved.amount : 0
+  const other = total(({ p, a, c }) => p + a + c) + writtenOff
+  // The fee of the row that stands, the fees of what went back, and what nobody else bears.
+  const lost = total(({ a }) => a) - refunded + (isVoid ? refunded + (resolved?.amount ?? 0) : 0)
+  const kept = isVoid || own === undefined ? 0 : amount - own
+  return { ...NOTHING, provider, bank, suspense, cost: -kept - total(({ c }) => c) - lost, other }
+}
+
+function houseSums(type: HouseRow['type'], { p, a, c }: ModelRow): Sums {
+  if (type === 'unmatched') return { ...NOTHING, provider: p, other: p }
+  const isIn = type === 'topup'
+  return {
+    ...NOTHING,
+    provider: p,
+    bank: isIn ? -a : a,
+    cost: -c,
+    other: isIn ? p - (a - c) : p + a + c,
+  }
+}
+
+function less(a: Sums, b: Sums): Sums {
+  const names = ACCOUNTS.map((name) => [name, a[name] - b[name]] as const)
+  return { ...NOTHING, ...Object.fromEntries(names) }
+}

@@ -1,0 +1,38 @@
+import * as v from 'valibot'
+import type { Deps } from '../../shared/deps.ts'
+import { GatewayError } from '../../shared/errors.ts'
+import { APPROVED_ACTIONS } from '../../shared/operator/approval-store.ts'
+import { approve } from '../../shared/operator/approve.ts'
+
+/** Acts; if the action needs an approval, a second person gives it, and the action is repeated. */
+export async function withApproval<Result>(
+  deps: Deps,
+  act: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await act()
+  } catch (error) {
+    const asked = error instanceof GatewayError && askedApproval(error.details.actionHint)
+    if (!asked) throw error
+    await approve(deps, { ...asked, operator: APPROVER })
+    return act()
+  }
+}
+
+export const APPROVER = 'wati@gateway.example'
+
+const COMMAND = /runs: approve --action (\S+) --payload '(\{.*?\})'\. /
+
+const Asked = v.object({
+  action: v.picklist(APPROVED_ACTIONS),
+  payload: v.record(v.string(), v.union([v.string(), v.number()])),
+})
+export type Asked = v.InferOutput<typeof Asked>
+
+/** The approval that a refusal asks for, as its command names it; undefined for another refusal. */
+export function askedApproval(hint: unknown): Asked | undefined {
+  const [, action, payload] = COMMAND.exec(String(hint)) ?? []
+  return payload === undefined
+    ? undefined
+    : v.parse(Asked, { action, payload: JSON.parse(payload) })
+}
