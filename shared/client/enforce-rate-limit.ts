@@ -18,8 +18,8 @@ export type RequestCost = {
   /** The request creates a payment, for which the stage may have its own limit. */
   readonly creates?: boolean
   /**
-   * The request has passed before and now knows what the rest costs. It may use the limit of a second
-   * more, so that many requests at once do not refuse each other.
+   * The request has passed before and now knows what the rest costs. It may use the limit of a
+   * second more, so that many requests at once do not refuse each other.
    */
   readonly continues?: boolean
 }

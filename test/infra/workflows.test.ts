@@ -94,6 +94,7 @@ describe('the workflow deploy.yml', () => {
       diff: [],
       comment: ['pull-requests'],
       ci: [],
+      package: [],
       dev: ['id-token'],
       prod: ['id-token'],
     })
@@ -111,8 +112,8 @@ describe('the workflow deploy.yml', () => {
   })
 
   it.each([
-    ['dev', 'ci'],
-    ['prod', 'dev'],
+    ['dev', 'package'],
+    ['prod', ['package', 'dev']],
   ])(
     'deploys %s after %s, one deployment at a time, and ends with the doctor, whose failure counts',
     (stage, needs) => {
@@ -124,12 +125,37 @@ describe('the workflow deploy.yml', () => {
         concurrency,
       })
       expect(jobs[stage]?.steps?.slice(-2).map(({ run }) => run)).toStrictEqual([
-        'npm run -s deploy -- --stage "$STAGE" --require-approval never',
+        'npm run -s deploy -- --stage "$STAGE" --app "cdk.out/$STAGE" --require-approval never',
         'npm run -s doctor -- --stage "$STAGE"',
       ])
       expect(textOf('deploy.yml')).not.toMatch(/continue-on-error|always\(\)|\|\| true/)
     },
   )
+})
+
+it('no job with an identity installs anything: it runs the files of a job without identity, by their digest', () => {
+  const { jobs } = readWorkflow('deploy.yml')
+  const withIdentity = Object.values(jobs).filter((job) => job.permissions?.['id-token'])
+
+  expect(withIdentity).toHaveLength(2)
+  for (const { steps = [] } of withIdentity) {
+    const text = JSON.stringify(steps)
+    expect(text).not.toMatch(
+      /npm (ci|i|install|rebuild|exec)\b|npx|\.ci\/install|checkout|setup-node/,
+    )
+    expect(steps[0]?.uses).toMatch(/^actions\/download-artifact@/)
+    expect(steps[1]?.run).toContain('echo "$SHA256  release.tar.gz" | sha256sum --check')
+    expect(steps.findIndex(({ uses }) => uses?.startsWith('aws-actions/'))).toBe(2)
+  }
+})
+
+it('CI runs no install script of a package but the one that is named, and our own', () => {
+  const files = ['install', 'run', 'nightly'].map((file) => projectText(`.ci/${file}`))
+  const text = [...files, ...readdirSync(FOLDER).map(textOf)].join('\n')
+
+  const installs = matchesIn(text, /^(?!\s*#).*\b(npm (?:ci|install|i)\b.*)$/gm)
+  expect(installs).toStrictEqual(['npm ci --ignore-scripts'])
+  expect(files[0]).toMatch(/npm rebuild esbuild\nnode infra\/operate\/deploy\/link-node\.mjs\n$/)
 })
 
 it('docs/operations.md lets the pipeline’s role trust only one stage’s environment, which needs an approval', () => {
@@ -140,7 +166,8 @@ it('docs/operations.md lets the pipeline’s role trust only one stage’s envir
   )
   const StringEquals = {
     'token.actions.githubusercontent.com:aud': 'sts.amazonaws.com',
-    'token.actions.githubusercontent.com:sub': 'repo:OWNER/REPOSITORY:environment:prod',
+    'token.actions.githubusercontent.com:sub':
+      'repo:OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID:environment:prod',
   }
 
   expect(trust.Statement).toMatchObject([{ Condition: { StringEquals } }])

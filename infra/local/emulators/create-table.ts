@@ -14,6 +14,7 @@ import { dynamoDbClient, dynamoDbRequests } from '../../../shared/runtime/aws/dy
 import { type IndexSchema, TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { DataDirectory } from '../process/data-directory.ts'
 import { removeProcessRecord } from '../process/process-record.ts'
+import { isReachableFromOutside } from './dynamodb-command.ts'
 import { type DynamoDbLocal, localAws } from './dynamodb-local.ts'
 import type { LocalTable } from './local-table.ts'
 
@@ -109,6 +110,7 @@ export async function openDynamoDbTable(
 ): Promise<LocalTable> {
   const { endpoint, pid, exitOutput } = dynamoDb
   const httpAgent = new Agent({ keepAlive: true, maxSockets: TABLE_SOCKETS })
+  const reach = isReachableFromOutside(dynamoDb) ? ', which alone keeps other machines out' : ''
   const aws = localAws(endpoint)
   const client = dynamoDbClient({ ...aws, requestHandler: { ...TABLE_HTTP, httpAgent } })
   const close = async () => {
@@ -125,7 +127,7 @@ export async function openDynamoDbTable(
   }
   return {
     requests: dynamoDbRequests({ client, name }),
-    place: `${name} at ${aws.endpoint}   (DynamoDB Local, process ${pid}; access key ${aws.credentials.accessKeyId})`,
+    place: `${name} at ${aws.endpoint}   (DynamoDB Local, process ${pid}; access key ${aws.credentials.accessKeyId}${reach})`,
     dynamoDb: { endpoint, name, pid },
     exitOutput,
     close,

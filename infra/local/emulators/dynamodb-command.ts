@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
-import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
+import { execFile, execFileSync } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import { accessSync, constants, existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -15,6 +15,11 @@ type DynamoDbCommand = (options: {
   readonly port: number
   readonly dataDirectory?: string
 }) => KeptCommand
+
+/** Whether other machines reach the port of a DynamoDB Local that was started so. */
+export function isReachableFromOutside({ command }: { readonly command: string }): boolean {
+  return command.includes(' -jar ') && !command.startsWith('docker ')
+}
 
 /** A program that may be able to start DynamoDB Local. */
 export type DynamoDbProgram = {
@@ -91,8 +96,7 @@ function javaProgram(java: string): DynamoDbProgram {
         args: [
           `-Djava.library.path=${join(directory, 'DynamoDBLocal_lib')}`,
           ...SHORT_LIVED,
-          '-jar',
-          join(directory, 'DynamoDBLocal.jar'),
+          ...launchWith(java, directory),
           ...flags(port, dataDirectory === undefined ? ['-inMemory'] : ['-dbPath', dataDirectory]),
         ],
         ...(dataDirectory !== undefined && { alsoOnEnd: ASK_TO_END }),
@@ -100,6 +104,36 @@ function javaProgram(java: string): DynamoDbProgram {
     },
     startsWithinMs: 180_000,
     isFit: async () => (await javaMajor(java)) >= JAVA_NEEDED,
+  }
+}
+
+const LAUNCHER = 'LoopbackDynamoDb'
+const LAUNCHER_SOURCE = join(import.meta.dirname, `${LAUNCHER}.java`)
+const COMPILED = join(import.meta.dirname, '../../../node_modules/.cache/dynamodb-launcher')
+
+/**
+ * With our launcher DynamoDB Local listens on 127.0.0.1 alone. A Java without a compiler starts it
+ * as it is: then other machines reach its port, and only the access key keeps them out.
+ */
+function launchWith(java: string, directory: string): readonly string[] {
+  const jar = join(directory, 'DynamoDBLocal.jar')
+  const classes = compiledLauncher(java, directory)
+  return classes === undefined ? ['-jar', jar] : ['-cp', [classes, jar].join(delimiter), LAUNCHER]
+}
+
+/** Compiled once for each version of DynamoDB Local and of the launcher. */
+function compiledLauncher(java: string, directory: string): string | undefined {
+  const digest = createHash('sha256').update(readFileSync(LAUNCHER_SOURCE)).update(directory)
+  const classes = join(COMPILED, digest.digest('hex').slice(0, 16))
+  if (existsSync(join(classes, `${LAUNCHER}.class`))) return classes
+  try {
+    const javac = join(dirname(realpathSync(java)), 'javac')
+    const jars = [join(directory, 'DynamoDBLocal.jar'), join(directory, 'DynamoDBLocal_lib', '*')]
+    const args = ['--release', String(JAVA_NEEDED), '-d', classes, '-cp', jars.join(delimiter)]
+    execFileSync(javac, [...args, LAUNCHER_SOURCE], { stdio: 'pipe' })
+    return classes
+  } catch {
+    return undefined
   }
 }
 

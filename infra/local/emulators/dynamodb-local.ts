@@ -94,8 +94,8 @@ async function startWith(
 }
 
 /**
- * DynamoDB Local always listens on every interface, but keeps the tables of each access key apart.
- * A caller without this random key sees an empty database. A data directory keeps its key, because
+ * DynamoDB Local keeps the tables of each access key apart. A caller without this random key,
+ * such as another program of this machine, sees an empty database. A data directory keeps its key, because
  * its database file has the key's name.
  */
 function accessKeyFor(dataDirectory: string | undefined): string {

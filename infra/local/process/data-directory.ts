@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import {
   claimForThisProcess,
@@ -6,6 +6,8 @@ import {
   removeProcessRecord,
   runningProcess,
 } from './process-record.ts'
+
+const OWNER_ALONE = 0o700
 
 /** Part of the command line of every DynamoDB Local. */
 const DYNAMODB_MARK = 'DynamoDBLocal.jar'
@@ -57,6 +59,8 @@ export type DataDirectory = Awaited<ReturnType<typeof openDataDirectory>>
 function claimDirectory(path: string, tablePath: string, gatewayProcess: string) {
   try {
     makeDirectory(tablePath)
+    // The directory may be older than this rule. Everyone may read DynamoDB Local's own files.
+    for (const directory of [path, tablePath]) chmodSync(directory, OWNER_ALONE)
     return claimForThisProcess(gatewayProcess)
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
@@ -75,5 +79,5 @@ function makeDirectory(path: string): void {
   if (existsSync(path)) return
   const parent = dirname(path)
   if (!existsSync(parent)) makeDirectory(parent)
-  mkdirSync(path, { mode: 0o700 })
+  mkdirSync(path, { mode: OWNER_ALONE })
 }

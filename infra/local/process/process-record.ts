@@ -30,7 +30,7 @@ export function commandOf(pid: number): string | undefined {
 }
 
 export function writeProcessRecord(path: string, { pid, command }: ProcessRecord): void {
-  writeFileSync(path, `${pid}\n${command}\n`)
+  writeFileSync(path, `${pid}\n${command}\n`, { mode: 0o600 })
 }
 
 /**
@@ -42,7 +42,10 @@ export function claimForThisProcess(path: string): ProcessRecord | undefined {
   if (otherProcess) return otherProcess
   removeProcessRecord(path)
   // In a race of two processes, the second process finds the new file and fails.
-  writeFileSync(path, `${process.pid}\n${commandOf(process.pid) ?? ''}\n`, { flag: 'wx' })
+  writeFileSync(path, `${process.pid}\n${commandOf(process.pid) ?? ''}\n`, {
+    flag: 'wx',
+    mode: 0o600,
+  })
   return undefined
 }
 

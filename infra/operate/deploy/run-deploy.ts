@@ -15,6 +15,8 @@ import { preflight } from './preflight.ts'
  * --chek would deploy.
  */
 const CDK_FLAGS = {
+  /** A directory with synthesised stacks: the pipeline deploys what another job has made. */
+  app: { type: 'string' },
   'require-approval': { type: 'string' },
   'import-existing-resources': { type: 'boolean' },
   'no-rollback': { type: 'boolean' },

@@ -33,7 +33,6 @@ import {
 import { explainRefusal } from './explain-refusal.ts'
 import { holdBackPush, mayExistUpstream, type OvertakenCreate } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
-import { takePush } from './push-store.ts'
 import {
   COMMIT_FAILED,
   type CreateResult,
@@ -42,6 +41,7 @@ import {
   retryError,
   runAttempt,
 } from './run-attempt.ts'
+import { takePush } from './take-push.ts'
 
 type CreateDeps = NewsDeps &
   Pick<Deps, 'sleep' | 'random' | 'randomBytes' | 'monotonicMs' | 'memory'>

@@ -1,74 +1,32 @@
 import * as v from 'valibot'
-import type { Deps } from '../../deps.ts'
-import { GatewayError } from '../../errors.ts'
-import { referenceOf } from '../../ids.ts'
+import type { TableDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
-import type { StageSettings } from '../../stage-settings.ts'
-import { pushesKey } from '../../table/keys.ts'
+import type { Item } from '../../table/attributes.ts'
+import type { Key } from '../../table/keys.ts'
 import { any, atMost, put, unchanged } from '../../table/step.ts'
-import {
-  addMs,
-  epochMs,
-  expiresAfter,
-  MINUTE_MS,
-  msBetween,
-  SECOND_MS,
-  TimestampSchema,
-} from '../../time.ts'
-import { isPushChannel } from '../channel/channels.ts'
-import type { CreatingPayment } from '../payment.ts'
+import type { WriteOutcome } from '../../table/table.ts'
+import { epochMs, SECOND_MS, type Timestamp, TimestampSchema } from '../../time.ts'
 
 /** `number` grows with each write, so that two callers never write over each other. */
 const PushesSchema = v.object({
   number: v.number(),
   sent: v.array(v.object({ reference: v.string(), at: TimestampSchema })),
 })
+type Pushes = v.InferOutput<typeof PushesSchema>
 
-type PushLimit = NonNullable<StageSettings['pushLimit']>
-
-/**
- * Counts a push to the customer's phone before it is sent, or refuses it with 429 `rate_limit`: a
- * client may send one phone only so many pushes in a time. The same attempt is counted once, also
- * after a crash. A push that was counted and never sent only makes the limit stricter.
- */
-export async function takePush(
-  deps: Pick<Deps, 'table' | 'stage' | 'now'>,
-  creating: Pick<CreatingPayment, 'clientId' | 'paymentId' | 'attempt' | 'request'>,
-): Promise<void> {
-  const { clientId, request } = creating
-  const limit = deps.stage.pushLimit
-  const phone = isPushChannel(request) ? request.customer?.phone : undefined
-  if (limit === undefined || phone === undefined) return
-  const reference = referenceOf(creating.paymentId, creating.attempt)
-  const key = pushesKey(clientId, phone)
-  let item = await deps.table.get(key)
-  // Each lost race is a push of another caller, so the limit is used up after so many of them.
-  for (let tried = 0; tried <= limit.pushes; tried++) {
-    const now = deps.now()
-    const { number, sent } = ifValid(PushesSchema, item) ?? { number: undefined, sent: [] }
-    const since = addMs(now, -limit.minutes * MINUTE_MS)
-    const recent = sent.filter(({ at }) => at > since)
-    if (recent.some((push) => push.reference === reference)) return
-    const oldest = recent.at(-limit.pushes)
-    if (oldest) throw pushRefusal(limit, msBetween(since, oldest.at))
-    const row = {
-      number: (number ?? 0) + 1,
-      sent: [...recent, { reference, at: now }],
-      ttl: expiresAfter(now, limit.minutes * MINUTE_MS),
-    }
-    const hasExpired = atMost('ttl', Math.floor(epochMs(now) / SECOND_MS))
-    const outcome = await deps.table.write(
-      put(key, row, any(unchanged('number', number), hasExpired)),
-    )
-    if (outcome.applied) return
-    item = outcome.item
-  }
-  throw pushRefusal(limit, SECOND_MS)
+export function pushesIn(item: Item | undefined): Pushes | undefined {
+  return ifValid(PushesSchema, item)
 }
 
-function pushRefusal({ pushes, minutes }: PushLimit, waitMs: number): GatewayError {
-  const reason = `one phone gets at most ${pushes} pushes in ${minutes} minutes`
-  return new GatewayError('rate_limit', `customer.phone: ${reason}; retry later`, {
-    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / SECOND_MS)),
-  })
+/** Refused when another caller has written since the read. A row with a past `ttl` is replaced. */
+export function putPushes(
+  deps: TableDeps,
+  key: Key,
+  { sent, ttl }: Pick<Pushes, 'sent'> & { readonly ttl: number },
+  read: Pushes | undefined,
+  now: Timestamp,
+): Promise<WriteOutcome> {
+  const hasExpired = atMost('ttl', Math.floor(epochMs(now) / SECOND_MS))
+  const row = { number: (read?.number ?? 0) + 1, sent, ttl }
+  return deps.table.write(put(key, row, any(unchanged('number', read?.number), hasExpired)))
 }

@@ -90,8 +90,8 @@ export function isPublicAddress(address: string): boolean {
 
 /**
  * The URL as it will be called: a host in other letters, a backslash or a part that is never sent
- * cannot make people take it for another one. Throws 422 for a URL that gets no delivery. A name may
- * resolve later: each delivery checks again.
+ * cannot make people take it for another one. Throws 422 for a URL that gets no delivery. A name
+ * may resolve later: each delivery checks again.
  */
 export async function requireSafeUrl(
   text: string,

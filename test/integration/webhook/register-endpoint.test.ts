@@ -101,7 +101,9 @@ describe('register-endpoint (spec 2.4)', () => {
       ['*', FAILED, '*'].map((events) => expect.stringContaining(typed(events))),
     )
     expect(deps.published[0]?.message).toMatch(
-      new RegExp(`^Request [^ ]+ sends events to the webhook endpoint ${endpoint.endpointId} of client`),
+      new RegExp(
+        `^Request [^ ]+ sends events to the webhook endpoint ${endpoint.endpointId} of client`,
+      ),
     )
   })
 

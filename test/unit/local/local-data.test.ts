@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
@@ -36,6 +36,36 @@ it('DynamoDB Local in Docker, for a machine without Java, runs on a loopback por
   for (const place of ['--publish=127.0.0.1:8123:8123', '--volume=/data/table:/data'])
     expect(args).toContain(place)
   expect(alsoOnEnd).toBe(`docker stop --time 5 ${name}; docker rm --force ${name}`)
+})
+
+const describeListening = await describeOnDynamoDb()
+describeListening('DynamoDB Local', () => {
+  it('listens on 127.0.0.1 alone', () => {
+    const { hostname, port } = new URL(dynamoDb().endpoint)
+    expect(hostname).toBe('127.0.0.1')
+    const listening = ['/proc/net/tcp', '/proc/net/tcp6']
+      .flatMap((file) => (existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []))
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, local = '', , state]) => state === '0A' && local.endsWith(portInHex(port)))
+      .map(([, local = '']) => local.split(':')[0])
+
+    expect(new Set(listening)).toStrictEqual(new Set(['0000000000000000FFFF00000100007F']))
+  })
+})
+
+function portInHex(port: string): string {
+  return `:${Number(port).toString(16).toUpperCase().padStart(4, '0')}`
+}
+
+it('a data directory is for its owner alone, also an older one', async () => {
+  const path = join(tempDirectory(), 'data')
+  mkdirSync(path, { mode: 0o755 })
+  chmodSync(path, 0o755)
+
+  const data = await openDataDirectory(path)
+  data.close()
+
+  for (const directory of [data.path, data.table]) expect(statSync(directory).mode & 0o077).toBe(0)
 })
 
 const NO_DAEMON = 'echo "Cannot connect to the Docker daemon" >&2; exit 1'

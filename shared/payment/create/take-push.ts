@@ -1,0 +1,52 @@
+import type { Deps } from '../../deps.ts'
+import { GatewayError } from '../../errors.ts'
+import { referenceOf } from '../../ids.ts'
+import type { StageSettings } from '../../stage-settings.ts'
+import { pushesKey } from '../../table/keys.ts'
+import { addMs, expiresAfter, MINUTE_MS, msBetween, SECOND_MS } from '../../time.ts'
+import { isPushChannel } from '../channel/channels.ts'
+import type { CreatingPayment } from '../payment.ts'
+import { pushesIn, putPushes } from './push-store.ts'
+
+type PushLimit = NonNullable<StageSettings['pushLimit']>
+
+/**
+ * Counts a push to the customer's phone before it is sent, or refuses it with 429 `rate_limit`: a
+ * client may send one phone only so many pushes in a time. The same attempt is counted once, also
+ * after a crash. A push that was counted and never sent only makes the limit stricter.
+ */
+export async function takePush(
+  deps: Pick<Deps, 'table' | 'stage' | 'now'>,
+  creating: Pick<CreatingPayment, 'clientId' | 'paymentId' | 'attempt' | 'request'>,
+): Promise<void> {
+  const { clientId, request } = creating
+  const limit = deps.stage.pushLimit
+  const phone = isPushChannel(request) ? request.customer?.phone : undefined
+  if (limit === undefined || phone === undefined) return
+  const reference = referenceOf(creating.paymentId, creating.attempt)
+  const key = pushesKey(clientId, phone)
+  let item = await deps.table.get(key)
+  // Each lost race is a push of another caller, so the limit is used up after so many of them.
+  for (let tried = 0; tried <= limit.pushes; tried++) {
+    const now = deps.now()
+    const pushes = pushesIn(item)
+    const since = addMs(now, -limit.minutes * MINUTE_MS)
+    const recent = (pushes?.sent ?? []).filter(({ at }) => at > since)
+    if (recent.some((push) => push.reference === reference)) return
+    const oldest = recent.at(-limit.pushes)
+    if (oldest) throw pushRefusal(limit, msBetween(since, oldest.at))
+    const sent = [...recent, { reference, at: now }]
+    const ttl = expiresAfter(now, limit.minutes * MINUTE_MS)
+    const outcome = await putPushes(deps, key, { sent, ttl }, pushes, now)
+    if (outcome.applied) return
+    item = outcome.item
+  }
+  throw pushRefusal(limit, SECOND_MS)
+}
+
+function pushRefusal({ pushes, minutes }: PushLimit, waitMs: number): GatewayError {
+  const reason = `one phone gets at most ${pushes} pushes in ${minutes} minutes`
+  return new GatewayError('rate_limit', `customer.phone: ${reason}; retry later`, {
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / SECOND_MS)),
+  })
+}
