@@ -100,7 +100,7 @@ export type UsedApproval = {
 export async function requireApproval(
   deps: StoreDeps,
   of: Approvable,
-  covers = (_: ApprovedFigures) => true,
+  covers: (figures: ApprovedFigures) => boolean = () => true,
 ): Promise<UsedApproval> {
   const approval = await findApproval(deps, of)
   const now = deps.now()
@@ -136,9 +136,11 @@ function approvalError(of: Approvable, problem = ''): GatewayError {
 }
 
 /** Without the settlement, which the operator has named. */
-function figuresIn({ settlement_id: _, ...figures }: ApprovedFigures) {
+function figuresIn(figures: ApprovedFigures) {
   return Object.fromEntries(
-    Object.entries(figures).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
+    Object.entries(figures).flatMap(([name, value]) =>
+      name === 'settlement_id' || value === null ? [] : [[name, value]],
+    ),
   )
 }
 

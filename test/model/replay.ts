@@ -498,8 +498,14 @@ function surplus(of: readonly string[], others: readonly string[], where: string
 
 /** By the names of the books. */
 const NAMES = {
-  ...{ provider: 'at_provider', bank: 'at_bank', transit: 'transit', suspense: 'in_suspense' },
-  ...{ net: 'clients', markup: 'markup', cost: 'cost', other: 'other' },
+  provider: 'at_provider',
+  bank: 'at_bank',
+  transit: 'transit',
+  suspense: 'in_suspense',
+  net: 'clients',
+  markup: 'markup',
+  cost: 'cost',
+  other: 'other',
 } as const satisfies Record<keyof Sums, string>
 
 const Books = v.object({

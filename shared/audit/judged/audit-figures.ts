@@ -5,6 +5,7 @@ import { standingFigures } from '../../journal/payment-money.ts'
 import { entryPages } from '../../journal/read-entries.ts'
 import { countOf, type Ledger } from '../../ledger/ledger-store.ts'
 import { shardRow } from '../../ledger/shard-store.ts'
+import { negated } from '../../money.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { PAYMENT_STATUSES } from '../../payment-status.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
@@ -170,7 +171,7 @@ function recentChanges(payment: Payment, from: Timestamp): readonly number[] {
   return [
     ...(paidAt > from ? [estimatedMinor] : []),
     ...(postedAt > from ? [netMinor - estimatedMinor] : []),
-    ...movements.flatMap(({ notedAt }) => (notedAt > from ? [netMinor, -netMinor] : [])),
+    ...movements.flatMap(({ notedAt }) => (notedAt > from ? [netMinor, negated(netMinor)] : [])),
   ]
 }
 
