@@ -24,7 +24,7 @@ import {
   storedPayment,
 } from './client-books.ts'
 import { auditOwners, estimateOf } from './derive-payment.ts'
-import { rowDifferences } from './stored-rows.ts'
+import { rowDifferences } from './row-differences.ts'
 
 type FigureDeps = JudgeDeps & Pick<Deps, 'sleep'>
 

@@ -26,9 +26,10 @@ import {
 } from '../../verdict/difference.ts'
 import { auditHouseAdjustments } from './audit-house-adjustments.ts'
 import { compareWithNotes, type Note, readNotes } from './audit-registers.ts'
-import { readTrail } from './client-books.ts'
+import { readTrail } from './audit-trails.ts'
 import { auditHeld, auditHouseLegs } from './judge-legs.ts'
-import { ownDifferences, rowDifferences } from './stored-rows.ts'
+import { rowDifferences } from './row-differences.ts'
+import { ownDifferences } from './stored-rows.ts'
 
 /**
  * Compares the house journal with totals, and suspense with journal and register, both ways. A
