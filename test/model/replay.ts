@@ -31,6 +31,7 @@ import {
 } from '../support/settlement-builders.ts'
 import { creditedPayment, type PaidUpstream, paymentOf } from '../support/synced-payment.ts'
 import { memoryDeps } from '../support/test-deps.ts'
+import { withApproval } from '../support/with-approval.ts'
 import { ACCOUNTS, journalModel, type ModelRow, type Sums } from './journal-model.ts'
 
 /**
@@ -308,7 +309,8 @@ async function resolveHeld({ prng, deps, model }: Play): Promise<void> {
   const [suspenseId] = pickFrom(prng, open) ?? []
   if (suspenseId === undefined) return
   const resolution = prng.pick(['refunded_by_bank', 'written_off'] as const)
-  await resolveSuspense(deps, { suspenseId, operator: OPERATOR, resolution, notes: 'by hand' })
+  const decision = { suspenseId, operator: OPERATOR, resolution, notes: 'by hand' }
+  await withApproval(deps, () => resolveSuspense(deps, decision))
   model.resolve(suspenseId, resolution === 'refunded_by_bank')
 }
 
