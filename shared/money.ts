@@ -20,6 +20,9 @@ export function plus(a: Minor, b: Minor): Minor {
 export function less(a: Minor, b: Minor): Minor {
   return minor(a - b)
 }
+export function negated(amount: Minor): Minor {
+  return minor(-Number(amount))
+}
 export function smaller(a: Minor, b: Minor): Minor {
   return minor(Math.min(a, b))
 }

@@ -10,12 +10,8 @@ import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { auditHouse } from './judged/audit-house.ts'
 import { auditRegistration } from './judged/audit-registers.ts'
 import { judgeSettlement, RecountSchema } from './judged/audit-settlement.ts'
-import {
-  auditTrails,
-  type ClientBooks,
-  readClientBooks,
-  type StoredSettlement,
-} from './judged/client-books.ts'
+import { auditTrails } from './judged/audit-trails.ts'
+import { type ClientBooks, readClientBooks, type StoredSettlement } from './judged/client-books.ts'
 import { judgeListed } from './judged/judge-payments.ts'
 
 export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>

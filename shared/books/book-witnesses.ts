@@ -46,8 +46,10 @@ export async function contradictions(
     [...byOwner].map(([owner, findings]) => [
       owner,
       findings.map(({ suspenseId: id }) => ({
-        ...{ what: 'contradicting row', id },
-        ...{ expected: 'explained', found: 'open' },
+        what: 'contradicting row',
+        id,
+        expected: 'explained',
+        found: 'open',
       })),
     ]),
   )

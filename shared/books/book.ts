@@ -16,22 +16,61 @@ type FlowType = EntryType | HouseEntryType | typeof PAYOUT
 /** The types of entries that the table of design section 12 gives a leg of each account. */
 const FLOWS = {
   at_provider: [
-    ...['payment', 'late_row', 'refund', 'chargeback', 'dispute_won', 'reversal', 'correction'],
-    ...['suspense', 'suspense_refunded', 'unmatched', 'topup', 'withdrawal'],
+    'payment',
+    'late_row',
+    'refund',
+    'chargeback',
+    'dispute_won',
+    'reversal',
+    'correction',
+    'suspense',
+    'suspense_refunded',
+    'unmatched',
+    'topup',
+    'withdrawal',
   ],
   at_bank: [
-    ...['refund', 'recovered', 'returned', 'suspense_resolved', 'topup', 'withdrawal'],
-    ...['correction', 'reversal', 'adjustment', PAYOUT],
+    'refund',
+    'recovered',
+    'returned',
+    'suspense_resolved',
+    'topup',
+    'withdrawal',
+    'correction',
+    'reversal',
+    'adjustment',
+    PAYOUT,
   ],
   transit: ['payment', 'late_row', 'reversal', 'adjustment'],
   in_suspense: ['suspense', 'suspense_refunded', 'suspense_resolved', 'reversal'],
   cost: [
-    ...['payment', 'late_row', 'refund', 'chargeback', 'dispute_won', 'reversal', 'written_off'],
-    ...['suspense', 'suspense_refunded', 'topup', 'withdrawal', 'correction', 'adjustment'],
+    'payment',
+    'late_row',
+    'refund',
+    'chargeback',
+    'dispute_won',
+    'reversal',
+    'written_off',
+    'suspense',
+    'suspense_refunded',
+    'topup',
+    'withdrawal',
+    'correction',
+    'adjustment',
   ],
   other: [
-    ...['payment', 'late_row', 'refund', 'chargeback', 'dispute_won', 'reversal', 'correction'],
-    ...['suspense_refunded', 'suspense_resolved', 'unmatched', 'topup', 'withdrawal'],
+    'payment',
+    'late_row',
+    'refund',
+    'chargeback',
+    'dispute_won',
+    'reversal',
+    'correction',
+    'suspense_refunded',
+    'suspense_resolved',
+    'unmatched',
+    'topup',
+    'withdrawal',
     'adjustment',
   ],
 } as const satisfies Record<string, readonly FlowType[]>
@@ -49,7 +88,16 @@ const SIDE_OF = {
   other: 'otherMinor',
 } as const satisfies Record<Account, keyof BookLine>
 
-const ACCOUNTS = Object.keys(SIDE_OF) as readonly Account[]
+const ACCOUNTS: readonly Account[] = [
+  'clients',
+  'markup',
+  'at_provider',
+  'at_bank',
+  'transit',
+  'in_suspense',
+  'cost',
+  'other',
+]
 
 /** What changes what is owed to clients, with its sign; the name is that of the flow. */
 const CLIENT_FLOWS = {
@@ -143,7 +191,10 @@ export function bookOfLines(lines: readonly BookLine[], period: BookPeriod): Boo
 
 const TAKEN_BACK: ReadonlySet<string> = new Set<EntryType>(['refund', 'chargeback', 'reversal'])
 const ADJUSTED: ReadonlySet<string> = new Set<EntryType>([
-  ...(['recovered', 'returned', 'written_off', 'correction'] as const),
+  'recovered',
+  'returned',
+  'written_off',
+  'correction',
 ])
 
 function bookOfLine(line: BookLine, period: BookPeriod): Book {

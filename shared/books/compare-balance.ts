@@ -36,7 +36,9 @@ export async function compareBalance(deps: CompareDeps): Promise<object> {
   if (side === undefined) return { waits: true }
   const seen = {
     ...question,
-    ...{ round, looks: question.looks + 1, waiting: side.waiting },
+    round,
+    looks: question.looks + 1,
+    waiting: side.waiting,
     lowMinor: minor(Math.min(question.lowMinor ?? side.minor, side.minor)),
     highMinor: minor(Math.max(question.highMinor ?? side.minor, side.minor)),
   }

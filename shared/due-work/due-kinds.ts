@@ -11,7 +11,7 @@ import type { ProviderOperation } from '../provider/provider.ts'
 import { callsPerMinute, notePause, quotaWindow, takeCalls } from '../provider/quota-store.ts'
 import { checkSuspenseAlert } from '../suspense/record-suspense.ts'
 import type { Item } from '../table/attributes.ts'
-import { isSuspenseKey, isTestKey, rowKeyOf } from '../table/keys.ts'
+import { isTestKey, type Key, rowKeyOf } from '../table/keys.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
 import { checkAbandonedDelivery } from '../webhook/delivery/alert-abandoned.ts'
@@ -94,4 +94,9 @@ async function admit(deps: Deps, items: readonly Item[]): Promise<Admission> {
     return fits ? 'check' : 'wait'
   })
   return { decisions, retryAt }
+}
+
+/** Distinguishes the two kinds of `alert` due work: suspense items and abandoned deliveries. */
+function isSuspenseKey({ sk }: Key): boolean {
+  return sk === 'SUSPENSE'
 }

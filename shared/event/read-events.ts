@@ -4,7 +4,7 @@ import type { ClientId, EventSubject } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { toItem } from '../table/attributes.ts'
 import { inflateText } from '../table/deflated-text.ts'
-import { eventKey, eventsPk, rowKeyOf, subjectIn } from '../table/keys.ts'
+import { eventKey, eventsPk, idOf, rowKeyOf } from '../table/keys.ts'
 import { queryAll, queryPages } from '../table/list-items.ts'
 import { type Event, EventFields, type EventPosition, typeOfEvent } from './event.ts'
 
@@ -87,6 +87,12 @@ function withKeyFields(row: unknown): unknown {
     body: inflateText(body),
     storedBody: body,
   }
+}
+
+function subjectIn(pk: string): Readonly<Record<keyof EventSubject, string>> {
+  const subject = idOf(pk)
+  const end = subject.indexOf('#')
+  return { kind: subject.slice(0, end), id: subject.slice(end + 1) }
 }
 
 /** Strongly consistent; undefined where an event is gone or cannot be read. */

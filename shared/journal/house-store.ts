@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { chunks, mapInChunks } from '../chunks.ts'
 import type { StoreDeps, TableDeps } from '../deps.ts'
 import { PaymentIdSchema } from '../ids.ts'
-import { MinorSchema, minor, ZERO } from '../money.ts'
+import { MinorSchema, negated, ZERO } from '../money.ts'
 import { HOUSE_TOTALS_PK, houseDayPk, houseEntryKey, houseTotalKey } from '../table/keys.ts'
 import { queryAll } from '../table/list-items.ts'
 import { absent, guard, isNew, put, type Step, update } from '../table/step.ts'
@@ -108,7 +108,7 @@ export async function closeHouseDays(deps: StoreDeps): Promise<void> {
   const untilDay = daysAgo(1)
   const range = { between: [daysAgo(DAYS_CLOSED_AT_ONCE), `${untilDay}~`] } as const
   const totals = await queryAll(deps, { partition: [HOUSE_TOTALS_PK], range, limit: PAGE })
-  const closed = new Set(totals.flatMap(({ sk, closed }) => (closed === true ? [sk] : [])))
+  const closed = new Set(totals.filter((total) => total['closed'] === true).map(({ sk }) => sk))
   const firstDay = [daysAgo(DAYS_CLOSED_AT_LEAST), String(totals[0]?.['day'])].toSorted()[0] ?? ''
   const days = Array.from({ length: DAYS_CLOSED_AT_ONCE }, (_, at) => daysAgo(at + 1))
   const open = days
@@ -147,7 +147,7 @@ export function bookBack(entry: HouseEntry, by: Undoing) {
 
 function undoing(entry: HouseEntry, type: HouseEntryType, by: Undoing): HouseEntry {
   const { transactionId, rowAt } = entry
-  const legs = Object.fromEntries(HOUSE_SIDES.map((side) => [side, minor(-entry[side])]))
+  const legs = Object.fromEntries(HOUSE_SIDES.map((side) => [side, negated(entry[side])]))
   return newHouseEntry({ transactionId, rowAt, type, ...by, ...v.parse(LegsSchema, legs) })
 }
 

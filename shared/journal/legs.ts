@@ -1,4 +1,4 @@
-import { type Minor, minor, ZERO } from '../money.ts'
+import { type Minor, minor, negated, ZERO } from '../money.ts'
 import { type Figures, type Legs, NO_LEGS } from './entry.ts'
 
 /** A row of the provider, as it books itself. */
@@ -60,18 +60,18 @@ export function lateRowLegs(own: OwnMoney & { readonly row: OwnRow }): Legs {
   return {
     ...NO_LEGS,
     providerMinor,
-    transitMinor: minor(-expectedMinor),
+    transitMinor: negated(expectedMinor),
     ...(contradicts === true ? { otherMinor: differenceMinor } : { costMinor: differenceMinor }),
   }
 }
 
 /** The client bears what it gives back, the house the provider's fee and the rest. */
 export function takenBackLegs(row: BookedRow, { netMinor, markupMinor }: Figures): Legs {
-  const { providerMinor, amountMinor, feeMinor = 0 } = row
+  const { providerMinor, amountMinor, feeMinor = ZERO } = row
   return {
     ...NO_LEGS,
     providerMinor,
-    costMinor: minor(-feeMinor - (amountMinor + netMinor) - markupMinor),
+    costMinor: minor(negated(feeMinor) - (amountMinor + netMinor) - markupMinor),
     otherMinor: contradictionOut(row),
   }
 }
@@ -80,7 +80,7 @@ export function takenBackLegs(row: BookedRow, { netMinor, markupMinor }: Figures
 export function bankRefundLegs(amountMinor: Minor, { netMinor, markupMinor }: Figures): Legs {
   return {
     ...NO_LEGS,
-    bankMinor: minor(-amountMinor),
+    bankMinor: negated(amountMinor),
     costMinor: minor(-(amountMinor + netMinor) - markupMinor),
   }
 }
@@ -106,9 +106,9 @@ export function undoneLegs(
   const undoneMinor = isOut ? amountMinor + feeMinor : feeMinor - amountMinor
   return {
     ...NO_LEGS,
-    providerMinor: minor(-providerMinor),
+    providerMinor: negated(providerMinor),
     costMinor: minor(undoneMinor - netMinor - markupMinor),
-    otherMinor: minor(-(isOut ? contradictionOut(row) : contradictionIn(row))),
+    otherMinor: negated(isOut ? contradictionOut(row) : contradictionIn(row)),
   }
 }
 
@@ -124,10 +124,12 @@ export function ownVoidLegs(
   const isOther = row?.contradicts === true
   return {
     ...NO_LEGS,
-    providerMinor: minor(-(row?.providerMinor ?? 0)),
+    providerMinor: negated(row?.providerMinor ?? ZERO),
     transitMinor: minor(expectedMinor - (price.grossMinor - price.feeMinor)),
     costMinor: minor(
-      -takenBackMinor - (price.markupMinor - standingMarkupMinor) - (isOther ? 0 : differenceMinor),
+      negated(takenBackMinor) -
+        (price.markupMinor - standingMarkupMinor) -
+        (isOther ? 0 : differenceMinor),
     ),
     otherMinor: minor(isOther ? -differenceMinor : 0),
   }
@@ -148,12 +150,12 @@ export function suspenseLegs(
 
 /** `backMinor`: the part of the row that the item still held. */
 export function suspenseRefundLegs(row: BookedRow, backMinor: Minor): Legs {
-  const { providerMinor, amountMinor, feeMinor = 0 } = row
+  const { providerMinor, amountMinor, feeMinor = ZERO } = row
   return {
     ...NO_LEGS,
     providerMinor,
-    suspenseMinor: minor(-backMinor),
-    costMinor: minor(-feeMinor - (amountMinor - backMinor)),
+    suspenseMinor: negated(backMinor),
+    costMinor: minor(negated(feeMinor) - (amountMinor - backMinor)),
     otherMinor: contradictionOut(row),
   }
 }
@@ -162,10 +164,10 @@ export function suspenseRefundLegs(row: BookedRow, backMinor: Minor): Legs {
 export function suspenseRefundVoidLegs(refund: Legs, againMinor: Minor): Legs {
   return {
     ...NO_LEGS,
-    providerMinor: minor(-refund.providerMinor),
+    providerMinor: negated(refund.providerMinor),
     suspenseMinor: againMinor,
-    costMinor: minor(-refund.costMinor - refund.suspenseMinor - againMinor),
-    otherMinor: minor(-refund.otherMinor),
+    costMinor: minor(negated(refund.costMinor) - refund.suspenseMinor - againMinor),
+    otherMinor: negated(refund.otherMinor),
   }
 }
 
@@ -175,8 +177,8 @@ export function suspenseVoidLegs(item: Suspended): Legs {
   const feeMinor = providerMinor === undefined ? 0 : amountMinor - providerMinor
   return {
     ...NO_LEGS,
-    providerMinor: minor(-(providerMinor ?? 0)),
-    suspenseMinor: minor(-heldMinor),
+    providerMinor: negated(providerMinor ?? ZERO),
+    suspenseMinor: negated(heldMinor),
     costMinor: minor(feeMinor - refundedMinor - resolvedMinor),
   }
 }
@@ -193,9 +195,9 @@ type Suspended = {
 
 /** An operator closes an item: our bank refunds it, or the house keeps it. */
 export function suspenseResolvedLegs(heldMinor: Minor, isByBank: boolean): Legs {
-  const suspenseMinor = minor(-heldMinor)
+  const suspenseMinor = negated(heldMinor)
   return isByBank
-    ? { ...NO_LEGS, suspenseMinor, bankMinor: minor(-heldMinor) }
+    ? { ...NO_LEGS, suspenseMinor, bankMinor: negated(heldMinor) }
     : { ...NO_LEGS, suspenseMinor, otherMinor: heldMinor }
 }
 
@@ -206,13 +208,13 @@ export function unmatchedLegs({ providerMinor }: Pick<BookedRow, 'providerMinor'
 
 /** The amount moves between our bank and the provider's account; its fee is a cost. */
 export function transferLegs(type: 'topup' | 'withdrawal', row: BookedRow): Legs {
-  const { providerMinor, amountMinor, feeMinor = 0 } = row
+  const { providerMinor, amountMinor, feeMinor = ZERO } = row
   const isIn = type === 'topup'
   return {
     ...NO_LEGS,
     providerMinor,
-    bankMinor: minor(isIn ? -amountMinor : amountMinor),
-    costMinor: minor(-feeMinor),
+    bankMinor: isIn ? negated(amountMinor) : amountMinor,
+    costMinor: negated(feeMinor),
     otherMinor: isIn ? contradictionIn(row) : contradictionOut(row),
   }
 }
@@ -228,7 +230,7 @@ export function adjustmentLegs(
     case 'returned':
       return { ...NO_LEGS, bankMinor: amountMinor }
     case 'written_off':
-      return { ...NO_LEGS, costMinor: minor(-amountMinor) }
+      return { ...NO_LEGS, costMinor: negated(amountMinor) }
     case 'correction': {
       const providerMinor = row?.providerMinor ?? ZERO
       return { ...NO_LEGS, providerMinor, otherMinor: minor(providerMinor - amountMinor) }

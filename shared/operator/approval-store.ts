@@ -104,7 +104,7 @@ export async function requireApproval(deps: StoreDeps, of: Approvable): Promise<
 export async function findValidApproval(
   deps: StoreDeps,
   of: Approvable,
-  covers = (_: ApprovedFigures) => true,
+  covers: (figures: ApprovedFigures) => boolean = () => true,
 ): Promise<Approval> {
   const approval = await findApproval(deps, of)
   const problem = problemOf(approval, deps.now(), covers)
@@ -145,9 +145,11 @@ function approvalError(of: Approvable, problem = ''): GatewayError {
 }
 
 /** Without the settlement, which the operator has named. */
-function figuresIn({ settlement_id: _, ...figures }: ApprovedFigures) {
+function figuresIn(figures: ApprovedFigures) {
   return Object.fromEntries(
-    Object.entries(figures).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
+    Object.entries(figures).flatMap(([name, value]) =>
+      name === 'settlement_id' || value === null ? [] : [[name, value]],
+    ),
   )
 }
 

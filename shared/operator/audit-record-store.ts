@@ -63,9 +63,9 @@ type AuditHead = v.InferOutput<typeof AuditHeadSchema>
  */
 export async function recordChange<Name extends string>(
   deps: RecordDeps,
-  record: NewRecord,
+  { freshUntil, ...record }: NewRecord,
   steps: Steps<Name>,
-  registration?: NewRecord,
+  registration?: Omit<NewRecord, 'freshUntil'>,
 ): Promise<TransactOutcome<Name>> {
   for (let tried = 0; tried < TRIES; tried++) {
     const { auditRecord, auditHead, at } = await nextLink(deps, record)
@@ -78,7 +78,7 @@ export async function recordChange<Name extends string>(
     }
     const outcome = await deps.table.transact<Name | keyof typeof chainSteps>(
       { ...steps, ...chainSteps },
-      record.freshUntil,
+      freshUntil,
     )
     if (outcome.applied) {
       deps.invocation?.recorded({ operator: record.operator, at })
@@ -98,10 +98,8 @@ function isChainStep(name: string): name is (typeof CHAIN_STEPS)[number] {
 }
 
 /** The steps that append a record to its subject's chain. */
-async function nextLink(
-  deps: RecordDeps,
-  { clientId, key, head, freshUntil: _, ...fields }: NewRecord,
-) {
+async function nextLink(deps: RecordDeps, asked: Omit<NewRecord, 'freshUntil'>) {
+  const { clientId, key, head, ...fields } = asked
   const before = head ? head.last : await findAuditHead(deps, fields.subject)
   const { at, id } = key ?? { at: deps.now(), id: deps.newId() }
   const number = (before?.number ?? 0) + 1

@@ -16,7 +16,7 @@ import {
   transferLegs,
   unmatchedLegs,
 } from '../journal/legs.ts'
-import { less, type Minor, minor, plus, smaller, ZERO } from '../money.ts'
+import { less, type Minor, negated, plus, smaller, ZERO } from '../money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { reportSuspense, type SuspenseDeps } from '../suspense/record-suspense.ts'
 import {
@@ -139,7 +139,7 @@ export async function bookRowBack(
     if (entry === undefined) return 'not_booked'
     if (correction?.paymentId !== undefined) return { refundOf: correction.paymentId }
     if (correction) {
-      const legs = unmatchedLegs({ providerMinor: minor(-entry.providerMinor) })
+      const legs = unmatchedLegs({ providerMinor: negated(entry.providerMinor) })
       const { clientId } = correction
       const undone = entryOfRow(deps, withoutFigures(entry), { type: 'reversal', clientId, legs })
       await bookWithFinding(deps, undone, finding)
@@ -233,7 +233,7 @@ export function bookSuspenseRefund(
 function bookSuspenseRefundVoid(deps: StoreDeps, refund: HouseEntry, suspenseId: string) {
   return bookOnItem(deps, { suspenseId }, withoutFigures(refund), (item) => {
     const isClosed = item.isVoid === true || isClosedByOperator(item)
-    const againMinor = isClosed ? ZERO : minor(-refund.suspenseMinor)
+    const againMinor = isClosed ? ZERO : negated(refund.suspenseMinor)
     const legs = suspenseRefundVoidLegs(refund, againMinor)
     const booking = { type: 'reversal', legs } as const
     if (againMinor === 0) return booking

@@ -11,7 +11,7 @@ import {
   type MoneyRow,
   type Movement as StoredMovement,
 } from '../journal/payment-money.ts'
-import { atLeastZero, less, type Minor, minor, ZERO } from '../money.ts'
+import { atLeastZero, less, type Minor, negated, ZERO } from '../money.ts'
 import { type Approvable, requireApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Payment } from '../payment/payment.ts'
@@ -137,7 +137,7 @@ async function rowOf(deps: RecordDeps, input: RefundInput): Promise<HouseEntry |
 
 /** Of a withdrawal the amount is what our bank was thought to have received. */
 function amountOf({ amountMinor, bankMinor, providerMinor }: HouseEntry): Minor {
-  return amountMinor ?? (bankMinor === 0 ? minor(-providerMinor) : bankMinor)
+  return amountMinor ?? (bankMinor === 0 ? negated(providerMinor) : bankMinor)
 }
 
 function assertLeft(payment: Payment, amountMinor: Minor): void {

@@ -129,12 +129,6 @@ export function eventKey(subject: EventSubject, name: string) {
   return keyOf(eventsPk(subject), name)
 }
 
-export function subjectIn(pk: string): Readonly<Record<keyof EventSubject, string>> {
-  const subject = idOf(pk)
-  const end = subject.indexOf('#')
-  return { kind: subject.slice(0, end), id: subject.slice(end + 1) }
-}
-
 export function deliveryKey(deliveryId: DeliveryId) {
   return itemKey('DELIVERY', deliveryId)
 }
@@ -288,11 +282,6 @@ export function auditRecordKey(subject: string, at: string, id: string) {
 /** The head has its own partition, so that the records' partition contains only records. */
 export function auditHeadKey(subject: string): Key {
   return { pk: pkOf('AUDIT', subject, 'HEAD'), sk: 'HEAD' }
-}
-
-/** Distinguishes the two kinds of `alert` due work: suspense items and abandoned deliveries. */
-export function isSuspenseKey({ sk }: Key): boolean {
-  return sk === 'SUSPENSE'
 }
 
 /** Throws for a row of another partition kind. */

@@ -52,8 +52,14 @@ type HouseRow = ModelRow & {
 }
 
 const NOTHING: Sums = {
-  ...{ provider: 0, bank: 0, transit: 0, suspense: 0 },
-  ...{ net: 0, markup: 0, cost: 0, other: 0 },
+  provider: 0,
+  bank: 0,
+  transit: 0,
+  suspense: 0,
+  net: 0,
+  markup: 0,
+  cost: 0,
+  other: 0,
 }
 
 export function journalModel() {
@@ -119,7 +125,10 @@ export function journalModel() {
     pay: (id: string, price: Omit<ModelPayment, 'isPosted' | 'isVoidedOpen' | 'own' | 'moves'>) =>
       void payments.set(id, {
         ...price,
-        ...{ isPosted: false, isVoidedOpen: false, own: undefined, moves: [] },
+        isPosted: false,
+        isVoidedOpen: false,
+        own: undefined,
+        moves: [],
       }),
     /** By its own row, by its own row that contradicts itself, or without a row. */
     post: (id: string, own: ModelPayment['own']) => {
@@ -138,7 +147,10 @@ export function journalModel() {
     hold: (id: string, amount: number) =>
       void items.set(id, {
         amount,
-        ...{ own: undefined, isVoid: false, resolved: undefined, back: new Map() },
+        own: undefined,
+        isVoid: false,
+        resolved: undefined,
+        back: new Map(),
       }),
     heldRow: (id: string, p: number) => {
       const item = known(items, id)
@@ -236,11 +248,11 @@ function paymentSums(payment: ModelPayment): Sums {
   const taken = Math.max(0, Math.min(net, back))
   const amounts = total(out, ({ a }) => a) - total(won, ({ a }) => a)
   const fees = total([...out, ...won], ({ c }) => c)
-  const byBank = total(out, ({ a, byBank }) => (byBank ? a : 0))
+  const byBank = total(out, (one) => (one.byBank ? one.a : 0))
   const odd =
-    total(out, ({ p, a, c, byBank }) => (byBank ? 0 : p + a + c)) +
+    total(out, (one) => (one.byBank ? 0 : one.p + one.a + one.c)) +
     total(won, ({ p, a, c }) => p - a + c)
-  const moved = total([...out, ...won], ({ p, byBank }) => (byBank ? 0 : p))
+  const moved = total([...out, ...won], (one) => (one.byBank ? 0 : one.p))
   const due = invoiced ? gross : gross - fee
   if (isVoid)
     return { ...NOTHING, provider: moved, bank: -byBank, cost: -amounts - fees, other: odd }

@@ -105,7 +105,7 @@ function mutate<E extends Entry | HouseEntry>(
   isFound: (mutated: readonly E[]) => boolean,
 ): void {
   const type = name.replace('house ', '')
-  const legOf = (entry: E, leg: Leg) => Number((entry as Partial<Record<Leg, number>>)[leg] ?? 0)
+  const legOf = (entry: E, leg: Leg) => (entry as Partial<Record<Leg, number>>)[leg] ?? 0
   const isLeft = (leg: Leg) => LEFT.some((one) => one === leg)
   for (const leg of LEGS) {
     if (entries.every((entry) => entry.type !== type || legOf(entry, leg) === 0)) continue

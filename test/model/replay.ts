@@ -31,6 +31,7 @@ import {
 } from '../support/settlement-builders.ts'
 import { creditedPayment, type PaidUpstream, paymentOf } from '../support/synced-payment.ts'
 import { memoryDeps } from '../support/test-deps.ts'
+import { withApproval } from '../support/with-approval.ts'
 import { ACCOUNTS, journalModel, type ModelRow, type Sums } from './journal-model.ts'
 
 /**
@@ -308,7 +309,8 @@ async function resolveHeld({ prng, deps, model }: Play): Promise<void> {
   const [suspenseId] = pickFrom(prng, open) ?? []
   if (suspenseId === undefined) return
   const resolution = prng.pick(['refunded_by_bank', 'written_off'] as const)
-  await resolveSuspense(deps, { suspenseId, operator: OPERATOR, resolution, notes: 'by hand' })
+  const decision = { suspenseId, operator: OPERATOR, resolution, notes: 'by hand' }
+  await withApproval(deps, () => resolveSuspense(deps, decision))
   model.resolve(suspenseId, resolution === 'refunded_by_bank')
 }
 
@@ -498,8 +500,14 @@ function surplus(of: readonly string[], others: readonly string[], where: string
 
 /** By the names of the books. */
 const NAMES = {
-  ...{ provider: 'at_provider', bank: 'at_bank', transit: 'transit', suspense: 'in_suspense' },
-  ...{ net: 'clients', markup: 'markup', cost: 'cost', other: 'other' },
+  provider: 'at_provider',
+  bank: 'at_bank',
+  transit: 'transit',
+  suspense: 'in_suspense',
+  net: 'clients',
+  markup: 'markup',
+  cost: 'cost',
+  other: 'other',
 } as const satisfies Record<keyof Sums, string>
 
 const Books = v.object({

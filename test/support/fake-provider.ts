@@ -1,4 +1,4 @@
-import { minor, ZERO } from '../../shared/money.ts'
+import { minor, negated, ZERO } from '../../shared/money.ts'
 import type {
   CreateRequestInput,
   Provider,
@@ -165,7 +165,7 @@ export function settledRow(
   const { type, status } = { type: 'payment', status: 'success', ...fields } as const
   const movedMinor =
     type === 'return'
-      ? -amountMinor
+      ? negated(amountMinor)
       : amountMinor - (fields.isDisputeWon === true ? 0 : (keptMinor ?? 0))
   return {
     ...(type === 'payment' &&

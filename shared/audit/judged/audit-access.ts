@@ -10,7 +10,7 @@ import { compare, type Difference } from '../../verdict/difference.ts'
 import { type Endpoint, EndpointSchema } from '../../webhook/endpoint/endpoint.ts'
 import { endpointRow } from '../../webhook/endpoint/endpoint-store.ts'
 import { endpointsIn, keysIn } from './derive-client.ts'
-import { rowDifferences } from './stored-rows.ts'
+import { rowDifferences } from './row-differences.ts'
 
 const PAGE = 100
 

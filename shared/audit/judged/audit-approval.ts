@@ -5,7 +5,7 @@ import { type Approval, ApprovalSchema, approvalIdIn } from '../../operator/appr
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { approvalKey } from '../../table/keys.ts'
 import { type Difference, onlyIf } from '../../verdict/difference.ts'
-import { rowDifferences } from './stored-rows.ts'
+import { rowDifferences } from './row-differences.ts'
 
 const Approved = v.object({
   ...v.pick(ApprovalSchema, ['action', 'payload', 'at', 'until']).entries,

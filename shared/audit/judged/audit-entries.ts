@@ -15,7 +15,7 @@ import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/diffe
 import type { ClientBooks } from './client-books.ts'
 import { auditOwners } from './derive-payment.ts'
 import { auditAdjusted } from './judge-legs.ts'
-import { rowDifferences } from './stored-rows.ts'
+import { rowDifferences } from './row-differences.ts'
 
 /** Entries as they are stored: an unreadable one is a difference and hides no other. */
 export type JournalReading = {

@@ -5,6 +5,7 @@ import { standingFigures } from '../../journal/payment-money.ts'
 import { entryPages } from '../../journal/read-entries.ts'
 import { countOf, type Ledger } from '../../ledger/ledger-store.ts'
 import { shardRow } from '../../ledger/shard-store.ts'
+import { negated } from '../../money.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { PAYMENT_STATUSES } from '../../payment-status.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
@@ -23,7 +24,7 @@ import {
   storedPayment,
 } from './client-books.ts'
 import { auditOwners, estimateOf } from './derive-payment.ts'
-import { rowDifferences } from './stored-rows.ts'
+import { rowDifferences } from './row-differences.ts'
 
 type FigureDeps = JudgeDeps & Pick<Deps, 'sleep'>
 
@@ -35,11 +36,16 @@ const LAG_MS = 5 * SECOND_MS
  * entries (design section 4). Whatever is stamped later than a minute before the read of the shards
  * may be in them or not, so a client that is credited between the reads has an answer too.
  */
-export async function auditFigures(deps: FigureDeps, books: ClientBooks, isAgain = true) {
+export async function auditFigures(
+  deps: FigureDeps,
+  books: ClientBooks,
+  isAgain = true,
+  lagMs = LAG_MS,
+) {
   const { clientId, ledger, ledgerRows } = books
   const chain = [...books.differences, ...auditChain(books)]
   if (ledger === undefined) return chain
-  if (isAgain) await deps.sleep(LAG_MS)
+  if (isAgain) await deps.sleep(lagMs)
   const { window, shards } = ledger
   const { sums, less, more, differences } = await sumUnsettled(deps, books, isAgain)
   const creditedMinor = shards.reduce((sum, shard) => sum + shard.creditedMinor, 0)
@@ -170,7 +176,7 @@ function recentChanges(payment: Payment, from: Timestamp): readonly number[] {
   return [
     ...(paidAt > from ? [estimatedMinor] : []),
     ...(postedAt > from ? [netMinor - estimatedMinor] : []),
-    ...movements.flatMap(({ notedAt }) => (notedAt > from ? [netMinor, -netMinor] : [])),
+    ...movements.flatMap(({ notedAt }) => (notedAt > from ? [netMinor, negated(netMinor)] : [])),
   ]
 }
 

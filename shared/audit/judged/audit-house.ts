@@ -26,9 +26,10 @@ import {
 } from '../../verdict/difference.ts'
 import { auditHouseAdjustments } from './audit-house-adjustments.ts'
 import { compareWithNotes, type Note, readNotes } from './audit-registers.ts'
-import { readTrail } from './client-books.ts'
+import { readTrail } from './audit-trails.ts'
 import { auditHeld, auditHouseLegs } from './judge-legs.ts'
-import { ownDifferences, rowDifferences } from './stored-rows.ts'
+import { rowDifferences } from './row-differences.ts'
+import { ownDifferences } from './stored-rows.ts'
 
 /**
  * Compares the house journal with totals, and suspense with journal and register, both ways. A
@@ -130,7 +131,8 @@ function compareTotals(
       (side) => [side, rows.reduce((sum, row) => sum + row[side], 0)] as const,
     )
     // Only a day that is over is closed.
-    const { closed } = day !== undefined && day < today ? Object(found.get(name)) : {}
+    const { closed: stored } = Object(found.get(name))
+    const closed = stored === undefined || (day !== undefined && day < today) ? stored : false
     const total = { type, day, ...Object.fromEntries(sums), count: rows.length, closed }
     return rowDifferences('house_total', name, total, found.get(name))
   })

@@ -23,7 +23,7 @@ import {
   type HouseDifference,
   withClient,
 } from '../../verdict/difference.ts'
-import { auditSubjects, readTrail } from './client-books.ts'
+import { auditSubjects, readTrail } from './audit-trails.ts'
 
 /**
  * The register is an intact chain, and names every client that the index lists. The audit of each

@@ -20,16 +20,16 @@ import {
   tryToMake,
 } from '../../verdict/difference.ts'
 import { auditEntries, readingInto } from './audit-entries.ts'
+import { readTrail } from './audit-trails.ts'
 import {
   type ClientBooks,
   type JudgeDeps,
   OLD_MS,
   readClientBooks,
-  readTrail,
   type StoredSettlement,
 } from './client-books.ts'
 import { derivedSettlement } from './derive-settlement.ts'
-import { rowDifferences } from './stored-rows.ts'
+import { rowDifferences } from './row-differences.ts'
 
 /** The sums of whole blocks, and the last entry in these blocks. */
 export const RecountSchema = v.object({

@@ -12,7 +12,8 @@ import { addMs, DAY_MS, expiresAfter, HOUR_MS, MINUTE_MS, type Timestamp } from 
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
 import { type Delivery, DeliverySchema } from '../../webhook/delivery/delivery.ts'
 import { deliveryRow, newDelivery } from '../../webhook/delivery/delivery-store.ts'
-import { rowDifferences, ttlOf } from './stored-rows.ts'
+import { rowDifferences } from './row-differences.ts'
+import { ttlOf } from './stored-rows.ts'
 
 export type PaymentDifferences = {
   readonly paymentId: PaymentId

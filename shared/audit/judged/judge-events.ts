@@ -26,7 +26,8 @@ import { paymentKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, expiresAfter, type Timestamp } from '../../time.ts'
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
 import { estimateOf } from './derive-payment.ts'
-import { rowDifferences, ttlOf } from './stored-rows.ts'
+import { rowDifferences } from './row-differences.ts'
+import { ttlOf } from './stored-rows.ts'
 
 /** Derives the event that its payment's transaction wrote, and compares it with what is stored. */
 export function judgeEvent(

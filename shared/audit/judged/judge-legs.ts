@@ -1,5 +1,6 @@
 import { type Entry, HOUSE_SIDES } from '../../journal/entry.ts'
 import type { HouseEntry } from '../../journal/house-store.ts'
+import { negated, ZERO } from '../../money.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { heldAmountOf, type Suspense } from '../../suspense/suspense.ts'
 import { attributeName } from '../../table/attributes.ts'
@@ -120,7 +121,7 @@ const TAKEN_OVER = ['unmatched', 'topup', 'withdrawal']
 
 function houseLegs(entry: HouseEntry, booked: readonly HouseEntry[]): Sums {
   const { type, providerMinor, suspenseMinor, bankMinor, transitMinor } = entry
-  const { amountMinor: amount = 0, feeMinor: fee = 0 } = entry
+  const { amountMinor: amount = 0, feeMinor: fee = ZERO } = entry
   const row = booked.find((one) => TAKEN_OVER.includes(one.type))
   switch (type) {
     case 'suspense':
@@ -130,13 +131,14 @@ function houseLegs(entry: HouseEntry, booked: readonly HouseEntry[]): Sums {
       return entry.amountMinor === undefined
         ? { providerMinor, suspenseMinor, costMinor: providerMinor - suspenseMinor }
         : {
-            ...{ providerMinor, suspenseMinor },
-            costMinor: -fee - (amount + suspenseMinor),
+            providerMinor,
+            suspenseMinor,
+            costMinor: negated(fee) - (amount + suspenseMinor),
             otherMinor: providerMinor + amount + fee,
           }
     case 'suspense_resolved':
       return bankMinor === 0
-        ? { suspenseMinor, otherMinor: -suspenseMinor }
+        ? { suspenseMinor, otherMinor: negated(suspenseMinor) }
         : { suspenseMinor, bankMinor: suspenseMinor }
     case 'unmatched':
       return { providerMinor, otherMinor: providerMinor }
@@ -144,17 +146,24 @@ function houseLegs(entry: HouseEntry, booked: readonly HouseEntry[]): Sums {
     case 'withdrawal': {
       const sign = type === 'topup' ? 1 : -1
       const other = providerMinor - sign * amount + fee
-      return { providerMinor, bankMinor: -sign * amount, costMinor: -fee, otherMinor: other }
+      return {
+        providerMinor,
+        bankMinor: -sign * amount,
+        costMinor: negated(fee),
+        otherMinor: other,
+      }
     }
     case 'correction':
       return row ? negative(row) : {}
     case 'reversal': {
       const isTaken = booked.some((one) => one.type === 'correction')
-      if (row && isTaken)
-        return { providerMinor: -row.providerMinor, otherMinor: -row.providerMinor }
+      if (row && isTaken) {
+        const backMinor = negated(row.providerMinor)
+        return { providerMinor: backMinor, otherMinor: backMinor }
+      }
       const refund = booked.find((one) => one.type === 'suspense_refunded')
       if (row || refund === undefined) return row ? negative(row) : {}
-      const gone = -refund.costMinor - refund.suspenseMinor
+      const gone = negated(refund.costMinor) - refund.suspenseMinor
       return { ...negative(refund), suspenseMinor, costMinor: gone - suspenseMinor }
     }
     case 'adjustment':
@@ -164,5 +173,5 @@ function houseLegs(entry: HouseEntry, booked: readonly HouseEntry[]): Sums {
 }
 
 function negative(entry: HouseEntry): Sums {
-  return Object.fromEntries(HOUSE_SIDES.map((side) => [side, -entry[side]]))
+  return Object.fromEntries(HOUSE_SIDES.map((side) => [side, negated(entry[side])]))
 }

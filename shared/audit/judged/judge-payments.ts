@@ -34,7 +34,7 @@ import { auditOwners, derivedPayment, paymentRules } from './derive-payment.ts'
 import { judgeDeliveries, type PaymentDifferences } from './judge-deliveries.ts'
 import { auditStrayEvents, eventNamesOf, judgeEvent } from './judge-events.ts'
 import { auditSums } from './judge-legs.ts'
-import { rowDifferences } from './stored-rows.ts'
+import { rowDifferences } from './row-differences.ts'
 
 /**
  * Derives each payment's rows (itself, its entries, its events and their deliveries) and compares

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { ApiKeySchema, apiKeyRow } from '../../client/api-key-store.ts'
 import { ClientSchema } from '../../client/client.ts'
@@ -34,23 +33,17 @@ import { NotedSchema, SuspenseSchema } from '../../suspense/suspense.ts'
 import { suspenseRow } from '../../suspense/suspense-store.ts'
 import { headRow } from '../../sync/head-store.ts'
 import { HeadSchema } from '../../sync/job-store.ts'
-import { type Item, toItem } from '../../table/attributes.ts'
-import { inflateText } from '../../table/deflated-text.ts'
+import { type Item } from '../../table/attributes.ts'
 import * as keys from '../../table/keys.ts'
 import { TimestampSchema } from '../../time.ts'
 import { ClientVerdictSchema } from '../../verdict/client-verdict-store.ts'
-import {
-  compare,
-  type Difference,
-  toValue,
-  tryToMake,
-  unknownName,
-} from '../../verdict/difference.ts'
+import { compare, type Difference, tryToMake } from '../../verdict/difference.ts'
 import { DeliveryAttemptSchema, DeliverySchema } from '../../webhook/delivery/delivery.ts'
 import { deliveryRow, keyOfDelivery } from '../../webhook/delivery/delivery-store.ts'
 import { SealedEndpointSchema } from '../../webhook/endpoint/endpoint.ts'
 import { endpointRow } from '../../webhook/endpoint/endpoint-store.ts'
 import { attemptRow } from '../../webhook/send/attempt-store.ts'
+import { rowDifferences } from './row-differences.ts'
 
 /** A row as its kind makes it, with the names of fields. */
 export type Row = { readonly key: keys.Key; readonly fields: object }
@@ -221,78 +214,6 @@ function settlementIdOf(item: Item): SettlementId {
   return v.parse(v.object({ settlementId: SettlementIdSchema }), item).settlementId
 }
 
-/**
- * The attributes in which two rows differ. Zero, an empty list and an absent attribute are equal;
- * deflated texts are compared as texts.
- */
-export function differingAttributes(expected: object, found: object): readonly string[] {
-  return differing(comparable(expected), comparable(found))
-}
-
-function differing(one: Item, other: Item): readonly string[] {
-  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])]
-  return names.filter((name) => !isDeepStrictEqual(one[name], other[name])).toSorted()
-}
-
-/** Texts that no difference may show. */
-const CONFIDENTIAL = (
-  'bank body customer description external_reference metadata notes payment_destination ' +
-  'return_url sealed_secret url'
-).split(' ')
-
-/** A difference for each attribute in which the stored row is not as it is derived. */
-export function rowDifferences(
-  kind: string,
-  id: string,
-  derived: object,
-  stored: object | undefined,
-): readonly Difference[] {
-  if (stored === undefined) return compare(kind, id, 'present', 'missing')
-  const [expected, found] = [flattened(derived), flattened(stored)]
-  return differing(expected, found).flatMap((name) => {
-    if (!(name in expected || isKnownName(name))) return [unknownName(kind, name)]
-    const isNumber = [expected[name], found[name]].some((value) => typeof value === 'number')
-    const absent = isNumber ? 0 : undefined
-    const [one, other] = [toValue(expected[name] ?? absent), toValue(found[name] ?? absent)]
-    const isShown = one !== other && !CONFIDENTIAL.includes(name)
-    const shown = isShown ? ([one, other] as const) : (['as derived', 'different'] as const)
-    return compare(`${kind}.${name}`, id, ...shown)
-  })
-}
-
-/** The attributes of all rows of this release. A later release may have written others. */
-const NAMES = new Set(
-  `action adjustment_reference after amount_minor at attempt attempts available_minor bank
-  bank_minor bank_reference before body cancel_requested_at cause changed_at channel_code
-  claim_token claimed_at claimed_until client_id closed_until count count_cancelled
-  count_expired count_failed count_pending count_succeeded created_at credited_at
-  credited_minor credited_provider_payment_id currency customer day deleted_at description
-  digest due_at duration_ms eligible_at enabled ended_at ended_by endpoint_count endpoint_id
-  endpoint_ids entity entry_count entry_id erased_at error event_id event_name event_types
-  expires_at expiry_started_at external_reference failure failure_reason fee_minor fee_status
-  figures_at final_fee fired_at gross_minor had_bank history_day house_minor http_status id
-  in_settlement_minor is_void key_digest key_id kind last_alert_at last_settlement_id
-  late_row_at lease_until listed_at long_settlements lost_before markup_minor
-  may_exist_upstream metadata method money_version movements name net_minor next_attempt_at
-  notes notional_minor number open_at operator owes_since owes_told_at owner paid_at
-  paid_out_minor payment_count payment_destination payment_id payment_request_id payout_hold
-  permissions position posted_at posted_minor prefix previous previous_id progress
-  progress_number proven_eligible_at proven_minor provider provider_attempts
-  provider_fee_minor provider_minor provider_payment_id provider_settled_at
-  provider_transaction_id rate_limit_per_second recredited_at recredited_minor
-  recredited_settlement_id reference refunded_minor remembered_provider_payment_ids request
-  request_id resends resolution response_body restored_at return_url reversal reversals_at
-  revoked_at round round_start rounds rounds_on row_at sealed_secret settled_at settled_until
-  settlement_floor_minor settlement_id slot slow_since standing state status subject success
-  suspense_id suspense_minor swept_from swept_until taken_back_minor totals transaction_id
-  transaction_minor triggered_by ttl type unproven_minor url version voided_open work
-  written_off_minor`.split(/\s+/),
-)
-
-export function isKnownName(name: string): boolean {
-  return NAMES.has(name)
-}
-
 /** A row that holds its own facts is as its kind makes it, under its own key. */
 export function ownDifferences(item: Item, id: string): readonly Difference[] {
   const stored = { ...item, pk: String(item['pk']), sk: String(item['sk']) }
@@ -304,48 +225,4 @@ export function ownDifferences(item: Item, id: string): readonly Difference[] {
     ...compare(`${kind}.key`, id, key, ownKey),
     ...rowDifferences(kind, id, made.fields, item),
   ]
-}
-
-/** The details of a payment are shown by their members. */
-function flattened(stored: object): Item {
-  const { details, ...others } = comparable(stored)
-  return typeof details === 'object'
-    ? { ...others, ...toItem(details ?? {}) }
-    : { ...others, details }
-}
-
-/** A row with the names of attributes, without its key and without what counts as absent. */
-export function comparable(fields: object): Item {
-  const { pk: _pk, sk: _sk, details, body, ...others } = toItem(fields)
-  return present({
-    ...others,
-    ...(details !== undefined && { details: detailsOf(details) }),
-    ...(body !== undefined && { body: inflateText(body) ?? body }),
-  })
-}
-
-function present(record: object): Item {
-  return Object.fromEntries(
-    Object.entries(record).flatMap(([name, value]) => {
-      const kept = presentValue(value)
-      return kept === undefined ? [] : [[name, kept]]
-    }),
-  )
-}
-
-function presentValue(value: unknown): unknown {
-  if (value === 0) return undefined
-  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(presentValue)
-  const isRecord = typeof value === 'object' && value !== null && !(value instanceof Set)
-  return isRecord && !(value instanceof Uint8Array) ? present(value) : value
-}
-
-/** The order of members counts only in the merchant's own JSON, which is a text. */
-function detailsOf(details: unknown): unknown {
-  const text = inflateText(details)
-  try {
-    return text === undefined ? details : JSON.parse(text)
-  } catch {
-    return details
-  }
 }

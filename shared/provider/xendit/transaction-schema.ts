@@ -204,7 +204,7 @@ function figuresOf(
   ]
   const feeBeside = REVERSAL_KINDS.get(`${type} SUCCESS`) === 'chargeback' ? 0 : shownFee
   const expected = isOut ? -(absolute + feeBeside) : absolute - feeBeside
-  const shownNet = net == null || isForeignNet ? expected : net
+  const shownNet = (isForeignNet ? undefined : net) ?? expected
   const moved = isOut ? -Math.abs(shownNet) : shownNet
   const amountMinor = receivedMinor(absolute)
   // Rounded down, so that we never count more than we have.

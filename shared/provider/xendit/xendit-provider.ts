@@ -219,7 +219,8 @@ async function cancelRequest(send: Send, id: string, timeoutMs?: number): Promis
     if (status === 'open' || status === 'unknown') return UNREADABLE
     return { kind: status === 'cancelled' ? 'cancelled' : 'final' }
   }
-  switch (outcome.status === 400 ? errorCodeOf(outcome.json) : undefined) {
+  const code = outcome.status === 400 ? errorCodeOf(outcome.json) : undefined
+  switch (code ?? '') {
     case 'INACTIVE_PAYMENT_REQUEST':
       return { kind: 'final' }
     case 'INELIGIBLE_TRANSACTION_STATUS':

@@ -229,8 +229,8 @@ describe('the search for the access of a bundle', () => {
   })
 
   it('knows every access point to the table: each function that takes a key or options', () => {
-    // These functions only look at keys.
-    const noAccessPoints = ['isSuspenseKey', 'keyedItems']
+    // This function only looks at keys.
+    const noAccessPoints = ['keyedItems']
     const exported = sourcesIn('shared')
       .filter(({ path }) => path.startsWith('shared/table/'))
       .flatMap(({ text }) => [

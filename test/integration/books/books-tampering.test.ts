@@ -36,8 +36,12 @@ function increment(name: string) {
 }
 
 const SIDES = [
-  ...['provider_minor', 'bank_minor', 'transit_minor'],
-  ...['suspense_minor', 'cost_minor', 'other_minor'],
+  'provider_minor',
+  'bank_minor',
+  'transit_minor',
+  'suspense_minor',
+  'cost_minor',
+  'other_minor',
 ]
 const SUMS = ['gross_minor', 'fee_minor', 'markup_minor', 'net_minor']
 

@@ -35,7 +35,7 @@ describe('pushes to one phone', () => {
     ['at once', true],
   ])('of 25 pushes %s, three are sent, and the others are refused with 429', async (_, atOnce) => {
     const { push, calls } = await aPushingClient()
-    const keys = Array.from({ length: 25 }, (_, at) => `key-${at}`)
+    const keys = Array.from({ length: 25 }, (__, at) => `key-${at}`)
     const results: PromiseSettledResult<unknown>[] = []
     if (atOnce) results.push(...(await Promise.allSettled(keys.map((key) => push(key)))))
     else for (const key of keys) results.push(...(await Promise.allSettled([push(key)])))

@@ -41,8 +41,10 @@ function houseEntryOf(
 
 function refund(deps: TestDeps, item: Suspense, transactionId: string, amount: number) {
   const row = {
-    ...{ transactionId, rowAt: deps.now() },
-    ...{ providerMinor: minor(-amount), amountMinor: minor(amount) },
+    transactionId,
+    rowAt: deps.now(),
+    providerMinor: minor(-amount),
+    amountMinor: minor(amount),
   }
   const about = { subject: transactionId, payment: undefined, now: deps.now() }
   return bookSuspenseRefund(deps, item, row, finding({ ...about, cause: 'row_contradicts' }))

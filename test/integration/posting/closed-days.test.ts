@@ -206,7 +206,8 @@ describe('a process that is frozen over midnight', () => {
     const deps = atNight()
     await nightsPass(deps)
     const entry = newHouseEntry({
-      ...{ transactionId: 'txn', rowAt: deps.now() },
+      transactionId: 'txn',
+      rowAt: deps.now(),
       type: 'unmatched',
       postedAt: BEFORE_MIDNIGHT,
     })

@@ -15,8 +15,11 @@ export async function sumsOf(deps: TestDeps) {
 }
 
 export const ZERO_SUMS = {
-  ...{ providerMinor: 0, suspenseMinor: 0, bankMinor: 0 },
-  ...{ costMinor: 0, otherMinor: 0 },
+  providerMinor: 0,
+  suspenseMinor: 0,
+  bankMinor: 0,
+  costMinor: 0,
+  otherMinor: 0,
 }
 
 export const heldTest = syncTest

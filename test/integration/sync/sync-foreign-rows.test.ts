@@ -90,11 +90,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     ],
     [
       '',
-      {
-        ...fromAccount,
-        transfer: 'topup',
-        ...{ providerMinor: minor(97_500), feeMinor: minor(2_500) },
-      },
+      { ...fromAccount, transfer: 'topup', providerMinor: minor(97_500), feeMinor: minor(2_500) },
       0,
       { type: 'topup', bankMinor: -100_000, costMinor: -2_500, otherMinor: 0 },
     ],

@@ -24,7 +24,7 @@ export async function payOutNow({ world }: Scene, settlement: RawItem): Promise<
     const needsApproval = first.body['confirm'] !== undefined
     const reply = needsApproval ? await operate(world, 'mark-settlement-paid', asked) : first
     if (reply?.status !== 422) return
-    const retryAt = reply.body['retry_at']
+    const { retry_at: retryAt } = reply.body
     if (retryAt === undefined && !(await auditAsTold(world, reply.body))) return
     if (retryAt !== undefined)
       await waitFor(

@@ -209,8 +209,16 @@ function digestOf(id: string, entries: readonly RawItem[], block: number): strin
 /** The text of an entry for its settlement's digest: each field with a value, by name. */
 function entryText(entry: RawItem): string {
   const sides = [
-    ...['gross', 'fee', 'markup', 'net'],
-    ...['provider', 'bank', 'transit', 'suspense', 'cost', 'other'],
+    'gross',
+    'fee',
+    'markup',
+    'net',
+    'provider',
+    'bank',
+    'transit',
+    'suspense',
+    'cost',
+    'other',
   ]
   const spelled = Object.entries({
     ...Object.fromEntries(sides.map((side) => [`${side}_minor`, 0])),

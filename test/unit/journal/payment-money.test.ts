@@ -151,7 +151,12 @@ it('the reversal shows at most the payment, and is undone exactly when nothing i
     ['chargeback', 10],
   ])
   expect(reversals.map(({ undoneAt }) => undoneAt !== undefined)).toStrictEqual([
-    ...[false, true, true, true, false, false],
+    false,
+    true,
+    true,
+    true,
+    false,
+    false,
   ])
 })
 

@@ -125,9 +125,12 @@ describe('xendit listTransactions', () => {
     expect((await readRows(overrides))[0]?.keptMinor).toBe(kept)
   })
 
-  const moved = (type: string, cashflow: string, amount: number, net: number, fee: number) => ({
-    ...{ type, cashflow, amount, net_amount: net },
-    fee: { xendit_fee: fee, value_added_tax: 0, status: 'COMPLETED' },
+  const moved = (type: string, cashflow: string, amount: number, net: number, kept: number) => ({
+    type,
+    cashflow,
+    amount,
+    net_amount: net,
+    fee: { xendit_fee: kept, value_added_tax: 0, status: 'COMPLETED' },
   })
 
   it.each<[string, object, p: number, c: number | undefined]>([

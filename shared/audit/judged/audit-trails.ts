@@ -1,0 +1,90 @@
+import { mapInChunks } from '../../chunks.ts'
+import type { StoreDeps, TableDeps } from '../../deps.ts'
+import type { ClientId } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
+import {
+  AUDIT_RECORD_ENTITY,
+  AuditHeadSchema,
+  AuditRecordSchema,
+  auditRecordRow,
+  brokenLink,
+  readAuditRecords,
+} from '../../operator/audit-record-store.ts'
+import { auditHeadKey, idOf, rowKeyOf } from '../../table/keys.ts'
+import { queryPages } from '../../table/list-items.ts'
+import { addMs, DAY_MS } from '../../time.ts'
+import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
+import { auditAccess } from './audit-access.ts'
+import { auditApproval } from './audit-approval.ts'
+import { rowDifferences } from './row-differences.ts'
+
+/** An audit that is not full reads the changes of this time. */
+const LATELY_MS = 3 * DAY_MS
+const RECORDS_READ = 1_000
+const SIDE_BY_SIDE = 20
+
+/**
+ * Checks keys and endpoints, and the chains of the recently changed subjects, or of all.
+ * `readClientBooks` checks the client's own records.
+ */
+export async function auditTrails(
+  deps: StoreDeps,
+  clientId: ClientId,
+  extent: { readonly full: boolean },
+): Promise<readonly Difference[]> {
+  const { records } = await readAuditRecords(deps, clientId)
+  return [
+    ...(await auditAccess(deps, clientId, records)),
+    ...(await auditSubjects(deps, clientId, extent)),
+  ]
+}
+
+/** The chains of subjects in the list of a client, or of the gateway, and their approvals. */
+export async function auditSubjects(
+  deps: StoreDeps,
+  owner: string,
+  { full }: { readonly full: boolean },
+): Promise<readonly Difference[]> {
+  const now = deps.now()
+  const range = { between: [addMs(now, -LATELY_MS), addMs(now, DAY_MS)] } as const
+  const list = {
+    index: 'by-owner',
+    partition: [owner, AUDIT_RECORD_ENTITY],
+    limit: RECORDS_READ,
+  } as const
+  const subjects = new Set<string>()
+  for await (const { items: rows } of queryPages(deps, full ? list : { ...list, range })) {
+    for (const row of rows) subjects.add(idOf(rowKeyOf('AUDIT', row).pk))
+  }
+  subjects.delete(owner)
+  const judge = async (subject: string) => {
+    const { records, differences } = await readTrail(deps, subject, owner)
+    return [...differences, ...(await auditApproval(deps, subject, records))]
+  }
+  return (await mapInChunks([...subjects], SIDE_BY_SIDE, judge)).flat()
+}
+
+/** Answers a difference too if a record is missing, changed, unreadable or listed elsewhere. */
+export async function readTrail(deps: TableDeps, subject: string, owner: string | undefined) {
+  const [{ items, records, unreadable }, headItem] = await Promise.all([
+    readAuditRecords(deps, subject),
+    deps.table.get(auditHeadKey(subject)),
+  ])
+  const head = ifValid(AuditHeadSchema, headItem)
+  // A record that is added between the two reads is a difference only in the first check.
+  const chainProblem = unreadable > 0 ? `${unreadable} unreadable` : brokenLink(records, head)
+  const differences = [
+    ...onlyIf(
+      chainProblem !== undefined,
+      compare('audit_record', subject, 'a complete chain', chainProblem),
+    ),
+    ...items.flatMap((item) => {
+      const record = ifValid(AuditRecordSchema, item)
+      const id = String(item['sk']).split('#').slice(1).join('#')
+      const made = record && auditRecordRow(record, { clientId: owner, id })
+      return made ? rowDifferences('audit_record', subject, made, item) : []
+    }),
+    ...(head ? rowDifferences('audit_head', subject, head, headItem) : []),
+  ]
+  return { records, differences }
+}
