@@ -22,8 +22,8 @@ type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log' | 'alerts
 /**
  * Moves a settlement from `recorded` to `manual_paid` after the operator's bank transfer (spec
  * 3.2), once. One transaction writes settlement, window, bank reference and audit record, on
- * condition of what the payout gate saw; it uses up the approval of its figures. Throws 422, and 409 for a reference that paid out another
- * settlement.
+ * condition of what the payout gate saw; it uses up the approval of its figures. Throws 422, and
+ * 409 for a reference that paid out another settlement.
  */
 export async function markSettlementPaid(
   deps: CloseDeps & GateDeps,

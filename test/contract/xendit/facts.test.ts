@@ -24,17 +24,19 @@ import FACTS from './facts.json' with { type: 'json' }
 
 type Reading = (fields: object) => Promise<unknown>
 
-const readRequest: Reading = async (fields) => {
+async function readRequest(fields: object): Promise<unknown> {
   const { provider } = await scriptedProvider(json(200, { ...PAID_REQUEST, ...fields }))
   const answer = await provider.getRequest('pr-1')
   return answer.kind === 'found' ? answer.value : answer
 }
-const readPayment: Reading = async (fields) => {
+
+async function readPayment(fields: object): Promise<unknown> {
   const { provider } = await scriptedProvider(json(200, { ...CAPTURED_PAYMENT, ...fields }))
   const answer = await provider.getPayment('py-1')
   return answer.kind === 'found' ? answer.value : answer
 }
-const readRow: Reading = async (fields) => {
+
+async function readRow(fields: object): Promise<unknown> {
   const page = { has_more: false, data: [{ ...SETTLED_TRANSACTION, ...fields }] }
   const { provider } = await scriptedProvider(json(200, page))
   const answer = await provider.listTransactions({ limit: 1, allTypes: true })
@@ -51,7 +53,10 @@ function meaningOf(meanings: Meanings, member: string): unknown {
 const OPEN = { status: 'open' }
 const FINAL = { keptMinor: 4_440 }
 const NOT_FINAL = { keptMinor: undefined }
-const failed = (failureReason: string) => ({ status: 'failed', failureReason })
+
+function failed(failureReason: string) {
+  return { status: 'failed', failureReason }
+}
 
 const TABLES: readonly (readonly [
   enums: readonly (keyof typeof FACTS.enums)[],

@@ -1,7 +1,7 @@
 /**
- * Goal: what operators say of money that no row of a payment shows is booked once, with equal sides,
- * within its bounds. Method: real stores; each action alone, repeated, raced and beyond its bounds;
- * the audits of client and gateway find nothing afterwards.
+ * Goal: what operators say of money that no row of a payment shows is booked once, with equal
+ * sides, within its bounds. Method: real stores; each action alone, repeated, raced and beyond its
+ * bounds; the audits of client and gateway find nothing afterwards.
  */
 import { describe, expect, it } from 'vitest'
 import { handler as adjustHouse } from '../../../functions/admin/adjust-house.ts'
