@@ -147,9 +147,8 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'its payment, settlement or adjustment',
       ...words('type posted_at gross_minor fee_minor markup_minor net_minor'),
       ...words('provider_minor bank_minor transit_minor suspense_minor cost_minor other_minor'),
-      ...words(
-        'payment_id recredited_settlement_id returned_settlement_id carried proven_minor proven_eligible_at',
-      ),
+      ...words('payment_id recredited_settlement_id returned_settlement_id carried'),
+      ...words('proven_minor proven_eligible_at'),
       ...words('provider_transaction_id provider_settled_at external_reference method'),
       ...words('channel_code paid_at adjustment_reference'),
     ],
