@@ -18,7 +18,7 @@ import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment, entriesIn, post } from '../../support/paid-builders.ts'
-import { payOut, sweptNow } from '../../support/settlement-builders.ts'
+import { payOut, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 import { approvedFor } from './approved-for.ts'
@@ -142,7 +142,9 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
 
   clientTest(
     'takes over a row of the provider with exactly its amount',
-    async ({ deps, client }) => {
+    async () => {
+      const deps = memoryDeps()
+      const client = await withoutFloor(deps)
       const payment = await aSucceededPayment(deps, client)
       const row = {
         transactionId: 'txn_out',
