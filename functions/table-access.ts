@@ -157,23 +157,22 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
 
 /** Of a payment whose id does not fit its client it looks for the client. */
 const SETTLEMENT_AUDIT: TableAccess = allAccess(ALL_CLIENTS, {
-  GetItem: ['APPROVAL', 'AUDIT', 'CLIENT', 'VERDICT'],
+  GetItem: ['AUDIT', 'CLIENT', 'JOURNAL', 'REFERENCE', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
   Query: ['ADJUSTMENT', 'AUDIT', 'JOURNAL', 'LEDGER'],
   indexes: ['by-owner'],
 })
 
-/** It writes a verdict and changes no money. */
 const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
-  GetItem: ['JOURNAL', 'REFERENCE'],
   BatchGetItem: ['DELIVERY', 'DESTINATION', 'EVENT', 'JOURNAL', 'REFERENCE'],
   QueryFields: ['ENDPOINTS'],
-  PutItem: ['VERDICT'],
   indexes: ['by-open', 'by-status'],
 })
 
+/** It writes a verdict and changes no money. */
 export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
-  GetItem: ['NOTED'],
+  GetItem: ['APPROVAL', 'NOTED'],
+  PutItem: ['VERDICT'],
   BatchGetItem: ['APIKEY', 'SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
   UpdateItem: ['HOUSE'],

@@ -13,8 +13,8 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   APIKEY: [['revoke-api-key', 'client_id revoked_at']],
   APPROVAL: [
     [
-      `accept-difference mark-settlement-paid recredit-settlement return-payout refund-payment adjust-house
-        adjust-ledger resolve-suspense`,
+      `mark-settlement-paid accept-difference recredit-settlement return-payout
+        refund-payment adjust-house adjust-ledger resolve-suspense`,
       'at until used_at',
     ],
   ],

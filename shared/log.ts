@@ -8,6 +8,7 @@ export type LogCode =
   | 'payment.created'
   | 'payment.create_failed'
   | 'payment.create_refused'
+  | 'payment.create_not_activated'
   | 'payment.create_taken_over'
   | 'payment.succeeded'
   | 'payment.failed'

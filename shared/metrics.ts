@@ -14,7 +14,10 @@ const BY_TRIGGER = [['triggered_by']] as const
 
 /** Alarms and the dashboard use only these metrics. */
 export const METRICS = {
-  /** `create_refused`: the provider refused the payment itself, not our account. */
+  /**
+   * `create_refused`: the provider refused the payment itself (422). `create_not_activated`: its
+   * channel is not activated, and operators were told (500).
+   */
   Payments: { unit: 'Count', dimensionSets: [['outcome'], ['method', 'channel', 'outcome']] },
   /** Successes by the source of the news: callback, due_work, sync, operator, cancel, create. */
   SuccessHeard: { unit: 'Count', dimensionSets: [['source']] },
@@ -81,6 +84,7 @@ export const LOG_METRICS: Readonly<Partial<Record<LogCode, MetricValues>>> = {
   'payment.created': { Payments: 1 },
   'payment.create_failed': { Payments: 1 },
   'payment.create_refused': { Payments: 1 },
+  'payment.create_not_activated': { Payments: 1 },
   'payment.succeeded': { Payments: 1, SuccessHeard: 1 },
   'payment.failed': { Payments: 1 },
   'payment.expired': { Payments: 1 },

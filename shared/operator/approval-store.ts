@@ -4,7 +4,7 @@ import type { StoreDeps, TableDeps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { approvalKey } from '../table/keys.ts'
 import { above, absent, all, equals, put, type Step, update } from '../table/step.ts'
-import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
+import { addMs, DAY_MS, later, type Timestamp, TimestampSchema } from '../time.ts'
 
 /** What raises what leaves the house, or says that it did not leave (design section 11). */
 export const APPROVED_ACTIONS = [
@@ -92,24 +92,38 @@ export type UsedApproval = {
   readonly shown: { readonly operator: string; readonly at: Timestamp }
 }
 
+/** Reads the approval of an action, and answers the step that uses it up, as `useOf` does. */
+export async function requireApproval(deps: StoreDeps, of: Approvable): Promise<UsedApproval> {
+  return useOf(deps, await findValidApproval(deps, of))
+}
+
 /**
- * Reads the approval of an action, and answers the step that uses it up in the action's own
- * transaction. Throws 422 with the command of the approver if there is none, or if it does not
- * `cover` the action. An approval of other figures has another key.
+ * Uses up nothing. Throws 422 with the command of the approver if there is no approval of the
+ * action, or if it does not `cover` the action. An approval of other figures has another key.
  */
-export async function requireApproval(
+export async function findValidApproval(
   deps: StoreDeps,
   of: Approvable,
   covers: (figures: ApprovedFigures) => boolean = () => true,
-): Promise<UsedApproval> {
+): Promise<Approval> {
   const approval = await findApproval(deps, of)
-  const now = deps.now()
-  const problem = problemOf(approval, now, covers)
+  const problem = problemOf(approval, deps.now(), covers)
   if (approval === undefined || problem !== undefined) throw approvalError(of, problem)
+  return approval
+}
+
+/** The step uses the approval up in the action's own transaction. */
+export function useOf(deps: Pick<StoreDeps, 'now'>, approval: Approval): UsedApproval {
   const { operator, at } = approval
+  const now = deps.now()
   const isAsRead = all(equals('at', at), absent('usedAt'), above('until', now))
   return {
-    step: update(approvalKey(approvalIdOf(of)), { set: { usedAt: now } }, isAsRead),
+    // The approver's clock may be ahead of this clock.
+    step: update(
+      approvalKey(approvalIdOf(approval)),
+      { set: { usedAt: later(now, at) } },
+      isAsRead,
+    ),
     figures: approval.payload,
     shown: { operator, at },
   }

@@ -1,7 +1,7 @@
 import type { Deps, StoreDeps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { payOutOfWindow, readWindow } from '../ledger/window-store.ts'
-import type { ApprovedFigures } from '../operator/approval-store.ts'
+import { type ApprovedFigures, useOf } from '../operator/approval-store.ts'
 import {
   type CloseDeps,
   type CloseInput,
@@ -11,7 +11,7 @@ import {
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { later } from '../time.ts'
-import { isCovered, payoutFigures, requirePayoutApproval } from './payout-figures.ts'
+import { findPayoutApproval, isCovered, payoutFigures } from './payout-figures.ts'
 import { passGate } from './payout-gate.ts'
 
 /** An audit that ends meanwhile changes a verdict; then the payout gate runs again. */
@@ -34,7 +34,8 @@ export async function markSettlementPaid(
     if (before.status !== 'recorded') throw wrongStateError('marked paid', before)
     const conditions = await passGate(deps, before)
     const figures = await payoutFigures(deps, before)
-    const approval = await requirePayoutApproval(deps, before, figures)
+    const approved = await findPayoutApproval(deps, before, figures)
+    const approval = approved && useOf(deps, approved)
     const { closedUntil } = await readWindow(deps, before.clientId)
     const settledAt = later(deps.now(), closedUntil)
     const after: Settlement = {

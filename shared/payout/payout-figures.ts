@@ -3,9 +3,9 @@ import type { Bank } from '../client/client.ts'
 import type { StoreDeps, TableDeps } from '../deps.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
 import {
+  type Approval,
   type ApprovedFigures,
-  requireApproval,
-  type UsedApproval,
+  findValidApproval,
 } from '../operator/approval-store.ts'
 import { readAuditRecords } from '../operator/audit-record-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
@@ -72,14 +72,14 @@ function accountOf({ bankName, bankAccountNo }: Pick<Bank, 'bankName' | 'bankAcc
  * The approval of a payout's figures, each of which is at most what it names. Undefined without
  * figures. Throws 422 with the figures and the approver's command.
  */
-export async function requirePayoutApproval(
+export async function findPayoutApproval(
   deps: StoreDeps,
   { settlementId }: Settlement,
   figures: PayoutFigures,
-): Promise<UsedApproval | undefined> {
+): Promise<Approval | undefined> {
   if (Object.keys(figures).length === 0) return undefined
   const payload = { settlement_id: settlementId, ...figures }
-  return requireApproval(deps, { action: 'mark-settlement-paid', payload }, (approved) =>
+  return findValidApproval(deps, { action: 'mark-settlement-paid', payload }, (approved) =>
     isCovered(figures, approved),
   )
 }

@@ -9,8 +9,8 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { toSettlementDto } from '../settlement/settlement-dto.ts'
 import { recordedSettlements } from '../settlement/settlement-store.ts'
 import { csv } from '../settlement/statement/csv.ts'
-import { payoutFigures, requirePayoutApproval } from './payout-figures.ts'
-import { passGate } from './payout-gate.ts'
+import { findPayoutApproval, payoutFigures } from './payout-figures.ts'
+import { requirePassing } from './payout-gate.ts'
 
 const COLUMNS = [
   'settlement_id',
@@ -72,8 +72,8 @@ async function reasonAgainst(
   settlement: Settlement,
 ): Promise<string | undefined> {
   try {
-    await passGate(deps, settlement)
-    await requirePayoutApproval(deps, settlement, await payoutFigures(deps, settlement))
+    await requirePassing(deps, settlement)
+    await findPayoutApproval(deps, settlement, await payoutFigures(deps, settlement))
     return undefined
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error

@@ -27,13 +27,22 @@ type Stored = {
   readonly gateway: ClientVerdict
 }
 
+/** Answers the conditions that keep true what was required, for the payout's transaction. */
+export async function passGate(deps: GateDeps, settlement: Settlement) {
+  const { clientId } = settlement
+  const verdict = await requirePassing(deps, settlement)
+  return { verdict: requireSameClientVerdict(clientId, verdict), client: requirePayable(clientId) }
+}
+
 /**
  * The payout gate (design section 11). Throws 422 unless the settlement matches its entries, their
  * payments and its trail now, no difference of its client stands that finance has not accepted, and
- * the audits of client and gateway are fresh. Answers the conditions that keep this true, for the
- * payout's transaction.
+ * the audits of client and gateway are fresh. Answers the client's verdict.
  */
-export async function passGate(deps: GateDeps, settlement: Settlement) {
+export async function requirePassing(
+  deps: GateDeps,
+  settlement: Settlement,
+): Promise<ClientVerdict> {
   const { clientId } = settlement
   const client = await requireClient(deps, clientId)
   const [verdict, gateway] = await Promise.all([
@@ -46,7 +55,7 @@ export async function passGate(deps: GateDeps, settlement: Settlement) {
   const dated = withSince(differences, verdict.standing, deps.now())
   const open = await blockingDifferences(deps, clientId, dated)
   if (open.length > 0) throw imbalanceError(open, clientId)
-  return { verdict: requireSameClientVerdict(clientId, verdict), client: requirePayable(clientId) }
+  return verdict
 }
 
 /** Entries that became visible late are read after this time. */

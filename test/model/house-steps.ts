@@ -5,8 +5,8 @@ import { settledRow } from '../support/fake-provider.ts'
 import { adjustBalance } from '../support/money-rows.ts'
 import { invokeAdmin, OPERATOR } from '../support/operator-actions.ts'
 import { paymentOf } from '../support/synced-payment.ts'
-import { type Sums } from './journal-model.ts'
 import { drawRow, type Play, pickFrom, pickOf, read, shownFigures } from './play.ts'
+import { type Sums } from './sums-by-state.ts'
 
 export async function bookHouse(play: Play): Promise<void> {
   const { prng, deps, model, rows } = play

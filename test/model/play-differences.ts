@@ -6,8 +6,8 @@ import { bookDay } from '../../shared/journal/day-totals.ts'
 import { fromItem } from '../../shared/table/attributes.ts'
 import { addMs, DAY_MS, HOUR_MS } from '../../shared/time.ts'
 import { invokeAdmin } from '../support/operator-actions.ts'
-import { ACCOUNTS, type Sums } from './journal-model.ts'
 import { type Play } from './play.ts'
+import { ACCOUNTS, type Sums } from './sums-by-state.ts'
 
 export function entryDifferences({ deps, model }: Play): readonly string[] {
   const stored = deps.stored

@@ -9,7 +9,8 @@ import { createPrng } from '../simulation/world/prng.ts'
 import { BANK, withoutFloor } from '../support/settlement-builders.ts'
 import { type PaidUpstream, paymentOf } from '../support/synced-payment.ts'
 import { memoryDeps } from '../support/test-deps.ts'
-import { journalModel, type ModelRow } from './journal-model.ts'
+import { journalModel } from './journal-model.ts'
+import { type ModelRow } from './sums-by-state.ts'
 
 export async function begin(seed: number) {
   const prng = createPrng(seed)

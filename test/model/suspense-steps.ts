@@ -3,6 +3,7 @@ import { heldMoney, recordSuspense } from '../../shared/suspense/record-suspense
 import { resolveSuspense } from '../../shared/suspense/resolve-suspense.ts'
 import { settledRow } from '../support/fake-provider.ts'
 import { OPERATOR } from '../support/operator-actions.ts'
+import { withApproval } from '../support/with-approval.ts'
 import { drawRow, type Play, pickFrom, pickOf, read, shownFigures } from './play.ts'
 
 export async function hold({ prng, deps, model, held }: Play): Promise<void> {
@@ -70,6 +71,7 @@ export async function resolveHeld({ prng, deps, model }: Play): Promise<void> {
   const [suspenseId] = pickFrom(prng, open) ?? []
   if (suspenseId === undefined) return
   const resolution = prng.pick(['refunded_by_bank', 'written_off'] as const)
-  await resolveSuspense(deps, { suspenseId, operator: OPERATOR, resolution, notes: 'by hand' })
+  const decision = { suspenseId, operator: OPERATOR, resolution, notes: 'by hand' }
+  await withApproval(deps, () => resolveSuspense(deps, decision))
   model.resolve(suspenseId, resolution === 'refunded_by_bank')
 }

@@ -46,6 +46,7 @@ describe('authenticate (spec 5)', () => {
     client,
     text,
   }) => {
+    deps.lines.length = 0
     const watched = recordTable(deps)
     const keys = [
       '',

@@ -54,8 +54,7 @@ export class CanaryDeployments extends Construct {
       alarmName: `${alarmPrefix(stage)}server-errors`,
       alarmDescription:
         'Takes back a new version while it is tried: the API answers with server errors',
-      // By the specification a create answers 500 when the provider refuses the payment. That is no
-      // fault of a version.
+      // A create answers 500 for a channel that is not activated. That is no fault of a version.
       metric: cloudWatchMetric(serverErrorMeasure(stage, api), 1),
       threshold: SERVER_ERRORS_A_MINUTE,
       ...ONE_MINUTE_IS_ENOUGH,
@@ -120,10 +119,10 @@ function alarmPrefix({ settings }: DeployedStage) {
 
 function serverErrorMeasure({ settings }: DeployedStage, { apiId }: HttpApi): Measure {
   return {
-    formula: `${orZero('errors')} - ${orZero('refused')}`,
+    formula: `${orZero('errors')} - ${orZero('told')}`,
     metrics: {
       errors: awsMetric('AWS/ApiGateway', '5xx', { ApiId: apiId }, 'Sum'),
-      refused: ourMetrics(settings.name)('Payments', { outcome: 'create_refused' }, 'Sum'),
+      told: ourMetrics(settings.name)('Payments', { outcome: 'create_not_activated' }, 'Sum'),
     },
   }
 }

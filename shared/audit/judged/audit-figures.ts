@@ -36,11 +36,16 @@ const LAG_MS = 5 * SECOND_MS
  * entries (design section 4). Whatever is stamped later than a minute before the read of the shards
  * may be in them or not, so a client that is credited between the reads has an answer too.
  */
-export async function auditFigures(deps: FigureDeps, books: ClientBooks, isAgain = true) {
+export async function auditFigures(
+  deps: FigureDeps,
+  books: ClientBooks,
+  isAgain = true,
+  lagMs = LAG_MS,
+) {
   const { clientId, ledger, ledgerRows } = books
   const chain = [...books.differences, ...auditChain(books)]
   if (ledger === undefined) return chain
-  if (isAgain) await deps.sleep(LAG_MS)
+  if (isAgain) await deps.sleep(lagMs)
   const { window, shards } = ledger
   const { sums, less, more, differences } = await sumUnsettled(deps, books, isAgain)
   const creditedMinor = shards.reduce((sum, shard) => sum + shard.creditedMinor, 0)

@@ -131,7 +131,8 @@ function compareTotals(
       (side) => [side, rows.reduce((sum, row) => sum + row[side], 0)] as const,
     )
     // Only a day that is over is closed.
-    const { closed } = day !== undefined && day < today ? Object(found.get(name)) : {}
+    const { closed: stored } = Object(found.get(name))
+    const closed = stored === undefined || (day !== undefined && day < today) ? stored : false
     const total = { type, day, ...Object.fromEntries(sums), count: rows.length, closed }
     return rowDifferences('house_total', name, total, found.get(name))
   })

@@ -3,6 +3,7 @@ import { chunks } from '../../chunks.ts'
 import type { Deps, StoreDeps, TableDeps } from '../../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, subjectOfPayment } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
+import type { Entry } from '../../journal/entry.ts'
 import { entryRow, parseEntry } from '../../journal/entry-store.ts'
 import { paymentRow, pointerRow } from '../../payment/creating-store.ts'
 import type { Payment } from '../../payment/payment.ts'
@@ -13,6 +14,7 @@ import {
   entryKey,
   eventKey,
   idOf,
+  journalPk,
   type Key,
   paymentKey,
   referenceKey,
@@ -118,10 +120,10 @@ async function judgeEntries(
   const entries = payments.flatMap((payment) =>
     (tryToMake(() => entriesOf(payment)) ?? []).map((entry) => ({ payment, entry })),
   )
-  const derived = entries.map(({ entry }) => ({ entry, key: entryKey(clientId, entry) }))
-  const items = await readNear(
+  const items = await readEntries(
     deps,
-    derived.map(({ key }) => key),
+    clientId,
+    entries.map(({ entry }) => entry),
     reads,
   )
   const byPayment = Map.groupBy(entries, ({ payment }) => payment)
@@ -151,23 +153,30 @@ async function judgeEntries(
 const KEYS_OF_QUERY = 100
 const ROWS_OF_QUERY = 300
 
-/** Rows of one partition, most of which are neighbours: a query costs a quarter of single reads. */
-async function readNear(deps: TableDeps, keys: readonly Key[], reads: Reads) {
-  const sorted = keys.toSorted((a, b) => (a.sk < b.sk ? -1 : 1))
+/** Entries by their sort keys. Most are neighbours: a query costs a quarter of single reads. */
+async function readEntries(
+  deps: TableDeps,
+  clientId: ClientId,
+  entries: readonly Entry[],
+  reads: Reads,
+) {
+  const sorted = entries
+    .map((entry) => ({ entry, sk: entryKey(clientId, entry).sk }))
+    .toSorted((a, b) => (a.sk < b.sk ? -1 : 1))
   const found = new Map<unknown, Item>()
   for (const some of chunks(sorted, KEYS_OF_QUERY)) {
     const [first, last] = [some[0], some.at(-1)]
     if (first === undefined || last === undefined) continue
-    const range = { between: [first.sk, last.sk] } as const
     const { items } = await deps.table.query({
-      partition: [first.pk],
-      range,
+      partition: [journalPk(clientId)],
+      range: { between: [first.sk, last.sk] },
       limit: ROWS_OF_QUERY,
       reads,
     })
     for (const item of items) found.set(item['sk'], item)
     const others = some.filter(({ sk }) => !found.has(sk))
-    for (const item of await deps.table.getMany(others, reads))
+    const otherKeys = others.map(({ entry }) => entryKey(clientId, entry))
+    for (const item of await deps.table.getMany(otherKeys, reads))
       if (item) found.set(item['sk'], item)
   }
   return found
@@ -178,23 +187,22 @@ async function judgePointers(
   payments: readonly Payment[],
   reads: Reads,
 ): Promise<readonly PaymentDifferences[]> {
-  const named = payments.flatMap((payment) => {
-    const { method, paymentDestination, createdAt, paymentId, clientId, externalReference } =
-      payment
-    const shown = destinationKey(paymentDestination, createdAt, paymentId)
-    return [
-      ...(method === 'virtual_account' ? [{ payment, key: shown }] : []),
-      ...(externalReference
-        ? [{ payment, key: referenceKey(clientId, externalReference, createdAt, paymentId) }]
-        : []),
-    ]
-  })
-  const keys = named.map(({ key }) => key)
-  const items = await deps.table.getMany(keys, reads)
-  return named.map(({ payment }, at) => ({
+  const named = payments.flatMap((payment) => pointerKeys(payment).map(() => payment))
+  const items = await deps.table.getMany(payments.flatMap(pointerKeys), reads)
+  return named.map((payment, at) => ({
     paymentId: payment.paymentId,
     differences: rowDifferences('pointer', payment.paymentId, pointerRow(payment), items[at]),
   }))
+}
+
+function pointerKeys(payment: Payment): readonly Key[] {
+  const { method, paymentId, clientId, createdAt, externalReference } = payment
+  return [
+    ...(method === 'virtual_account'
+      ? [destinationKey(payment.paymentDestination, createdAt, paymentId)]
+      : []),
+    ...(externalReference ? [referenceKey(clientId, externalReference, createdAt, paymentId)] : []),
+  ]
 }
 
 const PAGE = 500

@@ -76,8 +76,8 @@ export function isKnownName(name: string): boolean {
 }
 
 /**
- * The attributes in which two rows differ. Zero, an empty list and an absent attribute are equal;
- * deflated texts are compared as texts.
+ * The attributes in which two rows differ. Zero, an empty list, an empty record and an absent
+ * attribute are equal; deflated texts are compared as texts.
  */
 export function differingAttributes(expected: object, found: object): readonly string[] {
   return differing(comparable(expected), comparable(found))
@@ -106,7 +106,9 @@ function presentValue(value: unknown): unknown {
   if (value === 0) return undefined
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(presentValue)
   const isRecord = typeof value === 'object' && value !== null && !(value instanceof Set)
-  return isRecord && !(value instanceof Uint8Array) ? present(value) : value
+  if (!isRecord || value instanceof Uint8Array) return value
+  const kept = present(value)
+  return Object.keys(kept).length === 0 ? undefined : kept
 }
 
 /** The order of members counts only in the merchant's own JSON, which is a text. */

@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../../deps.ts'
+import type { ClientId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import type { Item } from '../../table/attributes.ts'
-import type { Key } from '../../table/keys.ts'
+import { pushesKey } from '../../table/keys.ts'
 import { any, atMost, put, unchanged } from '../../table/step.ts'
 import type { WriteOutcome } from '../../table/table.ts'
 import { epochMs, SECOND_MS, type Timestamp, TimestampSchema } from '../../time.ts'
@@ -21,12 +22,13 @@ export function pushesIn(item: Item | undefined): Pushes | undefined {
 /** Refused when another caller has written since the read. A row with a past `ttl` is replaced. */
 export function putPushes(
   deps: TableDeps,
-  key: Key,
+  { clientId, phone }: { readonly clientId: ClientId; readonly phone: string },
   { sent, ttl }: Pick<Pushes, 'sent'> & { readonly ttl: number },
   read: Pushes | undefined,
   now: Timestamp,
 ): Promise<WriteOutcome> {
   const hasExpired = atMost('ttl', Math.floor(epochMs(now) / SECOND_MS))
   const row = { number: (read?.number ?? 0) + 1, sent, ttl }
-  return deps.table.write(put(key, row, any(unchanged('number', read?.number), hasExpired)))
+  const isAsRead = any(unchanged('number', read?.number), hasExpired)
+  return deps.table.write(put(pushesKey(clientId, phone), row, isAsRead))
 }

@@ -89,9 +89,9 @@ async function failAttempt(
   failure: Failure,
 ): Promise<CreateResult> {
   const { message, outcome, code, explanation, isReported } = failure
-  // Alarms must distinguish the refusal of one payment from our failure.
-  const isRefusal = explanation !== undefined || isReported === true
-  deps.log.warn(isRefusal ? 'payment.create_refused' : 'payment.create_failed', {
+  // Alarms must distinguish the refusal of one payment, and what operators know, from our failure.
+  const failed = isReported ? 'payment.create_not_activated' : 'payment.create_failed'
+  deps.log.warn(explanation ? 'payment.create_refused' : failed, {
     ...loggedPayment({ ...creating, ...creating.request }),
     reason: code ?? outcome,
   })

@@ -24,8 +24,7 @@ export async function takePush(
   const phone = isPushChannel(request) ? request.customer?.phone : undefined
   if (limit === undefined || phone === undefined) return
   const reference = referenceOf(creating.paymentId, creating.attempt)
-  const key = pushesKey(clientId, phone)
-  let item = await deps.table.get(key)
+  let item = await deps.table.get(pushesKey(clientId, phone))
   // Each lost race is a push of another caller, so the limit is used up after so many of them.
   for (let tried = 0; tried <= limit.pushes; tried++) {
     const now = deps.now()
@@ -37,7 +36,7 @@ export async function takePush(
     if (oldest) throw pushRefusal(limit, msBetween(since, oldest.at))
     const sent = [...recent, { reference, at: now }]
     const ttl = expiresAfter(now, limit.minutes * MINUTE_MS)
-    const outcome = await putPushes(deps, key, { sent, ttl }, pushes, now)
+    const outcome = await putPushes(deps, { clientId, phone }, { sent, ttl }, pushes, now)
     if (outcome.applied) return
     item = outcome.item
   }

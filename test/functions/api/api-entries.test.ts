@@ -124,7 +124,7 @@ describe.each([
     const { settlement, [list]: ask } = await aSettlement(3, () => ({ externalReference: 'a,"b"' }))
     const csv = { Accept: 'text/html, text/csv;q=0.9' }
     const header =
-      'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,eligible_at,notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor,carried_minor'
+      'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,eligible_at,notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor,carried_minor,returned_settlement_id'
 
     const first = await ask({ limit: '2' }, csv)
     const [, next = ''] = /^<(.+)>; rel="next"$/.exec(String(first.headers['link'])) ?? []
@@ -192,7 +192,7 @@ it('CSV of entries has no reference that runs as a formula, and negative amounts
   const { text } = await settled.statement({}, { accept: 'text/csv' })
 
   for (const cell of cells) expect(text).toContain(`,"${cell}","virtual_account",`)
-  expect(text).toContain(',1000,4000,1,-3001,\n')
+  expect(text).toContain(',1000,4000,1,-3001,,\n')
 })
 
 it('GET /v1/balance/entries (design section 8) shows the journal with each entry’s settlement, from `since` on, and no open payment', async () => {

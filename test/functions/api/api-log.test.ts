@@ -109,6 +109,7 @@ it('a create, a callback that credits and a cancel write one line each (design: 
     { ...plain, provider: { ...plain.provider, ...loggedProvider(plain.provider, plain) } },
   )
   const create = async () => (await ask('createPayment', { body: aPaymentBody() })).body
+  lines.length = 0
   const payment = await create()
   const [payment_request_id = ''] = plain.provider.requests.keys()
   const ids = { payment_id: plain.provider.pay(payment_request_id), payment_request_id }
@@ -138,6 +139,7 @@ it('a create, a callback that credits and a cancel write one line each (design: 
 
 it('the log of a request is one line with ids, client and key, the route as a template, status, code and duration', async () => {
   const { deps, ask } = await anApi()
+  deps.lines.length = 0
   deps.clock.advance(1)
 
   const balance = await ask('getBalance', { headers: { 'x-amz-cf-id': 'front-1_a==' } })

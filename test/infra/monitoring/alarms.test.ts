@@ -248,8 +248,8 @@ describe('alarms that calculate', () => {
     ['api-errors', 'five of many requests fail', { errors: 5, requests: 1_000 }],
     [
       'api-errors',
-      'a merchant’s payments are refused for their content',
-      { errors: 20, refused: 20, requests: 40 },
+      'a channel is not activated, which operators were told',
+      { errors: 20, told: 20, requests: 40 },
     ],
     ['api-errors-lasting', 'a few of many requests fail', { errors: 10, requests: 2_000 }],
     ['requests-throttled', 'few are refused', { refused: 19, creates: 19, requests: 20 }],

@@ -30,7 +30,7 @@ type Alarm = ReturnType<typeof alarmsIn>[number]
 function labelOf({ metrics, reads }: Alarm, at: number): string {
   const { namespace, name = '', dimensions = {} } = metrics[at] ?? {}
   const values = ['FunctionName', 'QueueName', 'RuleName', 'Rule', 'CertificateArn', 'outcome']
-    .concat('source', 'operation', 'kind', 'function', 'GlobalSecondaryIndexName')
+    .concat('source', 'operation', 'kind', 'function', 'audit_of', 'GlobalSecondaryIndexName')
     .flatMap((dimension) => dimensions[dimension] ?? [])
     .map((value) => CERTIFICATES.find(([text]) => value.includes(text))?.[1] ?? value)
   const isTwofold = /^(TimeToAnnounce|ProviderErrors)$/.test(name)

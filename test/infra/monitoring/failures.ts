@@ -21,6 +21,8 @@ const IDLE: Values = {
   SyncsIncomplete: every(5, 0),
   SweptClients: every(DAY, 3, 2 * 60),
   'NumberOfMessagesDeleted settlements': every(DAY, 3, 2 * 60 + 1),
+  'AuditsCompleted client': every(DAY, 3, 3 * 60),
+  'AuditsCompleted gateway': every(DAY, 1, 3 * 60),
   UnreservedConcurrentExecutions: 2,
   ConsumedReadCapacityUnits: 60,
   NumberOfCopyJobsCompleted: every(DAY, 1, 4 * 60),
@@ -233,9 +235,15 @@ export const FAILURES: readonly Failure[] = [
     during: {
       'ApproximateNumberOfMessagesVisible schedules-dead': (minute) =>
         minute >= 15 ? 1 : undefined,
+      ...gone('AuditsCompleted client', 'AuditsCompleted gateway'),
     },
-    lasts: 120,
-    alarms: { 'messages-given-up-schedules': 20 },
+    lasts: 20 * 60,
+    // The last audit was seven hours before.
+    alarms: {
+      'messages-given-up-schedules': 20,
+      'audit-not-run': 19 * 60,
+      'page-settlements': 19 * 60,
+    },
   },
   {
     name: 'EventBridge may not start a function',

@@ -41,11 +41,22 @@ export async function refuseCreate(deps: MemoryDeps): Promise<void> {
     kind: 'refused',
     code: 'INVALID_VALUE_ERROR',
   }))
-  await createByApi(deps)
+  // Less than the channel takes: this explains the refusal.
+  await createByApi(deps, { amount: 9_999 })
 }
 
-async function createByApi(deps: MemoryDeps) {
-  return call(deps, API.createPayment, { caller: await anApiClient(deps), body: aPaymentBody() })
+async function createByApi(deps: MemoryDeps, fields: Parameters<typeof aPaymentBody>[0] = {}) {
+  const body = aPaymentBody(fields)
+  return call(deps, API.createPayment, { caller: await anApiClient(deps), body })
+}
+
+async function createNotActivated(deps: MemoryDeps): Promise<void> {
+  deps.provider.script('createRequest', async () => ({
+    kind: 'refused',
+    code: 'CHANNEL_NOT_ACTIVATED',
+    isNotActivated: true,
+  }))
+  await createByApi(deps)
 }
 
 async function refuseCreates(deps: MemoryDeps): Promise<void> {
@@ -119,9 +130,9 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   'creates-answered': refuseCreates,
 
   'creates-refused': refuseCreates,
-  'api-errors': refuseCreate,
+  'api-errors': createNotActivated,
 
-  'canary-server-errors': refuseCreate,
+  'canary-server-errors': createNotActivated,
   'money-not-moving': createAndPay,
   'callbacks-missing': async (deps) => {
     await createAndPay(deps)

@@ -142,6 +142,7 @@ describe('what the code of a function can write of events and payments', () => {
       'sync-provider-transactions',
       'sync-slices',
       'refresh-payment',
+      'refund-payment',
       'recount-ledger',
     ])
     for (const name of announcers) expect(writesOf(name, 'PAYMENT'), name).toContain('UpdateItem')

@@ -175,6 +175,7 @@ function sourcesOf(node: Node, { valueOf }: Bundle): readonly Expression[] | und
   if (type === 'FunctionDeclaration') return returnedBy(node)
   if (type === 'ConditionalExpression') return [node.consequent, node.alternate]
   if (type === 'ArrayExpression') return node.elements
+  if (type === 'SpreadElement') return [node.argument]
   if (type === 'MemberExpression') return isMember(node, 'pk') ? [node.object] : undefined
   if (type !== 'CallExpression') return undefined
   if (node.callee.type === 'Identifier') return [node.callee]
@@ -185,8 +186,10 @@ function sourcesOf(node: Node, { valueOf }: Bundle): readonly Expression[] | und
 }
 
 function returnedBy({ body }: ESTree.Function): readonly Expression[] | undefined {
-  const [first, second] = body?.body ?? []
-  return first?.type === 'ReturnStatement' && !second ? [first.argument] : undefined
+  const statements = body?.body ?? []
+  const returned = statements.at(-1)
+  const isPlain = statements.slice(0, -1).every(({ type }) => type === 'VariableDeclaration')
+  return returned?.type === 'ReturnStatement' && isPlain ? [returned.argument] : undefined
 }
 
 /** Whether the expression is `(pk) => [pk]`, which puts each key into a separate list. */

@@ -146,12 +146,12 @@ it.each([
   [
     'create deliveries',
     'dynamodb:PutItem on <gateway-prod>.Arn of DELIVERY#*',
-    // The first seven apply provider news. The other four redeliver, recount or record attempts.
+    // The first seven apply provider news. The others refund, redeliver, recount or record attempts.
     (
       'api-create-payment api-cancel-payment receive-provider-callback refresh-payment ' +
       'check-due-payments ' +
       'sync-provider-transactions sync-slices ' +
-      'api-redeliver-to-endpoint deliver-webhook redeliver recount-ledger'
+      'refund-payment api-redeliver-to-endpoint deliver-webhook redeliver recount-ledger'
     ).split(' '),
   ],
   [
@@ -204,11 +204,12 @@ it.each([
   ],
   [
     'finance',
-    'ADJUSTMENT AUDIT DELIVERY DESTINATION EVENT HOUSE JOURNAL LEDGER NOTED PAYMENT REFERENCE ' +
+    'ADJUSTMENT APPROVAL AUDIT DELIVERY DESTINATION EVENT HOUSE JOURNAL LEDGER NOTED PAYMENT REFERENCE ' +
       'SETTLEMENT SUSPENSE VERDICT',
     'LEDGER',
   ],
-  ['admin', 'APIKEY AUDIT CLIENT ENDPOINTS LEDGER', 'CLIENT'],
+  ['approve', 'APPROVAL AUDIT', ''],
+  ['admin', 'APIKEY AUDIT CLIENT ENDPOINTS LEDGER VERDICT', 'CLIENT'],
 ] as const)(
   'operator actions of the duty `%s` may change only: %s; some fields of: %s',
   (duty, kinds, someFields) => {

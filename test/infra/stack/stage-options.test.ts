@@ -82,11 +82,11 @@ function typesIn(name: string): ReadonlyMap<string, string> {
   return new Map(Object.entries(Resources).map(([id, { Type }]) => [id, Type.replace('AWS::', '')]))
 }
 
-it('the stack of the API has room for twenty more endpoints with canaries, whatever options a stage has', () => {
+it('the stack of the API has room for nineteen more endpoints with canaries, whatever options a stage has', () => {
   const gateway = typesIn('gateway-prod')
   const endpoint = [...gateway.keys()].filter((id) => /createpayment/i.test(id))
   // Version 1.0.0 has 15.
-  const newEndpoints = 35 - MANIFEST.filter(answersClients).length
+  const newEndpoints = 34 - MANIFEST.filter(answersClients).length
 
   expect(endpoint).toHaveLength(10)
   expect(gateway.size + newEndpoints * endpoint.length).toBeLessThanOrEqual(MAX_RESOURCES)

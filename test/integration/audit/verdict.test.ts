@@ -14,6 +14,7 @@ import { OPERATOR } from '../../support/operator-actions.ts'
 import { aDayLater, withoutFloor, withoutSleep } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { withApproval } from '../../support/with-approval.ts'
 import { differenceOf, auditedTest as it } from '../payout/recorded-settlement.ts'
 
 async function noteDifferences(
@@ -70,7 +71,7 @@ describe('the differences that audits have found', () => {
     await noteDifferences(deps, client, 'payments 1', hundredDifferences)
     const acceptance = { clientId: client.clientId, operator: OPERATOR, notes: 'x' }
     for (const difference of hundredDifferences)
-      await acceptDifference(deps, { ...acceptance, difference })
+      await withApproval(deps, () => acceptDifference(deps, { ...acceptance, difference }))
     const standingAfterAccept = await noteDifferences(deps, client, 'payments 2', extraDifference)
 
     expect([standingAfterRepair, standingAfterAccept]).toMatchObject([

@@ -33,7 +33,7 @@ describe('checkDueWork (design section 4)', () => {
   it('sends each slot to workers of its kind, which do all items, and logs the wait of the oldest item', async () => {
     const deps = await oneOfEachKind()
 
-    expect(await checkDueWork(deps)).toStrictEqual({ alert: 1, delivery: 1, payment: 1, audit: 0 })
+    expect(await checkDueWork(deps)).toStrictEqual({ alert: 1, delivery: 1, payment: 1 })
     const waits = { payment_late_ms: 300_000, delivery_late_ms: 240_000 }
     expect(deps.lines.find(({ code }) => code === 'due_work.completed')?.fields).toMatchObject(
       waits,
@@ -46,7 +46,7 @@ describe('checkDueWork (design section 4)', () => {
     expect(deps.provider.countOf('cancelRequest')).toBe(1)
     expect(deps.published).toHaveLength(1)
     expect(deps.sent.filter(({ queue }) => queue === 'webhooks')).toHaveLength(1)
-    expect(await checkDueWork(deps)).toStrictEqual({ alert: 0, delivery: 0, payment: 0, audit: 0 })
+    expect(await checkDueWork(deps)).toStrictEqual({ alert: 0, delivery: 0, payment: 0 })
   })
 
   it.each([
@@ -119,7 +119,7 @@ describe('a worker of a slot', () => {
     const drained = deps.lines.find(({ code }) => code === 'due_work.drained')
     expect(drained?.fields).toStrictEqual({ work: 'payment', slot: 3, payment: 18, failed: 2 })
     deps.clock.advance(120)
-    expect(await checkDueWork(deps)).toStrictEqual({ alert: 0, delivery: 0, payment: 2, audit: 0 })
+    expect(await checkDueWork(deps)).toStrictEqual({ alert: 0, delivery: 0, payment: 2 })
   })
 
   it('ends after a minute; the next run sends the remaining items', async () => {

@@ -75,8 +75,9 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
   })
 
   it('that is a write-off counts once among the write-offs', async ({ deps, client }) => {
-    await aSucceededPayment(deps, client)
+    await adjustBalance(deps, client, 'correction', -50_000)
     const { entry } = await adjustBalance(deps, client, 'written_off', 10_000)
+    await aSucceededPayment(deps, client)
     const { items } = await sweepWithout(deps, client, [entryKey(client.clientId, entry)])
     for (const item of items) await putRaw(deps, item)
 
@@ -110,14 +111,11 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     await expectBalanced(deps, client.clientId)
   })
 
-  it.each([
-    ['paid out', payOut],
-    ['re-credited', recreditFailed],
-  ] as const)('stays a difference of a settlement that is %s', async (_, end) => {
+  it('stays a difference of a settlement that is re-credited', async () => {
     const deps = memoryDeps()
     const client = await withoutFloor(deps)
     const { settlement, items } = await aLateEntry(deps, client)
-    await end(deps, settlement)
+    await recreditFailed(deps, settlement)
     for (const item of items) await putRaw(deps, item)
 
     await expect(recount(deps, client)).rejects.toMatchObject({ code: 'validation' })

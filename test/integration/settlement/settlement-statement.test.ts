@@ -46,7 +46,7 @@ async function aSettlementWithEntries(deps: TestDeps, count: number) {
 
 const COLUMNS =
   'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,eligible_at,' +
-  'notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor,carried_minor,provider_transaction_id,provider_settled_at'
+  'notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor,carried_minor,returned_settlement_id,provider_transaction_id,provider_settled_at'
 
 function statement(
   deps: TestDeps,

@@ -10,6 +10,7 @@ import { exists, remove } from '../../../shared/table/step.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { findingAbout } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
+import { withApproval } from '../../support/with-approval.ts'
 
 import { heldTest as held, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
 
@@ -162,12 +163,10 @@ describe('sync: rows that return money in suspense', () => {
     async ([, takenFields, lostFee], { deps, rows, hold, sync }) => {
       const { heldRow } = await hold('unknown_reference')
       const { providerPaymentId: suspenseId } = heldRow
-      await resolveSuspense(deps, {
-        suspenseId,
-        operator: 'ayu',
-        resolution: 'refunded_by_bank',
-        notes: 'BCA 17',
-      })
+      const resolution = 'refunded_by_bank'
+      await withApproval(deps, () =>
+        resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: 'BCA 17' }),
+      )
       const row = { ...heldRow, ...takenFields, updatedAt: deps.now() }
       rows.splice(0, 1, row)
 

@@ -27,10 +27,7 @@ export async function payOutNow({ world }: Scene, settlement: RawItem): Promise<
     const { retry_at: retryAt } = reply.body
     if (retryAt === undefined && !(await auditAsTold(world, reply.body))) return
     if (typeof retryAt === 'string')
-      await waitFor(
-        world,
-        Math.max(0, Date.parse(retryAt) - world.scheduler.nowMs()) + 2_000,
-      )
+      await waitFor(world, Math.max(0, Date.parse(retryAt) - world.scheduler.nowMs()) + 2_000)
   }
 }
 

@@ -61,8 +61,8 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
       code: 1,
       out: 'line 2  s1  done\nline 4  s3  done\n2 of 3 done',
       err: [
-        'line 3  s2  mark-settlement-paid was refused (422 validation): this settlement has ' +
-          'exactly these figures: there is none',
+        'line 3  s2  mark-settlement-paid was refused (422 validation): ' +
+          'mark-settlement-paid needs an approval of exactly these figures: there is none',
         '  confirm.unproven: 95900',
         '  confirm.new_bank: BCA 1',
         'Hint: See get-settlement-statement.',

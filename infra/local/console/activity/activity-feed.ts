@@ -113,6 +113,7 @@ const DESCRIPTIONS: ReadonlyMap<string, (log: LogLine) => Description | undefine
     'payment.created': (log) => paymentLine(log, 'plain', `created, to be paid by ${channel(log)}`),
     'payment.create_failed': createFailureLine,
     'payment.create_refused': createFailureLine,
+    'payment.create_not_activated': createFailureLine,
     'payment.succeeded': (log) =>
       paymentLine(
         log,

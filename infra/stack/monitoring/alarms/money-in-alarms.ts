@@ -104,16 +104,16 @@ function apiErrors(watched: Watched): readonly AlarmSpec[] {
 }
 
 /**
- * Percent of requests. By the specification a create answers 500 when the provider rejects the
- * payment: that is no error.
+ * Percent of requests. A create answers 500 for a channel that is not activated, which operators
+ * were told: that is no error.
  */
 function serverErrors(watched: Watched, least: number): Measure {
-  const failed = `(${orZero('errors')} - ${orZero('refused')})`
+  const failed = `(${orZero('errors')} - ${orZero('told')})`
   return {
     formula: `IF(${failed} >= ${least}, 100 * ${failed} / requests, 0)`,
     metrics: {
       errors: apiCount(watched, '5xx'),
-      refused: watched.our('Payments', { outcome: 'create_refused' }, 'Sum'),
+      told: watched.our('Payments', { outcome: 'create_not_activated' }, 'Sum'),
       requests: apiCount(watched, 'Count'),
     },
   }

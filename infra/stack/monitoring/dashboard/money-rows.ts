@@ -24,6 +24,7 @@ function movingGraphs({ our }: Watched): readonly Graph[] {
       line('succeeded', our('Payments', { outcome: 'succeeded' }, 'Sum')),
       line('create failed', our('Payments', { outcome: 'create_failed' }, 'Sum')),
       line('refused by the provider', our('Payments', { outcome: 'create_refused' }, 'Sum')),
+      line('channel not activated', our('Payments', { outcome: 'create_not_activated' }, 'Sum')),
       line('failed', our('Payments', { outcome: 'failed' }, 'Sum')),
       line('deliveries abandoned', our('DeliveryAttempts', { outcome: 'abandoned' }, 'Sum')),
     ]),
