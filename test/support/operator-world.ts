@@ -1,4 +1,7 @@
 import { minor } from '../../shared/money.ts'
+import type { Approvable } from '../../shared/operator/approval-store.ts'
+import { approve } from '../../shared/operator/approve.ts'
+import { payoutFigures } from '../../shared/payout/payout-figures.ts'
 import { bookSuspense } from '../../shared/posting/house-journal.ts'
 import { heldMoney, recordSuspense } from '../../shared/suspense/record-suspense.ts'
 import { windowKey } from '../../shared/table/keys.ts'
@@ -6,10 +9,18 @@ import { update } from '../../shared/table/step.ts'
 import { recordFindings } from '../../shared/verdict/client-verdict-store.ts'
 import { aSucceededPayment } from './paid-builders.ts'
 import { aPendingPayment, aStoredClient, issueKey } from './payment-builders.ts'
-import { aDayLater, auditedNow, fail, settledAmount, withoutFloor } from './settlement-builders.ts'
+import {
+  aDayLater,
+  auditedNow,
+  fail,
+  payOut,
+  settledAmount,
+  withoutFloor,
+} from './settlement-builders.ts'
 import { creditedPayment, paidUpstream } from './synced-payment.ts'
 import type { TestDeps } from './test-deps.ts'
 import { ABANDONED, storedDelivery, storedEndpoint } from './webhook-builders.ts'
+import { APPROVER } from './with-approval.ts'
 
 const STANDING = { what: 'window.written_off_minor', expected: 0, found: 1 }
 
@@ -22,6 +33,10 @@ export async function operatorWorld(deps: TestDeps) {
   const { key, header } = await issueKey(deps, client.clientId)
   const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
   const failed = await fail(deps, await settledAmount(deps, client, 100_000))
+  const returned = await payOut(
+    deps,
+    await settledAmount(deps, await withoutFloor(deps), 100_000),
+  )
   const settlement = await settledAmount(deps, client, 100_000)
   await aSucceededPayment(deps, client)
   aDayLater(deps)
@@ -54,6 +69,27 @@ export async function operatorWorld(deps: TestDeps) {
   )
   const torn = await aStoredClient(deps)
   await deps.table.write(update(windowKey(torn.clientId), { add: { paidOutMinor: 1 } }))
+  const settlementId = settlement.settlementId
+  await approveAll(deps, [
+    {
+      action: 'mark-settlement-paid',
+      payload: { settlement_id: settlementId, ...(await payoutFigures(deps, settlement)) },
+    },
+    {
+      action: 'accept-difference',
+      payload: { client_id: stranger.clientId, id: stranger.clientId, ...STANDING },
+    },
+    { action: 'recredit-settlement', payload: { settlement_id: failed.settlementId } },
+    {
+      action: 'return-payout',
+      payload: { settlement_id: returned.settlementId, bank_reference: 'BCA 18' },
+    },
+    {
+      action: 'refund-payment',
+      payload: { payment_id: succeeded.paymentId, ...REFUND },
+    },
+    { action: 'adjust-house', payload: BANK_CHARGE },
+  ])
   const names: Readonly<Record<string, string>> = {
     $client: client.clientId,
     $stranger: stranger.clientId,
@@ -66,12 +102,20 @@ export async function operatorWorld(deps: TestDeps) {
     $paid: paid.paymentId,
     $delivery: delivery.deliveryId,
     $event: delivery.eventId,
-    $settlement: settlement.settlementId,
+    $settlement: settlementId,
+    $returned: returned.settlementId,
     $failed: failed.settlementId,
     $suspense: suspense,
   }
   return { client, header, names }
 }
+
+async function approveAll(deps: TestDeps, actions: readonly Approvable[]): Promise<void> {
+  for (const action of actions) await approve(deps, { ...action, operator: APPROVER })
+}
+
+const REFUND = { amount_minor: 10_000, bank_reference: 'BCA 19' }
+const BANK_CHARGE = { bank_minor: -6_500, cost_minor: -6_500, reference: 'CHARGE-1' }
 
 const ASKED = { operator: 'ayu', client_id: '$client' }
 
@@ -109,12 +153,16 @@ export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unk
     ...STANDING,
     notes: 'known',
   },
+  approve: { operator: 'ayu', action: 'recredit-settlement', payload: { settlement_id: '$failed' } },
   'mark-settlement-failed': {
     operator: 'ayu',
     settlement_id: '$settlement',
     notes: 'the bank refused it',
   },
   'recredit-settlement': { operator: 'ayu', settlement_id: '$failed', notes: 'pay out again' },
+  'return-payout': { operator: 'ayu', settlement_id: '$returned', bank_reference: 'BCA 18' },
+  'refund-payment': { operator: 'ayu', payment_id: '$succeeded', ...REFUND },
+  'adjust-house': { operator: 'ayu', ...BANK_CHARGE },
   'get-settlement-statement': { settlement_id: '$settlement' },
   'adjust-ledger': { ...ASKED, kind: 'correction', amount_minor: -5_000, reference: 'BANK-1' },
   'audit-ledger': { client_id: '$client' },

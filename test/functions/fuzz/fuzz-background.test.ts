@@ -11,6 +11,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { handler as deliverWebhook } from '../../../functions/queue/deliver-webhook.ts'
 import { handler as auditClients } from '../../../functions/schedule/audit-clients.ts'
 import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
+import { handler as compareBalance } from '../../../functions/schedule/compare-balance.ts'
 import { handler as sweepSettlements } from '../../../functions/schedule/sweep-settlements.ts'
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
 import { referenceOf } from '../../../shared/ids.ts'
@@ -197,13 +198,18 @@ it('a queue function fails only unreadable messages, and handles only the readab
 const SCHEDULES = {
   'check-due-work': {
     handler: checkDueWork,
-    result: { alert: 0, delivery: 0, payment: 0, audit: 0 },
+    result: { alert: 0, delivery: 0, payment: 0 },
     sent: [],
   },
   'audit-clients': {
     handler: auditClients,
     result: { clients: 1 },
     sent: ['gateway', 'client_id'],
+  },
+  'compare-balance': {
+    handler: compareBalance,
+    result: expect.any(Object),
+    sent: [],
   },
   'sweep-settlements': { handler: sweepSettlements, result: { clients: 1 }, sent: ['client_id'] },
   'sync-provider-transactions': {
