@@ -60,9 +60,9 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_015],
-    [['infra/'], 790],
-    [['test/'], 2395],
+    [['functions/', 'shared/'], 1_145],
+    [['infra/'], 805],
+    [['test/'], 2_545],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 

@@ -5,8 +5,9 @@ import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handle
 import { REFERENCE } from '../../shared/text-field.ts'
 
 const summary =
-  "Books the house's own money, such as the provider's invoice or a bank charge: bank and transit " +
-  'equal cost and other. One entry for each reference. A negative bank amount needs an approval.'
+  "Books the house's own money, such as the provider's invoice or a bank charge: bank and " +
+  'transit equal cost and other. One entry for each reference. A negative bank amount needs an ' +
+  'approval.'
 
 const MAX_MINOR = 1_000_000_000_000
 

@@ -5,8 +5,8 @@ import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handle
 import { BANK_REFERENCE, REFERENCE } from '../../shared/text-field.ts'
 
 const summary =
-  'Books a refund that was made by transfer: from our bank, with its reference and an approval, or ' +
-  "by a row of the provider that nothing names, with exactly the row's amount."
+  'Books a refund that was made by transfer: from our bank, with its reference and an approval, ' +
+  "or by a row of the provider that nothing names, with exactly the row's amount."
 
 const input = v.pipe(
   v.strictObject({

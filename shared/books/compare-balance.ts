@@ -5,12 +5,12 @@ import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { bookDay } from '../journal/day-totals.ts'
 import { houseTotals } from '../journal/house-store.ts'
-import { MinorSchema, minor } from '../money.ts'
+import { minor } from '../money.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { syncJobKey } from '../table/keys.ts'
 import { itemPages } from '../table/list-items.ts'
-import { put, unchanged } from '../table/step.ts'
-import { HOUR_MS, msBetween, TimestampSchema } from '../time.ts'
+import { HOUR_MS, msBetween } from '../time.ts'
+import { keepBalance, type Question, readBalance, type StoredBalance } from './balance-store.ts'
 import { readClientBook } from './get-books.ts'
 
 type CompareDeps = Pick<
@@ -26,8 +26,7 @@ type CompareDeps = Pick<
  * asks, the next look. Safe to repeat; a lost race does nothing.
  */
 export async function compareBalance(deps: CompareDeps): Promise<object> {
-  const stored = v.parse(v.optional(BalanceSchema), await deps.table.get(balanceKey))
-  const balance = stored ?? NO_BALANCE
+  const balance = await readBalance(deps)
   const question = balance.question ?? (await ask(deps, balance))
   if (question === undefined) return { asked: false }
   const round = await headRound(deps)
@@ -45,45 +44,19 @@ export async function compareBalance(deps: CompareDeps): Promise<object> {
   const gapMinor = gapOf(seen)
   const isOver = seen.looks > ROUNDS || msBetween(question.at, deps.now()) >= HOUR_MS
   if (gapMinor !== 0 && !isOver) {
-    await keep(deps, balance, { ...balance, question: seen })
+    await keepBalance(deps, balance, { ...balance, question: seen })
     return { waits: true, gap_minor: gapMinor }
   }
   const gaps = [...balance.gaps, { day: question.day, gapMinor }].slice(-DAYS)
   const after = { version: balance.version, gaps, question: undefined }
-  if (!(await keep(deps, balance, after))) return { waits: true }
+  if (!(await keepBalance(deps, balance, after))) return { waits: true }
   deps.log.info('balance.compared', { gap_minor: gapMinor })
   if (standingGap(gaps) !== undefined) await alert(deps, gapMinor, seen.waiting)
   return { day: question.day, gap_minor: gapMinor }
 }
 
-const balanceKey = syncJobKey('balance')
-
 const ROUNDS = 3
 const DAYS = 3
-
-const QuestionSchema = v.object({
-  at: TimestampSchema,
-  day: v.string(),
-  balanceMinor: MinorSchema,
-  /** Of the sums that were seen. */
-  lowMinor: v.optional(MinorSchema),
-  highMinor: v.optional(MinorSchema),
-  looks: v.number(),
-  /** Of the sync's head, at the last look. */
-  round: v.number(),
-  waiting: v.array(v.string()),
-})
-type Question = v.InferOutput<typeof QuestionSchema>
-
-const BalanceSchema = v.object({
-  version: v.number(),
-  question: v.optional(QuestionSchema),
-  /** Of the last days, the newest last. */
-  gaps: v.array(v.object({ day: v.string(), gapMinor: MinorSchema })),
-})
-type StoredBalance = v.InferOutput<typeof BalanceSchema>
-
-const NO_BALANCE: StoredBalance = { version: 0, gaps: [] }
 
 /** Undefined: asked today already, or the provider does not answer. */
 async function ask(deps: CompareDeps, { gaps }: StoredBalance): Promise<Question | undefined> {
@@ -144,13 +117,6 @@ async function providerSide(deps: CompareDeps) {
 function gapOf({ balanceMinor, lowMinor = balanceMinor, highMinor = balanceMinor }: Question) {
   if (balanceMinor > highMinor) return minor(balanceMinor - highMinor)
   return minor(Math.min(0, balanceMinor - lowMinor))
-}
-
-/** Refused when another run was first. */
-async function keep(deps: CompareDeps, read: StoredBalance, next: StoredBalance) {
-  const isAsRead = unchanged('version', read.version === 0 ? undefined : read.version)
-  const row = { ...next, version: read.version + 1 }
-  return (await deps.table.write(put(balanceKey, row, isAsRead))).applied
 }
 
 /** The last gap, if the last three days have one each. */

@@ -4,7 +4,7 @@ import type { StoreDeps, TableDeps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { approvalKey } from '../table/keys.ts'
 import { above, absent, all, equals, put, type Step, update } from '../table/step.ts'
-import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
+import { addMs, DAY_MS, later, type Timestamp, TimestampSchema } from '../time.ts'
 
 /** What raises what leaves the house, or says that it did not leave (design section 11). */
 export const APPROVED_ACTIONS = [
@@ -118,7 +118,12 @@ export function useOf(deps: Pick<StoreDeps, 'now'>, approval: Approval): UsedApp
   const now = deps.now()
   const isAsRead = all(equals('at', at), absent('usedAt'), above('until', now))
   return {
-    step: update(approvalKey(approvalIdOf(approval)), { set: { usedAt: now } }, isAsRead),
+    // The approver's clock may be ahead of this clock.
+    step: update(
+      approvalKey(approvalIdOf(approval)),
+      { set: { usedAt: later(now, at) } },
+      isAsRead,
+    ),
     figures: approval.payload,
     shown: { operator, at },
   }

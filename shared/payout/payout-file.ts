@@ -32,8 +32,8 @@ type PayoutFileDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log' | '
 /**
  * The payouts for the bank: a line of each recorded settlement, client by client, oldest first, as
  * CSV. The bank pays the whole file before an operator marks a payout, so a settlement that the
- * payout gate refuses, or that lacks its approval, is left out and named with the reason. A longer list
- * continues at the cursor.
+ * payout gate refuses, or that lacks its approval, is left out and named with the reason. A longer
+ * list continues at the cursor.
  */
 export async function payoutFile(deps: PayoutFileDeps, cursor: string | undefined) {
   const lines: Settlement[] = []

@@ -1,29 +1,20 @@
-import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { type HouseEntry, newHouseEntry, onOpenDay, putHouseEntry } from '../journal/house-store.ts'
-import { type Minor, MinorSchema } from '../money.ts'
+import type { Minor } from '../money.ts'
 import { type Approvable, requireApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { attributeName } from '../table/attributes.ts'
-import { houseAdjustmentKey } from '../table/keys.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { isNew, put } from '../table/step.ts'
-import { TimestampSchema } from '../time.ts'
+import {
+  ADJUSTED_LEGS,
+  findHouseAdjustment,
+  type HouseAdjustment,
+  putHouseAdjustment,
+} from './house-adjustment-store.ts'
 
 /** The subject of the records of all adjustments of the house. */
 export const HOUSE_SUBJECT = 'house'
-
-const LEGS = ['bankMinor', 'transitMinor', 'costMinor', 'otherMinor'] as const
-
-/** Makes a reference unique, whatever the day of its entry. */
-export const HouseAdjustmentSchema = v.object({
-  reference: v.string(),
-  ...v.entriesFromList(LEGS, MinorSchema),
-  notes: v.optional(v.string()),
-  postedAt: TimestampSchema,
-})
-export type HouseAdjustment = v.InferOutput<typeof HouseAdjustmentSchema>
 
 export type HouseAdjustmentInput = Omit<HouseAdjustment, 'postedAt'> & { readonly operator: string }
 
@@ -50,7 +41,7 @@ export async function adjustHouse(deps: RecordDeps, input: HouseAdjustmentInput)
       after,
     }
     const steps = {
-      adjustment: put(houseAdjustmentKey(input.reference), adjustment, isNew),
+      adjustment: putHouseAdjustment(adjustment),
       approval: approval?.step,
       ...putHouseEntry(houseAdjustmentEntry(adjustment)),
     }
@@ -80,9 +71,9 @@ async function findEarlier(
   deps: TableDeps,
   input: HouseAdjustmentInput,
 ): Promise<HouseAdjustment | undefined> {
-  const stored = await deps.table.get(houseAdjustmentKey(input.reference))
-  const earlier = v.parse(v.optional(HouseAdjustmentSchema), stored)
-  if (earlier === undefined || LEGS.every((leg) => earlier[leg] === input[leg])) return earlier
+  const earlier = await findHouseAdjustment(deps, input.reference)
+  if (earlier === undefined || ADJUSTED_LEGS.every((leg) => earlier[leg] === input[leg]))
+    return earlier
   throw new GatewayError(
     'conflict',
     `reference ${input.reference} belongs to an adjustment with other figures`,
@@ -93,7 +84,7 @@ async function findEarlier(
 /** Amounts of zero are left out, as an operator leaves them out. */
 function askedFor(input: HouseAdjustmentInput): Approvable {
   const amountOf = (amount: Minor) => (amount === 0 ? null : amount)
-  const amounts = LEGS.map((leg) => [attributeName(leg), amountOf(input[leg])] as const)
+  const amounts = ADJUSTED_LEGS.map((leg) => [attributeName(leg), amountOf(input[leg])] as const)
   return {
     action: 'adjust-house',
     payload: { ...Object.fromEntries(amounts), reference: input.reference },

@@ -6,18 +6,13 @@ import {
   onOpenDay,
   takeOverRow,
 } from '../journal/house-store.ts'
-import {
-  MAX_MOVEMENTS,
-  type MoneyRow,
-  type Movement as StoredMovement,
-} from '../journal/payment-money.ts'
+import { MAX_MOVEMENTS, type MoneyRow, type Movement } from '../journal/payment-money.ts'
 import { atLeastZero, less, type Minor, negated, ZERO } from '../money.ts'
 import { type Approvable, requireApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findAnyPayment } from '../payment/payment-store.ts'
-import { isNew } from '../table/step.ts'
-import type { Steps } from '../table/table.ts'
+import { onlyIfNew } from '../suspense/suspense-store.ts'
 import { type MoveDeps, prepareMovement } from './move-payment.ts'
 import { entriesOf, moneyOf } from './payment-entries.ts'
 
@@ -30,16 +25,14 @@ type RefundInput = {
   readonly notes?: string | undefined
 }
 
-type Movement = NonNullable<Awaited<ReturnType<typeof prepareMovement>>>
-
 /** Rows of the payment, a settlement and other operators may refuse a try. */
 const MAX_TRIES = 5
 
 /**
  * Books a refund of a succeeded payment that was made by transfer, once for each bank reference or
- * row of the provider (design sections 7 and 12): as a refund by the provider's row, with its event,
- * and the audit record. A row is taken over from the house; a transfer from our bank uses up an
- * approval. Throws 404 for an unknown payment or row, 422 beyond what is left of the payment.
+ * row of the provider (design sections 7 and 12): as a refund by the provider's row, with its
+ * event, and the audit record. A row is taken over from the house; a transfer from our bank uses up
+ * an approval. Throws 404 for an unknown payment or row, 422 beyond what is left of the payment.
  */
 export async function refundPayment(deps: RecordDeps & MoveDeps, input: RefundInput) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
@@ -69,7 +62,8 @@ export async function refundPayment(deps: RecordDeps & MoveDeps, input: RefundIn
       }
       const steps = {
         ...movement.steps,
-        ...onlyIfNew(movement),
+        // A transfer refunds one payment: the finding of each movement has the transfer's own id.
+        ...onlyIfNew(movement.steps, movement.findings),
         approval: approval?.step,
         ...(houseRow && takeOverRow(houseRow, { postedAt: now, clientId, paymentId })),
       }
@@ -83,17 +77,6 @@ export async function refundPayment(deps: RecordDeps & MoveDeps, input: RefundIn
     return toRefundDto(outcome.movement.after, input)
   }
   throw new GatewayError('conflict', 'the payment is being changed right now; try again')
-}
-
-/** A transfer refunds one payment: the finding of each movement has the transfer's own id. */
-function onlyIfNew({ findings, steps }: Movement): Steps<string> {
-  const names = findings.map(({ suspenseId }) => `suspense ${suspenseId}`)
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const step = steps[name]
-      return step?.kind === 'update' ? [[name, { ...step, condition: isNew }]] : []
-    }),
-  )
 }
 
 function usedError(input: RefundInput): GatewayError {
@@ -110,7 +93,7 @@ function transactionIdOf({ providerTransactionId, bankReference = '' }: RefundIn
 async function answerEarlier(
   deps: RecordDeps,
   payment: Payment,
-  { amountMinor }: StoredMovement,
+  { amountMinor }: Movement,
   input: RefundInput,
 ) {
   if (amountMinor !== input.amountMinor) {

@@ -61,7 +61,8 @@ function authentication(deps: Deps) {
 
 /**
  * Points are taken before the work, and more of them when a first read has shown what the next
- * reads cost. The request's table units beyond its points become the client's debt before the answer.
+ * reads cost. The request's table units beyond its points become the client's debt before the
+ * answer.
  */
 function points(deps: Deps, { creates = false, mostUnits = MOST_UNITS }: Spec<unknown>) {
   const addUsed = async ({ event, error, internal }: PaidRequest) => {

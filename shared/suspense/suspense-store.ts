@@ -78,6 +78,20 @@ export function ensureSuspense(item: NewSuspense): Steps<string> {
   }
 }
 
+/** The steps of these items, refused if the item exists. */
+export function onlyIfNew(
+  steps: Steps<string>,
+  items: readonly Pick<Suspense, 'suspenseId'>[],
+): Steps<string> {
+  const names = items.map(({ suspenseId }) => `suspense ${suspenseId}`)
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const step = steps[name]
+      return step?.kind === 'update' ? [[name, { ...step, condition: isNew }]] : []
+    }),
+  )
+}
+
 /** Writes the item unless it exists, so repeated news makes one item. */
 export function writeSuspense(deps: TableDeps, item: Suspense) {
   return deps.table.transact(putSuspense(item))

@@ -91,13 +91,13 @@ export function owedAmountOf({ amountMinor = ZERO, refundedMinor = ZERO }: Suspe
   return less(amountMinor, refundedMinor)
 }
 
+export function isClosedByOperator(item: Suspense): boolean {
+  return item.kind === 'money' && item.status === 'resolved' && !isResolvedByRow(item)
+}
+
 /** Without an operator: the money was refunded, or a payment was credited with it after all. */
 function isResolvedByRow({ resolution }: Suspense): boolean {
   return resolution === 'refunded' || resolution === 'credited'
-}
-
-export function isClosedByOperator(item: Suspense): boolean {
-  return item.kind === 'money' && item.status === 'resolved' && !isResolvedByRow(item)
 }
 
 /**

@@ -31,7 +31,10 @@ export type DueJob = v.InferOutput<typeof DueJobSchema>
 
 const SliceSchema = v.object({
   ...DueJobSchema.entries,
-  /** `head`: by update time. The others, of which `others` and `day` are the second net: by creation. */
+  /**
+   * `head`: by update time. The others, of which `others` and `day` are the second net: by
+   * creation.
+   */
   kind: v.picklist(['head', 'tail', 'reversals', 'others', 'day']),
   from: TimestampSchema,
   to: TimestampSchema,

@@ -4,10 +4,11 @@
  */
 import { describe, expect, it } from 'vitest'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
+import { isKnownName } from '../../shared/audit/judged/row-differences.ts'
 import { AUDITED_KINDS } from '../../shared/audit/judged/stored-rows.ts'
 import { attributesOf, registryTable } from '../registry-table.ts'
 import { projectText } from '../support/source-file.ts'
-import { REGISTRY } from './registry.ts'
+import { REGISTRY, ROLES } from './registry.ts'
 
 const DOCUMENT = 'docs/reliability.md'
 
@@ -26,6 +27,12 @@ describe('the registry of stored attributes (design section 4, Audit)', () => {
 
     expect(all).toStrictEqual([...new Set(all)])
     expect(Object.keys(REGISTRY)).toStrictEqual(AUDITED_KINDS)
+  })
+
+  it('has no attribute whose name the audit takes for one of a later release', () => {
+    const names = ROLES.flatMap(attributesOf).map((name) => name.split('.').at(-1) ?? name)
+
+    expect(names.filter((name) => !isKnownName(name))).toStrictEqual([])
   })
 
   it('is in the document', () => {

@@ -95,8 +95,8 @@ async function startWith(
 
 /**
  * DynamoDB Local keeps the tables of each access key apart. A caller without this random key,
- * such as another program of this machine, sees an empty database. A data directory keeps its key, because
- * its database file has the key's name.
+ * such as another program of this machine, sees an empty database. A data directory keeps its key,
+ * because its database file has the key's name.
  */
 function accessKeyFor(dataDirectory: string | undefined): string {
   const newKey = randomBytes(20).toString('hex')

@@ -22,7 +22,9 @@ export async function auditApproval(
   records: readonly AuditRecord[],
 ): Promise<readonly Difference[]> {
   const id = approvalIdIn(subject)
-  const said = ifValid(Approved, records.at(-1)?.after)
+  // By number, because the clocks of two approvers may differ.
+  const lastRecord = records.toSorted((a, b) => a.number - b.number).at(-1)
+  const said = ifValid(Approved, lastRecord?.after)
   if (id === undefined || said === undefined) return []
   const { approved_by: operator, ...fields } = said
   const stored = await deps.table.get(approvalKey(id))

@@ -3,11 +3,8 @@ import type { StoreDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
 import type { HouseEntry } from '../../journal/house-store.ts'
 import { MinorSchema } from '../../money.ts'
-import {
-  HOUSE_SUBJECT,
-  type HouseAdjustment,
-  houseAdjustmentEntry,
-} from '../../posting/adjust-house.ts'
+import { HOUSE_SUBJECT, houseAdjustmentEntry } from '../../posting/adjust-house.ts'
+import { type HouseAdjustment } from '../../posting/house-adjustment-store.ts'
 import { HOUSE_ADJUSTMENTS_PK, houseEntryKey } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'

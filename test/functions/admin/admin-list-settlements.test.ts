@@ -124,7 +124,8 @@ describe('list-settlements --status recorded --format csv', () => {
   it.each<[string, Waiting, Change?]>([
     ['the settlement has no bank details', {}],
     [
-      'mark-settlement-paid needs an approval of exactly these figures: there is none {"new_bank":"BCA 0012345678"}',
+      'mark-settlement-paid needs an approval of exactly these figures: there is none ' +
+        '{"new_bank":"BCA 0012345678"}',
       { ...BCA, isChange: true },
     ],
     ['payouts of this client are on hold: police report', BCA, holdPayouts],

@@ -135,7 +135,7 @@ describe.each([
     const rows = rowsIn(await ask()).map(
       ({ id, payment_id, paid_at, posted_at, eligible_at, ...row }) =>
         `"${id}","payment","${payment_id}",,"${settlementId}","a,""b""","virtual_account","BCA","${paid_at}","${posted_at}","${eligible_at}",` +
-        `${row.notional_minor},${row.xendit_fee_minor},${row.hexolus_markup_minor},${row.client_net_minor},\n`,
+        `${row.notional_minor},${row.xendit_fee_minor},${row.hexolus_markup_minor},${row.client_net_minor},,\n`,
     )
     expect([first.text, second.text]).toStrictEqual([
       `${header}\n${rows[0]}${rows[1]}`,

@@ -1,15 +1,12 @@
 /**
- * Goal: what operators say of money that no row of a payment shows is booked once, with equal sides,
- * within its bounds. Method: real stores; each action alone, repeated, raced and beyond its bounds;
- * the audits of client and gateway find nothing afterwards.
+ * Goal: what operators say of money that no row of a payment shows is booked once, with equal
+ * sides, within its bounds. Method: real stores; each action alone, repeated, raced and beyond its
+ * bounds; the audits of client and gateway find nothing afterwards.
  */
 import { describe, expect, it } from 'vitest'
-import { handler as adjustHouse } from '../../../functions/admin/adjust-house.ts'
-import { handler as approveAction } from '../../../functions/admin/approve.ts'
 import { handler as refundPayment } from '../../../functions/admin/refund-payment.ts'
 import { handler as returnPayout } from '../../../functions/admin/return-payout.ts'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
-import { closeHouseDays } from '../../../shared/journal/house-store.ts'
 import { raiseFence } from '../../../shared/ledger/fence-store.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
@@ -17,29 +14,14 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { HOUSE_ADJUSTMENTS_PK, houseAdjustmentKey } from '../../../shared/table/keys.ts'
-import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
+import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment, entriesIn, post } from '../../support/paid-builders.ts'
-import { payOut, sweptNow } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { APPROVER, askedApproval } from '../../support/with-approval.ts'
+import { payOut, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
+import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
-
-/** The approval is given before, so that a raced call sends its own transaction first. */
-async function approvedFor(
-  deps: TestDeps,
-  handler: Parameters<typeof invokeWhole>[0],
-  input: object,
-) {
-  const { body } = await invokeWhole(handler, deps, { operator: OPERATOR, ...input })
-  const asked = askedApproval(Object(body).action_hint)
-  await invokeWhole(approveAction, deps, { ...asked, operator: APPROVER })
-  return (own: TestDeps = deps, fields: object = {}) =>
-    invokeWhole(handler, own, { operator: OPERATOR, ...input, ...fields })
-}
+import { approvedFor } from './approved-for.ts'
 
 describe('return-payout (design sections 7 and 12)', () => {
   const RETURN = { bank_reference: 'BCA RET 1', value_date: '2026-11-23', notes: 'account closed' }
@@ -118,87 +100,6 @@ describe('return-payout (design sections 7 and 12)', () => {
   )
 })
 
-describe('adjust-house (design sections 7 and 12)', () => {
-  const INVOICE = { bank_minor: -4_500, transit_minor: 4_000, cost_minor: -500, reference: 'INV-1' }
-
-  function act(deps: TestDeps, fields: object = {}) {
-    return invokeAdmin(adjustHouse, deps, { operator: OPERATOR, ...INVOICE, ...fields })
-  }
-
-  it('books an invoice once, on whatever day it is repeated', async () => {
-    const deps = memoryDeps()
-
-    const first = await act(deps)
-
-    expect(first).toMatchObject({
-      status: 200,
-      body: { type: 'adjustment', ...INVOICE, other_minor: 0 },
-    })
-    deps.clock.advance((2 * DAY_MS) / 1_000)
-    expect(await act(deps)).toStrictEqual(first)
-    expect(await act(deps, { cost_minor: -400, other_minor: -100 })).toMatchObject({ status: 409 })
-    expect(await auditGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
-  })
-
-  it.for([
-    [{ cost_minor: -400 }, 'the sides are not equal'],
-    [{ bank_minor: 0, transit_minor: 0, cost_minor: 0 }, 'all amounts are 0'],
-    [{ reference: 'two words' }, 'reference: '],
-  ] as const)('refuses %o', async ([fields, message]) => {
-    const { status, body } = await act(memoryDeps(), fields)
-
-    expect([status, Object(body).message]).toStrictEqual([422, expect.stringContaining(message)])
-  })
-
-  it('needs no approval unless the bank pays', async () => {
-    const deps = memoryDeps()
-    const interest = { operator: OPERATOR, bank_minor: 9, other_minor: 9, reference: 'INT-1' }
-
-    expect(await invokeWhole(adjustHouse, deps, interest)).toMatchObject({ status: 200 })
-    expect(
-      await invokeWhole(adjustHouse, deps, {
-        ...interest,
-        bank_minor: -9,
-        other_minor: -9,
-        reference: 'INT-2',
-      }),
-    ).toMatchObject({ status: 422 })
-  })
-
-  it('is booked on the next open day, and once by two operators', async () => {
-    const deps = memoryDeps()
-    const approved = await approvedFor(deps, adjustHouse, INVOICE)
-    const frozen = beforeFirst(deps, 'transact', async () => {
-      deps.clock.advance((1.5 * DAY_MS) / 1_000)
-      await closeHouseDays(deps)
-    })
-    const raced = beforeFirst(deps, 'transact', () => approved(frozen))
-
-    expect(await approved(raced)).toMatchObject({ status: 200, body: { posted_at: deps.now() } })
-    expect(await auditGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
-  })
-
-  it('is found by the audit when a row of it is changed or has no record', async () => {
-    const deps = memoryDeps()
-    await act(deps)
-    const key = houseAdjustmentKey('INV-1')
-    await putRaw(deps, { ...(await rawItem(deps, key)), bank_minor: -1 })
-    await putRaw(deps, {
-      ...(await rawItem(deps, key)),
-      pk: HOUSE_ADJUSTMENTS_PK,
-      sk: 'X',
-      reference: 'X',
-    })
-
-    const { differences } = await auditGateway(deps)
-
-    expect(differences).toMatchObject([
-      { what: 'house_adjustment.bank_minor', id: 'INV-1' },
-      { what: 'house_adjustment', id: 'X', found: 'not recorded' },
-    ])
-  })
-})
-
 describe('refund-payment (design sections 7, 10 and 12)', () => {
   clientTest(
     'books a transfer from our bank as a refund, once, with its event',
@@ -241,7 +142,9 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
 
   clientTest(
     'takes over a row of the provider with exactly its amount',
-    async ({ deps, client }) => {
+    async () => {
+      const deps = memoryDeps()
+      const client = await withoutFloor(deps)
       const payment = await aSucceededPayment(deps, client)
       const row = {
         transactionId: 'txn_out',

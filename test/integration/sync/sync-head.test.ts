@@ -269,38 +269,6 @@ describe('sync: the head', () => {
       expect(await deps.table.get(HEAD)).toMatchObject({ round })
     },
   )
-
-  it('reads a page once when two workers are woken', async ({ deps, rows, paid }) => {
-    const { listings, state } = await withBacklog(deps, rows, 0)
-    rows.push(rowNow(deps, paid))
-    const others: Promise<void>[] = []
-    state.answer = () => {
-      others.push(runSyncJobs(deps, { woken: true }))
-      return undefined
-    }
-
-    await runSyncJobs(deps, { woken: true })
-    await Promise.all(others)
-
-    expect(listings).toHaveLength(1)
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
-  })
-
-  it('reads new rows for deferred callbacks, but not within two minutes of a round', async ({
-    deps,
-    rows,
-    paid,
-  }) => {
-    const { listings } = await withBacklog(deps, rows, 0)
-    rows.push(rowNow(deps, paid))
-
-    await runSyncJobs(deps, { woken: true })
-    deps.clock.advance(119)
-    await runSyncJobs(deps, { woken: true })
-
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
-    expect(listings).toHaveLength(1)
-  })
 })
 
 function withSlowPages(deps: TestDeps, pageMs: number): TestDeps {

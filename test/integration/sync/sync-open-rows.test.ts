@@ -98,7 +98,8 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
       await syncAfter(3_600)
 
       expect(findingBefore).toBeUndefined()
-      // The page, which lists the row again, counts the row. So do the row's job and the second net.
+      // The page, which lists the row again, counts the row. So do the row's job and the second
+      // net.
       expect(summary).toMatchObject({ unanswered: 3, complete: true })
       expect(await finding()).toMatchObject({ status: 'open' })
       // Only the overlap is read again.

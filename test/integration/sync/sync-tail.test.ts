@@ -6,7 +6,6 @@ import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { expectedSettlement } from '../../../shared/payment/channel/channel-timing.ts'
 import type { ProviderTransaction, TransactionFilter } from '../../../shared/provider/provider.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import {
   claimJob,
   findDueJobs,
@@ -21,7 +20,6 @@ import { NOT_SETTLED, pageOfRows, settledRow } from '../../support/fake-provider
 import { checkWhenDue, paidWhileCreating } from '../../support/payment-builders.ts'
 import {
   creditedPayment,
-  findingAbout,
   type PaidUpstream,
   paidUpstream,
   paymentOf,
@@ -197,78 +195,6 @@ describe('sync: the tail', () => {
     [{ method: 'qris' }, '2026-11-02T10:00:00.000Z', '2026-11-04T10:00:00.000Z'],
   ] as const)('expects %o paid at %s to settle at %s', ([channel, paidAt, at]) => {
     expect(expectedSettlement(channel, paidAt as Timestamp)).toBe(at)
-  })
-})
-
-it('sync: reversals are read daily, for payments of any age', async ({
-  deps,
-  rows,
-  credited,
-  sync,
-  syncAfter,
-}) => {
-  const created = deps.now()
-  await sync(rowNow(deps, credited, { createdAt: created }))
-  await syncAfter(170 * 86_400)
-  const reversed = rowNow(deps, credited, {
-    createdAt: created,
-    updatedAt: created,
-    status: 'reversed',
-  })
-  rows.splice(0, 1, reversed)
-
-  await syncAfter(23 * 3_600)
-  const finding = () => findingAbout(deps, `${reversed.transactionId}#reversal`, 'money_went_back')
-  expect(await finding()).toBeUndefined()
-  await syncAfter(3_600)
-
-  expect(await finding()).toMatchObject({ amountMinor: 95_460 })
-})
-
-describe('sync: the second net', () => {
-  it('finds a row that became visible a day after its update, and says how late', async ({
-    deps,
-    rows,
-    paid,
-    sync,
-    syncAfter,
-  }) => {
-    await sync()
-    const late = rowNow(deps, paid, { createdAt: deps.now() })
-    for (let hour = 0; hour < 24; hour++) await syncAfter(3_600)
-    rows.push(late)
-    const statusOf = async () => (await paymentOf(deps, paid)).status
-    await syncAfter(3_600)
-    expect(await statusOf()).toBe('pending')
-
-    let hours = 25
-    for (; hours < 72 && (await statusOf()) === 'pending'; hours++) await syncAfter(3_600)
-
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', feeStatus: 'actual' })
-    expect(deps.lines.filter(({ code }) => code === 'sync.row_late')).toMatchObject([
-      { fields: { transaction_id: late.transactionId, lag_ms: hours * HOUR_MS } },
-    ])
-    expect(hours).toBeLessThanOrEqual(72)
-  })
-
-  it('finds a deduction that became visible within half a year', async ({
-    deps,
-    rows,
-    sync,
-    syncAfter,
-  }) => {
-    await sync()
-    const late = settledRow({ providerPaymentId: '', reference: '' }, deps.now(), {
-      type: 'return',
-      createdAt: deps.now(),
-    })
-    await syncAfter(170 * 86_400)
-    rows.push(late)
-    await syncAfter(86_400)
-
-    expect(await findSuspense(deps, `${late.transactionId}#reversed_upstream`)).toMatchObject({
-      status: 'open',
-    })
   })
 })
 

@@ -1,3 +1,4 @@
+import type { Difference } from '../../../shared/verdict/difference.ts'
 import { booksOf, type RawItem, type Seen, sum } from '../../support/recount/books.ts'
 import { problemsOf } from '../../support/recount/invariants.ts'
 import { operate } from '../world/lambda.ts'
@@ -95,6 +96,7 @@ function captured(world: World): ReadonlyMap<string, number> {
 
 export async function booksProblems({ world, tenants }: Play): Promise<readonly string[]> {
   const problems = [...houseProblems(world.table.items())]
+  await explainConflictingRows(world)
   const whole = [
     ...tenants.map(({ clientId }) => ['audit-ledger', { client_id: clientId }] as const),
     ['get-books', {}] as const,
@@ -104,6 +106,20 @@ export async function booksProblems({ world, tenants }: Play): Promise<readonly 
     if (body?.['balanced'] !== true) problems.push(`${name} says ${JSON.stringify(body)}`)
   }
   return problems
+}
+
+/**
+ * The books are not balanced while a row contradicts itself and no operator has explained it. Only
+ * the rows of `conflicting-rows.ts` contradict themselves.
+ */
+async function explainConflictingRows(world: World): Promise<void> {
+  if (![...world.tally.keys()].some((what) => what.startsWith('conflicting row'))) return
+  const { body } = (await runUntil(world, operate(world, 'get-books', {}))) ?? {}
+  for (const { what, id } of (body?.['differences'] ?? []) as readonly Difference[]) {
+    if (what !== 'contradicting row') continue
+    const explained = { suspense_id: id, resolution: 'explained', notes: 'asked the provider' }
+    await runUntil(world, operate(world, 'resolve-suspense', explained))
+  }
 }
 
 /** Suspense holds what its open items say, and each house entry is in the total of its day. */

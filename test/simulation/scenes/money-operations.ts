@@ -26,11 +26,8 @@ export async function payOutNow({ world }: Scene, settlement: RawItem): Promise<
     if (reply?.status !== 422) return
     const { retry_at: retryAt } = reply.body
     if (retryAt === undefined && !(await auditAsTold(world, reply.body))) return
-    if (retryAt !== undefined)
-      await waitFor(
-        world,
-        Math.max(0, Date.parse(String(retryAt)) - world.scheduler.nowMs()) + 2_000,
-      )
+    if (typeof retryAt === 'string')
+      await waitFor(world, Math.max(0, Date.parse(retryAt) - world.scheduler.nowMs()) + 2_000)
   }
 }
 

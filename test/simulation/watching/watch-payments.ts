@@ -130,10 +130,9 @@ const movementRules: Rules = {
     return [...(isGiven(write, 'transaction_id') ? ownRowsOf(write.after) : []), ...gains].some(
       (one) => {
         const { cashflow, net_amount: net } = rowOf(write, one) ?? {}
-        return (
-          net !== undefined &&
-          (cashflow === 'MONEY_OUT' ? -1 : 1) * Math.abs(net) !== one.providerMinor
-        )
+        if (net === undefined) return false
+        // A fee above the amount makes the net of money in negative.
+        return (cashflow === 'MONEY_OUT' ? -Math.abs(net) : net) !== one.providerMinor
       },
     )
   },

@@ -2,11 +2,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
 import type { Deps } from '../../../shared/deps.ts'
-import { ENV, readConfig } from '../../../shared/runtime/config.ts'
 import { pipeline, probe } from '../../../shared/runtime/injectable.ts'
 import { PROBE, PROVEN } from '../../../shared/runtime/release/probe.ts'
 import { probeEvent } from '../../../shared/runtime/release/prove-versions.ts'
-import { warmTable } from '../../../shared/runtime/warm-table.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
 import { API, anApiClient, call, UNKNOWN_PATH } from '../../support/api-event.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
@@ -117,45 +115,6 @@ it('origin guard of a stage without a front reads no secret and ignores the head
     await statusesFrom({ ...deps, secrets: { ...deps.secrets, get } }, '', 'anything'),
   ).toStrictEqual([404, 404])
   expect(get).not.toHaveBeenCalled()
-})
-
-describe('the environment of a deployed function', () => {
-  const stageOf = (settings?: string) =>
-    readConfig({ [ENV.stage]: 'prod', [ENV.table]: 'gateway-prod', [ENV.settings]: settings }).stage
-
-  it('leaves a stage open, without a front and with the defaults of a payer, unless its settings say otherwise', () => {
-    const payer = { defaultReturnUrl: 'https://example.com/', defaultDisplayName: 'Payment' }
-    const own = { isClosed: true, behindFront: true, hasDomain: true, httpsPortOnly: true } as const
-    const figures = {
-      providerFees: 'invoiced',
-      providerCallsPerMinute: 6_000,
-      keyLifetimeDays: 90,
-    } as const
-    const fixed = { name: 'prod', allowLoopbackWebhooks: false }
-
-    expect(stageOf()).toStrictEqual({ ...fixed, ...payer })
-    expect(stageOf(JSON.stringify({ ...own, ...figures }))).toStrictEqual({
-      ...fixed,
-      ...payer,
-      ...own,
-      ...figures,
-    })
-  })
-
-  it.each([
-    '',
-    'closed',
-    '{"isclosed":true}',
-    '{"isClosed":"true"}',
-    '{"behindFront":"cloudfront"}',
-    '{"allowLoopbackWebhooks":true}',
-    '{"providerFees":"Invoiced"}',
-    '{"defaultReturnUrl":"example"}',
-    '{"defaultDisplayName":""}',
-    ...['"6000"', '0', '-1', '0.5', 'null'].map((value) => `{"providerCallsPerMinute":${value}}`),
-  ])('stops the function at the settings %s instead of opening it', (settings) => {
-    expect(() => stageOf(settings)).toThrow(ENV.settings)
-  })
 })
 
 const CONTEXT = lambdaContext('gateway-test-any')
@@ -291,46 +250,5 @@ describe('a function that is invoked by a version’s number', () => {
     expect([answer.statusCode, callback.statusCode]).toStrictEqual([401, 401])
     expect(calls.map(({ name }) => name)).toStrictEqual(['batchGet'])
     expect(plain.provider.countOf('createRequest')).toBe(0)
-  })
-})
-
-describe('the warm read', () => {
-  const NOTHING = { pk: 'PAYMENT#', sk: 'NOTHING' }
-  const forEver = () => new Promise<void>(() => {})
-
-  it.each([
-    ['NONE', '', []],
-    ['WARM_BATCH_GET', 'PAYMENT#', [{ name: 'batchGet', keys: [NOTHING] }]],
-    ['WARM_GET', 'PAYMENT#', [{ name: 'get', keys: [NOTHING] }]],
-    [
-      'WARM_QUERY',
-      'PAYMENT#',
-      [{ query: { partition: ['PAYMENT#'], limit: 1, fields: ['pk', 'ttl'] } }],
-    ],
-    [
-      'WARM_INDEX',
-      'by-due',
-      [{ query: { index: 'by-due', partition: ['NOTHING', -1], limit: 1 } }],
-    ],
-  ])('is the read that the bundler put in: %s %s', async (name, value, reads) => {
-    vi.stubEnv(name, value)
-    const { deps, calls } = recordTable(testDeps())
-
-    await warmTable({ table: deps.table, sleep: forEver })
-
-    expect(calls).toMatchObject(reads)
-  })
-
-  it('never stops a start: a table that refuses or hangs is left to the first request', async () => {
-    vi.stubEnv('WARM_GET', 'PAYMENT#')
-    const refusing = interceptTable(testDeps(), {
-      before: () => Promise.reject(new Error('refused')),
-    })
-    const hanging = interceptTable(testDeps(), { before: forEver })
-
-    await expect(warmTable({ table: refusing.table, sleep: forEver })).resolves.toBeUndefined()
-    await expect(
-      warmTable({ table: hanging.table, sleep: async () => {} }),
-    ).resolves.toBeUndefined()
   })
 })

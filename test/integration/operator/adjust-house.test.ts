@@ -1,0 +1,96 @@
+/**
+ * Goal: an invoice, a charge or a gift of the house is booked once, with equal sides. Method: real
+ * stores; the action alone, repeated, raced and refused; the audit of the gateway finds nothing
+ * afterwards.
+ */
+import { describe, expect, it } from 'vitest'
+import { handler as adjustHouse } from '../../../functions/admin/adjust-house.ts'
+import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { closeHouseDays } from '../../../shared/journal/house-store.ts'
+import { HOUSE_ADJUSTMENTS_PK, houseAdjustmentKey } from '../../../shared/table/keys.ts'
+import { DAY_MS } from '../../../shared/time.ts'
+import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { approvedFor } from './approved-for.ts'
+
+describe('adjust-house (design sections 7 and 12)', () => {
+  const INVOICE = { bank_minor: -4_500, transit_minor: 4_000, cost_minor: -500, reference: 'INV-1' }
+
+  function act(deps: TestDeps, fields: object = {}) {
+    return invokeAdmin(adjustHouse, deps, { operator: OPERATOR, ...INVOICE, ...fields })
+  }
+
+  it('books an invoice once, on whatever day it is repeated', async () => {
+    const deps = memoryDeps()
+
+    const first = await act(deps)
+
+    expect(first).toMatchObject({
+      status: 200,
+      body: { type: 'adjustment', ...INVOICE, other_minor: 0 },
+    })
+    deps.clock.advance((2 * DAY_MS) / 1_000)
+    expect(await act(deps)).toStrictEqual(first)
+    expect(await act(deps, { cost_minor: -400, other_minor: -100 })).toMatchObject({ status: 409 })
+    expect(await auditGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
+  })
+
+  it.for([
+    [{ cost_minor: -400 }, 'the sides are not equal'],
+    [{ bank_minor: 0, transit_minor: 0, cost_minor: 0 }, 'all amounts are 0'],
+    [{ reference: 'two words' }, 'reference: '],
+  ] as const)('refuses %o', async ([fields, message]) => {
+    const { status, body } = await act(memoryDeps(), fields)
+
+    expect([status, Object(body).message]).toStrictEqual([422, expect.stringContaining(message)])
+  })
+
+  it('needs no approval unless the bank pays', async () => {
+    const deps = memoryDeps()
+    const interest = { operator: OPERATOR, bank_minor: 9, other_minor: 9, reference: 'INT-1' }
+
+    expect(await invokeWhole(adjustHouse, deps, interest)).toMatchObject({ status: 200 })
+    expect(
+      await invokeWhole(adjustHouse, deps, {
+        ...interest,
+        bank_minor: -9,
+        other_minor: -9,
+        reference: 'INT-2',
+      }),
+    ).toMatchObject({ status: 422 })
+  })
+
+  it('is booked on the next open day, and once by two operators', async () => {
+    const deps = memoryDeps()
+    const approved = await approvedFor(deps, adjustHouse, INVOICE)
+    const frozen = beforeFirst(deps, 'transact', async () => {
+      deps.clock.advance((1.5 * DAY_MS) / 1_000)
+      await closeHouseDays(deps)
+    })
+    const raced = beforeFirst(deps, 'transact', () => approved(frozen))
+
+    expect(await approved(raced)).toMatchObject({ status: 200, body: { posted_at: deps.now() } })
+    expect(await auditGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
+  })
+
+  it('is found by the audit when a row of it is changed or has no record', async () => {
+    const deps = memoryDeps()
+    await act(deps)
+    const key = houseAdjustmentKey('INV-1')
+    await putRaw(deps, { ...(await rawItem(deps, key)), bank_minor: -1 })
+    await putRaw(deps, {
+      ...(await rawItem(deps, key)),
+      pk: HOUSE_ADJUSTMENTS_PK,
+      sk: 'X',
+      reference: 'X',
+    })
+
+    const { differences } = await auditGateway(deps)
+
+    expect(differences).toMatchObject([
+      { what: 'house_adjustment.bank_minor', id: 'INV-1' },
+      { what: 'house_adjustment', id: 'X', found: 'not recorded' },
+    ])
+  })
+})

@@ -1,0 +1,208 @@
+/** Goal: no settlement is paid out while its client has a difference or payouts are on hold. */
+import { describe, expect } from 'vitest'
+import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
+import { handler as updateClient } from '../../../functions/admin/update-client.ts'
+import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import { settlementKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
+import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
+import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { withoutSleep } from '../../support/settlement-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { beforeFirst, recordTable, type TestDeps } from '../../support/test-deps.ts'
+import { differenceOf, auditedTest as it } from './recorded-settlement.ts'
+
+async function alterWriteOffs(
+  deps: TestDeps,
+  { clientId }: Client,
+  written_off_minor: number,
+  audit: typeof auditLedger | typeof auditClient = auditLedger,
+) {
+  await putRaw(deps, { ...(await rawItem(deps, windowKey(clientId))), written_off_minor })
+  await audit(withoutSleep(deps), clientId)
+}
+
+describe('the payout gate and differences', () => {
+  it('passes again when an audit has ended just before the write', async ({
+    deps,
+    client,
+    pay,
+  }) => {
+    const { clientId } = client
+    const overtaken = beforeFirst(deps, 'transact', () =>
+      recordFindings(deps, clientId, new Map(), { figuresAt: deps.now() }),
+    )
+    deps.clock.advance(1)
+    const { deps: recorded, calls } = recordTable(overtaken)
+
+    expect((await pay({}, recorded)).status).toBe(200)
+    expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(2)
+  })
+
+  it('does not wait for counts', async ({ deps, client, pay }) => {
+    const key = shardKey(client.clientId, 3)
+    await putRaw(deps, { ...(await rawItem(deps, key)), count_failed: 7 })
+
+    const { differences } = await auditLedger(withoutSleep(deps), client.clientId)
+
+    expect(differences).toMatchObject([{ what: 'ledger.count_failed' }])
+    expect(await pay()).toMatchObject({ status: 200 })
+  })
+
+  it('refuses while the client has a difference, unless finance accepted it', async ({
+    deps,
+    client,
+    pay,
+    status,
+  }) => {
+    const { clientId } = client
+    await alterWriteOffs(deps, client, 5, auditClient)
+    const difference = differenceOf(client)
+    const acceptance = {
+      operator: OPERATOR,
+      client_id: clientId,
+      notes: 'the bank says so',
+      ...difference,
+    }
+    const accept = (fields: object = {}) =>
+      invokeAdmin(acceptDifference, deps, { ...acceptance, ...fields })
+
+    const refusal = await pay()
+    const wrongFields = [
+      { found: 6 },
+      { id: 'x' },
+      { expected: null },
+      { client_id: crypto.randomUUID() },
+    ]
+    const wrongStatuses = (await Promise.all(wrongFields.map(accept))).map((reply) => reply.status)
+    const accepted = await accept()
+    const secondAccept = await accept()
+
+    const body = {
+      message: 'the books of this client do not balance (differences: 1)',
+      field_errors: { differences: [`window.written_off_minor of ${clientId}`] },
+      action_hint: expect.stringContaining('accept-difference') as unknown,
+    }
+    expect(refusal).toMatchObject({ status: 422, body })
+    expect(wrongStatuses).toStrictEqual([422, 422, 422, 404])
+    const acceptedReply = { status: 200, body: difference }
+    expect([accepted, secondAccept]).toStrictEqual([acceptedReply, acceptedReply])
+    expect(await auditRecordsOf(deps, `accepted:${clientId}`)).toHaveLength(1)
+    expect(await status()).toBe('recorded')
+    expect(await pay()).toMatchObject({ status: 200 })
+  })
+
+  it('ends an acceptance when figures change, and removes a repaired difference', async ({
+    deps,
+    client,
+    pay,
+  }) => {
+    await alterWriteOffs(deps, client, 5)
+    const acceptance = {
+      operator: OPERATOR,
+      client_id: client.clientId,
+      notes: 'x',
+      ...differenceOf(client),
+    }
+    await invokeAdmin(acceptDifference, deps, acceptance)
+
+    const statuses: number[] = []
+    for (const amount of [6, 5, 0]) {
+      deps.clock.advance(1)
+      await alterWriteOffs(deps, client, amount)
+      statuses.push((await pay()).status)
+    }
+
+    expect(statuses).toStrictEqual([422, 422, 200])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it.for([
+    ['the settlement', { net_minor: 95_901, gross_minor: 100_001 }],
+    ['the window', { settled_until: '2026-11-22T00:00:00.000Z' }],
+  ] as const)(
+    'audits once more, and refuses if %s was altered',
+    async ([item, alteredFields], { world }) => {
+      const { deps, client, settlement, pay, status } = world
+      const key =
+        item === 'the window' ? windowKey(client.clientId) : settlementKey(settlement.settlementId)
+      const row = await rawItem(deps, key)
+      await putRaw(deps, { ...row, ...alteredFields })
+
+      expect(await pay({}, withoutSleep(deps))).toMatchObject({
+        status: 422,
+        body: { field_errors: expect.any(Object) },
+      })
+      expect(await status()).toBe('recorded')
+      await putRaw(deps, row)
+      expect(await pay()).toMatchObject({ status: 200 })
+      await expectBalanced(deps, client.clientId)
+    },
+  )
+
+  it('refuses while payouts are on hold, also from just before the write', async ({
+    deps,
+    client,
+    pay,
+    status,
+  }) => {
+    const hold = (payout_hold: string | null) =>
+      invokeAdmin(updateClient, deps, {
+        operator: OPERATOR,
+        client_id: client.clientId,
+        payout_hold,
+      })
+
+    expect(await hold('a court order')).toMatchObject({
+      status: 200,
+      body: { payout_hold: 'a court order' },
+    })
+    expect(await pay()).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining('a court order') },
+    })
+    await hold(null)
+    const raced = beforeFirst(deps, 'transact', () => hold('a second one'))
+    expect(await pay({}, raced)).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining('a second one') },
+    })
+    expect(await status()).toBe('recorded')
+    await hold(null)
+    expect(await pay()).toMatchObject({ status: 200 })
+  })
+
+  it('refuses while every audit finds another difference', async ({
+    deps,
+    settlement,
+    pay,
+    status,
+  }) => {
+    const row = await rawItem(deps, settlementKey(settlement.settlementId))
+    let looks = 0
+    const alter = async () => void (await putRaw(deps, { ...row, entry_count: 2 + looks++ }))
+    await alter()
+
+    const body = { field_errors: expect.any(Object) as unknown }
+    expect(await pay({}, { ...deps, sleep: alter })).toMatchObject({ status: 422, body })
+    expect(await status()).toBe('recorded')
+    await putRaw(deps, row)
+    expect(await pay()).toMatchObject({ status: 200 })
+  })
+
+  it('refuses when an audit finds a difference just before the write', async ({
+    deps,
+    client,
+    pay,
+    status,
+  }) => {
+    const raced = beforeFirst(deps, 'transact', () => alterWriteOffs(deps, client, 5))
+
+    expect(await pay({}, raced)).toMatchObject({
+      status: 422,
+      body: { field_errors: expect.any(Object) },
+    })
+    expect(await status()).toBe('recorded')
+  })
+})

@@ -1,0 +1,79 @@
+/** The sync reads reversals for half a year, and rows that became visible late. */
+import { describe, expect } from 'vitest'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { HOUR_MS } from '../../../shared/time.ts'
+import { settledRow } from '../../support/fake-provider.ts'
+import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { syncTest as it } from './sync-test.ts'
+
+it('sync: reversals are read daily, for payments of any age', async ({
+  deps,
+  rows,
+  credited,
+  sync,
+  syncAfter,
+}) => {
+  const created = deps.now()
+  await sync(rowNow(deps, credited, { createdAt: created }))
+  await syncAfter(170 * 86_400)
+  const reversed = rowNow(deps, credited, {
+    createdAt: created,
+    updatedAt: created,
+    status: 'reversed',
+  })
+  rows.splice(0, 1, reversed)
+
+  await syncAfter(23 * 3_600)
+  const finding = () => findingAbout(deps, `${reversed.transactionId}#reversal`, 'money_went_back')
+  expect(await finding()).toBeUndefined()
+  await syncAfter(3_600)
+
+  expect(await finding()).toMatchObject({ amountMinor: 95_460 })
+})
+
+describe('sync: the second net', () => {
+  it('finds a row that became visible a day after its update, and says how late', async ({
+    deps,
+    rows,
+    paid,
+    sync,
+    syncAfter,
+  }) => {
+    await sync()
+    const late = rowNow(deps, paid, { createdAt: deps.now() })
+    for (let hour = 0; hour < 24; hour++) await syncAfter(3_600)
+    rows.push(late)
+    const statusOf = async () => (await paymentOf(deps, paid)).status
+    await syncAfter(3_600)
+    expect(await statusOf()).toBe('pending')
+
+    let hours = 25
+    for (; hours < 72 && (await statusOf()) === 'pending'; hours++) await syncAfter(3_600)
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', feeStatus: 'actual' })
+    expect(deps.lines.filter(({ code }) => code === 'sync.row_late')).toMatchObject([
+      { fields: { transaction_id: late.transactionId, lag_ms: hours * HOUR_MS } },
+    ])
+    expect(hours).toBeLessThanOrEqual(72)
+  })
+
+  it('finds a deduction that became visible within half a year', async ({
+    deps,
+    rows,
+    sync,
+    syncAfter,
+  }) => {
+    await sync()
+    const late = settledRow({ providerPaymentId: '', reference: '' }, deps.now(), {
+      type: 'return',
+      createdAt: deps.now(),
+    })
+    await syncAfter(170 * 86_400)
+    rows.push(late)
+    await syncAfter(86_400)
+
+    expect(await findSuspense(deps, `${late.transactionId}#reversed_upstream`)).toMatchObject({
+      status: 'open',
+    })
+  })
+})
