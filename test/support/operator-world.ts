@@ -33,10 +33,7 @@ export async function operatorWorld(deps: TestDeps) {
   const { key, header } = await issueKey(deps, client.clientId)
   const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
   const failed = await fail(deps, await settledAmount(deps, client, 100_000))
-  const returned = await payOut(
-    deps,
-    await settledAmount(deps, await withoutFloor(deps), 100_000),
-  )
+  const returned = await payOut(deps, await settledAmount(deps, await withoutFloor(deps), 100_000))
   const settlement = await settledAmount(deps, client, 100_000)
   await aSucceededPayment(deps, client)
   aDayLater(deps)
@@ -84,10 +81,7 @@ export async function operatorWorld(deps: TestDeps) {
       action: 'return-payout',
       payload: { settlement_id: returned.settlementId, bank_reference: 'BCA 18' },
     },
-    {
-      action: 'refund-payment',
-      payload: { payment_id: succeeded.paymentId, ...REFUND },
-    },
+    { action: 'refund-payment', payload: { payment_id: succeeded.paymentId, ...REFUND } },
     { action: 'adjust-house', payload: BANK_CHARGE },
   ])
   const names: Readonly<Record<string, string>> = {
@@ -153,7 +147,11 @@ export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unk
     ...STANDING,
     notes: 'known',
   },
-  approve: { operator: 'ayu', action: 'recredit-settlement', payload: { settlement_id: '$failed' } },
+  approve: {
+    operator: 'ayu',
+    action: 'recredit-settlement',
+    payload: { settlement_id: '$failed' },
+  },
   'mark-settlement-failed': {
     operator: 'ayu',
     settlement_id: '$settlement',

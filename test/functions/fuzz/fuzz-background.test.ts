@@ -206,11 +206,7 @@ const SCHEDULES = {
     result: { clients: 1 },
     sent: ['gateway', 'client_id'],
   },
-  'compare-balance': {
-    handler: compareBalance,
-    result: expect.any(Object),
-    sent: [],
-  },
+  'compare-balance': { handler: compareBalance, result: expect.any(Object), sent: [] },
   'sweep-settlements': { handler: sweepSettlements, result: { clients: 1 }, sent: ['client_id'] },
   'sync-provider-transactions': {
     handler: syncProviderTransactions,
