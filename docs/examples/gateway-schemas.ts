@@ -291,10 +291,12 @@ export type Settlement = {
 export type Entry = {
   readonly id: string
   /** What moved the money. */
-  readonly type: 'payment' | 'refund' | 'chargeback' | 'reversal' | 'dispute_won' | 'late_row' | 'recredit' | 'recovered' | 'written_off' | 'correction'
+  readonly type: 'payment' | 'refund' | 'chargeback' | 'reversal' | 'dispute_won' | 'late_row' | 'recredit' | 'recovered' | 'returned' | 'written_off' | 'correction'
   readonly payment_id?: string
   /** Only for a `recredit`: the failed settlement whose sums it credits again. */
   readonly recredited_settlement_id?: string
+  /** Only for a `returned`: the paid settlement whose transfer came back. */
+  readonly returned_settlement_id?: string
   /** The settlement that contains it. Null if it is not settled yet. */
   readonly settlement_id: string | null
   readonly external_reference?: string
@@ -314,6 +316,8 @@ export type Entry = {
   readonly hexolus_markup_minor: number
   /** Your credit by this entry: notional less fee and markup. */
   readonly client_net_minor: number
+  /** Only for a `recredit` in the balance: the net that it moves from a failed settlement to the next. Its other figures are zero there. */
+  readonly carried_minor?: number
 }
 
 export type WebhookEndpoint = {

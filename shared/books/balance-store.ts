@@ -32,17 +32,17 @@ const NO_BALANCE: StoredBalance = { version: 0, gaps: [] }
 
 const balanceKey = syncJobKey('balance')
 
-export async function readBalance({ table }: TableDeps): Promise<StoredBalance> {
-  return v.parse(v.optional(BalanceSchema, NO_BALANCE), await table.get(balanceKey))
+export async function readBalance(deps: TableDeps): Promise<StoredBalance> {
+  return v.parse(v.optional(BalanceSchema, NO_BALANCE), await deps.table.get(balanceKey))
 }
 
 /** Refused when another run was first. */
 export async function keepBalance(
-  { table }: TableDeps,
+  deps: TableDeps,
   read: StoredBalance,
   next: StoredBalance,
 ): Promise<boolean> {
   const isAsRead = unchanged('version', read.version === 0 ? undefined : read.version)
   const row = { ...next, version: read.version + 1 }
-  return (await table.write(put(balanceKey, row, isAsRead))).applied
+  return (await deps.table.write(put(balanceKey, row, isAsRead))).applied
 }

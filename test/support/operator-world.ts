@@ -1,12 +1,19 @@
+import { RETENTION } from '../../shared/event/event.ts'
+import { deliveryIdFor, eventIdFor, subjectOfPayment } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import type { Approvable } from '../../shared/operator/approval-store.ts'
 import { approve } from '../../shared/operator/approve.ts'
+import type { Payment } from '../../shared/payment/payment.ts'
 import { payoutFigures } from '../../shared/payout/payout-figures.ts'
 import { bookSuspense } from '../../shared/posting/house-journal.ts'
 import { heldMoney, recordSuspense } from '../../shared/suspense/record-suspense.ts'
-import { windowKey } from '../../shared/table/keys.ts'
-import { update } from '../../shared/table/step.ts'
+import { deliveryKey, windowKey } from '../../shared/table/keys.ts'
+import { exists, put, update } from '../../shared/table/step.ts'
+import { expiresAfter } from '../../shared/time.ts'
 import { recordFindings } from '../../shared/verdict/client-verdict-store.ts'
+import type { Delivery } from '../../shared/webhook/delivery/delivery.ts'
+import { deliveryRow } from '../../shared/webhook/delivery/delivery-store.ts'
+import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
 import { aSucceededPayment } from './paid-builders.ts'
 import { aPendingPayment, aStoredClient, issueKey } from './payment-builders.ts'
 import {
@@ -19,7 +26,7 @@ import {
 } from './settlement-builders.ts'
 import { creditedPayment, paidUpstream } from './synced-payment.ts'
 import type { TestDeps } from './test-deps.ts'
-import { ABANDONED, storedDelivery, storedEndpoint } from './webhook-builders.ts'
+import { ABANDONED, listedDelivery, rowOf, storedEndpoint } from './webhook-builders.ts'
 import { APPROVER } from './with-approval.ts'
 
 const STANDING = { what: 'window.written_off_minor', expected: 0, found: 1 }
@@ -42,7 +49,7 @@ export async function operatorWorld(deps: TestDeps) {
   const { payment: paid } = await paidUpstream(deps, client)
   // Its merchant has no endpoint: no delivery is under way.
   const { payment: quiet } = await creditedPayment(deps, stranger, { customer: { name: 'Sari' } })
-  const delivery = await storedDelivery(deps, endpoint, ABANDONED)
+  const delivery = await abandonedDelivery(deps, endpoint, succeeded)
   const suspense = `py-held-${deps.newId()}`
   const capture = { providerPaymentId: suspense, capturedMinor: minor(5_000) }
   const held = heldMoney({
@@ -102,6 +109,22 @@ export async function operatorWorld(deps: TestDeps) {
     $suspense: suspense,
   }
   return { client, header, names }
+}
+
+/** Of an event that the payment has: the books of its client have no other. */
+async function abandonedDelivery(
+  deps: TestDeps,
+  { endpointId }: Endpoint,
+  { paymentId }: Pick<Payment, 'paymentId'>,
+): Promise<Delivery> {
+  const eventId = eventIdFor(subjectOfPayment(paymentId), 'payment.succeeded')
+  const scheduled = await rowOf(deps, { deliveryId: deliveryIdFor(eventId, endpointId) })
+  const delivery: Delivery = { ...scheduled, ...ABANDONED }
+  const key = deliveryKey(delivery.deliveryId)
+  const ttl = expiresAfter(deps.now(), RETENTION.deliveryMs)
+  const row = deliveryRow({ ...listedDelivery(delivery), ttl })
+  await deps.table.write(put(key, row, exists))
+  return delivery
 }
 
 async function approveAll(deps: TestDeps, actions: readonly Approvable[]): Promise<void> {

@@ -90,11 +90,11 @@ async function failAttempt(
 ): Promise<CreateResult> {
   const { message, outcome, code, explanation, isReported } = failure
   // Alarms must distinguish the refusal of one payment, and what operators know, from our failure.
-  const failed = isReported ? 'payment.create_not_activated' : 'payment.create_failed'
-  deps.log.warn(explanation ? 'payment.create_refused' : failed, {
-    ...loggedPayment({ ...creating, ...creating.request }),
-    reason: code ?? outcome,
-  })
+  const payment = loggedPayment({ ...creating, ...creating.request })
+  const fields = { ...payment, reason: code ?? outcome }
+  if (explanation) deps.log.warn('payment.create_refused', fields)
+  else if (isReported) deps.log.warn('payment.create_not_activated', fields)
+  else deps.log.warn('payment.create_failed', fields)
   const stored = await releaseAfterFailure(deps, creating, failure)
   return replayOrFail(stored, message, explanation)
 }

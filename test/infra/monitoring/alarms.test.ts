@@ -19,14 +19,16 @@ it('stages have alarms and pages if they keep their data or name recipients, and
   )
 
   expect(alarms.length).toBeGreaterThan(25)
-  expect(template.ofType('AWS::CloudWatch::Alarm').length + pages.length).toBeLessThanOrEqual(60)
+  expect(template.ofType('AWS::CloudWatch::Alarm').length + pages.length).toBeLessThanOrEqual(63)
   expect(synthesised('dev').resources.filter(({ type }) => type.endsWith('Alarm'))).toStrictEqual(
     [],
   )
   expect(named.map(({ id }) => id)).toStrictEqual(
     expect.arrayContaining(
-      // A stage without a domain has no certificate.
-      alarms.map(({ id }) => id).filter((id) => id !== 'origin-certificate-ends'),
+      // A stage without a domain has no certificate, and one without copies misses none.
+      alarms
+        .map(({ id }) => id)
+        .filter((id) => id !== 'origin-certificate-ends' && id !== 'backup-missing'),
     ),
   )
 })
