@@ -18,10 +18,13 @@ export const HouseAdjustmentSchema = v.object({
 export type HouseAdjustment = v.InferOutput<typeof HouseAdjustmentSchema>
 
 export async function findHouseAdjustment(
-  { table }: TableDeps,
+  deps: TableDeps,
   reference: string,
 ): Promise<HouseAdjustment | undefined> {
-  return v.parse(v.optional(HouseAdjustmentSchema), await table.get(houseAdjustmentKey(reference)))
+  return v.parse(
+    v.optional(HouseAdjustmentSchema),
+    await deps.table.get(houseAdjustmentKey(reference)),
+  )
 }
 
 /** Refused if the reference is used. */

@@ -29,10 +29,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
       '9ddc4943',
   ],
   'How much one run takes on, or one call reads, changes what it costs, and no answer that is complete.':
-    [
-      'shared/due-work/check-due-work.ts MAX_AUDITS: bound moved da4e8fff',
-      'shared/inquiry/search-payments.ts MAX_AT_DESTINATION: bound moved 8d65b13a',
-    ],
+    ['shared/inquiry/search-payments.ts MAX_AT_DESTINATION: bound moved 8d65b13a'],
   'A run stops at the end of a page, so one answer has a page more and the next one a page less.': [
     'shared/books/get-books.ts MAX_CLIENTS: bound moved 40d960fb',
     'shared/books/get-books.ts booksOfAll: comparison moved b130e1be',

@@ -146,7 +146,8 @@ it.each([
   [
     'create deliveries',
     'dynamodb:PutItem on <gateway-prod>.Arn of DELIVERY#*',
-    // The first seven apply provider news. The others refund, redeliver, recount or record attempts.
+    // The first seven apply provider news. The others refund, redeliver, recount or record
+    // attempts.
     (
       'api-create-payment api-cancel-payment receive-provider-callback refresh-payment ' +
       'check-due-payments ' +
@@ -204,8 +205,8 @@ it.each([
   ],
   [
     'finance',
-    'ADJUSTMENT APPROVAL AUDIT DELIVERY DESTINATION EVENT HOUSE JOURNAL LEDGER NOTED PAYMENT REFERENCE ' +
-      'SETTLEMENT SUSPENSE VERDICT',
+    'ADJUSTMENT APPROVAL AUDIT DELIVERY DESTINATION EVENT HOUSE JOURNAL LEDGER NOTED PAYMENT ' +
+      'REFERENCE SETTLEMENT SUSPENSE VERDICT',
     'LEDGER',
   ],
   ['approve', 'APPROVAL AUDIT', ''],

@@ -140,44 +140,41 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
     },
   )
 
-  clientTest(
-    'takes over a row of the provider with exactly its amount',
-    async () => {
-      const deps = memoryDeps()
-      const client = await withoutFloor(deps)
-      const payment = await aSucceededPayment(deps, client)
-      const row = {
-        transactionId: 'txn_out',
-        rowAt: deps.now(),
-        providerMinor: minor(-62_000),
-        amountMinor: minor(60_000),
-        feeMinor: minor(2_000),
-      }
-      await bookUnmatchedRow(deps, row)
-      const act = (amount_minor: number) =>
-        invokeWhole(refundPayment, deps, {
-          operator: OPERATOR,
-          payment_id: payment.paymentId,
-          amount_minor,
-          provider_transaction_id: 'txn_out',
-        })
+  clientTest('takes over a row of the provider with exactly its amount', async () => {
+    const deps = memoryDeps()
+    const client = await withoutFloor(deps)
+    const payment = await aSucceededPayment(deps, client)
+    const row = {
+      transactionId: 'txn_out',
+      rowAt: deps.now(),
+      providerMinor: minor(-62_000),
+      amountMinor: minor(60_000),
+      feeMinor: minor(2_000),
+    }
+    await bookUnmatchedRow(deps, row)
+    const act = (amount_minor: number) =>
+      invokeWhole(refundPayment, deps, {
+        operator: OPERATOR,
+        payment_id: payment.paymentId,
+        amount_minor,
+        provider_transaction_id: 'txn_out',
+      })
 
-      expect(await act(59_999)).toMatchObject({
-        status: 422,
-        body: { message: "amount_minor: the row's own amount is 60000, out" },
-      })
-      expect(await act(60_000)).toMatchObject({
-        status: 200,
-        body: {
-          client_net_minor: -60_000,
-          provider_minor: -62_000,
-          bank_minor: 0,
-          cost_minor: -2_000,
-        },
-      })
-      expect(await auditGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
-    },
-  )
+    expect(await act(59_999)).toMatchObject({
+      status: 422,
+      body: { message: "amount_minor: the row's own amount is 60000, out" },
+    })
+    expect(await act(60_000)).toMatchObject({
+      status: 200,
+      body: {
+        client_net_minor: -60_000,
+        provider_minor: -62_000,
+        bank_minor: 0,
+        cost_minor: -2_000,
+      },
+    })
+    expect(await auditGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
+  })
 
   clientTest(
     'of an open payment is noted, and its posting writes the entry',

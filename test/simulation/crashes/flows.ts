@@ -65,16 +65,16 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['settle', 27, ageFunds, settle],
   ['settle, in steps', 31, ageManyFunds, settle],
   ['trigger', 28, ageFunds, trigger],
-  ['mark paid', 19, auditSettlement, onPrepared('mark-settlement-paid', { bank_reference: 'b-1' })],
+  ['mark paid', 22, auditSettlement, onPrepared('mark-settlement-paid', { bank_reference: 'b-1' })],
   ['mark failed', 3, recordSettlement, onPrepared('mark-settlement-failed')],
-  ['recredit', 4, recordThen('mark-settlement-failed'), onPrepared('recredit-settlement')],
+  ['recredit', 5, approveRecredit, onPrepared('recredit-settlement')],
   ['settle a re-credit', 28, recordThen('mark-settlement-failed', 'recredit-settlement'), trigger],
   ['adjust', 5, createPayment, adjust, (play, id) => adjust(play, id, {})],
   ['audit', 37, ageFunds, audit],
-  ['audit, of the gateway', 16, ageFunds, auditOfGateway],
-  ['sync', 9, syncThen(thenWait(creditPayment, 3_600_000)), sync],
-  ['sync, posting', 24, syncThen(creditUnposted), sync],
-  ['sync, finding a lost capture', 25, syncThen(payUpstream), sync],
+  ['audit, of the gateway', 290, ageFunds, auditOfGateway],
+  ['sync', 10, syncThen(thenWait(creditPayment, 3_600_000)), sync],
+  ['sync, posting', 44, syncThen(creditUnposted), sync],
+  ['sync, finding a lost capture', 14, syncThen(payUpstream), sync],
   ['sync, of money that went back', 15, syncThen(thenWait(voidPayment, 3_600_000)), sync],
   ['sync, of a dispute that was won', 16, syncThen(thenWait(winDispute, 3_600_000)), sync],
   ['sync, by a worker that is woken', 15, syncThen(thenWait(payUpstream, 300_000)), wakeSync],
@@ -217,6 +217,13 @@ function recordThen(...actions: readonly string[]): Prepare {
       await runUntil(play.world, operate(play.world, action, onSettlement(id)))
     return id
   }
+}
+
+async function approveRecredit(play: Play): Promise<unknown> {
+  const id = await recordThen('mark-settlement-failed')(play)
+  const approved = { action: 'recredit-settlement', payload: { settlement_id: id } }
+  await runUntil(play.world, operate(play.world, 'approve', { ...approved, operator: 'approver' }))
+  return id
 }
 
 function syncThen(prepare: Prepare): Prepare {

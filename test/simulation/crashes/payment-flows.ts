@@ -168,12 +168,12 @@ const failCancel = thenWait(async (play) => {
 const duePayments = run('check-due-payments')
 
 export const PAYMENT_FLOWS: readonly Flow[] = [
-  ['create', 5, async () => undefined, sendCreate, retryCreate],
-  ['create, taking over', 6, loseAnswer, sendCreate, retryCreate],
+  ['create', 6, async () => undefined, sendCreate, retryCreate],
+  ['create, taking over', 7, loseAnswer, sendCreate, retryCreate],
   ['callback', 8, payUpstream, callback],
   ['callback, wrong amount', 10, (play) => payUpstream(play, 299_999), callback],
   ['cancel', 5, createPayment, cancel, cancel],
-  ['due work, handed out', 35, createExpired, scheduledRun('check-due-work')],
+  ['due work, handed out', 34, createExpired, scheduledRun('check-due-work')],
   ['expiry', 10, handOut('due-payments', createExpired), duePayments],
   ['cancel, past its time', 9, createExpired, cancel, cancel],
   ['expiry, after a cancel that failed', 13, handOut('due-payments', failCancel), duePayments],

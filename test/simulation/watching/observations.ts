@@ -83,7 +83,7 @@ const NEAR_MS = 60_000
 
 /**
  * A client gets a 429 only after more requests than its own limit, or its share of the quota,
- * allows.
+ * allows, or while the provider accepts no creates.
  */
 export function refusalProblems(
   world: World,
@@ -104,6 +104,10 @@ export function refusalProblems(
     return rateLimit !== undefined && used > rateLimit
       ? []
       : [`${clientId} was refused after ${used} requests`]
+  if (String(reply.body['message']).startsWith('the provider accepts no payments for '))
+    return world.createsPausedUntilMs > atMs - NEAR_MS
+      ? []
+      : [`${clientId} was refused a create, and the provider accepts creates`]
   const creates =
     since(atMs - 2 * NEAR_MS).filter((request) => request.name === name).length * times
   return creates > Math.max(1, Math.floor(world.callsPerMinute / 4))

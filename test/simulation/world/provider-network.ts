@@ -26,8 +26,9 @@ export function providerNetwork(world: World, process: () => Process) {
       if (hasFault(world, 'providerServerError'))
         return answered(500, { error_code: 'SERVER_ERROR' })
       if (hasFault(world, 'providerRateLimit') || isBusy(world))
-        return limited(world.prng.int(100, 90_000))
+        return limited(pause(world, asked, world.prng.int(100, 90_000)))
       const quota = takeFromQuota(world, label)
+      if (quota && quota.remaining <= 0) pause(world, asked, quota.resetMs)
       if (quota && quota.remaining < 0) {
         noteFault(world, 'providerQuota')
         return limited(quota.resetMs)
@@ -101,6 +102,14 @@ function isBusy(world: World): boolean {
     isFaultOn(world, 'provider busy', 4 * world.faults.providerRateLimit, 5_000, 3 * MINUTE_MS) &&
     world.prng.chance(0.5)
   )
+}
+
+/** Notes until when the provider takes no creates. A caller that is told no time waits a minute. */
+function pause(world: World, { method, url }: HttpCall, resetMs: number): number {
+  const untilMs = world.scheduler.nowMs() + Math.min(resetMs, MINUTE_MS)
+  if (method === 'POST' && url.pathname === REQUESTS)
+    world.createsPausedUntilMs = Math.max(world.createsPausedUntilMs, untilMs)
+  return resetMs
 }
 
 function limited(resetMs: number): Answered {
