@@ -17,6 +17,7 @@ import { worldIt as it, VA, type World } from './gateway-world.ts'
  */
 
 const QUICKSTART = 'docs/merchants.md'
+const BANK = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT My Shop' }
 
 function withPlacesOf(
   { urls }: World,
@@ -69,8 +70,7 @@ function shapeOf(value: unknown): unknown {
 async function afterQuickstart({ urls, merchant, admin }: World): Promise<string> {
   // The merchant's shop does not run any more.
   const { key, clientId } = await merchant([`http://127.0.0.1:${await freePort()}/hooks`])
-  const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT My Shop' }
-  await admin('update-client', { operator: 'test', client_id: clientId, bank })
+  await admin('update-client', { operator: 'test', client_id: clientId, bank: BANK })
   const [, merchantBlock] = blocksOf(QUICKSTART)
   const field = merchantBlock?.text.split('\n').find((line) => line.startsWith('field()'))
   const variables = `API=${urls.api} CLIENT=${clientId} KEY=${key} AUTH='Authorization: Bearer ${key}'`
@@ -162,7 +162,7 @@ it('the pages show the figures of a payment at each stage, in a table and in a p
   }
   const byOperator = { operator: 'test', client_id: merchant.clientId }
   const setFloor = (settlement_floor_minor: number) =>
-    world.admin('update-client', { ...byOperator, settlement_floor_minor })
+    world.admin('update-client', { ...byOperator, settlement_floor_minor, bank: BANK })
   // The days have started a sweep. The operator is refused while it runs.
   const settle = async () => {
     await world.admin('trigger-settlement', byOperator)
