@@ -1,6 +1,8 @@
 import type { Client } from '../../shared/client/client.ts'
+import type { Deps } from '../../shared/deps.ts'
 import { keyDigestOf, paymentIdFor, slotOf } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
+import { approve } from '../../shared/operator/approve.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
@@ -24,7 +26,7 @@ import {
   withoutFloor,
 } from '../support/settlement-builders.ts'
 import { memoryDeps } from '../support/test-deps.ts'
-import { withApproval } from '../support/with-approval.ts'
+import { APPROVER, withApproval } from '../support/with-approval.ts'
 import { baseOf } from './partial-table.ts'
 import { type Act, chance } from './scheduler.ts'
 
@@ -67,6 +69,7 @@ export async function busyClient() {
     })
   const open = [await anOpen(5, 4), await anOpen(5, 5), await anOpen(0, 6)] as const
   deps.clock.set(addMs(deps.now(), DAY_MS + HOUR_MS))
+  await approveActions(deps, client, [failed, recorded])
   const now = async (payment: Payment): Promise<Payment> => {
     const stored = await findStoredPayment(deps, payment.paymentId)
     return stored?.status === 'succeeded' ? stored : payment
@@ -127,6 +130,31 @@ export function reconcile(row: ProviderTransaction, payment: Payment): Act {
     }
   }
 }
+
+/** So the searched schedules begin with the actions, and not with their approvals. */
+async function approveActions(
+  deps: Deps,
+  { clientId }: Client,
+  settlements: readonly Pick<Settlement, 'settlementId'>[],
+): Promise<void> {
+  for (const { settlementId } of settlements)
+    await approve(deps, {
+      action: 'recredit-settlement',
+      payload: { settlement_id: settlementId },
+      operator: APPROVER,
+    })
+  for (const [kind, amount, reference] of APPROVED_ADJUSTMENTS)
+    await approve(deps, {
+      action: 'adjust-ledger',
+      payload: { client_id: clientId, kind, amount_minor: amount, reference },
+      operator: APPROVER,
+    })
+}
+
+const APPROVED_ADJUSTMENTS = [
+  ['correction', 7_000, 'a fee'],
+  ['correction', 9_000, 'another fee'],
+] as const
 
 export function adjust(
   client: Client,

@@ -49,6 +49,9 @@ const RECREDIT_ONCE = withoutClauses(changing(isSettlement, 'recreditedAt'), 're
 const NEW_ENTRY = withoutClauses(({ key }) => key.pk.startsWith('JOURNAL#'), 'pk')
 const NEW_ADJUSTMENT = withoutClauses(({ key }) => key.pk.startsWith('ADJUSTMENT#'), 'pk')
 
+/** Two operators use the same approval, so its single use refuses one of them, too. */
+const APPROVAL_ONCE = withoutClauses(({ key }) => key.sk === 'APPROVAL', 'usedAt', 'at')
+
 const GUARDS_OF: Readonly<Record<string, Readonly<Record<string, Border>>>> = {
   'a frozen poster writes while a settlement is made': {
     'the fence on the shard of an entry': FENCE_OF_ENTRY,
@@ -107,20 +110,22 @@ const GUARDS_OF: Readonly<Record<string, Readonly<Record<string, Border>>>> = {
     ),
   },
   'two operators re-credit while a settlement is made': {
-    'a settlement is re-credited once': RECREDIT_ONCE,
+    'a settlement is re-credited once': together(RECREDIT_ONCE, APPROVAL_ONCE),
   },
   'two operators re-credit one settlement': {
     'a settlement is re-credited once, and an entry is put if absent': together(
       RECREDIT_ONCE,
+      APPROVAL_ONCE,
       NEW_ENTRY,
     ),
   },
   'one adjustment is written twice while a settlement is made': {
-    'a reference is adjusted once': NEW_ADJUSTMENT,
+    'a reference is adjusted once': together(NEW_ADJUSTMENT, APPROVAL_ONCE),
   },
   'one adjustment is written by two operators': {
     'a reference is adjusted once, and an entry is put if absent': together(
       NEW_ADJUSTMENT,
+      APPROVAL_ONCE,
       NEW_ENTRY,
     ),
   },

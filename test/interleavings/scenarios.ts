@@ -55,10 +55,10 @@ const PAIRS: readonly Meeting[] = [
   ['a settlement is re-credited while it fails', 'fail', 're-credit the next'],
   ['two operators re-credit one settlement', 're-credit', 're-credit too'],
   ['a settlement is re-credited while the next is made', 're-credit', 'settle'],
-  ['one adjustment is written by two operators', 'recover', 'recover again'],
-  ['two adjustments of one client are written', 'recover', 'recover more'],
-  ['an adjustment is written while its client is settled', 'recover', 'settle'],
-  ['a write-off is written while its client is settled', 'write off', 'settle'],
+  ['one adjustment is written by two operators', 'correct', 'correct again'],
+  ['two adjustments of one client are written', 'correct', 'correct more'],
+  ['an adjustment is written while its client is settled', 'correct', 'settle'],
+  ['a write-off is lowered while its client is settled', 'write off less', 'settle'],
   ['the sweep and an operator settle one client', 'settle', 'trigger'],
   ['two sweeps settle one client, by clocks that differ', 'settle', 'settle ahead'],
 ]
@@ -80,8 +80,8 @@ const TRIPLES: readonly Meeting[] = [
   ],
   [
     'one adjustment is written twice while a settlement is made',
-    'recover',
-    'recover again',
+    'correct',
+    'correct again',
     'settle',
   ],
   [
@@ -106,7 +106,7 @@ const FOURS: readonly Meeting[] = [
     'settle',
     'trigger',
     're-credit',
-    'recover',
+    'correct',
   ],
   [
     'a payout, a refund, a won dispute and a settlement meet',
@@ -185,10 +185,11 @@ function actionsOn(busy: BusyClient) {
     're-credit': (deps) => recredit(deps, failed),
     're-credit too': (deps) => recredit(deps, failed),
     're-credit the next': (deps) => recredit(deps, recorded),
-    recover: adjust(client, 'recovered', 7_000, 'by bank'),
-    'recover again': adjust(client, 'recovered', 7_000, 'by bank'),
-    'recover more': adjust(client, 'recovered', 9_000, 'by bank, more'),
-    'write off': adjust(client, 'written_off', 3_000, 'given up too'),
+    // The client owes nothing, so only a correction may be positive.
+    correct: adjust(client, 'correction', 7_000, 'a fee'),
+    'correct again': adjust(client, 'correction', 7_000, 'a fee'),
+    'correct more': adjust(client, 'correction', 9_000, 'another fee'),
+    'write off less': adjust(client, 'written_off', -3_000, 'given up less'),
     'take a write-off back': adjust(client, 'written_off', -15_000, 'not given up'),
   } satisfies Record<string, Act>
 }

@@ -26,9 +26,8 @@ export function providerNetwork(world: World, process: () => Process) {
       if (hasFault(world, 'providerServerError'))
         return answered(500, { error_code: 'SERVER_ERROR' })
       if (hasFault(world, 'providerRateLimit') || isBusy(world))
-        return limited(pause(world, asked, world.prng.int(100, 90_000)))
+        return limited(world.prng.int(100, 90_000))
       const quota = takeFromQuota(world, label)
-      if (quota && quota.remaining <= 0) pause(world, asked, quota.resetMs)
       if (quota && quota.remaining < 0) {
         noteFault(world, 'providerQuota')
         return limited(quota.resetMs)
@@ -66,6 +65,7 @@ export function providerNetwork(world: World, process: () => Process) {
     for (const listen of world.onAsked) listen(own, method, url.pathname, body)
     const backMs = Math.min(slowMs, timeoutMs) - onItsWayMs
     const outcome = await own.call(label, actingAs(world, own, effect), backMs, onItsWayMs)
+    notePause(world, asked, outcome)
     for (const listen of world.onAnswered)
       listen(own, { method, path: url.pathname, query: url.searchParams, outcome })
     return outcome
@@ -104,12 +104,13 @@ function isBusy(world: World): boolean {
   )
 }
 
-/** Notes until when the provider takes no creates. A caller that is told no time waits a minute. */
-function pause(world: World, { method, url }: HttpCall, resetMs: number): number {
-  const untilMs = world.scheduler.nowMs() + Math.min(resetMs, MINUTE_MS)
-  if (method === 'POST' && url.pathname === REQUESTS)
-    world.createsPausedUntilMs = Math.max(world.createsPausedUntilMs, untilMs)
-  return resetMs
+/** A pause begins when its caller hears of it, which may have been frozen since the answer. */
+function notePause(world: World, { method, url }: HttpCall, outcome: HttpOutcome): void {
+  if (method !== 'POST' || url.pathname !== REQUESTS || outcome.kind !== 'answered') return
+  const { status, rateLimit } = outcome
+  if (status !== 429 && rateLimit?.remaining !== 0) return
+  const untilMs = world.scheduler.nowMs() + (rateLimit?.resetMs ?? MINUTE_MS)
+  world.createsPausedUntilMs = Math.max(world.createsPausedUntilMs, untilMs)
 }
 
 function limited(resetMs: number): Answered {
