@@ -132,6 +132,10 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     ['changing', 'the fence: from settled_until to closed_until of the window', 'closed_until'],
     ['changing', 'the last credit: a past time', 'credited_at'],
   ],
+  approval: [
+    ['trail', 'the last approve of its subject', ...words('action payload operator at until')],
+    ['changing', 'the action, once: from its approval to its end', 'used_at'],
+  ],
   window: [
     ['derived', 'the settlements', 'settled_until', 'last_settlement_id'],
     ['derived', 'the settlements', 'in_settlement_minor', 'paid_out_minor'],
@@ -147,7 +151,8 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'its payment, settlement or adjustment',
       ...words('type posted_at gross_minor fee_minor markup_minor net_minor'),
       ...words('provider_minor bank_minor transit_minor suspense_minor cost_minor other_minor'),
-      ...words('payment_id recredited_settlement_id returned_settlement_id carried proven_minor proven_eligible_at'),
+      ...words('payment_id recredited_settlement_id returned_settlement_id carried'),
+      ...words('proven_minor proven_eligible_at'),
       ...words('provider_transaction_id provider_settled_at external_reference method'),
       ...words('channel_code paid_at adjustment_reference'),
     ],
@@ -193,10 +198,6 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'its adjust-house',
       ...words('bank_minor transit_minor cost_minor other_minor notes posted_at'),
     ],
-  ],
-  approval: [
-    ['trail', 'the last approve of its subject', ...words('action payload operator at until')],
-    ['changing', 'the action, once: from its approval to its end', 'used_at'],
   ],
   settlement: [
     ['derived', 'its key, its client and its kind', 'settlement_id', 'client_id', ...INDEXED],
