@@ -11,6 +11,7 @@ import { SealedEndpointSchema } from '../../shared/webhook/endpoint/endpoint.ts'
 import { QUEUE_SETTINGS } from '../stack/triggers/queue-settings.ts'
 import { startActivityFeed } from './console/activity/activity-feed.ts'
 import { answerConsole, type ConsoleParts } from './console/answer-console.ts'
+import { answerStartPage } from './console/answer-start-page.ts'
 import { type AlertInbox, startAlertInbox } from './emulators/alert-inbox.ts'
 import { localSealer, localSealKey } from './emulators/local-sealer.ts'
 import type { LocalTable } from './emulators/local-table.ts'
@@ -151,7 +152,7 @@ async function startServers(
     parts.defer(() => server.close())
     return server
   }
-  const pages = [answerConsole(ready), answerDocumentation]
+  const pages = [answerStartPage(ready), answerConsole(ready), answerDocumentation]
   const api = closeAtEnd(await startHttpGateway({ ...optionsAt(0), ready, pages }))
   const lambda = closeAtEnd(await startLambdaServer({ ...optionsAt(1), ready, log }))
   const provider = closeAtEnd(

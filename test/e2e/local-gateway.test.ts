@@ -88,6 +88,22 @@ describe('the local gateway as a whole (design section 6)', () => {
     ])
   })
 
+  it('shows a browser a page with the key and the first request, and everyone else the 404', async ({
+    world: { urls, cloud },
+  }) => {
+    const page = await fetch(`${urls.api}/`, { headers: { accept: 'text/html,*/*' } })
+    const other = await fetch(`${urls.api}/`)
+
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const html = await page.text()
+    for (const text of [`${urls.api}/console`, `${urls.api}/docs`, cloud.demoClient.api_key])
+      expect(html).toContain(text)
+    expect([other.status, await other.text()]).toStrictEqual([
+      404,
+      '{"message":"resource not found","code":"not_found"}\n',
+    ])
+  })
+
   it('refuses a payload over 10 MB as API Gateway does', async ({ world: { post, urls } }) => {
     const { status, body } = await post(`${urls.api}/v1/payments`, 'x'.repeat(10 * 1024 * 1024 + 1))
 

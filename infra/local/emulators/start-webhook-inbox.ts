@@ -111,5 +111,6 @@ function answerOf({
   // With a target, a redirect shows whether the sender wrongly follows it.
   const headers: Record<string, string> =
     status >= 300 && status < 400 ? { location: '/hooks' } : {}
-  return { ...jsonReply(status, { received: status < 300 }, headers), delayMs }
+  const body = JSON.stringify({ received: status < 300 })
+  return { ...jsonReply(status, undefined, headers), body, delayMs }
 }

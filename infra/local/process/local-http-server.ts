@@ -87,6 +87,7 @@ export function parsedJson(text: string | Buffer): unknown {
   }
 }
 
+/** Ends with a line break, so that a terminal's prompt stands on a line of its own. */
 export function jsonReply(
   status: number,
   value: unknown,
@@ -95,7 +96,7 @@ export function jsonReply(
   return {
     status,
     headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(value),
+    body: `${JSON.stringify(value)}\n`,
   }
 }
 

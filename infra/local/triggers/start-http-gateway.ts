@@ -96,7 +96,10 @@ export function functionRoutes<Routed extends Pick<LocalFunction, 'spec'>>(
     (fallback && { routeKey: '$default', entry: fallback, pathParameters: {} })
 }
 
-/** A result without a status code is only a body, as in payload format 2.0 on AWS. */
+/**
+ * A result without a status code is only a body, as in payload format 2.0 on AWS. JSON gets the line
+ * break of other local answers.
+ */
 function toReply(result: unknown): LocalReply {
   const parsedResult = v.safeParse(Result, result)
   if (!parsedResult.success) return jsonReply(200, result ?? null)
@@ -106,6 +109,6 @@ function toReply(result: unknown): LocalReply {
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, String(value)]),
     ),
-    body: isBase64Encoded ? Buffer.from(body, 'base64') : body,
+    body: isBase64Encoded ? Buffer.from(body, 'base64') : body.replace(/}$/, '}\n'),
   }
 }

@@ -68,7 +68,7 @@ describe('the Lambda Invoke API (design section 6)', () => {
   const broken = {
     status: 200,
     headers: { ...headers, 'x-amz-function-error': 'Unhandled' },
-    body: '{"errorType":"TypeError","errorMessage":"broken"}',
+    body: '{"errorType":"TypeError","errorMessage":"broken"}\n',
     logged: ['invocation.failed'],
   }
   const refused = (status: number, type: string) => ({
@@ -82,7 +82,7 @@ describe('the Lambda Invoke API (design section 6)', () => {
       'by its ARN',
       '{"a":1}',
       { name: `${ARN}:$LATEST` },
-      { status: 200, headers, body: '{"a":1}' },
+      { status: 200, headers, body: '{"a":1}\n' },
     ],
     ['with an empty object for an empty payload', '', {}, { events: [{}] }],
     [
