@@ -9,7 +9,10 @@ export async function warmTable(deps: Pick<Deps, 'table' | 'sleep'>): Promise<vo
   await Promise.race([readNothing(deps).catch(() => undefined), deps.sleep(WARMING_MS)])
 }
 
-/** The environment of the function names the read. Throws if the role or the table does not allow it. */
+/**
+ * The environment of the function names the read. Throws if the role or the table does not allow
+ * it.
+ */
 export async function readNothing({ table }: TableDeps): Promise<unknown> {
   const query = process.env['WARM_QUERY']
   const index = process.env['WARM_INDEX']

@@ -97,8 +97,8 @@ export function functionRoutes<Routed extends Pick<LocalFunction, 'spec'>>(
 }
 
 /**
- * A result without a status code is only a body, as in payload format 2.0 on AWS. JSON gets the line
- * break of other local answers.
+ * A result without a status code is only a body, as in payload format 2.0 on AWS. JSON gets the
+ * line break of other local answers.
  */
 function toReply(result: unknown): LocalReply {
   const parsedResult = v.safeParse(Result, result)
