@@ -12,8 +12,8 @@ import type { DeployedStage } from '../stage.ts'
 /**
  * The assets of a stage's functions, each with its handler in `index.handler`. Functions with the
  * same literals are bundled in one call, because the bundler then reads shared modules once. That
- * saves most of the time of a synthesis. NodejsFunction would start npm for every function to find
- * the same bundler.
+ * halves the time of a synthesis. NodejsFunction would start npm for every function to find the
+ * same bundler.
  *
  * An asset has no source map, because reading a map at start costs more than the names in a stack
  * trace are worth. The map is written next to the assets instead, without the sources' text. `npm
