@@ -134,7 +134,7 @@ export const BULK_REDELIVERING: TableAccess = allAccess(ROUNDS, {
   PutItem: ['DELIVERY'],
 })
 
-export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
+export const PAUSES: TableAccess = { BatchGetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   GetItem: ['SUSPENSE', 'SYNC'],

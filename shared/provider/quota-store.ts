@@ -130,14 +130,14 @@ function ownPause(
 }
 
 /**
- * Cached for a second: meanwhile the pause of another environment is not seen, and a few more calls
- * are refused.
+ * Read as of some milliseconds ago and cached for a second: meanwhile the pause of another
+ * environment is not seen, and a few more calls are refused.
  */
 async function readPauses(deps: PauseDeps): Promise<Item> {
   const now = deps.now()
   const { providerPauses: cachedPauses } = deps.memory
   if (cachedPauses && isFresh(cachedPauses, now)) return cachedPauses.pauses
-  const pauses = (await deps.table.get(pausesKey)) ?? {}
+  const [pauses = {}] = await deps.table.getMany([pausesKey], 'eventual')
   deps.memory.providerPauses = { from: now, until: addMs(now, SECOND_MS), pauses }
   return pauses
 }

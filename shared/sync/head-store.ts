@@ -55,7 +55,8 @@ export async function nextRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
   const round = (head?.round ?? 0) + 1
   const newSlice = { dueAt: now, reads: 0 }
   const workers = workersForQuota('listing', callsPerMinute(deps.stage, now))
-  const slices: Slice[] = cutIntoSlices({ from, to }, workers).map((span, at) => ({
+  const count = Math.max(workers, Math.ceil(msBetween(from, to) / SLICE_MS))
+  const slices: Slice[] = cutIntoSlices({ from, to }, count).map((span, at) => ({
     ...newSlice,
     ...span,
     // The worker that begins the round has claimed its first slice. Each worker can claim the
@@ -122,12 +123,12 @@ function sliceRow(slice: Slice) {
 }
 
 /**
- * Cuts a span into slices of equal length: one for each worker that the quota needs, which reads
- * rows three times as fast as they come. More for a long backlog.
+ * Slices of equal length, at least one for each worker that the quota needs, which reads rows three
+ * times as fast as they come. A long backlog of the head has more.
  */
-function cutIntoSlices({ from, to }: Pick<Slice, 'from' | 'to'>, workers: number) {
+function cutIntoSlices({ from, to }: Pick<Slice, 'from' | 'to'>, wanted: number) {
   const spanMs = Math.max(1, msBetween(from, to))
-  const count = Math.min(MAX_SLICES, Math.max(workers, Math.ceil(spanMs / SLICE_MS)))
+  const count = Math.min(MAX_SLICES, Math.max(1, wanted))
   const edge = (at: number) => (at === count ? to : addMs(from, Math.floor((spanMs * at) / count)))
   return Array.from({ length: count }, (_, at) => ({ from: edge(at), to: edge(at + 1) }))
 }

@@ -22,11 +22,11 @@ export const ASSUMPTIONS = {
     'settle-client': 600,
   },
   /**
-   * How often the sync looks at a transaction beside the time that makes its fee final: the head
+   * How often the sync looks at a transaction beside the run that makes its fee final: the head
    * reads seven minutes every five, so 1.4 times after the capture and 0.4 times more after the
-   * settlement. The tail reads each transaction once.
+   * settlement. That run also has the tail and the second net, each once.
    */
-  syncLooks: 3,
+  syncLooks: 1.8,
   /**
    * Invocations of one warm environment. While it keeps a secret, its invocations share one reading
    * of the secret.

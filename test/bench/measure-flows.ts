@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { DAY_MS, MINUTE_MS } from '../../shared/time.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../shared/time.ts'
 import { NO_FAULTS } from '../simulation/world/faults.ts'
 import { type HttpRequest, operate, requestAs } from '../simulation/world/lambda.ts'
 import { addTenant } from '../simulation/world/tenants.ts'
@@ -58,9 +58,10 @@ async function measurePaid(
 ) {
   const { world, measure, run, passTime, merchant } = walked
   const before = storedBytes(world.table)
-  const steps = await walkPayment(walked, 'payment-1', body)
-  for (let number = 2; number <= many; number++)
-    await walkPayment(walked, `payment-${number}`, body)
+  for (let number = 1; number < many; number++) await walkPayment(walked, `payment-${number}`, body)
+  // The environments have the provider's figures, but must read the caller again.
+  await passTime(16 * SECOND_MS)
+  const steps = await walkPayment(walked, `payment-${many}`, body)
   const stored = Math.round((storedBytes(world.table) - before) / many)
 
   const looked = await syncRun(walked, 'looked at by the sync')

@@ -18,7 +18,7 @@ export const AUDIT_READS_A_MONTH = 5.3
 export const KEY_UNITS = {
   duePayments: 7,
   dueDeliveries: 3,
-  dueSync: 0.65,
+  dueSync: 0.67,
   ledgerOfClient: 6,
 } as const
 
