@@ -16,6 +16,7 @@ import {
 } from '../../../shared/journal/house-store.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
+import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import {
   bookRowBack,
   bookSuspense,
@@ -26,10 +27,17 @@ import {
 } from '../../../shared/posting/house-journal.ts'
 import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { houseTotalKey } from '../../../shared/table/keys.ts'
-import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
+import {
+  addMs,
+  DAY_MS,
+  epochMs,
+  SECOND_MS,
+  type Timestamp,
+  timestampOf,
+} from '../../../shared/time.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import { anOpenPayment, entriesIn, post } from '../../support/paid-builders.ts'
-import { settle } from '../../support/settlement-builders.ts'
+import { auditedNow, BY_OPERATOR, settle, withoutSleep } from '../../support/settlement-builders.ts'
 import { putRaw } from '../../support/tampering.ts'
 import {
   beforeFirst,
@@ -234,10 +242,35 @@ describe('a process that is frozen over midnight', () => {
     expect(entry && bookDay(entry.postedAt)).toBe('2026-11-22')
   })
 
+  clientTest('pays out on the day whose fence is open', async ({ deps, client, settlement }) => {
+    await auditedNow(deps, settlement)
+    const midnight = jakartaMidnightAfter(deps.now())
+    deps.clock.set(addMs(midnight, -SECOND_MS))
+    const frozen = beforeFirst(deps, 'transact', async () => {
+      deps.clock.set(addMs(midnight, 9.5 * 3_600 * SECOND_MS))
+      await settle(deps, client)
+      // The clock of the frozen process stands still.
+      deps.clock.set(addMs(midnight, -SECOND_MS))
+    })
+    const order = { settlementId: settlement.settlementId, ...BY_OPERATOR, bankReference: 'BCA 1' }
+
+    const { settledAt } = await markSettlementPaid(withoutSleep(frozen), order)
+
+    const { closedUntil } = await readWindow(deps, client.clientId)
+    expect([settledAt, closedUntil]).toStrictEqual([midnight, midnight])
+    deps.clock.set(addMs(midnight, 10 * 3_600 * SECOND_MS))
+  })
+
   clientTest('takes a row over on an open day, with the entry', async ({ deps, client }) => {
     await checkTakeOver(deps, client)
   })
 })
+
+function jakartaMidnightAfter(at: Timestamp): Timestamp {
+  const toUtcMs = 7 * 3_600 * SECOND_MS
+  const days = Math.floor((epochMs(at) + toUtcMs) / DAY_MS) + 1
+  return timestampOf(days * DAY_MS - toUtcMs)
+}
 
 async function checkTakeOver(deps: TestDeps, client: Client): Promise<void> {
   const row = aRow(deps)
