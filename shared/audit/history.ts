@@ -92,7 +92,11 @@ export async function historyParts(
   const parts: readonly (readonly [isPartDue: boolean, part: Part])[] = [
     [
       isWhole,
-      confirmedPart(deps, 'counts', (isAgain) => auditCounts(deps, client.clientId, isAgain)),
+      {
+        key: 'counts',
+        order: 'counts',
+        judge: async () => ({ differences: await auditCounts(deps, client.clientId) }),
+      },
     ],
     [
       isWhole,

@@ -11,7 +11,6 @@ import {
 import { COUNT_FIELD } from '../ledger/shard-store.ts'
 import { minor } from '../money.ts'
 import { attributeName } from '../table/attributes.ts'
-import { SECOND_MS } from '../time.ts'
 import { confirmedDifferences, type Difference } from '../verdict/difference.ts'
 import type { Taken } from './correct-settlement.ts'
 import type { RecountDeps, Repair } from './repair.ts'
@@ -37,27 +36,19 @@ function fieldsByName<Field extends string>(item: string, fields: readonly Field
   return new Map(fields.map((field) => [`${item}.${attributeName(field)}`, field]))
 }
 
-/**
- * The longest lag of an index whose writes are throttled. A figure is changed only for what the
- * indexes lack after this time.
- */
-const LONGEST_LAG_MS = 100 * SECOND_MS
-
-/** Judges the kept figures again, as an audit does, and waits longer for the indexes. */
+/** Judges the kept figures again, as an audit does. */
 export async function judgeFigures(
   deps: RecountDeps,
   client: Client,
   expected: readonly Difference[],
 ) {
-  const withCounts = expected.some(isCount)
   let books = await readClientBooks(deps, client)
-  const differences = await confirmedDifferences(deps, async (isAgain) => {
+  const figures = confirmedDifferences(deps, async (isAgain) => {
     books = await readClientBooks(deps, client)
-    return [
-      ...(await auditFigures(deps, books, isAgain, LONGEST_LAG_MS)),
-      ...(withCounts ? await auditCounts(deps, client.clientId) : []),
-    ]
+    return auditFigures(deps, books, isAgain)
   })
+  const counts = expected.some(isCount) ? auditCounts(deps, client.clientId) : []
+  const differences = (await Promise.all([figures, counts])).flat()
   return { books, differences }
 }
 

@@ -28,24 +28,23 @@ import { rowDifferences } from './row-differences.ts'
 
 type FigureDeps = JudgeDeps & Pick<Deps, 'sleep'>
 
-/** Between the reads of the shards and of what they are made of, the indexes catch up. */
-const LAG_MS = 5 * SECOND_MS
+/**
+ * The longest lag of an index whose writes are throttled. What an index lacks after this time is
+ * missing.
+ */
+const LONGEST_LAG_MS = 100 * SECOND_MS
 
 /**
  * Derives the shards and the window of a client from its settlements, open payments and unsettled
  * entries (design section 4). Whatever is stamped later than a minute before the read of the shards
  * may be in them or not, so a client that is credited between the reads has an answer too.
  */
-export async function auditFigures(
-  deps: FigureDeps,
-  books: ClientBooks,
-  isAgain = true,
-  lagMs = LAG_MS,
-) {
+export async function auditFigures(deps: FigureDeps, books: ClientBooks, isAgain = true) {
   const { clientId, ledger, ledgerRows } = books
   const chain = [...books.differences, ...auditChain(books)]
   if (ledger === undefined) return chain
-  if (isAgain) await deps.sleep(lagMs)
+  // Between the reads of the shards and of what they are made of, the indexes catch up.
+  if (isAgain) await deps.sleep(LONGEST_LAG_MS)
   const { window, shards } = ledger
   const { sums, less, more, differences } = await sumUnsettled(deps, books, isAgain)
   const creditedMinor = shards.reduce((sum, shard) => sum + shard.creditedMinor, 0)
@@ -258,16 +257,23 @@ function timeWithin(from: Timestamp, to: Timestamp, time: Timestamp) {
 const KEYS_COUNTED = 5_000
 
 /**
- * The index lists the payments in each status. Payments that are created or end between two reads
- * of the shards may be listed or not.
+ * The index lists the payments in each status. Payments that are created or end between the reads
+ * of the shards may be listed or not. A difference counts when the index shows it again after its
+ * longest lag.
  */
 export async function auditCounts(
   deps: FigureDeps,
   clientId: ClientId,
-  isAgain = true,
 ): Promise<readonly Difference[]> {
   const before = await readableLedger(deps, clientId)
-  if (isAgain) await deps.sleep(LAG_MS)
+  if (before === undefined) return []
+  const differences = await countDifferences(deps, clientId, before)
+  if (differences.length === 0) return []
+  await deps.sleep(LONGEST_LAG_MS)
+  return countDifferences(deps, clientId, before)
+}
+
+async function countDifferences(deps: FigureDeps, clientId: ClientId, before: Ledger) {
   const listed = await Promise.all(
     PAYMENT_STATUSES.map(async (status) => {
       const pages = queryPages(deps, {
@@ -281,7 +287,7 @@ export async function auditCounts(
     }),
   )
   const after = await readableLedger(deps, clientId)
-  if (before === undefined || after === undefined) return []
+  if (after === undefined) return []
   const added = (status: (typeof PAYMENT_STATUSES)[number]) =>
     countOf(after, status) - countOf(before, status)
   const [pending, ...ended] = PAYMENT_STATUSES.map(added)

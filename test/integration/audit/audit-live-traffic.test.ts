@@ -137,6 +137,27 @@ describe('audit-ledger under live traffic', () => {
     },
   )
 
+  it.each(['is made', 'succeeds', 'is posted'] as const)(
+    'is never false when the index shows 90 seconds late that a payment %s',
+    async (name) => {
+      const { deps, catchUp } = depsWithLateIndexes('PAYMENT#')
+      const world = await aSyncWorld(deps)
+      await ACTIONS[name](world)
+      let waitedMs = 0
+      const sleep = async (ms: number) => {
+        waitedMs += ms
+        if (waitedMs >= 90_000) catchUp()
+      }
+
+      const { balanced, differences } = await auditLedger(
+        { ...deps, sleep },
+        world.client.clientId,
+      )
+
+      expect([balanced, differences]).toStrictEqual([true, []])
+    },
+  )
+
   it.each([1, 3])('finds %d settlements by their window while the indexes lag', async (count) => {
     const { deps, catchUp } = depsWithLateIndexes('SETTLEMENT#')
     const world = await aSyncWorld(deps)
