@@ -38,5 +38,5 @@ it('the catalogue of metrics has every metric of the measured flows, and the met
   expect(every).toContain('Payments gateway-prod virtual_account BCA expired')
   expect(every).toContain('SuspenseItems gateway-prod money wrong_amount')
   expect(every).toContain('FailedMessages gateway-prod gateway-prod-deliver-webhook')
-  expect(metricsByChannel()).toBe(7)
+  expect(metricsByChannel()).toBe(8)
 })

@@ -124,6 +124,12 @@ async function runRareCases(deps: TestDeps) {
   }))
   await call(deps, API.createPayment, { caller: merchant, body: aPaymentBody() })
   await call(deps, API.listPayments, { caller: merchant, query: { external_reference: 'INV-1' } })
+  const push = { method: 'ewallet', channel_code: 'OVO', customer: { phone: '+6281234567890' } }
+  await call(
+    { ...deps, stage: { ...deps.stage, pushLimit: { pushes: 1, minutes: 1 } } },
+    API.createPayment,
+    { caller: merchant, body: aPaymentBody(push) },
+  )
   const caller = await anApiClient(deps, { rateLimitPerSecond: 4 })
   for (let calls = 0; calls < 4; calls++) await call(deps, API.getBalance, { caller })
   deps.answerWebhooks(async () => FAILED)

@@ -45,7 +45,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/settlement/settlement-store.ts keepSum: sum changed 21bf577b',
   ],
   'A longer span only reads more; what it adds is read within thirty days anyway.': [
-    'shared/audit/judged/client-books.ts LATELY_MS: bound moved 7ecc7f03',
+    'shared/audit/judged/audit-trails.ts LATELY_MS: bound moved 7ecc7f03',
   ],
   "The table answers a subject's records in the order of their times already.": [
     'shared/operator/audit-record-store.ts oldestFirst: condition false cf225600',

@@ -40,8 +40,11 @@ describe.each(Object.entries(OPTIONAL_STAGES))('the proof of a release of %s', (
   })
 
   it('comes before every alias, queue and schedule', () => {
-    const types = ['AWS::Lambda::Alias', 'AWS::Lambda::EventSourceMapping', 'AWS::Events::Rule']
-    const laterResources = types.flatMap((type) => template.ofType(type))
+    const schedules = template
+      .ofType('AWS::Events::Rule')
+      .filter(({ properties }) => properties['ScheduleExpression'] !== undefined)
+    const types = ['AWS::Lambda::Alias', 'AWS::Lambda::EventSourceMapping']
+    const laterResources = [...types.flatMap((type) => template.ofType(type)), ...schedules]
 
     expect(laterResources.length).toBeGreaterThan(10)
     expect(
