@@ -56,4 +56,9 @@ export type StageSettings = v.InferOutput<typeof DeployedSettings> & {
   /** Stage local only: webhooks may go to loopback addresses, over http and on any port. */
   readonly allowLoopbackWebhooks: boolean
   readonly historySteps?: HistorySteps
+  /**
+   * The longest lag of an index whose writes are throttled, 100 s by default. What an index lacks
+   * after this time is missing.
+   */
+  readonly indexLagMs?: number
 }

@@ -28,10 +28,6 @@ import { rowDifferences } from './row-differences.ts'
 
 type FigureDeps = JudgeDeps & Pick<Deps, 'sleep'>
 
-/**
- * The longest lag of an index whose writes are throttled. What an index lacks after this time is
- * missing.
- */
 const LONGEST_LAG_MS = 100 * SECOND_MS
 
 /**
@@ -44,7 +40,7 @@ export async function auditFigures(deps: FigureDeps, books: ClientBooks, isAgain
   const chain = [...books.differences, ...auditChain(books)]
   if (ledger === undefined) return chain
   // Between the reads of the shards and of what they are made of, the indexes catch up.
-  if (isAgain) await deps.sleep(LONGEST_LAG_MS)
+  if (isAgain) await deps.sleep(deps.stage.indexLagMs ?? LONGEST_LAG_MS)
   const { window, shards } = ledger
   const { sums, less, more, differences } = await sumUnsettled(deps, books, isAgain)
   const creditedMinor = shards.reduce((sum, shard) => sum + shard.creditedMinor, 0)
@@ -269,7 +265,7 @@ export async function auditCounts(
   if (before === undefined) return []
   const differences = await countDifferences(deps, clientId, before)
   if (differences.length === 0) return []
-  await deps.sleep(LONGEST_LAG_MS)
+  await deps.sleep(deps.stage.indexLagMs ?? LONGEST_LAG_MS)
   return countDifferences(deps, clientId, before)
 }
 
