@@ -51,6 +51,7 @@ export async function demoWalk(
   const demo = aDemo(cloud, print)
   const paymentId = await walkToCredit(demo, cloud.demoClient.signing_secret)
   await walkToPayout(demo, paymentId)
+  await walkToApproval(demo)
 }
 
 function aDemo({ urls, demoClient }: Pick<LocalCloud, 'urls' | 'demoClient'>, print: Print) {
@@ -72,7 +73,7 @@ function aDemo({ urls, demoClient }: Pick<LocalCloud, 'urls' | 'demoClient'>, pr
     )
     return balance
   }
-  return { caller, call, print, printBalance }
+  return { caller, call, demoClient, print, printBalance }
 }
 
 function expect(condition: boolean, message: string): void {
@@ -169,4 +170,29 @@ async function walkToPayout(
     paid_out_minor === finalPayment.client_net_minor,
     'the amount paid out is not the net of the one payment',
   )
+}
+
+const Refusal = v.object({ status: v.literal(422), body: v.object({ message: v.string() }) })
+
+async function walkToApproval({ caller, demoClient, print, printBalance }: Demo): Promise<void> {
+  print(
+    '\n8. An operator corrects the balance upwards, which needs the approval of a second person',
+  )
+  const payload = {
+    client_id: demoClient.client_id,
+    kind: 'correction',
+    amount_minor: 5_000,
+    reference: 'DEMO-2',
+  }
+  const alone = await caller.invoke('adjust-ledger', {
+    operator: 'ana@gateway.example',
+    ...payload,
+  })
+  print(`   alone        422: ${v.parse(Refusal, alone).body.message}`)
+  const approval = { operator: 'budi@gateway.example', action: 'adjust-ledger', payload }
+  await caller.act('approve', approval)
+  await caller.act('adjust-ledger', payload)
+  print('   together     approved by budi@gateway.example, written once')
+  const { pending_minor } = await printBalance()
+  expect(pending_minor === payload.amount_minor, 'the correction is not in the balance')
 }

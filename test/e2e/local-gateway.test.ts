@@ -85,6 +85,7 @@ describe('the local gateway as a whole (design section 6)', () => {
       '   balance      pending IDR 145850, available 0, in settlement 0, paid out 0',
       '   balance      pending IDR 0, available 0, in settlement 145410, paid out 0',
       '   balance      pending IDR 0, available 0, in settlement 0, paid out 145410',
+      '   balance      pending IDR 5000, available 0, in settlement 0, paid out 145410',
     ])
   })
 
