@@ -24,17 +24,6 @@ const Using = v.object({
   approved: v.object({ id: v.string(), at: TimestampSchema, used_at: TimestampSchema }),
 })
 
-/** The approval that the action of a record has used up. */
-export function usedIn({ after }: AuditRecord) {
-  return ifValid(Using, after)?.approved
-}
-
-/** In whose list the record of an approval is; undefined for another record. */
-export function ownerInApproval({ action, after }: AuditRecord): string | undefined {
-  const said = action === 'approve' ? ifValid(Approved, after) : undefined
-  return said && approvalOwner(said.payload)
-}
-
 /**
  * An approval is as the last record of its subject says, and was used when the record of the action
  * says. None for the records of another subject.
@@ -65,4 +54,15 @@ function subjectOfUse({ action, payload }: Approvable): string {
   if (action === 'accept-difference') return acceptedSubject(approvalOwner(payload))
   const { settlement_id, suspense_id, payment_id, client_id } = payload
   return String(settlement_id ?? suspense_id ?? payment_id ?? client_id)
+}
+
+/** The approval that the action of a record has used up. */
+export function usedIn({ after }: AuditRecord) {
+  return ifValid(Using, after)?.approved
+}
+
+/** In whose list the record of an approval is; undefined for another record. */
+export function ownerInApproval({ action, after }: AuditRecord): string | undefined {
+  const said = action === 'approve' ? ifValid(Approved, after) : undefined
+  return said && approvalOwner(said.payload)
 }
