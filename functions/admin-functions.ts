@@ -148,6 +148,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     'get-books',
     allAccess(ALL_CLIENTS, JOURNAL_READ, listOf('SETTLEMENT', 'by-owner', 'by-status'), {
       GetItem: ['CLIENT', 'VERDICT'],
+      BatchGetItem: ['SUSPENSE'],
       Query: ['AUDIT', 'HOUSE', 'LEDGER'],
     }),
     { secrets: ['read-provider'], timeoutSeconds: 300, memoryMb: 1_769 },

@@ -1,8 +1,8 @@
 import type { TableDeps } from '../deps.ts'
 import { ifValid } from '../if-valid.ts'
 import { CONTRADICTING_CAUSES, SuspenseSchema } from '../suspense/suspense.ts'
-import { idOf, rowKeyOf } from '../table/keys.ts'
-import { queryPages } from '../table/list-items.ts'
+import { rowKeyOf } from '../table/keys.ts'
+import { queryAll } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { unacceptedDifferences } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
@@ -30,13 +30,10 @@ export async function contradictions(
   deps: TableDeps,
 ): Promise<ReadonlyMap<string, readonly Difference[]>> {
   const partition = [GATEWAY_OWNER, 'suspense', 'open'] as const
-  const keys = []
-  for await (const { items } of queryPages(deps, { index: 'by-status', partition, limit: 1_000 }))
-    keys.push(
-      ...items
-        .map((row) => rowKeyOf('SUSPENSE', row))
-        .filter(({ pk }) => CONTRADICTING_CAUSES.some((cause) => idOf(pk).endsWith(`#${cause}`))),
-    )
+  const rows = await queryAll(deps, { index: 'by-status', partition, limit: 1_000 })
+  const keys = rows
+    .filter(({ pk }) => CONTRADICTING_CAUSES.some((cause) => String(pk).endsWith(`#${cause}`)))
+    .map((row) => rowKeyOf('SUSPENSE', row))
   const items = (await deps.table.getMany(keys)).flatMap(
     (item) => ifValid(SuspenseSchema, item) ?? [],
   )

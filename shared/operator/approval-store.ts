@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { StoreDeps, TableDeps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
+import { ClientIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { approvalKey } from '../table/keys.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
 import { above, absent, all, equals, put, type Step, update } from '../table/step.ts'
 import { addMs, DAY_MS, later, type Timestamp, TimestampSchema } from '../time.ts'
 
@@ -70,6 +73,11 @@ export function approvalSubject(approvalId: string): string {
   return `${APPROVAL_SUBJECT}${approvalId}`
 }
 
+/** In whose list its records are: of no client, in the list of the gateway. */
+export function approvalOwner({ client_id: clientId }: ApprovedFigures): string {
+  return ifValid(ClientIdSchema, clientId) ?? GATEWAY_OWNER
+}
+
 /** Undefined for the subject of other records. */
 export function approvalIdIn(subject: string): string | undefined {
   return subject.startsWith(APPROVAL_SUBJECT) ? subject.slice(APPROVAL_SUBJECT.length) : undefined
@@ -88,8 +96,13 @@ export type UsedApproval = {
   /** Refused if the approval was used or replaced after the read, or has expired. */
   readonly step: Step
   readonly figures: ApprovedFigures
-  /** For the action's own record. */
-  readonly shown: { readonly operator: string; readonly at: Timestamp }
+  /** For the action's own record, from which the audit derives the use. */
+  readonly shown: {
+    readonly id: string
+    readonly operator: string
+    readonly at: Timestamp
+    readonly used_at: Timestamp
+  }
 }
 
 /** Reads the approval of an action, and answers the step that uses it up, as `useOf` does. */
@@ -116,16 +129,14 @@ export async function findValidApproval(
 export function useOf(deps: Pick<StoreDeps, 'now'>, approval: Approval): UsedApproval {
   const { operator, at } = approval
   const now = deps.now()
+  const id = approvalIdOf(approval)
+  // The approver's clock may be ahead of this clock.
+  const usedAt = later(now, at)
   const isAsRead = all(equals('at', at), absent('usedAt'), above('until', now))
   return {
-    // The approver's clock may be ahead of this clock.
-    step: update(
-      approvalKey(approvalIdOf(approval)),
-      { set: { usedAt: later(now, at) } },
-      isAsRead,
-    ),
+    step: update(approvalKey(id), { set: { usedAt } }, isAsRead),
     figures: approval.payload,
-    shown: { operator, at },
+    shown: { id, operator, at, used_at: usedAt },
   }
 }
 

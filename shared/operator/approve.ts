@@ -1,11 +1,9 @@
 import { invalid } from '../errors.ts'
-import { ClientIdSchema } from '../ids.ts'
-import { ifValid } from '../if-valid.ts'
-import { GATEWAY_OWNER } from '../table/schema.ts'
 import {
   type Approvable,
   type Approval,
   approvalIdOf,
+  approvalOwner,
   approvalSubject,
   isOfSettlement,
   newApproval,
@@ -26,8 +24,7 @@ export async function approve(
   assertNamesSubject(input)
   const approval = newApproval(input, operator, deps.now())
   const subject = approvalSubject(approvalIdOf(approval))
-  // Those of no client are in the list of the gateway, where the audit finds them.
-  const clientId = ifValid(ClientIdSchema, approval.payload['client_id']) ?? GATEWAY_OWNER
+  const clientId = approvalOwner(approval.payload)
   const after = { ...toApprovalDto(approval), notes: notes ?? null }
   const record = { subject, clientId, operator, action: 'approve', after }
   await recordChange(deps, record, { approval: putApproval(approval) })

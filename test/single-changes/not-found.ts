@@ -12,13 +12,15 @@ export const NOT_FOUND: Readonly<Record<string, string>> = {
   'suspense.resolution': 'a refund by the provider resolves an item without a record',
   'attempt lost': 'diagnostics',
   'sync_head lost': 'the sync begins a week ago again',
+  'approval added': 'no record names it; the record of an action that uses it does',
+  'verdict lost': 'the audit writes it again, with all that it finds',
   ...Object.fromEntries(
     ['audit_head', 'attempt', 'bank_reference', 'delivery', 'noted', 'pointer', 'suspense'].map(
       (kind) => [`${kind} added`, 'nothing names it, and nothing reads it'],
     ),
   ),
   ...Object.fromEntries(
-    ['shard', 'window', 'sync_head', 'audit_record'].map((kind) => [
+    ['shard', 'window', 'sync_head', 'audit_record', 'verdict'].map((kind) => [
       `${kind} added`,
       'a row of a client that does not exist',
     ]),

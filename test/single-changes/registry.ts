@@ -134,7 +134,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   ],
   approval: [
     ['trail', 'the last approve of its subject', ...words('action payload operator at until')],
-    ['changing', 'the action, once: from its approval to its end', 'used_at'],
+    ['trail', 'the record of the action that used it', 'used_at'],
   ],
   window: [
     ['derived', 'the settlements', 'settled_until', 'last_settlement_id'],

@@ -1,20 +1,32 @@
 import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
-import { type Approval, ApprovalSchema, approvalIdIn } from '../../operator/approval-store.ts'
-import type { AuditRecord } from '../../operator/audit-record-store.ts'
+import {
+  type Approvable,
+  type Approval,
+  ApprovalSchema,
+  approvalIdIn,
+  approvalOwner,
+} from '../../operator/approval-store.ts'
+import { type AuditRecord, readAuditRecords } from '../../operator/audit-record-store.ts'
+import { HOUSE_SUBJECT } from '../../posting/adjust-house.ts'
 import { approvalKey } from '../../table/keys.ts'
-import { type Difference, onlyIf } from '../../verdict/difference.ts'
+import { TimestampSchema } from '../../time.ts'
+import { acceptedSubject } from '../../verdict/acceptances.ts'
+import type { Difference } from '../../verdict/difference.ts'
 import { rowDifferences } from './row-differences.ts'
 
 const Approved = v.object({
   ...v.pick(ApprovalSchema, ['action', 'payload', 'at', 'until']).entries,
   approved_by: v.string(),
 })
+const Using = v.object({
+  approved: v.object({ id: v.string(), at: TimestampSchema, used_at: TimestampSchema }),
+})
 
 /**
- * An approval is as the last record of its subject says, and was used within its time. None for the
- * records of another subject.
+ * An approval is as the last record of its subject says, and was used when the record of the action
+ * says. None for the records of another subject.
  */
 export async function auditApproval(
   deps: StoreDeps,
@@ -28,12 +40,29 @@ export async function auditApproval(
   if (id === undefined || said === undefined) return []
   const { approved_by: operator, ...fields } = said
   const stored = await deps.table.get(approvalKey(id))
-  const { usedAt } = ifValid(ApprovalSchema, stored) ?? {}
-  const approval: Approval = { ...fields, operator, usedAt }
-  return [
-    ...rowDifferences('approval', id, approval, stored),
-    ...onlyIf(usedAt !== undefined && !(usedAt >= said.at && usedAt < said.until), [
-      { what: 'approval.used_at', id, expected: 'within its time', found: usedAt ?? null },
-    ]),
-  ]
+  const uses = (await readAuditRecords(deps, subjectOfUse(said))).records.flatMap(
+    (record) => usedIn(record) ?? [],
+  )
+  const use = uses.find((one) => one.id === id && one.at === said.at)
+  const approval: Approval = { ...fields, operator, usedAt: use?.used_at }
+  return rowDifferences('approval', id, approval, stored)
+}
+
+/** The subject of the records of the action that needs the approval. */
+function subjectOfUse({ action, payload }: Approvable): string {
+  if (action === 'adjust-house') return HOUSE_SUBJECT
+  if (action === 'accept-difference') return acceptedSubject(approvalOwner(payload))
+  const { settlement_id, suspense_id, payment_id, client_id } = payload
+  return String(settlement_id ?? suspense_id ?? payment_id ?? client_id)
+}
+
+/** The approval that the action of a record has used up. */
+export function usedIn({ after }: AuditRecord) {
+  return ifValid(Using, after)?.approved
+}
+
+/** In whose list the record of an approval is; undefined for another record. */
+export function ownerInApproval({ action, after }: AuditRecord): string | undefined {
+  const said = action === 'approve' ? ifValid(Approved, after) : undefined
+  return said && approvalOwner(said.payload)
 }

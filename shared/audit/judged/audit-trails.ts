@@ -2,9 +2,11 @@ import { mapInChunks } from '../../chunks.ts'
 import type { StoreDeps, TableDeps } from '../../deps.ts'
 import type { ClientId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
+import { approvalSubject } from '../../operator/approval-store.ts'
 import {
   AUDIT_RECORD_ENTITY,
   AuditHeadSchema,
+  type AuditRecord,
   AuditRecordSchema,
   auditRecordRow,
   brokenLink,
@@ -15,7 +17,7 @@ import { queryPages } from '../../table/list-items.ts'
 import { addMs, DAY_MS } from '../../time.ts'
 import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
 import { auditAccess } from './audit-access.ts'
-import { auditApproval } from './audit-approval.ts'
+import { auditApproval, ownerInApproval, usedIn } from './audit-approval.ts'
 import { rowDifferences } from './row-differences.ts'
 
 /** An audit that is not full reads the changes of this time. */
@@ -35,15 +37,21 @@ export async function auditTrails(
   const { records } = await readAuditRecords(deps, clientId)
   return [
     ...(await auditAccess(deps, clientId, records)),
-    ...(await auditSubjects(deps, clientId, extent)),
+    ...(await auditSubjects(deps, clientId, { ...extent, records })),
   ]
 }
 
-/** The chains of subjects in the list of a client, or of the gateway, and their approvals. */
+/**
+ * The chains of subjects in the list of a client, or of the gateway, and of the approvals that
+ * these and `records` have used.
+ */
 export async function auditSubjects(
   deps: StoreDeps,
   owner: string,
-  { full }: { readonly full: boolean },
+  {
+    full,
+    records: ownRecords = [],
+  }: { readonly full: boolean; readonly records?: readonly AuditRecord[] },
 ): Promise<readonly Difference[]> {
   const now = deps.now()
   const range = { between: [addMs(now, -LATELY_MS), addMs(now, DAY_MS)] } as const
@@ -59,9 +67,19 @@ export async function auditSubjects(
   subjects.delete(owner)
   const judge = async (subject: string) => {
     const { records, differences } = await readTrail(deps, subject, owner)
-    return [...differences, ...(await auditApproval(deps, subject, records))]
+    return {
+      records,
+      differences: [...differences, ...(await auditApproval(deps, subject, records))],
+    }
   }
-  return (await mapInChunks([...subjects], SIDE_BY_SIDE, judge)).flat()
+  const listed = await mapInChunks([...subjects], SIDE_BY_SIDE, judge)
+  const used = [ownRecords, ...listed.map(({ records }) => records)].flat().flatMap((record) => {
+    const { id } = usedIn(record) ?? {}
+    return id === undefined ? [] : [approvalSubject(id)]
+  })
+  const unlisted = [...new Set(used).difference(subjects)]
+  const judged = [...listed, ...(await mapInChunks(unlisted, SIDE_BY_SIDE, judge))]
+  return judged.flatMap(({ differences }) => differences)
 }
 
 /** Answers a difference too if a record is missing, changed, unreadable or listed elsewhere. */
@@ -81,7 +99,8 @@ export async function readTrail(deps: TableDeps, subject: string, owner: string 
     ...items.flatMap((item) => {
       const record = ifValid(AuditRecordSchema, item)
       const id = String(item['sk']).split('#').slice(1).join('#')
-      const made = record && auditRecordRow(record, { clientId: owner, id })
+      const clientId = record && (ownerInApproval(record) ?? owner)
+      const made = record && auditRecordRow(record, { clientId, id })
       return made ? rowDifferences('audit_record', subject, made, item) : []
     }),
     ...(head ? rowDifferences('audit_head', subject, head, headItem) : []),

@@ -170,7 +170,12 @@ function isPartition(text: unknown): text is keys.Partition {
 
 function sourcesOf(node: Node, { valueOf }: Bundle): readonly Expression[] | undefined {
   const { type } = node
-  if (type === 'Identifier') return [valueOf(node)]
+  if (type === 'Identifier') {
+    const value = valueOf(node)
+    // Keys that are pushed to an empty list cannot be followed.
+    const isEmptyList = value?.type === 'ArrayExpression' && value.elements.length === 0
+    return isEmptyList ? undefined : [value]
+  }
   if (type === 'ArrowFunctionExpression') return [node.body]
   if (type === 'FunctionDeclaration') return returnedBy(node)
   if (type === 'ConditionalExpression') return [node.consequent, node.alternate]

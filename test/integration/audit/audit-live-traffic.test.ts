@@ -149,10 +149,7 @@ describe('audit-ledger under live traffic', () => {
         if (waitedMs >= 90_000) catchUp()
       }
 
-      const { balanced, differences } = await auditLedger(
-        { ...deps, sleep },
-        world.client.clientId,
-      )
+      const { balanced, differences } = await auditLedger({ ...deps, sleep }, world.client.clientId)
 
       expect([balanced, differences]).toStrictEqual([true, []])
     },

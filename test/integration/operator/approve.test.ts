@@ -11,9 +11,14 @@ import { handler as recredit } from '../../../functions/admin/recredit-settlemen
 import { handler as resolveSuspense } from '../../../functions/admin/resolve-suspense.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
-import { type Approvable, approvalIdOf } from '../../../shared/operator/approval-store.ts'
+import {
+  type Approvable,
+  approvalIdOf,
+  approvalSubject,
+} from '../../../shared/operator/approval-store.ts'
+import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
-import { approvalKey, shardKey } from '../../../shared/table/keys.ts'
+import { approvalKey, type Key, rowKeyOf, shardKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { invokeWhole, OPERATOR, withClient } from '../../support/operator-actions.ts'
@@ -213,4 +218,28 @@ describe('approve', () => {
         )
     },
   )
+
+  it('is found by the record of its action when its use or the list of its own record is lost', async () => {
+    const { deps, clientId, asked, adjust } = await aCorrection()
+    await approve(deps, asked)
+    await adjust()
+    const id = approvalIdOf(asked)
+    const { items } = await readAuditRecords(deps, approvalSubject(id))
+
+    const recordKey = rowKeyOf('AUDIT', items[0] ?? {})
+
+    const withoutField = async (key: Key, name: string) => {
+      const whole = await rawItem(deps, key)
+      await putRaw(deps, Object.fromEntries(Object.entries(whole).filter(([one]) => one !== name)))
+      const { differences } = await auditLedger(deps, clientId)
+      await putRaw(deps, whole)
+      return differences
+    }
+
+    expect(await withoutField(approvalKey(id), 'used_at')).toMatchObject([
+      { what: 'approval.used_at' },
+    ])
+    expect(await withoutField(recordKey, 'entity')).toMatchObject([{ what: 'audit_record.entity' }])
+    expect(await auditLedger(deps, clientId)).toMatchObject({ balanced: true })
+  })
 })

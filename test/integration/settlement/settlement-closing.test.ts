@@ -137,7 +137,12 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
         settled_at: null,
         ...recreditedNow,
         notes: 'new account',
-        approved: { operator: APPROVER, at: deps.now() },
+        approved: {
+          id: expect.any(String) as unknown,
+          operator: APPROVER,
+          at: deps.now(),
+          used_at: deps.now(),
+        },
       },
     })
   })

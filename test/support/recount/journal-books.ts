@@ -28,11 +28,7 @@ export function entryProblems({ entries, houseEntries }: Books): string[] {
   return [
     ...entries,
     // The fee that the provider's row shows is no fee of a client.
-    ...houseEntries.map((entry) => ({
-      ...entry,
-      eligible_at: entry['posted_at'],
-      fee_minor: 0,
-    })),
+    ...houseEntries.map((entry) => ({ ...entry, eligible_at: entry['posted_at'], fee_minor: 0 })),
   ].flatMap((entry) => {
     const of = (name: string) => amount(entry, name)
     return [
