@@ -180,6 +180,10 @@ describe('the search for the access of a bundle', () => {
   it.each([
     ['is a parameter', '(deps, key) => deps.table.get(key)'],
     ['is partly a parameter', '(deps, keys) => deps.table.getMany([paymentKey(1), ...keys])'],
+    [
+      'is returned before the last statement',
+      'keyOf;\nfunction keyOf(id) { if (id) return id; return paymentKey(1) }\nupdate(keyOf(2), {})',
+    ],
     ['is written out', '(deps, id) => deps.table.get({ pk: id, sk: "X" })'],
     ['is a field of an item', '(deps, item) => put(item.key, {})'],
     [
