@@ -134,7 +134,7 @@ it('a callback of at most 256 KB is applied with three reads and one transaction
   expect(await receive(captureBody(), 262_145, recorded)).toBe('ignored')
   expect(await receive(captureBody(), 262_144, recorded)).toBe('applied')
 
-  expect(calls.map(({ name }) => name)).toStrictEqual(['get', 'get', 'query', 'transact'])
+  expect(calls.map(({ name }) => name)).toStrictEqual(['get', 'batchGet', 'query', 'transact'])
 })
 
 it('a repeated callback about a credited capture makes no call and no write', async () => {
