@@ -184,6 +184,10 @@ async function reconcileHeldMoney(
   if (transaction.type !== 'payment' || transaction.status !== 'success') {
     return recordUnmatchedRow(deps, transaction, item)
   }
+  if (transaction.currency !== 'IDR' || transaction.isForeignNet) {
+    await recordRowFinding(deps, transaction, item)
+    return 'done'
+  }
   if (transaction.keptMinor !== undefined) await bookSuspense(deps, item, row)
   return { booked: undefined }
 }

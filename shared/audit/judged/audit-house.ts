@@ -216,18 +216,17 @@ async function auditItem(
 /** What the provider's rows took back of held money. */
 function backIn(item: Suspense, entries: readonly HouseEntry[]): Partial<Suspense> {
   if (item.kind !== 'money') return {}
-  const ownId = entries.find(({ type }) => type === 'suspense')?.transactionId
-  const [voids, refunds] = [true, false].map((isOwn) =>
-    entries.filter(
-      (entry) => entry.type === 'suspense_refunded' && isVoidOf(entry, ownId) === isOwn,
-    ),
-  )
+  const back = entries.filter(({ type }) => type === 'suspense_refunded')
+  // The void of the money's own row shows no amount. It may be the void of another row of the money
+  // than the row that was booked.
+  const isVoid = back.some(({ amountMinor }) => amountMinor === undefined)
+  const refunds = back.filter(({ amountMinor }) => amountMinor !== undefined)
   const again = entries.filter(({ type }) => type === 'reversal')
-  const refunded = [...(refunds ?? []), ...again].reduce((sum, one) => sum - one.suspenseMinor, 0)
-  const isVoid = (voids ?? []).length > 0
+  const refunded = [...refunds, ...again].reduce((sum, one) => sum - one.suspenseMinor, 0)
   const isBack = isVoid || (refunded > 0 && refunded >= (item.amountMinor ?? 0))
   // Money that a payment was credited with never had an entry in suspense.
-  const isCredited = item.resolution === 'credited' && ownId === undefined
+  const isOwnBooked = entries.some(({ type }) => type === 'suspense')
+  const isCredited = item.resolution === 'credited' && !isOwnBooked
   return {
     refundedMinor: minor(refunded),
     isVoid: isVoid ? true : undefined,
@@ -237,13 +236,6 @@ function backIn(item: Suspense, entries: readonly HouseEntry[]): Partial<Suspens
         ? ({ status: 'resolved' } as const)
         : ({ status: 'open', resolution: undefined } as const)),
   }
-}
-
-/** Of the money's own row. Before that row has settled its void moves nothing at the provider. */
-function isVoidOf(entry: HouseEntry, ownId: string | undefined): boolean {
-  return ownId === undefined
-    ? entry.providerMinor === 0 && entry.otherMinor === 0
-    : entry.transactionId === ownId
 }
 
 const Resolved = v.pick(SuspenseSchema, ['status', 'resolution'])

@@ -81,6 +81,23 @@ describe('sync: rows that return money in suspense', () => {
     await putRaw(deps, item)
   })
 
+  held(
+    'a void of another row of the same capture voids the item, and a row in another currency is a finding',
+    async ({ deps, hold, sync }) => {
+      const { heldRow, item } = await hold('second_capture', NOT_SETTLED)
+      const other = { ...heldRow, ...settledRow(heldRow, deps.now()), transactionId: 'txn_usd' }
+
+      await sync({ ...other, currency: 'USD' })
+      expect(await sumsOf(deps)).toStrictEqual(ZERO_SUMS)
+      await sync({ ...other, transactionId: 'txn_second' })
+      await sync({ ...heldRow, status: 'reversed', updatedAt: deps.now() })
+
+      expect(await item()).toMatchObject({ isVoid: true, status: 'resolved' })
+      expect(await sumsOf(deps)).toStrictEqual(ZERO_SUMS)
+      expect(await auditHouse(deps)).toStrictEqual([])
+    },
+  )
+
   held.for([
     ['in one page with the money’s own row', 'second_capture'],
     ['in one page with the money’s own row', 'unknown_reference'],
