@@ -250,6 +250,7 @@ export const FLOWS = {
       disputeRow('txn-dispute'),
       disputeRow('txn-other'),
     )(deps, client)
+    await adjustBalance(deps, client, 'correction', -100_000)
     await adjustBalance(deps, client, 'written_off', 10_000)
     return paid
   }, wonRow),

@@ -73,7 +73,7 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['audit', 37, ageFunds, audit],
   ['audit, of the gateway', 290, ageFunds, auditOfGateway],
   ['sync', 10, syncThen(thenWait(creditPayment, 3_600_000)), sync],
-  ['sync, posting', 44, syncThen(creditUnposted), sync],
+  ['sync, posting', 31, syncThen(creditUnposted), sync],
   ['sync, finding a lost capture', 14, syncThen(payUpstream), sync],
   ['sync, of money that went back', 15, syncThen(thenWait(voidPayment, 3_600_000)), sync],
   ['sync, of a dispute that was won', 16, syncThen(thenWait(winDispute, 3_600_000)), sync],
