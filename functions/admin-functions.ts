@@ -143,7 +143,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   look('get-settlement-statement', allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })),
   finance('adjust-ledger', ADJUSTING),
   finance('audit-ledger', AUDITING, { timeoutSeconds: 300, alerts: true, sends: ['audits'] }),
-  finance('recount-ledger', RECOUNTING, { secrets: ['read-provider'], timeoutSeconds: 300 }),
+  finance('recount-ledger', RECOUNTING, { secrets: ['read-provider'], timeoutSeconds: 900 }),
   look(
     'get-books',
     allAccess(ALL_CLIENTS, JOURNAL_READ, listOf('SETTLEMENT', 'by-owner', 'by-status'), {

@@ -178,7 +178,7 @@ export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
   UpdateItem: ['HOUSE'],
 })
 
-export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDING, {
+export const RECOUNTING: TableAccess = allAccess(AUDITING, RECORDING, {
   GetItem: ['EVENT', 'NOTED', 'PAYMENT', 'SUSPENSE'],
   GetFields: ['ENDPOINTS'],
   BatchGetItem: ['TEST'],

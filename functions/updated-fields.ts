@@ -46,7 +46,7 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
         redeliver`,
       'last_alert_at slow_since',
     ],
-    ['update-endpoint', 'enabled event_types'],
+    ['update-endpoint recount-ledger', 'enabled event_types'],
   ],
   EVENT: [
     ['api-redeliver-webhook api-redeliver-to-endpoint redeliver', 'ttl'],
@@ -56,7 +56,7 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
     ['audit-client audit-ledger', 'closed day type'],
     [
       `sync-provider-transactions sync-slices refund-payment adjust-house adjust-ledger
-        resolve-suspense`,
+        recount-ledger resolve-suspense`,
       `bank_minor closed cost_minor count day other_minor provider_minor suspense_minor
         transit_minor type`,
     ],
@@ -138,14 +138,6 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
         transaction_contradicts transaction_id transaction_minor ttl voided_open work`,
     ],
     ['erase-customer', 'attempt details erased_at lease_until money_version request status'],
-    [
-      'recount-ledger',
-      `credited_provider_payment_id due_at ended_at ended_by erased_at expiry_started_at
-        failure_reason fee_status final_fee is_void late_row_at money_version movements
-        net_minor open_at paid_at posted_at provider_fee_minor provider_settled_at reversal
-        slot status taken_back_minor transaction_contradicts transaction_id transaction_minor
-        voided_open work`,
-    ],
   ],
   QUOTA: [
     [

@@ -1,20 +1,16 @@
 import * as v from 'valibot'
 import { recountLedger } from '../../shared/recount/recount-ledger.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
-import { DifferenceSchema, MAX_DIFFERENCES } from '../../shared/verdict/difference.ts'
 
 const summary =
-  'Repairs incomplete transactions after a restore: give the differences exactly as audit-ledger ' +
-  'shows them. If it cannot repair one, it names that one and writes nothing.'
+  'Repairs incomplete transactions after a restore, of a client, or of the gateway without ' +
+  'client_id. It answers a plan with its digest and writes nothing. With plan, that digest, it ' +
+  'writes exactly that plan, or answers 409 if the plan is another now.'
 
 const input = v.strictObject({
   operator: OPERATOR,
-  client_id: v.string(),
-  expected: v.pipe(
-    v.array(v.strictObject(DifferenceSchema.entries)),
-    v.minLength(1, 'must name the differences that audit-ledger shows'),
-    v.maxLength(MAX_DIFFERENCES),
-  ),
+  client_id: v.optional(v.string()),
+  plan: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be the digest of a plan'))),
 })
 
 export const handler = adminHandler({ summary, input }, (request, deps) =>

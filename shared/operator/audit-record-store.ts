@@ -40,7 +40,7 @@ type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
   readonly before?: object
   readonly after?: object
   /** The time and id in the record's key, if another item names them; by default new ones. */
-  readonly key?: { readonly at: Timestamp; readonly id: string }
+  readonly key?: { readonly at: Timestamp; readonly id: string } | undefined
   /**
    * The chain's head that was read before the change was decided. A later record of the subject
    * then refuses the change as stale: decide again.
@@ -48,6 +48,12 @@ type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
   readonly head?: { readonly last: AuditHead | undefined }
   /** After this time the change is refused as stale. */
   readonly freshUntil?: Timestamp | undefined
+  /**
+   * Of a recount, because a restore may have torn the head from the records. `latest`: the record
+   * follows the head or the last record. `records`: the head names a lost record, and this record
+   * takes its place.
+   */
+  readonly follows?: 'latest' | 'records'
 }
 
 const TRIES = 5
@@ -99,8 +105,9 @@ function isChainStep(name: string): name is (typeof CHAIN_STEPS)[number] {
 
 /** The steps that append a record to its subject's chain. */
 async function nextLink(deps: RecordDeps, asked: Omit<NewRecord, 'freshUntil'>) {
-  const { clientId, key, head, ...fields } = asked
-  const before = head ? head.last : await findAuditHead(deps, fields.subject)
+  const { clientId, key, head, follows, ...fields } = asked
+  const stored = head ? head.last : await findAuditHead(deps, fields.subject)
+  const before = follows ? await linkToFollow(deps, fields.subject, follows, stored) : stored
   const { at, id } = key ?? { at: deps.now(), id: deps.newId() }
   const number = (before?.number ?? 0) + 1
   const record: AuditRecord = {
@@ -116,9 +123,26 @@ async function nextLink(deps: RecordDeps, asked: Omit<NewRecord, 'freshUntil'>) 
     auditHead: put(
       auditHeadKey(record.subject),
       nextHead,
-      before ? unchanged('digest', before.digest) : isNew,
+      stored ? unchanged('digest', stored.digest) : isNew,
     ),
   }
+}
+
+async function linkToFollow(
+  deps: TableDeps,
+  subject: string,
+  follows: NewRecord['follows'],
+  stored: AuditHead | undefined,
+): Promise<AuditHead | undefined> {
+  const shown = headOf((await readAuditRecords(deps, subject)).records)
+  const isAhead = (stored?.number ?? 0) >= (shown?.number ?? 0)
+  return follows === 'latest' && isAhead ? stored : shown
+}
+
+/** The head of a chain as its last record determines it. */
+export function headOf(records: readonly AuditRecord[]): AuditHead | undefined {
+  const last = records.toSorted((a, b) => a.number - b.number).at(-1)
+  return last && { number: last.number, digest: digestOf(last) }
 }
 
 export function auditRecordRow(

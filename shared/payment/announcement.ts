@@ -1,11 +1,21 @@
+import * as v from 'valibot'
 import type { Deps, TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
-import { envelopeBody, reversedEventName, STATUS_EVENT_TYPES, typeOfEvent } from '../event/event.ts'
+import {
+  type Event,
+  envelopeBody,
+  reversedEventName,
+  STATUS_EVENT_TYPES,
+  typeOfEvent,
+} from '../event/event.ts'
 import { putEvent } from '../event/event-store.ts'
+import { EventSchema } from '../event/read-events.ts'
 import { type ClientId, eventIdFor, subjectOfPayment } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { loggedPayment } from '../log.ts'
+import { FAILURE_REASONS } from '../payment-status.ts'
 import type { Steps } from '../table/table.ts'
-import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
+import { addMs, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
 import {
   newDelivery,
   putDelivery,
@@ -119,32 +129,74 @@ export async function sendAnnouncement(
   }
 }
 
-/** Commits the transition that ended a payment, and sends its deliveries. */
+/** A payment as its last transition leaves it, and the steps that write it. */
+type Transition = { readonly payment: Payment; readonly steps: Steps<string> }
+
+/** What an event says of the transition that it announced. */
+export type AnnouncedEnd = v.InferOutput<typeof AnnouncedEndSchema> & { readonly at: Timestamp }
+
+const AnnouncedEndSchema = v.object({
+  failure_reason: v.optional(v.picklist(FAILURE_REASONS)),
+  payment_destination: v.optional(v.string()),
+  created_at: v.optional(TimestampSchema),
+  paid_at: v.optional(TimestampSchema),
+})
+
+export function announcedEnd({ body, firedAt: at }: Pick<Event, 'body' | 'firedAt'>): AnnouncedEnd {
+  const { data } = v.parse(v.object({ data: AnnouncedEndSchema }), JSON.parse(body))
+  return { ...data, at }
+}
+
+/**
+ * Commits the transition that ended a payment, and sends its deliveries. After a restore the table
+ * may have the event alone. Then the transition takes the time that the event announced, so that
+ * event and payment agree. `mayTake`: whether the event may be of this transition.
+ */
 export async function commitTransition(
-  deps: AnnounceDeps & Pick<Deps, 'queues' | 'log'>,
-  payment: Payment,
-  steps: Steps<string>,
+  deps: AnnounceDeps & Pick<Deps, 'queues' | 'log' | 'now'>,
+  plan: (end: AnnouncedEnd) => Transition,
+  mayTake = async () => true,
 ) {
+  const transition = plan({ at: deps.now() })
+  const announcement = await announcementOf(deps, transition.payment)
+  const outcome = await deps.table.transact(
+    { ...transition.steps, ...announcement.steps },
+    announcement.freshUntil,
+  )
+  if (outcome.applied) {
+    await reportTransition(deps, transition, announcement)
+    return { outcome, payment: transition.payment }
+  }
+  const event = outcome.refusedBy === 'event' ? ifValid(EventSchema, outcome.item) : undefined
+  const announced = event && plan(announcedEnd(event))
+  const isSame = event && announced && isAnnouncedBy(announced.payment, event)
+  if (!isSame || !(await mayTake())) return { outcome, payment: transition.payment }
+  const taken = await deps.table.transact(announced.steps)
+  if (taken.applied) await reportTransition(deps, announced, { deliveries: [] })
+  return { outcome: taken, payment: announced.payment }
+}
+
+function isAnnouncedBy(payment: Payment, { name, type, eventId, firedAt, body }: Event): boolean {
+  const own = envelopeBody(type, eventId, firedAt, toWebhookData(payment))
+  return name === `payment.${payment.status}` && own === body
+}
+
+async function reportTransition(
+  deps: Pick<Deps, 'queues' | 'log'>,
+  { payment }: Transition,
+  announcement: Pick<Announcement, 'deliveries'>,
+): Promise<void> {
   const lastTransition = payment.transitions.at(-1)
   assertInvariant(
     lastTransition !== undefined && lastTransition.status !== 'pending',
     'a payment ends by its last transition',
   )
-  const announcement = await announcementOf(deps, payment)
-  const outcome = await deps.table.transact(
-    { ...steps, ...announcement.steps },
-    announcement.freshUntil,
-  )
-  if (outcome.applied) {
-    // With 0 deliveries, this line shows that no endpoint of the merchant gets the event.
-    const deliveries = announcement.deliveries.length
-    const fields = {
-      source: lastTransition.source,
-      deliveries,
-      failure_reason: payment.failureReason,
-    }
-    deps.log.info(`payment.${lastTransition.status}`, { ...loggedPayment(payment), ...fields })
-    await sendAnnouncement(deps, announcement)
+  // With 0 deliveries, this line shows that no endpoint of the merchant gets the event.
+  const fields = {
+    source: lastTransition.source,
+    deliveries: announcement.deliveries.length,
+    failure_reason: payment.failureReason,
   }
-  return outcome
+  deps.log.info(`payment.${lastTransition.status}`, { ...loggedPayment(payment), ...fields })
+  await sendAnnouncement(deps, announcement)
 }

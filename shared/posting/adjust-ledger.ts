@@ -174,8 +174,8 @@ async function findEarlierAdjustment(
  * The other side of an entry: our bank for recovered money, the provider for a row that the house
  * gives up, once.
  */
-function planAdjustment(
-  input: AdjustmentInput,
+export function planAdjustment(
+  { operator, ...input }: AdjustmentInput,
   {
     row,
     window,
@@ -188,10 +188,9 @@ function planAdjustment(
     readonly postedAt: Timestamp
   },
 ) {
-  const { operator, ...figures } = input
   const { clientId, kind, amountMinor, reference, providerTransactionId } = input
   const entryId = derivedUuid('adjustment', clientId, reference)
-  const adjustment: Adjustment = { ...figures, entryId, eligibleAt: postedAt }
+  const adjustment: Adjustment = { ...input, entryId, eligibleAt: postedAt }
   const entry = adjustmentEntry(adjustment, row)
   const writeOff = { readMinor: window.writtenOffMinor, addMinor: amountMinor, postedAt }
   const steps: Steps<string> = {

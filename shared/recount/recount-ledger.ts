@@ -1,238 +1,286 @@
-import { judgeSettlement } from '../audit/judged/audit-settlement.ts'
-import type { ClientBooks } from '../audit/judged/client-books.ts'
-import { hasEvent, STRAY_EVENT } from '../audit/judged/judge-events.ts'
-import { judgeById } from '../audit/judged/judge-payments.ts'
-import { mapInChunks } from '../chunks.ts'
+import { createHash } from 'node:crypto'
+import { figureParts, historyParts } from '../audit/history.ts'
+import { auditHouse } from '../audit/judged/audit-house.ts'
+import { auditRegister } from '../audit/judged/audit-registers.ts'
+import { findAuditedClient, readClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
-import { requireClient } from '../client/client-store.ts'
-import { GatewayError, invalid } from '../errors.ts'
-import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
+import { GatewayError, notFound } from '../errors.ts'
+import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
+import { type Entry, fieldsText } from '../journal/entry.ts'
 import { entryPages } from '../journal/read-entries.ts'
+import { minor } from '../money.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
-import { parseStored } from '../payment/payment-store.ts'
-import { paymentKey } from '../table/keys.ts'
+import { dayNumber, MINUTE_MS } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { confirmedDifferences, type Difference, isSame } from '../verdict/difference.ts'
-import { completePayment, findStoredEvent } from './complete-payment.ts'
-import { correctSettlement } from './correct-settlement.ts'
-import { planForward } from './plan-forward.ts'
 import {
-  isCausedBy,
-  isFigure,
-  judgeFigures,
-  repairedBooks,
-  repairFigures,
-} from './recount-figures.ts'
-import type { RecountDeps, StrayEntry, StrayEvent, Strays } from './repair.ts'
-import { repairSuspense } from './repair-suspense.ts'
+  confirmedDifferences,
+  type Difference,
+  distinct,
+  MAX_DIFFERENCES,
+} from '../verdict/difference.ts'
+import {
+  type Findings,
+  type Left,
+  type Plan,
+  planOf,
+  type RecountDeps,
+  type Write,
+} from './plan.ts'
+import { planFigures, planLedger } from './plan-figures.ts'
+import { planPayments } from './plan-payments.ts'
+import { planSettlements } from './plan-settlements.ts'
+import { planSuspense, planTotals } from './plan-suspense.ts'
+import { planAdjustments, planTrail, registration, withChains } from './plan-trail.ts'
 
 type RecountInput = {
-  readonly clientId: ClientId
-  readonly expected: readonly Difference[]
+  /** Without it the house, the registers, and suspense of no client. */
+  readonly clientId?: ClientId | undefined
+  /** The digest of the plan to write. Without it nothing is written. */
+  readonly plan?: string | undefined
   readonly operator: string
 }
 
-type Recounted = { readonly written: readonly Difference[]; readonly left: readonly Difference[] }
+type ShownWrite = Pick<Write, 'subject' | 'repair'> & {
+  readonly differences: readonly Difference[]
+}
+
+type Recounted = {
+  readonly plan: string
+  readonly writes?: readonly ShownWrite[]
+  readonly written?: readonly ShownWrite[]
+  readonly left: readonly Pick<Left, 'id' | 'why'>[]
+  readonly not_repairable: readonly Difference[]
+  /** The run has looked at everything, and has written all of its plan. */
+  readonly complete: boolean
+}
 
 /**
- * Repairs a client's partly restored transactions (design section 13, "Torn rows"): the differences
- * that an audit showed, if they are found again. Each repair is one transaction with its audit
- * record. After a crash the next audit shows the remaining differences. Throws 404 for an unknown
- * client, 409 while the books change, and 422, before anything is written, with the differences
- * that are not repairable. `written`: the repaired differences, with the values that were found.
- * `left`: the differences that changed meanwhile, or that belong to a payment's second transaction:
- * audit and recount again.
+ * Repairs partly restored transactions (design section 13, "Torn rows"). Derives a plan from a new
+ * audit, and answers the plan with its digest. With this digest it derives the plan again and
+ * writes it, each write in one transaction with its audit record, on condition of what was found.
+ * After a crash the next plan has the rest. Throws 404 for an unknown client, and 409 if the plan
+ * is another now.
  */
 export async function recountLedger(deps: RecountDeps, input: RecountInput): Promise<Recounted> {
-  const { clientId, operator } = input
-  const { repairs, remainder } = await planRepairs(
-    deps,
-    await requireClient(deps, clientId),
-    input.expected,
-  )
-  const written: Difference[] = []
-  const remaining: Difference[] = [...remainder]
-  let appliedCount = 0
-  for (const { subject, targets, recordedTargets = targets, steps } of repairs) {
-    const record = {
+  const { clientId, plan: wanted, operator } = input
+  const derived =
+    clientId === undefined ? await planGateway(deps) : await planClient(deps, clientId)
+  const { writes, left, notRepairable, isWhole } = derived
+  const plan = digestOf(writes)
+  if (wanted !== undefined && wanted !== plan) {
+    throw new GatewayError('conflict', 'the plan is another now; nothing was written', {
+      actionHint: 'Run recount-ledger without plan, and read the new plan.',
+    })
+  }
+  const refused = wanted === undefined ? [] : await writeAll(deps, writes, operator)
+  const shown = writes
+    .filter((write) => !refused.includes(write))
+    .map(({ subject, repair, lines }) => ({ subject, repair, differences: lines }))
+  return {
+    plan,
+    ...(wanted === undefined ? { writes: shown } : { written: shown }),
+    left: [...left, ...refused.map(overtaken)].map(({ id, why }) => ({ id, why })),
+    not_repairable: notRepairable.slice(0, MAX_DIFFERENCES),
+    complete: isWhole && refused.length === 0,
+  }
+}
+
+function overtaken({ subject }: Write) {
+  return { id: subject, why: 'it changed after the plan was derived; run recount-ledger again' }
+}
+
+/** Equal plans have equal digests: of figures the change counts, because payments continue. */
+function digestOf(writes: readonly Write[]): string {
+  const text = writes.map(({ subject, repair, lines, record }) => [
+    subject,
+    repair,
+    fieldsText({ ...record?.after }),
+    ...lines.map(({ what, id, expected, found }) =>
+      typeof expected === 'number' && typeof found === 'number'
+        ? [what, id, expected - found]
+        : [what, id, expected, found],
+    ),
+  ])
+  return createHash('sha256').update(JSON.stringify(text)).digest('hex')
+}
+
+/** Answers the writes that were refused. Figures are counted from all the writes before them. */
+async function writeAll(deps: RecountDeps, writes: readonly Write[], operator: string) {
+  const refused: Write[] = []
+  for (const write of writes) {
+    const { subject, clientId, repair, lines, record, steps } = write
+    if (repair === 'figures' && refused.length > 0) {
+      refused.push(write)
+      continue
+    }
+    const repaired = lines.slice(0, MAX_DIFFERENCES)
+    const newRecord = {
       subject,
       clientId,
       operator,
-      action: 'recount-ledger',
-      after: { repaired: recordedTargets },
-    }
-    const { applied } = await recordChange(deps, record, await steps())
-    if (applied) appliedCount++
-    const list = applied ? written : remaining
-    list.push(...targets)
+      action: record?.action ?? 'recount-ledger',
+      after: record ? { ...record.after, recounted: true } : { repaired },
+      key: record?.key,
+      follows: record ? 'records' : 'latest',
+    } as const
+    if (!(await recordChange(deps, newRecord, steps)).applied) refused.push(write)
   }
-  if (appliedCount === 0)
-    throw new GatewayError('conflict', 'the books changed after they were counted; try again')
-  return { written, left: remaining }
+  return refused
 }
 
-/**
- * Throws 422 unless all repairs are possible. `remainder`: of a repaired payment's second torn
- * transaction.
- */
-async function planRepairs(deps: RecountDeps, client: Client, expected: readonly Difference[]) {
-  const { books, repaired, strays, targets } = await judgeAgain(deps, client, expected)
-  const corrected = await mapInChunks(books.settlements, 1, (row) =>
-    correctSettlement(deps, repaired, row, targets),
+type Derived = Plan & { readonly notRepairable: readonly Difference[]; readonly isWhole: boolean }
+
+/** The function has fifteen minutes. After this time its audit begins no part and no page. */
+const AUDIT_MS = 6 * MINUTE_MS
+/** After this time no payment is planned and no settlement is summed. The writes follow. */
+const PLAN_MS = 10 * MINUTE_MS
+
+async function planClient(deps: RecountDeps, clientId: ClientId): Promise<Derived> {
+  const endsAtMs = deps.monotonicMs() + PLAN_MS
+  const isOver = () => deps.monotonicMs() >= endsAtMs
+  const client = await findAuditedClient(deps, clientId)
+  if (client === undefined) throw notFound('client')
+  const findings = await findDifferences(deps, client)
+  const { differences, unjudged } = findings
+  if (differences.length === 0) return derivedFrom(planOf([unjudged]), differences, unjudged)
+  const repaired = { ...findings, books: withWrittenOff(findings.books, differences) }
+  const trail = await planTrail(deps, findings)
+  const adjustments = await planAdjustments(deps, repaired)
+  const suspense = await planSuspense(deps, differences, clientId)
+  const payments = await planPayments(deps, repaired, isOver)
+  const plannedEntries = planOf([adjustments, payments]).writes.flatMap(
+    ({ entries }) => entries ?? [],
   )
-  const corrections = corrected.flat()
-  const taken = corrections.map((repair) => repair.taken)
-  const causedTargets = targets.filter(isCausedBy(taken))
-  const completed = await mapInChunks(
-    [...Map.groupBy(targets, paymentNamedBy)],
-    1,
-    async ([paymentId, differences]) =>
-      paymentId === undefined ? [] : completePayment(deps, repaired, { paymentId, differences }),
-  )
-  const repairs = [
-    ...repairFigures(deps, books, targets, taken),
-    ...corrections.map((repair, at) =>
-      at === 0 ? { ...repair, targets: [...repair.targets, ...causedTargets] } : repair,
-    ),
-    ...completed.flat(),
-    // Before the payments, whose repair may write the same item with another time.
-    ...(await repairSuspense(deps, client.clientId, expected)),
-    ...(await planForward(deps, repaired, strays)),
-  ]
-  const subjects = new Set<string | undefined>(repairs.map(({ subject }) => subject))
-  const unplanned = expected.filter(
-    (difference) => !isAmong(repairs.flatMap((repair) => repair.targets))(difference),
-  )
-  const remainder = unplanned.filter((difference) => subjects.has(paymentNamedBy(difference)))
-  refuse(
-    unplanned.filter((difference) => !remainder.includes(difference)),
-    'recount-ledger does not repair these differences; nothing was written',
-    'Accept those that finance has explained with accept-difference; then repeat with the others.',
-  )
-  return { repairs, remainder }
+  const settlements = await planSettlements(deps, findings, { plannedEntries, isOver })
+  const ledger = await planLedger(deps, findings)
+  const figures = await planFigures(deps, findings, settlements.settlements)
+  // Adjustments and payments move the figures that the plan sets before.
+  const sources = planOf([trail, ledger, suspense, settlements])
+  const plan = planOf([unjudged, sources, figures, adjustments, payments])
+  // Figures that are set now would hide what else is wrong with entries and settlements.
+  const isBlocked = remaining(differences, plan).some(({ what }) => OF_MONEY.test(what))
+  const possible = isBlocked ? withoutFigures(plan, clientId) : plan
+  const writes = await withChains(deps, possible.writes, differences, clientId)
+  return derivedFrom({ ...possible, writes }, differences, unjudged)
 }
 
-/** Throws 422 unless all that a recount can repair are found again. */
-async function judgeAgain(deps: RecountDeps, client: Client, expected: readonly Difference[]) {
-  const { books, differences } = await judgeFigures(deps, client, expected)
-  const strays = await findStrays(deps, books, expected)
-  const found = [
-    ...differences,
-    ...(await judgeNamed(deps, books, expected)),
-    ...strays.events.map(({ difference }) => difference),
-  ]
-  // No recount changes the house journal or an audit record. Suspense has repairs of its own.
-  const isNeverRepaired = ({ what }: Difference) =>
-    what.startsWith('suspense') || what === 'noted' || what === 'audit_record'
-  refuse(
-    expected.filter((difference) => !isNeverRepaired(difference) && !isAmong(found)(difference)),
-    'the audit does not find these differences now',
-    'Run audit-ledger again and repeat with its differences exactly as it shows them.',
-  )
-  if (expected.some(isFigure)) {
-    const { standing } = await readClientVerdict(deps, client.clientId)
-    const dated = withSince(differences, standing, deps.now())
-    const open = await unacceptedDifferences(deps, client.clientId, dated)
-    refuse(
-      open.filter((difference) => !isAmong(expected)(difference)),
-      'the audit finds more differences; a figure is repaired only together with all of them',
-      'Name all differences that audit-ledger shows, or accept those that finance has ' +
-        'explained with accept-difference.',
-    )
+const OF_MONEY = /^(settlement|entry|payment|adjustment)(\.|$)/
+
+function withoutFigures({ writes, left, covered }: Plan, clientId: ClientId): Plan {
+  const differences = writes.flatMap(({ repair, ends }) => (repair === 'figures' ? ends : []))
+  const why = 'its figures wait until what is not repairable is accepted by accept-difference'
+  return {
+    writes: writes.filter(({ repair }) => repair !== 'figures'),
+    left: differences.length > 0 ? [...left, { id: clientId, why, differences }] : left,
+    covered,
   }
+}
+
+function derivedFrom(plan: Plan, differences: readonly Difference[], unjudged: Plan): Derived {
+  const isWhole = unjudged.left.length === 0
+  return { ...plan, notRepairable: remaining(differences, plan), isWhole }
+}
+
+function remaining<Found extends Difference>(
+  differences: readonly Found[],
+  { writes, left, covered = [] }: Plan,
+) {
+  const ended = new Set<Difference>([
+    ...writes.flatMap(({ ends }) => ends),
+    ...left.flatMap((one) => one.differences),
+    ...covered,
+  ])
+  return differences.filter((difference) => !ended.has(difference))
+}
+
+/** The differences of a new audit that finance has not accepted. */
+async function findDifferences(
+  deps: RecountDeps,
+  client: Client,
+): Promise<Findings & { readonly unjudged: Plan }> {
+  const { clientId } = client
+  const verdict = await readClientVerdict(deps, clientId)
+  const everything = { ...verdict, historyDay: undefined, longSettlements: {} }
+  const endsAtMs = deps.monotonicMs() + AUDIT_MS
+  const isOver = () => deps.monotonicMs() >= endsAtMs
+  const found: Difference[] = []
+  const unjudged: Left[] = []
+  const parts = [
+    ...(await figureParts(deps, client)),
+    ...(await historyParts(deps, client, everything, dayNumber(deps.now()))),
+  ]
+  for (const { key, judge } of parts) {
+    const judged = isOver() ? undefined : await judge(undefined, isOver)
+    found.push(...(judged?.differences ?? []))
+    const isFull = (judged?.differences.length ?? 0) >= MAX_DIFFERENCES
+    if (judged === undefined || judged.state !== undefined || isFull)
+      unjudged.push({
+        id: key,
+        why: 'this run has not read all of it; run it again',
+        differences: [],
+      })
+  }
+  const dated = withSince(distinct(found), verdict.standing, deps.now())
+  const open = await unacceptedDifferences(deps, clientId, dated)
+  const differences = open.map(({ since: _, ...difference }) => difference)
+  const books = await readClientBooks(deps, client)
+  const hasStrays = differences.some(({ what }) => what.startsWith('entry'))
   return {
     books,
-    repaired: repairedBooks(books, differences),
-    strays,
-    targets: found.filter(isAmong(expected)),
+    differences,
+    strayEntries: hasStrays ? await strayEntriesOf(deps, books, differences) : [],
+    unjudged: { writes: [], left: unjudged },
   }
 }
 
-/**
- * Reads the named events, and the named entries after the last settlement, that their payments do
- * not show.
- */
-async function findStrays(
+/** The sum decides how much a won dispute pays back, so the audit's sum counts. */
+function withWrittenOff(
+  books: Findings['books'],
+  differences: readonly Difference[],
+): Findings['books'] {
+  const sum = differences.find(({ what }) => what === 'window.written_off_minor')
+  if (sum === undefined || books.ledger === undefined) return books
+  const window = { ...books.ledger.window, writtenOffMinor: minor(Number(sum.expected)) }
+  return { ...books, ledger: { ...books.ledger, window } }
+}
+
+async function strayEntriesOf(
   deps: RecountDeps,
-  books: ClientBooks,
-  expected: readonly Difference[],
-): Promise<Strays> {
-  const strays = expected.flatMap((difference) => {
-    const paymentId = paymentNamedBy(difference)
-    return paymentId ? [{ difference, paymentId }] : []
-  })
-  const eventStrays = strays.filter(
-    ({ difference: { what, expected: rule } }) => what === 'event' && rule === STRAY_EVENT,
-  )
-  const events = await Promise.all(
-    eventStrays.map(async (stray): Promise<readonly StrayEvent[]> => {
-      const name = String(stray.difference.found)
-      const stored = await findStoredEvent(deps, stray, name)
-      const item = await deps.table.get(paymentKey(stray.paymentId))
-      const isStray =
-        stored && parseStored(item)?.clientId === books.clientId && !hasEvent(item, name)
-      return isStray ? [{ ...stray, ...stored }] : []
-    }),
-  )
-  const isEntry = ({ what, expected: rule }: Difference) =>
-    what === 'entry' && String(rule).startsWith('one of payment ')
-  const namedEntries = new Map(
-    strays.flatMap((stray) => (isEntry(stray.difference) ? [[stray.difference.id, stray]] : [])),
-  )
-  const entries: StrayEntry[] = []
-  for await (const page of namedEntries.size > 0 ? entryPages(deps, books.unsettled) : []) {
-    for (const entry of page.entries) {
-      const stray = namedEntries.get(entry.entryId)
-      if (stray) entries.push({ ...stray, entry })
-    }
-  }
-  return { events: events.flat(), entries }
+  books: Findings['books'],
+  differences: readonly Difference[],
+): Promise<readonly Entry[]> {
+  const ids = new Set<string>(differences.map(({ id }) => id))
+  const strays: Entry[] = []
+  for await (const { entries } of entryPages(deps, books.unsettled))
+    strays.push(...entries.filter(({ entryId }) => ids.has(entryId)))
+  return strays
 }
 
-const OF_PAYMENT = /^(payment|event)(\.|$)/
-const PAYMENT_NAMED = /\bpayment ([0-9a-f-]{36})$/
-
-/** The payment of a difference: by the difference's id, or by the id in its expected value. */
-function paymentNamedBy({ what, id, expected }: Difference): PaymentId | undefined {
-  const named = OF_PAYMENT.test(what) ? id : PAYMENT_NAMED.exec(String(expected))?.[1]
-  return ifValid(PaymentIdSchema, named)
-}
-
-/** Judgements at the same time, because each waits ten seconds before its second check. */
-const SIDE_BY_SIDE = 10
-
-/** Judges the named settlements and payments of the client again, as an audit does. */
-async function judgeNamed(deps: RecountDeps, books: ClientBooks, expected: readonly Difference[]) {
-  const ids = new Set<string>(expected.map(({ id }) => id))
-  const paymentIds = [
-    ...new Set(expected.flatMap((difference) => paymentNamedBy(difference) ?? [])),
+/** Differences of clients are planned too, because the house is read once for all. */
+async function planGateway(deps: RecountDeps): Promise<Derived> {
+  const differences = [
+    ...(await confirmedDifferences(deps, () => auditHouse(deps))),
+    ...(await confirmedDifferences(deps, () => auditRegister(deps))),
   ]
-  const judgePayments = async () => {
-    const judged = await judgeById(deps, books, paymentIds)
-    // Only the named differences, because a judgement keeps a bounded number.
-    return judged.flatMap(({ payment, differences }) =>
-      payment && payment.clientId !== books.clientId ? [] : differences.filter(isAmong(expected)),
-    )
+  const plans: Plan[] = [await planTotals(deps, differences)]
+  for (const [owner, own] of Map.groupBy(differences, ({ clientId }) => clientId)) {
+    const clientId = ifValid(ClientIdSchema, owner)
+    plans.push(await planSuspense(deps, own, clientId))
+    const unregistered = own.filter(({ what }) => what === 'client')
+    const client = clientId && unregistered.length > 0 && (await findAuditedClient(deps, clientId))
+    if (client) plans.push({ writes: [registration(client, unregistered)], left: [] })
   }
-  const judges = [
-    judgePayments,
-    ...books.settlements
-      .filter(({ settlement }) => ids.has(settlement.settlementId))
-      .map((stored) => async () => (await judgeSettlement(deps, books, stored)).differences),
-  ]
-  const found = await mapInChunks(judges, SIDE_BY_SIDE, (judge) =>
-    confirmedDifferences(deps, judge),
-  )
-  return found.flat()
-}
-
-function isAmong(list: readonly Difference[]) {
-  return (difference: Difference) => list.some((listed) => isSame(difference, listed))
-}
-
-function refuse(differences: readonly Difference[], message: string, hint: string): void {
-  const named = differences.slice(0, 20).map(({ what, id }) => `${what} of ${id}`)
-  if (named.length > 0) throw invalid(message, { expected: named }, hint)
+  const plan = planOf(plans)
+  let { writes } = plan
+  for (const [owner, own] of Map.groupBy(differences, ({ clientId }) => clientId))
+    writes = await withChains(deps, writes, own, owner)
+  const shown = remaining(differences, { ...plan, writes })
+  return {
+    ...plan,
+    writes,
+    notRepairable: shown.map(({ clientId: _, ...difference }) => difference),
+    isWhole: differences.length < MAX_DIFFERENCES,
+  }
 }

@@ -1,8 +1,9 @@
 import { GatewayError, invalid, notFound } from '../errors.ts'
-import { newHouseEntry, onOpenDay, putHouseEntry } from '../journal/house-store.ts'
+import { type HouseEntry, newHouseEntry, onOpenDay, putHouseEntry } from '../journal/house-store.ts'
 import { suspenseResolvedLegs } from '../journal/legs.ts'
 import { approvalWasChanged, requireApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import type { Timestamp } from '../time.ts'
 import { heldAmountOf, isSuspenseId, type Suspense } from './suspense.ts'
 import { closeSuspense, findSuspense } from './suspense-store.ts'
 
@@ -44,19 +45,11 @@ export async function resolveSuspense(
     before: { status: item.status },
     after: { ...changes, notes: notes ?? null, ...(approval && { approved: approval.shown }) },
   }
-  // The money moves out of suspense: to the customer by our bank, or to the house.
-  const entry = {
-    type: 'suspense_resolved',
-    transactionId: suspenseId,
-    suspenseId,
-    rowAt: item.createdAt,
-    ...suspenseResolvedLegs(heldAmountOf(item), byBank),
-  } as const
   const outcome = await onOpenDay(deps, (postedAt) =>
     recordChange<string>(deps, record, {
       item: closeSuspense(item, changes),
       approval: approval?.step,
-      ...(item.kind === 'money' ? putHouseEntry(newHouseEntry({ ...entry, postedAt })) : {}),
+      ...(item.kind === 'money' ? putHouseEntry(resolutionEntry(item, resolution, postedAt)) : {}),
     }),
   )
   if (outcome.applied) return { ...item, ...changes }
@@ -66,6 +59,23 @@ export async function resolveSuspense(
     'conflict',
     'the provider refunded a part of it at the same time; try again',
   )
+}
+
+/** The money moves out of suspense: to the customer by our bank, or to the house. */
+export function resolutionEntry(
+  item: Suspense,
+  resolution: Suspense['resolution'],
+  postedAt: Timestamp,
+): HouseEntry {
+  const { suspenseId, createdAt: rowAt } = item
+  return newHouseEntry({
+    type: 'suspense_resolved',
+    transactionId: suspenseId,
+    suspenseId,
+    rowAt,
+    postedAt,
+    ...suspenseResolvedLegs(heldAmountOf(item), resolution === 'refunded_by_bank'),
+  })
 }
 
 function alreadyResolved() {

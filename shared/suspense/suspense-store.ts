@@ -47,7 +47,7 @@ export function noteSuspense(item: Noted): Step {
 }
 
 /** Its alert is due until it is published. */
-function dueForAlert<Item extends NewSuspense>(item: Item) {
+export function dueForAlert<Item extends NewSuspense>(item: Item) {
   return { ...item, dueAt: addMs(item.createdAt, ALERT_GRACE_MS) }
 }
 

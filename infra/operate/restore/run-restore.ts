@@ -104,6 +104,8 @@ async function completeTable(target: TargetTable, sleep: RestoreIo['sleep']): Pr
   }
   await noteRestore(target)
   printLine(`${target.TableName} is as the stage’s file says`)
+  printLine('next, while the stage is closed: recount-ledger, then audit-ledger, of the gateway')
+  printLine('and of every client; open the stage last: a sync before it posts payments again')
 }
 
 /** Waits until the table and its indexes are active. Before that DynamoDB accepts no change. */

@@ -61,8 +61,10 @@ export function usedIn({ after }: AuditRecord) {
   return ifValid(Using, after)?.approved
 }
 
-/** In whose list the record of an approval is; undefined for another record. */
-export function ownerInApproval({ action, after }: AuditRecord): string | undefined {
-  const said = action === 'approve' ? ifValid(Approved, after) : undefined
+/** In whose list the records of an approval are; undefined for those of another subject. */
+export function ownerOfApproval(records: readonly AuditRecord[]): string | undefined {
+  const [said] = records.flatMap(({ action, after }) =>
+    action === 'approve' ? (ifValid(Approved, after) ?? []) : [],
+  )
   return said && approvalOwner(said.payload)
 }

@@ -70,7 +70,7 @@ const PAGE = 1_000
 const OLDEST_ROW_MS = 200 * DAY_MS
 
 /** The few rows without a client, and suspense. */
-async function readHouse(deps: StoreDeps) {
+export async function readHouse(deps: StoreDeps) {
   const now = deps.now()
   const totals = await readTotals(deps)
   const days = totals.flatMap((total) => ifValid(HouseTotalSchema, total)?.day ?? [])
@@ -121,21 +121,31 @@ function compareTotals(
   totals: readonly Item[],
   today: string,
 ): readonly Difference[] {
-  const expected = Map.groupBy(entries, ({ postedAt, type }) => `${bookDay(postedAt)}#${type}`)
+  const names = entries.map(totalName)
   const found = new Map(totals.map((total) => [String(total['sk']), total]))
-  return [...new Set([...expected.keys(), ...found.keys()])].flatMap((name) => {
-    const rows = expected.get(name) ?? []
-    const [day, type] = name.split('#')
-    // Plain numbers, because a tampered side can exceed the range of money.
-    const sums = HOUSE_SIDES.map(
-      (side) => [side, rows.reduce((sum, row) => sum + row[side], 0)] as const,
-    )
+  return [...new Set([...names, ...found.keys()])].flatMap((name) => {
     // Only a day that is over is closed.
+    const day = name.split('#')[0] ?? today
     const { closed: stored } = Object(found.get(name))
-    const closed = stored === undefined || (day !== undefined && day < today) ? stored : false
-    const total = { type, day, ...Object.fromEntries(sums), count: rows.length, closed }
+    const closed = stored === undefined || day < today ? stored : false
+    const total = { ...derivedTotal(name, entries), closed }
     return rowDifferences('house_total', name, total, found.get(name))
   })
+}
+
+function totalName({ postedAt, type }: HouseEntry): string {
+  return `${bookDay(postedAt)}#${type}`
+}
+
+/** The total of a day and type, by its name. */
+export function derivedTotal(name: string, entries: readonly HouseEntry[]) {
+  const rows = entries.filter((entry) => totalName(entry) === name)
+  const [day = '', type = ''] = name.split('#')
+  // Plain numbers, because a tampered side can exceed the range of money.
+  const sums = HOUSE_SIDES.map(
+    (side) => [side, rows.reduce((sum, row) => sum + row[side], 0)] as const,
+  )
+  return { type, day, ...Object.fromEntries(sums), count: rows.length }
 }
 
 async function auditItems(
@@ -214,7 +224,7 @@ async function auditItem(
 }
 
 /** What the provider's rows took back of held money. */
-function backIn(item: Suspense, entries: readonly HouseEntry[]): Partial<Suspense> {
+export function backIn(item: Suspense, entries: readonly HouseEntry[]): Partial<Suspense> {
   if (item.kind !== 'money') return {}
   const back = entries.filter(({ type }) => type === 'suspense_refunded')
   // The void of the money's own row shows no amount. It may be the void of another row of the money

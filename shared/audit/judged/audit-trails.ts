@@ -17,7 +17,7 @@ import { queryPages } from '../../table/list-items.ts'
 import { addMs, DAY_MS } from '../../time.ts'
 import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
 import { auditAccess } from './audit-access.ts'
-import { auditApproval, ownerInApproval, usedIn } from './audit-approval.ts'
+import { auditApproval, ownerOfApproval, usedIn } from './audit-approval.ts'
 import { rowDifferences } from './row-differences.ts'
 
 /** An audit that is not full reads the changes of this time. */
@@ -91,6 +91,7 @@ export async function readTrail(deps: TableDeps, subject: string, owner: string 
   const head = ifValid(AuditHeadSchema, headItem)
   // A record that is added between the two reads is a difference only in the first check.
   const chainProblem = unreadable > 0 ? `${unreadable} unreadable` : brokenLink(records, head)
+  const clientId = ownerOfApproval(records) ?? owner
   const differences = [
     ...onlyIf(
       chainProblem !== undefined,
@@ -99,7 +100,6 @@ export async function readTrail(deps: TableDeps, subject: string, owner: string 
     ...items.flatMap((item) => {
       const record = ifValid(AuditRecordSchema, item)
       const id = String(item['sk']).split('#').slice(1).join('#')
-      const clientId = record && (ownerInApproval(record) ?? owner)
       const made = record && auditRecordRow(record, { clientId, id })
       return made ? rowDifferences('audit_record', subject, made, item) : []
     }),

@@ -41,7 +41,7 @@ export function derivedSettlement(
     createdAt: later(createdAt, addMs(idTime, -5 * MINUTE_MS)),
     ...sums,
     bank: bankOf(settlement, registeredBanks(clientRecords)),
-    ...stateOf(records),
+    ...stateIn(records),
   }
 }
 
@@ -54,7 +54,7 @@ const ReturnRecord = v.object({ returned_at: TimestampSchema })
 const RecreditRecord = v.object({ recredited_at: TimestampSchema })
 
 /** What operators have done with the settlement. */
-function stateOf(records: readonly AuditRecord[]): Partial<Settlement> {
+export function stateIn(records: readonly AuditRecord[]): Partial<Settlement> {
   const after = (action: string) => records.find((record) => record.action === action)?.after
   const [paid, failed] = [after('mark-settlement-paid'), after('mark-settlement-failed')]
   const closed = ifValid(CloseRecord, paid ?? failed)

@@ -3,7 +3,7 @@ import type { FailureReason } from '../../payment-status.ts'
 import { reportSuspense } from '../../suspense/record-suspense.ts'
 import type { Suspense } from '../../suspense/suspense.ts'
 import { putSuspense } from '../../suspense/suspense-store.ts'
-import { commitTransition } from '../announcement.ts'
+import { type AnnouncedEnd, commitTransition } from '../announcement.ts'
 import type { NewsSource, Payment } from '../payment.ts'
 import { leavePending, withTransition } from '../payment-store.ts'
 import type { NewsDeps } from './ask-for-news.ts'
@@ -29,19 +29,15 @@ const MAX_TRIES = 12
 export async function closePayment(
   deps: NewsDeps,
   payment: Payment,
-  { status, source, held, failureReason = 'other' }: End,
+  { status, source, held, failureReason }: End,
 ): Promise<Payment | undefined> {
   let toHold = held
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const closedPayment: Payment = {
-      ...withTransition(payment, status, deps.now(), source),
-      dueAt: undefined,
-      ...(status === 'failed' && { failureReason }),
-    }
-    const outcome = await commitTransition(deps, closedPayment, {
-      payment: leavePending(closedPayment),
-      counts: countTransition({ ...closedPayment, from: 'pending', to: status }),
-      ...(toHold && putSuspense(toHold)),
+    const { outcome, payment: closedPayment } = await commitTransition(deps, (end) => {
+      const closed = paymentAfterEnd(payment, { status, source, failureReason, ...end })
+      const counts = countTransition({ ...closed, from: 'pending', to: status })
+      const steps = { payment: leavePending(closed), counts, ...(toHold && putSuspense(toHold)) }
+      return { payment: closed, steps }
     })
     if (outcome.applied) {
       if (toHold) await reportSuspense(deps, toHold)
@@ -51,4 +47,22 @@ export async function closePayment(
     else if (outcome.refusedBy !== 'stale') return undefined
   }
   throw new Error('conflicting writes kept a payment from ending')
+}
+
+/** `failure_reason`: what an event has announced of the end. */
+export function paymentAfterEnd(
+  payment: Payment,
+  {
+    status,
+    source,
+    at,
+    failure_reason: announcedReason,
+    failureReason = 'other',
+  }: Omit<End, 'held'> & Pick<AnnouncedEnd, 'at' | 'failure_reason'>,
+): Payment {
+  return {
+    ...withTransition(payment, status, at, source),
+    dueAt: undefined,
+    ...(status === 'failed' && { failureReason: announcedReason ?? failureReason }),
+  }
 }

@@ -1,7 +1,8 @@
+import type { TableDeps } from '../../deps.ts'
 import { creditShard } from '../../ledger/shard-store.ts'
 import type { ProviderPayment } from '../../provider/provider.ts'
-import type { Timestamp } from '../../time.ts'
-import { commitTransition } from '../announcement.ts'
+import { findSuspense } from '../../suspense/suspense-store.ts'
+import { type AnnouncedEnd, commitTransition } from '../announcement.ts'
 import { commitSucceeded, rememberCapture, writePointers } from '../creating-store.ts'
 import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, NewsSource, Payment } from '../payment.ts'
@@ -9,10 +10,9 @@ import { leavePending, withTransition } from '../payment-store.ts'
 import type { NewsDeps, ProviderNews } from './ask-for-news.ts'
 import type { Decision } from './decide-on-news.ts'
 
-type SuccessFacts = {
+/** `created_at`, `payment_destination`: what the event of a payment that was created has announced. */
+type SuccessFacts = Omit<AnnouncedEnd, 'failure_reason'> & {
   readonly capture: ProviderPayment
-  readonly at: Timestamp
-  readonly createdAt?: Timestamp | undefined
   readonly source: NewsSource
 }
 
@@ -28,14 +28,18 @@ export async function succeedPayment(
   capture: ProviderPayment,
   source: NewsSource,
 ): Promise<Payment | undefined> {
-  const at = deps.now()
-  const paidPayment = creditedPayment(deps, payment, { capture, at, source })
-  const ledger = creditShard({ ...paidPayment, from: 'pending' }, paidPayment.netMinor, at)
-  const outcome = await commitTransition(deps, paidPayment, {
-    payment: leavePending(paidPayment),
-    ledger,
-  })
-  return outcome.applied ? paidPayment : undefined
+  const plan = (end: AnnouncedEnd) => {
+    const paid = creditedPayment(deps, payment, { ...end, capture, source })
+    const ledger = creditShard({ ...paid, from: 'pending' }, paid.netMinor, end.at)
+    return { payment: paid, steps: { payment: leavePending(paid), ledger } }
+  }
+  const committed = await commitTransition(deps, plan, () => isUnheld(deps, capture))
+  return committed.outcome.applied ? committed.payment : undefined
+}
+
+/** A capture in suspense came after the capture that the event announced. */
+export async function isUnheld(deps: TableDeps, capture: ProviderPayment): Promise<boolean> {
+  return (await findSuspense(deps, capture.providerPaymentId)) === undefined
 }
 
 /** The payment is open, and credited with the estimated fee. */
@@ -64,9 +68,10 @@ export function creditedNewPayment(
   destination: string | undefined,
   facts: SuccessFacts,
 ): Payment {
-  const upstream = { paymentRequestId: facts.capture.paymentRequestId, destination }
+  const { paymentRequestId } = facts.capture
+  const upstream = { paymentRequestId, destination: facts.payment_destination ?? destination }
   const pendingPayment = newPayment(creating, upstream, {
-    createdAt: facts.createdAt ?? facts.at,
+    createdAt: facts.created_at ?? facts.at,
     expiresAt: undefined,
   })
   return {
@@ -104,13 +109,12 @@ export async function creditCreatingPayment(
     // destination.
     destination = answer.kind === 'found' ? answer.value.destination : undefined
   }
-  const at = deps.now()
-  const paidPayment = creditedNewPayment(deps, creating, destination, { capture, at, source })
-  await writePointers(deps, paidPayment)
-  const ledger = creditShard({ ...paidPayment, from: undefined }, paidPayment.netMinor, at)
-  const outcome = await commitTransition(deps, paidPayment, {
-    payment: commitSucceeded(paidPayment, at),
-    ledger,
-  })
-  return outcome.applied ? { kind: 'applied', payment: paidPayment } : 'again'
+  const plan = (end: AnnouncedEnd) => {
+    const paid = creditedNewPayment(deps, creating, destination, { ...end, capture, source })
+    const ledger = creditShard({ ...paid, from: undefined }, paid.netMinor, end.at)
+    return { payment: paid, steps: { payment: commitSucceeded(paid, deps.now()), ledger } }
+  }
+  await writePointers(deps, plan({ at: deps.now() }).payment)
+  const { outcome, payment } = await commitTransition(deps, plan, () => isUnheld(deps, capture))
+  return outcome.applied ? { kind: 'applied', payment } : 'again'
 }

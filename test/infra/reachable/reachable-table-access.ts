@@ -31,6 +31,7 @@ type AccessPoint = (bundle: Bundle, args: readonly Node[]) => TableAccess
 
 export const ACCESS_POINTS: Readonly<Record<string, AccessPoint>> = {
   put: byKey('PutItem'),
+  replaceRow: byKey('PutItem'),
   update: byKey('UpdateItem'),
   updateFields: byKey('UpdateFields'),
   remove: byKey('DeleteItem'),

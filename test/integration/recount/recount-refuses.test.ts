@@ -4,41 +4,29 @@
  */
 
 import { describe, expect } from 'vitest'
-import { judgeById } from '../../../shared/audit/judged/judge-payments.ts'
+import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
-import { standingFigures } from '../../../shared/journal/payment-money.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { less, ZERO } from '../../../shared/money.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
-import { entriesOf, moneyOf } from '../../../shared/posting/payment-entries.ts'
+import { entriesOf } from '../../../shared/posting/payment-entries.ts'
+import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { entryKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
-import { addMs } from '../../../shared/time.ts'
-import { type Difference, MAX_DIFFERENCES } from '../../../shared/verdict/difference.ts'
 import { adjustBalance, aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment, post } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { payOut, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import {
-  beforeFirst,
-  depsWithLateIndexes,
-  type MemoryDeps,
-  memoryDeps,
-} from '../../support/test-deps.ts'
+import { beforeFirst, type MemoryDeps, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
+import { withApproval } from '../../support/with-approval.ts'
 import { clientTest } from '../settlement/client-test.ts'
-import {
-  clientWithEndpoints,
-  differencesOf,
-  expectRefused,
-  recount,
-  removeEvent,
-} from './torn-world.ts'
+import { differencesOf, recount, removeEvent } from './torn-world.ts'
 
 async function world() {
   const deps = memoryDeps()
@@ -69,92 +57,93 @@ describe('recount-ledger', () => {
   }) => {
     await addCredit(deps, client, 7)
     await addPaidOut(deps, client)
-    const differences = await differencesOf(deps, client)
-    const message = expect.stringContaining('the audit finds more') as unknown
-    await expectRefused(deps, client, { message }, differences.slice(0, 1))
+    const { writes = [], plan } = await planned(deps, client)
+    expect(writes.map(({ repair }) => repair)).toStrictEqual(['figures'])
+    expect(await differencesOf(deps, client)).toHaveLength(2)
 
-    expect(await recount(deps, client, differences)).toMatchObject({
-      written: differences,
-      left: [],
-    })
+    const { clientId } = client
+    const answer = await recountLedger(deps, { clientId, plan, operator: 'ana' })
 
+    expect(answer).toMatchObject({ written: writes, left: [], not_repairable: [], complete: true })
     await expectBalanced(deps, client.clientId)
     expect(await readWindow(deps, client.clientId)).not.toHaveProperty('progress')
-    const record = { operator: 'ana', action: 'recount-ledger', after: { repaired: differences } }
+    const repaired = writes.flatMap(({ differences }) => differences)
+    const record = { operator: 'ana', action: 'recount-ledger', after: { repaired } }
     expect((await readAuditRecords(deps, client.clientId)).records.at(-1)).toMatchObject(record)
+  })
+
+  it('answers 409 and writes nothing when the plan is another now', async ({ deps, client }) => {
+    await addCredit(deps, client, 7)
+    const { plan } = await planned(deps, client)
+    await addCredit(deps, client, 1)
+    deps.changes.length = 0
+
+    const { clientId } = client
+    const again = recountLedger(deps, { clientId, plan, operator: 'ana' })
+
+    await expect(again).rejects.toMatchObject({ code: 'conflict' })
+    expect(deps.changes).toStrictEqual([])
   })
 
   it('compares the gap, not the figures, while payments continue', async ({ deps, client }) => {
     // The shards may have changes of the last minute or not.
     deps.clock.advance(120)
     await addCredit(deps, client, -7)
-    const differences = await differencesOf(deps, client)
+    deps.clock.advance(120)
+    const { plan } = await planned(deps, client)
     await aSucceededPayment(deps, client)
     deps.clock.advance(120)
 
-    await recount(deps, client, differences)
+    await recountLedger(deps, { clientId: client.clientId, plan, operator: 'ana' })
 
     await expectBalanced(deps, client.clientId)
   })
 
-  it.for<[string, readonly Difference[], RegExp]>([
-    [
-      'is not found now',
-      [{ what: 'ledger.credited_minor', id: 'x', expected: 1, found: 2 }],
-      /does not find/,
-    ],
-    [
-      'concerns suspense',
-      [{ what: 'suspense.held_minor', id: 'py-1', expected: 1, found: 0 }],
-      /does not repair/,
-    ],
-    [
-      'concerns an audit record',
-      [{ what: 'audit_record', id: 'x', expected: 'a complete chain', found: '' }],
-      /does not repair/,
-    ],
-  ])(
-    'refuses a difference that %s, and writes nothing',
-    async ([, expected, message], { deps, client }) => {
-      await expectRefused(deps, client, { message: expect.stringMatching(message) }, expected)
-    },
-  )
-
-  it('refuses a credit that the index of open payments lists ninety seconds later', async () => {
-    const { deps, catchUp } = depsWithLateIndexes('PAYMENT#')
-    const client = await withoutFloor(deps)
-    const { payment } = await creditedPayment(deps, client)
-    const listedAt = addMs(deps.now(), 90_000)
-    const sleep = async (ms: number) => {
-      await deps.sleep(ms)
-      if (deps.now() >= listedAt) catchUp()
-    }
-    const netMinor = standingFigures(moneyOf(payment)).netMinor
-    const unlistedCredit = {
-      what: 'ledger.credited_minor',
-      id: client.clientId,
-      expected: 0,
-      found: netMinor,
-    }
-
-    await expect(recount({ ...deps, sleep }, client, [unlistedCredit])).rejects.toThrow(
-      /does not find/,
-    )
-
-    await expectBalanced(deps, client.clientId)
-  })
-
-  it('refuses with the name of the entry that an operator must repair, and writes no figure', async ({
+  it('plans no figure while an entry is there that nothing explains', async ({
     deps,
     client,
+    payment,
   }) => {
-    const { entry } = await adjustBalance(deps, client, 'correction', 5_000)
-    await deps.table.write(remove(entryKey(client.clientId, entry), exists))
+    const [entry] = entriesOf(payment)
+    const key = entry && entryKey(client.clientId, entry)
+    const item = key && (await rawItem(deps, key))
+    const sk = `${entry?.eligibleAt ?? ''}#${crypto.randomUUID()}`
+    await putRaw(deps, { ...item, sk, gross_minor: 1, payment_id: undefined })
+    deps.clock.advance(120)
 
-    const fieldErrors = { expected: [expect.stringMatching(/^entry of /) as unknown] }
-    await expectRefused(deps, client, { code: 'validation', details: { fieldErrors } })
+    const { not_repairable: named, left, writes } = await planned(deps, client)
+
+    expect(named).toContainEqual(expect.objectContaining({ what: 'entry' }))
+    expect(left).toContainEqual(expect.objectContaining({ id: client.clientId }))
+    expect(writes).toStrictEqual([])
+  })
+
+  it('plans nothing for what finance has accepted', async ({ deps, client }) => {
+    await addPaidOut(deps, client)
+    const [difference] = await differencesOf(deps, client)
+    if (difference === undefined) throw new Error('the audit found nothing')
+    const { clientId } = client
+    const accepted = { difference, clientId, operator: 'ana', notes: 'known' }
+    await withApproval(deps, () => acceptDifference(deps, accepted))
+
+    expect(await planned(deps, client)).toMatchObject({ writes: [], not_repairable: [] })
+  })
+
+  it('leaves what it has no time for, and says so', async ({ deps, client, payment }) => {
+    await removeEvent(deps, client, payment)
+    let readAt = 0
+    const monotonicMs = () => (readAt += 200_000)
+
+    const { left, complete } = await planned({ ...deps, monotonicMs }, client)
+
+    expect(left.map(({ why }) => why).join()).toContain('run it again')
+    expect(complete).toBe(false)
   })
 })
+
+function planned(deps: TestDeps, { clientId }: Client) {
+  return recountLedger(deps, { clientId, operator: 'ana' })
+}
 
 type Act = (deps: MemoryDeps, client: Client, payment: Payment) => Promise<unknown>
 
@@ -183,35 +172,14 @@ it.for<[string, tear: Act, concurrentAct: Act]>([
   'a recount writes nothing when %s before its write; the next recount repairs the books',
   async ([, tear, concurrentAct], { deps, client, payment }) => {
     await tear(deps, client, payment)
-    const differences = await differencesOf(deps, client)
     const overtaken = beforeFirst(deps, 'transact', () => concurrentAct(deps, client, payment))
 
-    await expect(recount(overtaken, client, differences)).rejects.toMatchObject({
-      code: 'conflict',
-    })
+    expect((await recount(overtaken, client)).left).not.toStrictEqual([])
 
     await recount(deps, client)
     await expectBalanced(deps, client.clientId)
   },
 )
-
-const ENDPOINTS = 20
-
-it('a recount repairs named differences even if the audit has more differences than it lists', async () => {
-  const { deps, client } = await clientWithEndpoints(ENDPOINTS)
-  const namedDifferences: Difference[] = []
-  for (let at = 0; at <= MAX_DIFFERENCES / ENDPOINTS; at++) {
-    const { payment } = await creditedPayment(deps, client)
-    for (const { pk, sk } of deps.stored.items('DELIVERY#')) {
-      await deps.table.write(remove({ pk: String(pk), sk: String(sk) }, exists))
-    }
-    const [judged] = await judgeById(deps, client, [payment.paymentId])
-    expect(judged?.differences).toHaveLength(ENDPOINTS)
-    namedDifferences.push(...(judged?.differences.slice(0, 1) ?? []))
-  }
-
-  expect((await recount(deps, client, namedDifferences)).written).toStrictEqual(namedDifferences)
-})
 
 clientTest(
   'recount-ledger counts a payout that the window has lost, at the time of the payout',

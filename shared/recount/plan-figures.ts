@@ -1,0 +1,218 @@
+import { changeTimes } from '../audit/judged/audit-figures.ts'
+import type { ClientBooks } from '../audit/judged/client-books.ts'
+import { SettlementIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
+import {
+  correctShards,
+  correctWindow,
+  type ShardFigure,
+  WINDOW_CHAIN,
+  WINDOW_SUMS,
+} from '../ledger/correct-store.ts'
+import { creditedOf, type Ledger } from '../ledger/ledger-store.ts'
+import { COUNT_FIELD, shardRow } from '../ledger/shard-store.ts'
+import type { Window } from '../ledger/window-store.ts'
+import { less, minor, ZERO } from '../money.ts'
+import { readAuditRecords } from '../operator/audit-record-store.ts'
+import { correctSums } from '../settlement/settlement-store.ts'
+import type { EntrySums } from '../settlement/sum-entries.ts'
+import { attributeName } from '../table/attributes.ts'
+import { shardKey, windowKey } from '../table/keys.ts'
+import { LEDGER_SHARDS } from '../table/schema.ts'
+import { replaceRow } from '../table/step.ts'
+import { later } from '../time.ts'
+import { compare, type Difference } from '../verdict/difference.ts'
+import { type Findings, NO_PLAN, type Plan, type RecountDeps, type Write } from './plan.ts'
+import type { PlannedSettlement } from './plan-settlements.ts'
+
+const CREDITED = 'ledger.credited_minor'
+const SHARD_FIGURES = fieldsByName<ShardFigure>('ledger', [
+  'creditedMinor',
+  ...Object.values(COUNT_FIELD),
+])
+const SUM_FIELDS = fieldsByName('window', WINDOW_SUMS)
+const CHAIN_FIELDS = fieldsByName('window', WINDOW_CHAIN)
+
+/** The fields of an item, by the names that differences give them. */
+function fieldsByName<Field extends string>(item: string, fields: readonly Field[]) {
+  return new Map(fields.map((field) => [`${item}.${attributeName(field)}`, field]))
+}
+
+export function isFigure({ what }: Difference): boolean {
+  return [SHARD_FIGURES, SUM_FIELDS, CHAIN_FIELDS].some((fields) => fields.has(what))
+}
+
+/**
+ * Sets the figures of shards and window, and the sums of settlements, in one transaction. Payments
+ * and adjustments of the plan move their own figures with them.
+ */
+export async function planFigures(
+  deps: RecountDeps,
+  { books, differences }: Findings,
+  planned: readonly PlannedSettlement[],
+): Promise<Plan> {
+  const { clientId, ledger } = books
+  if (ledger === undefined) return NO_PLAN
+  const summed = planned.filter(({ sums }) => sums)
+  const gone = differences.filter(
+    ({ what, id, found }) =>
+      what === 'settlement' && found === 'missing' && id === ledger.window.lastSettlementId,
+  )
+  const [lost] = gone
+  if (lost && (await wasClosed(deps, lost.id))) return NO_PLAN
+  const effects = planned.map(effectOf)
+  const figures = differences.filter(isFigure)
+  const lines = [...SHARD_FIGURES.keys(), ...SUM_FIELDS.keys()].flatMap((what) => {
+    const difference = figures.find((one) => one.what === what)
+    const found = foundIn(ledger, what)
+    const moved = effects.reduce((sum, effect) => sum + (effect[what] ?? 0), 0)
+    // A sum of zero is absent.
+    const counted = difference ? Number(difference.expected) : found
+    return compare(what, clientId, counted + moved, difference ? Number(difference.found) : found)
+  })
+  const chain = figures.filter(({ what }) => CHAIN_FIELDS.has(what))
+  const gaps = new Map<ShardFigure, number>()
+  for (const { what, expected, found } of lines) {
+    const figure = SHARD_FIGURES.get(what)
+    if (figure) gaps.set(figure, Number(expected) - Number(found))
+  }
+  const first = ledger.shards.find(({ number }) => number === 0)
+  const sums = summed.flatMap(({ after, sums: own }) => (own ? sumLines(after, own) : []))
+  const isOfWindow = [...lines, ...chain].some(({ what }) => !SHARD_FIGURES.has(what))
+  // The plan's other writes bring the sources up to these figures.
+  if (lines.length + chain.length + sums.length === 0) return { ...NO_PLAN, covered: figures }
+  if (gaps.size > 0 && first === undefined) return NO_PLAN
+  const figuresAfter = {
+    ...chainOf(books, planned, chain.length + gone.length > 0),
+    ...sumsIn(lines),
+  }
+  const steps = {
+    shard:
+      first && gaps.size > 0 ? correctShards(clientId, first, { gaps, at: deps.now() }) : undefined,
+    window: isOfWindow ? correctWindow(clientId, ledger.window, figuresAfter) : undefined,
+    ...Object.fromEntries(
+      summed.map(({ after, sums: own }) => [after.settlementId, own && correctSums(after, own)]),
+    ),
+  }
+  const isSummed = (id: string) => summed.some(({ after }) => after.settlementId === id)
+  const ends = differences.filter(
+    (one) =>
+      isFigure(one) ||
+      gone.includes(one) ||
+      (isSummed(one.id) && one.what.startsWith('settlement.')),
+  )
+  const write: Write = {
+    subject: clientId,
+    clientId,
+    repair: 'figures',
+    lines: [...gone, ...lines, ...chain, ...sums],
+    ends,
+    steps,
+  }
+  return { writes: [write], left: [] }
+}
+
+/** A lost settlement that an operator closed may be paid: the window does not go back. */
+async function wasClosed(deps: RecountDeps, settlementId: string): Promise<boolean> {
+  const { records } = await readAuditRecords(deps, settlementId)
+  return records.some(({ action }) => action !== 'trigger-settlement')
+}
+
+/** How the plan moves what the audit expects, apart from writes that move the figures too. */
+function effectOf({ before, after, sums, newEntry }: PlannedSettlement) {
+  const isNewlyPaid = after.status === 'manual_paid' && before.status !== 'manual_paid'
+  const isRecredited = after.recreditedAt !== undefined && before.recreditedAt === undefined
+  const takenMinor = isNewlyPaid || isRecredited ? after.netMinor : ZERO
+  const grownMinor = sums ? less(sums.netMinor, before.netMinor) : ZERO
+  const againMinor = sums ? less(sums.recreditedMinor, before.recreditedMinor) : ZERO
+  const effect: Readonly<Record<string, number>> = {
+    [CREDITED]: grownMinor - againMinor,
+    'window.in_settlement_minor': grownMinor - takenMinor,
+    'window.paid_out_minor': isNewlyPaid ? after.netMinor : 0,
+    'window.available_minor': newEntry?.carried?.netMinor ?? 0,
+    'window.written_off_minor': sums ? writtenOffIn(sums) - writtenOffIn(before) : 0,
+  }
+  return effect
+}
+
+function writtenOffIn({ totals }: Pick<EntrySums, 'totals'>): number {
+  return totals.reduce((sum, one) => (one.type === 'written_off' ? sum + one.netMinor : sum), 0)
+}
+
+function foundIn(ledger: Ledger, what: string): number {
+  const field = SUM_FIELDS.get(what)
+  if (field) return ledger.window[field]
+  const figure = SHARD_FIGURES.get(what) ?? 'creditedMinor'
+  return what === CREDITED
+    ? creditedOf(ledger)
+    : ledger.shards.reduce((sum, shard) => sum + shard[figure], 0)
+}
+
+function sumLines(after: PlannedSettlement['after'], sums: EntrySums): readonly Difference[] {
+  return compare('settlement.digest', after.settlementId, sums.digest, after.digest)
+}
+
+function sumsIn(lines: readonly Difference[]): Partial<Window> {
+  return Object.fromEntries(
+    lines.flatMap(({ what, expected }) => {
+      const field = SUM_FIELDS.get(what)
+      return field ? [[field, minor(Number(expected))]] : []
+    }),
+  )
+}
+
+/** The time of the last change, and the chain that the settlements show, if it differs. */
+function chainOf(
+  { unsettled }: ClientBooks,
+  planned: readonly PlannedSettlement[],
+  isWrong: boolean,
+): Partial<Window> {
+  const rows = planned.map(({ after }) => ({ settlement: after, item: {} }))
+  const last = planned.at(-1)?.after.settlementId
+  return {
+    ...(isWrong && {
+      settledUntil: unsettled.span.start,
+      lastSettlementId: last && ifValid(SettlementIdSchema, last),
+    }),
+    changedAt: changeTimes(rows).toSorted().at(-1),
+  }
+}
+
+/** Lost items of the ledger, as create-client wrote them. Their sums follow with the next plan. */
+export async function planLedger(
+  deps: RecountDeps,
+  { books: { clientId, ledger, unsettled, settlements }, differences }: Findings,
+): Promise<Plan> {
+  const ends = differences.filter(({ what }) => /^(ledger|ledger_shard|window)$/.test(what))
+  if (ends.length === 0) return NO_PLAN
+  const { start } = unsettled.span
+  const closedUntil = later(start, ledger?.window.closedUntil ?? start)
+  const window: Window = {
+    settledUntil: start,
+    closedUntil,
+    availableMinor: ZERO,
+    inSettlementMinor: ZERO,
+    paidOutMinor: ZERO,
+    writtenOffMinor: ZERO,
+    lastSettlementId: settlements.at(-1)?.settlement.settlementId,
+  }
+  const keyOfWindow = windowKey(clientId)
+  const shards = Array.from({ length: LEDGER_SHARDS }, (_, number) => number)
+  const keys = [...shards.map((number) => shardKey(clientId, number)), keyOfWindow]
+  const items = await deps.table.getMany(keys)
+  const lost = keys.filter((_, at) => items[at] === undefined)
+  const lines = lost.flatMap(({ sk }) => compare('ledger', sk, 'present', 'missing'))
+  const steps = {
+    window: lost.includes(keyOfWindow) ? replaceRow(keyOfWindow, window, undefined) : undefined,
+    ...Object.fromEntries(
+      shards
+        .filter((number) => items[number] === undefined)
+        .map((number) => [
+          `shard ${number}`,
+          replaceRow(shardKey(clientId, number), shardRow({ closedUntil }), undefined),
+        ]),
+    ),
+  }
+  const write: Write = { subject: clientId, clientId, repair: 'put', lines, ends, steps }
+  return lost.length === 0 ? NO_PLAN : { writes: [write], left: [] }
+}

@@ -1,0 +1,307 @@
+import type { ClientBooks } from '../audit/judged/client-books.ts'
+import { asEstimated, asMovedBy, eventNamesOf } from '../audit/judged/judge-events.ts'
+import { judgePayments } from '../audit/judged/judge-payments.ts'
+import { rowDifferences } from '../audit/judged/row-differences.ts'
+import { GatewayError } from '../errors.ts'
+import { type Event, reversedEventName } from '../event/event.ts'
+import { requireEvent } from '../event/event-store.ts'
+import { listEventsOf } from '../event/read-events.ts'
+import { deliveryIdFor, type PaymentId, PaymentIdSchema, subjectOfPayment } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
+import { type Entry, netsOf } from '../journal/entry.ts'
+import { putEntry } from '../journal/entry-store.ts'
+import { standingFigures } from '../journal/payment-money.ts'
+import { countTransition, creditShard, moveOpenCredit } from '../ledger/shard-store.ts'
+import { writeOffInWindow } from '../ledger/window-store.ts'
+import { less, type Minor, plus, ZERO } from '../money.ts'
+import { announcementOf, announcementOfMovement } from '../payment/announcement.ts'
+import { paymentRow, putPointers } from '../payment/creating-store.ts'
+import type { Payment, StoredPayment } from '../payment/payment.ts'
+import { ifStored, isForeign } from '../payment/payment-store.ts'
+import { entriesOf, moneyOf } from '../posting/payment-entries.ts'
+import { requireSameMoney } from '../posting/posting-store.ts'
+import { ensureSuspense } from '../suspense/suspense-store.ts'
+import { deliveryKey, paymentKey } from '../table/keys.ts'
+import { replaceRow, type Step } from '../table/step.ts'
+import type { Steps } from '../table/table.ts'
+import { later } from '../time.ts'
+import type { Difference } from '../verdict/difference.ts'
+import { insertDelivery, newDelivery } from '../webhook/delivery/delivery-store.ts'
+import { findEndpointEver } from '../webhook/endpoint/endpoint-store.ts'
+import { type Findings, NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
+import { raisePayment, straysOf } from './raise-payment.ts'
+
+/**
+ * Plans each payment that a difference names: brought up to its event and entries, and its lost
+ * entries, events, deliveries and pointers put anew. A payment is left if the provider does not
+ * answer, or the run has no time for it.
+ */
+export async function planPayments(
+  deps: RecountDeps,
+  findings: Findings,
+  isOver: () => boolean,
+): Promise<Plan> {
+  const byPayment = Map.groupBy(findings.differences, paymentNamedBy)
+  const plans: Plan[] = []
+  for (const [id, differences] of byPayment) {
+    if (id === undefined) continue
+    const left = (why: string) => ({ writes: [], left: [{ id, why, differences }] })
+    if (isOver()) {
+      plans.push(left('this run had no time for it'))
+      continue
+    }
+    try {
+      plans.push(await planPayment(deps, findings, id, differences))
+    } catch (error) {
+      // Only the provider's failures are gateway errors here.
+      if (!(error instanceof GatewayError)) throw error
+      plans.push(left(error.message))
+    }
+  }
+  return planOf(plans)
+}
+
+const OF_PAYMENT = /^(payment|event|pointer)(\.|$)/
+const PAYMENT_NAMED = /\bpayment ([0-9a-f-]{36})$/
+
+/** By the difference's id, or by the id in its expected value. */
+function paymentNamedBy({ what, id, expected }: Difference): PaymentId | undefined {
+  const named = OF_PAYMENT.test(what) ? id : PAYMENT_NAMED.exec(String(expected))?.[1]
+  return ifValid(PaymentIdSchema, named)
+}
+
+async function planPayment(
+  deps: RecountDeps,
+  { books, strayEntries }: Findings,
+  id: PaymentId,
+  differences: readonly Difference[],
+): Promise<Plan> {
+  const key = paymentKey(id)
+  const item = await deps.table.get(key)
+  const stored = item && ifStored(item)
+  if (item === undefined || stored?.clientId !== books.clientId || isForeign(stored)) return NO_PLAN
+  const events = (await listEventsOf(deps, subjectOfPayment(id))).flatMap((event) => event ?? [])
+  const entries = strayEntries.filter(({ paymentId }) => paymentId === id)
+  const raised = await raisePayment(deps, books, stored, { events, entries })
+  const payment = raised?.payment ?? stored
+  if (payment.status === 'creating') return NO_PLAN
+  const isRaised = payment !== stored
+  const row = paymentRow(payment)
+  const judged = await judgePayments(deps, books, [
+    { key, item: isRaised ? { ...key, ...row } : item },
+  ])
+  const remaining = judged.flatMap((one) => one.differences)
+  const missing = remaining.filter(isMissing)
+  const isOther = (difference: Difference) => !isMissing(difference)
+  // The payment's row, and all that it has, must be as it is derived.
+  const others = remaining.filter(isOther)
+  if (isRaised ? others.length > 0 : others.some(({ what }) => what.startsWith('payment')))
+    return NO_PLAN
+  const puts = await putsOf(deps, payment, missing, events)
+  if (!isRaised && puts.length === 0) return NO_PLAN
+  const isUnexplained = isStrayAfter(payment, { events, entries })
+  const ends = differences.filter(
+    (difference) =>
+      !isUnexplained(difference) && !others.some(({ what }) => what === difference.what),
+  )
+  const lines = isRaised ? rowDifferences('payment', id, row, item) : []
+  return {
+    left: [],
+    writes: groupsOf(puts).map((some, at): Write => {
+      const isFirst = at === 0
+      const before = isFirst ? stored : payment
+      // The audit counts an open payment whose entry is there by its entry.
+      const isInJournal = isFirst && entries.some(({ type }) => type === 'payment')
+      const puts = some.flatMap(({ entry }) => entry ?? [])
+      const shift = { before, after: payment, entries: puts, isInJournal }
+      const findings = isFirst && raised ? raised.findings.map(ensureSuspense) : []
+      const shown =
+        isFirst && isRaised ? events.map((event) => [event.name, requireEvent(event)]) : []
+      return {
+        subject: id,
+        clientId: books.clientId,
+        repair: isRaised && isFirst ? 'up' : 'put',
+        lines: [...(isFirst ? lines : []), ...some.flatMap((one) => one.lines)],
+        ends: isFirst ? ends : [],
+        entries: shift.entries,
+        steps: Object.assign(
+          {
+            payment: isRaised && isFirst ? replaceRow(key, row, item) : requireSameMoney(payment),
+            ...shiftFigures(deps, books, shift),
+          },
+          Object.fromEntries(shown),
+          ...some.map((one) => one.steps),
+          ...findings,
+        ),
+      }
+    }),
+  }
+}
+
+/** A transaction has at most a hundred items: also payment, ledger, record, and findings. */
+const MAX_ITEMS = 60
+
+function groupsOf(puts: readonly Put[]): readonly (readonly Put[])[] {
+  const groups: Put[][] = [[]]
+  let items = 0
+  for (const put of puts) {
+    items += Object.keys(put.steps).length
+    if (items <= MAX_ITEMS) groups.at(-1)?.push(put)
+    else {
+      groups.push([put])
+      items = Object.keys(put.steps).length
+    }
+  }
+  return groups
+}
+
+function isMissing({ what, found }: Difference): boolean {
+  return what === 'entry' || what === 'pointer'
+    ? found === 'missing'
+    : (what === 'event' || what === 'delivery') && found === null
+}
+
+/** A stray event or entry that the payment does not show after the plan either. */
+function isStrayAfter(payment: Payment, shown: Parameters<typeof straysOf>[1]) {
+  const names = eventNamesOf(payment)
+  const ids = new Set<string>(entriesOf(payment).map(({ entryId }) => entryId))
+  const left = straysOf(payment, shown)
+  return ({ what, id, found }: Difference): boolean =>
+    (what === 'event' && found !== null && !names.includes(String(found))) ||
+    (what === 'entry' && found !== 'missing' && !ids.has(id)) ||
+    left.entries.some(({ entryId }) => entryId === id)
+}
+
+/** Items of one event, or an entry, that are put together. */
+type Put = {
+  readonly lines: readonly Difference[]
+  readonly steps: Steps<string>
+  readonly entry?: Entry | undefined
+}
+
+/** What the payment derives and the table lacks. A stored item is not changed. */
+async function putsOf(
+  deps: RecountDeps,
+  payment: Payment,
+  missing: readonly Difference[],
+  events: readonly Event[],
+): Promise<readonly Put[]> {
+  const entries = entriesOf(payment)
+  const puts: Put[] = []
+  for (const line of missing) {
+    const { what, id, expected } = line
+    if (what === 'entry') {
+      const entry = entries.find(({ entryId }) => entryId === id)
+      if (entry)
+        puts.push({ lines: [line], entry, steps: { [id]: putEntry(payment.clientId, entry) } })
+    } else if (what === 'pointer') {
+      const steps = Object.fromEntries(
+        putPointers(payment).map((step, at) => [`pointer ${at}`, step] as const),
+      )
+      puts.push({ lines: [line], steps })
+    } else if (what === 'event')
+      puts.push({ lines: [line], steps: await announceAgain(deps, payment, String(expected)) })
+    else {
+      const delivery = await lostDelivery(deps, id, events)
+      if (delivery) puts.push({ lines: [line], steps: { [id]: delivery } })
+    }
+  }
+  return puts
+}
+
+/** Due at once. A delivery to an unknown endpoint stays lost. */
+async function lostDelivery(
+  deps: RecountDeps,
+  id: string,
+  events: readonly Event[],
+): Promise<Step | undefined> {
+  for (const event of events) {
+    const endpointId = event.endpointIds.find((one) => deliveryIdFor(event.eventId, one) === id)
+    const endpoint = endpointId && (await findEndpointEver(deps, { ...event, endpointId }))
+    if (endpoint) return insertDelivery(newDelivery(event, endpoint, event.firedAt))
+  }
+  return undefined
+}
+
+/** A lost event under its id, with its deliveries that are lost too. */
+async function announceAgain(deps: RecountDeps, payment: Payment, name: string) {
+  const { steps, deliveries } = await announcement(deps, payment, name)
+  const items = await deps.table.getMany(
+    deliveries.map(({ delivery }) => deliveryKey(delivery.deliveryId)),
+  )
+  const lost = deliveries.flatMap(({ delivery }, at) =>
+    items[at] === undefined ? [[delivery.deliveryId, insertDelivery(delivery)] as const] : [],
+  )
+  return { [name]: steps['event'], ...Object.fromEntries(lost) }
+}
+
+function announcement(deps: RecountDeps, payment: Payment, name: string) {
+  const movement = payment.movements.find((candidate) => reversedEventName(candidate) === name)
+  if (movement === undefined) return announcementOf(deps, asAnnounced(payment))
+  // Movements of an open payment are announced with the estimated fee.
+  const isEstimated = movement.postedAt === undefined || movement.postedAt === payment.postedAt
+  const moved = asMovedBy(isEstimated ? asAnnounced(payment) : payment, movement)
+  return announcementOfMovement(deps, moved)
+}
+
+/** With its estimated fee, unless the fee was final at success. */
+function asAnnounced(payment: Payment): Payment {
+  return payment.finalFee?.invoiced === true && payment.finalFee.at === payment.paidAt
+    ? payment
+    : asEstimated(payment)
+}
+
+/**
+ * Moves shard and written-off sum as the audit's expectation moves. So figures can be corrected
+ * before or after this repair.
+ */
+function shiftFigures(
+  { now }: Pick<RecountDeps, 'now'>,
+  { ledger, unsettled }: ClientBooks,
+  {
+    before,
+    after,
+    entries,
+    isInJournal,
+  }: {
+    readonly before: StoredPayment
+    readonly after: Payment
+    readonly entries: readonly Entry[]
+    readonly isInJournal: boolean
+  },
+): Steps<string> {
+  // Entries before the last settlement's end are in that settlement's own sums.
+  const counted = entries.filter(({ eligibleAt }) => eligibleAt >= unsettled.span.start)
+  const netMinor = plus(less(openNet(after), isInJournal ? ZERO : openNet(before)), netsOf(counted))
+  const addMinor = netsOf(counted.filter(({ type }) => type === 'written_off'))
+  const window = addMinor === 0 ? undefined : ledger?.window
+  const writeOff = window && {
+    readMinor: window.writtenOffMinor,
+    addMinor,
+    postedAt: later(now(), window.closedUntil),
+  }
+  return {
+    ledger: ledgerStep(before, after, netMinor, now()),
+    window: writeOff && writeOffInWindow(after.clientId, writeOff),
+  }
+}
+
+function ledgerStep(
+  before: StoredPayment,
+  after: Payment,
+  netMinor: Minor,
+  now: ReturnType<RecountDeps['now']>,
+): Step | undefined {
+  const from = before.status === 'creating' ? undefined : before.status
+  if (from === after.status)
+    return netMinor === 0 ? undefined : moveOpenCredit(after, netMinor, now)
+  return after.status === 'succeeded'
+    ? creditShard({ ...after, from }, netMinor, now)
+    : countTransition({ ...after, from, to: after.status })
+}
+
+function openNet(payment: StoredPayment): Minor {
+  return payment.status === 'succeeded' && payment.openAt !== undefined
+    ? standingFigures(moneyOf(payment)).netMinor
+    : ZERO
+}

@@ -1,0 +1,221 @@
+import { isAboutSums } from '../audit/judged/audit-settlement.ts'
+import { readTrail } from '../audit/judged/audit-trails.ts'
+import { type StoredSettlement } from '../audit/judged/client-books.ts'
+import { stateIn } from '../audit/judged/derive-settlement.ts'
+import { rowDifferences } from '../audit/judged/row-differences.ts'
+import { mapInChunks } from '../chunks.ts'
+import type { Entry } from '../journal/entry.ts'
+import { putEntry } from '../journal/entry-store.ts'
+import type { Window } from '../ledger/window-store.ts'
+import type { AuditRecord } from '../operator/audit-record-store.ts'
+import { recreditEntry, statusRecord } from '../settlement/close-settlement.ts'
+import { hasSwept, type Settlement } from '../settlement/settlement.ts'
+import { bankReferenceRow, mayChangeSums, settlementRow } from '../settlement/settlement-store.ts'
+import { sweptSpan } from '../settlement/statement/settlement-entries.ts'
+import { addBlock, type EntrySums, emptySums, sumPages } from '../settlement/sum-entries.ts'
+import { bankReferenceKey, entryKey, settlementKey } from '../table/keys.ts'
+import { replaceRow } from '../table/step.ts'
+import { compare, type Difference, tryToMake } from '../verdict/difference.ts'
+import type { Findings, LostRecord, Plan, RecountDeps, Write } from './plan.ts'
+
+/** A settlement after the plan. `sums`: those of its entries, if they are to be written. */
+export type PlannedSettlement = {
+  readonly before: Settlement
+  readonly after: Settlement
+  readonly sums: EntrySums | undefined
+  /** Its re-credit is put by this plan. */
+  readonly newEntry: Entry | undefined
+}
+
+/**
+ * Plans the settlements that differ. A settlement that its row, its records, its re-credit or the
+ * window shows paid, failed or re-credited stays so, and gets what it lacks. The sums of one that
+ * is still in the window are those of its entries.
+ */
+export async function planSettlements(
+  deps: RecountDeps,
+  findings: Findings,
+  { plannedEntries, isOver }: { plannedEntries: readonly Entry[]; isOver: () => boolean },
+): Promise<Plan & { readonly settlements: readonly PlannedSettlement[] }> {
+  const paidId = paidByWindow(findings)
+  const planned = await mapInChunks(findings.books.settlements, 1, async (row) => {
+    const { settlement: before } = row
+    const { settlementId: id } = before
+    const own = findings.differences.filter((one) => isAbout(one, row, findings.strayEntries))
+    const unchanged = { before, after: before, sums: undefined, newEntry: undefined }
+    if (own.length === 0 && id !== paidId)
+      return { settlement: unchanged, writes: [], left: [], covered: [] }
+    const { records } = await readTrail(deps, id, before.clientId)
+    const after = settlementAfter(findings, row, records, id === paidId)
+    const trail = await planTrail(deps, row, after, { own, records })
+    const ended = new Set(trail.writes.flatMap(({ ends }) => ends))
+    const others = own.filter((one) => !ended.has(one) && !isAboutSums(one))
+    const isChanging = plannedEntries.some(({ eligibleAt }) => hasSwept(after, eligibleAt))
+    const isWrong = own.some(isAboutSums) && others.length === 0 && !isChanging
+    const sums = isWrong && mayChangeSums(after) ? await sumsOf(deps, after, isOver) : undefined
+    const covered = isChanging ? own.filter(isAboutSums) : []
+    const left = sums === 'unsummed' ? [unsummed(id, own.filter(isAboutSums))] : []
+    const settled = { before, after, newEntry: trail.newEntry }
+    const isSummed = sums !== undefined && sums !== 'unsummed' && sums.netMinor > 0
+    return {
+      settlement: { ...settled, sums: isSummed ? sums : undefined },
+      writes: trail.writes,
+      left,
+      covered,
+    }
+  })
+  return {
+    settlements: planned.map(({ settlement }) => settlement),
+    writes: planned.flatMap(({ writes }) => writes),
+    left: planned.flatMap(({ left }) => left),
+    covered: planned.flatMap(({ covered }) => covered),
+  }
+}
+
+function isAbout(
+  { id }: Difference,
+  { settlement }: StoredSettlement,
+  entries: readonly Entry[],
+): boolean {
+  const { settlementId, recreditedAt } = settlement
+  const recredit = recreditedAt && tryToMake(() => recreditEntry(settlement, recreditedAt))
+  const isStray = entries.some(
+    (one) => one.entryId === id && one.recreditedSettlementId === settlementId,
+  )
+  return id === settlementId || id === recredit?.entryId || isStray
+}
+
+/** The one recorded settlement whose payout the window shows. */
+function paidByWindow({ books, differences }: Findings): string | undefined {
+  const gapOf = (what: keyof Window | string) => {
+    const one = differences.find((difference) => difference.what === `window.${what}`)
+    return Number(one?.found ?? 0) - Number(one?.expected ?? 0)
+  }
+  const paidMinor = gapOf('paid_out_minor')
+  const [row, ...others] = books.settlements.filter(
+    ({ settlement: { status, netMinor } }) => status === 'recorded' && netMinor === paidMinor,
+  )
+  const isShown = paidMinor > 0 && gapOf('in_settlement_minor') === -paidMinor
+  return isShown && others.length === 0 ? row?.settlement.settlementId : undefined
+}
+
+/** Whichever shows more is kept: nothing that an operator did is taken back. */
+function settlementAfter(
+  { books, strayEntries }: Findings,
+  { settlement }: StoredSettlement,
+  records: readonly AuditRecord[],
+  isPaidByWindow: boolean,
+): Settlement {
+  const { settlementId: id } = settlement
+  const said = stateIn(records)
+  const recredit = strayEntries.find((entry) => entry.recreditedSettlementId === id)
+  const recreditedAt = settlement.recreditedAt ?? said.recreditedAt ?? recredit?.eligibleAt
+  const paid = { status: 'manual_paid', settledAt: books.ledger?.window.changedAt } as const
+  const shown =
+    settlement.status !== 'recorded'
+      ? {}
+      : said.status !== 'recorded'
+        ? said
+        : isPaidByWindow
+          ? paid
+          : recreditedAt && ({ status: 'failed' } as const)
+  const isManual = settlement.triggeredBy === 'manual' || said.triggeredBy === 'manual'
+  return { ...settlement, ...shown, recreditedAt, triggeredBy: isManual ? 'manual' : 'auto' }
+}
+
+async function planTrail(
+  deps: RecountDeps,
+  { item }: StoredSettlement,
+  after: Settlement,
+  {
+    own,
+    records,
+  }: { readonly own: readonly Difference[]; readonly records: readonly AuditRecord[] },
+) {
+  const { settlementId: id, clientId, bankReference, recreditedAt } = after
+  const entry = recreditedAt && recreditEntry(after, recreditedAt)
+  const [reference, stored] = await Promise.all([
+    bankReference === undefined ? undefined : deps.table.get(bankReferenceKey(bankReference)),
+    entry && deps.table.get(entryKey(clientId, entry)),
+  ])
+  const newEntry = stored === undefined ? entry : undefined
+  const needsReference = bankReference !== undefined && reference === undefined
+  const row = settlementRow(after)
+  const lines = [
+    ...rowDifferences('settlement', id, row, item).filter((line) => !isAboutSums(line)),
+    ...(needsReference ? compare('bank_reference', id, 'present', 'missing') : []),
+    ...(newEntry ? compare('entry', newEntry.entryId, 'present', 'missing') : []),
+  ]
+  const changed = new Set(lines.map(({ what }) => what))
+  const lost = lostRecords(after, records)
+  const isEnded = ({ what }: Difference) =>
+    changed.has(what) ||
+    (what.startsWith('entry') && entry !== undefined) ||
+    (lost.length > 0 && (what === 'audit_record' || STATE.test(what)))
+  const steps = {
+    settlement: lines.length === 0 ? undefined : replaceRow(settlementKey(id), row, item),
+    reference: needsReference
+      ? replaceRow(bankReferenceKey(bankReference), bankReferenceRow(id), undefined)
+      : undefined,
+    entry: newEntry && putEntry(clientId, newEntry),
+  }
+  const first = {
+    subject: id,
+    clientId,
+    repair: 'trail',
+    lines,
+    ends: own.filter(isEnded),
+    steps,
+  } as const
+  const firstWrites: readonly Write[] =
+    lines.length + lost.length === 0 ? [] : [{ ...first, record: lost[0] }]
+  const laterWrites = lost
+    .slice(1)
+    .map((record): Write => ({ ...first, lines: [], ends: [], steps: {}, record }))
+  return { writes: [...firstWrites, ...laterWrites], newEntry, left: [] }
+}
+
+/** With the due work of a recorded settlement. */
+const STATE =
+  /^settlement\.(status|triggered_by|notes|bank_reference|settled_at|recredited_at|work|slot|due_at)$/
+
+/** The records of what operators did with the settlement, if they are lost. */
+function lostRecords(after: Settlement, records: readonly AuditRecord[]): readonly LostRecord[] {
+  const { status, notes = null, netMinor: net_minor, clientId: client_id } = after
+  const shown = statusRecord(after)
+  const closed = { ...shown, recredited_at: null, notes }
+  const done = [
+    [
+      'trigger-settlement',
+      after.triggeredBy === 'manual',
+      { status: 'recorded', net_minor, client_id },
+    ],
+    [
+      'mark-settlement-paid',
+      status === 'manual_paid',
+      { ...closed, bank_reference: after.bankReference ?? null },
+    ],
+    ['mark-settlement-failed', status === 'failed', closed],
+    ['recredit-settlement', after.recreditedAt !== undefined, { ...shown, notes: null }],
+  ] as const
+  return done.flatMap(([action, isDone, said]) =>
+    isDone && !records.some((record) => record.action === action) ? [{ action, after: said }] : [],
+  )
+}
+
+/** Undefined: the run ended before all entries were read. */
+async function sumsOf(
+  deps: RecountDeps,
+  settlement: Settlement,
+  isOver: () => boolean,
+): Promise<EntrySums | 'unsummed'> {
+  const { clientId, settlementId } = settlement
+  const span = sweptSpan(settlement)
+  const start = { sums: emptySums(settlementId), carried: [] }
+  const { sums, carried, isWhole } = await sumPages(deps, { clientId, span }, start, isOver)
+  return isWhole ? addBlock(sums, carried, span.start) : 'unsummed'
+}
+
+function unsummed(id: string, differences: readonly Difference[]) {
+  return { id, why: 'its entries are too many for one run; run recount-ledger again', differences }
+}

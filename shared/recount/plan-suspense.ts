@@ -1,0 +1,164 @@
+import * as v from 'valibot'
+import { backIn, derivedTotal, readHouse } from '../audit/judged/audit-house.ts'
+import { readTrail } from '../audit/judged/audit-trails.ts'
+import { rowDifferences } from '../audit/judged/row-differences.ts'
+import { ifValid } from '../if-valid.ts'
+import { type HouseEntry, putHouseEntry } from '../journal/house-store.ts'
+import { plus, ZERO } from '../money.ts'
+import { OPERATOR_RESOLUTIONS, resolutionEntry } from '../suspense/resolve-suspense.ts'
+import {
+  heldAmountOf,
+  MOVED_CAUSES,
+  type Noted,
+  NotedSchema,
+  type Suspense,
+  SuspenseSchema,
+} from '../suspense/suspense.ts'
+import { dueForAlert, suspenseRow } from '../suspense/suspense-store.ts'
+import { houseTotalKey, notedKey, suspenseKey } from '../table/keys.ts'
+import { replaceRow } from '../table/step.ts'
+import { TimestampSchema } from '../time.ts'
+import { compare, type Difference } from '../verdict/difference.ts'
+import { NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
+
+/**
+ * Plans suspense that differs: the item is its row in the register, its entries in the house
+ * journal and its trail. So a lost item comes back as it was born, with what happened to it.
+ */
+export async function planSuspense(
+  deps: RecountDeps,
+  differences: readonly Difference[],
+  clientId: string | undefined,
+): Promise<Plan> {
+  const named = differences.filter(({ what }) => /^(suspense|noted)(\.|$)/.test(what))
+  if (named.length === 0) return NO_PLAN
+  const { entries } = await readHouse(deps)
+  const plans: Plan[] = []
+  for (const [id, ends] of Map.groupBy(named, (difference) => difference.id))
+    plans.push(await planItem(deps, { id, clientId, ends }, entries))
+  return planOf(plans)
+}
+
+type Named = {
+  readonly id: string
+  readonly clientId: string | undefined
+  readonly ends: readonly Difference[]
+}
+
+async function planItem(
+  deps: RecountDeps,
+  { id, clientId, ends }: Named,
+  allEntries: readonly HouseEntry[],
+): Promise<Plan> {
+  const [stored, register, { records }] = await Promise.all([
+    deps.table.get(suspenseKey(id)),
+    deps.table.get(notedKey({ clientId, suspenseId: id })),
+    readTrail(deps, id, clientId),
+  ])
+  const [item, noted] = [ifValid(SuspenseSchema, stored), ifValid(NotedSchema, register)]
+  const born = noted ?? (register === undefined ? item : undefined)
+  // Of another client, or unreadable.
+  if (born === undefined || born.clientId !== clientId || (stored && !item)) return NO_PLAN
+  const entries = allEntries.filter(({ suspenseId }) => suspenseId === id)
+  const record = records.findLast(({ action }) => action === 'resolve-suspense')
+  const known: Suspense = { ...(item ?? bornItem(born)), ...v.parse(NotedSchema, born) }
+  // Without its entry a row of the provider counts as not booked: the sync books it again.
+  const providerMinor = entries.find(({ type }) => type === 'suspense')?.providerMinor
+  const booked: Suspense = { ...known, providerMinor, ...backIn(known, entries) }
+  const resolved = resolutionOf(known, entries, record?.after)
+  const after: Suspense = { ...booked, ...resolved }
+  const isByOperator = resolved !== undefined
+  const own = entries.find(({ type }) => type === 'suspense_resolved')
+  const needsEntry = isByOperator && after.kind === 'money' && own === undefined
+  const at = record?.at ?? deps.now()
+  const entry = needsEntry ? resolutionEntry(booked, after.resolution, at) : undefined
+  const heldMinor = [...entries, ...(entry ? [entry] : [])].reduce(
+    (sum, { suspenseMinor }) => plus(sum, suspenseMinor),
+    ZERO,
+  )
+  if (after.kind === 'money' && heldMinor !== heldAmountOf(after)) return NO_PLAN
+  const row = suspenseRow(stored ? { ...after, ...ifValid(Due, stored) } : dueForAlert(after))
+  const changes = rowDifferences('suspense', id, row, stored)
+  const isUnrecorded = isByOperator && record === undefined
+  const { status, notes = null } = after
+  const said = { status, resolution: after.resolution, notes }
+  const write: Write = {
+    subject: id,
+    clientId,
+    repair: isUnrecorded ? 'trail' : 'put',
+    lines: [
+      ...changes,
+      ...(noted ? [] : compare('noted', id, 'present', 'missing')),
+      ...(entry ? compare('house_entry', id, 'present', 'missing') : []),
+      ...(isUnrecorded ? compare('audit_record', id, 'present', 'missing') : []),
+    ],
+    ends,
+    record: isUnrecorded ? { action: 'resolve-suspense', after: said } : undefined,
+    steps: {
+      item: changes.length > 0 ? replaceRow(suspenseKey(id), row, stored) : undefined,
+      noted: noted
+        ? undefined
+        : replaceRow(notedKey(after), v.parse(NotedSchema, after), undefined),
+      ...(entry && putHouseEntry(entry)),
+    },
+  }
+  return write.lines.length === 0 ? NO_PLAN : { writes: [write], left: [] }
+}
+
+const Due = v.object({ dueAt: v.optional(TimestampSchema) })
+
+function bornItem(noted: Noted): Suspense {
+  return isBorn(noted.cause)
+    ? { ...noted, status: 'resolved', resolution: 'explained' }
+    : { ...noted, status: 'open' }
+}
+
+/** The finding of a booked movement is resolved from the beginning. */
+function isBorn(cause: string): boolean {
+  return MOVED_CAUSES.some((moved) => moved === cause)
+}
+
+const Resolved = v.object({
+  ...v.pick(SuspenseSchema, ['status', 'resolution']).entries,
+  notes: v.nullish(v.string(), () => undefined),
+})
+
+/** Whichever of record, entry and item shows the operator's resolution. */
+function resolutionOf(item: Suspense, entries: readonly HouseEntry[], said: unknown) {
+  const { status, resolution, notes, cause } = item
+  const recorded = ifValid(Resolved, said)
+  if (recorded) return recorded
+  const own = entries.find(({ type }) => type === 'suspense_resolved')
+  const byEntry = own?.bankMinor === 0 ? 'written_off' : 'refunded_by_bank'
+  if (own) return { status: 'resolved', resolution: byEntry, notes } as const
+  const isByOperator = OPERATOR_RESOLUTIONS.some((one) => one === resolution) && !isBorn(cause)
+  return status === 'resolved' && isByOperator ? { status, resolution, notes } : undefined
+}
+
+/** Plans the totals of the house journal. */
+export async function planTotals(
+  deps: RecountDeps,
+  differences: readonly Difference[],
+): Promise<Plan> {
+  const named = differences.filter(({ what }) => /^house_total(\.|$)/.test(what))
+  if (named.length === 0) return NO_PLAN
+  const { entries } = await readHouse(deps)
+  const plans: Plan[] = []
+  for (const [name, ends] of Map.groupBy(named, ({ id }) => id)) {
+    const [day = '', type = ''] = name.split('#')
+    const key = houseTotalKey(day, type)
+    const found = await deps.table.get(key)
+    const total = { ...found, ...derivedTotal(name, entries), pk: undefined, sk: undefined }
+    const steps = { total: replaceRow(key, total, found) }
+    const write: Write = {
+      subject: name,
+      clientId: undefined,
+      repair: 'figures',
+      lines: ends,
+      ends,
+      steps,
+    }
+    plans.push({ writes: [write], left: [] })
+  }
+  return planOf(plans)
+}

@@ -1,0 +1,282 @@
+import { ownerOfApproval } from '../audit/judged/audit-approval.ts'
+import { readTrail } from '../audit/judged/audit-trails.ts'
+import { clientIn, endpointsIn, keysIn } from '../audit/judged/derive-client.ts'
+import { rowDifferences } from '../audit/judged/row-differences.ts'
+import { mapInChunks } from '../chunks.ts'
+import { apiKeyRow } from '../client/api-key-store.ts'
+import { type Client, ClientSchema } from '../client/client.ts'
+import { toClientDto } from '../client/client-dto.ts'
+import { registrationOf } from '../client/client-register.ts'
+import { clientRow } from '../client/client-store.ts'
+import { ifValid } from '../if-valid.ts'
+import type { Entry } from '../journal/entry.ts'
+import { findUnclaimedRow, rowDayOf } from '../journal/house-store.ts'
+import {
+  type AuditRecord,
+  brokenLink,
+  findAuditHead,
+  headOf,
+} from '../operator/audit-record-store.ts'
+import { planAdjustment } from '../posting/adjust-ledger.ts'
+import { type Adjustment, AdjustmentSchema } from '../posting/adjustment-store.ts'
+import type { Item } from '../table/attributes.ts'
+import {
+  adjustmentKey,
+  apiKeyKey,
+  clientKey,
+  deletedEndpointKey,
+  endpointKey,
+  entryKey,
+  houseEntryKey,
+} from '../table/keys.ts'
+import { exists, remove, replaceRow } from '../table/step.ts'
+import { compare, type Difference } from '../verdict/difference.ts'
+import { toEndpointDto } from '../webhook/endpoint/endpoint-dto.ts'
+import { changeEndpoint, endpointRow, listEndpoints } from '../webhook/endpoint/endpoint-store.ts'
+import { type Findings, NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
+
+/**
+ * Plans the client, its keys and its endpoints as their last records say. The lost record of a
+ * deleted endpoint is written anew.
+ */
+export async function planTrail(deps: RecountDeps, findings: Findings): Promise<Plan> {
+  const endpoints = await planEndpoints(deps, findings)
+  const lost = endpoints.writes.flatMap(({ record }, at) => lostRecord(findings, record, at))
+  const records = [...findings.books.clientRecords, ...lost]
+  return planOf([
+    await planClientRow(deps, findings, records),
+    await planKeys(deps, findings, records),
+    endpoints,
+  ])
+}
+
+/** As it will be in the chain, for what the records say afterwards. */
+function lostRecord({ books }: Findings, record: Write['record'], at: number) {
+  const number = books.clientRecords.length + 1 + at
+  const { clientId: subject, client } = books
+  const after = record && { ...record.after }
+  return record ? [{ ...record, after, subject, number, operator: '', at: client.createdAt }] : []
+}
+
+function ownWrite({ books: { clientId } }: Findings) {
+  return { subject: clientId, clientId, repair: 'trail' } as const
+}
+
+async function planClientRow(
+  deps: RecountDeps,
+  findings: Findings,
+  records: readonly AuditRecord[],
+): Promise<Plan> {
+  const { clientId } = findings.books
+  const said = clientIn(records)
+  const row = await deps.table.get(clientKey(clientId))
+  const writes: Write[] = []
+  const ofRow = findings.differences.filter(
+    ({ what, expected }) => /^client(\.|$)/.test(what) && expected !== REGISTERED,
+  )
+  if (said && (ofRow.length > 0 || records.length > findings.books.clientRecords.length)) {
+    const lines = rowDifferences('client', clientId, clientRow(said), row)
+    const client = replaceRow(clientKey(clientId), clientRow(said), row)
+    if (lines.length > 0)
+      writes.push({ ...ownWrite(findings), lines, ends: ofRow, steps: { client } })
+  }
+  const stored = ifValid(ClientSchema, row)
+  const unsaid = findings.differences.filter(
+    ({ what, id, expected }) =>
+      what === 'audit_record' && id === clientId && expected === 'a record of its creation',
+  )
+  if (said === undefined && stored && unsaid.length > 0) {
+    const record = { action: 'create-client', after: toClientDto(stored) }
+    writes.push({ ...ownWrite(findings), lines: unsaid, ends: unsaid, record, steps: {} })
+  }
+  const unregistered = findings.differences.filter(
+    ({ what, expected }) => what === 'client' && expected === REGISTERED,
+  )
+  const client = said ?? stored
+  if (client && unregistered.length > 0) writes.push(registration(client, unregistered))
+  return { writes, left: [] }
+}
+
+const REGISTERED = 'in the register'
+
+export function registration(client: Client, ends: readonly Difference[]): Write {
+  const { subject, clientId, action, after, key } = registrationOf(client, '')
+  const record = { action, after, key }
+  return { subject, clientId, repair: 'trail', lines: ends, ends, record, steps: {} }
+}
+
+async function planKeys(
+  deps: RecountDeps,
+  findings: Findings,
+  records: readonly AuditRecord[],
+): Promise<Plan> {
+  const writes = await mapInChunks(keysIn(records), 1, async (key): Promise<readonly Write[]> => {
+    const ends = findings.differences.filter(
+      ({ what, id }) => /^api_key(\.|$)/.test(what) && id === key.keyId,
+    )
+    if (ends.length === 0) return []
+    const row = apiKeyRow(key)
+    const item = await deps.table.get(apiKeyKey(key.keyId))
+    const lines = rowDifferences('api_key', key.keyId, row, item)
+    const steps = { key: replaceRow(apiKeyKey(key.keyId), row, item) }
+    return [{ ...ownWrite(findings), lines, ends, steps }]
+  })
+  return { writes: writes.flat(), left: [] }
+}
+
+/** A lost endpoint is not put: nothing else has its secret. Its merchant registers it again. */
+async function planEndpoints(deps: RecountDeps, findings: Findings): Promise<Plan> {
+  const { clientId, clientRecords } = findings.books
+  const isOfEndpoint = ({ what }: Difference) => /^(deleted_)?endpoint(\.|$)/.test(what)
+  const differences = findings.differences.filter(isOfEndpoint)
+  const stored = differences.length === 0 ? [] : await listEndpoints(deps, clientId)
+  const plans = endpointsIn(clientRecords).map((said): Plan => {
+    const { endpointId } = said
+    const ends = differences.filter(({ id }) => id === endpointId)
+    const rows = stored.filter((row) => row.endpointId === endpointId)
+    const live = rows.find(({ deletedAt }) => deletedAt === undefined)
+    const gone = rows.find(({ deletedAt }) => deletedAt !== undefined)
+    if (ends.length === 0) return NO_PLAN
+    const liveKey = endpointKey(said)
+    const goneKey = deletedEndpointKey(said)
+    const write = { ...ownWrite(findings), lines: ends, ends }
+    const isGone = said.deletedAt !== undefined || (live === undefined && gone !== undefined)
+    if (isGone) {
+      const end = said.deletedAt === undefined ? gone : said
+      const steps = {
+        endpoint: live && remove(liveKey, exists),
+        gone:
+          end && gone === undefined ? replaceRow(goneKey, endpointRow(end), undefined) : undefined,
+      }
+      const after = end && { ...toEndpointDto(end), deleted_at: end.deletedAt }
+      const isLost = said.deletedAt === undefined && after !== undefined
+      const record = isLost ? { action: 'delete-endpoint', after } : undefined
+      return { writes: [{ ...write, record, steps }], left: [] }
+    }
+    if (live === undefined) return NO_PLAN
+    const steps = {
+      endpoint: changeEndpoint(live, { enabled: said.enabled, eventTypes: said.eventTypes }),
+      gone: gone && remove(goneKey, exists),
+    }
+    return { writes: [{ ...write, steps }], left: [] }
+  })
+  return planOf(plans)
+}
+
+/** Plans adjustments: each of record, row and entry shows one. A lost record is written anew. */
+export async function planAdjustments(deps: RecountDeps, findings: Findings): Promise<Plan> {
+  const { books, differences, strayEntries } = findings
+  const references = new Set(
+    differences.flatMap(({ what, id, expected }) => {
+      if (/^adjustment(\.|$)/.test(what)) return [id]
+      const entry = strayEntries.find(({ entryId }) => what === 'entry' && entryId === id)
+      return entry?.adjustmentReference ?? OF_ADJUSTMENT.exec(String(expected))?.slice(1) ?? []
+    }),
+  )
+  return planOf(
+    await mapInChunks([...references], 1, async (reference) => {
+      const row = await deps.table.get(adjustmentKey(books.clientId, reference))
+      const entry = strayEntries.find((one) => one.adjustmentReference === reference)
+      const recorded = books.adjustments.find((one) => one.reference === reference)
+      const adjustment = recorded ?? ifValid(AdjustmentSchema, row) ?? adjustmentOf(findings, entry)
+      return adjustment
+        ? planAdjustmentAnew(deps, findings, adjustment, {
+            row,
+            isRecorded: recorded !== undefined,
+          })
+        : NO_PLAN
+    }),
+  )
+}
+
+const OF_ADJUSTMENT = /^that of adjustment (.*)$/
+
+/** Its notes are lost. */
+function adjustmentOf({ books }: Findings, entry: Entry | undefined): Adjustment | undefined {
+  const { type: kind, netMinor: amountMinor, adjustmentReference: reference } = entry ?? {}
+  const { clientId } = books
+  return ifValid(AdjustmentSchema, { ...entry, clientId, kind, amountMinor, reference })
+}
+
+async function planAdjustmentAnew(
+  deps: RecountDeps,
+  findings: Findings,
+  { entryId, eligibleAt, ...input }: Adjustment,
+  { row, isRecorded }: { readonly row: Item | undefined; readonly isRecorded: boolean },
+): Promise<Plan> {
+  const { books, differences } = findings
+  const { clientId, reference, providerTransactionId } = input
+  if (books.ledger === undefined) return NO_PLAN
+  const houseRow =
+    providerTransactionId === undefined
+      ? undefined
+      : await findUnclaimedRow(deps, providerTransactionId)
+  // Without the row that it took over, the other side of the entry is unknown.
+  if (providerTransactionId !== undefined && houseRow === undefined) return NO_PLAN
+  const [entry, house] = await Promise.all([
+    deps.table.get(entryKey(clientId, { eligibleAt, entryId })),
+    houseRow &&
+      deps.table.get(houseEntryKey(rowDayOf(houseRow), houseRow.transactionId, 'correction')),
+  ])
+  const { adjusted, steps, record } = planAdjustment(
+    { ...input, operator: '' },
+    { row: houseRow, window: books.ledger.window, approval: undefined, postedAt: eligibleAt },
+  )
+  const isCounted = entry === undefined && eligibleAt >= books.unsettled.span.start
+  const kept = [
+    ...(row ? ['adjustment'] : []),
+    ...(entry ? ['entry'] : []),
+    ...(house ? ['houseEntry', 'houseTotal', 'notBookedBack'] : []),
+    ...(isCounted ? [] : ['ledger', 'window']),
+  ]
+  const lines = [
+    ...(row ? [] : compare('adjustment', reference, 'present', 'missing')),
+    ...(entry ? [] : compare('entry', entryId, 'present', 'missing')),
+    ...(houseRow && !house ? compare('house_entry', reference, 'present', 'missing') : []),
+    ...(isRecorded ? [] : compare('audit_record', reference, 'present', 'missing')),
+  ]
+  const write: Write = {
+    ...ownWrite(findings),
+    lines,
+    ends: differences.filter(
+      ({ what, id }) =>
+        (what === 'adjustment' && id === reference) || (what === 'entry' && id === entryId),
+    ),
+    record: isRecorded ? undefined : record,
+    entries: entry ? [] : [adjusted.entry],
+    steps: Object.fromEntries(Object.entries(steps).filter(([name]) => !kept.includes(name))),
+  }
+  return lines.length === 0 ? NO_PLAN : { writes: [write], left: [] }
+}
+
+/**
+ * Ends torn chains. A head that shows less than its records follows them. If it shows one record
+ * more, a record that the plan writes anew takes that place. `owner`: of the records of a subject.
+ */
+export async function withChains(
+  deps: RecountDeps,
+  writes: readonly Write[],
+  differences: readonly Difference[],
+  owner: string | undefined,
+): Promise<readonly Write[]> {
+  const chained = [...writes]
+  for (const difference of differences) {
+    const { what, id: subject } = difference
+    if (what !== 'audit_record' || difference.expected !== 'a complete chain') continue
+    const { records } = await readTrail(deps, subject, owner)
+    const shown = headOf(records)
+    const missing = ((await findAuditHead(deps, subject))?.number ?? 0) - records.length
+    if (missing > 1 || brokenLink(records, shown) !== undefined) continue
+    const at = chained.findIndex(
+      (write) => write.subject === subject && (missing < 0 || write.record !== undefined),
+    )
+    const write = chained[at]
+    if (write) chained[at] = { ...write, ends: [...write.ends, difference] }
+    else if (missing < 0) {
+      const changed = { lines: [difference], ends: [difference], steps: {} }
+      const clientId = ownerOfApproval(records) ?? owner
+      chained.push({ subject, clientId, repair: 'figures', ...changed })
+    }
+  }
+  return chained
+}

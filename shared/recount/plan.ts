@@ -1,0 +1,70 @@
+import type { AuditDeps } from '../audit/history.ts'
+import type { ClientBooks } from '../audit/judged/client-books.ts'
+import type { Deps } from '../deps.ts'
+import type { Entry } from '../journal/entry.ts'
+import type { RecordDeps } from '../operator/audit-record-store.ts'
+import type { Steps } from '../table/table.ts'
+import type { Difference } from '../verdict/difference.ts'
+
+export type RecountDeps = AuditDeps & RecordDeps & Pick<Deps, 'provider'>
+
+/** One transaction of a plan (design section 13, "Torn rows"). */
+export type Write = {
+  /** What it repairs; its audit record is in this subject's chain. */
+  readonly subject: string
+  /** The client of the record. */
+  readonly clientId: string | undefined
+  /**
+   * `put`: what a present source derives; `figures`: as their sources determine them; `up`: a
+   * source that shows less than its rows; `trail`: as the operators' records or their effects say.
+   */
+  readonly repair: 'put' | 'figures' | 'up' | 'trail'
+  /** What it changes: the value afterwards, and the value that was found. */
+  readonly lines: readonly Difference[]
+  /** The audit's differences that it ends. */
+  readonly ends: readonly Difference[]
+  /** A lost record of an operator, written anew. Without it the record is one of the recount. */
+  readonly record?: LostRecord | undefined
+  /** Entries that it puts. */
+  readonly entries?: readonly Entry[]
+  readonly steps: Steps<string>
+}
+
+export type LostRecord = {
+  readonly action: string
+  readonly after: object
+  readonly key?: { readonly at: ClientBooks['client']['createdAt']; readonly id: string }
+}
+
+/** What this plan cannot repair now, though a later plan may. */
+export type Left = {
+  readonly id: string
+  readonly why: string
+  readonly differences: readonly Difference[]
+}
+
+export type Plan = {
+  readonly writes: readonly Write[]
+  readonly left: readonly Left[]
+  /** Differences that end with writes of another part of the plan. */
+  readonly covered?: readonly Difference[]
+}
+
+export const NO_PLAN: Plan = { writes: [], left: [] }
+
+export function planOf(plans: readonly Plan[]): Plan {
+  return {
+    writes: plans.flatMap(({ writes }) => writes),
+    left: plans.flatMap(({ left }) => left),
+    covered: plans.flatMap(({ covered = [] }) => covered),
+  }
+}
+
+/** What the audit of a client found, and what it was found in. */
+export type Findings = {
+  readonly books: ClientBooks
+  /** The differences that finance has not accepted. */
+  readonly differences: readonly Difference[]
+  /** Entries outside all settlements that no source explains. */
+  readonly strayEntries: readonly Entry[]
+}

@@ -1,0 +1,314 @@
+import type { ClientBooks } from '../audit/judged/client-books.ts'
+import { derivedPayment } from '../audit/judged/derive-payment.ts'
+import { eventNamesOf } from '../audit/judged/judge-events.ts'
+import { mapInChunks } from '../chunks.ts'
+import { type Event, typeOfEvent } from '../event/event.ts'
+import { type PaymentId, paymentIdOf, referenceOf } from '../ids.ts'
+import { type Entry, fieldsText } from '../journal/entry.ts'
+import { hasMoved, moveMoney } from '../journal/payment-money.ts'
+import { less, ZERO } from '../money.ts'
+import { announcedEnd } from '../payment/announcement.ts'
+import { askForNews, type NewsSubject } from '../payment/news/ask-for-news.ts'
+import { paymentAfterEnd } from '../payment/news/close-payment.ts'
+import { requestsOf } from '../payment/news/refresh-payment.ts'
+import { creditedNewPayment, creditedPayment, isUnheld } from '../payment/news/succeed-payment.ts'
+import type { Payment, StoredPayment } from '../payment/payment.ts'
+import { askForOwnRow } from '../posting/assume-fee.ts'
+import {
+  clawedMinorOf,
+  findingsOf,
+  paymentAfterRow,
+  withProviderLeg,
+} from '../posting/move-payment.ts'
+import { addedEntries, entriesOf, moneyOf } from '../posting/payment-entries.ts'
+import { planPosting, type SettledRow } from '../posting/post-payments.ts'
+import type { TransactionFilter } from '../provider/provider.ts'
+import { type ProviderPayment, providerFailure } from '../provider/provider.ts'
+import { finding } from '../suspense/record-suspense.ts'
+import type { Suspense } from '../suspense/suspense.ts'
+import { moneyRowOf, withDisputedAmount } from '../sync/provider-row.ts'
+import type { Timestamp } from '../time.ts'
+import { tryToMake } from '../verdict/difference.ts'
+import type { RecountDeps } from './plan.ts'
+
+/** The payment's rows in other partitions. */
+export type Shown = { readonly events: readonly Event[]; readonly entries: readonly Entry[] }
+
+/** `findings`: those of the transactions that the payment had lost. */
+export type Raised = { readonly payment: StoredPayment; readonly findings: readonly Suspense[] }
+
+/** A restore tears the last transactions, so few of them are of one payment. */
+const MAX_CHANGES = 15
+
+/**
+ * Brings a payment up to its events and entries: one lost transaction after another, each with the
+ * time and figures of the row that it left. Undefined if these rows cannot be explained exactly.
+ * Throws 502 if the provider does not answer.
+ */
+export async function raisePayment(
+  deps: RecountDeps,
+  books: ClientBooks,
+  stored: StoredPayment,
+  shown: Shown,
+): Promise<Raised | undefined> {
+  let raised: Raised = { payment: stored, findings: [] }
+  for (let change = 0; change < MAX_CHANGES; change++) {
+    const strays = straysOf(raised.payment, shown)
+    if (strays.events.length === 0 && strays.entries.length === 0) return raised
+    const next = await nextPayment(deps, books, raised.payment, strays)
+    const payment = next && tryToMake(() => withVersion(next.payment))
+    if (next === undefined || payment === undefined) return undefined
+    raised = { payment, findings: [...raised.findings, ...next.findings] }
+  }
+  return undefined
+}
+
+export function straysOf(payment: StoredPayment, { events, entries }: Shown): Shown {
+  const isVisible = payment.status !== 'creating'
+  const names = isVisible ? eventNamesOf(payment) : []
+  const ids = new Set(isVisible ? entriesOf(payment).map(({ entryId }) => entryId) : [])
+  return {
+    events: events.filter(({ name }) => !names.includes(name)),
+    entries: entries.filter(({ entryId }) => !ids.has(entryId)),
+  }
+}
+
+function withVersion(payment: Payment): Payment {
+  const { moneyVersion } = derivedPayment(payment, payment.clientId)
+  return { ...payment, moneyVersion }
+}
+
+type Next = { readonly payment: Payment; readonly findings: readonly Suspense[] }
+
+async function nextPayment(
+  deps: RecountDeps,
+  { ledger }: ClientBooks,
+  payment: StoredPayment,
+  strays: Shown,
+): Promise<Next | undefined> {
+  if (payment.status === 'succeeded') {
+    const changes = ledger ? await possibleChanges(deps, ledger.window, payment, strays) : []
+    return changes.find(
+      (change) => hasProgress(change.payment, strays) && fitsEntries(payment, change, strays),
+    )
+  }
+  const ended = await endedPayment(deps, payment, strays)
+  return ended && { payment: ended, findings: [] }
+}
+
+function hasProgress(payment: Payment, strays: Shown): boolean {
+  const left = straysOf(payment, strays)
+  return left.events.length + left.entries.length < strays.events.length + strays.entries.length
+}
+
+/** No entry of the change differs from the stored entry in any figure. */
+function fitsEntries(before: Payment, { payment }: Next, { entries }: Shown): boolean {
+  const expected = new Map(
+    addedEntries(before, payment).map((entry) => [entry.entryId, fieldsText(entry)]),
+  )
+  return entries.every(
+    (entry) => (expected.get(entry.entryId) ?? fieldsText(entry)) === fieldsText(entry),
+  )
+}
+
+/**
+ * The end that the payment's event shows. Without this event, an entry or the event of a movement
+ * shows when the payment succeeded.
+ */
+async function endedPayment(
+  deps: RecountDeps,
+  payment: StoredPayment,
+  { events, entries }: Shown,
+): Promise<Payment | undefined> {
+  if (payment.status !== 'creating' && payment.status !== 'pending') return undefined
+  const event = events.find(({ name }) => typeOfEvent(name) === name)
+  const type = event?.type ?? 'payment.succeeded'
+  const paidAt = [entries[0]?.paidAt, ...events.map((one) => announcedEnd(one).paid_at)]
+  const at = event?.firedAt ?? paidAt.find((time) => time !== undefined)
+  if (at === undefined) return undefined
+  const end = { ...(event && announcedEnd(event)), at, source: 'operator' } as const
+  if (type !== 'payment.succeeded') {
+    const status = type === 'payment.failed' ? 'failed' : 'expired'
+    return payment.status === 'creating' ? undefined : paymentAfterEnd(payment, { ...end, status })
+  }
+  // The end of a payment that no request has seen is in its event alone.
+  if (payment.status === 'creating' && event === undefined) return undefined
+  const capture = await askForCapture(deps, payment)
+  if (capture === undefined) return undefined
+  return payment.status === 'creating'
+    ? creditedNewPayment(deps, payment, undefined, { ...end, capture })
+    : creditedPayment(deps, payment, { ...end, capture })
+}
+
+/**
+ * The capture that paid the payment, of any attempt, so that later news of it is not credited
+ * again. A capture in suspense does not count.
+ */
+async function askForCapture(
+  deps: RecountDeps,
+  payment: StoredPayment,
+): Promise<ProviderPayment | undefined> {
+  // An attempt without an answer has no known request id, only its reference.
+  const rows = await mapInChunks(referencesOf(payment), 1, (reference) =>
+    listRows(deps, { reference, limit: 10 }),
+  )
+  const ids = [
+    ...(payment.rememberedProviderPaymentIds ?? []),
+    ...rows.flat().flatMap((row) => (row.type === 'payment' ? [row.providerPaymentId] : [])),
+  ]
+  const subjects: readonly NewsSubject[] = [
+    ...requestsOf(payment).map((paymentRequestId) => ({ paymentRequestId })),
+    ...ids.map((providerPaymentId) => ({ providerPaymentId })),
+  ]
+  const { notionalMinor } = payment.status === 'creating' ? payment.request : payment
+  for (const subject of subjects) {
+    const answer = await askForNews(deps, subject)
+    if (answer.kind === 'unanswered') throw providerFailure(answer, SILENT)
+    const capture = answer.kind === 'news' ? answer.news.capture : undefined
+    const isOwn =
+      capture !== undefined &&
+      paymentIdOf(capture.reference) === payment.paymentId &&
+      capture.currency === 'IDR' &&
+      capture.capturedMinor === notionalMinor
+    if (isOwn && (await isUnheld(deps, capture))) return capture
+  }
+  return undefined
+}
+
+const SILENT = 'the provider did not answer'
+
+function referencesOf({ paymentId, attempt }: { paymentId: PaymentId; attempt: number }) {
+  return Array.from({ length: attempt }, (_, at) => referenceOf(paymentId, at + 1))
+}
+
+async function listRows({ provider }: RecountDeps, filter: TransactionFilter) {
+  const answer = await provider.listTransactions(filter)
+  if (answer.kind === 'unanswered') throw providerFailure(answer, SILENT)
+  return answer.kind === 'found' ? answer.value.transactions : []
+}
+
+type Window = NonNullable<ClientBooks['ledger']>['window']
+
+/** Each of these single transactions may have written one of the strays. */
+async function possibleChanges(
+  deps: RecountDeps,
+  window: Window,
+  payment: Payment,
+  { entries, events }: Shown,
+): Promise<readonly Next[]> {
+  const ordered = entries.toSorted((a, b) => (a.postedAt < b.postedAt ? -1 : 1))
+  const [first] = ordered
+  if (first?.type === 'late_row') {
+    const { postedAt: lateRowAt, providerMinor, providerSettledAt } = first
+    const contradicts = first.otherMinor !== 0 && ({ contradicts: true } as const)
+    const ownRow = {
+      transactionId: first.providerTransactionId ?? '',
+      providerMinor,
+      ...contradicts,
+    }
+    return [{ payment: { ...payment, lateRowAt, ownRow, providerSettledAt }, findings: [] }]
+  }
+  const isPosting = ({ type, providerTransactionId: transactionId = '' }: Entry) =>
+    type === 'payment' || payment.movements.some((one) => one.transactionId === transactionId)
+  const posting = ordered.find(isPosting)
+  if (payment.openAt !== undefined && posting) return postedForms(deps, payment, ordered, posting)
+  const transactionId = first?.providerTransactionId ?? transactionOf(events[0])
+  if (transactionId === undefined) return []
+  const ofRow = ordered.filter((entry) => entry.providerTransactionId === transactionId)
+  const event = events.find((one) => transactionOf(one) === transactionId)
+  const moved = await movedPayment(deps, window, payment, { transactionId, entries: ofRow, event })
+  return moved ? [moved] : []
+}
+
+/** The name of a movement's event is `payment.reversed#<transaction id>#<type>`. */
+function transactionOf(event: Event | undefined): string | undefined {
+  return event?.name.split('#').slice(1, -1).join('#')
+}
+
+/** The provider is asked for the row that moved the money. */
+async function movedPayment(
+  deps: RecountDeps,
+  window: Window,
+  payment: Payment,
+  {
+    transactionId,
+    entries: [entry, ...others],
+    event,
+  }: {
+    readonly transactionId: string
+    readonly entries: readonly Entry[]
+    readonly event: Event | undefined
+  },
+): Promise<Next | undefined> {
+  const transaction = await askForRow(deps, payment, transactionId)
+  const moneyRow = transaction && moneyRowOf(transaction)
+  const disputed = moneyRow && withDisputedAmount(moneyRow, transaction, payment)
+  const row = disputed && withProviderLeg(payment, disputed)
+  const at = entry?.postedAt ?? event?.firedAt
+  if (row === undefined || at === undefined || hasMoved(payment.movements, row)) return undefined
+  const result = moveMoney(moneyOf(payment), row)
+  if (result === undefined) return undefined
+  const { netMinor } = result.figures
+  const writeOff = [entry, ...others].find((one) => one?.type === 'written_off')
+  const clawedMinor =
+    payment.openAt !== undefined
+      ? ZERO
+      : writeOff
+        ? less(ZERO, writeOff.netMinor)
+        : clawedMinorOf(window, netMinor)
+  const booked = { clawedMinor, notedAt: event?.firedAt ?? at, postedAt: at }
+  return {
+    payment: paymentAfterRow(payment, { row, result }, booked),
+    findings: findingsOf(payment, row, netMinor, at),
+  }
+}
+
+async function askForRow(deps: RecountDeps, payment: Payment, transactionId: string) {
+  const { creditedProviderPaymentId: providerPaymentId } = payment
+  const filters = [
+    { providerPaymentId },
+    ...referencesOf(payment).map((reference) => ({ reference })),
+  ]
+  for (const by of filters) {
+    const rows = await listRows(deps, { ...by, limit: 50 })
+    const row = rows.find(({ transactionId: id }) => id === transactionId)
+    if (row) return row
+  }
+  return undefined
+}
+
+/** An open payment as its own entry shows it posted, else by the provider's row or with a fee. */
+async function postedForms(
+  deps: RecountDeps,
+  payment: Payment,
+  strays: readonly Entry[],
+  { postedAt }: Entry,
+): Promise<readonly Next[]> {
+  const own = strays.find(({ type }) => type === 'payment')
+  if (own === undefined) {
+    const answer = await askForOwnRow(deps, payment)
+    if (answer.kind === 'unanswered') throw providerFailure(answer, SILENT)
+    const { row, contradicting } = answer
+    return [row && { row }, { contradicting }, {}].flatMap((by) =>
+      by ? [posted(payment, postedAt, by)] : [],
+    )
+  }
+  const { feeMinor, providerMinor, otherMinor } = own
+  const { providerTransactionId: transactionId, providerSettledAt: settledAt } = own
+  if (transactionId === undefined || settledAt === undefined)
+    return [posted(payment, own.postedAt, {})]
+  const invoiced = payment.finalFee?.invoiced
+  const row = { feeMinor, transactionId, settledAt, providerMinor, ...(invoiced && { invoiced }) }
+  const contradicting = { ...row, contradicts: true } as const
+  return [posted(payment, own.postedAt, otherMinor === 0 ? { row } : { contradicting })]
+}
+
+type Row = { readonly row?: SettledRow; readonly contradicting?: SettledRow | undefined }
+
+/** By its settled row, else with an assumed fee. */
+function posted(payment: Payment, at: Timestamp, { row, contradicting }: Row): Next {
+  const cause = contradicting ? 'row_contradicts' : 'fee_assumed'
+  const assumed = finding({ subject: payment.paymentId, cause, payment, now: at })
+  const { after } = planPosting({ payment, by: row ? { row } : { assumed, contradicting } }, at)
+  return { payment: after, findings: row ? [] : [assumed] }
+}
