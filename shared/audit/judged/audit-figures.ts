@@ -28,10 +28,7 @@ import { rowDifferences } from './row-differences.ts'
 
 type FigureDeps = JudgeDeps & Pick<Deps, 'sleep'>
 
-/**
- * The longest lag of an index whose writes are throttled. What an index lacks after this time is
- * missing.
- */
+/** The longest lag of an index whose writes are throttled. */
 const LONGEST_LAG_MS = 100 * SECOND_MS
 
 /**
@@ -261,14 +258,10 @@ const KEYS_COUNTED = 5_000
  * of the shards may be listed or not. A difference counts when the index shows it again after its
  * longest lag.
  */
-export async function auditCounts(
-  deps: FigureDeps,
-  clientId: ClientId,
-): Promise<readonly Difference[]> {
+export async function auditCounts(deps: FigureDeps, clientId: ClientId) {
   const before = await readableLedger(deps, clientId)
   if (before === undefined) return []
-  const differences = await countDifferences(deps, clientId, before)
-  if (differences.length === 0) return []
+  if ((await countDifferences(deps, clientId, before)).length === 0) return []
   await deps.sleep(LONGEST_LAG_MS)
   return countDifferences(deps, clientId, before)
 }
