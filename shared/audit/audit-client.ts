@@ -100,7 +100,9 @@ async function judgeHistory(
 ) {
   const isRunning = progress?.day === day
   let done = isRunning ? progress.done : ''
-  let [state, found] = isRunning ? [progress.state, progress.found] : [undefined, []]
+  const partsLeft = parts.filter(({ order }) => order > done)
+  const isBegun = isRunning && progress.part === partsLeft[0]?.key
+  let [state, found] = isBegun ? [progress.state, progress.found] : [undefined, []]
   const findings = new Map<string, readonly Difference[]>()
   const digests = new Map(Object.entries(longSettlements))
   const record = (changed: Partial<ClientVerdict>) => {
@@ -109,12 +111,11 @@ async function judgeHistory(
     const kept = { longSettlements: Object.fromEntries(newest) }
     return recordFindings(deps, clientId, findings, { ...kept, ...changed })
   }
-  const partsLeft = parts.filter(({ order }) => order > done)
   for (const { key, order, judge, ends } of partsLeft) {
     const { differences, state: next } = await judge(state, isOver)
     const all = [...found, ...differences]
     if (next !== undefined) {
-      const kept = { day, done, state: next, found: all.slice(0, MAX_KEPT) }
+      const kept = { day, done, part: key, state: next, found: all.slice(0, MAX_KEPT) }
       return { ...(await record({ progress: kept })), findings, isWhole: false }
     }
     findings.set(key, all)

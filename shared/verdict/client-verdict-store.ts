@@ -32,6 +32,8 @@ export const ClientVerdictSchema = v.object({
     v.object({
       day: v.number(),
       done: v.string(),
+      /** The next part. An audit on demand may have another next part than the daily audit. */
+      part: v.optional(v.string()),
       state: v.optional(v.unknown()),
       found: v.optional(v.array(DifferenceSchema), []),
     }),

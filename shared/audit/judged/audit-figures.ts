@@ -257,14 +257,10 @@ const KEYS_COUNTED = 5_000
  * of the shards may be listed or not. A difference counts when the index shows it again after its
  * longest lag.
  */
-export async function auditCounts(
-  deps: FigureDeps,
-  clientId: ClientId,
-): Promise<readonly Difference[]> {
+export async function auditCounts(deps: FigureDeps, clientId: ClientId) {
   const before = await readableLedger(deps, clientId)
   if (before === undefined) return []
-  const differences = await countDifferences(deps, clientId, before)
-  if (differences.length === 0) return []
+  if ((await countDifferences(deps, clientId, before)).length === 0) return []
   await deps.sleep(deps.stage.indexLagMs ?? LONGEST_LAG_MS)
   return countDifferences(deps, clientId, before)
 }

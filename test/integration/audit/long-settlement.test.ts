@@ -77,6 +77,22 @@ it('begins again if its progress is unreadable', async ({
   expect(Object.keys((await verdict()).longSettlements)).toStrictEqual([settlementId])
 })
 
+it('takes no progress of another part, which an audit on demand may have left', async ({
+  long: { deps, client, settlementId, pass, tamper, verdict },
+}) => {
+  await auditClient(withoutSleep(deps), client.clientId)
+  const { progress } = await verdict()
+  const found = [{ what: 'payment.net_minor', id: 'other', expected: 1, found: 2 }]
+  await tamper(verdictKey(client.clientId), {
+    progress: { ...progress, part: 'payments 2026-01-01', found },
+  })
+
+  await pass()
+
+  const { standing, longSettlements } = await verdict()
+  expect([standing, Object.keys(longSettlements)]).toStrictEqual([[], [settlementId]])
+})
+
 it.for([
   ['of its first run', 'firstKey', { markup_minor: 101 }, 'entry.markup_minor'],
   ['between two runs once', 'fourthKey', { external_reference: 'x' }, 'entry.external_reference'],

@@ -109,12 +109,7 @@ describe('adjust-ledger (design section 10)', () => {
       entry_id: entry?.entryId,
       eligible_at: deps.now(),
       ...referenceFields,
-      approved: {
-        id: expect.any(String) as unknown,
-        operator: APPROVER,
-        at: deps.now(),
-        used_at: deps.now(),
-      },
+      approved: expect.objectContaining({ operator: APPROVER, used_at: deps.now() }) as unknown,
     }
     const record = { operator: OPERATOR, action: 'adjust-ledger', before: undefined, after }
     expect((await auditRecordsOf(deps, clientId)).at(-1)).toStrictEqual(record)

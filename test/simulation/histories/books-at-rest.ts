@@ -110,10 +110,11 @@ export async function booksProblems({ world, tenants }: Play): Promise<readonly 
 
 /**
  * The books are not balanced while a row contradicts itself and no operator has explained it. Only
- * the rows of `conflicting-rows.ts` contradict themselves.
+ * the rows of `conflicting-rows.ts` and `odd-rows.ts` contradict themselves.
  */
 async function explainConflictingRows(world: World): Promise<void> {
-  if (![...world.tally.keys()].some((what) => what.startsWith('conflicting row'))) return
+  if (![...world.tally.keys()].some((what) => /^(conflicting row|odd row booked)/.test(what)))
+    return
   const { body } = (await runUntil(world, operate(world, 'get-books', {}))) ?? {}
   for (const { what, id } of (body?.['differences'] ?? []) as readonly Difference[]) {
     if (what !== 'contradicting row') continue

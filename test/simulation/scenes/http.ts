@@ -39,6 +39,8 @@ export async function http(
   const was = text(paymentRow(play.world, paymentId) ?? {}, 'status')
   const reply = await requestAs(play.world, tenant, functionName, asked, options)
   now.answered = reply !== undefined
+  // A failed request owes the upper bound of its cost (design section 9).
+  if (reply === undefined || reply.status >= 500) now.weight = Number.POSITIVE_INFINITY
   observeAnswer(play.world, tenant, play.tenants, reply)
   play.world.problems.push(...refusalProblems(play.world, tenant, play.seen.asked, now, reply))
   // A caller with its own key is accepted, unless an operator is changing its client.

@@ -6,7 +6,7 @@ import { addTo, type World } from '../world/world.ts'
 export type Asked = {
   readonly clientId: string
   readonly atMs: number
-  readonly weight: number
+  weight: number
   readonly name: string
   /**
    * An unanswered request may be in a frozen environment. The rate limit counts it when that one
