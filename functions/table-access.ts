@@ -4,7 +4,7 @@ import type { IndexName } from '../shared/table/schema.ts'
 
 /** Writes the payment's money, its event with deliveries, and suspense with its alert. */
 export const NEWS_OF_VISIBLE_PAYMENT: TableAccess = {
-  GetItem: ['PAYMENT'],
+  GetItem: ['PAYMENT', 'SUSPENSE'],
   QueryFields: ['ENDPOINTS'],
   PutItem: ['DELIVERY', 'EVENT', 'SUSPENSE'],
   UpdateItem: ['NOTED', 'PAYMENT', 'SUSPENSE'],
@@ -170,22 +170,43 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
 })
 
 /** It writes a verdict and changes no money. */
-export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
+const WHOLE_AUDIT: TableAccess = allAccess(CLIENT_AUDIT, {
   GetItem: ['APPROVAL', 'NOTED'],
-  PutItem: ['VERDICT'],
   BatchGetItem: ['APIKEY', 'SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
   UpdateItem: ['HOUSE'],
 })
 
-export const RECOUNTING: TableAccess = allAccess(AUDITING, RECORDING, {
-  GetItem: ['EVENT', 'NOTED', 'PAYMENT', 'SUSPENSE'],
+export const AUDITING: TableAccess = allAccess(WHOLE_AUDIT, { PutItem: ['VERDICT'] })
+
+/** Writes what an audit derives. No recount updates a payment, and none deletes but an endpoint. */
+export const RECOUNTING: TableAccess = allAccess(WHOLE_AUDIT, RECORDING, {
+  GetItem: ['ADJUSTMENT', 'APIKEY', 'HOUSE', 'JOURNAL', 'PAYMENT', 'REFERENCE', 'SUSPENSE'],
   GetFields: ['ENDPOINTS'],
-  BatchGetItem: ['TEST'],
-  PutItem: ['DELIVERY', 'DESTINATION', 'EVENT', 'JOURNAL', 'PAYMENT', 'REFERENCE'],
-  UpdateItem: ['LEDGER', 'NOTED', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
+  BatchGetItem: ['LEDGER'],
+  Query: ['EVENT'],
+  QueryFields: ['ENDPOINTS'],
+  PutItem: [
+    'ADJUSTMENT',
+    'APIKEY',
+    'CLIENT',
+    'DELIVERY',
+    'DESTINATION',
+    'ENDPOINTS',
+    'EVENT',
+    'HOUSE',
+    'JOURNAL',
+    'LEDGER',
+    'NOTED',
+    'PAYMENT',
+    'REFERENCE',
+    'SETTLEMENT',
+    'SUSPENSE',
+  ],
+  UpdateItem: ['ENDPOINTS', 'LEDGER', 'NOTED', 'SETTLEMENT', 'SUSPENSE'],
   UpdateFields: ['LEDGER'],
-  ConditionCheckItem: ['EVENT', 'PAYMENT'],
+  DeleteItem: ['ENDPOINTS'],
+  ConditionCheckItem: ['EVENT', 'JOURNAL', 'PAYMENT'],
 })
 
 /** Figures of a payout: its client's balance, register of suspense and paid settlements. */

@@ -43,23 +43,18 @@ type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
   readonly key?: { readonly at: Timestamp; readonly id: string } | undefined
   /**
    * The chain's head that was read before the change was decided. A later record of the subject
-   * then refuses the change as stale: decide again.
+   * then refuses the change as stale: decide again. `follows`: the record before this one, if a
+   * restore tore the head from the records.
    */
-  readonly head?: { readonly last: AuditHead | undefined }
+  readonly head?: { readonly last: AuditHead | undefined; readonly follows?: AuditHead | undefined }
   /** After this time the change is refused as stale. */
   readonly freshUntil?: Timestamp | undefined
-  /**
-   * Of a recount, because a restore may have torn the head from the records. `latest`: the record
-   * follows the head or the last record. `records`: the head names a lost record, and this record
-   * takes its place.
-   */
-  readonly follows?: 'latest' | 'records'
 }
 
 const TRIES = 5
 
 export const AuditHeadSchema = v.object({ number: v.number(), digest: v.string() })
-type AuditHead = v.InferOutput<typeof AuditHeadSchema>
+export type AuditHead = v.InferOutput<typeof AuditHeadSchema>
 
 /**
  * Writes an operator's change and its audit record in one transaction (design section 7). The
@@ -105,9 +100,9 @@ function isChainStep(name: string): name is (typeof CHAIN_STEPS)[number] {
 
 /** The steps that append a record to its subject's chain. */
 async function nextLink(deps: RecordDeps, asked: Omit<NewRecord, 'freshUntil'>) {
-  const { clientId, key, head, follows, ...fields } = asked
-  const stored = head ? head.last : await findAuditHead(deps, fields.subject)
-  const before = follows ? await linkToFollow(deps, fields.subject, follows, stored) : stored
+  const { clientId, key, head, ...fields } = asked
+  const last = head ? head.last : await findAuditHead(deps, fields.subject)
+  const before = head && 'follows' in head ? head.follows : last
   const { at, id } = key ?? { at: deps.now(), id: deps.newId() }
   const number = (before?.number ?? 0) + 1
   const record: AuditRecord = {
@@ -123,20 +118,9 @@ async function nextLink(deps: RecordDeps, asked: Omit<NewRecord, 'freshUntil'>) 
     auditHead: put(
       auditHeadKey(record.subject),
       nextHead,
-      stored ? unchanged('digest', stored.digest) : isNew,
+      last ? unchanged('digest', last.digest) : isNew,
     ),
   }
-}
-
-async function linkToFollow(
-  deps: TableDeps,
-  subject: string,
-  follows: NewRecord['follows'],
-  stored: AuditHead | undefined,
-): Promise<AuditHead | undefined> {
-  const shown = headOf((await readAuditRecords(deps, subject)).records)
-  const isAhead = (stored?.number ?? 0) >= (shown?.number ?? 0)
-  return follows === 'latest' && isAhead ? stored : shown
 }
 
 /** The head of a chain as its last record determines it. */

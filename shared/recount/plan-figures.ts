@@ -18,8 +18,8 @@ import { correctSums } from '../settlement/settlement-store.ts'
 import type { EntrySums } from '../settlement/sum-entries.ts'
 import { attributeName } from '../table/attributes.ts'
 import { shardKey, windowKey } from '../table/keys.ts'
+import { replaceRow } from '../table/replace-row.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
-import { replaceRow } from '../table/step.ts'
 import { later } from '../time.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
 import { type Findings, NO_PLAN, type Plan, type RecountDeps, type Write } from './plan.ts'
@@ -32,15 +32,6 @@ const SHARD_FIGURES = fieldsByName<ShardFigure>('ledger', [
 ])
 const SUM_FIELDS = fieldsByName('window', WINDOW_SUMS)
 const CHAIN_FIELDS = fieldsByName('window', WINDOW_CHAIN)
-
-/** The fields of an item, by the names that differences give them. */
-function fieldsByName<Field extends string>(item: string, fields: readonly Field[]) {
-  return new Map(fields.map((field) => [`${item}.${attributeName(field)}`, field]))
-}
-
-export function isFigure({ what }: Difference): boolean {
-  return [SHARD_FIGURES, SUM_FIELDS, CHAIN_FIELDS].some((fields) => fields.has(what))
-}
 
 /**
  * Sets the figures of shards and window, and the sums of settlements, in one transaction. Payments
@@ -110,6 +101,15 @@ export async function planFigures(
     steps,
   }
   return { writes: [write], left: [] }
+}
+
+export function isFigure({ what }: Difference): boolean {
+  return [SHARD_FIGURES, SUM_FIELDS, CHAIN_FIELDS].some((fields) => fields.has(what))
+}
+
+/** The fields of an item, by the names that differences give them. */
+function fieldsByName<Field extends string>(item: string, fields: readonly Field[]) {
+  return new Map(fields.map((field) => [`${item}.${attributeName(field)}`, field]))
 }
 
 /** A lost settlement that an operator closed may be paid: the window does not go back. */

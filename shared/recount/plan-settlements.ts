@@ -14,7 +14,7 @@ import { bankReferenceRow, mayChangeSums, settlementRow } from '../settlement/se
 import { sweptSpan } from '../settlement/statement/settlement-entries.ts'
 import { addBlock, type EntrySums, emptySums, sumPages } from '../settlement/sum-entries.ts'
 import { bankReferenceKey, entryKey, settlementKey } from '../table/keys.ts'
-import { replaceRow } from '../table/step.ts'
+import { replaceRow } from '../table/replace-row.ts'
 import { compare, type Difference, tryToMake } from '../verdict/difference.ts'
 import type { Findings, LostRecord, Plan, RecountDeps, Write } from './plan.ts'
 

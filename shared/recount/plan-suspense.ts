@@ -16,7 +16,7 @@ import {
 } from '../suspense/suspense.ts'
 import { dueForAlert, suspenseRow } from '../suspense/suspense-store.ts'
 import { houseTotalKey, notedKey, suspenseKey } from '../table/keys.ts'
-import { replaceRow } from '../table/step.ts'
+import { replaceRow } from '../table/replace-row.ts'
 import { TimestampSchema } from '../time.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
 import { NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'

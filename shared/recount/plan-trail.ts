@@ -25,14 +25,19 @@ import {
   apiKeyKey,
   clientKey,
   deletedEndpointKey,
-  endpointKey,
   entryKey,
   houseEntryKey,
 } from '../table/keys.ts'
-import { exists, remove, replaceRow } from '../table/step.ts'
+import { replaceRow } from '../table/replace-row.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
 import { toEndpointDto } from '../webhook/endpoint/endpoint-dto.ts'
-import { changeEndpoint, endpointRow, listEndpoints } from '../webhook/endpoint/endpoint-store.ts'
+import {
+  changeEndpoint,
+  endpointRow,
+  listEndpoints,
+  removeDeletedEndpoint,
+  removeEndpoint,
+} from '../webhook/endpoint/endpoint-store.ts'
 import { type Findings, NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
 
 /**
@@ -56,10 +61,6 @@ function lostRecord({ books }: Findings, record: Write['record'], at: number) {
   const { clientId: subject, client } = books
   const after = record && { ...record.after }
   return record ? [{ ...record, after, subject, number, operator: '', at: client.createdAt }] : []
-}
-
-function ownWrite({ books: { clientId } }: Findings) {
-  return { subject: clientId, clientId, repair: 'trail' } as const
 }
 
 async function planClientRow(
@@ -95,6 +96,10 @@ async function planClientRow(
   const client = said ?? stored
   if (client && unregistered.length > 0) writes.push(registration(client, unregistered))
   return { writes, left: [] }
+}
+
+function ownWrite({ books: { clientId } }: Findings) {
+  return { subject: clientId, clientId, repair: 'trail' } as const
 }
 
 const REGISTERED = 'in the register'
@@ -137,16 +142,16 @@ async function planEndpoints(deps: RecountDeps, findings: Findings): Promise<Pla
     const live = rows.find(({ deletedAt }) => deletedAt === undefined)
     const gone = rows.find(({ deletedAt }) => deletedAt !== undefined)
     if (ends.length === 0) return NO_PLAN
-    const liveKey = endpointKey(said)
-    const goneKey = deletedEndpointKey(said)
     const write = { ...ownWrite(findings), lines: ends, ends }
     const isGone = said.deletedAt !== undefined || (live === undefined && gone !== undefined)
     if (isGone) {
       const end = said.deletedAt === undefined ? gone : said
       const steps = {
-        endpoint: live && remove(liveKey, exists),
+        endpoint: live && removeEndpoint(said),
         gone:
-          end && gone === undefined ? replaceRow(goneKey, endpointRow(end), undefined) : undefined,
+          end && gone === undefined
+            ? replaceRow(deletedEndpointKey(said), endpointRow(end), undefined)
+            : undefined,
       }
       const after = end && { ...toEndpointDto(end), deleted_at: end.deletedAt }
       const isLost = said.deletedAt === undefined && after !== undefined
@@ -156,7 +161,7 @@ async function planEndpoints(deps: RecountDeps, findings: Findings): Promise<Pla
     if (live === undefined) return NO_PLAN
     const steps = {
       endpoint: changeEndpoint(live, { enabled: said.enabled, eventTypes: said.eventTypes }),
-      gone: gone && remove(goneKey, exists),
+      gone: gone && removeDeletedEndpoint(said),
     }
     return { writes: [{ ...write, steps }], left: [] }
   })

@@ -10,7 +10,12 @@ import { ifValid } from '../if-valid.ts'
 import { type Entry, fieldsText } from '../journal/entry.ts'
 import { entryPages } from '../journal/read-entries.ts'
 import { minor } from '../money.ts'
-import { recordChange } from '../operator/audit-record-store.ts'
+import {
+  findAuditHead,
+  headOf,
+  readAuditRecords,
+  recordChange,
+} from '../operator/audit-record-store.ts'
 import { dayNumber, MINUTE_MS } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
@@ -123,11 +128,22 @@ async function writeAll(deps: RecountDeps, writes: readonly Write[], operator: s
       action: record?.action ?? 'recount-ledger',
       after: record ? { ...record.after, recounted: true } : { repaired },
       key: record?.key,
-      follows: record ? 'records' : 'latest',
-    } as const
+      head: await chainEnd(deps, subject, record !== undefined),
+    }
     if (!(await recordChange(deps, newRecord, steps)).applied) refused.push(write)
   }
   return refused
+}
+
+/**
+ * A restore may have torn the head from the records. A lost record that is written anew takes the
+ * place that the head shows; another record follows whichever shows more.
+ */
+async function chainEnd(deps: RecountDeps, subject: string, isLostRecord: boolean) {
+  const last = await findAuditHead(deps, subject)
+  const shown = headOf((await readAuditRecords(deps, subject)).records)
+  const isAhead = (last?.number ?? 0) >= (shown?.number ?? 0)
+  return { last, follows: !isLostRecord && isAhead ? last : shown }
 }
 
 type Derived = Plan & { readonly notRepairable: readonly Difference[]; readonly isWhole: boolean }

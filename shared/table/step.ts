@@ -94,13 +94,6 @@ export function equals<Field extends string>(field: Field, value: unknown): Cond
   return { test: 'equals', field, value }
 }
 
-/** Writes a whole row on condition of what was found under its key. */
-export function replaceRow(key: Key, record: object, found: Item | undefined): Step {
-  const fields = Object.entries(found ?? {}).filter(([field]) => field !== 'pk' && field !== 'sk')
-  const isAsFound = all(...fields.map(([field, value]) => equals(field, value)))
-  return put(key, record, found === undefined ? isNew : isAsFound)
-}
-
 export function atMost<Field extends string>(field: Field, value: unknown): Condition<Field> {
   return { test: 'atMost', field, value }
 }

@@ -10,7 +10,7 @@ import { leavePending, withTransition } from '../payment-store.ts'
 import type { NewsDeps, ProviderNews } from './ask-for-news.ts'
 import type { Decision } from './decide-on-news.ts'
 
-/** `created_at`, `payment_destination`: what the event of a payment that was created has announced. */
+/** `created_at`, `payment_destination`: as the event of a payment that was created says. */
 type SuccessFacts = Omit<AnnouncedEnd, 'failure_reason'> & {
   readonly capture: ProviderPayment
   readonly source: NewsSource

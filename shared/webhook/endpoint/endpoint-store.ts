@@ -125,6 +125,18 @@ export function markDeleted(endpoint: Endpoint, deletedAt: Timestamp) {
   }
 }
 
+type EndpointKey = Pick<Endpoint, 'clientId' | 'endpointId'>
+
+/** Of a recount, when the endpoint was deleted. */
+export function removeEndpoint(endpoint: EndpointKey): Step {
+  return remove(endpointKey(endpoint), exists)
+}
+
+/** Of a recount, when the endpoint was not deleted. */
+export function removeDeletedEndpoint(endpoint: EndpointKey): Step {
+  return remove(deletedEndpointKey(endpoint), exists)
+}
+
 /** Changes deleted endpoints too. Refused when the mark has changed after the read. */
 export function moveMark(
   endpoint: Endpoint,

@@ -82,7 +82,7 @@ describe('sync: rows that return money in suspense', () => {
   })
 
   held(
-    'a void of another row of the same capture voids the item, and a row in another currency is a finding',
+    'another row’s void of the capture voids the item, and a row in dollars is a finding',
     async ({ deps, hold, sync }) => {
       const { heldRow, item } = await hold('second_capture', NOT_SETTLED)
       const other = { ...heldRow, ...settledRow(heldRow, deps.now()), transactionId: 'txn_usd' }
