@@ -60,7 +60,7 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_183],
+    [['functions/', 'shared/'], 1_184],
     [['infra/'], 805],
     [['test/'], 2_570],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {

@@ -1,4 +1,3 @@
-import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { asEstimated, asMovedBy, eventNamesOf } from '../audit/judged/judge-events.ts'
 import { judgePayments } from '../audit/judged/judge-payments.ts'
 import { rowDifferences } from '../audit/judged/row-differences.ts'
@@ -8,29 +7,25 @@ import { requireEvent } from '../event/event-store.ts'
 import { listEventsOf } from '../event/read-events.ts'
 import { deliveryIdFor, type PaymentId, PaymentIdSchema, subjectOfPayment } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
-import { type Entry, netsOf } from '../journal/entry.ts'
+import type { Entry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
-import { standingFigures } from '../journal/payment-money.ts'
-import { countTransition, creditShard, moveOpenCredit } from '../ledger/shard-store.ts'
-import { writeOffInWindow } from '../ledger/window-store.ts'
-import { less, type Minor, plus, ZERO } from '../money.ts'
 import { announcementOf, announcementOfMovement } from '../payment/announcement.ts'
 import { paymentRow, putPointers } from '../payment/creating-store.ts'
-import type { Payment, StoredPayment } from '../payment/payment.ts'
+import type { Payment } from '../payment/payment.ts'
 import { ifStored, isForeign } from '../payment/payment-store.ts'
-import { entriesOf, moneyOf } from '../posting/payment-entries.ts'
+import { entriesOf } from '../posting/payment-entries.ts'
 import { requireSameMoney } from '../posting/posting-store.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
 import { deliveryKey, paymentKey } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
 import type { Step } from '../table/step.ts'
 import type { Steps } from '../table/table.ts'
-import { later } from '../time.ts'
 import type { Difference } from '../verdict/difference.ts'
 import { insertDelivery, newDelivery } from '../webhook/delivery/delivery-store.ts'
 import { findEndpointEver } from '../webhook/endpoint/endpoint-store.ts'
 import { type Findings, NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
 import { raisePayment, straysOf } from './raise-payment.ts'
+import { shiftFigures } from './shift-figures.ts'
 
 /**
  * Plans each payment that a difference names: brought up to its event and entries, and its lost
@@ -113,8 +108,8 @@ async function planPayment(
       const before = isFirst ? stored : payment
       // The audit counts an open payment whose entry is there by its entry.
       const isInJournal = isFirst && entries.some(({ type }) => type === 'payment')
-      const puts = some.flatMap(({ entry }) => entry ?? [])
-      const shift = { before, after: payment, entries: puts, isInJournal }
+      const lostEntries = some.flatMap(({ entry }) => entry ?? [])
+      const shift = { before, after: payment, entries: lostEntries, isInJournal }
       const findings = isFirst && raised ? raised.findings.map(ensureSuspense) : []
       const shown =
         isFirst && isRaised ? events.map((event) => [event.name, requireEvent(event)]) : []
@@ -250,59 +245,4 @@ function asAnnounced(payment: Payment): Payment {
   return payment.finalFee?.invoiced === true && payment.finalFee.at === payment.paidAt
     ? payment
     : asEstimated(payment)
-}
-
-/**
- * Moves shard and written-off sum as the audit's expectation moves. So figures can be corrected
- * before or after this repair.
- */
-function shiftFigures(
-  { now }: Pick<RecountDeps, 'now'>,
-  { ledger, unsettled }: ClientBooks,
-  {
-    before,
-    after,
-    entries,
-    isInJournal,
-  }: {
-    readonly before: StoredPayment
-    readonly after: Payment
-    readonly entries: readonly Entry[]
-    readonly isInJournal: boolean
-  },
-): Steps<string> {
-  // Entries before the last settlement's end are in that settlement's own sums.
-  const counted = entries.filter(({ eligibleAt }) => eligibleAt >= unsettled.span.start)
-  const netMinor = plus(less(openNet(after), isInJournal ? ZERO : openNet(before)), netsOf(counted))
-  const addMinor = netsOf(counted.filter(({ type }) => type === 'written_off'))
-  const window = addMinor === 0 ? undefined : ledger?.window
-  const writeOff = window && {
-    readMinor: window.writtenOffMinor,
-    addMinor,
-    postedAt: later(now(), window.closedUntil),
-  }
-  return {
-    ledger: ledgerStep(before, after, netMinor, now()),
-    window: writeOff && writeOffInWindow(after.clientId, writeOff),
-  }
-}
-
-function ledgerStep(
-  before: StoredPayment,
-  after: Payment,
-  netMinor: Minor,
-  now: ReturnType<RecountDeps['now']>,
-): Step | undefined {
-  const from = before.status === 'creating' ? undefined : before.status
-  if (from === after.status)
-    return netMinor === 0 ? undefined : moveOpenCredit(after, netMinor, now)
-  return after.status === 'succeeded'
-    ? creditShard({ ...after, from }, netMinor, now)
-    : countTransition({ ...after, from, to: after.status })
-}
-
-function openNet(payment: StoredPayment): Minor {
-  return payment.status === 'succeeded' && payment.openAt !== undefined
-    ? standingFigures(moneyOf(payment)).netMinor
-    : ZERO
 }

@@ -6,7 +6,6 @@ import { rowDifferences } from '../audit/judged/row-differences.ts'
 import { mapInChunks } from '../chunks.ts'
 import type { Entry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
-import type { Window } from '../ledger/window-store.ts'
 import type { AuditRecord } from '../operator/audit-record-store.ts'
 import { recreditEntry, statusRecord } from '../settlement/close-settlement.ts'
 import { hasSwept, type Settlement } from '../settlement/settlement.ts'
@@ -87,7 +86,7 @@ function isAbout(
 
 /** The one recorded settlement whose payout the window shows. */
 function paidByWindow({ books, differences }: Findings): string | undefined {
-  const gapOf = (what: keyof Window | string) => {
+  const gapOf = (what: string) => {
     const one = differences.find((difference) => difference.what === `window.${what}`)
     return Number(one?.found ?? 0) - Number(one?.expected ?? 0)
   }

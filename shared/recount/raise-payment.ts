@@ -1,17 +1,13 @@
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { derivedPayment } from '../audit/judged/derive-payment.ts'
 import { eventNamesOf } from '../audit/judged/judge-events.ts'
-import { mapInChunks } from '../chunks.ts'
 import { type Event, typeOfEvent } from '../event/event.ts'
-import { type PaymentId, paymentIdOf, referenceOf } from '../ids.ts'
 import { type Entry, fieldsText } from '../journal/entry.ts'
 import { hasMoved, moveMoney } from '../journal/payment-money.ts'
 import { less, ZERO } from '../money.ts'
 import { announcedEnd } from '../payment/announcement.ts'
-import { askForNews, type NewsSubject } from '../payment/news/ask-for-news.ts'
 import { paymentAfterEnd } from '../payment/news/close-payment.ts'
-import { requestsOf } from '../payment/news/refresh-payment.ts'
-import { creditedNewPayment, creditedPayment, isUnheld } from '../payment/news/succeed-payment.ts'
+import { creditedNewPayment, creditedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { askForOwnRow } from '../posting/assume-fee.ts'
 import {
@@ -22,13 +18,13 @@ import {
 } from '../posting/move-payment.ts'
 import { addedEntries, entriesOf, moneyOf } from '../posting/payment-entries.ts'
 import { planPosting, type SettledRow } from '../posting/post-payments.ts'
-import type { TransactionFilter } from '../provider/provider.ts'
-import { type ProviderPayment, providerFailure } from '../provider/provider.ts'
+import { providerFailure } from '../provider/provider.ts'
 import { finding } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { moneyRowOf, withDisputedAmount } from '../sync/provider-row.ts'
 import type { Timestamp } from '../time.ts'
 import { tryToMake } from '../verdict/difference.ts'
+import { askForCapture, askForRow, SILENT } from './ask-provider.ts'
 import type { RecountDeps } from './plan.ts'
 
 /** The payment's rows in other partitions. */
@@ -140,53 +136,6 @@ async function endedPayment(
     : creditedPayment(deps, payment, { ...end, capture })
 }
 
-/**
- * The capture that paid the payment, of any attempt, so that later news of it is not credited
- * again. A capture in suspense does not count.
- */
-async function askForCapture(
-  deps: RecountDeps,
-  payment: StoredPayment,
-): Promise<ProviderPayment | undefined> {
-  // An attempt without an answer has no known request id, only its reference.
-  const rows = await mapInChunks(referencesOf(payment), 1, (reference) =>
-    listRows(deps, { reference, limit: 10 }),
-  )
-  const ids = [
-    ...(payment.rememberedProviderPaymentIds ?? []),
-    ...rows.flat().flatMap((row) => (row.type === 'payment' ? [row.providerPaymentId] : [])),
-  ]
-  const subjects: readonly NewsSubject[] = [
-    ...requestsOf(payment).map((paymentRequestId) => ({ paymentRequestId })),
-    ...ids.map((providerPaymentId) => ({ providerPaymentId })),
-  ]
-  const { notionalMinor } = payment.status === 'creating' ? payment.request : payment
-  for (const subject of subjects) {
-    const answer = await askForNews(deps, subject)
-    if (answer.kind === 'unanswered') throw providerFailure(answer, SILENT)
-    const capture = answer.kind === 'news' ? answer.news.capture : undefined
-    const isOwn =
-      capture !== undefined &&
-      paymentIdOf(capture.reference) === payment.paymentId &&
-      capture.currency === 'IDR' &&
-      capture.capturedMinor === notionalMinor
-    if (isOwn && (await isUnheld(deps, capture))) return capture
-  }
-  return undefined
-}
-
-const SILENT = 'the provider did not answer'
-
-function referencesOf({ paymentId, attempt }: { paymentId: PaymentId; attempt: number }) {
-  return Array.from({ length: attempt }, (_, at) => referenceOf(paymentId, at + 1))
-}
-
-async function listRows({ provider }: RecountDeps, filter: TransactionFilter) {
-  const answer = await provider.listTransactions(filter)
-  if (answer.kind === 'unanswered') throw providerFailure(answer, SILENT)
-  return answer.kind === 'found' ? answer.value.transactions : []
-}
-
 type Window = NonNullable<ClientBooks['ledger']>['window']
 
 /** Each of these single transactions may have written one of the strays. */
@@ -261,20 +210,6 @@ async function movedPayment(
     payment: paymentAfterRow(payment, { row, result }, booked),
     findings: findingsOf(payment, row, netMinor, at),
   }
-}
-
-async function askForRow(deps: RecountDeps, payment: Payment, transactionId: string) {
-  const { creditedProviderPaymentId: providerPaymentId } = payment
-  const filters = [
-    { providerPaymentId },
-    ...referencesOf(payment).map((reference) => ({ reference })),
-  ]
-  for (const by of filters) {
-    const rows = await listRows(deps, { ...by, limit: 50 })
-    const row = rows.find(({ transactionId: id }) => id === transactionId)
-    if (row) return row
-  }
-  return undefined
 }
 
 /** An open payment as its own entry shows it posted, else by the provider's row or with a fee. */

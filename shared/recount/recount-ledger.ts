@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto'
-import { figureParts, historyParts } from '../audit/history.ts'
 import { auditHouse } from '../audit/judged/audit-house.ts'
 import { auditRegister } from '../audit/judged/audit-registers.ts'
-import { findAuditedClient, readClientBooks } from '../audit/judged/client-books.ts'
-import type { Client } from '../client/client.ts'
+import { findAuditedClient } from '../audit/judged/client-books.ts'
 import { GatewayError, notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
-import { type Entry, fieldsText } from '../journal/entry.ts'
-import { entryPages } from '../journal/read-entries.ts'
+import { fieldsText } from '../journal/entry.ts'
 import { minor } from '../money.ts'
 import {
   findAuditHead,
@@ -16,15 +13,9 @@ import {
   readAuditRecords,
   recordChange,
 } from '../operator/audit-record-store.ts'
-import { dayNumber, MINUTE_MS } from '../time.ts'
-import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
-import { readClientVerdict } from '../verdict/client-verdict-store.ts'
-import {
-  confirmedDifferences,
-  type Difference,
-  distinct,
-  MAX_DIFFERENCES,
-} from '../verdict/difference.ts'
+import { MINUTE_MS } from '../time.ts'
+import { confirmedDifferences, type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
+import { findDifferences, plain } from './find-differences.ts'
 import {
   type Findings,
   type Left,
@@ -148,8 +139,6 @@ async function chainEnd(deps: RecountDeps, subject: string, isLostRecord: boolea
 
 type Derived = Plan & { readonly notRepairable: readonly Difference[]; readonly isWhole: boolean }
 
-/** The function has fifteen minutes. After this time its audit begins no part and no page. */
-const AUDIT_MS = 6 * MINUTE_MS
 /** After this time no payment is planned and no settlement is summed. The writes follow. */
 const PLAN_MS = 10 * MINUTE_MS
 
@@ -211,46 +200,6 @@ function remaining<Found extends Difference>(
   return differences.filter((difference) => !ended.has(difference))
 }
 
-/** The differences of a new audit that finance has not accepted. */
-async function findDifferences(
-  deps: RecountDeps,
-  client: Client,
-): Promise<Findings & { readonly unjudged: Plan }> {
-  const { clientId } = client
-  const verdict = await readClientVerdict(deps, clientId)
-  const everything = { ...verdict, historyDay: undefined, longSettlements: {} }
-  const endsAtMs = deps.monotonicMs() + AUDIT_MS
-  const isOver = () => deps.monotonicMs() >= endsAtMs
-  const found: Difference[] = []
-  const unjudged: Left[] = []
-  const parts = [
-    ...(await figureParts(deps, client)),
-    ...(await historyParts(deps, client, everything, dayNumber(deps.now()))),
-  ]
-  for (const { key, judge } of parts) {
-    const judged = isOver() ? undefined : await judge(undefined, isOver)
-    found.push(...(judged?.differences ?? []))
-    const isFull = (judged?.differences.length ?? 0) >= MAX_DIFFERENCES
-    if (judged === undefined || judged.state !== undefined || isFull)
-      unjudged.push({
-        id: key,
-        why: 'this run has not read all of it; run it again',
-        differences: [],
-      })
-  }
-  const dated = withSince(distinct(found), verdict.standing, deps.now())
-  const open = await unacceptedDifferences(deps, clientId, dated)
-  const differences = open.map(({ since: _, ...difference }) => difference)
-  const books = await readClientBooks(deps, client)
-  const hasStrays = differences.some(({ what }) => what.startsWith('entry'))
-  return {
-    books,
-    differences,
-    strayEntries: hasStrays ? await strayEntriesOf(deps, books, differences) : [],
-    unjudged: { writes: [], left: unjudged },
-  }
-}
-
 /** The sum decides how much a won dispute pays back, so the audit's sum counts. */
 function withWrittenOff(
   books: Findings['books'],
@@ -260,18 +209,6 @@ function withWrittenOff(
   if (sum === undefined || books.ledger === undefined) return books
   const window = { ...books.ledger.window, writtenOffMinor: minor(Number(sum.expected)) }
   return { ...books, ledger: { ...books.ledger, window } }
-}
-
-async function strayEntriesOf(
-  deps: RecountDeps,
-  books: Findings['books'],
-  differences: readonly Difference[],
-): Promise<readonly Entry[]> {
-  const ids = new Set<string>(differences.map(({ id }) => id))
-  const strays: Entry[] = []
-  for await (const { entries } of entryPages(deps, books.unsettled))
-    strays.push(...entries.filter(({ entryId }) => ids.has(entryId)))
-  return strays
 }
 
 /** Differences of clients are planned too, because the house is read once for all. */
@@ -296,7 +233,7 @@ async function planGateway(deps: RecountDeps): Promise<Derived> {
   return {
     ...plan,
     writes,
-    notRepairable: shown.map(({ clientId: _, ...difference }) => difference),
+    notRepairable: shown.map(plain),
     isWhole: differences.length < MAX_DIFFERENCES,
   }
 }
