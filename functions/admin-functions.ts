@@ -113,7 +113,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     'accept-difference',
     allAccess(RECORDING, APPROVED, { GetItem: ['CLIENT', 'VERDICT'], Query: ['AUDIT'] }),
   ),
-  approve('approve', allAccess(RECORDING, { PutItem: ['APPROVAL'] })),
+  approve('approve', allAccess(RECORDING, { GetItem: ['APPROVAL'], PutItem: ['APPROVAL'] })),
   finance('mark-settlement-failed', changeOf('SETTLEMENT')),
   finance(
     'recredit-settlement',

@@ -6,7 +6,7 @@ import { ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { approvalKey } from '../table/keys.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { above, absent, all, equals, put, type Step, update } from '../table/step.ts'
+import { above, absent, all, equals, put, type Step, unchanged, update } from '../table/step.ts'
 import { addMs, DAY_MS, later, type Timestamp, TimestampSchema } from '../time.ts'
 
 /** What raises what leaves the house, or says that it did not leave (design section 11). */
@@ -83,9 +83,9 @@ export function approvalIdIn(subject: string): string | undefined {
   return subject.startsWith(APPROVAL_SUBJECT) ? subject.slice(APPROVAL_SUBJECT.length) : undefined
 }
 
-/** Replaces an earlier approval of the subject. */
-export function putApproval(approval: Approval): Step {
-  return put(approvalKey(approvalIdOf(approval)), approval)
+/** Replaces the earlier approval of the subject. Refused when another was written after the read. */
+export function putApproval(approval: Approval, earlier: Approval | undefined): Step {
+  return put(approvalKey(approvalIdOf(approval)), approval, unchanged('at', earlier?.at))
 }
 
 export async function findApproval(deps: TableDeps, of: Approvable): Promise<Approval | undefined> {

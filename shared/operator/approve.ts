@@ -1,10 +1,13 @@
 import { invalid } from '../errors.ts'
+import { addMs, later } from '../time.ts'
 import {
   type Approvable,
   type Approval,
   approvalIdOf,
   approvalOwner,
   approvalSubject,
+  approvalWasChanged,
+  findApproval,
   isOfSettlement,
   newApproval,
   putApproval,
@@ -14,7 +17,8 @@ import { type RecordDeps, recordChange } from './audit-record-store.ts'
 /**
  * Approves one action with exactly these figures, for 72 hours and one use (design section 11). It
  * changes no money, and needs no action to exist: what is never asked for expires. A later approval
- * of the same subject replaces this one.
+ * of the same subject replaces this one, and has a later time, which says which one was used. Throws
+ * 409 if another person approves the same subject at the same time.
  */
 export async function approve(
   deps: RecordDeps,
@@ -22,12 +26,16 @@ export async function approve(
 ) {
   const { operator, notes } = input
   assertNamesSubject(input)
-  const approval = newApproval(input, operator, deps.now())
+  const earlier = await findApproval(deps, input)
+  const now = deps.now()
+  const at = earlier === undefined ? now : later(now, addMs(earlier.at, 1))
+  const approval = newApproval(input, operator, at)
   const subject = approvalSubject(approvalIdOf(approval))
   const clientId = approvalOwner(approval.payload)
   const after = { ...toApprovalDto(approval), notes: notes ?? null }
   const record = { subject, clientId, operator, action: 'approve', after }
-  await recordChange(deps, record, { approval: putApproval(approval) })
+  const outcome = await recordChange(deps, record, { approval: putApproval(approval, earlier) })
+  if (!outcome.applied) throw approvalWasChanged()
   return toApprovalDto(approval)
 }
 

@@ -156,8 +156,9 @@ export async function commitTransition(
   deps: AnnounceDeps & Pick<Deps, 'queues' | 'log' | 'now'>,
   plan: (end: AnnouncedEnd) => Transition,
   mayTake = async () => true,
+  at = deps.now(),
 ) {
-  const transition = plan({ at: deps.now() })
+  const transition = plan({ at })
   const announcement = await announcementOf(deps, transition.payment)
   const outcome = await deps.table.transact(
     { ...transition.steps, ...announcement.steps },

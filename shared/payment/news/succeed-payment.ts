@@ -114,7 +114,10 @@ export async function creditCreatingPayment(
     const ledger = creditShard({ ...paid, from: undefined }, paid.netMinor, end.at)
     return { payment: paid, steps: { payment: commitSucceeded(paid, deps.now()), ledger } }
   }
-  await writePointers(deps, plan({ at: deps.now() }).payment)
-  const { outcome, payment } = await commitTransition(deps, plan, () => isUnheld(deps, capture))
+  // The pointers' keys have the time of the payment.
+  const at = deps.now()
+  const isOfCapture = () => isUnheld(deps, capture)
+  await writePointers(deps, plan({ at }).payment)
+  const { outcome, payment } = await commitTransition(deps, plan, isOfCapture, at)
   return outcome.applied ? { kind: 'applied', payment } : 'again'
 }

@@ -149,6 +149,27 @@ describe('an approved action (design section 11)', () => {
     expect(await adjust(replaced)).toMatchObject({ status: 200 })
   })
 
+  it('is used by its time, which is another for each approval, also in one millisecond', async () => {
+    const { deps, clientId, asked, adjust } = await aCorrection()
+    await approve(deps, asked)
+    expect((await adjust()).status).toBe(200)
+
+    const { body } = await approve(deps, asked)
+
+    expect(body).toMatchObject({ at: addMs(deps.now(), 1), used_at: null })
+    expect(await auditLedger(deps, clientId)).toStrictEqual({ balanced: true, differences: [] })
+  })
+
+  it('is approved once when two people approve it at the same time', async () => {
+    const { deps, clientId, asked } = await aCorrection()
+    const raced = beforeFirst(deps, 'transact', () => approve(deps, asked, 'first@gateway.example'))
+
+    const { status } = await approve(raced, asked)
+
+    expect(status).toBe(409)
+    expect(await auditLedger(deps, clientId)).toStrictEqual({ balanced: true, differences: [] })
+  })
+
   it('needs no approval for what lowers a balance, unless a repayment is taken back', async () => {
     const { deps, clientId: client_id } = await aCorrection()
     const lower = (fields: object) => act(deps, adjustLedger, { client_id, ...fields })
