@@ -112,7 +112,8 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   task('schedule/compare-balance', {
     trigger: { kind: 'schedule', schedule: { everyMinutes: 10, maxEventAgeSeconds: 600 } },
     table: allAccess(ALL_CLIENTS, JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), {
-      ...listOf('PAYMENT', 'by-open'),
+      BatchGetItem: ['PAYMENT', 'SUSPENSE'],
+      indexes: ['by-open', 'by-status'],
       GetItem: ['SUSPENSE', 'SYNC'],
       Query: ['HOUSE', 'LEDGER'],
       PutItem: ['SYNC'],

@@ -60,6 +60,7 @@ export type Alert = {
     | 'client.bank_changed'
     | 'client.owes'
     | 'balance.gap'
+    | 'payment.in_transit'
     | 'settlement.unpaid'
     | 'payout.changed'
   readonly subject: string

@@ -24,6 +24,8 @@ const BalanceSchema = v.object({
   question: v.optional(QuestionSchema),
   /** Of the last days, the newest last. */
   gaps: v.array(v.object({ day: v.string(), gapMinor: MinorSchema })),
+  /** When money in transit was told last. */
+  transitToldAt: v.optional(TimestampSchema),
 })
 /** What was asked and compared of the provider's own balance. */
 export type StoredBalance = v.InferOutput<typeof BalanceSchema>

@@ -9,9 +9,10 @@ import { minor } from '../money.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { syncJobKey } from '../table/keys.ts'
 import { itemPages } from '../table/list-items.ts'
-import { HOUR_MS, msBetween } from '../time.ts'
+import { addMs, DAY_MS, HOUR_MS, msBetween } from '../time.ts'
 import { keepBalance, type Question, readBalance, type StoredBalance } from './balance-store.ts'
 import { readClientBook } from './get-books.ts'
+import { tellTransit } from './tell-transit.ts'
 
 type CompareDeps = Pick<
   Deps,
@@ -23,10 +24,11 @@ type CompareDeps = Pick<
  * what was read and waits (design section 12). Entries follow the provider by some minutes: the gap
  * is how far the balance lies outside what this sum was at the question and after three further
  * rounds of the sync. A gap that stands on three days is an alert. Runs every ten minutes: one run
- * asks, the next look. Safe to repeat; a lost race does nothing.
+ * asks, the next look, and once a week one names money that is in transit for too long. Safe to
+ * repeat; a lost race does nothing.
  */
 export async function compareBalance(deps: CompareDeps): Promise<object> {
-  const balance = await readBalance(deps)
+  const balance = await withTransitTold(deps, await readBalance(deps))
   const question = balance.question ?? (await ask(deps, balance))
   if (question === undefined) return { asked: false }
   const round = await headRound(deps)
@@ -48,7 +50,7 @@ export async function compareBalance(deps: CompareDeps): Promise<object> {
     return { waits: true, gap_minor: gapMinor }
   }
   const gaps = [...balance.gaps, { day: question.day, gapMinor }].slice(-DAYS)
-  const after = { version: balance.version, gaps, question: undefined }
+  const after = { ...balance, gaps, question: undefined }
   if (!(await keepBalance(deps, balance, after))) return { waits: true }
   deps.log.info('balance.compared', { gap_minor: gapMinor })
   if (standingGap(gaps) !== undefined) await alert(deps, gapMinor, seen.waiting)
@@ -57,6 +59,16 @@ export async function compareBalance(deps: CompareDeps): Promise<object> {
 
 const ROUNDS = 3
 const DAYS = 3
+
+/** Told before it is noted, so that a crash tells it again. */
+async function withTransitTold(deps: CompareDeps, read: StoredBalance): Promise<StoredBalance> {
+  const isDue = (read.transitToldAt ?? '') <= addMs(deps.now(), -7 * DAY_MS)
+  if (!isDue) return read
+  await tellTransit(deps)
+  const next = { ...read, transitToldAt: deps.now() }
+  const isKept = await keepBalance(deps, read, next)
+  return isKept ? { ...next, version: read.version + 1 } : read
+}
 
 /** Undefined: asked today already, or the provider does not answer. */
 async function ask(deps: CompareDeps, { gaps }: StoredBalance): Promise<Question | undefined> {

@@ -4,16 +4,20 @@ import { GatewayError } from '../../shared/errors.ts'
 import { APPROVED_ACTIONS } from '../../shared/operator/approval-store.ts'
 import { approve } from '../../shared/operator/approve.ts'
 
-/** Acts; if the action needs an approval, a second person gives it, and the action is repeated. */
+/**
+ * Acts; if the action needs an approval that the second person gives, the action is repeated.
+ * `approves`: whether the second person does.
+ */
 export async function withApproval<Result>(
   deps: Deps,
   act: () => Promise<Result>,
+  approves: (asked: Asked) => boolean = () => true,
 ): Promise<Result> {
   try {
     return await act()
   } catch (error) {
     const asked = error instanceof GatewayError && askedApproval(error.details.actionHint)
-    if (!asked) throw error
+    if (!asked || !approves(asked)) throw error
     await approve(deps, { ...asked, operator: APPROVER })
     return act()
   }

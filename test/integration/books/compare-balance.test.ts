@@ -7,14 +7,16 @@ import { describe, expect } from 'vitest'
 import { handler } from '../../../functions/schedule/compare-balance.ts'
 import { minor } from '../../../shared/money.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
-import { anOpenPayment, post } from '../../support/paid-builders.ts'
+import { anOpenPayment, post, postAssumed } from '../../support/paid-builders.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment, rowNow } from '../../support/synced-payment.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
+import { anAssumedPayment } from '../payout/recorded-settlement.ts'
 
 async function aWorld() {
   const deps = memoryDeps()
@@ -31,6 +33,12 @@ async function aWorld() {
 }
 
 const it = testWith(aWorld, 'deps', 'client', 'answer')
+
+const DAY_SECONDS = 86_400
+
+function isOfTransit({ kind }: { readonly kind: string }): boolean {
+  return kind === 'payment.in_transit'
+}
 
 function run(deps: TestDeps) {
   return handler.withDeps(deps)({}, lambdaContext('compare-balance'))
@@ -99,6 +107,36 @@ describe('compare-balance (design section 12)', () => {
       expect(deps.published).toHaveLength(1)
     },
   )
+
+  it('names each week the payments whose own row has not come for 30 days', async ({
+    deps,
+    client,
+    answer,
+  }) => {
+    const late = await anAssumedPayment(deps, client)
+    const explained = await anAssumedPayment(deps, client)
+    const paid = await creditedPayment(deps, client)
+    await postAssumed(deps, paid.payment)
+    await run(deps)
+    deps.clock.advance(30 * DAY_SECONDS)
+    const [operator, resolution] = ['ana@gateway.example', 'explained'] as const
+    const suspenseId = `${explained.paymentId}#fee_assumed`
+    await resolveSuspense(deps, { suspenseId, operator, resolution, notes: undefined })
+    deps.provider.transactions.push(rowNow(deps, paid))
+    answer(96_000 * 2)
+
+    await later(deps)
+    await later(deps)
+    expect(deps.published.filter(isOfTransit)).toHaveLength(1)
+    deps.clock.advance(7 * DAY_SECONDS)
+    await later(deps)
+
+    const told = deps.published.filter(isOfTransit)
+    expect(told).toHaveLength(2)
+    for (const { message } of told) {
+      expect(message).toContain(`(1 in all): ${late.paymentId}.`)
+    }
+  })
 
   it('asks again when the provider does not answer', async ({ deps }) => {
     deps.provider.script('getBalance', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
