@@ -31,7 +31,10 @@ export async function begin(seed: number) {
     paid: new Map<string, Paid>(),
     held: new Map<string, Held>(),
     rows: [] as Shown[],
-    settlements: [] as { readonly settlement: Settlement; state: 'recorded' | 'failed' | 'done' }[],
+    settlements: [] as {
+      readonly settlement: Settlement
+      state: 'recorded' | 'failed' | 'paid' | 'done'
+    }[],
     odd: new Map<string, number>(),
     /** Whose rows contradict themselves: clients, or the house. */
     contradicted: new Set<string>(),

@@ -1,7 +1,9 @@
 import { getBalance } from '../../shared/ledger/ledger-store.ts'
+import { returnPayout } from '../../shared/settlement/return-payout.ts'
 import { epochMs } from '../../shared/time.ts'
 import { adjustBalance } from '../support/money-rows.ts'
-import { fail, payOut, recredit, sweep } from '../support/settlement-builders.ts'
+import { BY_OPERATOR, fail, payOut, recredit, sweep } from '../support/settlement-builders.ts'
+import { withApproval } from '../support/with-approval.ts'
 import { adjustHouse, bookHouse, correctByRow, refundByRow } from './house-steps.ts'
 import {
   aWeekLater,
@@ -99,6 +101,12 @@ async function close({ prng, deps, model, settlements }: Play): Promise<void> {
     await recredit(deps, settlement)
     model.recredit(clientId)
     one.state = 'done'
+  } else if (one.state === 'paid') {
+    one.state = 'done'
+    if (prng.chance(1 / 2)) return
+    const input = { settlementId: settlement.settlementId, ...BY_OPERATOR, bankReference: 'back' }
+    await withApproval(deps, () => returnPayout(deps, input))
+    model.adjust(clientId, 'returned', netMinor)
   } else if (prng.chance(1 / 3)) {
     await fail(deps, settlement)
     one.state = 'failed'
@@ -106,6 +114,6 @@ async function close({ prng, deps, model, settlements }: Play): Promise<void> {
     await payOut(deps, settlement)
     model.setTime(epochMs(deps.now()))
     model.payOut(clientId, netMinor)
-    one.state = 'done'
+    one.state = 'paid'
   }
 }
