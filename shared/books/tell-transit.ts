@@ -11,9 +11,9 @@ const MAX_NAMED = 20
 const WITHOUT_ROW = ['fee_assumed', 'transaction_missing']
 
 /**
- * Names the payments whose money has been in transit for more than 30 days (design section 12): they
- * were posted without their own row, which has not come since. An explained finding is not named
- * again.
+ * Names the payments whose money has been in transit for more than 30 days (design section 12):
+ * they were posted without their own row, which has not come since. An explained finding is not
+ * named again.
  */
 export async function tellTransit(deps: StoreDeps & Pick<Deps, 'alerts'>): Promise<void> {
   const since = addMs(deps.now(), -TOO_LONG_MS)

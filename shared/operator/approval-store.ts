@@ -83,7 +83,7 @@ export function approvalIdIn(subject: string): string | undefined {
   return subject.startsWith(APPROVAL_SUBJECT) ? subject.slice(APPROVAL_SUBJECT.length) : undefined
 }
 
-/** Replaces the earlier approval of the subject. Refused when another was written after the read. */
+/** Replaces the subject's earlier approval. Refused when another was written after the read. */
 export function putApproval(approval: Approval, earlier: Approval | undefined): Step {
   return put(approvalKey(approvalIdOf(approval)), approval, unchanged('at', earlier?.at))
 }

@@ -17,8 +17,8 @@ import { type RecordDeps, recordChange } from './audit-record-store.ts'
 /**
  * Approves one action with exactly these figures, for 72 hours and one use (design section 11). It
  * changes no money, and needs no action to exist: what is never asked for expires. A later approval
- * of the same subject replaces this one, and has a later time, which says which one was used. Throws
- * 409 if another person approves the same subject at the same time.
+ * of the same subject replaces this one, and has a later time, which says which one was used.
+ * Throws 409 if another person approves the same subject at the same time.
  */
 export async function approve(
   deps: RecordDeps,

@@ -90,7 +90,7 @@ it('nothing is transferred beyond what the merchant is owed, with one honest app
     }
   }
   expect([transfers > 20, refusals > 200]).toStrictEqual([true, true])
-}, 120_000)
+})
 
 async function aWorld(seed: number): Promise<World> {
   const deps = memoryDeps()
