@@ -57,7 +57,7 @@ const NAMES = {
   other: 'other',
 } as const satisfies Record<keyof Sums, string>
 
-const Books = v.object({
+export const Books = v.object({
   figures: v.array(v.object({ name: v.string(), amount_minor: v.number() })),
   balanced: v.boolean(),
 })

@@ -4,7 +4,7 @@
  * run model` plays more.
  */
 import { expect, it } from 'vitest'
-import { replayHistory } from './replay.ts'
+import { closedBooks, replayHistory } from './replay.ts'
 
 const HISTORIES = 100
 
@@ -14,4 +14,12 @@ it(`${HISTORIES} histories give the model's entries and books`, async () => {
     problems.push(...(await replayHistory(seed)).map((problem) => `${seed}: ${problem}`))
 
   expect(problems).toStrictEqual([])
+})
+
+it('nothing that happens later changes the books of closed days', async () => {
+  for (let seed = 1; seed <= 25; seed++) {
+    const { closed, later } = await closedBooks(seed)
+
+    expect(later, `seed ${seed}`).toStrictEqual(closed)
+  }
 })

@@ -1,7 +1,13 @@
+import * as v from 'valibot'
+import { handler as getBooks } from '../../functions/admin/get-books.ts'
+import { auditGateway } from '../../shared/audit/audit-gateway.ts'
+import { bookDay } from '../../shared/journal/day-totals.ts'
 import { getBalance } from '../../shared/ledger/ledger-store.ts'
 import { returnPayout } from '../../shared/settlement/return-payout.ts'
-import { epochMs } from '../../shared/time.ts'
+import { addMs, DAY_MS, epochMs, HOUR_MS } from '../../shared/time.ts'
+import { jakartaMidnightAfter } from '../support/jakarta.ts'
 import { adjustBalance } from '../support/money-rows.ts'
+import { invokeAdmin } from '../support/operator-actions.ts'
 import { BY_OPERATOR, fail, payOut, recredit, sweep } from '../support/settlement-builders.ts'
 import { withApproval } from '../support/with-approval.ts'
 import { adjustHouse, bookHouse, correctByRow, refundByRow } from './house-steps.ts'
@@ -15,7 +21,7 @@ import {
   voidOwnRow,
 } from './payment-steps.ts'
 import { begin, type Play, pickFrom, postOverdue } from './play.ts'
-import { audits, bookDifferences, entryDifferences } from './play-differences.ts'
+import { audits, Books, bookDifferences, entryDifferences } from './play-differences.ts'
 import { giveHeldBack, hold, resolveHeld, settleHeld, voidHeld } from './suspense-steps.ts'
 
 /**
@@ -29,14 +35,44 @@ export async function replayHistory(seed: number): Promise<readonly string[]> {
 
 export async function playHistory(seed: number): Promise<Play> {
   const play = await begin(seed)
-  const { prng } = play
-  for (let left = prng.pick([10, 20, 40, 60]); left > 0; left--) {
-    play.deps.clock.advance(prng.int(60, 20_000))
-    play.model.setTime(epochMs(play.deps.now()))
-    await prng.pick(STEPS)(play)
-  }
+  await playOn(play, play.prng.pick([10, 20, 40, 60]))
   play.deps.clock.advance(600)
   return play
+}
+
+async function playOn(play: Play, steps: number): Promise<void> {
+  for (let left = steps; left > 0; left--) {
+    play.deps.clock.advance(play.prng.int(60, 20_000))
+    play.model.setTime(epochMs(play.deps.now()))
+    await play.prng.pick(STEPS)(play)
+  }
+}
+
+/**
+ * The books of the days that the next sweep and audit close, before and after the history goes on.
+ */
+export async function closedBooks(seed: number) {
+  const play = await playHistory(seed)
+  play.deps.clock.set(addMs(jakartaMidnightAfter(play.deps.now()), 10 * HOUR_MS))
+  for (const client of play.clients) await settleOf(play, client)
+  await auditGateway(play.deps)
+  const [client] = play.clients
+  const days = { from: FIRST_DAY, to: bookDay(addMs(play.deps.now(), -DAY_MS)) }
+  const read = async () => [
+    await figuresOf(play, days),
+    await figuresOf(play, { ...days, ...(client && { client_id: client.clientId }) }),
+  ]
+  const closed = await read()
+  await playOn(play, 30)
+  return { closed, later: await read() }
+}
+
+const FIRST_DAY = '2026-11-01'
+
+/** The takings that are not posted stand beside the books. */
+async function figuresOf({ deps }: Play, input: object) {
+  const { body } = await invokeAdmin(getBooks, deps, input)
+  return v.parse(Books, body).figures.filter(({ name }) => name !== 'open')
 }
 
 const STEPS: readonly ((play: Play) => Promise<void>)[] = [
@@ -83,7 +119,10 @@ async function adjust({ prng, deps, model, clients }: Play): Promise<void> {
 }
 
 async function settle(play: Play): Promise<void> {
-  const client = play.prng.pick(play.clients)
+  await settleOf(play, play.prng.pick(play.clients))
+}
+
+async function settleOf(play: Play, client: Play['clients'][number]): Promise<void> {
   const settlement = await sweep(play.deps, client)
   await postOverdue(play, client)
   if (settlement) play.settlements.push({ settlement, state: 'recorded' })

@@ -27,14 +27,8 @@ import {
 } from '../../../shared/posting/house-journal.ts'
 import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { houseTotalKey } from '../../../shared/table/keys.ts'
-import {
-  addMs,
-  DAY_MS,
-  epochMs,
-  SECOND_MS,
-  type Timestamp,
-  timestampOf,
-} from '../../../shared/time.ts'
+import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
+import { jakartaMidnightAfter } from '../../support/jakarta.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import { anOpenPayment, entriesIn, post } from '../../support/paid-builders.ts'
 import { auditedNow, BY_OPERATOR, settle, withoutSleep } from '../../support/settlement-builders.ts'
@@ -265,12 +259,6 @@ describe('a process that is frozen over midnight', () => {
     await checkTakeOver(deps, client)
   })
 })
-
-function jakartaMidnightAfter(at: Timestamp): Timestamp {
-  const toUtcMs = 7 * 3_600 * SECOND_MS
-  const days = Math.floor((epochMs(at) + toUtcMs) / DAY_MS) + 1
-  return timestampOf(days * DAY_MS - toUtcMs)
-}
 
 async function checkTakeOver(deps: TestDeps, client: Client): Promise<void> {
   const row = aRow(deps)
