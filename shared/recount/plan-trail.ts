@@ -1,4 +1,3 @@
-import { ownerOfApproval } from '../audit/judged/audit-approval.ts'
 import { readTrail } from '../audit/judged/audit-trails.ts'
 import { clientIn, endpointsIn, keysIn } from '../audit/judged/derive-client.ts'
 import { rowDifferences } from '../audit/judged/row-differences.ts'
@@ -268,7 +267,7 @@ export async function withChains(
   for (const difference of differences) {
     const { what, id: subject } = difference
     if (what !== 'audit_record' || difference.expected !== 'a complete chain') continue
-    const { records } = await readTrail(deps, subject, owner)
+    const { records, listedFor } = await readTrail(deps, subject, owner)
     const shown = headOf(records)
     const missing = ((await findAuditHead(deps, subject))?.number ?? 0) - records.length
     if (missing > 1 || brokenLink(records, shown) !== undefined) continue
@@ -279,8 +278,7 @@ export async function withChains(
     if (write) chained[at] = { ...write, ends: [...write.ends, difference] }
     else if (missing < 0) {
       const changed = { lines: [difference], ends: [difference], steps: {} }
-      const clientId = ownerOfApproval(records) ?? owner
-      chained.push({ subject, clientId, repair: 'figures', ...changed })
+      chained.push({ subject, clientId: listedFor ?? owner, repair: 'figures', ...changed })
     }
   }
   return chained

@@ -82,7 +82,10 @@ export async function auditSubjects(
   return judged.flatMap(({ differences }) => differences)
 }
 
-/** Answers a difference too if a record is missing, changed, unreadable or listed elsewhere. */
+/**
+ * Answers a difference too if a record is missing, changed, unreadable or listed elsewhere.
+ * `listedFor`: in whose list its records are.
+ */
 export async function readTrail(deps: TableDeps, subject: string, owner: string | undefined) {
   const [{ items, records, unreadable }, headItem] = await Promise.all([
     readAuditRecords(deps, subject),
@@ -105,5 +108,6 @@ export async function readTrail(deps: TableDeps, subject: string, owner: string 
     }),
     ...(head ? rowDifferences('audit_head', subject, head, headItem) : []),
   ]
-  return { records, differences }
+  const listedFor = items.map(({ owner: name }) => name).find((name) => typeof name === 'string')
+  return { records, differences, listedFor }
 }

@@ -2,7 +2,7 @@
  * Goal: what an operator did is kept if any of its rows is left, and what no row shows is named.
  * Method: the transactions of operators and of the house are left in every torn state. After a
  * recount of the gateway and of the client the audits find only what section 13 of the design lists
- * as not repairable, and a second recount has nothing to write.
+ * as not repairable or what the recount named, and a second recount has nothing to write.
  */
 import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
@@ -12,14 +12,18 @@ import type { Client } from '../../../shared/client/client.ts'
 import { changeClient, findClient, insertClient } from '../../../shared/client/client-store.ts'
 import { readLedger } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
+import { adjustHouse } from '../../../shared/posting/adjust-house.ts'
 import {
   bookSuspense,
   bookSuspenseRefund,
   bookUnmatchedRow,
 } from '../../../shared/posting/house-journal.ts'
+import { refundPayment } from '../../../shared/posting/refund-payment.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
+import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
+import { isSame } from '../../../shared/verdict/difference.ts'
 import {
   deleteEndpoint,
   registerEndpoint,
@@ -103,6 +107,29 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     const settlement = await fail(deps, await aSettlement(deps, client))
     return (acting) => recredit(acting, settlement)
   },
+  'brings a payout back': async (deps, client) => {
+    const { settlementId } = await payOut(deps, await aSettlement(deps, client))
+    const input = { settlementId, operator: OPERATOR, bankReference: 'BACK-1' }
+    return (acting) => withApproval(acting, () => returnPayout(acting, input))
+  },
+  'refunds a payment by bank': async (deps, client) => {
+    const { paymentId } = await aSucceededPayment(deps, client)
+    const input = { paymentId, operator: OPERATOR, amountMinor: minor(30_000) }
+    return (acting) =>
+      withApproval(acting, () => refundPayment(acting, { ...input, bankReference: 'BANK-2' }))
+  },
+  'takes a row over as a refund': async (deps, client) => {
+    const { paymentId } = await aSucceededPayment(deps, client)
+    await bookUnmatchedRow(deps, aRow(deps, 'txn-transfer', -30_000))
+    const input = { paymentId, operator: OPERATOR, amountMinor: minor(30_000) }
+    return (acting) => refundPayment(acting, { ...input, providerTransactionId: 'txn-transfer' })
+  },
+  'adjusts the house': async () => {
+    const [bankMinor, transitMinor] = [minor(-6_500), minor(0)]
+    const legs = { bankMinor, transitMinor, costMinor: minor(-6_500), otherMinor: minor(0) }
+    const input = { ...legs, operator: OPERATOR, reference: 'FEE-1', notes: undefined }
+    return (acting) => withApproval(acting, () => adjustHouse(acting, input))
+  },
   'books recovered money': async (deps, client) => {
     await adjustBalance(deps, client, 'correction', -5_000)
     return (acting) => adjustBalance(acting, client, 'recovered', 5_000, 'BANK-1')
@@ -179,10 +206,27 @@ async function findings(deps: MemoryDeps, { clientId }: Client) {
   return [...gateway.differences, ...own.differences]
 }
 
-async function expectRepaired(deps: MemoryDeps, client: Client) {
-  await recount(deps, 'gateway')
-  if (await findClient(deps, client.clientId)) await recount(deps, client)
-  const left = (await findings(deps, client)).filter(({ what }) => !NOT_REPAIRABLE.test(what))
+/** What is only in the books of our bank: the recount names its differences for a person. */
+const NAMED = [
+  'brings a payout back',
+  'refunds a payment by bank',
+  'takes a row over as a refund',
+  'adjusts the house',
+]
+
+async function expectRepaired(deps: MemoryDeps, client: Client, isNamed = false) {
+  const ofGateway = await recount(deps, 'gateway')
+  const isThere = (await findClient(deps, client.clientId)) !== undefined
+  const ofClient = isThere ? await recount(deps, client) : undefined
+  const named = isNamed ? [...ofGateway.not_repairable, ...(ofClient?.not_repairable ?? [])] : []
+  // Its figures wait for what a person decides.
+  const waits = isNamed && (ofClient?.left ?? []).some(({ id }) => id === client.clientId)
+  const left = (await findings(deps, client)).filter(
+    (found) =>
+      !NOT_REPAIRABLE.test(found.what) &&
+      !named.some((one) => isSame(one, found)) &&
+      !(waits && found.what.startsWith('ledger.')),
+  )
   expect(left).toStrictEqual([])
   const again = await recountLedger(deps, { operator: OPERATOR })
   expect(again.writes).toStrictEqual([])
@@ -203,7 +247,7 @@ describe.each(Object.entries(FLOWS))(
     it.each(states)('$title', async ({ title, world }) => {
       const torn = world()
 
-      await expectRepaired(torn, client)
+      await expectRepaired(torn, client, NAMED.includes(name))
 
       const isPaid = name === 'pays out' && /settlement|window|\d{4}-/.test(title)
       if (!isPaid) return
