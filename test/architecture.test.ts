@@ -61,8 +61,8 @@ describe('the source tree', () => {
 
   it.each([
     [['functions/', 'shared/'], 1_188],
-    [['infra/'], 805],
-    [['test/'], 2_584],
+    [['infra/'], 812],
+    [['test/'], 2_590],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 

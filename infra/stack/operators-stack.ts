@@ -3,6 +3,7 @@ import { MANIFEST } from '../../functions/manifest.ts'
 import type { DataStack } from './data-stack.ts'
 import { DutyPolicies } from './functions/duty-policies.ts'
 import { GatewayFunctions } from './functions/gateway-functions.ts'
+import { OnCallPolicy } from './functions/on-call-policy.ts'
 import { InvocationTrail } from './monitoring/invocation-trail.ts'
 import type { DeployedStage } from './stage.ts'
 import { StageStack } from './stage-stack.ts'
@@ -19,6 +20,7 @@ export class OperatorsStack extends StageStack {
     const specs = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
     const functions = new GatewayFunctions(this, 'Functions', specs, { stage, data })
     new DutyPolicies(this, 'Duties', { stage, data })
+    new OnCallPolicy(this, 'OnCall', { stage, data })
     if (stage.invocationTrail) new InvocationTrail(this, 'InvocationTrail', stage, functions)
   }
 }

@@ -62,6 +62,35 @@ const EVERYWHERE: Reasons = {
   ],
 }
 
+const ON_CALL_RESOURCES = [
+  '*',
+  ...[
+    '/aws/lambda/gateway-STAGE-*',
+    '/aws/vendedlogs/*/gateway-STAGE*',
+    'aws-waf-logs-gateway-STAGE*',
+  ].map((group) => `${ARN}:logs:*:<AWS::AccountId>:log-group:${group}:*`),
+  ...[
+    'sqs:HERE:gateway-STAGE-*-dead',
+    'sqs:HERE:gateway-STAGE-*',
+    'lambda:HERE:function:gateway-STAGE-*',
+    'lambda:HERE:event-source-mapping:*',
+    'codedeploy:HERE:deploymentgroup:gateway-STAGE/*',
+    'events:HERE:rule/gateway-STAGE-*',
+    'dynamodb:HERE:table/gateway-STAGE*',
+  ].map((resource) => `${ARN}:${resource.replace('HERE', HERE)}`),
+]
+
+const ON_CALL: Reasons = Object.fromEntries(
+  ON_CALL_RESOURCES.map((resource) => [
+    `AwsSolutions-IAM5[Resource::${resource}]`,
+    [
+      /^OnCall\/Policy\/Resource$/,
+      'The person on call follows a runbook that is about every function, queue, schedule and ' +
+        'log of the stage; AWS allows lists for all resources or for none.',
+    ],
+  ]),
+)
+
 const WITH_CANARIES: Reasons = {
   [`AwsSolutions-IAM5[Resource::${ARN}:lambda:${HERE}:function:gateway-STAGE-*]`]: [
     CANARY_ROLE,
@@ -220,6 +249,7 @@ export function reasonsFor(stage: DeployedStage, stack: string): readonly Reason
   if (stack === 'watch') return []
   return [
     EVERYWHERE,
+    ON_CALL,
     stage.deployment === 'canary' ? WITH_CANARIES : {},
     stage.table.encryption === 'aws' ? WITHOUT_KEY : {},
     stage.invocationTrail ? WITH_TRAIL : {},

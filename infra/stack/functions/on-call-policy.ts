@@ -1,0 +1,160 @@
+import { CfnOutput, Stack } from 'aws-cdk-lib'
+import { ManagedPolicy, PolicyStatement, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam'
+import { Construct } from 'constructs'
+import type { DataStack } from '../data-stack.ts'
+import { stackNameOf } from '../stack-name-of.ts'
+import type { DeployedStage } from '../stage.ts'
+
+type Props = { readonly stage: DeployedStage; readonly data: DataStack }
+
+/**
+ * What a person on call needs for the commands of the runbook, and no more: it reads no table, no
+ * secret and no message that is not set aside, and deploys nothing but a version that was live.
+ */
+export class OnCallPolicy extends Construct {
+  constructor(scope: Construct, id: string, { stage, data }: Props) {
+    super(scope, id)
+    const names = { stack: Stack.of(this), name: stackNameOf(stage) }
+    const policy = new ManagedPolicy(this, 'Policy', {
+      // As with the policies of duties, no description.
+      managedPolicyName: stackNameOf(stage, 'oncall'),
+      statements: [
+        ...looks(names),
+        ...repairs(names),
+        ...queues(names),
+        ...keyUse(names, data),
+      ].map((statement) => new PolicyStatement(statement)),
+    })
+    new CfnOutput(Stack.of(this), 'OncallPolicyArn', {
+      value: policy.managedPolicyArn,
+      description: 'For people on call: the AWS commands of the runbook',
+    })
+  }
+}
+
+type Names = { readonly stack: Stack; readonly name: string }
+
+function looks(names: Names): readonly PolicyStatementProps[] {
+  const { name } = names
+  // The front and its probe are in another region.
+  const logs = [`/aws/lambda/${name}-*`, `/aws/vendedlogs/*/${name}*`, `aws-waf-logs-${name}*`]
+  return [
+    {
+      // AWS allows these for all resources or for none.
+      sid: 'Look',
+      actions: [
+        'acm:ListCertificates',
+        'backup:ListCopyJobs',
+        'cloudwatch:DescribeAlarms',
+        'lambda:GetAccountSettings',
+        'lambda:ListEventSourceMappings',
+        'logs:DescribeLogGroups',
+        'logs:GetQueryResults',
+      ],
+      resources: ['*'],
+    },
+    {
+      sid: 'Logs',
+      actions: ['logs:FilterLogEvents', 'logs:StartQuery'],
+      resources: logs.map((group) => arn(names, 'logs', `log-group:${group}:*`, '*')),
+    },
+    {
+      sid: 'Table',
+      actions: ['dynamodb:DescribeTable'],
+      resources: [arn(names, 'dynamodb', `table/${name}*`)],
+    },
+  ]
+}
+
+function repairs(names: Names): readonly PolicyStatementProps[] {
+  const { name } = names
+  const functions = arn(names, 'lambda', `function:${name}-*`)
+  return [
+    {
+      sid: 'QuietAlarms',
+      actions: ['cloudwatch:PutMetricData'],
+      resources: ['*'],
+      conditions: { StringEquals: { 'cloudwatch:namespace': 'PaymentGateway/Operators' } },
+    },
+    {
+      sid: 'Functions',
+      actions: [
+        'lambda:GetFunctionRecursionConfig',
+        'lambda:GetPolicy',
+        'lambda:ListVersionsByFunction',
+        'lambda:UpdateAlias',
+      ],
+      resources: [functions],
+    },
+    {
+      sid: 'EventSources',
+      actions: ['lambda:UpdateEventSourceMapping'],
+      resources: [arn(names, 'lambda', 'event-source-mapping:*')],
+      conditions: { ArnLike: { 'lambda:FunctionArn': functions } },
+    },
+    {
+      sid: 'Releases',
+      actions: ['codedeploy:StopDeployment'],
+      resources: [arn(names, 'codedeploy', `deploymentgroup:${name}/*`)],
+    },
+    {
+      sid: 'Schedules',
+      actions: [
+        'events:DescribeRule',
+        'events:DisableRule',
+        'events:EnableRule',
+        'events:ListTargetsByRule',
+      ],
+      resources: [arn(names, 'events', `rule/${name}-*`)],
+    },
+  ]
+}
+
+function queues(names: Names): readonly PolicyStatementProps[] {
+  const { name } = names
+  return [
+    {
+      // A move of set-aside messages also deletes them there and sends them to their queue.
+      sid: 'Queues',
+      actions: [
+        'sqs:DeleteMessage',
+        'sqs:GetQueueAttributes',
+        'sqs:GetQueueUrl',
+        'sqs:ListMessageMoveTasks',
+        'sqs:PurgeQueue',
+        'sqs:ReceiveMessage',
+        'sqs:StartMessageMoveTask',
+      ],
+      resources: [arn(names, 'sqs', `${name}-*-dead`)],
+    },
+    {
+      sid: 'MovedMessages',
+      actions: ['sqs:SendMessage'],
+      resources: [arn(names, 'sqs', `${name}-*`)],
+    },
+  ]
+}
+
+function keyUse(
+  { stack: { region } }: Names,
+  { sealKey }: DataStack,
+): readonly PolicyStatementProps[] {
+  return [
+    {
+      sid: 'Key',
+      actions: ['kms:CancelKeyDeletion', 'kms:EnableKey'],
+      resources: [sealKey.keyArn],
+    },
+    {
+      // Of the messages, where the stage encrypts its queues with its key.
+      sid: 'Messages',
+      actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
+      resources: [sealKey.keyArn],
+      conditions: { StringEquals: { 'kms:ViaService': `sqs.${region}.amazonaws.com` } },
+    },
+  ]
+}
+
+function arn({ stack }: Names, service: string, resource: string, region = stack.region): string {
+  return `arn:${stack.partition}:${service}:${region}:${stack.account}:${resource}`
+}
