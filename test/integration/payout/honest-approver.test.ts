@@ -104,15 +104,12 @@ async function aWorld(seed: number): Promise<World> {
   }
   const approves = ({ action, payload }: Asked): boolean => {
     const id = String(payload['settlement_id'])
-    switch (action) {
-      case 'mark-settlement-paid':
-        // What no row proves, or the merchant owes elsewhere, is not paid out.
-        return payload['unproven'] === undefined && payload['owed'] === undefined
-      case 'recredit-settlement':
-        return !truth.sent.has(id)
-      default:
-        return truth.agreed.has(String(payload['reference'] ?? id))
-    }
+    // What no row proves, or the merchant owes elsewhere, is not paid out.
+    if (action === 'mark-settlement-paid')
+      return payload['unproven'] === undefined && payload['owed'] === undefined
+    return action === 'recredit-settlement'
+      ? !truth.sent.has(id)
+      : truth.agreed.has(String(payload['reference'] ?? id))
   }
   return { deps, client, prng: createPrng(seed), truth, approves }
 }
