@@ -1,4 +1,4 @@
-import type { Client } from '../../client/client.ts'
+import type { Caller } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant, GatewayError } from '../../errors.ts'
 import {
@@ -54,7 +54,7 @@ type CreateDeps = NewsDeps &
 export async function createPayment(
   baseDeps: CreateDeps,
   input: {
-    readonly client: Client
+    readonly client: Caller
     readonly idempotencyKey: string | undefined
     readonly parsed: ParsedRequest
   },
@@ -119,7 +119,7 @@ function pausedError(retryAfterSeconds: number): GatewayError {
   return new GatewayError('rate_limit', message, { retryAfterSeconds })
 }
 
-type Call = { readonly client: Client; readonly parsed: ParsedRequest; readonly deadline: Deadline }
+type Call = { readonly client: Caller; readonly parsed: ParsedRequest; readonly deadline: Deadline }
 
 function replay(payment: Payment): CreateResult {
   return { payment, outcome: 'replayed' }
