@@ -9,6 +9,7 @@ import {
   paymentIdForKey,
 } from '../../ids.ts'
 import { pausedUntil, takeShare } from '../../provider/quota-store.ts'
+import { paymentKey } from '../../table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf, isPushChannel } from '../channel/channels.ts'
@@ -85,8 +86,9 @@ export async function createPayment(
   }
   const creating = newCreatingPayment(deps, client.clientId, keyDigest, parsed.request)
   if (deps.stage.pushLimit && isPushChannel(parsed.request)) {
-    // A replay sends no push.
-    const stored = await findStoredPayment(deps, creating.paymentId)
+    // A replay sends no push. This read may miss a payment of just now, whose push is counted.
+    const [known] = await deps.table.getMany([paymentKey(creating.paymentId)], 'eventual')
+    const stored = known && (await findStoredPayment(deps, creating.paymentId))
     if (stored) return resumeCreate(deps, stored, { client, parsed, deadline })
     await takePush(deps, creating)
   }
