@@ -95,8 +95,9 @@ function routeOf(method: 'GET' | 'POST') {
     name: `api-${file}`,
     entry: `functions/api/${file}.ts`,
     trigger: { kind: 'http', method, path },
-    // Every request reads its key and its client once, and counts against the rate limit.
-    table: allAccess({ BatchGetItem: ['APIKEY', 'CLIENT'], UpdateItem: ['RATE'] }, table),
+    // Every request reads its key and its client once, without bank details, and counts against the
+    // rate limit.
+    table: allAccess({ BatchGetFields: ['APIKEY', 'CLIENT'], UpdateItem: ['RATE'] }, table),
     ...access,
   })
 }

@@ -18,7 +18,7 @@ export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE_PAYMENT, {
 
 /** A create counts its pushes to a phone, and its calls while the provider's quota is scarce. */
 export const PUSHING: TableAccess = {
-  GetItem: ['PUSHES'],
+  BatchGetItem: ['PAYMENT'],
   PutItem: ['PUSHES'],
   UpdateItem: ['QUOTA'],
 }

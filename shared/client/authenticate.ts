@@ -14,7 +14,7 @@ import {
   keyIdOf,
   noteKeyUse,
 } from './api-key-store.ts'
-import { type Client, ClientSchema } from './client.ts'
+import { type Caller, CallerSchema } from './client.ts'
 
 type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'runInBackground' | 'memory'>
 
@@ -31,7 +31,7 @@ type Request = {
 /** A revocation, a disabled client and a changed limit take effect within this time. */
 const CACHE_MS = 15 * SECOND_MS
 
-type ProvenKey = { readonly client: Client } & Pick<ApiKey, 'expiresAt' | 'permissions'>
+type ProvenKey = { readonly client: Caller } & Pick<ApiKey, 'expiresAt' | 'permissions'>
 
 declare module '../memory.ts' {
   interface Memory {
@@ -50,7 +50,7 @@ export async function authenticate(
   deps: AuthDeps,
   authorizationHeader = '',
   { changes = false, onAuthenticated }: Request = {},
-): Promise<Client> {
+): Promise<Caller> {
   if (!new RegExp(bearerPattern(deps.stage.name)).test(authorizationHeader))
     throw invalidCredentials()
   const text = authorizationHeader.slice(authorizationHeader.indexOf('gk_'))
@@ -71,6 +71,12 @@ export function invalidCredentials() {
   return new GatewayError('auth', 'invalid credentials')
 }
 
+const ReadKeySchema = v.pick(ApiKeySchema, ['clientId', 'expiresAt', 'permissions', 'revokedAt'])
+
+const READ_FIELDS = [
+  ...new Set([...v.keyof(ReadKeySchema).options, ...v.keyof(CallerSchema).options]),
+]
+
 /**
  * Key and client by one consistent read, or cached. Undefined unless both belong together and may
  * be used.
@@ -85,10 +91,14 @@ async function proveKey(
   const cached = cache.get(keyId)
   if (cached && isFresh(cached, from)) return cached
   cache.delete(keyId)
-  const [keyItem, clientItem] = await deps.table.getMany([apiKeyKey(keyId), clientKey(clientId)])
+  const [keyItem, clientItem] = await deps.table.getMany(
+    [apiKeyKey(keyId), clientKey(clientId)],
+    'consistent',
+    READ_FIELDS,
+  )
   if (!keyItem || !clientItem) return undefined
-  const key = v.parse(ApiKeySchema, keyItem)
-  const client = v.parse(ClientSchema, clientItem)
+  const key = v.parse(ReadKeySchema, keyItem)
+  const client = v.parse(CallerSchema, clientItem)
   if (key.clientId !== clientId || key.revokedAt !== undefined || !client.enabled) return undefined
   const provenKey = { client, expiresAt: key.expiresAt, permissions: key.permissions }
   // The time counts from before the read, and so includes a revocation during the read.

@@ -35,3 +35,13 @@ export const ClientSchema = v.object({
   createdAt: TimestampSchema,
 })
 export type Client = v.InferOutput<typeof ClientSchema>
+
+/** What the API needs of the client that calls it. Its roles may not read the bank details. */
+export const CallerSchema = v.pick(ClientSchema, [
+  'clientId',
+  'name',
+  'enabled',
+  'returnUrl',
+  'rateLimitPerSecond',
+])
+export type Caller = v.InferOutput<typeof CallerSchema>

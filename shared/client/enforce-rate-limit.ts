@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { keepNewest } from '../memory.ts'
 import { epochMs, SECOND_MS } from '../time.ts'
-import type { Client } from './client.ts'
+import type { Caller } from './client.ts'
 import {
   type Counter,
   type CounterName,
@@ -59,7 +59,7 @@ declare module '../memory.ts' {
  */
 export async function enforceRateLimit(
   deps: RateDeps,
-  client: Client,
+  client: Caller,
   { points, creates, continues = false }: RequestCost,
 ): Promise<void> {
   const bucket = limitOf(deps, client, creates === true)
@@ -90,7 +90,7 @@ type Bucket = { readonly name: CounterName; readonly limit: number; readonly use
  */
 function limitOf(
   deps: RateDeps,
-  { clientId, rateLimitPerSecond }: Client,
+  { clientId, rateLimitPerSecond }: Caller,
   creates: boolean,
 ): Bucket | undefined {
   const createLimit =
@@ -208,7 +208,7 @@ export function pointsOf(units: number): number {
 /** What a request used beyond the points taken before affects only later requests. */
 export async function addDebt(
   deps: RateDeps,
-  client: Client,
+  client: Caller,
   cost: RequestCost,
   units: number,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Request } from '@middy/core'
 import * as v from 'valibot'
 import { authenticate } from '../client/authenticate.ts'
-import type { Client } from '../client/client.ts'
+import type { Caller } from '../client/client.ts'
 import { addDebt, enforceRateLimit, pointsOf } from '../client/enforce-rate-limit.ts'
 import type { Deps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
@@ -14,8 +14,8 @@ import { endProbe } from './release/probe.ts'
 
 /** A request as the middlewares complete it. */
 export type ApiRequest<Query = unknown> = HttpRequest & {
-  readonly client: Client
-  readonly clientId: Client['clientId']
+  readonly client: Caller
+  readonly clientId: Caller['clientId']
   readonly query: Query
 }
 

@@ -22,7 +22,7 @@ export async function readNothing({ table }: TableDeps): Promise<unknown> {
   if (query !== undefined) return table.query({ partition: [query], limit: 1, fields: ['pk'] })
   if (index !== undefined && isIndex(index))
     return table.query({ index, partition: emptyPartition(index), limit: 1 })
-  if (batchGet !== undefined) return table.getMany([emptyKey(batchGet)])
+  if (batchGet !== undefined) return table.getMany([emptyKey(batchGet)], 'consistent', [])
   if (get !== undefined) return table.get(emptyKey(get))
   return undefined
 }

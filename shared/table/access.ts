@@ -2,14 +2,15 @@ import type { Partition } from './keys.ts'
 import type { IndexName } from './schema.ts'
 
 /**
- * `GetFields` and `QueryFields` read only open fields. Every update names only the fields that the
- * function's entry lists; `UpdateFields` also returns nothing of the item. A transaction needs the
- * actions of its steps.
+ * `GetFields`, `BatchGetFields` and `QueryFields` read only open fields. Every update names only
+ * the fields that the function's entry lists; `UpdateFields` also returns nothing of the item. A
+ * transaction needs the actions of its steps.
  */
 export const TABLE_ACTIONS = [
   'GetItem',
   'GetFields',
   'BatchGetItem',
+  'BatchGetFields',
   'Query',
   'QueryFields',
   'PutItem',
@@ -26,7 +27,7 @@ export function iamAction(action: TableAction): string {
     : `dynamodb:${action.replace('Fields', 'Item')}`
 }
 
-export type ReadFields = Extract<TableAction, 'GetFields' | 'QueryFields'>
+export type ReadFields = Extract<TableAction, 'GetFields' | 'BatchGetFields' | 'QueryFields'>
 
 /** The sealed secret is left out, because only the delivery worker reads it. */
 const ENDPOINT_FIELDS = [
@@ -46,6 +47,11 @@ export const OPEN_FIELDS: Readonly<
   Record<ReadFields, Readonly<Partial<Record<Partition, readonly string[]>>>>
 > = {
   GetFields: { ENDPOINTS: ENDPOINT_FIELDS, EVENT: ['body', 'owner', 'ttl'] },
+  // A batch names its fields once for all its keys. The bank details of a client are left out.
+  BatchGetFields: {
+    APIKEY: ['client_id', 'expires_at', 'permissions', 'revoked_at', 'ttl'],
+    CLIENT: ['client_id', 'enabled', 'name', 'rate_limit_per_second', 'return_url', 'ttl'],
+  },
   // Of audit records only the keys, which name the clients of the register.
   QueryFields: { AUDIT: [], ENDPOINTS: ENDPOINT_FIELDS },
 }

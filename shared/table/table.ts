@@ -54,9 +54,13 @@ export type Table = {
   getFields(key: Key, fields: readonly string[]): Promise<Item | undefined>
   /**
    * In the order of `keys`; undefined for a missing item. `eventual`: half the price; items may be
-   * stale or missing.
+   * stale or missing. With `fields`, only these fields of every item.
    */
-  getMany(keys: readonly Key[], reads?: Reads): Promise<readonly (Item | undefined)[]>
+  getMany(
+    keys: readonly Key[],
+    reads?: Reads,
+    fields?: readonly string[],
+  ): Promise<readonly (Item | undefined)[]>
   /** The last page has no cursor. */
   query(input: QueryInput): Promise<QueryPage>
   /** Answers the updated item, or the item that refused the step. Throws after retries. */

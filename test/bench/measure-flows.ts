@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { readStageFile } from '../../infra/stack/stage-file.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../shared/time.ts'
 import { NO_FAULTS } from '../simulation/world/faults.ts'
 import { type HttpRequest, operate, requestAs } from '../simulation/world/lambda.ts'
@@ -10,6 +11,8 @@ import { type Flow, type MeteredWorld, startMeteredWorld } from './metered-world
 
 /** Payments in a run that serves many. The run's use is divided by this number. */
 const MANY = 200
+
+export const PUSH_LIMIT = readStageFile('prod').pushLimit
 
 export async function measureFlows() {
   const metered = await startMeteredWorld()
@@ -39,9 +42,13 @@ export async function measureFlows() {
 
 export type Measured = Awaited<ReturnType<typeof measureFlows>>
 
-/** Payments that come in a burst, each with this body, so that they share the runs of the sync. */
+/**
+ * Payments that come in a burst, each with this body and a phone of its own, so that they share the
+ * runs of the sync. Pushes to one phone are limited as in a new stage.
+ */
 export async function measurePaidBurst(body: string, many: number) {
   const metered = await startMeteredWorld()
+  metered.world.pushLimit = PUSH_LIMIT
   await syncRun(metered, 'sync, first run')
   const idleSync = await syncRun(metered, 'sync, one run')
   return measurePaid(await startMerchant(metered), idleSync, { many, body })
@@ -58,10 +65,12 @@ async function measurePaid(
 ) {
   const { world, measure, run, passTime, merchant } = walked
   const before = storedBytes(world.table)
-  for (let number = 1; number < many; number++) await walkPayment(walked, `payment-${number}`, body)
+  const bodyOf = (number: number) => body?.replace(/(?<="\+\d+)\d{4}"/, `${1_000 + number}"`)
+  for (let number = 1; number < many; number++)
+    await walkPayment(walked, `payment-${number}`, bodyOf(number))
   // The environments have the provider's figures, but must read the caller again.
   await passTime(16 * SECOND_MS)
-  const steps = await walkPayment(walked, `payment-${many}`, body)
+  const steps = await walkPayment(walked, `payment-${many}`, bodyOf(many))
   const stored = Math.round((storedBytes(world.table) - before) / many)
 
   const looked = await syncRun(walked, 'looked at by the sync')

@@ -36,7 +36,7 @@ export function meterTable(table: MemoryTable) {
   const { get, batchGet, query, write, transact } = table.requests
   const metered: MemoryTable['requests'] = {
     get: (key, some) => count('get', get(key, some)),
-    batchGet: (keys, reads) => count('batchGet', batchGet(keys, reads)),
+    batchGet: (...asked) => count('batchGet', batchGet(...asked)),
     query: (input) => count('query', query(input)),
     write: (step) => count(step.kind, write(step)),
     transact: (steps) => count('transact', transact(steps)),

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseYaml } from '@redocly/openapi-core'
 import { describe, expect, it } from 'vitest'
+import { pipelineRoleOf } from '../../infra/operate/check/pipeline-role.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { matchesIn } from '../support/document-blocks.ts'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
@@ -158,21 +159,13 @@ it('CI runs no install script of a package but the one that is named, and our ow
   expect(files[0]).toMatch(/npm rebuild esbuild\nnode infra\/operate\/deploy\/link-node\.mjs\n$/)
 })
 
-it('docs/operations.md lets the pipeline’s role trust only one stage’s environment, which needs an approval', () => {
+it('docs/operations.md makes the pipeline’s role with the ids of the repository, and an approval', () => {
   const operations = projectText('docs/operations.md')
   const [, text = ''] = /^(\*\*The pipeline\*\*[\s\S]+?)^\*\*A first/m.exec(operations) ?? []
-  const trust = JSON.parse(
-    /```json\n(\{[^`]*sts:AssumeRoleWithWebIdentity[^`]*)```/.exec(text)?.[1] ?? 'null',
-  )
-  const StringEquals = {
-    'token.actions.githubusercontent.com:aud': 'sts.amazonaws.com',
-    'token.actions.githubusercontent.com:sub':
-      'repo:OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID:environment:prod',
-  }
 
-  expect(trust.Statement).toMatchObject([{ Condition: { StringEquals } }])
+  const [ids] = matchesIn(text, /--jq '"(.+)"'\)$/gm)
+  expect(ids).toBe('\\(.owner.login)@\\(.owner.id)/\\(.name)@\\(.id)')
+  expect(text).toContain('npm run deploy -- --stage prod --init --repository "$ids"\n')
   expect(text).toMatch(/environments\/prod [\s\S]+"reviewers": \[\{/)
-  expect(text).toContain('--policy-arn "arn:aws:iam::$account:policy/gateway-prod-deploy"')
-  // The doctor needs the policy of AWS that may start drift detection.
-  expect(text).toContain('--policy-arn arn:aws:iam::aws:policy/ReadOnlyAccess\n')
+  expect(text).toContain(`role/${pipelineRoleOf('prod')}"`)
 })

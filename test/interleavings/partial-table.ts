@@ -87,8 +87,11 @@ export function partialTable(base: Base) {
       const item = outOf(shown.item(key))
       return item && fieldsOf(some?.fields)(item)
     },
-    batchGet: async (keys) => ({
-      items: keys.map((key) => outOf(shown.item(key))).filter((item) => item !== undefined),
+    batchGet: async (keys, _, fields) => ({
+      items: keys
+        .map((key) => outOf(shown.item(key)))
+        .filter((item) => item !== undefined)
+        .map(fieldsOf(fields)),
       unprocessed: [],
     }),
     query: async (input) => {

@@ -43,6 +43,9 @@ def leading_keys(operation):
 
 def attributes(operation):
     """The top-level attributes that its expressions name; the adapter names each by a placeholder."""
+    if "RequestItems" in operation:
+        parts = operation["RequestItems"].values()
+        return [name for part in parts for name in attributes({**part, "Key": part.get("Keys", [{}])[0]})]
     names = operation.get("ExpressionAttributeNames") or {}
     used = [word for field in EXPRESSIONS for word in re.findall(r"#\w+", operation.get(field) or "")]
     return [names.get(word, word) for word in used] + (list(operation.get("Key") or {}) if used else [])

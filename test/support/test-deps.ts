@@ -155,7 +155,12 @@ export function depsWithLateIndexes(latePkPrefix: string) {
 /** Each retry is a request of its own. */
 export type TableCall =
   | { readonly name: 'get'; readonly keys: readonly Key[] }
-  | { readonly name: 'batchGet'; readonly keys: readonly Key[]; readonly reads: Reads | undefined }
+  | {
+      readonly name: 'batchGet'
+      readonly keys: readonly Key[]
+      readonly reads: Reads | undefined
+      readonly fields: readonly string[] | undefined
+    }
   | { readonly name: 'query'; readonly query: QueryInput }
   /** A write of a single step has the name of its kind. */
   | { readonly name: Step['kind']; readonly steps: readonly Step[] }
@@ -167,8 +172,8 @@ export function requestsAround(
 ): TableRequests {
   return {
     get: (key, some) => around({ name: 'get', keys: [key] }, () => real.get(key, some)),
-    batchGet: (keys, reads) =>
-      around({ name: 'batchGet', keys, reads }, () => real.batchGet(keys, reads)),
+    batchGet: (keys, reads, fields) =>
+      around({ name: 'batchGet', keys, reads, fields }, () => real.batchGet(keys, reads, fields)),
     query: (query) => around({ name: 'query', query }, () => real.query(query)),
     write: (step) => around({ name: step.kind, steps: [step] }, () => real.write(step)),
     transact: (steps) => around({ name: 'transact', steps }, () => real.transact(steps)),

@@ -1,6 +1,8 @@
+import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import { apiKeyText, revokeApiKey } from '../../shared/client/api-key-store.ts'
 import { authenticate } from '../../shared/client/authenticate.ts'
+import { type Caller, CallerSchema, type Client } from '../../shared/client/client.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
 import { apiKeyKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
@@ -13,6 +15,11 @@ import {
   testDeps,
 } from '../support/test-deps.ts'
 import { testWith } from '../support/test-with.ts'
+
+/** What the gateway reads of a client. */
+function callerOf(client: Client): Caller {
+  return v.parse(CallerSchema, client)
+}
 
 const REFUSAL = { code: 'auth', message: 'invalid credentials' }
 
@@ -35,7 +42,7 @@ describe('authenticate (spec 5)', () => {
     key,
   }) => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
-      expect(await authenticate(deps, `${scheme} ${text}`)).toStrictEqual(client)
+      expect(await authenticate(deps, `${scheme} ${text}`)).toStrictEqual(callerOf(client))
     }
     expect(text).toMatch(new RegExp(`^gk_test_${client.clientId}_[A-Za-z0-9_-]{43}$`))
     expect(key.prefix).toBe(text.slice(0, `gk_test_${client.clientId}_`.length + 4))
@@ -99,13 +106,13 @@ describe('authenticate (spec 5)', () => {
     await expect(ask()).rejects.toMatchObject(REFUSAL)
     await change(true)
 
-    expect(await ask()).toStrictEqual(client)
+    expect(await ask()).toStrictEqual(callerOf(client))
   })
 
   it('refuses a key from the millisecond of its expiry on, also a cached key', async () => {
     const { deps, client, ask } = await aClientWithKey(10)
     deps.clock.advance(9.999)
-    expect(await ask()).toStrictEqual(client)
+    expect(await ask()).toStrictEqual(callerOf(client))
 
     deps.clock.advance(0.001)
 

@@ -98,9 +98,9 @@ function grantedTable(
       demand(accessOfGet(key, fields))
       return table.getFields(key, fields)
     },
-    getMany: async (keys, reads) => {
-      demand(...keys.map(({ pk }: Key): Access => ({ action: 'BatchGetItem', pk })))
-      return table.getMany(keys, reads)
+    getMany: async (keys, reads, fields) => {
+      demand(...keys.map((key) => accessOfBatch(key, keys, fields)))
+      return table.getMany(keys, reads, fields)
     },
     query: async (input) => {
       demand(accessOfQuery(input))
@@ -151,6 +151,18 @@ function describeAccess(access: Access): string {
 
 function accessOfGet({ pk }: Key, fields: readonly string[] | undefined): Access {
   return { action: fields && areOpen('GetFields', pk, fields) ? 'GetFields' : 'GetItem', pk }
+}
+
+/** Each field of a batch must be open for the kind of one of its keys. */
+function accessOfBatch(
+  { pk }: Key,
+  keys: readonly Key[],
+  fields: readonly string[] | undefined,
+): Access {
+  const isOpen = fields?.every((field) =>
+    keys.some((key) => areOpen('BatchGetFields', key.pk, [field])),
+  )
+  return { action: isOpen === true ? 'BatchGetFields' : 'BatchGetItem', pk }
 }
 
 /**

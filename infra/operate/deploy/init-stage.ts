@@ -9,6 +9,7 @@ import {
   checkCredentials,
 } from '../check/check-account.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
+import { makePipelineRole, pipelineRoleOf } from '../check/pipeline-role.ts'
 import { type DoctorIo, runDoctor } from '../doctor/run-doctor.ts'
 import { makeOriginCertificate } from './make-origin-certificate.ts'
 
@@ -16,6 +17,8 @@ export type InitInput = {
   readonly stage: DeployedStage
   readonly region: string
   readonly root: string
+  /** The repository whose pipeline may deploy the stage. */
+  readonly repository?: string | undefined
   readonly runCdk: (args: readonly string[]) => Promise<number>
 }
 
@@ -28,6 +31,7 @@ export async function initStage({
   stage,
   region,
   root,
+  repository,
   runCdk,
 }: InitInput): Promise<readonly Finding[]> {
   const aws = awsClients(region)
@@ -44,6 +48,14 @@ export async function initStage({
       const code = await runCdk(['bootstrap', `aws://${account}/${place}`])
       if (code === 0) return ok(what, 'made')
       return wrong(what, `cdk ended with ${code}`, 'the last lines of its output say what failed')
+    })
+    findings.push(...results)
+  }
+  if (repository !== undefined) {
+    const { name } = stage.settings
+    const results = await runStep(`role ${pipelineRoleOf(name)}`, async () => {
+      const { Account: account = '' } = await aws.sts.send(new GetCallerIdentityCommand({}))
+      return makePipelineRole(aws.iam, { stage: name, account, repository })
     })
     findings.push(...results)
   }

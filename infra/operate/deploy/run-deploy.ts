@@ -6,6 +6,7 @@ import { printableLines } from '../../local/terminal/printable.ts'
 import { PROJECT_ROOT } from '../../stack/project-root.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { type Finding, hasWrong, renderFindings } from '../check/finding.ts'
+import { REPOSITORY } from '../check/pipeline-role.ts'
 import { regionOf, stageNamed } from '../check/stage-named.ts'
 import { initStage } from './init-stage.ts'
 import { preflight } from './preflight.ts'
@@ -31,16 +32,19 @@ const OPTIONS = {
   stage: { type: 'string' },
   check: { type: 'boolean', default: false },
   init: { type: 'boolean', default: false },
+  repository: { type: 'string' },
   ...CDK_FLAGS,
 } as const
 
-const DEPLOY_HELP = `npm run deploy -- --stage NAME [--check | --init] [flags of cdk deploy]
+const DEPLOY_HELP = `npm run deploy -- --stage NAME [--check | --init [--repository NAME]] [flags of cdk deploy]
 
 Checks what a deployment needs, in one line each. If nothing is missing, it runs cdk deploy.
   --stage NAME   prod, dev, or your own stage; deploys all of its stacks
   --check        only check
   --init         for a first deployment: lists the quotas to request, creates what is missing, deploys, and lists the manual
                  steps. After those, run it again: it runs the rare schedules and the doctor
+  --repository   with --init: makes the role of the pipeline, which trusts this repository of GitHub:
+                 OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID
   --help, -h     this text
 AWS_PROFILE and AWS_REGION choose account and region. cdk deploy gets only these flags:
   --${Object.keys(CDK_FLAGS).join(' --')}
@@ -61,15 +65,14 @@ export type DeployIo = {
 /** Checks what a deployment needs, and deploys all stacks of the stage if nothing is missing. */
 export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number> {
   return runCommand(DEPLOY_HELP, argv, async () => {
-    const { stage: name, checkOnly, init, flags } = parseDeployCommand(argv)
+    const { stage: name, checkOnly, init, repository, flags } = parseDeployCommand(argv)
     const region = await regionOf(io.env)
     const env = { ...io.env, AWS_REGION: region }
     const cdk = (args: readonly string[]) => io.runCdk(args, env)
     if (init && region !== undefined) {
       const stage = stageNamed(name)
-      printFindings(
-        await (io.initStage ?? initStage)({ stage, region, root: PROJECT_ROOT, runCdk: cdk }),
-      )
+      const input = { stage, region, root: PROJECT_ROOT, repository, runCdk: cdk }
+      printFindings(await (io.initStage ?? initStage)(input))
     }
     // Reads the stage's file again, because --init may have changed it.
     const stage = stageNamed(name)
@@ -103,13 +106,17 @@ export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number
  * Splits our own flags from the flags of `cdk deploy`. Throws `UsageError` for any other argument.
  */
 export function parseDeployCommand(argv: readonly string[]) {
-  const { stage, check, init, ...cdkFlags } = readOptions(argv, OPTIONS)
+  const { stage, check, init, repository, ...cdkFlags } = readOptions(argv, OPTIONS)
   if (check && init)
     throw new UsageError('give --check or --init, not both: --check changes nothing')
+  if (repository !== undefined && !(init && REPOSITORY.test(repository)))
+    throw new UsageError(
+      '--repository is OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID, and needs --init',
+    )
   const flags = Object.entries(cdkFlags).flatMap(([name, value]) =>
     typeof value === 'string' ? [`--${name}`, value] : [`--${name}`],
   )
-  return { stage, checkOnly: check, init, flags }
+  return { stage, checkOnly: check, init, repository, flags }
 }
 
 function printFindings(findings: readonly Finding[]): void {

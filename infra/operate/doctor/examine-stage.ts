@@ -7,6 +7,7 @@ import { outputOf } from '../check/aws-clients.ts'
 import { checkAccountQuotas } from '../check/check-account.ts'
 import { originCertificateProblems } from '../check/check-settings.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
+import { checkPipelineRole } from '../check/pipeline-role.ts'
 import { missingSettings } from '../restore/missing-settings.ts'
 import {
   checkConcurrency,
@@ -37,6 +38,7 @@ export async function examineStage(examination: Examination): Promise<readonly F
     runCheck('functions', () => checkConcurrency(aws.lambda, stage)),
     checkAccountQuotas(aws, stage),
     checkDuties(aws.iam, operatorsStack),
+    runCheck('role of the pipeline', () => checkPipelineRole(aws.iam, stage.settings.name)),
     runCheck('event sources', () => checkEventSources(aws.lambda, stage)),
     runCheck('topics', () => checkAlerts(aws.sns, dataStack, hasAlarms(stage))),
     checkStack(examination, 'watch stack', 'watch').then((result) => result.findings),

@@ -24,10 +24,8 @@ export function assetsOf(stage: DeployedStage): (spec: FunctionSpec) => Code {
   return (spec) =>
     assetFrom(stage, spec.name, () => {
       if (!bundles.has(`${spec.name}.js`)) {
-        const literals = literalsOf(spec, stage)
-        const alike = MANIFEST.filter((other) =>
-          isDeepStrictEqual(literalsOf(other, stage), literals),
-        )
+        const literals = literalsOf(spec)
+        const alike = MANIFEST.filter((other) => isDeepStrictEqual(literalsOf(other), literals))
         for (const [file, contents] of bundle(alike, { define: literals }))
           bundles.set(file, contents)
       }
@@ -61,15 +59,17 @@ function assetFrom(
 
 /**
  * The ports that a function does not use, by their names in shared/runtime/runtime-deps.ts. A
- * literal lets the bundler leave out the modules that only such a port would load.
+ * literal lets the bundler leave out the modules that only such a port would load. No stage changes
+ * the code, so production runs the assets that another stage has run.
  */
-function literalsOf(spec: FunctionSpec, stage: DeployedStage): Readonly<Record<string, string>> {
+function literalsOf(spec: FunctionSpec): Readonly<Record<string, string>> {
   const uses = {
     TABLE: Object.keys(spec.table).length > 0,
     QUEUES: spec.sends.length > 0,
     ALERTS: spec.alerts,
     SEALER: spec.endpointSecrets !== undefined,
-    SECRETS: spec.secrets.length > 0 || (stage.front !== 'none' && isHttp(spec)),
+    // In a stage behind a front, functions that answer HTTP read the origin secret.
+    SECRETS: spec.secrets.length > 0 || isHttp(spec),
     PROVIDER: spec.secrets.includes('read-provider'),
     MERCHANTS: spec.callsMerchants === true,
     // A function that registers an endpoint also checks the addresses of its webhooks.

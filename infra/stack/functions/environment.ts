@@ -62,11 +62,12 @@ function settingsOf(
  * The read that warms a function: the first that its role allows, a query if the function queries,
  * else a read by key. shared/runtime/warm-table.ts makes the read, which finds nothing.
  */
-function warmingRead({ BatchGetItem, GetItem, Query, QueryFields, indexes }: TableAccess) {
+function warmingRead(access: TableAccess) {
+  const { BatchGetItem, BatchGetFields, GetItem, Query, QueryFields, indexes } = access
   const reads = [
     ['WARM_QUERY', firstPrefix(Query ?? QueryFields)],
     ['WARM_INDEX', indexes?.[0]],
-    ['WARM_BATCH_GET', firstPrefix(BatchGetItem)],
+    ['WARM_BATCH_GET', firstPrefix(BatchGetItem ?? BatchGetFields)],
     ['WARM_GET', firstPrefix(GetItem)],
   ]
   return Object.fromEntries(reads.filter(([, value]) => value !== undefined).slice(0, 1))

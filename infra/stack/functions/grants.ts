@@ -75,7 +75,10 @@ function tableGrants(spec: FunctionSpec, { table }: DataStack): PolicyStatement[
       switch (action) {
         case 'GetFields':
         case 'QueryFields':
-          return partitions.flatMap((partition) => readGrants(action, partition, table))
+          return partitions.flatMap((partition) => readGrants(action, [partition], table))
+        // One batch reads items of several kinds, and IAM allows a request by one statement.
+        case 'BatchGetFields':
+          return partitions.length > 0 ? readGrants(action, partitions, table) : []
         case 'UpdateItem':
         case 'UpdateFields':
           return partitions.flatMap((partition) => updateGrants(spec, action, partition, table))
@@ -99,11 +102,13 @@ function tableGrants(spec: FunctionSpec, { table }: DataStack): PolicyStatement[
 }
 
 /**
- * Grants the open fields of a kind of items, and its keys. A request for all attributes is refused.
+ * Grants the open fields of these kinds of items, and their keys. A request for all attributes is
+ * refused.
  */
-function readGrants(action: ReadFields, partition: Partition, { tableArn }: ITableV2) {
+function readGrants(action: ReadFields, partitions: readonly Partition[], { tableArn }: ITableV2) {
+  const fields = partitions.flatMap((partition) => OPEN_FIELDS[action][partition] ?? [])
   return allow([iamAction(action)], [tableArn], {
-    ...ofFields(partition, OPEN_FIELDS[action][partition]),
+    ...ofFields(partitions, [...new Set(fields)].toSorted()),
     StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
   })
 }
@@ -122,15 +127,15 @@ function updateGrants(
   const returnsNothing = action === 'UpdateFields'
   if (returnsNothing && table.UpdateItem?.includes(partition)) return []
   return allow([iamAction(action)], [tableArn], {
-    ...ofFields(partition, updates[partition]),
+    ...ofFields([partition], updates[partition]),
     ...(returnsNothing && { StringEqualsIfExists: { 'dynamodb:ReturnValues': 'NONE' } }),
   })
 }
 
 /** The last condition refuses a request without a key, or without names of attributes. */
-function ofFields(partition: Partition, fields: readonly string[] = []) {
+function ofFields(partitions: readonly Partition[], fields: readonly string[] = []) {
   return {
-    'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [anyKeyOf(partition)] },
+    'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions.map(anyKeyOf) },
     'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...fields] },
     Null: { 'dynamodb:LeadingKeys': 'false', 'dynamodb:Attributes': 'false' },
   }

@@ -1,4 +1,4 @@
-import type { Client } from '../../client/client.ts'
+import type { Caller } from '../../client/client.ts'
 import { assertInvariant } from '../../errors.ts'
 import { referenceOf } from '../../ids.ts'
 import type { CreateRequestInput } from '../../provider/provider.ts'
@@ -10,7 +10,7 @@ import type { CreatingPayment } from '../payment.ts'
 /** The create call gets only the fields that the channel requires. */
 export function createInput(
   stage: Pick<StageSettings, 'defaultReturnUrl' | 'defaultDisplayName'>,
-  client: Pick<Client, 'name' | 'returnUrl'>,
+  client: Pick<Caller, 'name' | 'returnUrl'>,
   { request, paymentId, attempt }: Pick<CreatingPayment, 'request' | 'paymentId' | 'attempt'>,
   expiresAt: Timestamp | undefined,
 ): CreateRequestInput {

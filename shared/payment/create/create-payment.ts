@@ -1,4 +1,4 @@
-import type { Client } from '../../client/client.ts'
+import type { Caller } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant, GatewayError } from '../../errors.ts'
 import {
@@ -9,6 +9,7 @@ import {
   paymentIdForKey,
 } from '../../ids.ts'
 import { pausedUntil, takeShare } from '../../provider/quota-store.ts'
+import { paymentKey } from '../../table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf, isPushChannel } from '../channel/channels.ts'
@@ -54,7 +55,7 @@ type CreateDeps = NewsDeps &
 export async function createPayment(
   baseDeps: CreateDeps,
   input: {
-    readonly client: Client
+    readonly client: Caller
     readonly idempotencyKey: string | undefined
     readonly parsed: ParsedRequest
   },
@@ -85,8 +86,9 @@ export async function createPayment(
   }
   const creating = newCreatingPayment(deps, client.clientId, keyDigest, parsed.request)
   if (deps.stage.pushLimit && isPushChannel(parsed.request)) {
-    // A replay sends no push.
-    const stored = await findStoredPayment(deps, creating.paymentId)
+    // A replay sends no push. This read may miss a payment of just now, whose push is counted.
+    const [known] = await deps.table.getMany([paymentKey(creating.paymentId)], 'eventual')
+    const stored = known && (await findStoredPayment(deps, creating.paymentId))
     if (stored) return resumeCreate(deps, stored, { client, parsed, deadline })
     await takePush(deps, creating)
   }
@@ -119,7 +121,7 @@ function pausedError(retryAfterSeconds: number): GatewayError {
   return new GatewayError('rate_limit', message, { retryAfterSeconds })
 }
 
-type Call = { readonly client: Client; readonly parsed: ParsedRequest; readonly deadline: Deadline }
+type Call = { readonly client: Caller; readonly parsed: ParsedRequest; readonly deadline: Deadline }
 
 function replay(payment: Payment): CreateResult {
   return { payment, outcome: 'replayed' }

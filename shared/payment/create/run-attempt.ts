@@ -1,4 +1,4 @@
-import type { Client } from '../../client/client.ts'
+import type { Caller } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant, GatewayError, invalid } from '../../errors.ts'
 import { countTransition } from '../../ledger/shard-store.ts'
@@ -31,7 +31,7 @@ const RETRY = 'retry with the same Idempotency-Key'
 /** Calls the provider's create once. The request of an overtaken attempt is cancelled. */
 export async function runAttempt(
   deps: AttemptDeps,
-  client: Client,
+  client: Caller,
   creating: CreatingPayment,
   deadline: Deadline,
 ): Promise<CreateResult> {

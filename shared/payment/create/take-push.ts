@@ -2,7 +2,7 @@ import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
 import { referenceOf } from '../../ids.ts'
 import type { StageSettings } from '../../stage-settings.ts'
-import { pushesKey } from '../../table/keys.ts'
+import type { Item } from '../../table/attributes.ts'
 import { addMs, expiresAfter, MINUTE_MS, msBetween, SECOND_MS } from '../../time.ts'
 import { isPushChannel } from '../channel/channels.ts'
 import type { CreatingPayment } from '../payment.ts'
@@ -24,9 +24,10 @@ export async function takePush(
   const phone = isPushChannel(request) ? request.customer?.phone : undefined
   if (limit === undefined || phone === undefined) return
   const reference = referenceOf(creating.paymentId, creating.attempt)
-  let item = await deps.table.get(pushesKey(clientId, phone))
-  // Each lost race is a push of another caller, so the limit is used up after so many of them.
-  for (let tried = 0; tried <= limit.pushes; tried++) {
+  // Most phones get one push, so the first write expects no row: a refusal answers the row.
+  let item: Item | undefined
+  // Each later lost race is a push of another caller, so the limit is used up after so many.
+  for (let tried = 0; tried <= limit.pushes + 1; tried++) {
     const now = deps.now()
     const pushes = pushesIn(item)
     const since = addMs(now, -limit.minutes * MINUTE_MS)

@@ -59,7 +59,7 @@ export function dynamoDbRequests({ client, name }: DynamoDbTable): TableRequests
   const table = { client: DynamoDBDocumentClient.from(client, TRANSLATION), name }
   return {
     get: (key, some) => getItem(table, key, some),
-    batchGet: (keys, reads) => batchGet(table, keys, reads),
+    batchGet: (keys, reads, fields) => batchGet(table, keys, reads, fields),
     query: (input) => query(table, input),
     write: (step) => write(table, step),
     transact: (steps) => transactWrite(table, steps),
@@ -96,12 +96,12 @@ async function batchGet(
   { client, name }: DocumentTable,
   keys: readonly Key[],
   reads: Reads = 'consistent',
+  fields: readonly string[] | undefined = undefined,
 ) {
-  const answer = await client.send(
-    new BatchGetCommand({
-      RequestItems: { [name]: { Keys: keys.map(keyOf), ConsistentRead: reads === 'consistent' } },
-    }),
-  )
+  const p = placeholders()
+  const projection = fields && { ...projectionOf(fields, p), ...p.maps() }
+  const asked = { Keys: keys.map(keyOf), ConsistentRead: reads === 'consistent', ...projection }
+  const answer = await client.send(new BatchGetCommand({ RequestItems: { [name]: asked } }))
   const unprocessed = answer.UnprocessedKeys?.[name]?.Keys ?? []
   return {
     items: (answer.Responses?.[name] ?? []).map(fromItem),

@@ -20,9 +20,9 @@ export type TableRequests = {
   get(key: Key, some?: SomeFields): Promise<Item | undefined>
   /**
    * Items come in any order, perhaps with other items. Missing items are left out; some keys may
-   * stay unprocessed.
+   * stay unprocessed. With `fields`, only these fields of every item.
    */
-  batchGet(keys: readonly Key[], reads?: Reads): Promise<BatchAnswer>
+  batchGet(keys: readonly Key[], reads?: Reads, fields?: readonly string[]): Promise<BatchAnswer>
   query(input: QueryInput): Promise<QueryPage>
   write(step: Step): Promise<WriteOutcome>
   transact(steps: readonly Step[]): Promise<StepsOutcome>
@@ -62,9 +62,11 @@ export function retryingTable(requests: TableRequests, means: Means): Table {
         (await requests.get(key, { fields: fieldsRead, consistent: true }))
       return unlessExpired(means, item)
     },
-    getMany: async (keys, reads = 'consistent') => {
+    getMany: async (keys, reads = 'consistent', fields = undefined) => {
+      // The keys tell which item is which.
+      const fieldsRead = fields && withTtl(['pk', 'sk', ...fields])
       const batches = chunks(keys, BATCH_LIMIT).map((batch) =>
-        readBatch(requests, means, batch, reads),
+        readBatch(requests, means, batch, { reads, fields: fieldsRead }),
       )
       return (await Promise.all(batches)).flat().map((item) => unlessExpired(means, item))
     },
@@ -113,7 +115,7 @@ async function readBatch(
   requests: TableRequests,
   { sleep, random }: Means,
   keys: readonly Key[],
-  reads: Reads,
+  { reads, fields }: { readonly reads: Reads; readonly fields: readonly string[] | undefined },
 ) {
   const items = new Map<string, Item>()
   // DynamoDB refuses a batch that names a key twice.
@@ -122,7 +124,7 @@ async function readBatch(
     if (tries === BATCH_TRIES)
       throw new Error(`a batch read is incomplete after ${BATCH_TRIES} tries`)
     if (tries > 0) await sleep(Math.ceil(random() * BATCH_BASE_MS * 2 ** tries))
-    const answer = await requests.batchGet(pending, reads)
+    const answer = await requests.batchGet(pending, reads, fields)
     for (const item of answer.items) items.set(identity(item), item)
     const unprocessed = new Set(answer.unprocessed.map(identity))
     pending = pending.filter((key) => unprocessed.has(identity(key)))
@@ -165,30 +167,33 @@ async function retryContention<Result>(
 type JoinedRead = { readonly keys: Map<string, Key>; readonly answer: Promise<BatchAnswer> }
 
 /**
- * Joins concurrent batch reads into one request. A read never joins a request that was already
- * sent.
+ * Joins concurrent batch reads of the same fields into one request. A read never joins a request
+ * that was already sent.
  */
 export function withJoinedReads(requests: TableRequests): TableRequests {
-  const unsent = new Map<Reads, JoinedRead>()
+  const unsent = new Map<string, JoinedRead>()
 
-  const begin = (reads: Reads): JoinedRead => {
+  const begin = (kind: string, reads: Reads, fields?: readonly string[]): JoinedRead => {
     const keys = new Map<string, Key>()
     const ask = async () => {
       await new Promise<void>((resolve) => setImmediate(resolve))
-      if (unsent.get(reads) === joinedRead) unsent.delete(reads)
-      return requests.batchGet([...keys.values()], reads)
+      if (unsent.get(kind) === joinedRead) unsent.delete(kind)
+      return requests.batchGet([...keys.values()], reads, fields)
     }
     const joinedRead: JoinedRead = { keys, answer: ask() }
-    unsent.set(reads, joinedRead)
+    unsent.set(kind, joinedRead)
     return joinedRead
   }
 
   return {
     ...requests,
-    batchGet: async (keys, reads = 'consistent') => {
-      const current = unsent.get(reads)
+    batchGet: async (keys, reads = 'consistent', fields = undefined) => {
+      const kind = JSON.stringify([reads, fields])
+      const current = unsent.get(kind)
       const joinedRead =
-        current && current.keys.size + keys.length <= BATCH_LIMIT ? current : begin(reads)
+        current && current.keys.size + keys.length <= BATCH_LIMIT
+          ? current
+          : begin(kind, reads, fields)
       for (const key of keys) joinedRead.keys.set(identity(key), key)
       return joinedRead.answer
     },

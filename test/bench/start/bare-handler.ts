@@ -3,7 +3,6 @@ import { build, type Metafile } from 'esbuild'
 import * as valibot from 'valibot'
 import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
 import { BUNDLE_OPTIONS } from '../../../infra/stack/functions/assets-of.ts'
-import type { DeployedStage } from '../../../infra/stack/stage.ts'
 import { matchesIn } from '../../support/document-blocks.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 
@@ -53,10 +52,10 @@ export function bareHandler(means: readonly Means[], bundle: BundledFunction): s
   ].join('\n')
 }
 
-export function meansOf(spec: FunctionSpec, { front }: DeployedStage): readonly Means[] {
+export function meansOf(spec: FunctionSpec): readonly Means[] {
   const uses = {
     dynamodb: Object.keys(spec.table).length > 0,
-    secrets: spec.secrets.length > 0 || (front !== 'none' && isHttp(spec)),
+    secrets: spec.secrets.length > 0 || isHttp(spec),
     sealer: spec.endpointSecrets !== undefined,
     alerts: spec.alerts,
     queues: spec.sends.length > 0,

@@ -78,7 +78,7 @@ async function functionsOf(directory: string, tableUrl: string) {
   const bareFiles = new Map<string, string>()
   const measured = []
   for (const spec of MANIFEST) {
-    const means = meansOf(spec, STAGE)
+    const means = meansOf(spec)
     const bundle = functions.get(functionName(STAGE.settings.name, spec))
     if (bundle === undefined) throw new Error(`the template has no function ${spec.name}`)
     const files = filesOf(directory, spec.name)

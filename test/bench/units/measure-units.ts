@@ -1,6 +1,7 @@
+import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { MINUTE_MS } from '../../../shared/time.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
-import { measureFlows, startMerchant } from '../measure-flows.ts'
+import { measureFlows, PUSH_LIMIT, startMerchant } from '../measure-flows.ts'
 import { type Detail, unitsIn } from '../meter-table.ts'
 import { livesTable, type MeasuredLives, measureLives } from './measure-lives.ts'
 
@@ -23,6 +24,8 @@ const ORDER = {
 const BANK = { method: 'virtual_account', channel_code: 'BCA' }
 const BRIEF = { ...BANK, expires_in_seconds: 600 }
 
+const OVO = { method: 'ewallet', channel_code: 'OVO' }
+
 type Channel = {
   readonly method: string
   readonly channel_code?: string
@@ -34,7 +37,7 @@ const UNPAID: readonly (readonly [string, Channel])[] = [
   ['virtual account', BANK],
   ['QRIS', { method: 'qris' }],
   ['wallet', { method: 'ewallet', channel_code: 'DANA' }],
-  ['push', { method: 'ewallet', channel_code: 'OVO' }],
+  ['push', OVO],
 ]
 
 export type MeasuredUnits = { readonly flows: readonly FlowUnits[]; readonly paid: MeasuredLives }
@@ -46,6 +49,7 @@ export async function measureUnits(): Promise<MeasuredUnits> {
   flows.push(...(await requests(await startMeasuring())))
   flows.push(...(await webhooks(await startMeasuring())))
   for (const [name, channel] of UNPAID) flows.push(...(await unpaid(name, channel)))
+  flows.push(...(await unpaid('push, with the push limit', OVO, PUSH_LIMIT)))
   return { flows, paid: await measureLives() }
 }
 
@@ -109,8 +113,13 @@ async function webhooks(means: Started): Promise<readonly FlowUnits[]> {
   return [listed, await used('redelivery, by its merchant', again)]
 }
 
-async function unpaid(name: string, channel: Channel): Promise<readonly FlowUnits[]> {
+async function unpaid(
+  name: string,
+  channel: Channel,
+  pushLimit?: StageSettings['pushLimit'],
+): Promise<readonly FlowUnits[]> {
   const { world, used, create, ask, drainQueues, run, passTime } = await startMeasuring()
+  world.pushLimit = pushLimit
   let id = ''
   const made = await used(`unpaid ${name}: created`, async () => {
     id = await create(channel, 'order-1')

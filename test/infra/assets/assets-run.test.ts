@@ -19,6 +19,7 @@ import {
   answersClients,
   type FunctionSpec,
   functionName,
+  isHttp,
   routeKeyOf,
 } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
@@ -39,7 +40,7 @@ import {
 
 const NO_CREDENTIALS = 'the environment has no AWS credentials'
 
-const STAGE = 'assets'
+const STAGE = 'dev'
 const directory = mkdtempSync(join(tmpdir(), 'gateway-assets-'))
 
 let functions: ReadonlyMap<string, BundledFunction>
@@ -51,12 +52,12 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(directory, { recursive: true }))
 
-/** This stage has no front. */
 function clientsOf(spec: FunctionSpec): readonly string[] {
   return [
     ...(Object.keys(spec.table).length > 0 ? ['dynamodb'] : []),
     ...(spec.endpointSecrets === undefined ? [] : ['kms']),
-    ...(spec.secrets.length > 0 ? ['secretsmanager'] : []),
+    // The origin secret of a stage behind a front. No stage has code of its own.
+    ...(spec.secrets.length > 0 || isHttp(spec) ? ['secretsmanager'] : []),
     ...(spec.alerts ? ['sns'] : []),
     ...(spec.sends.length > 0 ? ['sqs'] : []),
   ]
@@ -74,6 +75,21 @@ describe('the assets of the stack', () => {
     await bundledStage(STAGE, secondDirectory)
 
     expect(assemblyFiles(secondDirectory)).toStrictEqual(assemblyFiles(directory))
+  })
+
+  it('of dev and of prod are equal by their hash', async () => {
+    const prod = await bundledStage('prod', tempDirectory())
+    const hashesIn = (stage: string, all: ReadonlyMap<string, BundledFunction>) =>
+      Object.fromEntries(
+        [...all].map(([name, { hash }]) => [name.replace(`gateway-${stage}-`, ''), hash]),
+      )
+    const ofDev = hashesIn(STAGE, functions)
+
+    expect(Object.keys(ofDev)).toStrictEqual(
+      expect.arrayContaining(MANIFEST.map(({ name }) => name)),
+    )
+    // Production may have functions that dev has not.
+    expect(hashesIn('prod', prod.functions)).toMatchObject(ofDev)
   })
 
   it('are synthesised without a warning', () => {

@@ -18,6 +18,7 @@ type Lambda = {
 
 export type BundledFunction = {
   readonly file: string
+  readonly hash: string
   /** A reference to a resource becomes an address where no server answers. */
   readonly environment: Readonly<Record<string, string>>
 }
@@ -53,12 +54,9 @@ function bundlesIn(assembly: CloudAssembly, stage: string): ReadonlyMap<string, 
         name,
         textOf(value),
       ])
-      const file = join(
-        assembly.directory,
-        `asset.${Code.S3Key.replace('.zip', '')}`,
-        `${Handler.split('.')[0]}.mjs`,
-      )
-      return [FunctionName, { file, environment: Object.fromEntries(variables) }]
+      const hash = Code.S3Key.replace('.zip', '')
+      const file = join(assembly.directory, `asset.${hash}`, `${Handler.split('.')[0]}.mjs`)
+      return [FunctionName, { file, hash, environment: Object.fromEntries(variables) }]
     }),
   )
 }

@@ -145,6 +145,14 @@ Nothing was deployed.`)
 
   it.each([
     [
+      ['--stage', 'prod', '--init', '--repository', 'shop/gateway'],
+      '--repository is OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID, and needs --init',
+    ],
+    [
+      ['--stage', 'prod', '--repository', 'shop@11/gateway@22'],
+      '--repository is OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID, and needs --init',
+    ],
+    [
       ['--stage', 'prod', '--init', '--check'],
       'give --check or --init, not both: --check changes nothing',
     ],

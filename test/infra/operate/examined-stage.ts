@@ -7,7 +7,7 @@ import {
   type Stack,
 } from '@aws-sdk/client-cloudformation'
 import { DescribeLimitsCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { IAMClient, ListEntitiesForPolicyCommand } from '@aws-sdk/client-iam'
+import { GetRoleCommand, IAMClient, ListEntitiesForPolicyCommand } from '@aws-sdk/client-iam'
 import {
   GetAccountSettingsCommand,
   GetFunctionConcurrencyCommand,
@@ -27,6 +27,7 @@ import { lambdaAnswer } from '../../support/lambda-answer.ts'
 import { json, startScriptedServer } from '../../support/scripted-server.ts'
 import { type StackTemplate, synthesised } from '../../support/stack-template.ts'
 import { EVERYTHING, READY_PRODUCTION } from '../../support/stage-options.ts'
+import { awsRefusal } from './around-tools.ts'
 
 const TEMPLATES = { dev: synthesised('dev'), prod: synthesised(EVERYTHING) }
 
@@ -164,6 +165,7 @@ function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
       .resolves({ SecretString: JSON.stringify(fields) })
   }
   aws.iam.on(ListEntitiesForPolicyCommand).resolves({})
+  aws.iam.on(GetRoleCommand).rejects(awsRefusal('NoSuchEntityException'))
   aws.sns
     .on(ListSubscriptionsByTopicCommand)
     .resolves({ Subscriptions: [{ SubscriptionArn: 'arn:aws:sns:one' }] })

@@ -10,6 +10,13 @@ import {
 } from '@aws-sdk/client-acm'
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { DescribeLimitsCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import {
+  AttachRolePolicyCommand,
+  CreateOpenIDConnectProviderCommand,
+  CreateRoleCommand,
+  IAMClient,
+  UpdateAssumeRolePolicyCommand,
+} from '@aws-sdk/client-iam'
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import {
   GetAWSDefaultServiceQuotaCommand,
@@ -19,6 +26,7 @@ import {
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { originCertificateProblems } from '../../../infra/operate/check/check-settings.ts'
+import { trustPolicy } from '../../../infra/operate/check/pipeline-role.ts'
 import { initStage } from '../../../infra/operate/deploy/init-stage.ts'
 import {
   type DeployedStage,
@@ -30,6 +38,7 @@ import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 import { awsRefusal, mockOf } from './around-tools.ts'
 
+const iam = mockOf(IAMClient)
 const [acm, cloudFormation, dynamodb] = [
   mockOf(ACMClient),
   mockOf(CloudFormationClient),
@@ -83,9 +92,12 @@ beforeEach(() => {
   })
   acm.on(ListCertificatesCommand).resolves({ CertificateSummaryList: [] })
   acm.on(ImportCertificateCommand).resolves({ CertificateArn: ARN })
+  iam.on(CreateOpenIDConnectProviderCommand).resolves({})
+  iam.on(AttachRolePolicyCommand).resolves({})
+  iam.on(UpdateAssumeRolePolicyCommand).resolves({})
 })
 
-async function init(options: Partial<DeployedStage> = {}, cdkAnswers = 0) {
+async function init(options: Partial<DeployedStage> = {}, cdkAnswers = 0, repository?: string) {
   const runCdk = async (args: readonly string[]) => {
     cdkArgs.push(args)
     if (cdkAnswers === 0) bootstrapped.push(args.at(-1)?.split('/').at(-1) ?? '')
@@ -93,7 +105,7 @@ async function init(options: Partial<DeployedStage> = {}, cdkAnswers = 0) {
   }
   const { frontSettings } = parseStageFile(STAGE_FILE, readFileSync(join(root, STAGE_FILE), 'utf8'))
   const stage = { ...deployedStage('prod'), frontSettings, ...options }
-  const findings = await initStage({ stage, region: 'ap-southeast-3', root, runCdk })
+  const findings = await initStage({ stage, region: 'ap-southeast-3', root, repository, runCdk })
   return findings.map(
     ({ what, state, detail, todo }) => `${state} ${what}: ${detail}${todo ? ` -> ${todo}` : ''}`,
   )
@@ -115,6 +127,53 @@ const EVERYTHING_THERE = [
 function imports(): ImportCertificateCommandInput[] {
   return acm.commandCalls(ImportCertificateCommand).map(({ args: [{ input }] }) => input)
 }
+
+describe('the role of the pipeline', () => {
+  const REPOSITORY = 'shop@11/gateway@22'
+  const RoleName = 'gateway-prod-pipeline'
+  const policy = JSON.stringify(trustPolicy('prod', '000000000000', REPOSITORY))
+  const make = async () => (await init({ front: 'none' }, 0, REPOSITORY)).at(-1)
+
+  it('is made with the repository’s ids in its trust policy, and gets the deploy policy', async () => {
+    iam.on(CreateRoleCommand).resolves({ Role: undefined })
+
+    expect(await make()).toBe(`ok role ${RoleName}: trusts ${REPOSITORY}, environment prod`)
+    const [created] = iam.commandCalls(CreateRoleCommand).map(({ args: [{ input }] }) => input)
+    expect(created).toStrictEqual({ RoleName, AssumeRolePolicyDocument: policy })
+    expect(policy).toContain('"repo:shop@11/gateway@22:environment:prod"')
+    expect(
+      iam.commandCalls(AttachRolePolicyCommand).map(({ args: [{ input }] }) => input),
+    ).toStrictEqual([
+      { RoleName, PolicyArn: 'arn:aws:iam::aws:policy/ReadOnlyAccess' },
+      { RoleName, PolicyArn: 'arn:aws:iam::000000000000:policy/gateway-prod-deploy' },
+    ])
+    expect(iam.commandCalls(UpdateAssumeRolePolicyCommand)).toHaveLength(0)
+  })
+
+  it('gets its trust policy anew if it exists, and its deploy policy once that exists', async () => {
+    const exists = awsRefusal('EntityAlreadyExistsException')
+    iam.on(CreateOpenIDConnectProviderCommand).rejects(exists)
+    iam.on(CreateRoleCommand).rejects(exists)
+    iam
+      .on(AttachRolePolicyCommand)
+      .resolvesOnce({})
+      .rejectsOnce(awsRefusal('NoSuchEntityException'))
+
+    expect(await make()).toBe(
+      `wrong role ${RoleName}: the stage has no deploy policy yet -> deploy, then run this command again`,
+    )
+    const [changed] = iam
+      .commandCalls(UpdateAssumeRolePolicyCommand)
+      .map(({ args: [{ input }] }) => input)
+    expect(changed).toStrictEqual({ RoleName, PolicyDocument: policy })
+  })
+
+  it('is not made without a repository', async () => {
+    await init({ front: 'none' })
+
+    expect(iam.calls()).toHaveLength(0)
+  })
+})
 
 describe('initStage', () => {
   it('makes the bootstraps and the origin certificate, and finds them the second time', async () => {

@@ -105,7 +105,8 @@ function accessBy(
 const METHODS: Readonly<Record<keyof Table, AccessPoint>> = {
   get: (bundle, args) => byKey(args.length > 1 ? 'GetFields' : 'GetItem')(bundle, args),
   getFields: byKey('GetFields'),
-  getMany: byKey('BatchGetItem'),
+  getMany: (bundle, args) =>
+    byKey(args.length > 2 ? 'BatchGetFields' : 'BatchGetItem')(bundle, args),
   query: byRange(0),
   write: bySteps,
   transact: bySteps,

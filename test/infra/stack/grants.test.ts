@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type FunctionSpec, isHttp, queuesOf } from '../../../functions/function-spec.ts'
+import {
+  answersClients,
+  type FunctionSpec,
+  isHttp,
+  queuesOf,
+} from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { TABLE_ACTIONS, type TableAction } from '../../../shared/table/access.ts'
 import type * as keys from '../../../shared/table/keys.ts'
@@ -40,6 +45,11 @@ const FIELDS: Readonly<
   QueryFields: { action: 'Query', AUDIT: 'pk sk', ENDPOINTS: `pk sk ${ENDPOINT}` },
 }
 
+/** The one batch read of a key and its client. */
+const CALLER =
+  'of APIKEY#*,CLIENT#*, pk sk client_id enabled expires_at name permissions ' +
+  'rate_limit_per_second return_url revoked_at ttl alone'
+
 /** A function that may see a kind of item updates it by one grant, whatever the update answers. */
 function statedUpdates(stage: Stage, { table, updates }: FunctionSpec): readonly string[] {
   const seen = table.UpdateItem ?? []
@@ -59,7 +69,10 @@ function statedPermissions(stage: Stage, spec: FunctionSpec): readonly string[] 
       (action) => `logs:${action} on </aws/lambda/gateway-${stage}-${spec.name}>.Arn`,
     ),
     ...statedUpdates(stage, spec),
-    ...TABLE_ACTIONS.filter((action) => !action.startsWith('Update')).flatMap((action) =>
+    ...(spec.table.BatchGetFields
+      ? [`dynamodb:BatchGetItem on <gateway-${stage}>.Arn ${CALLER}`]
+      : []),
+    ...TABLE_ACTIONS.filter((action) => !/^Update|^BatchGetFields/.test(action)).flatMap((action) =>
       (spec.table[action] ?? []).map((kind) =>
         action in FIELDS
           ? `dynamodb:${FIELDS[action]?.action} on <gateway-${stage}>.Arn of ${kind}#*, ${FIELDS[action]?.[kind]} alone`
@@ -166,6 +179,18 @@ it.each([
   )
 
   expect(holders.toSorted()).toStrictEqual(names.toSorted())
+})
+
+it('no function that answers clients may read bank details: of a client it reads named fields', () => {
+  const specs = MANIFEST.filter(answersClients)
+  const reads = specs.flatMap(({ name }) =>
+    permissionsOf('prod', name).filter((text) => text.includes('CLIENT#*')),
+  )
+
+  expect(specs.length).toBeGreaterThan(10)
+  expect(reads).toStrictEqual(
+    specs.map(() => `dynamodb:BatchGetItem on <gateway-prod>.Arn ${CALLER}`),
+  )
 })
 
 it('the policies of each role are below the size limit of IAM', () => {

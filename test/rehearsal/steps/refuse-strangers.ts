@@ -69,6 +69,7 @@ const TableName = RESTORED
 const NONE = { clientId: 'none', endpointId: 'none' }
 const PAYMENT = key('PAYMENT#none')
 const EVENT = key('EVENT#payment#none')
+const CALLER = [key('APIKEY#none'), key('CLIENT#none')]
 const ONLY_URL = { ProjectionExpression: '#pk, #url', Select: 'SPECIFIC_ATTRIBUTES' as const }
 
 const ofIndex = new dynamodb.QueryCommand({
@@ -106,12 +107,18 @@ function probesOf(
     granted: [
       ['its own kind of item', () => reader.send(get(PAYMENT))],
       ['the fields it may read', () => worker.send(get(EVENT, some('pk', 'body')))],
+      ['a key with its client, by their fields', () => reader.send(batch(CALLER, some('name')))],
       ['the fields it may query', () => announcer.send(endpoints(ONLY_URL))],
       ['sealing', () => sealer.send(seal('dev'))],
     ],
     refused: [
       ['an item of another kind', () => reader.send(get(key('ENDPOINTS#none')))],
-      ['one of another kind among its own', () => reader.send(batch(key('CLIENT#none'), PAYMENT))],
+      ['a whole client', () => reader.send(batch(CALLER))],
+      ['the bank details of a client', () => reader.send(batch(CALLER, some('name', 'bank')))],
+      [
+        'one of another kind among its own',
+        () => reader.send(batch([...CALLER, PAYMENT], some('name'))),
+      ],
       ['all there is', () => reader.send(new dynamodb.ScanCommand({ TableName }))],
       ['an index', () => reader.send(ofIndex)],
 
@@ -176,6 +183,6 @@ function endpoints(more: Partial<dynamodb.QueryCommandInput> = {}) {
   })
 }
 
-function batch(...Keys: (typeof PAYMENT)[]) {
-  return new dynamodb.BatchGetItemCommand({ RequestItems: { [TableName]: { Keys } } })
+function batch(Keys: (typeof PAYMENT)[], more: object = {}) {
+  return new dynamodb.BatchGetItemCommand({ RequestItems: { [TableName]: { Keys, ...more } } })
 }

@@ -51,7 +51,7 @@ export const BREAKS = [
     what: 'whose API may not read clients',
     file: 'functions/api-functions.ts',
     change: (text: string) =>
-      text.replace("BatchGetItem: ['APIKEY', 'CLIENT']", "BatchGetItem: ['APIKEY']"),
+      text.replace("BatchGetFields: ['APIKEY', 'CLIENT']", "BatchGetFields: ['APIKEY']"),
   },
 ]
 

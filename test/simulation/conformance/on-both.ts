@@ -18,7 +18,7 @@ import { PATIENCE_MS } from '../../support/patience.ts'
 export type Asked =
   | Step
   | { readonly kind: 'get'; readonly key: Key }
-  | { readonly kind: 'batch'; readonly keys: readonly Key[] }
+  | { readonly kind: 'batch'; readonly keys: readonly Key[]; readonly fields?: readonly string[] }
   | { readonly kind: 'transact'; readonly steps: readonly Step[] }
   | { readonly kind: 'query'; readonly query: QueryInput }
 
@@ -74,7 +74,7 @@ function send(table: TableRequests, asked: Asked): Promise<unknown> {
     case 'get':
       return table.get(asked.key)
     case 'batch':
-      return table.batchGet(asked.keys)
+      return table.batchGet(asked.keys, 'consistent', asked.fields)
     case 'transact':
       return table.transact(asked.steps)
     case 'query':

@@ -156,6 +156,15 @@ export const TABLE_CASES: readonly TableCase[] = [
     () => [put(LONG, {}), get(LONG), get({ ...LONG, sk: `${LONG.sk}x` })],
   ],
   [
+    'a batch of some fields, one of which is absent',
+    'applied found',
+    (a, b) => [
+      put(a, { text: 'a', other: 1 }),
+      put(b, { other: 2 }),
+      { ...batch(a, b), fields: ['pk', 'sk', 'text'] },
+    ],
+  ],
+  [
     'a batch of no key, of one twice, of too many',
     'invalid',
     (a, b) => [batch(), batch(a, b, a), batch(...MANY)],

@@ -30,6 +30,11 @@ const SINGLE: readonly (readonly [string, number, (table: TableRequests) => Prom
     1.5,
     (table) => table.batchGet([key, { pk, sk: 'b' }], 'eventual'),
   ],
+  [
+    'the same items, of which some fields are read: they cost as much',
+    3,
+    (table) => table.batchGet([key, { pk, sk: 'b' }], 'consistent', ['pk', 'sk']),
+  ],
   ['a page of the table', 2, (table) => table.query({ partition: [pk], limit: 10 })],
   ['a page of an index', 0.5, (table) => table.query(page)],
   ['a count of an index', 0.5, (table) => table.query({ ...page, countOnly: true })],

@@ -26,6 +26,7 @@ export function simDeps(
       providerFees: world.providerFees,
       providerCallsPerMinute: world.callsPerMinute,
       historySteps: world.historySteps,
+      pushLimit: world.pushLimit,
       // As many environments as answer a flood.
       environments: 8,
     },

@@ -91,7 +91,7 @@ export function faultyRequests(world: World, process: () => Process): TableReque
   return {
     isContention,
     get: (key, some) => send('get', () => requests.get(key, some)),
-    batchGet: (keys, reads) => send('batchGet', () => batch(world, keys, reads)),
+    batchGet: (...asked) => send('batchGet', () => batch(world, ...asked)),
     query: (input) => {
       const own = process()
       return send('query', () => {
@@ -166,12 +166,12 @@ function isLeftUnanswered({ impaired }: World, steps: readonly Step[]): boolean 
   return true
 }
 
-function batch(world: World, ...[keys, reads]: Parameters<TableRequests['batchGet']>) {
+function batch(world: World, ...[keys, ...how]: Parameters<TableRequests['batchGet']>) {
   if (keys.length < 2 || !hasFault(world, 'batchCut'))
-    return world.table.requests.batchGet(keys, reads)
+    return world.table.requests.batchGet(keys, ...how)
   const taken = world.prng.int(1, keys.length - 1)
   return {
-    ...world.table.requests.batchGet(keys.slice(0, taken), reads),
+    ...world.table.requests.batchGet(keys.slice(0, taken), ...how),
     unprocessed: keys.slice(taken),
   }
 }

@@ -102,6 +102,7 @@ export function createWorld({
      */
     callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,
     rowsAPage,
+    pushLimit: undefined as StageSettings['pushLimit'],
     /** The duration of each call to the provider. Undefined: it is drawn for each call. */
     providerMs: undefined as number | undefined,
     /**

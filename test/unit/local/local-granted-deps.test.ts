@@ -102,6 +102,7 @@ describe('the table a manifest entry states', () => {
     ['Query', (table) => table.query({ partition: [event.pk], fields: ['body'], limit: 1 })],
     ['GetFields', (table) => table.getFields(event, ['body'])],
     ['BatchGetItem', (table) => table.getMany([client, event])],
+    ['BatchGetFields', (table) => table.getMany([event], 'consistent', ['pk'])],
     ['PutItem', (table) => table.write(put(event, {}))],
     ['UpdateItem', (table) => table.write(update(event, changes))],
     ['UpdateFields', (table) => table.write(updateFields(event, changes, exists))],
@@ -158,6 +159,19 @@ describe('the table a manifest entry states', () => {
       await expect(table.query(query)).rejects.toThrow(
         'not granted dynamodb:Query on items ENDPOINTS#',
       )
+    }
+  })
+
+  it('lets a client be read with its key, without the bank details', async () => {
+    const { table } = grantedTable({ BatchGetFields: ['APIKEY', 'CLIENT'], PutItem: ['CLIENT'] })
+    await table.write(put(client, { name: 'n', bank: { bankAccountNo: '1' } }))
+    const read = (...fields: readonly string[]) =>
+      table.getMany([keyOf('APIKEY'), client], 'consistent', fields)
+
+    const [, found] = await read('revokedAt', 'name')
+    expect(found).toStrictEqual({ ...client, name: 'n' })
+    for (const reading of [read('name', 'bank'), read('payoutHold'), table.getMany([client])]) {
+      await expect(reading).rejects.toThrow('not granted dynamodb:BatchGetItem on items')
     }
   })
 

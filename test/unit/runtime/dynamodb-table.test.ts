@@ -138,20 +138,28 @@ describe('withJoinedReads', () => {
     expect(answers).toStrictEqual([whole, whole])
   })
 
-  it('sends reads of another consistency, keys beyond one batch, and later reads apart', async () => {
+  it('sends reads of another consistency, of other fields, keys beyond one batch, and later reads apart', async () => {
     const asked: unknown[] = []
-    const requests = joined(async (all, reads) => {
-      asked.push([all.length, reads])
+    const requests = joined(async (all, reads, fields) => {
+      asked.push([all.length, reads, ...(fields ?? [])])
       return { items: [], unprocessed: [] }
     })
 
     const { batchGet } = requests
-    const separate = [batchGet(keys(0, 60)), batchGet(keys(0, 1), 'eventual')]
+    const separate = [
+      batchGet(keys(0, 60)),
+      batchGet(keys(0, 1), 'eventual'),
+      batchGet(keys(0, 1), 'consistent', ['pk']),
+    ]
     await Promise.all([...separate, batchGet(keys(60, 101)), batchGet(keys(101, 102))])
     await batchGet(keys(0, 1))
 
     const [first, second, third] = [60, 42, 1].map((length) => [length, 'consistent'])
-    expect(asked).toStrictEqual([first, [1, 'eventual'], second, third])
+    const others = [
+      [1, 'eventual'],
+      [1, 'consistent', 'pk'],
+    ]
+    expect(asked).toStrictEqual([first, ...others, second, third])
   })
 
   it('fails for all joined reads, and for no later read', async () => {

@@ -20,7 +20,8 @@ export function memoryRequests(
   const countingCarry = countedCarry(table, carry)
   return {
     get: (key, projection) => countingCarry('get', () => requests.get(key, projection)),
-    batchGet: (keys, reads) => countingCarry('batchGet', () => requests.batchGet(keys, reads)),
+    batchGet: (keys, reads, fields) =>
+      countingCarry('batchGet', () => requests.batchGet(keys, reads, fields)),
     query: (input) => countingCarry('query', () => requests.query(input)),
     write: (step) => countingCarry('write', () => requests.write(step)),
     transact: (steps) => countingCarry('transact', () => requests.transact(steps)),

@@ -80,7 +80,7 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
       const item = copyOf(storedItem)
       return item && projection ? onlyFields(item, projection.fields) : item
     },
-    batchGet: (keys, reads) => {
+    batchGet: (keys, reads, fields) => {
       keys.forEach(checkKey)
       checkCount(keys)
       const storedItems = keys.map((key) => ({ key, item: table.item(key) }))
@@ -91,7 +91,10 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
         .map((reads === 'eventual' ? replica : table).item)
         .filter((item) => item !== undefined)
       checkBytes(foundItems, MAX_BATCH_BYTES)
-      return { items: foundItems.map(recordOf), unprocessed: [] }
+      const items = foundItems
+        .map(recordOf)
+        .map((item) => (fields ? onlyFields(item, fields) : item))
+      return { items, unprocessed: [] }
     },
     query: (input) => {
       const own = input.reads === 'eventual' ? replica : table
