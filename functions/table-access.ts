@@ -171,7 +171,7 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
 
 /** It writes a verdict and changes no money. */
 const WHOLE_AUDIT: TableAccess = allAccess(CLIENT_AUDIT, {
-  GetItem: ['APPROVAL', 'NOTED'],
+  GetItem: ['APPROVAL', 'NOTED', 'SYNC'],
   BatchGetItem: ['APIKEY', 'SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
   UpdateItem: ['HOUSE'],

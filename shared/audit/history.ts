@@ -8,6 +8,7 @@ import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
 import { confirmedDifferences, type Difference } from '../verdict/difference.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { auditHouse } from './judged/audit-house.ts'
+import { auditVerdict } from './judged/audit-progress.ts'
 import { auditRegistration } from './judged/audit-registers.ts'
 import { judgeSettlement, RecountSchema } from './judged/audit-settlement.ts'
 import { auditTrails } from './judged/audit-trails.ts'
@@ -46,6 +47,7 @@ export async function figureParts(deps: AuditDeps, client: Client): Promise<read
     confirmedPart(deps, 'figures', async (isAgain) =>
       auditFigures(deps, await readClientBooks(deps, client), isAgain),
     ),
+    confirmedPart(deps, 'verdict', () => auditVerdict(deps, clientId, createdAt)),
     confirmedPart(deps, REGISTER, () => auditRegistration(deps, client)),
     confirmedPart(deps, 'trails', () => auditTrails(deps, clientId, { full: false })),
     listedPart(deps, clientId, 'before', before),

@@ -102,7 +102,7 @@ export async function recordFindings(
     if (isDeepStrictEqual(after, before)) return { open: kept, news: [] }
     const step = put(
       verdictKey(owner),
-      { ...after, version: (before.version ?? 0) + 1 },
+      { ...after, version: Math.max(before.version ?? 0, 0) + 1 },
       unchanged('version', before.version),
     )
     if ((await deps.table.write(step)).applied) return { open: kept, news: kept.filter(isNews) }

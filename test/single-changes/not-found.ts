@@ -6,9 +6,7 @@ export const NOT_FOUND: Readonly<Record<string, string>> = {
   'payment.ended_at': 'a cancelled payment has no event that repeats it',
   'event.endpoint_ids': 'an event without endpoints is usual; deliveries are found by events',
   'house_entry.posted_at': 'the total of its day repeats the day alone',
-  'attempt.number': 'diagnostics; the delivery counts its attempts',
-  'attempt.ttl': 'diagnostics',
-  'sync_head.provider': 'the sync writes it at each round',
+  'attempt.ttl': 'the table deletes the row when its time is past',
   'suspense.resolution': 'a refund by the provider resolves an item without a record',
   'attempt lost': 'diagnostics',
   'sync_head lost': 'the sync begins a week ago again',
@@ -27,10 +25,18 @@ export const NOT_FOUND: Readonly<Record<string, string>> = {
   ),
 }
 
+/** So many of all single changes may stay without a difference, with facts and rules. */
+export const MOST_NOT_FOUND = 120
+
+export function isFound({ outcome }: Outcome): boolean {
+  return outcome === 'named' || outcome === 'found'
+}
+
 /** Whether the audits must name this change, and did not. */
-export function isUnexpected({ kind, attribute = '', what, outcome }: Outcome): boolean {
+export function isUnexpected(change: Outcome): boolean {
+  const { kind, attribute = '', what, outcome } = change
   if (outcome === 'thrown') return true
-  if (outcome === 'named' || outcome === 'found') return false
+  if (isFound(change)) return false
   const role = roleOf(kind, attribute)
   if (role === 'fact' || role === 'changing') return false
   return attribute === ''

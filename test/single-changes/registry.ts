@@ -66,6 +66,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     ['derived', 'its movements', 'taken_back_minor', 'reversal', 'is_void', 'voided_open'],
     ['derived', 'the number of its movements and postings', 'money_version'],
     ['derived', 'its last attempt', 'details.attempt'],
+    ['derived', 'its channel', 'details.provider'],
     ['trail', 'erase-customer', 'erased_at'],
     [
       'copy',
@@ -83,7 +84,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'fact',
       'the provider alone knows it; the sync compares it',
       ...words('credited_provider_payment_id details.payment_request_id'),
-      ...words('details.provider details.provider_attempts'),
+      'details.provider_attempts',
     ],
     [
       'fact',
@@ -107,7 +108,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     ['derived', 'its event and its endpoint', 'url', 'fired_at', 'owner', 'entity', 'id'],
     ['derived', 'its state', ...WORK],
     ['fact', 'the time of a redelivery that made it; else the time of its event', 'listed_at'],
-    ['fact', 'its first attempt, for diagnostics', 'success'],
+    ['fact', 'its first attempt, for diagnostics, as an attempt is', 'success'],
     ['fact', 'the text of a test delivery', 'body'],
     ['changing', 'the worker: a state of the machine, its attempts counted', 'status', 'state'],
     ['changing', 'the worker: at most eight of a round', 'attempts', 'round_start'],
@@ -120,7 +121,8 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   attempt: [
     ['derived', 'its key', 'number'],
     ['derived', 'its time', 'ttl'],
-    ['fact', 'for diagnostics alone', ...words('at duration_ms http_status error response_body')],
+    ['fact', 'for diagnostics: possible ones', 'at', 'duration_ms', 'error'],
+    ['fact', 'for diagnostics: an answer, or its error', 'http_status', 'response_body'],
   ],
   shard: [
     ['derived', 'open payments, unsettled entries and settlements', 'credited_minor'],
@@ -198,7 +200,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   ],
   settlement: [
     ['derived', 'its key, its client and its kind', 'settlement_id', 'client_id', ...INDEXED],
-    ['fact', 'from the time of its id on', 'created_at'],
+    ['fact', 'from the time of its id to now', 'created_at'],
     [
       'derived',
       'the settlement before it and the next',
@@ -245,7 +247,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   verdict: [
     [
       'changing',
-      'the audit writes it, the next audit writes it again',
+      'the audit writes it, the next audit writes it again: past times, a number that grows',
       ...words('version figures_at history_day standing progress long_settlements'),
       ...words('restored_at owes_since owes_told_at'),
     ],
@@ -264,7 +266,13 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   bank_reference: [['derived', 'its settlement', 'settlement_id']],
   sync_head: [
     ['derived', 'its kind', 'provider'],
-    ['changing', 'the sync: forwards, not past now', 'position', 'round', 'reversals_at'],
+    [
+      'changing',
+      'the sync: forwards, not past now, of half a year',
+      'position',
+      'round',
+      'reversals_at',
+    ],
   ],
 }
 

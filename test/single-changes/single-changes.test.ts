@@ -5,20 +5,57 @@
  * rule, or is listed in `not-found.ts`. Here is every fifth change; `npm run single-changes` has
  * them all.
  */
-import { expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { isUnexpected } from './not-found.ts'
 import { restingClient } from './resting-client.ts'
 import { audited, differencesAtRest } from './sweep.ts'
 
 const EVERY = 5
+const SHAPES = 3
+
+let world: Awaited<ReturnType<typeof restingClient>>
+beforeAll(async () => void (world = await restingClient()))
 
 it('the audits find each single change, and none without a change', async () => {
-  const world = await restingClient()
   const sample = world.changes.filter((_, at) => at % EVERY === 0)
 
   expect(await differencesAtRest(world)).toStrictEqual([])
   for (const change of sample) {
     const outcome = await audited(world, change)
     expect(isUnexpected(outcome) && { ...outcome, item: undefined }).toBe(false)
+  }
+})
+
+it.each([
+  'attempt number ',
+  'attempt at = 2001',
+  'attempt at = 2099',
+  'attempt error ',
+  'attempt duration_ms = -',
+  'delivery success.number = 2',
+  'delivery success.at = 2001',
+  'delivery success.at = 2099',
+  'delivery success.http_status = 199',
+  'delivery success.duration_ms = -',
+  'delivery round_start = 1',
+  'payment details.provider = ',
+  'payment details.provider_attempts.0.startedAt = ',
+  'settlement created_at = 2099',
+  'sync_head provider ',
+  'sync_head position = 2001',
+  'sync_head position = 2099',
+  'sync_head reversals_at = 2099',
+  'sync_head round = -',
+  'verdict version removed',
+  'verdict figures_at = 2099',
+  'verdict figures_at removed',
+  'verdict history_day removed',
+])('a change within no rule is named: %s', async (name) => {
+  const changes = world.changes.filter(({ kind, what }) => `${kind} ${what}`.startsWith(name))
+
+  expect(changes).not.toHaveLength(0)
+  for (const change of changes.slice(0, SHAPES)) {
+    const { outcome } = await audited(world, change)
+    expect({ what: change.what, outcome }).toStrictEqual({ what: change.what, outcome: 'named' })
   }
 })

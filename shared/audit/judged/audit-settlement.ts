@@ -10,7 +10,7 @@ import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
 import { addBlock, EntrySumsSchema, emptySums, sumPages } from '../../settlement/sum-entries.ts'
 import { attributeName } from '../../table/attributes.ts'
 import { bankReferenceKey, entryKey } from '../../table/keys.ts'
-import { addMs } from '../../time.ts'
+import { addMs, MINUTE_MS } from '../../time.ts'
 import {
   compare,
   confirmedDifferences,
@@ -45,13 +45,17 @@ export async function auditSettlement(
   { settlement, item }: StoredSettlement,
   { sums }: Pick<Recount, 'sums'>,
 ): Promise<readonly Difference[]> {
-  const { settlementId: id, sweptFrom, sweptUntil } = settlement
+  const { settlementId: id, sweptFrom, sweptUntil, createdAt } = settlement
   const trail = await readTrail(deps, id, books.clientId)
   const derived = derivedSettlement(settlement, books, { sums, records: trail.records })
   return [
     ...onlyIf(
       sweptUntil <= sweptFrom,
       compare('settlement.swept_until', id, 'after its start', sweptUntil),
+    ),
+    ...onlyIf(
+      createdAt > addMs(deps.now(), MINUTE_MS),
+      compare('settlement.created_at', id, 'a past time', createdAt),
     ),
     ...rowDifferences('settlement', id, settlementRow(derived), item),
     ...trail.differences,

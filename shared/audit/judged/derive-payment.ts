@@ -8,6 +8,7 @@ import { estimatePricing, type Pricing } from '../../payment/new-payment.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { isForeign } from '../../payment/payment-store.ts'
 import { replayMovements } from '../../posting/reversal-after.ts'
+import { UPSTREAM } from '../../table/upstream.ts'
 import {
   addMs,
   DAY_MS,
@@ -38,6 +39,7 @@ export function derivedPayment(payment: Payment, clientId: ClientId): Payment {
   return {
     ...payment,
     clientId,
+    provider: UPSTREAM,
     attempt: payment.providerAttempts.at(-1)?.number ?? payment.attempt,
     providerFeeMinor,
     markupMinor: estimate.markupMinor,
@@ -131,6 +133,7 @@ export function paymentRules(payment: Payment, now: Timestamp): readonly Differe
     ['credited_provider_payment_id', status !== 'succeeded' || hasCapture, 'a capture'],
   ] as const
   return [
+    ...attemptRules(payment, now),
     ...needed.flatMap(([name, has, rule]) =>
       onlyIf(!has, compare(`payment.${name}`, id, rule, undefined)),
     ),
@@ -141,6 +144,26 @@ export function paymentRules(payment: Payment, now: Timestamp): readonly Differe
       ),
     ),
   ]
+}
+
+/**
+ * Attempts begin one after another. The last one shows the payment, in the same process, unless the
+ * customer paid before that: only such a payment has no expiry.
+ */
+function attemptRules(payment: Payment, now: Timestamp): readonly Difference[] {
+  const { paymentId: id, providerAttempts, createdAt, expiresAt } = payment
+  const isShownByLast = expiresAt !== undefined
+  return providerAttempts.flatMap(({ startedAt }, at) => {
+    const isLast = isShownByLast && at === providerAttempts.length - 1
+    const nextAt = providerAttempts[at + 1]?.startedAt ?? now
+    const from = isLast ? addMs(createdAt, -DAY_MS) : ''
+    const to = isLast ? createdAt : addMs(nextAt, SKEW_MS)
+    const isPossible = startedAt >= from && startedAt <= to
+    return onlyIf(
+      !isPossible,
+      compare('payment.provider_attempts', id, 'one after another, before it was shown', startedAt),
+    )
+  })
 }
 
 function timesOf(payment: Payment, now: Timestamp) {

@@ -5,15 +5,21 @@ import { type ClientId, deliveryIdFor, type PaymentId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import type { Payment } from '../../payment/payment.ts'
 import type { Item } from '../../table/attributes.ts'
-import { deliveryKey, endpointsPk } from '../../table/keys.ts'
+import { attemptKey, deliveryKey, endpointsPk } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import type { Reads } from '../../table/table.ts'
 import { addMs, DAY_MS, expiresAfter, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
-import { type Delivery, DeliverySchema } from '../../webhook/delivery/delivery.ts'
+import {
+  type Delivery,
+  type DeliveryAttempt,
+  DeliveryAttemptSchema,
+  DeliverySchema,
+} from '../../webhook/delivery/delivery.ts'
 import { deliveryRow, newDelivery } from '../../webhook/delivery/delivery-store.ts'
+import { retentionFrom } from '../../webhook/send/attempt-store.ts'
 import { rowDifferences } from './row-differences.ts'
-import { ttlOf } from './stored-rows.ts'
+import { ownDifferences, ttlOf } from './stored-rows.ts'
 
 export type PaymentDifferences = {
   readonly paymentId: PaymentId
@@ -55,15 +61,17 @@ export async function judgeDeliveries(
       return { paymentId, event, endpoint: { endpointId, clientId, url, enabled: false } }
     }),
   )
-  const items = await deps.table.getMany(
-    announced.map(({ event, endpoint }) =>
-      deliveryKey(deliveryIdFor(event.eventId, endpoint.endpointId)),
-    ),
-    reads,
+  const ids = announced.map(({ event, endpoint: { endpointId } }) =>
+    deliveryIdFor(event.eventId, endpointId),
   )
+  const items = await deps.table.getMany(ids.map(deliveryKey), reads)
+  const ofAttempts = await judgeAttempts(deps, items, reads)
   return announced.map((one, at) => ({
     paymentId: one.paymentId,
-    differences: judgeDelivery(one, items[at], now),
+    differences: [
+      ...judgeDelivery(one, items[at], now),
+      ...ofAttempts.filter(({ id }) => id === ids[at]),
+    ],
   }))
 }
 
@@ -88,6 +96,59 @@ function judgeDelivery(
   return [...rowDifferences('delivery', id, deliveryRow(whole), item), ...deliveryRules(whole, now)]
 }
 
+const JUDGED_ATTEMPTS = 8
+
+/**
+ * The newest stored attempts of deliveries. A first attempt that succeeded has no row, so few
+ * deliveries have any. A lost one is no difference: no repair could make it again.
+ */
+async function judgeAttempts(
+  deps: StoreDeps,
+  items: readonly (Item | undefined)[],
+  reads: Reads,
+): Promise<readonly Difference[]> {
+  const deliveries = items.flatMap((item) => tryToMake(() => ifValid(DeliverySchema, item)) ?? [])
+  const counted = deliveries.flatMap(({ deliveryId, createdAt, attempts, success }) => {
+    const length = Math.max(0, Math.min(JUDGED_ATTEMPTS, attempts - (success ? 1 : 0)))
+    return Array.from({ length }, (_, at) => ({ deliveryId, createdAt, number: attempts - at }))
+  })
+  const rows = await deps.table.getMany(
+    counted.map(({ deliveryId, number }) => attemptKey(deliveryId, number)),
+    reads,
+  )
+  return counted.flatMap(({ deliveryId: id, createdAt }, at) => {
+    const row = rows[at]
+    if (row === undefined) return []
+    const attempt = ifValid(DeliveryAttemptSchema, row)
+    if (attempt === undefined) return compare('attempt', id, 'readable', 'unreadable')
+    return [
+      ...ownDifferences(row, id),
+      ...attemptRules('attempt', id, attempt, { createdAt, now: deps.now() }),
+    ]
+  })
+}
+
+/** What the worker writes of an attempt: when, how long, and an answer or an error. */
+function attemptRules(
+  kind: string,
+  id: string,
+  { at, durationMs, httpStatus, error }: DeliveryAttempt,
+  { createdAt, now }: { readonly createdAt: Timestamp; readonly now: Timestamp },
+): readonly Difference[] {
+  const isAnswered = httpStatus !== undefined && httpStatus >= 100 && httpStatus <= 599
+  const isAccepted = isAnswered && httpStatus >= 200 && httpStatus <= 299
+  const isTold = error === 'http_status' ? isAnswered && !isAccepted : error !== undefined
+  const isPast = at >= addMs(createdAt, -MINUTE_MS) && at <= addMs(now, MINUTE_MS)
+  const rules = [
+    ['at', isPast, 'after its delivery began', at],
+    ['duration_ms', durationMs >= 0, 'not below zero', durationMs],
+    ['error', isTold || (isAccepted && error === undefined), 'of its answer', error],
+  ] as const
+  return rules.flatMap(([name, holds, rule, found]) =>
+    onlyIf(!holds, compare(`${kind}.${name}`, id, rule, found)),
+  )
+}
+
 /** What a delivery may be like while it is sent and afterwards. */
 function deliveryRules(
   delivery: Delivery & { readonly ttl: number | undefined },
@@ -95,13 +156,16 @@ function deliveryRules(
 ): readonly Difference[] {
   const { deliveryId: id, status, attempts, roundStart, nextAttemptAt, dueAt, ttl } = delivery
   const isDue = status === 'scheduled'
-  const { createdAt, resends } = delivery
+  const { createdAt, resends, success, roundsOn } = delivery
   const latest = addMs(now, 7 * HOUR_MS)
   const latestTtl = expiresAfter(addMs(now, DAY_MS), RETENTION.deliveryMs)
+  const isOnce = success !== undefined && status === 'succeeded' && attempts === 1
   const rules = [
     [
       'round_start',
-      roundStart >= 0 && roundStart <= attempts && attempts <= roundStart + 8,
+      (roundStart === 0 || (roundStart > 0 && roundsOn !== undefined)) &&
+        roundStart <= attempts &&
+        attempts <= roundStart + 8,
       'at most eight attempts of a round',
       roundStart,
     ],
@@ -120,9 +184,14 @@ function deliveryRules(
     ],
     ['resends', resends >= 0, 'not below zero', resends],
     ['attempts', status !== 'succeeded' || attempts > 0, 'at least one', attempts],
+    ['success', success === undefined || success.number === 1, 'the first', success?.number],
     ['ttl', isDue === (ttl === undefined) && (ttl ?? 0) <= latestTtl, 'ninety days after', ttl],
+    ['ttl', !isOnce || ttl === retentionFrom(success).ttl, 'ninety days after its success', ttl],
   ] as const
-  return rules.flatMap(([name, holds, rule, found]) =>
-    onlyIf(!holds, compare(`delivery.${name}`, id, rule, found)),
-  )
+  return [
+    ...(success ? attemptRules('delivery.success', id, success, { createdAt, now }) : []),
+    ...rules.flatMap(([name, holds, rule, found]) =>
+      onlyIf(!holds, compare(`delivery.${name}`, id, rule, found)),
+    ),
+  ]
 }

@@ -103,7 +103,7 @@ async function storeFirstSuccess(
   return applied || v.parse(v.optional(DeliverySchema), item)?.success?.number === number
 }
 
-function retentionFrom({ at }: DeliveryAttempt) {
+export function retentionFrom({ at }: DeliveryAttempt) {
   return { ttl: expiresAfter(at, RETENTION.deliveryMs) }
 }
 

@@ -1,0 +1,95 @@
+import type { StoreDeps } from '../../deps.ts'
+import { ifValid } from '../../if-valid.ts'
+import { HeadSchema } from '../../sync/job-store.ts'
+import { syncJobKey, verdictKey } from '../../table/keys.ts'
+import { addMs, DAY_MS, dayNumber, MINUTE_MS, type Timestamp } from '../../time.ts'
+import { ClientVerdictSchema } from '../../verdict/client-verdict-store.ts'
+import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
+import { ownDifferences } from './stored-rows.ts'
+
+/*
+ * Rows in which background work keeps how far it has come. The work moves them by a rule, and the
+ * gate and the next round believe them.
+ */
+
+const SKEW_MS = MINUTE_MS
+const LIFE = 'between the birth of its client and now'
+
+/**
+ * A verdict, before this audit writes it again; a lost one is only written. `bornAt`: of the client
+ * whose creation wrote it; the gateway's first audit or its restore writes the gateway's.
+ */
+export async function auditVerdict(
+  deps: StoreDeps,
+  owner: string,
+  bornAt: Timestamp | undefined,
+): Promise<readonly Difference[]> {
+  const item = await deps.table.get(verdictKey(owner))
+  if (item === undefined) return []
+  const verdict = ifValid(ClientVerdictSchema, item)
+  if (verdict === undefined) return compare('verdict', owner, 'readable', 'unreadable')
+  const { version = 0, figuresAt, historyDay } = verdict
+  const now = deps.now()
+  const latestAt = addMs(now, SKEW_MS)
+  const isAudited = bornAt !== undefined || version !== 0 || figuresAt !== undefined
+  return brokenRules('verdict', owner, [
+    ['version', !isAudited || version > 0, 'one more with each audit', version],
+    [
+      'figures_at',
+      figuresAt === undefined
+        ? !isAudited
+        : figuresAt <= latestAt && figuresAt >= addMs(bornAt ?? figuresAt, -SKEW_MS),
+      LIFE,
+      figuresAt,
+    ],
+    [
+      'history_day',
+      bornAt === undefined ||
+        (historyDay !== undefined &&
+          historyDay >= dayNumber(bornAt) &&
+          historyDay <= dayNumber(latestAt)),
+      LIFE,
+      historyDay,
+    ],
+  ])
+}
+
+/** The provider has no row that is older and still moves money. */
+const OLDEST_MS = 180 * DAY_MS
+
+/** A head that is lost or behind is harmless: the sync reads rows again. One ahead misses rows. */
+export async function auditSyncHead(deps: StoreDeps): Promise<readonly Difference[]> {
+  const item = await deps.table.get(syncJobKey('head'))
+  if (item === undefined) return []
+  const head = ifValid(HeadSchema, item)
+  if (head === undefined) return compare('sync_head', 'head', 'readable', 'unreadable')
+  const { position, round, reversalsAt } = head
+  const now = deps.now()
+  const [oldestAt, latestAt] = [addMs(now, -OLDEST_MS), addMs(now, SKEW_MS)]
+  return [
+    ...ownDifferences(item, 'head'),
+    ...brokenRules('sync_head', 'head', [
+      ['position', position >= oldestAt && position <= latestAt, 'a past time', position],
+      ['round', round > 0, 'one more with each round', round],
+      [
+        'reversals_at',
+        reversalsAt >= oldestAt && reversalsAt <= addMs(latestAt, DAY_MS),
+        'within a day',
+        reversalsAt,
+      ],
+    ]),
+  ]
+}
+
+type Rule = readonly [
+  name: string,
+  holds: boolean,
+  rule: string,
+  found: string | number | undefined,
+]
+
+function brokenRules(kind: string, id: string, rules: readonly Rule[]): readonly Difference[] {
+  return rules.flatMap(([name, holds, rule, found]) =>
+    onlyIf(!holds, compare(`${kind}.${name}`, id, rule, found)),
+  )
+}
