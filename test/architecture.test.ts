@@ -60,9 +60,9 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_188],
-    [['infra/'], 805],
-    [['test/'], 2_580],
+    [['functions/', 'shared/'], 1_189],
+    [['infra/'], 811],
+    [['test/'], 2_591],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 
