@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { expect } from 'vitest'
 import { ApiKeySchema, issueApiKey } from '../../shared/client/api-key-store.ts'
-import { type Client, ClientSchema } from '../../shared/client/client.ts'
+import { type Caller, CallerSchema, type Client, ClientSchema } from '../../shared/client/client.ts'
 import { insertClient } from '../../shared/client/client-store.ts'
 import type { Deps } from '../../shared/deps.ts'
 import {
@@ -55,6 +55,11 @@ export async function aStoredClient(deps: TestDeps, fields: Partial<Client> = {}
   const client = aClient({ clientId, name: 'Warung Kopi Satu', createdAt: deps.now(), ...fields })
   await insertClient(deps, client, 'test')
   return client
+}
+
+/** What the API reads of a client. */
+export function callerOf(client: Client): Caller {
+  return v.parse(CallerSchema, client)
 }
 
 export function aRequest(fields: Partial<PaymentRequest> = {}): PaymentRequest {

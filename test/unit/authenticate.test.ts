@@ -1,12 +1,10 @@
-import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import { apiKeyText, revokeApiKey } from '../../shared/client/api-key-store.ts'
 import { authenticate } from '../../shared/client/authenticate.ts'
-import { type Caller, CallerSchema, type Client } from '../../shared/client/client.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
 import { apiKeyKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
-import { aClientId, aStoredClient, issueKey } from '../support/payment-builders.ts'
+import { aClientId, aStoredClient, callerOf, issueKey } from '../support/payment-builders.ts'
 import {
   interceptTable,
   memoryDeps,
@@ -15,11 +13,6 @@ import {
   testDeps,
 } from '../support/test-deps.ts'
 import { testWith } from '../support/test-with.ts'
-
-/** What the gateway reads of a client. */
-function callerOf(client: Client): Caller {
-  return v.parse(CallerSchema, client)
-}
 
 const REFUSAL = { code: 'auth', message: 'invalid credentials' }
 

@@ -8,7 +8,7 @@ import { runInBackground } from '../../../shared/runtime/runtime-deps.ts'
 import { apiKeyKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { invokeAdmin, withClient } from '../../support/operator-actions.ts'
-import { aStoredClient, issueKey } from '../../support/payment-builders.ts'
+import { aStoredClient, callerOf, issueKey } from '../../support/payment-builders.ts'
 import { recordTable } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
@@ -45,7 +45,7 @@ describe('issue-api-key (design section 7)', () => {
     const prefix = text.slice(0, `gk_test_${client.clientId}_`.length + 4)
     const key = { keyId, clientId: client.clientId, prefix, createdAt: deps.now() }
     expect(body).toStrictEqual({ api_key: text, ...shownKey(key) })
-    expect(await authenticate(deps, `Bearer ${text}`)).toStrictEqual(client)
+    expect(await authenticate(deps, `Bearer ${text}`)).toStrictEqual(callerOf(client))
     expect(deps.published).toMatchObject([
       { kind: 'client.access_changed', message: expect.stringContaining(`API key ${prefix}…`) },
     ])
@@ -127,7 +127,7 @@ describe('revoke-api-key (design section 7)', () => {
 
     const refusal = { status: 404, body: { code: 'not_found', message: 'api key not found' } }
     for (const answer of answers) expect(answer).toStrictEqual(refusal)
-    expect(await authenticate(deps, header)).toStrictEqual(stranger)
+    expect(await authenticate(deps, header)).toStrictEqual(callerOf(stranger))
   })
 })
 
@@ -183,7 +183,9 @@ describe('list-api-keys (design section 7)', () => {
     }
 
     for (const faultyDeps of [hangingDeps, failingDeps])
-      expect(await authenticate({ ...faultyDeps, runInBackground }, header)).toStrictEqual(client)
+      expect(await authenticate({ ...faultyDeps, runInBackground }, header)).toStrictEqual(
+        callerOf(client),
+      )
   })
 
   it('lists all keys of a client without their texts, newest first', async ({

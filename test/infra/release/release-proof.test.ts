@@ -53,6 +53,22 @@ describe.each(Object.entries(OPTIONAL_STAGES))('the proof of a release of %s', (
   })
 })
 
+it('the prover may invoke every version, and is denied every live alias', () => {
+  const { ofType } = synthesised('prod')
+  const [statements = []] = ofType('AWS::IAM::Role')
+    .filter(({ logicalId }) => logicalId.startsWith('ReleaseRole'))
+    .flatMap(({ properties }) => Object(properties['Policies']))
+    .map(({ PolicyDocument }): Record<string, unknown>[] => PolicyDocument.Statement)
+  const invoking = (effect: string) =>
+    statements
+      .filter(({ Effect, Action }) => Effect === effect && String(Action).includes('lambda:Invoke'))
+      .flatMap(({ Resource }) => [Resource].flat().map(String))
+
+  expect(invoking('Allow')).toHaveLength(MANIFEST.length)
+  expect(invoking('Allow').filter((resource) => /:live$|\*/.test(resource))).toStrictEqual([])
+  expect(invoking('Deny')).toStrictEqual([expect.stringMatching(/:function:\*:live$/)])
+})
+
 it('the proof calls client functions by their routes, and all other functions by their probes', () => {
   const routes = asksOf(synthesised('dev')).map(({ route }) => route)
 
