@@ -123,20 +123,11 @@ function movedHere(changes: Row): Corruption {
     const stranger = await aStoredClient(deps)
     const { paymentId, netMinor } = await anOpenPayment(deps, stranger)
     const [from, to] = [stranger.clientId, historyClientId()]
-<<<<<<< HEAD
-    const shardOf = (clientId: typeof to) => () =>
-      shardKey(clientId, slotOf(paymentId, LEDGER_SHARDS))
-    return together(
-      set(() => paymentKey(paymentId), { owner: to, ...changes }),
-      raise(shardOf(from), { credited_minor: -netMinor, count_succeeded: -1 }),
-      raise(shardOf(to), { credited_minor: netMinor, count_succeeded: 1 }),
-=======
     const slot = slotOf(paymentId, LEDGER_SHARDS)
     return together(
       set(() => paymentKey(paymentId), { owner: to, ...changes }),
       raise(() => shardKey(from, slot), { credited_minor: -netMinor, count_succeeded: -1 }),
       raise(() => shardKey(to, slot), { credited_minor: netMinor, count_succeeded: 1 }),
->>>>>>> b-gc
     )()
   }
 }
