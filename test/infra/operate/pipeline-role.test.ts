@@ -74,7 +74,11 @@ describe('the role of the pipeline', () => {
     ['wrong', 'everyone', '{"Statement":[{"Effect":"Allow"}]}'],
   ])('is %s for the doctor if it trusts %s', async (state, _, trusted) => {
     const Role = {
-      ...{ Path: '/', RoleName, RoleId: '', Arn: '', CreateDate: new Date(0) },
+      Path: '/',
+      RoleName,
+      RoleId: '',
+      Arn: '',
+      CreateDate: new Date(0),
       AssumeRolePolicyDocument: encodeURIComponent(trusted),
     }
     iam.on(GetRoleCommand, { RoleName }).resolves({ Role })
