@@ -96,7 +96,7 @@ async function batchGet(
   { client, name }: DocumentTable,
   keys: readonly Key[],
   reads: Reads = 'consistent',
-  fields: readonly string[] | undefined = undefined,
+  fields?: readonly string[],
 ) {
   const p = placeholders()
   const projection = fields && { ...projectionOf(fields, p), ...p.maps() }

@@ -62,7 +62,7 @@ export function retryingTable(requests: TableRequests, means: Means): Table {
         (await requests.get(key, { fields: fieldsRead, consistent: true }))
       return unlessExpired(means, item)
     },
-    getMany: async (keys, reads = 'consistent', fields = undefined) => {
+    getMany: async (keys, reads = 'consistent', fields) => {
       // The keys tell which item is which.
       const fieldsRead = fields && withTtl(['pk', 'sk', ...fields])
       const batches = chunks(keys, BATCH_LIMIT).map((batch) =>
@@ -187,7 +187,7 @@ export function withJoinedReads(requests: TableRequests): TableRequests {
 
   return {
     ...requests,
-    batchGet: async (keys, reads = 'consistent', fields = undefined) => {
+    batchGet: async (keys, reads = 'consistent', fields) => {
       const kind = JSON.stringify([reads, fields])
       const current = unsent.get(kind)
       const joinedRead =

@@ -1,5 +1,5 @@
 import { DescribeLimitsCommand } from '@aws-sdk/client-dynamodb'
-import { GetRoleCommand, ListEntitiesForPolicyCommand, type Role } from '@aws-sdk/client-iam'
+import { ListEntitiesForPolicyCommand } from '@aws-sdk/client-iam'
 import {
   type EventSourceMappingConfiguration,
   GetFunctionConcurrencyCommand,
@@ -12,7 +12,6 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
-import { trustPolicy } from '../../../infra/operate/check/pipeline-role.ts'
 import { unknownKey } from '../../../shared/runtime/release/prove-versions.ts'
 import { lambdaAnswer, lambdaEvent } from '../../support/lambda-answer.ts'
 import { awsRefusal } from './around-tools.ts'
@@ -159,44 +158,6 @@ describe('the doctor', () => {
       .resolves({ IsTruncated: true, Marker: 'm', PolicyGroups: [{ GroupName: 'payments' }] })
       .on(ListEntitiesForPolicyCommand, { ...policyOf('finance'), Marker: 'm' })
       .resolves({ PolicyUsers: [{ UserName: 'budi' }, { UserName: 'siti' }] })
-
-  const TRUSTED = 'repo:shop@11/gateway@22:environment:prod'
-  const trustOnly = (subject: string, change = (text: string) => text) => {
-    const policy = JSON.stringify(trustPolicy('prod', '000000000000', 'shop@11/gateway@22'))
-    const text = change(policy.replace(TRUSTED, subject))
-    const Role: Partial<Role> = { AssumeRolePolicyDocument: encodeURIComponent(text) }
-    prod.aws.iam
-      .on(GetRoleCommand, { RoleName: 'gateway-prod-pipeline' })
-      .resolves({
-        Role: { Path: '/', RoleName: '', RoleId: '', Arn: '', CreateDate: new Date(0), ...Role },
-      })
-  }
-
-  it('accepts a pipeline that trusts one environment of a repository by its ids', async () => {
-    trustOnly(TRUSTED)
-
-    expect(notOk(await prod.examine())).toStrictEqual([])
-  })
-
-  it.each<[what: string, happens: () => void]>([
-    ['a name without ids', () => trustOnly('repo:shop/gateway:environment:prod')],
-    ['every repository', () => trustOnly('repo:*')],
-    ['a branch', () => trustOnly('repo:shop@11/gateway@22:ref:refs/heads/main')],
-    ['another stage', () => trustOnly('repo:shop@11/gateway@22:environment:dev')],
-    [
-      'another audience',
-      () => trustOnly(TRUSTED, (text) => text.replace('sts.amazonaws.com', 'x')),
-    ],
-    ['a pattern', () => trustOnly(TRUSTED, (text) => text.replace('StringEquals', 'StringLike'))],
-    ['everyone', () => trustOnly(TRUSTED, () => '{"Statement":[{"Effect":"Allow"}]}')],
-  ])('finds a pipeline that trusts %s', async (_, happens) => {
-    happens()
-
-    expect(notOk(await prod.examine())).toStrictEqual([
-      'wrong role gateway-prod-pipeline: trusts a name without ids, another environment or ' +
-        'another audience',
-    ])
-  })
 
   it.each<[found: string, happens: () => unknown]>([
     [

@@ -10,13 +10,7 @@ import {
 } from '@aws-sdk/client-acm'
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { DescribeLimitsCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import {
-  AttachRolePolicyCommand,
-  CreateOpenIDConnectProviderCommand,
-  CreateRoleCommand,
-  IAMClient,
-  UpdateAssumeRolePolicyCommand,
-} from '@aws-sdk/client-iam'
+import { IAMClient } from '@aws-sdk/client-iam'
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import {
   GetAWSDefaultServiceQuotaCommand,
@@ -26,7 +20,6 @@ import {
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { originCertificateProblems } from '../../../infra/operate/check/check-settings.ts'
-import { trustPolicy } from '../../../infra/operate/check/pipeline-role.ts'
 import { initStage } from '../../../infra/operate/deploy/init-stage.ts'
 import {
   type DeployedStage,
@@ -92,9 +85,7 @@ beforeEach(() => {
   })
   acm.on(ListCertificatesCommand).resolves({ CertificateSummaryList: [] })
   acm.on(ImportCertificateCommand).resolves({ CertificateArn: ARN })
-  iam.on(CreateOpenIDConnectProviderCommand).resolves({})
-  iam.on(AttachRolePolicyCommand).resolves({})
-  iam.on(UpdateAssumeRolePolicyCommand).resolves({})
+  iam.onAnyCommand().resolves({})
 })
 
 async function init(options: Partial<DeployedStage> = {}, cdkAnswers = 0, repository?: string) {
@@ -128,54 +119,16 @@ function imports(): ImportCertificateCommandInput[] {
   return acm.commandCalls(ImportCertificateCommand).map(({ args: [{ input }] }) => input)
 }
 
-describe('the role of the pipeline', () => {
-  const REPOSITORY = 'shop@11/gateway@22'
-  const RoleName = 'gateway-prod-pipeline'
-  const policy = JSON.stringify(trustPolicy('prod', '000000000000', REPOSITORY))
-  const make = async () => (await init({ front: 'none' }, 0, REPOSITORY)).at(-1)
-
-  it('is made with the repository’s ids in its trust policy, and gets the deploy policy', async () => {
-    iam.on(CreateRoleCommand).resolves({ Role: undefined })
-
-    expect(await make()).toBe(`ok role ${RoleName}: trusts ${REPOSITORY}, environment prod`)
-    const [created] = iam.commandCalls(CreateRoleCommand).map(({ args: [{ input }] }) => input)
-    expect(created).toStrictEqual({ RoleName, AssumeRolePolicyDocument: policy })
-    expect(policy).toContain('"repo:shop@11/gateway@22:environment:prod"')
-    expect(
-      iam.commandCalls(AttachRolePolicyCommand).map(({ args: [{ input }] }) => input),
-    ).toStrictEqual([
-      { RoleName, PolicyArn: 'arn:aws:iam::aws:policy/ReadOnlyAccess' },
-      { RoleName, PolicyArn: 'arn:aws:iam::000000000000:policy/gateway-prod-deploy' },
-    ])
-    expect(iam.commandCalls(UpdateAssumeRolePolicyCommand)).toHaveLength(0)
-  })
-
-  it('gets its trust policy anew if it exists, and its deploy policy once that exists', async () => {
-    const exists = awsRefusal('EntityAlreadyExistsException')
-    iam.on(CreateOpenIDConnectProviderCommand).rejects(exists)
-    iam.on(CreateRoleCommand).rejects(exists)
-    iam
-      .on(AttachRolePolicyCommand)
-      .resolvesOnce({})
-      .rejectsOnce(awsRefusal('NoSuchEntityException'))
-
-    expect(await make()).toBe(
-      `wrong role ${RoleName}: the stage has no deploy policy yet -> deploy, then run this command again`,
-    )
-    const [changed] = iam
-      .commandCalls(UpdateAssumeRolePolicyCommand)
-      .map(({ args: [{ input }] }) => input)
-    expect(changed).toStrictEqual({ RoleName, PolicyDocument: policy })
-  })
-
-  it('is not made without a repository', async () => {
-    await init({ front: 'none' })
-
-    expect(iam.calls()).toHaveLength(0)
-  })
-})
-
 describe('initStage', () => {
+  it('makes the role of the pipeline only if a repository is named', async () => {
+    await init({ front: 'none' })
+    expect(iam.calls()).toHaveLength(0)
+
+    expect((await init({ front: 'none' }, 0, 'shop@11/gateway@22')).at(-1)).toBe(
+      'ok role gateway-prod-pipeline: trusts shop@11/gateway@22, environment prod',
+    )
+  })
+
   it('makes the bootstraps and the origin certificate, and finds them the second time', async () => {
     expect(await init()).toStrictEqual([
       ...QUOTAS_FIT,
