@@ -60,9 +60,9 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_196],
+    [['functions/', 'shared/'], 1_195],
     [['infra/'], 805],
-    [['test/'], 2_582],
+    [['test/'], 2_587],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 

@@ -1,5 +1,6 @@
 import { auditHeadKey } from '../../../shared/table/keys.ts'
-import { add, type Corruption, change, copy, lose, set } from './corruptions.ts'
+import { add, type Case, change, copy, lose, set } from './corruptions.ts'
+import { MANY_ROWS } from './corruptions-of-many-rows.ts'
 import {
   clientRow,
   entryRow,
@@ -32,16 +33,6 @@ export const HALVED_SUSPENSE = set(heldSuspense, { amount_minor: 15_000 })
 const CREDITED_SUM = /ledger\.credited_minor/
 const AUDIT_RECORD = /audit_record/
 
-/**
- * A corruption, and its name in an audit of the whole client. `daily`: the audits report it within
- * a day. `gate`: the payout is refused.
- */
-type Case = readonly [
-  what: string,
-  Corruption,
-  name: RegExp,
-  detection?: 'daily' | 'gate' | 'daily, gate',
-]
 export const CORRUPTIONS: readonly Case[] = [
   ['a shard has one rupiah more', add(shard, 'credited_minor'), CREDITED_SUM, 'daily'],
   ['a shard is lost', lose(shard), /ledger_shard/, 'daily'],
@@ -194,6 +185,7 @@ export const CORRUPTIONS: readonly Case[] = [
     /client\.bank/,
     'daily, gate',
   ],
+  ...MANY_ROWS,
 ]
 
 function withForgedId() {

@@ -41,6 +41,15 @@ async function daysUntilAlert() {
   return undefined
 }
 
+function payRecorded() {
+  const { settlementId } = history.settlements.recorded
+  return markSettlementPaid(withoutSleep(), {
+    settlementId,
+    operator: 'ana',
+    bankReference: 'BCA 9',
+  })
+}
+
 async function runCorrupted<Answer>(corrupt: Corruption, act: () => Promise<Answer>) {
   const undo = await corrupt()
   try {
@@ -105,21 +114,22 @@ describe('a corruption by hand', () => {
   it.for(CORRUPTIONS.filter(([, , , detection]) => detection?.endsWith('gate')))(
     'is not paid out: %s',
     async ([, corrupt]) => {
-      const { settlementId } = history.settlements.recorded
       history.deps.clock.advance(60)
       await auditGateway(withoutSleep())
       await auditLedger(withoutSleep(), historyClientId())
-      const payout = {
-        settlementId,
-        operator: 'ana',
-        bankReference: 'BCA 9',
-        notes: undefined,
-        confirm: {},
-      }
 
-      await runCorrupted(corrupt, () =>
-        expect(markSettlementPaid(withoutSleep(), payout)).rejects.toThrow('do not balance'),
-      )
+      await runCorrupted(corrupt, () => expect(payRecorded()).rejects.toThrow('do not balance'))
+    },
+  )
+
+  it.for(CORRUPTIONS.filter(([, , , detection]) => detection?.endsWith('day')))(
+    'is not paid out after the audits of the next day: %s',
+    async ([, corrupt]) => {
+      await runCorrupted(corrupt, async () => {
+        await nextDayAlerts()
+        await expect(payRecorded()).rejects.toThrow(/do not balance|client not found/)
+      })
+      await auditLedger(withoutSleep(), historyClientId())
     },
   )
 })

@@ -5,6 +5,27 @@ import { history, keyOf, type Place, type Row } from './history-places.ts'
 /** Answers how to undo the change. */
 export type Corruption = () => Promise<() => Promise<void>>
 
+/**
+ * A corruption, and its name in an audit of the whole client. `daily`: the audits report it within
+ * a day. `gate`: the payout is refused. `day`: it is refused after the audits of the next day.
+ */
+export type Case = readonly [
+  what: string,
+  Corruption,
+  name: RegExp,
+  detection?: 'daily' | 'gate' | 'day' | 'daily, gate' | 'daily, day',
+]
+
+export function together(...corruptions: readonly Corruption[]): Corruption {
+  return async () => {
+    const undo: (() => Promise<void>)[] = []
+    for (const corrupt of corruptions) undo.unshift(await corrupt())
+    return async () => {
+      for (const one of undo) await one()
+    }
+  }
+}
+
 export function change(place: Place, changes: (before: Row) => Row): Corruption {
   return replace(place, (before) => [{ ...before, ...changes(before) }])
 }

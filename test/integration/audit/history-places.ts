@@ -100,7 +100,7 @@ export function houseRow() {
 }
 export type Row = Readonly<Record<string, unknown>>
 
-async function firstIn(pk: string, isWanted: (row: Row) => boolean = () => true) {
+export async function firstIn(pk: string, isWanted: (row: Row) => boolean = () => true) {
   const row = (await history.deps.table.query({ partition: [pk], limit: 100 })).items
     .map(toItem)
     .find(isWanted)
