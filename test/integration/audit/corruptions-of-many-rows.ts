@@ -1,5 +1,6 @@
 import { auditClient } from '../../../shared/audit/audit-client.ts'
 import { slotOf } from '../../../shared/ids.ts'
+import { negated } from '../../../shared/money.ts'
 import {
   adjustmentsPk,
   auditRecordPk,
@@ -121,13 +122,13 @@ function movedHere(changes: Row): Corruption {
   return async () => {
     const { deps } = history
     const stranger = await aStoredClient(deps)
-    const { paymentId, netMinor } = await anOpenPayment(deps, stranger)
+    const { paymentId, netMinor: net } = await anOpenPayment(deps, stranger)
     const [from, to] = [stranger.clientId, historyClientId()]
     const slot = slotOf(paymentId, LEDGER_SHARDS)
     return together(
       set(() => paymentKey(paymentId), { owner: to, ...changes }),
-      raise(() => shardKey(from, slot), { credited_minor: -netMinor, count_succeeded: -1 }),
-      raise(() => shardKey(to, slot), { credited_minor: netMinor, count_succeeded: 1 }),
+      raise(() => shardKey(from, slot), { credited_minor: negated(net), count_succeeded: -1 }),
+      raise(() => shardKey(to, slot), { credited_minor: net, count_succeeded: 1 }),
     )()
   }
 }
