@@ -22,7 +22,10 @@ const [RoleName, account, repository] = [
   'shop@11/gateway@22',
 ]
 const POLICY = JSON.stringify(trustPolicy('prod', account, repository))
-const make = () => makePipelineRole(client, { stage: 'prod', account, repository })
+
+function make() {
+  return makePipelineRole(client, { stage: 'prod', account, repository })
+}
 
 beforeEach(() => void iam.onAnyCommand().resolves({}))
 
