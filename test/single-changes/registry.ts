@@ -66,7 +66,6 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     ['derived', 'its movements', 'taken_back_minor', 'reversal', 'is_void', 'voided_open'],
     ['derived', 'the number of its movements and postings', 'money_version'],
     ['derived', 'its last attempt', 'details.attempt'],
-    ['derived', 'its channel', 'details.provider'],
     ['trail', 'erase-customer', 'erased_at'],
     [
       'copy',
@@ -84,7 +83,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'fact',
       'the provider alone knows it; the sync compares it',
       ...words('credited_provider_payment_id details.payment_request_id'),
-      'details.provider_attempts',
+      ...words('details.provider details.provider_attempts'),
     ],
     [
       'fact',

@@ -30,8 +30,6 @@ const BY_ADMINISTRATORS = new Set([
   'dynamodb delete-table',
   'dynamodb update-table',
   'iam attach-role-policy',
-  'iam create-open-id-connect-provider',
-  'iam create-role',
   'iam delete-policy',
   'iam delete-policy-version',
   'iam detach-role-policy',
