@@ -165,7 +165,7 @@ it('docs/operations.md makes the pipeline’s role with the ids of the repositor
 
   const [ids] = matchesIn(text, /--jq '"(.+)"'\)$/gm)
   expect(ids).toBe('\\(.owner.login)@\\(.owner.id)/\\(.name)@\\(.id)')
-  expect(text).toContain('npm run deploy -- --stage prod --init --repository "$ids"\n')
+  expect(text).toContain('npm run deploy -- --init --repository "$ids" --stage prod\n')
   expect(text).toMatch(/environments\/prod [\s\S]+"reviewers": \[\{/)
   expect(text).toContain(`role/${pipelineRoleOf('prod')}"`)
 })
