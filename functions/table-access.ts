@@ -169,7 +169,6 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
   indexes: ['by-open', 'by-status'],
 })
 
-/** It writes a verdict and changes no money. */
 const WHOLE_AUDIT: TableAccess = allAccess(CLIENT_AUDIT, {
   GetItem: ['APPROVAL', 'NOTED', 'SYNC'],
   BatchGetItem: ['APIKEY', 'SUSPENSE'],
@@ -177,6 +176,7 @@ const WHOLE_AUDIT: TableAccess = allAccess(CLIENT_AUDIT, {
   UpdateItem: ['HOUSE'],
 })
 
+/** It writes a verdict and changes no money. */
 export const AUDITING: TableAccess = allAccess(WHOLE_AUDIT, { PutItem: ['VERDICT'] })
 
 /** Writes what an audit derives. No recount updates a payment, and none deletes but an endpoint. */

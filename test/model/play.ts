@@ -69,7 +69,7 @@ export async function postOverdue(play: Play, { clientId }: Client): Promise<voi
   }
 }
 
-/** `owner`: who is told if the row contradicts itself; undefined: a row of nobody. */
+/** `owner`: who is told if the row contradicts itself; undefined: it belongs to no payment. */
 export function drawRow(
   { prng, contradicted }: Play,
   direction: 'in' | 'out',

@@ -57,7 +57,7 @@ Try it (a POSIX shell in the project's directory; paste one block after the othe
   op sweep-settlements '{}'; sleep 2
   SETTLEMENT=$(curl -s ${urls.api}/v1/settlements -H "Authorization: Bearer $KEY" \\
     | tee /dev/stderr | grep -o '"id":"[^"]*"' | head -1 | cut -d'"' -f4)
-  curl -s ${urls.lambda}/_local/clock -d '{"advance_seconds":120}'; op check-due-work '{}'; sleep 2  # its audit
+  curl -s ${urls.lambda}/_local/clock -d '{"advance_seconds":120}'  # a payout waits for a minute
   op mark-settlement-paid "{\\"operator\\":\\"me\\",\\"settlement_id\\":\\"$SETTLEMENT\\",\\"bank_reference\\":\\"transfer-1\\"}"
   curl -s "${urls.api}/v1/balance?include=settlements" -H "Authorization: Bearer $KEY"
 

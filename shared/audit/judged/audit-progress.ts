@@ -57,7 +57,7 @@ export async function auditVerdict(
 /** The provider has no row that is older and still moves money. */
 const OLDEST_MS = 180 * DAY_MS
 
-/** A head that is lost or behind is harmless: the sync reads rows again. One ahead misses rows. */
+/** A lost or old head makes the sync read rows again. A head of the future makes it miss rows. */
 export async function auditSyncHead(deps: StoreDeps): Promise<readonly Difference[]> {
   const item = await deps.table.get(syncJobKey('head'))
   if (item === undefined) return []

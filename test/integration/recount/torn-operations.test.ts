@@ -139,11 +139,11 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     return (acting) => adjustBalance(acting, client, 'written_off', 5_000, 'LOSS-1')
   },
   'takes a row over': async (deps, client) => {
-    await bookUnmatchedRow(deps, aRow(deps, 'txn-nobody', 7_000))
-    return (acting) => adjustBalance(acting, client, 'correction', 7_000, 'ROW-1', 'txn-nobody')
+    await bookUnmatchedRow(deps, aRow(deps, 'txn-foreign', 7_000))
+    return (acting) => adjustBalance(acting, client, 'correction', 7_000, 'ROW-1', 'txn-foreign')
   },
-  'books a row of nobody': async (deps) => {
-    const row = aRow(deps, 'txn-nobody', 7_000)
+  'books a row that belongs to no payment': async (deps) => {
+    const row = aRow(deps, 'txn-foreign', 7_000)
     return (acting) => bookUnmatchedRow(acting, row, contradiction(acting))
   },
   'holds money': async (_, client) => (acting) => heldItem(acting, client),
