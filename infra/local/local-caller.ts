@@ -93,7 +93,9 @@ export function localCaller({ urls }: Pick<LocalCloud, 'urls'>) {
     payOut: async (settlementId: string, bankReference: string): Promise<Json> => {
       await advance(PAYABLE_AFTER_SECONDS)
       const order = { settlement_id: settlementId, bank_reference: bankReference }
-      return eventually('no payout', () => act('mark-settlement-paid', order).catch(() => undefined))
+      return eventually('no payout', () =>
+        act('mark-settlement-paid', order).catch(() => undefined),
+      )
     },
     /** Calls a control of the provider's simulator. */
     control: async (paymentId: unknown, control: string, body: object = {}) =>
