@@ -4,7 +4,7 @@ import { problemsAtRest, problemsOf } from '../../support/recount/invariants.ts'
 import { watchPromises } from '../promises/watch-promises.ts'
 import { arrangeConcurrentOperators, concurrentOperators } from '../scenes/concurrent-operators.ts'
 import { freezeWorkers } from '../scenes/freeze-workers.ts'
-import { payOut } from '../scenes/money-operations.ts'
+import { payOut, payOutAssumed } from '../scenes/money-operations.ts'
 import { reverseRandomPayment } from '../scenes/odd-rows.ts'
 import { requestOtherTenantsData } from '../scenes/other-tenants.ts'
 import { arrangeRounds, breakAlertTopic } from '../scenes/redeliveries.ts'
@@ -74,6 +74,8 @@ export async function rest(play: Play): Promise<readonly string[]> {
   world.faults = NO_FAULTS
   world.provider.clearFaults()
   await world.scheduler.runFor(REST_MS)
+  await runUntil(world, payOutAssumed(play))
+  await world.scheduler.runFor(HOUR_MS)
   const problems = [
     ...world.problems,
     ...problemsAtRest(world.table.items(), seenBy(play)),
