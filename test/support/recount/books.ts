@@ -32,11 +32,11 @@ export function booksOf(items: readonly RawItem[]) {
   const isHouse = ({ pk }: RawItem) => String(pk).startsWith('JOURNAL#house#')
   const payments = bySk((sk) => sk === 'PAYMENT')
   return {
-    payments: payments.filter((item) => item['status'] !== 'creating').map(whole),
+    payments: payments.filter((item) => item['status'] !== 'creating').map(wholeRow),
     creating: payments.filter((item) => item['status'] === 'creating'),
     pointers: byPk('DESTINATION#'),
     references: byPk('REFERENCE#').filter(({ sk }) => sk !== 'PAYOUT'),
-    events: byPk('EVENT#').map(whole),
+    events: byPk('EVENT#').map(wholeRow),
     // The status is in `status`, which an index lists, or in `state`.
     deliveries: bySk((sk) => sk === 'DELIVERY').map(
       (item): RawItem => ({ ...wholeRow(item), status: item['status'] ?? item['state'] }),
@@ -47,10 +47,7 @@ export function booksOf(items: readonly RawItem[]) {
     settlements: bySk((sk) => sk === 'SETTLEMENT'),
     suspense: bySk((sk) => sk === 'SUSPENSE'),
     /** Movements of clients' money, with the fields that only an entry's key has. */
-    entries: byPk('JOURNAL#').flatMap((item) => {
-      const [eligibleAt, entryId] = text(item, 'sk').split('#')
-      return isHouse(item) ? [] : [{ ...item, eligible_at: eligibleAt, entry_id: entryId }]
-    }),
+    entries: byPk('JOURNAL#').flatMap((item) => (isHouse(item) ? [] : [wholeRow(item)])),
     houseEntries: items.filter(isHouse),
   }
 }
@@ -92,14 +89,26 @@ function wholePayment({
 
 const shownRows = new WeakMap<RawItem, RawItem>()
 
-/** A row of any kind; a visible payment, an event and a delivery with all their fields. */
+/**
+ * A row of any kind; a payment, an event, a delivery and an entry with all their fields. The same
+ * stored row is the same object each time.
+ */
 export function wholeRow(item: RawItem): RawItem {
-  const isDelivery = item['sk'] === 'DELIVERY'
-  const isWhole = !isDelivery && !('details' in item) && !String(item['pk']).startsWith('EVENT#')
-  if (isWhole) return item
-  const known = shownRows.get(item) ?? (isDelivery ? wholeDelivery(item) : whole(item))
+  const known = shownRows.get(item) ?? shown(item)
   shownRows.set(item, known)
   return known
+}
+
+function shown(item: RawItem): RawItem {
+  const { pk, sk } = item
+  if (sk === 'DELIVERY') return wholeDelivery(item)
+  if (String(pk).startsWith('JOURNAL#')) return wholeEntry(item)
+  return 'details' in item || String(pk).startsWith('EVENT#') ? whole(item) : item
+}
+
+function wholeEntry(item: RawItem): RawItem {
+  const [eligibleAt, entryId] = text(item, 'sk').split('#')
+  return { ...item, eligible_at: eligibleAt, entry_id: entryId }
 }
 
 function wholeDelivery(item: RawItem): RawItem {

@@ -39,9 +39,23 @@ export function paymentEntryProblems({ payments, entries }: Books): string[] {
   return [
     ...strays.map((id) => `an entry is about payment ${id}, which is not there`),
     ...payments.flatMap((payment) =>
-      ownProblems(payment, byPayment.get(text(payment, 'payment_id')) ?? []),
+      problemsOnce(payment, byPayment.get(text(payment, 'payment_id')) ?? []),
     ),
   ]
+}
+
+type Checked = { readonly entries: readonly RawItem[]; readonly problems: string[] }
+/** Stored items never change, so a payment is checked once with the same entries. */
+const known = new WeakMap<RawItem, Checked>()
+
+function problemsOnce(payment: RawItem, entries: readonly RawItem[]): string[] {
+  const last = known.get(payment)
+  const isSame =
+    last?.entries.length === entries.length && entries.every((one, at) => one === last.entries[at])
+  if (isSame) return last.problems
+  const problems = ownProblems(payment, entries)
+  known.set(payment, { entries, problems })
+  return problems
 }
 
 function ownProblems(payment: RawItem, entries: readonly RawItem[]): string[] {
