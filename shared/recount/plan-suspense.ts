@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { backIn, derivedTotal, readHouse } from '../audit/judged/audit-house.ts'
+import { backIn, derivedTotals, readHouse, totalOf } from '../audit/judged/audit-house.ts'
 import { readTrail } from '../audit/judged/audit-trails.ts'
 import { rowDifferences } from '../audit/judged/row-differences.ts'
 import { ifValid } from '../if-valid.ts'
@@ -142,13 +142,18 @@ export async function planTotals(
 ): Promise<Plan> {
   const named = differences.filter(({ what }) => /^house_total(\.|$)/.test(what))
   if (named.length === 0) return NO_PLAN
-  const { entries } = await readHouse(deps)
+  const derived = derivedTotals((await readHouse(deps)).entries)
   const plans: Plan[] = []
   for (const [name, ends] of Map.groupBy(named, ({ id }) => id)) {
     const [day = '', type = ''] = name.split('#')
     const key = houseTotalKey(day, type)
     const found = await deps.table.get(key)
-    const total = { ...found, ...derivedTotal(name, entries), pk: undefined, sk: undefined }
+    const total = {
+      ...found,
+      ...(derived.get(name) ?? totalOf(name, [])),
+      pk: undefined,
+      sk: undefined,
+    }
     const steps = { total: replaceRow(key, total, found) }
     const write: Write = {
       subject: name,

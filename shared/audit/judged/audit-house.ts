@@ -121,25 +121,25 @@ function compareTotals(
   totals: readonly Item[],
   today: string,
 ): readonly Difference[] {
-  const names = entries.map(totalName)
+  const derived = derivedTotals(entries)
   const found = new Map(totals.map((total) => [String(total['sk']), total]))
-  return [...new Set([...names, ...found.keys()])].flatMap((name) => {
+  return [...new Set([...derived.keys(), ...found.keys()])].flatMap((name) => {
     // Only a day that is over is closed.
     const day = name.split('#')[0] ?? today
     const { closed: stored } = Object(found.get(name))
     const closed = stored === undefined || day < today ? stored : false
-    const total = { ...derivedTotal(name, entries), closed }
+    const total = { ...(derived.get(name) ?? totalOf(name, [])), closed }
     return rowDifferences('house_total', name, total, found.get(name))
   })
 }
 
-function totalName({ postedAt, type }: HouseEntry): string {
-  return `${bookDay(postedAt)}#${type}`
+/** The totals of each day and type, by their names. */
+export function derivedTotals(entries: readonly HouseEntry[]) {
+  const byName = Map.groupBy(entries, ({ postedAt, type }) => `${bookDay(postedAt)}#${type}`)
+  return new Map([...byName].map(([name, rows]) => [name, totalOf(name, rows)] as const))
 }
 
-/** The total of a day and type, by its name. */
-export function derivedTotal(name: string, entries: readonly HouseEntry[]) {
-  const rows = entries.filter((entry) => totalName(entry) === name)
+export function totalOf(name: string, rows: readonly HouseEntry[]) {
   const [day = '', type = ''] = name.split('#')
   // Plain numbers, because a tampered side can exceed the range of money.
   const sums = HOUSE_SIDES.map(
