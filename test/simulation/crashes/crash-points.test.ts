@@ -13,8 +13,8 @@ import type { Flow } from './payment-flows.ts'
  * before its answer comes back. Its caller tries again as a caller would, the world rests, and
  * everything is checked. A death before the next call leaves shows the world the same, unless calls
  * leave together; so does a death after a call that only reads. The nightly run also kills the flow
- * at such points, `npm test` only before the first await. The counts are asserted, so a new await
- * is noticed.
+ * at such points. `npm test` kills it before the first await and at a few of the others, spread
+ * over the flow. The counts are asserted, so a new await is noticed.
  */
 
 const READS = /^(table (get|batchGet|query)|provider GET .*|get secret|seal|unseal|resolve host)$/
@@ -24,19 +24,31 @@ describe('a crash at every await', () => {
     const [, expected] = flow
     const awaits = await awaitsOf(flow)
     const failures: string[] = []
-    for (const [at, label] of awaits.entries()) {
-      const isKilled = { before: isNightly || at === 0, after: isNightly || !READS.test(label) }
-      for (const side of (['before', 'after'] as const).filter((point) => isKilled[point])) {
-        const problems = await crashAt(flow, { await: at + 1, side })
-        if (problems.length > 0)
-          failures.push(`${side} await ${at + 1} (${label}): ${problems.slice(0, 3).join('; ')}`)
-      }
+    for (const point of pointsOf(awaits)) {
+      const problems = await crashAt(flow, point)
+      const label = awaits[point.await - 1]
+      if (problems.length > 0)
+        failures.push(`${point.side} await ${point.await} (${label}): ${problems[0]}`)
     }
 
     expect(failures).toStrictEqual([])
     expect(awaits).toHaveLength(expected)
   })
 })
+
+/** The most points of a flow in `npm test`, beside the first one. */
+const SPREAD = 4
+
+function pointsOf(awaits: readonly string[]): readonly CrashPoint[] {
+  const numbers = awaits.map((_, at) => at + 1)
+  const after = numbers.map((number) => ({ await: number, side: 'after' }) as const)
+  if (isNightly)
+    return [...numbers.map((number) => ({ await: number, side: 'before' }) as const), ...after]
+  const telling = after.filter(({ await: number }) => !READS.test(awaits[number - 1] ?? ''))
+  const step = Math.max(1, telling.length / SPREAD)
+  const spread = telling.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step))
+  return [{ await: 1, side: 'before' }, ...spread]
+}
 
 /** One seed for all runs, so they differ only in the crash. */
 const SEED = 1

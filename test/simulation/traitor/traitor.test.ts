@@ -21,7 +21,7 @@ it.each([
   ['api-create-payment', 2],
   ['api-create-payment', 7],
   ['receive-provider-callback', 3],
-  ['api-redeliver-to-endpoint', 4],
+  ['api-redeliver-to-endpoint', 6],
   ['deliver-webhook', 5],
 ])('%s writes what it may, and no money goes to another client (seed %i)', async (name, seed) => {
   const { problems, writes } = await runTraitor({ seed, spec: specOf(name) })
