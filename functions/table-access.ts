@@ -52,7 +52,7 @@ export const ADJUSTING: TableAccess = allAccess(RECORDING, APPROVED, {
 /** Moves a payment's money for an operator, and announces it. */
 export const REFUNDING: TableAccess = allAccess(RECORDING, APPROVED, POSTING, {
   BatchGetItem: ['JOURNAL'],
-  GetItem: ['JOURNAL'],
+  GetItem: ['JOURNAL', 'SUSPENSE'],
   QueryFields: ['ENDPOINTS'],
   PutItem: ['DELIVERY', 'EVENT', 'JOURNAL'],
   UpdateItem: ['HOUSE'],

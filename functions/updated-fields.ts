@@ -112,10 +112,10 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
         expiry_started_at failure_reason fee_status final_fee open_at paid_at slot status work`,
     ],
     [
-      'receive-provider-callback refresh-payment',
-      `credited_provider_payment_id due_at ended_at ended_by expiry_started_at failure_reason
-        fee_status final_fee id open_at paid_at remembered_provider_payment_ids slot status
-        ttl work`,
+      'receive-provider-callback',
+      `credited_provider_payment_id dispute due_at ended_at ended_by expiry_started_at
+        failure_reason fee_status final_fee id open_at paid_at remembered_provider_payment_ids
+        slot status ttl work`,
     ],
     [
       'check-due-payments',
@@ -136,6 +136,12 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
         net_minor open_at paid_at posted_at provider_fee_minor provider_settled_at
         remembered_provider_payment_ids reversal slot status taken_back_minor
         transaction_contradicts transaction_id transaction_minor ttl voided_open work`,
+    ],
+    [
+      'refresh-payment',
+      `credited_provider_payment_id due_at ended_at ended_by expiry_started_at failure_reason
+        fee_status final_fee id open_at paid_at remembered_provider_payment_ids slot status
+        ttl work`,
     ],
     ['erase-customer', 'attempt details erased_at lease_until money_version request status'],
   ],
@@ -172,22 +178,37 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   ],
   SUSPENSE: [
     [
-      `api-create-payment api-cancel-payment receive-provider-callback check-due-payments
-        check-due-alerts refresh-payment`,
-      'due_at slot work',
+      'api-create-payment api-cancel-payment check-due-payments refresh-payment',
+      'due_at said_at slot state status work',
+    ],
+    ['receive-provider-callback', 'answer_by due_at resolution said_at slot state status work'],
+    [
+      'check-due-alerts',
+      `due_at is_void notes provider_minor refunded_minor resolution said_at slot state
+        status work`,
     ],
     [
-      'settle-client trigger-settlement refund-payment recount-ledger',
-      `amount_minor cause client_id created_at due_at entity id kind listed_at owner
-        payment_id provider provider_payment_id resolution slot status suspense_id work`,
+      'settle-client trigger-settlement recount-ledger',
+      `amount_minor answer_by cause client_id created_at due_at entity id kind listed_at
+        owner payment_id provider provider_payment_id resolution said_at slot state status
+        suspense_id work`,
     ],
     [
       'sync-provider-transactions sync-slices',
-      `amount_minor cause client_id created_at due_at entity id is_void kind listed_at owner
-        payment_id provider provider_minor provider_payment_id refunded_minor resolution slot
-        status suspense_id work`,
+      `amount_minor answer_by cause client_id created_at due_at entity id is_void kind
+        listed_at owner payment_id provider provider_minor provider_payment_id refunded_minor
+        resolution said_at slot state status suspense_id work`,
     ],
-    ['resolve-suspense', 'is_void notes provider_minor refunded_minor resolution status'],
+    [
+      'refund-payment',
+      `amount_minor answer_by cause client_id created_at due_at entity id is_void kind
+        listed_at notes owner payment_id provider provider_minor provider_payment_id
+        refunded_minor resolution said_at slot state status suspense_id work`,
+    ],
+    [
+      'resolve-suspense',
+      'due_at is_void notes provider_minor refunded_minor resolution slot status work',
+    ],
   ],
   SYNC: [
     [

@@ -55,6 +55,7 @@ export type Alert = {
     | 'delivery.abandoned'
     | 'suspense.money'
     | 'suspense.finding'
+    | 'suspense.case'
     | 'audit.imbalance'
     | 'client.access_changed'
     | 'client.bank_changed'

@@ -3,13 +3,14 @@ import { requireClient } from '../../shared/client/client-store.ts'
 import { itemsOfPage, pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { listSuspense, listSuspenseAbout } from '../../shared/suspense/list-suspense.ts'
-import { SUSPENSE_STATUSES, toSuspenseDto } from '../../shared/suspense/suspense.ts'
+import { SUSPENSE_KINDS, SUSPENSE_STATUSES, toSuspenseDto } from '../../shared/suspense/suspense.ts'
 
 const summary =
-  'Money that was not credited to any merchant, and findings that the books cannot explain, ' +
-  'newest first. By status, merchant or payment; `complete` says whether all were read.'
+  'Money that was not credited to any merchant, findings that the books cannot explain, and cases ' +
+  'of disputes and transfers, newest first. By status, kind, merchant or payment; `complete` says whether all were read.'
 const input = v.strictObject({
   status: v.optional(v.picklist(SUSPENSE_STATUSES)),
+  kind: v.optional(v.picklist(SUSPENSE_KINDS)),
   client_id: v.optional(v.string()),
   payment_id: v.optional(v.string()),
   ...pageFields,
@@ -17,14 +18,19 @@ const input = v.strictObject({
 
 export const handler = adminHandler(
   { summary, input },
-  async ({ status, clientId, paymentId, ...page }, deps) => {
-    if (clientId === undefined && paymentId === undefined) {
+  async ({ status, kind, clientId, paymentId, ...page }, deps) => {
+    if (clientId === undefined && paymentId === undefined && kind === undefined) {
       const items = await listSuspense(deps, status, page)
       return { data: items.map(toSuspenseDto), pagination: pagination(page) }
     }
     if (clientId !== undefined) await requireClient(deps, clientId)
     const paymentIds = paymentId === undefined ? undefined : [paymentId]
-    const { items, complete } = await listSuspenseAbout(deps, { status, clientId, paymentIds })
+    const { items, complete } = await listSuspenseAbout(deps, {
+      status,
+      kind,
+      clientId,
+      paymentIds,
+    })
     return {
       data: itemsOfPage(items, page).map(toSuspenseDto),
       pagination: pagination(page),

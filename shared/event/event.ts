@@ -11,7 +11,15 @@ export const STATUS_EVENT_TYPES = [
 ] as const
 /** A movement of a succeeded payment's money: a reversal or a return (design section 8). */
 export const REVERSED_EVENT_TYPE = 'payment.reversed'
-export const EVENT_TYPES = [...STATUS_EVENT_TYPES, REVERSED_EVENT_TYPE] as const
+/** A dispute of a payment, or its next state (design section 14). */
+export const DISPUTED_EVENT_TYPE = 'payment.disputed'
+/** Only endpoints that name them get these (design section 8). */
+export const OPT_IN_EVENT_TYPES = [REVERSED_EVENT_TYPE, DISPUTED_EVENT_TYPE] as const
+export const EVENT_TYPES = [...STATUS_EVENT_TYPES, ...OPT_IN_EVENT_TYPES] as const
+
+export function isOptIn(type: string): boolean {
+  return OPT_IN_EVENT_TYPES.some((name) => name === type)
+}
 
 export function typeOfEvent(name: string): string {
   return name.split('#', 1)[0] ?? name
@@ -26,6 +34,11 @@ export function reversedEventName({
   type: string
 }): string {
   return `${REVERSED_EVENT_TYPE}#${transactionId}#${type}`
+}
+
+/** Each state of a dispute is announced once. */
+export function disputedEventName(caseId: string, state: string): string {
+  return `${DISPUTED_EVENT_TYPE}#${caseId}#${state}`
 }
 
 export const EventNameSchema = v.pipe(

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Deps, TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import {
+  disputedEventName,
   type Event,
   envelopeBody,
   reversedEventName,
@@ -24,7 +25,7 @@ import {
 import { type Endpoint, laneOf, subscribes } from '../webhook/endpoint/endpoint.ts'
 import { liveEndpoints } from '../webhook/endpoint/endpoint-store.ts'
 import type { Payment } from './payment.ts'
-import { toReversedData, toWebhookData } from './payment-dto.ts'
+import { toDisputedData, toReversedData, toWebhookData } from './payment-dto.ts'
 
 /** The longest time between the read of the endpoints and the last try of the transaction. */
 const FRESH_MS = 5 * SECOND_MS
@@ -108,6 +109,19 @@ export async function announcementOfMovement(deps: AnnounceDeps, payment: Paymen
   return announce(deps, reversedEventName(movement), payment, {
     data: toReversedData(payment, movement),
     firedAt: movement.notedAt,
+  })
+}
+
+/** Announces the payment's dispute, once for each state (design section 14). */
+export function announcementOfDispute(
+  deps: AnnounceDeps,
+  payment: Payment,
+  dispute: NonNullable<Payment['dispute']>,
+  firedAt: Timestamp,
+) {
+  return announce(deps, disputedEventName(dispute.caseId, dispute.state), payment, {
+    data: toDisputedData(payment, dispute),
+    firedAt,
   })
 }
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { MOVEMENT_TYPES, REVERSAL_KINDS } from '../journal/payment-money.ts'
 import { FAILURE_REASONS, PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
+import { DISPUTE_STATES } from '../suspense/suspense.ts'
 import { CustomerSchema, FEE_STATUSES } from './payment.ts'
 
 /** Fields that the `data` object of a webhook shares with the payment DTO (spec 6.2). */
@@ -65,6 +66,27 @@ export const ReversedDataSchema = v.object({
   ),
 })
 
+const DisputeDtoSchema = v.pipe(
+  v.object({
+    status: oneOf(
+      DISPUTE_STATES,
+      '`action_required`: the operator of the gateway may answer it until `due_at`.',
+    ),
+    amount_minor: v.optional(amount('The disputed amount, if the provider says it.')),
+    due_at: v.optional(time('Until when the dispute can be answered.')),
+  }),
+  v.description(
+    'A customer disputes the payment at the bank or wallet. It moves no money: what went back is ' +
+      'in `reversal`.',
+  ),
+)
+
+/** The `data` object of `payment.disputed` (design section 14). */
+export const DisputedDataSchema = v.object({
+  ...WebhookDataSchema.entries,
+  dispute: DisputeDtoSchema,
+})
+
 /** The payment DTO (spec 2.1). */
 export const PaymentDtoSchema = v.object({
   ...WebhookDataSchema.entries,
@@ -85,6 +107,7 @@ export const PaymentDtoSchema = v.object({
       ),
     ),
   ),
+  dispute: v.optional(DisputeDtoSchema),
 })
 
 /*
@@ -114,4 +137,5 @@ function time(what: string) {
 
 export type WebhookData = v.InferOutput<typeof WebhookDataSchema>
 export type ReversedData = v.InferOutput<typeof ReversedDataSchema>
+export type DisputedData = v.InferOutput<typeof DisputedDataSchema>
 export type PaymentDto = v.InferOutput<typeof PaymentDtoSchema>

@@ -1,7 +1,7 @@
 import type { Movement } from '../journal/payment-money.ts'
 import { jsonText } from '../json.ts'
 import type { Payment } from './payment.ts'
-import type { PaymentDto, ReversedData, WebhookData } from './payment-dto-schema.ts'
+import type { DisputedData, PaymentDto, ReversedData, WebhookData } from './payment-dto-schema.ts'
 
 /** The payment DTO (spec 2.1). Fields without a value are undefined, so JSON omits them. */
 export function toPaymentDto(payment: Payment): PaymentDto {
@@ -15,7 +15,20 @@ export function toPaymentDto(payment: Payment): PaymentDto {
       at: payment.reversal.at,
       undone_at: payment.reversal.undoneAt,
     },
+    dispute: payment.dispute && toDisputeDto(payment.dispute),
   }
+}
+
+function toDisputeDto({ state, amountMinor, answerBy }: NonNullable<Payment['dispute']>) {
+  return { status: state, amount_minor: amountMinor, due_at: answerBy }
+}
+
+/** The `data` object of `payment.disputed` (design section 14). */
+export function toDisputedData(
+  payment: Payment,
+  dispute: NonNullable<Payment['dispute']>,
+): DisputedData {
+  return { ...toWebhookData(payment), dispute: toDisputeDto(dispute) }
 }
 
 /** The `data` object of a webhook (spec 6.2): a part of the payment DTO. */

@@ -15,6 +15,7 @@ import {
   DUE_WORK_FIELDS,
   dueWork,
   equals,
+  exists,
   present,
   type Step,
   unchanged,
@@ -234,6 +235,11 @@ export function recordExpiryStart(
   )
   const changes = { setIfAbsent: { expiryStartedAt: now } }
   return deps.table.write(update(paymentKey(paymentId), changes, all(isPending, mayBegin)))
+}
+
+/** The payment shows its dispute; no money moves. Refused if the payment is gone. */
+export function noteDispute({ paymentId, dispute }: Payment): Step {
+  return update(paymentKey(paymentId), { set: { dispute } }, exists)
 }
 
 /** The provider announced news and could not be asked. */

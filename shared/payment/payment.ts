@@ -3,6 +3,7 @@ import { ClientIdSchema, PaymentIdSchema } from '../ids.ts'
 import { MovementSchema, REVERSAL_KINDS } from '../journal/payment-money.ts'
 import { MinorSchema, ZERO } from '../money.ts'
 import { FAILURE_REASONS, PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
+import { DISPUTE_STATES } from '../suspense/suspense.ts'
 import { TimestampSchema } from '../time.ts'
 
 export const CustomerSchema = v.object({
@@ -59,6 +60,15 @@ const ReversalSchema = v.object({
   undoneAt: v.optional(TimestampSchema),
 })
 export type Reversal = v.InferOutput<typeof ReversalSchema>
+
+/** As the provider says it; `caseId` names its item in suspense (design section 14). */
+const DisputeSchema = v.object({
+  caseId: v.string(),
+  state: v.picklist(DISPUTE_STATES),
+  amountMinor: v.optional(MinorSchema),
+  /** Until when it can be answered. */
+  answerBy: v.optional(TimestampSchema),
+})
 
 const TransitionSchema = v.object({
   status: v.picklist(PAYMENT_STATUSES),
@@ -135,6 +145,7 @@ export const PaymentFields = v.object({
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
   failureReason: v.optional(v.picklist(FAILURE_REASONS)),
   reversal: v.optional(ReversalSchema),
+  dispute: v.optional(DisputeSchema),
   /** `paidAt`, until the payment is posted. */
   openAt: v.optional(TimestampSchema),
   postedAt: v.optional(TimestampSchema),

@@ -12,7 +12,7 @@ import { notedItems } from '../suspense/suspense-store.ts'
 const AT_ONCE = 50
 
 /**
- * The number of findings that name a payment of a settlement, or of a failed settlement that its
+ * The number of cases and findings that name a payment of a settlement, or of a failed settlement that its
  * re-credits carry: open ones, and those that a person has explained.
  */
 export async function countFindings(deps: TableDeps, settlement: Settlement): Promise<number> {
@@ -32,11 +32,11 @@ export async function countFindings(deps: TableDeps, settlement: Settlement): Pr
 /** An assumed fee is counted as unproven, and a booked movement needs no person. */
 const UNCOUNTED: ReadonlySet<string> = new Set(['fee_assumed', ...MOVED_CAUSES])
 
-/** One for each finding, by the client's register of suspense. */
+/** One for each case and finding, by the client's register of suspense. */
 async function namedPayments(deps: TableDeps, clientId: ClientId): Promise<readonly PaymentId[]> {
   return (await notedItems(deps, clientId)).flatMap((item) => {
     const noted = ifValid(NotedSchema, item)
-    if (noted?.kind !== 'finding' || UNCOUNTED.has(noted.cause)) return []
+    if (noted === undefined || noted.kind === 'money' || UNCOUNTED.has(noted.cause)) return []
     return ifValid(PaymentIdSchema, noted.paymentId) ?? []
   })
 }

@@ -96,15 +96,21 @@ async function bookWithFinding(
   else if (outcome.applied && finding) await reportSuspense(deps, finding)
 }
 
-/** The amount moves between the provider's account and our bank, and the house pays the fee. */
+/**
+ * The amount moves between the provider's account and our bank, and the house pays the fee.
+ * `named`: its case, if the row names a payment.
+ */
 export function bookTransfer(
   deps: StoreDeps & SuspenseDeps,
   row: HouseRow,
   type: 'topup' | 'withdrawal',
-  contradiction: Suspense,
+  {
+    contradiction,
+    named,
+  }: { readonly contradiction: Suspense; readonly named?: Suspense | undefined },
 ) {
   const legs = transferLegs(type, row)
-  const finding = legs.otherMinor === 0 ? undefined : contradiction
+  const finding = named ?? (legs.otherMinor === 0 ? undefined : contradiction)
   return bookWithFinding(deps, entryOfRow(deps, row, { type, legs }), finding)
 }
 

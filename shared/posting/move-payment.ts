@@ -10,7 +10,7 @@ import {
 } from '../journal/payment-money.ts'
 import { moveCredit, moveOpenCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
-import { atLeastZero, less, type Minor, smaller, ZERO } from '../money.ts'
+import { atLeastZero, less, type Minor, plus, smaller, ZERO } from '../money.ts'
 import { announcementOfMovement, sendAnnouncement } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
@@ -98,9 +98,21 @@ export function findingsOf(
   netMinor: Minor,
   now: Timestamp,
 ): readonly Suspense[] {
-  const moved = movedMoney(payment, row, netMinor, now)
-  if (row.type === 'reversal' || contradictionOf(row) === 0) return [moved]
-  return [moved, findingOfRow(payment, row, 'row_contradicts', now)]
+  const isContradiction = row.type !== 'reversal' && contradictionOf(row) !== 0
+  const lostMinor = lostByDispute(payment, row, netMinor)
+  const lost = findingOfRow(payment, row, 'disputed_after_refund', now)
+  return [
+    movedMoney(payment, row, netMinor, now),
+    ...(isContradiction ? [findingOfRow(payment, row, 'row_contradicts', now)] : []),
+    ...(lostMinor > 0 ? [{ ...lost, amountMinor: lostMinor }] : []),
+  ]
+}
+
+/** What the house bears of a dispute about money that went back before. */
+function lostByDispute(payment: Payment, row: MoneyRow, netMinor: Minor): Minor {
+  const backMinor = plus(moneyOf(payment).wentBackMinor, row.amountMinor)
+  const isTwice = row.type === 'chargeback' && backMinor > payment.notionalMinor
+  return isTwice ? less(netMinor, row.providerMinor) : ZERO
 }
 
 function contradictionOf(row: MoneyRow): Minor {

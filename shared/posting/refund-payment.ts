@@ -12,7 +12,8 @@ import { type Approvable, requireApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findAnyPayment } from '../payment/payment-store.ts'
-import { onlyIfNew } from '../suspense/suspense-store.ts'
+import { caseIdOfTransfer } from '../suspense/record-suspense.ts'
+import { closeSuspense, findSuspense, onlyIfNew } from '../suspense/suspense-store.ts'
 import { type MoveDeps, prepareMovement } from './move-payment.ts'
 import { entriesOf, moneyOf } from './payment-entries.ts'
 
@@ -31,8 +32,8 @@ const MAX_TRIES = 5
 /**
  * Books a refund of a succeeded payment that was made by transfer, once for each bank reference or
  * row of the provider (design sections 7 and 12): as a refund by the provider's row, with its
- * event, and the audit record. A row is taken over from the house; a transfer from our bank uses up
- * an approval. Throws 404 for an unknown payment or row, 422 beyond what is left of the payment.
+ * event, and the audit record. A row is taken over from the house, which ends its case; a transfer
+ * from our bank uses up an approval. Throws 404 for an unknown payment or row, 422 beyond what is left of the payment.
  */
 export async function refundPayment(deps: RecordDeps & MoveDeps, input: RefundInput) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
@@ -46,6 +47,7 @@ export async function refundPayment(deps: RecordDeps & MoveDeps, input: RefundIn
     const houseRow = await rowOf(deps, input)
     assertLeft(payment, input.amountMinor)
     const approval = houseRow ? undefined : await requireApproval(deps, askedFor(input))
+    const transferred = houseRow && (await openCaseOf(deps, houseRow))
     const { paymentId, clientId } = payment
     const details = toRefundDetails(input)
     const outcome = await onOpenDay(deps, async (now) => {
@@ -66,6 +68,7 @@ export async function refundPayment(deps: RecordDeps & MoveDeps, input: RefundIn
         ...onlyIfNew(movement.steps, movement.findings),
         approval: approval?.step,
         ...(houseRow && takeOverRow(houseRow, { postedAt: now, clientId, paymentId })),
+        transferred: transferred && closeSuspense(transferred, REFUNDED),
       }
       return { movement, ...(await recordChange<string>(deps, record, steps)) }
     })
@@ -116,6 +119,14 @@ async function rowOf(deps: RecordDeps, input: RefundInput): Promise<HouseEntry |
   if (row.providerMinor < 0 && amountMinor === rowMinor) return row
   const reason = `the row's own amount is ${rowMinor}, ${row.providerMinor < 0 ? 'out' : 'in'}`
   throw invalid(`amount_minor: ${reason}`, { amount_minor: [reason] })
+}
+
+const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
+
+/** The case that the row's transfer opened. */
+async function openCaseOf(deps: RecordDeps, { transactionId }: HouseEntry) {
+  const item = await findSuspense(deps, caseIdOfTransfer(transactionId))
+  return item?.status === 'open' ? item : undefined
 }
 
 /** Of a withdrawal the amount is what our bank was thought to have received. */

@@ -1,7 +1,9 @@
 import * as v from 'valibot'
 import { GatewayError } from '../errors.ts'
+import { PaymentIdSchema } from '../ids.ts'
 import { type Minor, MinorSchema } from '../money.ts'
 import type { FailureReason, PaymentMethod } from '../payment-status.ts'
+import type { DisputeState } from '../suspense/suspense.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
 /**
@@ -192,6 +194,8 @@ export const ProviderTransactionSchema = v.object({
   isCaptured: v.optional(v.literal(true)),
   paymentRequestId: v.optional(v.string()),
   reference: v.string(),
+  /** Of a row out that names a payment in any form, also in its description. */
+  mentionedPaymentId: v.optional(PaymentIdSchema),
   status: v.picklist(['success', 'pending', 'failed', 'reversed', 'unknown']),
   /** Its settlement or its fee has a status that no document names, which counts as not final. */
   hasUnknownMember: v.optional(v.literal(true)),
@@ -232,8 +236,23 @@ export type CallbackSubject = {
   readonly reference: string | undefined
 }
 
+/** A state of a dispute, as its callback says it: no other answer of the provider names it. */
+export type DisputeNews = {
+  readonly kind: 'dispute'
+  readonly disputeId: string
+  readonly state: DisputeState
+  readonly reference: string | undefined
+  readonly providerPaymentId: string | undefined
+  /** The disputed amount in IDR. */
+  readonly amountMinor: Minor | undefined
+  readonly answerBy: Timestamp | undefined
+  readonly saidAt: Timestamp | undefined
+}
+
 /**
- * `money_back`: a refund or dispute, which the sync reads from transactions. Undefined: there is
- * nothing to ask.
+ * `money_back`: a refund, which the sync reads from transactions. Undefined: there is nothing to
+ * ask.
  */
-export type ParseCallback = (body: string) => CallbackSubject | 'money_back' | undefined
+export type ParseCallback = (
+  body: string,
+) => CallbackSubject | DisputeNews | 'money_back' | undefined

@@ -38,16 +38,17 @@ const MAX_LOOKED_AT = 5_000
 
 type SuspenseFilter = {
   readonly status?: Suspense['status'] | undefined
+  readonly kind?: Suspense['kind'] | undefined
   readonly clientId?: string | undefined
   readonly paymentIds?: readonly string[] | undefined
   /** Excludes older items, because an item is newer than its payment. */
   readonly since?: Timestamp | undefined
 }
 
-/** Items of a client or of some payments, newest first. `complete`: all items were read. */
+/** Items of a kind, a client or some payments, newest first. `complete`: all items were read. */
 export async function listSuspenseAbout(
   deps: TableDeps,
-  { status, clientId, paymentIds, since }: SuspenseFilter,
+  { status, kind, clientId, paymentIds, since }: SuspenseFilter,
 ) {
   const items: Suspense[] = []
   let lookedAt = 0
@@ -62,6 +63,7 @@ export async function listSuspenseAbout(
     if (lookedAt >= MAX_LOOKED_AT) return { items, complete: false }
     const matches = (item: Suspense) =>
       (status === undefined || item.status === status) &&
+      (kind === undefined || item.kind === kind) &&
       (clientId === undefined || item.clientId === clientId) &&
       (paymentIds === undefined || paymentIds.includes(item.paymentId ?? ''))
     items.push(...parseItems(page).filter(matches))

@@ -1,10 +1,17 @@
 import type { Deps } from '../deps.ts'
 import { type Minor, minor, ZERO } from '../money.ts'
 import type { Timestamp } from '../time.ts'
+import { isLapsed, nextAlertAt } from './dispute.ts'
 import type { FindingCause, MoneyCause, Suspense } from './suspense.ts'
-import { claimSuspenseAlert, endSuspenseAlert, writeSuspense } from './suspense-store.ts'
+import {
+  claimSuspenseAlert,
+  closeSuspense,
+  endSuspenseAlert,
+  postponeAlert,
+  writeSuspense,
+} from './suspense-store.ts'
 
-export type SuspenseDeps = Pick<Deps, 'table' | 'alerts' | 'log'>
+export type SuspenseDeps = Pick<Deps, 'table' | 'alerts' | 'log' | 'now'>
 
 type MoneyRow = {
   readonly transactionId: string
@@ -39,8 +46,8 @@ export function logSuspense(
 }
 
 /**
- * Publishes an alert, then ends its due work; a crash in between repeats the alert. False: due work
- * must try again.
+ * Publishes an alert, then ends its due work, or sets the time of a dispute's next alert; a crash in
+ * between repeats the alert. False: due work must try again.
  */
 export async function publishSuspenseAlert(deps: SuspenseDeps, item: Suspense): Promise<boolean> {
   try {
@@ -53,23 +60,21 @@ export async function publishSuspenseAlert(deps: SuspenseDeps, item: Suspense): 
     deps.log.error('alert.failed', { suspense_id: item.suspenseId }, cause)
     return false
   }
-  await endSuspenseAlert(deps, item.suspenseId)
+  const againAt = nextAlertAt(item, deps.now())
+  if (againAt === undefined) await endSuspenseAlert(deps, item.suspenseId)
+  else await postponeAlert(deps, item, againAt)
   deps.log.info('alert.published', { suspense_id: item.suspenseId })
   return true
 }
 
-function messageOf({
-  kind,
-  cause,
-  suspenseId,
-  amountMinor = ZERO,
-  paymentId = 'unknown',
-}: Suspense): string {
+function messageOf(item: Suspense): string {
+  const { kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'unknown' } = item
   const close = `run resolve-suspense --suspense_id ${suspenseId}`
   if (cause === 'payment_foreign') {
     const what = kind === 'money' ? `${amountMinor} IDR of it are held` : 'it is not posted'
     return `Payment ${paymentId} is stored under a client that its id does not belong to, so ${what} (${suspenseId}). Its row was changed. get-payment shows the stored client, and audit-ledger of that client names the right one. Follow the runbook, suspense, then ${close}.`
   }
+  if (kind === 'case') return messageOfCase(item)
   if (kind === 'money') {
     return `The provider received ${amountMinor} IDR that the gateway credits to no client (${cause}, payment ${paymentId}). Refund it in the provider's dashboard, which resolves the item. After a refund by bank or a write-off, ${close}.`
   }
@@ -88,11 +93,32 @@ function messageOf({
       return `The provider refuses payments of a channel that is not activated for our account (${suspenseId}). Activate the channel in the provider's dashboard, then ${close}.`
     case 'state_unknown':
       return `The provider names a state of payment ${paymentId} that no document names, so the gateway changes nothing (${suspenseId}). Look at the payment in the provider's dashboard and ask the provider what the state means, then ${close}.`
+    case 'dispute_unknown':
+      return `The provider told of a dispute that names no payment of this gateway (${suspenseId}). Look at the disputes in the provider's dashboard, then ${close}.`
+    case 'disputed_after_refund':
+      return `A dispute took back money of payment ${paymentId} that was refunded before, so the house bears ${amountMinor} IDR (${suspenseId}). The dispute can be answered with the refund: list-suspense --kind case --payment_id ${paymentId} shows until when. Then ${close}.`
     case 'event_gone':
       return `The event ${suspenseId} of payment ${paymentId} is missing in the table, so its delivery was skipped. Inform the merchant, then ${close}.`
     default:
       return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Check it, then ${close}.`
   }
+}
+
+function messageOfCase(item: Suspense): string {
+  const { cause, suspenseId, amountMinor, paymentId = 'unknown', state, answerBy } = item
+  const close = `resolve-suspense --suspense_id ${suspenseId}`
+  const amount = amountMinor === undefined ? 'an unknown amount' : `${amountMinor} IDR`
+  if (cause === 'transfer') {
+    return `${amount} left the provider's account by a transfer that names payment ${paymentId} (${suspenseId}), and the merchant is still paid for it. If it refunds the customer, run refund-payment --payment_id ${paymentId} --amount_minor ${amountMinor} --provider_transaction_id ${suspenseId.replace(/#transfer$/, '')}. Otherwise run ${close} --resolution explained.`
+  }
+  if (state === 'won')
+    return `The dispute ${suspenseId} of payment ${paymentId} (${amount}) is won. What its chargeback took comes back by a row of the provider. No action is needed.`
+  if (state === 'lost')
+    return `The dispute ${suspenseId} of payment ${paymentId} (${amount}) is lost. Its chargeback's row takes the money; get-payment shows what the merchant gives back, and get-books what the house bears.`
+  const back = item.refundedMinor
+    ? ` ${item.refundedMinor} IDR of the payment went back before: answer with that refund.`
+    : ''
+  return `A customer disputes ${amount} of payment ${paymentId} (${suspenseId}).${back} Answer in the provider's dashboard until ${answerBy}; without an answer it is lost. Then run ${close} --resolution answered, or --resolution accepted.`
 }
 
 /** Recorded once, because its id is the provider's payment id. */
@@ -157,12 +183,33 @@ export function movedMoney(
   }
 }
 
+/** Money went out for a payment by a transfer, which only an operator can explain. */
+export function transferCase(
+  payment: NamedPayment,
+  { transactionId, amountMinor }: Pick<MoneyRow, 'transactionId' | 'amountMinor'>,
+  now: Timestamp,
+): Suspense {
+  return {
+    ...openItem({ cause: 'transfer', payment, now }),
+    suspenseId: caseIdOfTransfer(transactionId),
+    kind: 'case',
+    amountMinor,
+  }
+}
+
+export function caseIdOfTransfer(transactionId: string): string {
+  return `${transactionId}#transfer`
+}
+
 /** Answers whether the alert was published. */
 export async function checkSuspenseAlert(
-  deps: SuspenseDeps & Pick<Deps, 'now'>,
+  deps: SuspenseDeps,
   due: { readonly suspenseId: string; readonly dueAt: Timestamp },
 ): Promise<boolean> {
   // The claim comes first, so that a failing alert does not block later alerts.
   const item = await claimSuspenseAlert(deps, due)
-  return item !== undefined && publishSuspenseAlert(deps, item)
+  if (item === undefined) return false
+  if (!isLapsed(item, deps.now())) return publishSuspenseAlert(deps, item)
+  await deps.table.write(closeSuspense(item, { status: 'resolved', resolution: 'lapsed' }))
+  return true
 }

@@ -8,8 +8,12 @@ import { heldAmountOf, isSuspenseId, type Suspense } from './suspense.ts'
 import { closeSuspense, findSuspense } from './suspense-store.ts'
 
 /** The resolutions that operators may choose. A refund by the provider is booked by its own row. */
-const ALLOWED = { money: ['refunded_by_bank', 'written_off'], finding: ['explained'] } as const
-export const OPERATOR_RESOLUTIONS = [...ALLOWED.money, ...ALLOWED.finding] as const
+const ALLOWED = {
+  money: ['refunded_by_bank', 'written_off'],
+  finding: ['explained'],
+  case: ['explained', 'answered', 'accepted'],
+} as const
+export const OPERATOR_RESOLUTIONS = [...ALLOWED.money, ...ALLOWED.case] as const
 export type OperatorResolution = (typeof OPERATOR_RESOLUTIONS)[number]
 
 /**
@@ -92,7 +96,8 @@ function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
     throw invalid(
       `an item of kind ${item.kind} cannot be ${resolution}`,
       { resolution: [`must be one of ${allowed.join(', ')}`] },
-      'Money is refunded by bank or written off; a finding is explained.',
+      'Money is refunded by bank or written off; a finding is explained; a dispute is answered, ' +
+        'accepted or explained.',
     )
   }
   if (item.kind === 'money' && item.providerMinor === undefined) {

@@ -160,10 +160,32 @@ function isAsRead({ status, providerMinor, refundedMinor, isVoid }: Suspense) {
   )
 }
 
-/** Refused like `bookOnSuspense`. */
+/** Refused like `bookOnSuspense`. A closed case is told no more. */
 export function closeSuspense(
   item: Suspense,
   set: Pick<Suspense, 'status' | 'resolution' | 'notes'>,
 ): Step {
-  return update(suspenseKey(item.suspenseId), { set }, isAsRead(item))
+  const remove = item.kind === 'case' ? DUE_WORK_FIELDS : []
+  return update(suspenseKey(item.suspenseId), { set, remove }, isAsRead(item))
+}
+
+/**
+ * A case as the provider says it now, told again at `dueAt`. Refused if it has changed after the
+ * read.
+ */
+export function changeCase(item: Suspense, after: Suspense, dueAt: Timestamp): Step {
+  const { suspenseId: id } = item
+  const { state, saidAt, answerBy, status, resolution } = after
+  const set = { state, saidAt, answerBy, status, resolution, ...dueWork('alert', id, dueAt) }
+  return update(suspenseKey(id), { set }, isSameNews(item))
+}
+
+function isSameNews({ status, state, saidAt }: Suspense) {
+  return all(equals('status', status), unchanged('state', state), unchanged('saidAt', saidAt))
+}
+
+/** Its alert is published, and is due again. Refused if the case has changed after the read. */
+export function postponeAlert(deps: TableDeps, item: Suspense, dueAt: Timestamp) {
+  const isDue = all(equals('work', 'alert'), isSameNews(item))
+  return deps.table.write(update(suspenseKey(item.suspenseId), { set: { dueAt } }, isDue))
 }

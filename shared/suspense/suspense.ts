@@ -29,7 +29,10 @@ export const SUSPENSE_CAUSES = {
     'state_unknown',
     'channel_not_activated',
     'payment_foreign',
+    'dispute_unknown',
+    'disputed_after_refund',
   ],
+  case: ['dispute', 'transfer'],
 } as const
 
 /** What the books cannot trust until a person has explained it (design section 12). */
@@ -39,7 +42,30 @@ export const CONTRADICTING_CAUSES = ['amount_differs', 'row_contradicts'] as con
 export const MOVED_CAUSES = ['money_went_back', 'money_came_back'] as const
 
 export type MoneyCause = (typeof SUSPENSE_CAUSES)['money'][number]
+/** Of a dispute, in their order; the last two end it. */
+export const DISPUTE_STATES = ['action_required', 'under_review', 'won', 'lost'] as const
+export type DisputeState = (typeof DISPUTE_STATES)[number]
+
 export type FindingCause = (typeof SUSPENSE_CAUSES)['finding'][number]
+
+/**
+ * The provider's rows write the first two, news and time of a dispute the next three; the others
+ * are an operator's.
+ */
+const RESOLUTIONS = [
+  'refunded',
+  'credited',
+  'won',
+  'lost',
+  'lapsed',
+  'refunded_by_bank',
+  'written_off',
+  'explained',
+  'answered',
+  'accepted',
+] as const
+
+export const SUSPENSE_KINDS = ['money', 'finding', 'case'] as const
 
 export const SUSPENSE_STATUSES = ['open', 'resolved'] as const
 
@@ -49,7 +75,7 @@ export function isSuspenseId(text: string): boolean {
 
 export const SuspenseSchema = v.object({
   suspenseId: v.string(),
-  kind: v.picklist(['money', 'finding']),
+  kind: v.picklist(SUSPENSE_KINDS),
   cause: v.string(),
   amountMinor: v.optional(MinorSchema),
   paymentId: v.optional(v.string()),
@@ -66,10 +92,13 @@ export const SuspenseSchema = v.object({
   /** The amount that the provider has refunded so far. */
   refundedMinor: v.optional(MinorSchema),
   createdAt: TimestampSchema,
-  /** The provider's rows write the first two; operators write the other resolutions. */
-  resolution: v.optional(
-    v.picklist(['refunded', 'credited', 'refunded_by_bank', 'written_off', 'explained']),
-  ),
+  /** Of a dispute: as the provider last said it. */
+  state: v.optional(v.picklist(DISPUTE_STATES)),
+  /** When the provider said it, by its clock. */
+  saidAt: v.optional(TimestampSchema),
+  /** Until when the dispute can be answered. */
+  answerBy: v.optional(TimestampSchema),
+  resolution: v.optional(v.picklist(RESOLUTIONS)),
   notes: v.optional(v.string()),
 })
 export type Suspense = v.InferOutput<typeof SuspenseSchema>
@@ -130,5 +159,6 @@ export function toSuspenseDto(item: Suspense) {
     notes: item.notes ?? null,
     // An operator who refunds the remaining amount by bank must not refund this amount again.
     ...(item.refundedMinor !== undefined && { refunded_minor: item.refundedMinor }),
+    ...(item.kind === 'case' && { state: item.state ?? null, due_at: item.answerBy ?? null }),
   }
 }

@@ -2,9 +2,14 @@ import { paymentIdOf } from '../ids.ts'
 import type { MoneyRow } from '../journal/payment-money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
-import { findStoredPayment } from '../payment/payment-store.ts'
+import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
-import { finding, type NamedPayment, recordSuspense } from '../suspense/record-suspense.ts'
+import {
+  finding,
+  type NamedPayment,
+  recordSuspense,
+  transferCase,
+} from '../suspense/record-suspense.ts'
 import type { FindingCause, Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
@@ -110,6 +115,21 @@ export function recordRowFinding(
   payment: NamedPayment | undefined,
 ) {
   return recordSuspense(deps, rowFinding(deps, transaction, payment))
+}
+
+/**
+ * The case of money that left by a row which names a payment of ours in any form (design section
+ * 10). Undefined for any other row.
+ */
+export async function transferCaseOf(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+): Promise<Suspense | undefined> {
+  const { mentionedPaymentId, status, providerMinor } = transaction
+  if (mentionedPaymentId === undefined || status !== 'success' || providerMinor >= 0)
+    return undefined
+  const payment = await findStoredPayment(deps, mentionedPaymentId)
+  return payment && !isForeign(payment) ? transferCase(payment, transaction, deps.now()) : undefined
 }
 
 /** How long an open transaction is retried before an operator must check it. */

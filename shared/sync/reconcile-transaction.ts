@@ -31,6 +31,7 @@ import {
   recordRowFinding,
   rowFinding,
   syncFinding,
+  transferCaseOf,
   withDisputedAmount,
 } from './provider-row.ts'
 import { creditByRow, type RowWithPayment, reconcileOwnRow } from './reconcile-own-row.ts'
@@ -101,10 +102,14 @@ async function reconcileNonPayment(
     const row = houseRowOf(transaction)
     const { transfer, transactionId: subject } = transaction
     const contradiction = { subject, cause: 'row_contradicts', payment } as const
+    const transferred = await transferCaseOf(deps, transaction)
     if (status !== 'success') await bookBackVoid(deps, transaction)
     else if (transfer)
-      await bookTransfer(deps, row, transfer, syncFinding(deps, transaction, contradiction))
-    else await bookUnmatchedRow(deps, row)
+      await bookTransfer(deps, row, transfer, {
+        contradiction: syncFinding(deps, transaction, contradiction),
+        named: transferred,
+      })
+    else await bookUnmatchedRow(deps, row, transferred)
     return 'passed_over'
   }
   // The provider does not document which ids a reversal's row carries.
@@ -199,7 +204,11 @@ async function recordUnmatchedRow(
   about: NamedPayment | undefined,
 ): Promise<Reconciled> {
   if (transaction.status === 'success')
-    await bookUnmatchedRow(deps, houseRowOf(transaction), rowFinding(deps, transaction, about))
+    await bookUnmatchedRow(
+      deps,
+      houseRowOf(transaction),
+      (await transferCaseOf(deps, transaction)) ?? rowFinding(deps, transaction, about),
+    )
   else if (!(await bookBackVoid(deps, transaction)))
     await recordRowFinding(deps, transaction, about)
   return 'done'

@@ -79,6 +79,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       ...words('details.customer details.description details.metadata'),
     ],
     ['copy', 'the events of its movements, and their entries', 'movements'],
+    ['copy', 'its case, which says the last state of a dispute', 'dispute'],
     [
       'fact',
       'the provider alone knows it; the sync compares it',
@@ -233,7 +234,12 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       ...words('kind cause amount_minor payment_id client_id provider_payment_id'),
       'created_at',
     ],
-    ['changing', 'the alert, until it is published', 'due_at'],
+    [
+      'fact',
+      'the provider’s news of a dispute; the payment repeats most of it',
+      ...words('state said_at answer_by'),
+    ],
+    ['changing', 'the alert, until it is published; of a dispute until it ends', 'due_at'],
   ],
   noted: [
     ['derived', 'its key', 'suspense_id', 'client_id'],

@@ -1,4 +1,9 @@
-import { EVENT_TYPES, REVERSED_EVENT_TYPE, TEST_EVENT_TYPE } from '../../../shared/event/event.ts'
+import {
+  DISPUTED_EVENT_TYPE,
+  EVENT_TYPES,
+  REVERSED_EVENT_TYPE,
+  TEST_EVENT_TYPE,
+} from '../../../shared/event/event.ts'
 import type { Json } from './json-schema-of.ts'
 import type { RecordedWebhook } from './record-examples.ts'
 import { eventEnvelope, refTo } from './response-schemas.ts'
@@ -13,6 +18,9 @@ const SUMMARIES: Readonly<Record<AnnouncedEvent, string>> = {
   'payment.reversed':
     'The provider reversed money of a succeeded payment, or returned it. Sent only to ' +
     'endpoints that name this event.',
+  'payment.disputed':
+    'A customer disputes the payment, or the dispute has a new state. Sent only to endpoints ' +
+    'that name this event.',
   'gateway.test':
     'A test from an operator to one endpoint, for any event types. It belongs to no payment.',
 }
@@ -104,5 +112,6 @@ function describeWebhook(event: AnnouncedEvent, { headers, body }: RecordedWebho
 
 function dataOf(event: AnnouncedEvent): Json {
   if (event === TEST_EVENT_TYPE) return TEST_DATA
+  if (event === DISPUTED_EVENT_TYPE) return refTo('DisputedData')
   return refTo(event === REVERSED_EVENT_TYPE ? 'ReversedData' : 'WebhookData')
 }

@@ -1,7 +1,12 @@
 import * as v from 'valibot'
-import { REVERSED_EVENT_TYPE, STATUS_EVENT_TYPES } from '../../../shared/event/event.ts'
+import {
+  DISPUTED_EVENT_TYPE,
+  REVERSED_EVENT_TYPE,
+  STATUS_EVENT_TYPES,
+} from '../../../shared/event/event.ts'
 import { BalanceDtoSchema } from '../../../shared/ledger/balance-dto-schema.ts'
 import {
+  DisputedDataSchema,
   PaymentDtoSchema,
   ReversedDataSchema,
   WebhookDataSchema,
@@ -19,6 +24,7 @@ const DTOS = {
   Payment: PaymentDtoSchema,
   WebhookData: WebhookDataSchema,
   ReversedData: ReversedDataSchema,
+  DisputedData: DisputedDataSchema,
   Balance: BalanceDtoSchema,
   Settlement: SettlementDtoSchema,
   Entry: EntryDtoSchema,
@@ -47,6 +53,7 @@ export function responseSchemas(): Readonly<Record<string, Json>> {
       oneOf: [
         eventEnvelope({ type: 'string', enum: STATUS_EVENT_TYPES }, refTo('WebhookData')),
         eventEnvelope({ type: 'string', const: REVERSED_EVENT_TYPE }, refTo('ReversedData')),
+        eventEnvelope({ type: 'string', const: DISPUTED_EVENT_TYPE }, refTo('DisputedData')),
       ],
     },
     EventList: listOf('Event', {

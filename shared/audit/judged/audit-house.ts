@@ -9,6 +9,7 @@ import { excessOf, HOUSE_SIDES } from '../../journal/entry.ts'
 import { type HouseEntry, HouseEntrySchema, HouseTotalSchema } from '../../journal/house-store.ts'
 import { minor } from '../../money.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
+import { lastAlertAt } from '../../suspense/dispute.ts'
 import { MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
 import { suspenseRow } from '../../suspense/suspense-store.ts'
 import type { Item } from '../../table/attributes.ts'
@@ -214,7 +215,7 @@ async function auditItem(
       ? compare('house_entry.client_id', id, item.clientId, suspenseEntry.clientId)
       : []),
     ...onlyIf(
-      dueAt !== undefined && !(dueAt >= item.createdAt && dueAt <= addMs(deps.now(), DAY_MS)),
+      dueAt !== undefined && !(dueAt >= item.createdAt && dueAt <= lastAlertAt(item, deps.now())),
       compare('suspense.due_at', id, 'until its alert is published', toValue(dueAt)),
     ),
     ...(kind === 'money'
@@ -257,7 +258,8 @@ function resolutionOf(item: Suspense, records: readonly AuditRecord[]): Partial<
   const resolved = ifValid(Resolved, change)
   if (resolved) return { ...resolved, notes: ifValid(WithNotes, change)?.notes ?? undefined }
   if (isMoved(item)) return { status: 'resolved', resolution: 'explained' }
-  if (item.kind === 'money') return {}
+  // News and time close a case; it moves no money.
+  if (item.kind !== 'finding') return {}
   return { status: 'open', resolution: undefined, notes: undefined }
 }
 

@@ -1,10 +1,12 @@
 import type { StoreDeps } from '../../deps.ts'
 import {
+  DISPUTED_EVENT_TYPE,
   type Event,
   envelopeBody,
   RETENTION,
   reversedEventName,
   STATUS_EVENT_TYPES,
+  typeOfEvent,
 } from '../../event/event.ts'
 import { eventRow } from '../../event/event-store.ts'
 import { EventSchema, eventPositionPages } from '../../event/read-events.ts'
@@ -97,7 +99,8 @@ export function eventNamesOf({ status, movements }: Payment): readonly string[] 
 /** A payment that is being created or absent has no event. */
 export function hasEvent(item: Item | undefined, name: string): boolean {
   const payment = ifValid(PaymentSchema, item)
-  return payment !== undefined && eventNamesOf(payment).includes(name)
+  const isOfDispute = typeOfEvent(name) === DISPUTED_EVENT_TYPE && payment?.dispute !== undefined
+  return isOfDispute || (payment !== undefined && eventNamesOf(payment).includes(name))
 }
 
 export const STRAY_EVENT = 'only events that the payment explains'

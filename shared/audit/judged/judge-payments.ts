@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { chunks } from '../../chunks.ts'
 import type { Deps, StoreDeps, TableDeps } from '../../deps.ts'
@@ -8,6 +9,8 @@ import { entryRow, parseEntry } from '../../journal/entry-store.ts'
 import { paymentRow, pointerRow } from '../../payment/creating-store.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
+import { shownDispute } from '../../suspense/dispute.ts'
+import { SuspenseSchema } from '../../suspense/suspense.ts'
 import type { Item } from '../../table/attributes.ts'
 import {
   destinationKey,
@@ -19,6 +22,7 @@ import {
   paymentKey,
   referenceKey,
   rowKeyOf,
+  suspenseKey,
 } from '../../table/keys.ts'
 import { type KeyedItem, keyedItems, queryPages } from '../../table/list-items.ts'
 import type { Reads } from '../../table/table.ts'
@@ -27,6 +31,7 @@ import {
   compare,
   confirmedDifferences,
   type Difference,
+  onlyIf,
   tryToMake,
 } from '../../verdict/difference.ts'
 import { type ClientBooks, OLD_MS, storedPayment } from './client-books.ts'
@@ -49,11 +54,12 @@ export async function judgePayments(
   const rows = items.map((row) => ({ ...row, payment: storedPayment(row) }))
   const payments = rows.flatMap(({ payment }) => (payment ? [payment] : []))
   const now = deps.now()
-  const [events, entries, pointers, owners] = await Promise.all([
+  const [events, entries, pointers, owners, disputes] = await Promise.all([
     readEvents(deps, payments, reads),
     judgeEntries(deps, clientId, payments, reads),
     judgePointers(deps, payments, reads),
     auditOwners(deps, payments),
+    judgeDisputes(deps, payments, reads),
   ])
   const judgedEvents = events.map(({ payment, name, item }) => ({
     paymentId: payment.paymentId,
@@ -61,7 +67,7 @@ export async function judgePayments(
   }))
   const deliveries = await judgeDeliveries(deps, clientId, events, reads)
   const byPayment = Map.groupBy(
-    [...judgedEvents, ...entries, ...pointers, ...deliveries],
+    [...judgedEvents, ...entries, ...pointers, ...disputes, ...deliveries],
     ({ paymentId }) => paymentId,
   )
   return rows.map(({ key, item, payment }) => ({
@@ -97,6 +103,25 @@ export function judgePayment(
 export function isMoneySound(payment: Payment): boolean {
   const derived = tryToMake(() => paymentRow(derivedPayment(payment, payment.clientId)))
   return derived !== undefined && rowDifferences('', '', derived, paymentRow(payment)).length === 0
+}
+
+/** A payment shows its dispute as the case says it. */
+async function judgeDisputes(
+  deps: TableDeps,
+  payments: readonly Payment[],
+  reads: Reads,
+): Promise<readonly PaymentDifferences[]> {
+  const shown = payments.flatMap(({ paymentId, dispute }) =>
+    dispute ? [{ paymentId, dispute }] : [],
+  )
+  const keys = shown.map(({ dispute }) => suspenseKey(dispute.caseId))
+  const items = await deps.table.getMany(keys, reads)
+  return shown.map(({ paymentId, dispute }, at) => {
+    const item = ifValid(SuspenseSchema, items[at])
+    const isSame = item !== undefined && isDeepStrictEqual(shownDispute(item), dispute)
+    const said = onlyIf(!isSame, compare('payment.dispute', paymentId, 'as its case', 'different'))
+    return { paymentId, differences: said }
+  })
 }
 
 async function readEvents(deps: StoreDeps, payments: readonly Payment[], reads: Reads) {

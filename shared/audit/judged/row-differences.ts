@@ -44,12 +44,12 @@ function differing(one: Item, other: Item): readonly string[] {
 
 /** The attributes of all rows of this release. A later release may have written others. */
 const NAMES = new Set(
-  `action adjustment_reference after amount_minor at attempt attempts available_minor bank
+  `action adjustment_reference after amount_minor answer_by at attempt attempts available_minor bank
   bank_minor bank_reference before body cancel_requested_at carried cause changed_at
   channel_code claim_token claimed_at claimed_until client_id closed closed_until cost_minor
   count count_cancelled count_expired count_failed count_pending count_succeeded created_at
   credited_at credited_minor credited_provider_payment_id currency customer day deleted_at
-  description digest due_at duration_ms eligible_at enabled ended_at ended_by endpoint_count
+  description digest dispute due_at duration_ms eligible_at enabled ended_at ended_by endpoint_count
   endpoint_id endpoint_ids entity entry_count entry_id erased_at error event_id event_name
   event_types expires_at expiry_started_at external_reference failure failure_reason fee_minor
   fee_status figures_at final_fee fired_at gross_minor had_bank history_day http_status id
@@ -64,7 +64,7 @@ const NAMES = new Set(
   rate_limit_per_second recredited_at recredited_minor recredited_settlement_id reference
   refunded_minor remembered_provider_payment_ids request request_id resends resolution
   response_body restored_at return_url returned_at returned_settlement_id reversal reversals_at
-  revoked_at round round_start rounds rounds_on row_at sealed_secret settled_at settled_until
+  revoked_at round round_start rounds rounds_on row_at said_at sealed_secret settled_at settled_until
   settlement_floor_minor settlement_id slot slow_since standing state status subject success
   suspense_id suspense_minor swept_from swept_until taken_back_minor totals
   transaction_contradicts transaction_id transaction_minor transit_minor triggered_by ttl type

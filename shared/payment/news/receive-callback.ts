@@ -9,6 +9,7 @@ import type { StoredPayment } from '../payment.ts'
 import { findStoredPayment, markDueNow, parseStored } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
+import { receiveDispute } from './receive-dispute.ts'
 
 type CallbackDeps = NewsDeps & Pick<Deps, 'memory'>
 
@@ -20,7 +21,7 @@ type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
  * forged callback changes nothing. If the provider cannot be asked, or does not show yet what its
  * callback announced, the payment becomes due at once: the provider's first retry comes after 15
  * minutes. While the provider refuses calls, nothing is asked or written. A callback about a
- * reversal wakes the sync, which reads the booked rows.
+ * reversal or a dispute wakes the sync, which reads the booked rows; a dispute is also written down.
  */
 export async function receiveCallback(
   deps: CallbackDeps,
@@ -36,6 +37,10 @@ export async function receiveCallback(
   if (callback === 'money_back') {
     await wakeSync(deps)
     return 'applied'
+  }
+  if (callback && 'kind' in callback) {
+    await wakeSync(deps)
+    return receiveDispute(deps, callback)
   }
   if (callback !== undefined) return applyCallback(deps, callback)
   deps.log.info('callback.ignored')

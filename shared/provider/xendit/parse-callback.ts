@@ -1,8 +1,10 @@
 import * as v from 'valibot'
 import { ifValid } from '../../if-valid.ts'
+import { minor } from '../../money.ts'
+import { DISPUTE_STATES } from '../../suspense/suspense.ts'
 import { withoutMark } from '../call-json.ts'
-import type { CallbackSubject } from '../provider.ts'
-import { ProviderIdSchema, ReferenceSchema } from './xendit-schema.ts'
+import type { CallbackSubject, DisputeNews } from '../provider.ts'
+import { ProviderIdSchema, ReferenceSchema, Time } from './xendit-schema.ts'
 
 /** The provider refuses every other length. The sample of its dashboard has ids of 37. */
 const CallbackId = v.pipe(ProviderIdSchema, v.length(39))
@@ -21,12 +23,15 @@ const CallbackSchema = v.pipe(
 )
 
 /** Undefined for an event of another product, an event without a usable id, and any other body. */
-export function parseCallback(text: string): CallbackSubject | 'money_back' | undefined {
+export function parseCallback(
+  text: string,
+): CallbackSubject | DisputeNews | 'money_back' | undefined {
   const parsed = ifValid(CallbackSchema, text)
   if (parsed === undefined) return undefined
   const { event, data } = parsed
   // The callback's body is not read, because the transactions carry the facts.
-  if (/^(refund|dispute)\./.test(event)) return 'money_back'
+  if (event.startsWith('refund.')) return 'money_back'
+  if (event.startsWith('dispute.')) return parseDispute(text, event) ?? 'money_back'
   const { id, payment_id, payment_request_id, reference_id: reference } = data
   // Older events carry the payment id as `id`.
   if (/^payment\.(capture|failure|authorization|succeeded|failed|pending)$/.test(event)) {
@@ -43,6 +48,53 @@ export function parseCallback(text: string): CallbackSubject | 'money_back' | un
     providerPaymentId: undefined,
     reference,
   })
+}
+
+const DisputeAmount = v.pipe(
+  v.union([v.number(), v.pipe(v.string(), v.nonEmpty(), v.transform(Number))]),
+  v.number(),
+  v.minValue(0),
+  v.maxValue(Number.MAX_SAFE_INTEGER),
+)
+const DisputeFields = v.object({
+  id: v.fallback(v.nullish(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,100}$/))), undefined),
+  currency: v.fallback(v.nullish(v.string(), 'IDR'), 'IDR'),
+  amount: v.fallback(v.nullish(v.object({ initial: v.nullish(DisputeAmount) })), undefined),
+  payment_id: v.fallback(v.nullish(CallbackId), undefined),
+  reference_id: v.fallback(v.nullish(ReferenceSchema), undefined),
+  updated_at: v.fallback(v.nullish(Time), undefined),
+  due_date: v.fallback(v.nullish(Time), undefined),
+})
+/** The fields stand beside `event` in the published examples, and under `data` in one of them. */
+const DisputeSchema = v.pipe(
+  v.string(),
+  v.transform(withoutMark),
+  v.parseJson(),
+  v.union([
+    v.pipe(
+      v.object({ data: DisputeFields }),
+      v.transform(({ data }) => data),
+    ),
+    DisputeFields,
+  ]),
+)
+
+/** Of an event that no document names the dispute is open, so that operators look at it. */
+function parseDispute(text: string, event: string): DisputeNews | undefined {
+  const said = ifValid(DisputeSchema, text)
+  if (said === undefined) return undefined
+  const initial = said.amount?.initial
+  const isInIdr = said.currency === 'IDR' && typeof initial === 'number'
+  return {
+    kind: 'dispute',
+    disputeId: said.id ?? `dispute of ${said.payment_id ?? said.reference_id ?? 'no payment'}`,
+    state: DISPUTE_STATES.find((state) => event === `dispute.${state}`) ?? 'action_required',
+    reference: said.reference_id ?? undefined,
+    providerPaymentId: said.payment_id ?? undefined,
+    amountMinor: isInIdr ? minor(Math.ceil(initial)) : undefined,
+    answerBy: said.due_date ?? undefined,
+    saidAt: said.updated_at ?? undefined,
+  }
 }
 
 /** A reference alone is not usable, because the provider has no lookup by reference. */

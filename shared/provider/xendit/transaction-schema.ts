@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { type PaymentId, PaymentIdSchema } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { atLeastZero, less, minor, ZERO } from '../../money.ts'
 import { earlier } from '../../time.ts'
@@ -96,6 +97,7 @@ const TransactionSchema = v.pipe(
     type: v.string(),
     product_id: v.nullish(v.union([v.literal(''), RowId]), ''),
     reference_id: v.nullish(v.string(), ''),
+    description: v.fallback(v.nullish(v.string(), ''), ''),
     status: v.string(),
     currency: v.string(),
     amount: SignedAmount,
@@ -149,6 +151,9 @@ const TransactionSchema = v.pipe(
       ...(isPaid && CAPTURED.test(row.product_id ?? '') && { isCaptured: true }),
       paymentRequestId: row.product_data?.payment_request_id,
       reference: row.reference_id ?? '',
+      ...(row.cashflow === 'MONEY_OUT' && {
+        mentionedPaymentId: mentionedIn(`${row.reference_id} ${row.description}`),
+      }),
       status,
       ...(!isKnown && { hasUnknownMember: true }),
       reversalKind: REVERSAL_KINDS.get(`${row.type} ${row.status}`),
@@ -177,6 +182,12 @@ const TransactionSchema = v.pipe(
     }
   }),
 )
+
+/** The first id of the form of a payment's. */
+function mentionedIn(text: string): PaymentId | undefined {
+  const found = /[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/.exec(text)
+  return ifValid(PaymentIdSchema, found?.[0])
+}
 
 type ShownFigures = {
   readonly type: string

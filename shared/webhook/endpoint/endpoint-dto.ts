@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { EVENT_TYPES, REVERSED_EVENT_TYPE } from '../../event/event.ts'
+import { EVENT_TYPES, isOptIn, OPT_IN_EVENT_TYPES } from '../../event/event.ts'
 import { parseId } from '../../field-errors.ts'
 import { type EndpointId, EndpointIdSchema } from '../../ids.ts'
 import { URL_LENGTH } from '../../text-field.ts'
@@ -15,9 +15,8 @@ export const ENDPOINT_FIELDS = {
     v.check((types) => new Set(types).size === types.length, 'must not name an event type twice'),
     v.check(
       (types) =>
-        !types.includes(ALL_EVENTS) ||
-        types.every((type) => type === ALL_EVENTS || type === REVERSED_EVENT_TYPE),
-      `must be ["*"] alone or with ${REVERSED_EVENT_TYPE}, or a list of names`,
+        !types.includes(ALL_EVENTS) || types.every((type) => type === ALL_EVENTS || isOptIn(type)),
+      `must be ["*"] alone or with ${OPT_IN_EVENT_TYPES.join(', ')}, or a list of names`,
     ),
   ),
   enabled: v.boolean(),

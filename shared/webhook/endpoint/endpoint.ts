@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { EVENT_TYPES, REVERSED_EVENT_TYPE } from '../../event/event.ts'
+import { EVENT_TYPES, isOptIn } from '../../event/event.ts'
 import { ClientIdSchema, EndpointIdSchema } from '../../ids.ts'
 import { TimestampSchema } from '../../time.ts'
 
-/** The events of the specification. `payment.reversed` goes only to endpoints that name it. */
+/** The events of the specification. The others go only to endpoints that name them. */
 export const ALL_EVENTS = '*'
 
 /** A client's webhook endpoint (spec 2.4). Only the delivery worker reads its secret. */
@@ -29,9 +29,7 @@ export const SealedEndpointSchema = v.object({
 export type SealedEndpoint = v.InferOutput<typeof SealedEndpointSchema>
 
 export function subscribes({ eventTypes }: Endpoint, type: string): boolean {
-  return eventTypes.some(
-    (wanted) => wanted === type || (wanted === ALL_EVENTS && type !== REVERSED_EVENT_TYPE),
-  )
+  return eventTypes.some((wanted) => wanted === type || (wanted === ALL_EVENTS && !isOptIn(type)))
 }
 
 /** Endpoints that hold workers have a queue of their own. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { EVENT_TYPES, REVERSED_EVENT_TYPE } from '../../event/event.ts'
+import { EVENT_TYPES, OPT_IN_EVENT_TYPES } from '../../event/event.ts'
 import { ALL_EVENTS } from './endpoint.ts'
 
 /** An endpoint as its merchant sees it: its type and its API description. */
@@ -9,7 +9,8 @@ export const OwnEndpointDtoSchema = v.object({
   event_types: v.pipe(
     v.array(v.picklist([...EVENT_TYPES, ALL_EVENTS])),
     v.description(
-      `\`*\` means all types except \`${REVERSED_EVENT_TYPE}\`, which must be in the list itself.`,
+      `\`*\` means all types except \`${OPT_IN_EVENT_TYPES.join('\`, \`')}\`, which must be in the ` +
+        'list itself.',
     ),
   ),
   enabled: v.pipe(

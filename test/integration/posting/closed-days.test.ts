@@ -151,7 +151,9 @@ const WRITERS: readonly (readonly [name: string, prepare: Prepare])[] = [
     async (deps) => {
       const row = aRow(deps)
       return (frozen) =>
-        bookTransfer(frozen, row, 'withdrawal', findingAbout(deps, row.transactionId))
+        bookTransfer(frozen, row, 'withdrawal', {
+          contradiction: findingAbout(deps, row.transactionId),
+        })
     },
   ],
   [

@@ -1,0 +1,121 @@
+import { paymentIdOf } from '../../ids.ts'
+import { ZERO } from '../../money.ts'
+import { moneyOf } from '../../posting/payment-entries.ts'
+import type { DisputeNews } from '../../provider/provider.ts'
+import {
+  changedCase,
+  disputeCase,
+  isNewer,
+  nextAlertAt,
+  shownDispute,
+} from '../../suspense/dispute.ts'
+import { finding, recordSuspense, reportSuspense } from '../../suspense/record-suspense.ts'
+import type { Suspense } from '../../suspense/suspense.ts'
+import { changeCase, findSuspense, putSuspense } from '../../suspense/suspense-store.ts'
+import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
+import { announcementOfDispute, sendAnnouncement } from '../announcement.ts'
+import type { StoredPayment } from '../payment.ts'
+import { findStoredPayment, isForeign, noteDispute } from '../payment-store.ts'
+import type { NewsDeps } from './ask-for-news.ts'
+
+/** Another callback of the dispute, or an operator, may refuse a try. */
+const MAX_TRIES = 5
+
+/**
+ * Writes down what the provider says of a dispute (design section 14): the case, what its payment
+ * shows, and the event, in one transaction; then tells operators. Moves no money. News that is not
+ * newer than the case changes nothing. Without a payment of ours it is one finding a day. Throws
+ * when the case kept changing.
+ */
+export async function receiveDispute(
+  deps: NewsDeps,
+  news: DisputeNews,
+): Promise<'applied' | 'ask_again'> {
+  const payment = await findDisputed(deps, news)
+  if (payment === 'unanswered') return 'ask_again'
+  if (payment === undefined || isForeign(payment)) {
+    const now = deps.now()
+    const subject = `disputes of ${now.slice(0, 10)}`
+    const about = { subject, cause: 'dispute_unknown', payment: undefined } as const
+    await recordSuspense(deps, finding({ ...about, now }))
+    return 'applied'
+  }
+  let isAnnounced = false
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const stored = await findSuspense(deps, news.disputeId)
+    if (stored && (stored.kind !== 'case' || !isNewer(news, stored))) return 'applied'
+    const planned = await planCase(deps, { news, stored, payment, isAnnounced })
+    const outcome = await deps.table.transact<string>(planned.steps, planned.freshUntil)
+    if (outcome.applied) {
+      await planned.tell()
+      return 'applied'
+    }
+    // Each state has one event: the dispute was in this state before.
+    if (outcome.refusedBy === 'event') isAnnounced = true
+  }
+  throw new Error('a dispute kept changing while its news was written')
+}
+
+/** Its reference names the payment; without one the provider says whose capture it is. */
+async function findDisputed(
+  deps: NewsDeps,
+  { reference, providerPaymentId }: DisputeNews,
+): Promise<StoredPayment | 'unanswered' | undefined> {
+  const namedId = paymentIdOf(reference ?? '')
+  if (namedId) return findStoredPayment(deps, namedId)
+  if (reference !== undefined || providerPaymentId === undefined) return undefined
+  const answer = await deps.provider.getPayment(providerPaymentId)
+  if (answer.kind === 'unanswered') return 'unanswered'
+  const paymentId = answer.kind === 'found' ? paymentIdOf(answer.value.reference) : undefined
+  return paymentId && findStoredPayment(deps, paymentId)
+}
+
+type Planned = {
+  readonly news: DisputeNews
+  readonly stored: Suspense | undefined
+  readonly payment: StoredPayment
+  readonly isAnnounced: boolean
+}
+
+async function planCase(deps: NewsDeps, { news, stored, payment, isAnnounced }: Planned) {
+  const now = deps.now()
+  const item = stored ? changedCase(stored, news) : newCase(news, payment, now)
+  const steps = stored
+    ? { suspense: changeCase(stored, item, toldAt(item, now)) }
+    : putSuspense(item)
+  const shown = shownOn(payment, item)
+  const announcement =
+    shown && !isAnnounced ? await announcementOfDispute(deps, shown, shown.dispute, now) : undefined
+  const tell = async () => {
+    if (announcement) await sendAnnouncement(deps, announcement)
+    // An answered dispute waits for its end.
+    if (!stored || item.state !== 'under_review') await reportSuspense(deps, item)
+  }
+  return {
+    steps: { ...steps, payment: shown && noteDispute(shown), ...announcement?.steps },
+    freshUntil: announcement?.freshUntil,
+    tell,
+  }
+}
+
+/** With what went back to the customer before, which answers the dispute. */
+function newCase(news: DisputeNews, payment: StoredPayment, now: Timestamp): Suspense {
+  const back = payment.status === 'succeeded' ? moneyOf(payment).wentBackMinor : ZERO
+  const item = disputeCase(news, payment, now)
+  return back > 0 ? { ...item, refundedMinor: back } : item
+}
+
+/** A little later than now, so that its writer publishes the alert before due work does. */
+function toldAt(item: Suspense, now: Timestamp): Timestamp {
+  const soon = addMs(now, MINUTE_MS)
+  return item.state === 'under_review' ? (nextAlertAt(item, now) ?? soon) : soon
+}
+
+/** Merchants see the dispute of a visible payment, unless it is about other money. */
+function shownOn(payment: StoredPayment, item: Suspense) {
+  const dispute = shownDispute(item)
+  if (payment.status === 'creating' || dispute === undefined) return undefined
+  const { creditedProviderPaymentId: creditedId } = payment
+  const isOther = creditedId !== undefined && (item.providerPaymentId ?? creditedId) !== creditedId
+  return isOther ? undefined : { ...payment, dispute }
+}

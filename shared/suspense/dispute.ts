@@ -1,0 +1,91 @@
+import type { DisputeNews } from '../provider/provider.ts'
+import { addMs, DAY_MS, later, msBetween, type Timestamp } from '../time.ts'
+import type { NamedPayment } from './record-suspense.ts'
+import { DISPUTE_STATES, type Suspense } from './suspense.ts'
+
+/** A dispute that names no day can be answered for this time (QRIS, the shortest that is known). */
+const ANSWER_MS = 7 * DAY_MS
+/** After this time without an end the provider says nothing more. */
+const CLOSES_MS = 90 * DAY_MS
+
+/** The case of a dispute, open until it is won, lost, or closed by an operator. */
+export function disputeCase(
+  news: DisputeNews,
+  payment: NamedPayment | undefined,
+  now: Timestamp,
+): Suspense {
+  return {
+    suspenseId: news.disputeId,
+    kind: 'case',
+    cause: 'dispute',
+    amountMinor: news.amountMinor,
+    paymentId: payment?.paymentId,
+    clientId: payment?.clientId,
+    providerPaymentId: news.providerPaymentId,
+    createdAt: now,
+    ...saidBy(news, now),
+    ...endOf(news, { status: 'open' }),
+  }
+}
+
+/** What news changes of a case. An operator's resolution stays. */
+export function changedCase(item: Suspense, news: DisputeNews): Suspense {
+  const answerBy = news.answerBy ?? item.answerBy
+  const said = { ...saidBy(news, item.createdAt), answerBy }
+  return { ...item, ...said, ...(item.status === 'open' ? endOf(news, item) : {}) }
+}
+
+function saidBy({ state, saidAt, answerBy }: DisputeNews, createdAt: Timestamp) {
+  return { state, saidAt, answerBy: answerBy ?? addMs(createdAt, ANSWER_MS) }
+}
+
+function endOf({ state }: DisputeNews, { status, resolution }: Partial<Suspense>) {
+  const isEnded = state === 'won' || state === 'lost'
+  return isEnded
+    ? ({ status: 'resolved', resolution: state } as const)
+    : { status: status ?? 'open', resolution }
+}
+
+/** What the payment shows of its dispute. */
+export function shownDispute({ suspenseId: caseId, state, amountMinor, answerBy }: Suspense) {
+  return state && { caseId, state, amountMinor, answerBy }
+}
+
+/** By the provider's clock; without one, and at the same time, by the order of the states. */
+export function isNewer(news: DisputeNews, item: Suspense): boolean {
+  const rank =
+    DISPUTE_STATES.indexOf(news.state) - DISPUTE_STATES.findIndex((one) => one === item.state)
+  if (news.saidAt === undefined || item.saidAt === undefined || news.saidAt === item.saidAt)
+    return rank > 0
+  return news.saidAt > item.saidAt
+}
+
+/**
+ * When an open dispute is told again: at half its time, a day before its end, and at last to close
+ * it. Undefined for any other item.
+ */
+export function nextAlertAt(item: Suspense, now: Timestamp): Timestamp | undefined {
+  const { createdAt, answerBy, state } = item
+  if (!isOpenDispute(item) || answerBy === undefined) return undefined
+  const half = addMs(createdAt, Math.floor(msBetween(createdAt, answerBy) / 2))
+  const reminders = state === 'action_required' ? [half, addMs(answerBy, -DAY_MS)] : []
+  return reminders.toSorted().find((time) => time > now) ?? closesAt(item)
+}
+
+/** Nothing was heard of the dispute for ninety days after its end. */
+export function isLapsed(item: Suspense, now: Timestamp): boolean {
+  return isOpenDispute(item) && now >= closesAt(item)
+}
+
+/** No alert of the item is due later. */
+export function lastAlertAt(item: Suspense, now: Timestamp): Timestamp {
+  return isOpenDispute(item) ? closesAt(item) : addMs(now, DAY_MS)
+}
+
+function closesAt({ createdAt, answerBy }: Suspense): Timestamp {
+  return addMs(later(createdAt, answerBy ?? createdAt), CLOSES_MS)
+}
+
+function isOpenDispute({ cause, kind, status }: Suspense): boolean {
+  return kind === 'case' && cause === 'dispute' && status === 'open'
+}

@@ -1,0 +1,304 @@
+/**
+ * Goal: a dispute reaches the operators before it is lost, and its merchant, whatever its callback
+ * looks like and whenever it comes (design section 14). It moves no money.
+ */
+import * as v from 'valibot'
+import { describe, expect } from 'vitest'
+import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
+import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
+import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
+import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../../../shared/time.ts'
+import { aRefund } from '../../support/money-rows.ts'
+import { aPendingPayment } from '../../support/payment-builders.ts'
+import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
+import { interceptTable, type TestDeps } from '../../support/test-deps.ts'
+import { dueAtOf, storedEndpoint } from '../../support/webhook-builders.ts'
+import { syncTest as it } from '../sync/sync-test.ts'
+
+const CASE = 'mi-dspt-3f7c2d1e'
+
+type Said = Readonly<Record<string, unknown>>
+
+/** A callback as the provider publishes it: beside `event`, or under `data`. */
+function send(deps: TestDeps, said: Said, event = 'dispute.action_required', isNested = false) {
+  const fields = {
+    id: CASE,
+    currency: 'IDR',
+    amount: { initial: '100000', terminal: null },
+    ...said,
+  }
+  const body = isNested ? { event, data: fields } : { event, ...fields }
+  const rawBody = Buffer.from(JSON.stringify(body))
+  return receiveCallback(deps, { isGenuine: true, rawBody, parse: parseCallback })
+}
+
+function inDays(deps: TestDeps, days: number): Timestamp {
+  return addMs(deps.now(), days * DAY_MS)
+}
+
+async function tellWhenDue(deps: TestDeps): Promise<boolean | undefined> {
+  const said = await dueAtOf(deps, 'alert', CASE)
+  if (said === undefined) return undefined
+  const dueAt = v.parse(TimestampSchema, said)
+  if (dueAt > deps.now()) deps.clock.set(dueAt)
+  return checkSuspenseAlert(deps, { suspenseId: CASE, dueAt })
+}
+
+describe('a dispute of a paid payment', () => {
+  it.for([
+    ['beside its event', false],
+    ['under `data`', true],
+  ] as const)(
+    'whose fields stand %s is a case, told at once, and shown',
+    async ([, isNested], { deps, client }) => {
+      await storedEndpoint(deps, {
+        clientId: client.clientId,
+        eventTypes: ['*', 'payment.disputed'],
+      })
+      await storedEndpoint(deps, { clientId: client.clientId, eventTypes: ['*'] })
+      const paid = await creditedPayment(deps, client)
+      const answerBy = inDays(deps, 7)
+      const { providerPaymentId: payment_id, reference: reference_id } = paid
+
+      expect(
+        await send(deps, { payment_id, reference_id, due_date: answerBy }, undefined, isNested),
+      ).toBe('applied')
+
+      const { paymentId } = paid.payment
+      expect(await findSuspense(deps, CASE)).toMatchObject({
+        kind: 'case',
+        cause: 'dispute',
+        status: 'open',
+        state: 'action_required',
+        amountMinor: 100_000,
+        paymentId,
+        clientId: client.clientId,
+        answerBy,
+      })
+      expect(toPaymentDto(await paymentOf(deps, paid)).dispute).toStrictEqual({
+        status: 'action_required',
+        amount_minor: 100_000,
+        due_at: answerBy,
+      })
+      expect(deps.published).toMatchObject([{ kind: 'suspense.case', subject: CASE }])
+      expect(deps.published[0]?.message).toContain(`until ${answerBy}`)
+      const sent = deps.stored
+        .items('DELIVERY#')
+        .filter(({ event_name: name }) => String(name).startsWith('payment.disputed'))
+      expect(sent).toHaveLength(1)
+    },
+  )
+
+  it('that names only the capture is found by asking the provider', async ({ deps, client }) => {
+    const paid = await creditedPayment(deps, client)
+
+    await send(deps, { payment_id: paid.providerPaymentId })
+
+    expect(await findSuspense(deps, CASE)).toMatchObject({ paymentId: paid.payment.paymentId })
+  })
+
+  it('that names only the capture is sent again while the provider is silent', async ({
+    deps,
+    client,
+  }) => {
+    const paid = await creditedPayment(deps, client)
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+
+    expect(await send(deps, { payment_id: paid.providerPaymentId })).toBe('ask_again')
+    expect(await findSuspense(deps, CASE)).toBeUndefined()
+  })
+
+  it('says what was refunded before, which answers it', async ({ deps, client }) => {
+    const paid = await creditedPayment(deps, client)
+    await movePayment(deps, paid.payment, aRefund(deps, 40_000, 'refund-1'))
+    deps.published.length = 0
+
+    await send(deps, { reference_id: paid.reference })
+
+    expect(deps.published[0]?.message).toContain('40000 IDR of the payment went back before')
+  })
+
+  it('is told again at half its time and a day before its end, and lapses after ninety days', async ({
+    deps,
+    client,
+  }) => {
+    const paid = await creditedPayment(deps, client)
+    const start = deps.now()
+    const answerBy = inDays(deps, 7)
+    await send(deps, { reference_id: paid.reference, due_date: answerBy })
+    const toldAt: Timestamp[] = []
+    while (await tellWhenDue(deps)) {
+      toldAt.push(deps.now())
+      if (toldAt.length > 9) throw new Error('it never ends')
+    }
+
+    expect(toldAt).toStrictEqual([
+      addMs(start, 3.5 * DAY_MS),
+      addMs(start, 6 * DAY_MS),
+      addMs(answerBy, 90 * DAY_MS),
+    ])
+    expect(deps.published).toHaveLength(3)
+    expect(await findSuspense(deps, CASE)).toMatchObject({
+      status: 'resolved',
+      resolution: 'lapsed',
+    })
+  })
+
+  it('whose alert was lost with its worker is told by due work', async ({ deps, client }) => {
+    const paid = await creditedPayment(deps, client)
+    const dead = {
+      ...deps,
+      alerts: { publish: () => Promise.reject(new Error('the topic is down')) },
+    }
+    await send(dead, { reference_id: paid.reference })
+    expect(deps.published).toHaveLength(0)
+
+    await tellWhenDue(deps)
+
+    expect(deps.published).toMatchObject([{ kind: 'suspense.case' }])
+  })
+})
+
+describe('later news of a dispute', () => {
+  it.for([
+    ['the same again', ['action_required', 'action_required'], 'action_required', 1],
+    ['an answer, then a win', ['action_required', 'under_review', 'won'], 'won', 2],
+    ['a loss', ['action_required', 'lost'], 'lost', 2],
+    ['a win before its beginning', ['won', 'action_required', 'under_review'], 'won', 1],
+  ] as const)('%s', async ([, states, last, alerts], { deps, client }) => {
+    const paid = await creditedPayment(deps, client)
+
+    for (const state of states)
+      await send(deps, { reference_id: paid.reference }, `dispute.${state}`)
+
+    expect(await findSuspense(deps, CASE)).toMatchObject({ state: last })
+    expect((await paymentOf(deps, paid)).dispute).toMatchObject({ state: last })
+    expect(deps.published).toHaveLength(alerts)
+    const isEnded = last === 'won' || last === 'lost'
+    expect((await findSuspense(deps, CASE))?.status).toBe(isEnded ? 'resolved' : 'open')
+    if (isEnded) expect(await tellWhenDue(deps)).toBeUndefined()
+  })
+
+  it('is in the order of the provider’s clock, where it says the time', async ({
+    deps,
+    client,
+  }) => {
+    const paid = await creditedPayment(deps, client)
+    const about = { reference_id: paid.reference }
+    const [early, late] = [inDays(deps, -2), inDays(deps, -1)]
+
+    await send(deps, { ...about, updated_at: late }, 'dispute.under_review')
+    await send(deps, { ...about, updated_at: early }, 'dispute.action_required')
+    expect(await findSuspense(deps, CASE)).toMatchObject({ state: 'under_review' })
+
+    await send(deps, { ...about, updated_at: deps.now() }, 'dispute.action_required')
+    expect(await findSuspense(deps, CASE)).toMatchObject({ state: 'action_required' })
+  })
+
+  it('an operator closes it, and its end is still told', async ({ deps, client }) => {
+    const paid = await creditedPayment(deps, client)
+    await send(deps, { reference_id: paid.reference })
+    await resolveSuspense(deps, {
+      suspenseId: CASE,
+      operator: 'ana',
+      resolution: 'answered',
+      notes: undefined,
+    })
+    expect(await tellWhenDue(deps)).toBeUndefined()
+
+    await send(deps, { reference_id: paid.reference }, 'dispute.lost')
+
+    expect(await findSuspense(deps, CASE)).toMatchObject({
+      status: 'resolved',
+      resolution: 'answered',
+      state: 'lost',
+    })
+    expect(deps.published.at(-1)?.message).toContain('is lost')
+  })
+
+  it.for(['money', 'written_off'] as const)('is not closed as %s', async (_, { deps, client }) => {
+    const paid = await creditedPayment(deps, client)
+    await send(deps, { reference_id: paid.reference })
+
+    await expect(
+      resolveSuspense(deps, {
+        suspenseId: CASE,
+        operator: 'ana',
+        resolution: 'written_off',
+        notes: undefined,
+      }),
+    ).rejects.toMatchObject({ code: 'validation' })
+  })
+
+  it('two callbacks at once are both kept: the later one is refused once and reads again', async ({
+    deps,
+    client,
+  }) => {
+    const paid = await creditedPayment(deps, client)
+    const about = { reference_id: paid.reference }
+    await send(deps, about)
+    let met = false
+    const busy = interceptTable(deps, {
+      before: async ({ name }) => {
+        if (name !== 'transact' || met) return
+        met = true
+        await send(deps, about, 'dispute.under_review')
+      },
+    })
+
+    await send(busy, about, 'dispute.won')
+
+    expect(await findSuspense(deps, CASE)).toMatchObject({ state: 'won', status: 'resolved' })
+    const names = deps.stored
+      .items('EVENT#')
+      .map(({ sk }) => sk)
+      .filter((sk) => String(sk).includes(CASE))
+    expect(names).toHaveLength(3)
+  })
+})
+
+describe('a dispute of no paid payment', () => {
+  it('of an unpaid one is a case, and shown', async ({ deps, client }) => {
+    const payment = await aPendingPayment(deps, client)
+    const { reference } = deps.provider.requestOf(payment.paymentRequestId)
+
+    await send(deps, { reference_id: reference })
+
+    expect(await findSuspense(deps, CASE)).toMatchObject({ paymentId: payment.paymentId })
+    expect((await paymentOf(deps, { payment })).dispute).toMatchObject({ state: 'action_required' })
+  })
+
+  it('about other money of a payment is a case that the payment does not show', async ({
+    deps,
+    client,
+  }) => {
+    const paid = await creditedPayment(deps, client)
+    const payment_id = `py-${crypto.randomUUID()}`
+
+    await send(deps, { reference_id: paid.reference, payment_id })
+
+    expect(await findSuspense(deps, CASE)).toMatchObject({ paymentId: paid.payment.paymentId })
+    expect((await paymentOf(deps, paid)).dispute).toBeUndefined()
+  })
+
+  it.for([
+    ['a reference of another product', { reference_id: 'order 17' }],
+    ['an id that no payment has', { reference_id: '1b4e28ba-2fa1-81d2-883f-0016d3cca427-1' }],
+    ['nothing', {}],
+  ] as const)('that names %s is one finding a day', async ([, about], { deps }) => {
+    await send(deps, about)
+    await send(deps, { ...about, id: 'mi-dspt-another' })
+    expect(deps.published).toHaveLength(1)
+    deps.clock.advance(86_400)
+
+    await send(deps, about)
+
+    expect(deps.published).toHaveLength(2)
+    expect(deps.published[1]).toMatchObject({ kind: 'suspense.finding' })
+    expect(await findSuspense(deps, CASE)).toBeUndefined()
+  })
+})
