@@ -21,6 +21,8 @@ it.each([
   expect(parseCallback(JSON.stringify(body))).toBeUndefined()
 })
 
+const EVENTS = [...FACTS.enums.event.members, ...FACTS.enums['dispute event'].members]
+
 it('every documented event is known: about a payment, a request, money back, or nothing of ours', () => {
   const data = { payment_id: `py-${UUID}`, payment_request_id: `pr-${UUID}` }
   const kindOf = (event: string) => {
@@ -30,7 +32,7 @@ it('every documented event is known: about a payment, a request, money back, or 
   }
 
   expect(
-    Object.fromEntries(FACTS.enums.event.members.map((event) => [event, kindOf(event)])),
+    Object.fromEntries([...EVENTS, 'payment.of_tomorrow'].map((event) => [event, kindOf(event)])),
   ).toStrictEqual({
     'payment.capture': 'payment',
     'payment.failure': 'payment',
@@ -42,5 +44,11 @@ it('every documented event is known: about a payment, a request, money back, or 
     'payment_token.expiry': undefined,
     'refund.succeeded': 'money_back',
     'refund.failed': 'money_back',
+    'dispute.action_required': 'money_back',
+    'dispute.under_review': 'money_back',
+    'dispute.won': 'money_back',
+    'dispute.lost': 'money_back',
+    'dispute.due_date_approaching': 'money_back',
+    'payment.of_tomorrow': undefined,
   })
 })

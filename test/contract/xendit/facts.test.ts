@@ -9,6 +9,7 @@ import { OTHER_TYPES } from '../../../shared/provider/xendit/transaction-schema.
 import {
   aCreateInput,
   CAPTURED_PAYMENT,
+  createdAnswer,
   PAID_REQUEST,
   SETTLED_TRANSACTION,
   scriptedProvider,
@@ -35,6 +36,16 @@ async function readRow(fields: object): Promise<unknown> {
   const { provider } = await scriptedProvider(json(200, page))
   const answer = await provider.listTransactions({ limit: 1, allTypes: true })
   return answer.kind === 'found' ? answer.value.transactions[0] : answer
+}
+
+const PAGE = 'https://wallet.example/pay'
+
+async function readCreated(action: object): Promise<unknown> {
+  const shown = { type: 'REDIRECT_CUSTOMER', descriptor: 'WEB_URL', value: PAGE, ...action }
+  const { provider } = await scriptedProvider(createdAnswer({ actions: [shown] }))
+  const input = aCreateInput({ method: 'ewallet', channelCode: 'DANA' })
+  const answer = await provider.createRequest(input, 5_000)
+  return answer.kind === 'created' ? answer.request : answer
 }
 
 type Meanings = Readonly<Record<string, readonly [members: string, meaning: unknown]>>
@@ -71,6 +82,27 @@ const TABLES: readonly (readonly [
       cancelled: ['CANCELED', { status: 'cancelled' }],
     },
     { status: 'unknown' },
+  ],
+  [
+    ['action.descriptor'],
+    readCreated,
+    (descriptor) => ({ descriptor }),
+    {
+      link: ['WEB_URL DEEPLINK_URL', { destination: PAGE }],
+      none: [
+        `CAPTURE_PAYMENT PAYMENT_CODE QR_STRING VIRTUAL_ACCOUNT_NUMBER VALIDATE_OTP RESEND_OTP`,
+        { destination: undefined },
+      ],
+    },
+    { destination: undefined },
+  ],
+  [
+    // The descriptor decides, so the type changes nothing.
+    ['action.type'],
+    readCreated,
+    (type) => ({ type }),
+    { any: ['PRESENT_TO_CUSTOMER REDIRECT_CUSTOMER API_POST_REQUEST', { destination: PAGE }] },
+    { destination: PAGE },
   ],
   [
     ['payment.status'],
