@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import FACTS from '../contract/xendit/facts.json' with { type: 'json' }
 
 /**
- * The provider's documented facts (`facts.json`) as schemas of every call we make; for channels also
- * spec 2.1.1. Nothing here comes from our code. A field that is not here is undocumented.
+ * The provider's documented facts (`facts.json`) as schemas of every call we make; for channels
+ * also spec 2.1.1. Nothing here comes from our code. A field that is not here is undocumented.
  */
 
 export function id(name: keyof typeof FACTS.ids) {
@@ -235,7 +235,7 @@ export const REQUESTS = {
 function pathOf(operation: keyof typeof FACTS.operations): RegExp {
   const [, path = ''] = FACTS.operations[operation].call.split(' ')
   const pattern = Object.entries(FACTS.ids).reduce(
-    (text, [name, idFacts]) => text.replace(`{${name}}`, idFacts.pattern.slice(1, -1)),
+    (form, [name, idFacts]) => form.replace(`{${name}}`, idFacts.pattern.slice(1, -1)),
     path,
   )
   return new RegExp(`^${pattern}$`)

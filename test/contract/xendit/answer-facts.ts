@@ -119,12 +119,29 @@ const TransactionPage = v.strictObject({
   links: v.array(Link),
 })
 
+/** A dispute's callback has its fields beside `event`. */
+export const Dispute = v.strictObject({
+  event: memberOf('dispute event'),
+  id: text(1, 255),
+  status: text(1, 64),
+  status_reason: v.nullable(v.string()),
+  channel_code: text(1, 64),
+  currency: Currency,
+  amount: v.strictObject({ initial: v.nullable(v.string()), terminal: v.nullable(v.string()) }),
+  payment_id: v.nullable(id('payment_id')),
+  reference_id: v.nullable(v.string()),
+  created_at: Time,
+  updated_at: Time,
+  due_date: v.nullable(Time),
+})
+
 /** The objects whose field names `facts.json` lists. */
 export const OBJECTS = {
   paymentRequest: PaymentRequest,
   payment: Payment,
   transaction: Transaction,
   fee: Fee,
+  dispute: Dispute,
 }
 
 export const ANSWERS = {

@@ -249,56 +249,6 @@ it.each([
   },
 )
 
-/** What each documented refusal proves. */
-const CREATE_CODES: Meanings = {
-  refused: [
-    `API_VALIDATION_ERROR INVALID_VALUE_ERROR INVALID_PAYMENT_DETAILS INVALID_TOKEN CARD_EXPIRED
-     INVALID_API_KEY REQUEST_FORBIDDEN_ERROR INVALID_MERCHANT_SETTINGS ACCOUNT_ACCESS_BLOCKED
-     SKIP_3DS_FORBIDDEN DATA_NOT_FOUND`,
-    'refused',
-  ],
-  later: ['PAYMENT_REQUEST_RATE_LIMITED RATE_LIMIT_EXCEEDED', 'not_executed'],
-  unknown: ['DUPLICATE_ERROR SERVER_ERROR CHANNEL_UNAVAILABLE ISSUER_UNAVAILABLE', 'unknown'],
-}
-
-const NO_ANSWER = 'unanswered'
-const CANCEL_CODES: Meanings = {
-  final: ['INACTIVE_PAYMENT_REQUEST', 'final'],
-  open: ['INELIGIBLE_TRANSACTION_STATUS', 'not_cancellable'],
-  missing: ['DATA_NOT_FOUND', 'not_found'],
-  unanswered: [
-    `TEMPORARILY_UNAVAILABLE API_VALIDATION_ERROR INVALID_API_KEY REQUEST_FORBIDDEN_ERROR
-     RATE_LIMIT_EXCEEDED SERVER_ERROR CHANNEL_UNAVAILABLE`,
-    NO_ANSWER,
-  ],
-}
-
-function codesOf(operation: keyof typeof FACTS.operations) {
-  return Object.entries(FACTS.operations[operation].errors).flatMap(([status, codes]) =>
-    codes.map((code: string) => [Number(status), code] as const),
-  )
-}
-
-it.each(codesOf('create'))('a create is read by %i %s', async (status, error_code) => {
-  const { provider } = await scriptedProvider(json(status, { error_code, message: 'x' }))
-
-  const meaning = status === 409 ? 'unknown' : meaningOf(CREATE_CODES, error_code)
-  expect((await provider.createRequest(aCreateInput(), 5_000)).kind).toBe(meaning)
-})
-
-it.each(codesOf('cancel'))('a cancel is read by %i %s', async (status, error_code) => {
-  const { provider } = await scriptedProvider(json(status, { error_code, message: 'x' }))
-
-  expect((await provider.cancelRequest('pr-1')).kind).toBe(meaningOf(CANCEL_CODES, error_code))
-})
-
-it.each(codesOf('getRequest'))('a read is read by %i %s', async (status, error_code) => {
-  const { provider } = await scriptedProvider(json(status, { error_code, message: 'x' }))
-
-  const expected = error_code === 'DATA_NOT_FOUND' ? 'not_found' : NO_ANSWER
-  expect((await provider.getRequest('pr-1')).kind).toBe(expected)
-})
-
 it('the second net names every documented type but payments', () => {
   const documented = FACTS.enums['transaction.type'].members.filter((name) => name !== 'PAYMENT')
 

@@ -10,6 +10,7 @@ import {
   ANSWERS,
   CALLBACK_HEADERS,
   CALLBACKS,
+  Dispute,
   ErrorBody,
   OBJECTS,
   RateLimitHeaders,
@@ -98,6 +99,18 @@ describe('the simulator answers as the provider documents it', () => {
     expect(violationsOf(CALLBACKS.expired, expired?.body)).toStrictEqual([])
   })
 
+  it('for a dispute that is raised and lost', async ({ running: simulator }) => {
+    const { body } = await make(simulator, 'QRIS')
+    const path = `/payment_requests/${body.payment_request_id}`
+    await simulator.call('POST', `/v3${path}/simulate`, {})
+    await simulator.callbacks(1)
+    for (const kind of ['chargeback', 'dispute_lost'])
+      await simulator.call('POST', `/_simulator${path}/reverse`, { kind })
+
+    const [, ...told] = await simulator.callbacks(3)
+    expect(told.flatMap((callback) => violationsOf(Dispute, callback.body))).toStrictEqual([])
+  })
+
   it('for a page of rows that no capture makes', async ({ running: simulator }) => {
     for (const type of ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL', 'WITHDRAWAL']) {
       await simulator.call('POST', '/_simulator/transactions', { type, status: 'REVERSED' })
@@ -148,6 +161,35 @@ it.for<Refusal>([
     400,
     'API_VALIDATION_ERROR',
     (sim) => sim.call('GET', '/transactions?after_id=txn_0'),
+  ],
+  [
+    'a limit that is reached',
+    'transactions',
+    429,
+    'RATE_LIMIT_EXCEEDED',
+    async (sim) => {
+      await sim.call('POST', '/_simulator/account', { calls_per_minute: 1 })
+      await sim.call('GET', '/transactions')
+      return sim.call('GET', '/transactions')
+    },
+  ],
+  [
+    'a key without the permission',
+    'balance',
+    403,
+    'REQUEST_FORBIDDEN_ERROR',
+    async (sim) => {
+      await sim.call('POST', '/_simulator/account', { permissions: ['money_in'] })
+      return sim.call('GET', '/balance')
+    },
+  ],
+  [
+    'an amount beyond the limit',
+    'create',
+    400,
+    'INVALID_VALUE_ERROR',
+    (sim) =>
+      sim.call('POST', '/v3/payment_requests', aRequestBody('OVO', { request_amount: 99_000_000 })),
   ],
   ['a push that is cancelled', 'cancel', 400, 'INELIGIBLE_TRANSACTION_STATUS', cancelPush],
 ])(

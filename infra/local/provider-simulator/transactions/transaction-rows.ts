@@ -19,13 +19,13 @@ const INVOICED_FEE = feeFields(0, 0, 'NOT_APPLICABLE')
 /**
  * Books a capture as one row of `/transactions`. As at the real provider, the row has its fee only
  * after settlement. Before that, the fee is zero and PENDING; a reader must not take it for the
- * real fee.
+ * real fee. Returns when the row settles.
  */
 export function bookCapture(
   world: World,
   payment: Payment,
-  capture: { captureId: string; amount: number },
-) {
+  capture: { captureId: string; amount: number; isFoundLate: boolean },
+): number {
   const channel = requireChannel(payment.channel_code)
   const fixedFee = numberOf(takeFault(world, 'transactions', 'fee'))
   const lateSeconds = numberOf(takeFault(world, 'transactions', 'fee_late'))
@@ -71,11 +71,13 @@ export function bookCapture(
     settleAtMs,
     finalFee,
     ...(rowLateSeconds !== undefined && { shownAtMs: world.nowMs() + rowLateSeconds * 1000 }),
+    ...(capture.isFoundLate && { shownAtMs: settleAtMs }),
   })
   applyRowFaults(world, row.id)
   settleTransaction(world, row.id)
   if (settleAtMs > world.nowMs())
     world.agenda.add({ kind: 'settle', id: row.id, dueMs: settleAtMs })
+  return settleAtMs
 }
 
 /**
