@@ -17,7 +17,10 @@ export const FOUND_MS = 3 * DAY_MS
 export function rowProblems(world: World): readonly string[] {
   const books = booksOf(world.table.items())
   const entries = [
-    ...books.houseEntries.map((entry) => [text(entry, 'transaction_id'), text(entry, 'type')]),
+    ...books.houseEntries.map((entry) => [
+      text(entry, 'transaction_id'),
+      `house ${text(entry, 'type')}`,
+    ]),
     ...books.entries.map((entry) => [text(entry, 'provider_transaction_id'), text(entry, 'type')]),
   ].filter(([id = '']) => id.startsWith('txn_'))
   const booked = new Set(entries.map(([id]) => id))

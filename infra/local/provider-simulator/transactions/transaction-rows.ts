@@ -205,10 +205,13 @@ const RowOrder = v.strictObject({
   currency: v.optional(text, 'IDR'),
   amount: v.optional(Amount, 100_000),
   net_amount: v.optional(Amount),
+  net_amount_currency: v.optional(text),
   cashflow: v.optional(v.picklist(['MONEY_IN', 'MONEY_OUT']), 'MONEY_OUT'),
   estimated_settlement_time: v.optional(v.nullable(Instant), null),
   created: v.optional(Instant),
   updated: v.optional(Instant),
+  /** The lists show the row only after so many seconds. */
+  shown_after_seconds: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 0),
 })
 
 /**
@@ -216,20 +219,29 @@ const RowOrder = v.strictObject({
  * undocumented ones. It sends no callback.
  */
 export function bookRow(world: World, input: unknown): Transaction {
-  const { fee_status: feeStatus, fee, ...order } = parseInput(RowOrder, input)
+  const {
+    fee_status: feeStatus,
+    fee,
+    shown_after_seconds: lateSeconds,
+    ...order
+  } = parseInput(RowOrder, input)
   const now = timestampNow(world)
   const row: Transaction = {
     id: `txn_${world.newUuid()}`,
     account_identifier: null,
-    net_amount_currency: order.currency,
     business_id: BUSINESS_ID,
     product_data: null,
     ...order,
+    net_amount_currency: order.net_amount_currency ?? order.currency,
     net_amount: order.net_amount ?? order.amount,
     created: order.created ?? now,
     updated: order.updated ?? now,
     fee: { ...splitFee(fee), status: feeStatus },
   }
-  world.store.transactions.put({ id: row.id, row })
+  world.store.transactions.put({
+    id: row.id,
+    row,
+    ...(lateSeconds > 0 && { shownAtMs: world.nowMs() + lateSeconds * 1000 }),
+  })
   return row
 }
