@@ -127,7 +127,7 @@ describeInChromium(() => {
     const noticeShown = page.getByRole('status').getByText('Create payment: ').waitFor()
     await press(page, 'Create payment')
     await noticeShown
-    await waitForMessage(page, 'CHANNEL_NOT_ACTIVATED')
+    await waitForMessage(page, 'INVALID_MERCHANT_SETTINGS')
 
     // The browser logs no error, because the console's server answers 200 with the gateway's answer
     // inside.

@@ -1,23 +1,22 @@
 import * as v from 'valibot'
+import FACTS from '../contract/xendit/facts.json' with { type: 'json' }
 
 /**
- * The provider's documented facts about every call we make: payments API v3 and its list of
- * transactions, as of November 2026; for channels also spec 2.1.1. Nothing here comes from our
- * code. A field that is not here is undocumented.
+ * The provider's documented facts (`facts.json`) as schemas of every call we make; for channels
+ * also spec 2.1.1. Nothing here comes from our code. A field that is not here is undocumented.
  */
 
-const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
-
-export function id(...prefixes: readonly string[]) {
-  return v.pipe(v.string(), v.regex(new RegExp(`^(${prefixes.join('|')})${UUID}$`)))
+export function id(name: keyof typeof FACTS.ids) {
+  return v.pipe(v.string(), v.regex(new RegExp(FACTS.ids[name].pattern)))
 }
 
 export function text(least: number, most: number) {
   return v.pipe(v.string(), v.minLength(least), v.maxLength(most))
 }
 
-export function oneOf<const Names extends readonly string[]>(...names: Names) {
-  return v.picklist(names)
+/** A member of a documented enum. */
+export function memberOf(name: keyof typeof FACTS.enums) {
+  return v.picklist(FACTS.enums[name].members)
 }
 
 export const Time = v.pipe(
@@ -176,21 +175,15 @@ const CreateBody = v.pipe(
     request_amount: Rupiah,
     channel_code: v.picklist(CHANNELS),
     channel_properties: v.record(v.string(), v.unknown()),
-    capture_method: v.optional(oneOf('AUTOMATIC', 'MANUAL')),
+    capture_method: v.optional(memberOf('capture_method')),
     description: v.optional(text(1, 1_000)),
     metadata: v.optional(v.record(text(1, 40), text(0, 500))),
   }),
   v.check((body) => fitsChannel(body), 'channel_properties do not fit the channel'),
 )
 
-export const TYPES =
-  `ADJUSTMENT_ADD ADJUSTMENT_DEDUCT BNPL_PARTNER_SETTLEMENT_CREDIT BNPL_PARTNER_SETTLEMENT_DEBIT
-  CASHBACK_FEE CASHBACK_VAT CHARGEBACK CONVERSION DISBURSEMENT FOREX_DEDUCTION FOREX_DEPOSIT IN_PERSON_PAYMENT
-  LOAN_REPAYMENT OTHER PAYMENT REFUND REMITTANCE REMITTANCE_COLLECTION_PAYMENT REMITTANCE_PAYOUT RESERVES_HOLD
-  RESERVES_RELEASE TOPUP TRANSFER_IN TRANSFER_OUT WITHDRAWAL`.split(/\s+/)
-
 const TransactionQuery = v.strictObject({
-  types: v.optional(v.picklist(TYPES)),
+  types: v.optional(memberOf('transaction.type')),
   reference_id: v.optional(text(1, 255)),
   product_id: v.optional(v.string()),
   'updated[gte]': v.optional(Time),
@@ -216,24 +209,41 @@ export const REQUESTS = {
   create: {
     ...BARE,
     method: 'POST',
-    path: /^\/v3\/payment_requests$/,
+    path: pathOf('create'),
     headers: v.object({ ...V3, 'content-type': v.literal('application/json') }),
     body: CreateBody,
   },
-  getRequest: { ...BARE, method: 'GET', path: new RegExp(`^/v3/payment_requests/pr-${UUID}$`) },
-  getPayment: { ...BARE, method: 'GET', path: new RegExp(`^/v3/payments/py-${UUID}$`) },
-  cancel: { ...BARE, method: 'POST', path: new RegExp(`^/v3/payment_requests/pr-${UUID}/cancel$`) },
+  getRequest: { ...BARE, method: 'GET', path: pathOf('getRequest') },
+  getPayment: { ...BARE, method: 'GET', path: pathOf('getPayment') },
+  cancel: { ...BARE, method: 'POST', path: pathOf('cancel') },
   balance: {
     ...BARE,
     method: 'GET',
-    path: /^\/balance$/,
+    path: pathOf('balance'),
     query: v.strictObject({ account_type: v.literal('CASH') }),
   },
   transactions: {
     ...BARE,
     method: 'GET',
-    path: /^\/transactions$/,
+    path: pathOf('transactions'),
     headers: v.object(Headers),
     query: TransactionQuery,
   },
 } as const
+
+/** The documented path, with ids of the documented form. */
+function pathOf(operation: keyof typeof FACTS.operations): RegExp {
+  const [, path = ''] = FACTS.operations[operation].call.split(' ')
+  const pattern = Object.entries(FACTS.ids).reduce(
+    (form, [name, idFacts]) => form.replace(`{${name}}`, idFacts.pattern.slice(1, -1)),
+    path,
+  )
+  return new RegExp(`^${pattern}$`)
+}
+
+/** What a value has against its facts; empty if the value is valid. */
+export function violationsOf(facts: v.GenericSchema, value: unknown): readonly string[] {
+  return (v.safeParse(facts, value).issues ?? []).map(
+    (issue) => `${v.getDotPath(issue) ?? ''}: ${issue.message}`,
+  )
+}

@@ -53,6 +53,8 @@ export type LocalHttpServerOptions = {
   /** The ports whose pages may call each other. This server adds its own port when it listens. */
   readonly family?: Set<number>
   readonly answer: (request: LocalRequest) => LocalAnswer | Promise<LocalAnswer>
+  /** How long an idle connection stays open. Default: 60 s. */
+  readonly keepAliveMs?: number
   /** Default: 1 MB. */
   readonly maxBodyBytes?: number
   /** The answer to a longer body. */
@@ -126,7 +128,7 @@ export async function startLocalHttpServer(options: LocalHttpServerOptions) {
     )
   })
   // Long, because a client sees a false error if it reuses a connection while the server closes it.
-  server.keepAliveTimeout = 60_000
+  server.keepAliveTimeout = options.keepAliveMs ?? 60_000
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(options.port, error)))
     server.listen(options.port, '127.0.0.1', LISTEN_BACKLOG, resolve)

@@ -35,7 +35,8 @@ const CONTROLS: Readonly<Record<string, ControlCall>> = {
     body: { kind: 'chargeback', amount: 50_000, fee: 25_000 },
     does:
       'reverses the payment. voided and reversed take the whole amount; refund, chargeback ' +
-      '(with its `fee`) and chargeback_reversal take `amount`, by default the whole',
+      '(with its `fee`) and chargeback_reversal take `amount`, by default the whole. A ' +
+      'chargeback with `deducted` "monthly" has no row; dispute_lost only tells of the end',
     run: (core, request, id) => core.reversePayment(id, bodyOf(request)),
   },
   'POST /_simulator/transactions': {
@@ -47,6 +48,21 @@ const CONTROLS: Readonly<Record<string, ControlCall>> = {
     },
     does: 'adds a row without a payment, of any type, status and time',
     run: (core, request) => core.bookTransaction(bodyOf(request)),
+  },
+  'POST /_simulator/disputes/deduct': {
+    does: 'deducts all disputes that have no row yet in one row without an id, as once a month',
+    run: (core) => core.deductDisputes(),
+  },
+  'GET /_simulator/account': {
+    does: 'shows the limit of calls a minute, and the permissions of the key',
+    run: (core) => core.account(),
+  },
+  'POST /_simulator/account': {
+    body: { calls_per_minute: 600, permissions: ['money_in', 'transactions', 'money_out'] },
+    does:
+      'sets the limit of calls a minute of each endpoint (null: none, the default), and the ' +
+      'permissions of the key',
+    run: (core, request) => core.setAccount(bodyOf(request)),
   },
   'GET /_simulator/calls': {
     does: 'shows how many calls the provider API received, and how many rows its lists returned',

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import * as v from 'valibot'
 import { routeTable } from '../process/route-table.ts'
+import type { Permission, RateLimit } from './account.ts'
 import { type CallFaultName, type CallTarget, numberOf } from './faults.ts'
 import { ProviderError, parseJson } from './provider-error.ts'
 import type { SimulatorCore } from './simulator-core.ts'
@@ -26,6 +27,7 @@ export type ProviderAnswer =
   | { readonly kind: 'silence' }
 
 type Call = {
+  readonly needs: Permission
   readonly target?: CallTarget
   readonly status?: number
   readonly run: (core: SimulatorCore, call: ProviderCall, id: string) => unknown
@@ -33,39 +35,44 @@ type Call = {
 
 const findCall = routeTable<Call>({
   'POST /v3/payment_requests': {
+    needs: 'money_in',
     target: 'create',
     status: 201,
     run: (core, { body }) => core.createPaymentRequest(parseJson(body)),
   },
   'GET /v3/payment_requests/{id}': {
+    needs: 'money_in',
     target: 'get',
     run: (core, _call, id) => core.getPaymentRequest(id),
   },
   'POST /v3/payment_requests/{id}/cancel': {
+    needs: 'money_in',
     target: 'cancel',
     run: (core, _call, id) => core.cancelPaymentRequest(id),
   },
   'POST /v3/payment_requests/{id}/simulate': {
+    needs: 'money_in',
     run: (core, { body }, id) => core.simulatePayment(id, parseJson(body)),
   },
-  'GET /v3/payments/{id}': { target: 'get', run: (core, _call, id) => core.getPayment(id) },
+  'GET /v3/payments/{id}': {
+    needs: 'money_in',
+    target: 'get',
+    run: (core, _call, id) => core.getPayment(id),
+  },
   'GET /transactions': {
+    needs: 'transactions',
     target: 'transactions',
     run: (core, { query }) => core.listTransactions(query),
   },
   'GET /transactions/{id}': {
+    needs: 'transactions',
     target: 'transactions',
     run: (core, _call, id) => core.getTransaction(id),
   },
-  'GET /balance': { run: (core, { query }) => core.getBalance(query) },
+  'GET /balance': { needs: 'money_out', run: (core, { query }) => core.getBalance(query) },
 })
 
 const Rows = v.object({ data: v.pipe(v.array(v.unknown()), v.minLength(1)) })
-
-const CALLS_A_MINUTE = 600
-const WINDOW_SECONDS = 60
-
-const LIMIT_HEADERS = rateLimit(CALLS_A_MINUTE - 1, WINDOW_SECONDS)
 
 /**
  * Answers one call as the provider would, or with the effect of an armed fault. `timeout`, `http_*`
@@ -82,20 +89,25 @@ export function answerProviderCall(
   if (!route) return undefined
   const { routeKey, entry, pathParameters } = route
   core.countCall(routeKey)
-  const refusal = attempt(() => checkHeaders(call, secretKey))
-  if (refusal instanceof ProviderError) return refusalAnswer(refusal)
+  const rate = core.admitCall(routeKey)
+  const refusal = attempt(() => {
+    checkHeaders(call, secretKey)
+    if (!rate.isAdmitted) throw new ProviderError('RATE_LIMIT_EXCEEDED', 'Too many requests')
+    core.requirePermission(entry.needs)
+  })
+  if (refusal instanceof ProviderError) return refusalAnswer(refusal, rate)
   const fault = entry.target ? core.takeCallFault(entry.target) : undefined
-  const faultAnswer = fault ? answerBeforeEffect(fault) : undefined
+  const faultAnswer = fault ? answerBeforeEffect(fault, rate) : undefined
   if (faultAnswer) return faultAnswer
   const result = attempt(() => entry.run(core, call, pathParameters['id'] ?? ''))
   if (fault?.fault === 'timeout_after_commit') return { kind: 'silence' }
   const delayMs = fault?.fault === 'slow' ? (numberOf(fault) ?? 0) : 0
-  if (result instanceof ProviderError) return { ...refusalAnswer(result), delayMs }
+  if (result instanceof ProviderError) return { ...refusalAnswer(result, rate), delayMs }
   if (v.is(Rows, result)) core.countCall(`rows ${routeKey}`, result.data.length)
   return {
     kind: 'answer',
     status: entry.status ?? 200,
-    headers: LIMIT_HEADERS,
+    headers: limitHeaders(rate),
     body: result,
     delayMs,
   }
@@ -124,11 +136,11 @@ function checkHeaders(call: ProviderCall, secretKey: string) {
     throw new ProviderError('API_VALIDATION_ERROR', 'API version in header is not supported')
 }
 
-function refusalAnswer(error: ProviderError) {
+function refusalAnswer(error: ProviderError, rate: RateLimit) {
   return {
     kind: 'answer',
     status: error.status,
-    headers: LIMIT_HEADERS,
+    headers: limitHeaders(rate),
     body: error.toBody(),
     delayMs: 0,
   } as const
@@ -138,26 +150,29 @@ function refusalAnswer(error: ProviderError) {
 const SHORT_RESET_SECONDS = 0.5
 
 /** The answer of a fault that prevents the effect of the call; undefined for other faults. */
-function answerBeforeEffect(fault: {
-  fault: CallFaultName
-  value: unknown
-}): ProviderAnswer | undefined {
+function answerBeforeEffect(
+  fault: { fault: CallFaultName; value: unknown },
+  rate: RateLimit,
+): ProviderAnswer | undefined {
+  const refuse = (code: string, message: string, limit = rate) =>
+    refusalAnswer(new ProviderError(code, message), limit)
   switch (fault.fault) {
     case 'timeout':
       return { kind: 'silence' }
     case 'http_500':
-      return refusalAnswer(new ProviderError('SERVER_ERROR', 'An unexpected error occurred'))
+      return refuse('SERVER_ERROR', 'An unexpected error occurred')
     case 'http_503':
-      return refusalAnswer(
-        new ProviderError('CHANNEL_UNAVAILABLE', 'The payment channel is currently unavailable'),
-      )
-    case 'http_429':
-      return {
-        ...refusalAnswer(new ProviderError('RATE_LIMIT_EXCEEDED', 'Too many requests')),
-        headers: rateLimit(0, numberOf(fault) ?? SHORT_RESET_SECONDS),
-      }
+      return refuse('CHANNEL_UNAVAILABLE', 'The payment channel is currently unavailable')
+    case 'http_429': {
+      const resetSeconds = numberOf(fault) ?? SHORT_RESET_SECONDS
+      return refuse('RATE_LIMIT_EXCEEDED', 'Too many requests', {
+        ...rate,
+        remaining: 0,
+        resetSeconds,
+      })
+    }
     case 'refuse':
-      return refusalAnswer(new ProviderError(String(fault.value), 'The request is refused'))
+      return refuse(String(fault.value), 'The request is refused')
     case 'timeout_after_commit':
     case 'slow':
       return undefined
@@ -166,13 +181,9 @@ function answerBeforeEffect(fault: {
   }
 }
 
-/**
- * The headers of the limit of one endpoint. The simulator does not enforce the limit; the fault
- * `http_429` simulates it.
- */
-function rateLimit(remaining: number, resetSeconds: number) {
+function limitHeaders({ limit, remaining, resetSeconds }: RateLimit) {
   return {
-    'Rate-Limit-Limit': String(CALLS_A_MINUTE),
+    'Rate-Limit-Limit': String(limit),
     'Rate-Limit-Remaining': String(remaining),
     'Rate-Limit-Reset': resetSeconds.toFixed(3),
   }

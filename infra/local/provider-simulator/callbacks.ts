@@ -10,6 +10,7 @@ export type CallbackEvent =
   | 'refund.succeeded'
   | 'dispute.action_required'
   | 'dispute.won'
+  | 'dispute.lost'
 
 /** One request to the merchant's callback address. The sender adds the address. */
 export type OutgoingCallback = {
@@ -28,21 +29,33 @@ const LEGACY_NAMES: ReadonlyMap<CallbackEvent, string> = new Map([
 const RETRY_DELAYS_MS = [15, 45, 120, 180, 360, 720].map((minutes) => minutes * 60_000)
 const LONGEST_HOLD_MS = 5000
 
-/** Schedules the callback of an event, with the effects of the armed callback faults. */
-export function announce(world: World, event: CallbackEvent, data: object) {
+/**
+ * Schedules the callback of an event, with the effects of the armed callback faults. `fromMs`: the
+ * time of the event, if it is later than now.
+ */
+export function announce(world: World, event: CallbackEvent, data: object, fromMs = world.nowMs()) {
   if (takeFault(world, 'callback', 'lost')) return
   const duplicate = takeFault(world, 'callback', 'duplicate')
   const copies = duplicate ? (numberOf(duplicate) ?? 2) : 1
   const delaySeconds = numberOf(takeFault(world, 'callback', 'delay')) ?? 0
   const held = takeFault(world, 'callback', 'reorder') !== undefined
-  const name = takeFault(world, 'callback', 'legacy_names')
-    ? (LEGACY_NAMES.get(event) ?? event)
-    : event
+  const isV2 = takeFault(world, 'callback', 'v2_shape') !== undefined
+  const hasLegacyName = takeFault(world, 'callback', 'legacy_names') !== undefined || isV2
+  const name = hasLegacyName ? (LEGACY_NAMES.get(event) ?? event) : event
   const wrongToken = takeFault(world, 'callback', 'wrong_token') !== undefined
-  const dueMs = world.nowMs() + Math.round(delaySeconds * 1000) + (held ? LONGEST_HOLD_MS : 0)
+  const dueMs = fromMs + Math.round(delaySeconds * 1000) + (held ? LONGEST_HOLD_MS : 0)
   const webhookId = world.newUuid()
   for (let copy = 0; copy < copies; copy++) {
-    enqueue(world, { webhookId, event: name, data, wrongToken, forged: false, held, dueMs })
+    enqueue(world, {
+      webhookId,
+      event: name,
+      data,
+      wrongToken,
+      forged: false,
+      held,
+      dueMs,
+      ...(isV2 && { isV2 }),
+    })
   }
 }
 
@@ -107,10 +120,25 @@ export function toOutgoing(
 }
 
 /** As at the real provider, the fields of a dispute are beside `event`, not inside `data`. */
-function bodyOf(world: World, { event, data }: CallbackRecord): object {
-  return event.startsWith('dispute.')
-    ? { event, ...data }
-    : { created: timestampNow(world), business_id: BUSINESS_ID, event, api_version: 'v3', data }
+function bodyOf(world: World, { event, data, isV2 }: CallbackRecord): object {
+  if (event.startsWith('dispute.')) return { event, ...data }
+  const envelope = { created: timestampNow(world), business_id: BUSINESS_ID, event }
+  return isV2 ? { ...envelope, data: v2Data(data) } : { ...envelope, api_version: 'v3', data }
+}
+
+/** The API before v3 has `id` and `amount`, and a payment method in place of the channel's code. */
+function v2Data(data: object): object {
+  const {
+    payment_id: paymentId,
+    payment_request_id: requestId,
+    request_amount: amount,
+    channel_code: code,
+    ...fields
+  }: Readonly<Record<string, unknown>> = { ...data }
+  const method = { id: `pm-${String(requestId).slice(3)}`, channel_code: code }
+  const subject =
+    paymentId === undefined ? { id: requestId } : { id: paymentId, payment_request_id: requestId }
+  return { ...fields, ...subject, amount, payment_method: method }
 }
 
 /**

@@ -38,7 +38,7 @@ const CALL_FAULTS = {
   refuse: v.pipe(
     v.string('must be an error_code'),
     v.regex(/^[A-Z0-9_]{1,64}$/, 'must be an error_code'),
-    v.examples(['CHANNEL_NOT_ACTIVATED']),
+    v.examples(['INVALID_MERCHANT_SETTINGS']),
   ),
 }
 
@@ -68,8 +68,15 @@ const FAULTS = {
     forged: ForgedValue,
     wrong_token: NoValue,
     legacy_names: NoValue,
+    /** The whole body has the form of the API before v3. */
+    v2_shape: NoValue,
   },
-  payment: { wrong_amount: Amount, after_expiry: NoValue },
+  payment: {
+    wrong_amount: Amount,
+    after_expiry: NoValue,
+    /** The provider finds the money at its settlement. Nothing shows it before. */
+    found_at_settlement: NoValue,
+  },
 } satisfies Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>>
 
 /** An example order for every fault: `{"target", "fault", "value"?}`. It can be sent unchanged. */

@@ -28,6 +28,9 @@ export type ProviderSimulatorOptions = {
   readonly stateFile?: string | undefined
 }
 
+/** Short, as behind the load balancers of a provider: a caller must not reuse an old connection. */
+const KEEP_ALIVE_MS = 1_000
+
 /**
  * Starts the provider's simulator on 127.0.0.1: its API, the control calls under `/_simulator`, and
  * the checkout pages. A payment request is paid only by its `simulate` call or its checkout page.
@@ -68,6 +71,7 @@ export async function startProviderSimulator(options: ProviderSimulatorOptions) 
     const server = await startLocalHttpServer({
       port: options.port,
       family: options.family,
+      keepAliveMs: KEEP_ALIVE_MS,
       answer: (request) => answer(core, options.secretKey, request),
     })
     baseUrl = server.url

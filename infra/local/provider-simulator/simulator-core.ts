@@ -1,3 +1,4 @@
+import { accountOf, admitCall, type Permission, requirePermission, setAccount } from './account.ts'
 import { forgeCapture, type OutgoingCallback, recordAttempt, toOutgoing } from './callbacks.ts'
 import * as faults from './faults.ts'
 import { ProviderError, parseInput } from './provider-error.ts'
@@ -12,7 +13,7 @@ import {
 } from './requests/end-request.ts'
 import { type Change, createStore } from './simulator-store.ts'
 import { getBalance, getTransaction, listTransactions } from './transactions/list-transactions.ts'
-import { reversePayment } from './transactions/reverse-payment.ts'
+import { deductDisputes, reversePayment } from './transactions/reverse-payment.ts'
 import { bookRow, settleTransaction } from './transactions/transaction-rows.ts'
 import {
   createAgenda,
@@ -81,6 +82,13 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
     storedRequest: (id: string) => world.store.requests.get(id),
     storedRequests: () => world.store.requests.all(),
     transactionRecords: () => world.store.transactions.all(),
+    /** The limit of calls and the permissions of the key. */
+    account: () => accountOf(world),
+    setAccount: (body: unknown) => run(() => setAccount(world, body)),
+    admitCall: (endpoint: string) => admitCall(world, endpoint),
+    requirePermission: (permission: Permission) => requirePermission(world, permission),
+    /** Takes the money of the disputes that have no row, in one row. */
+    deductDisputes: () => run(() => deductDisputes(world)),
     countCall: (name: string, times = 1) =>
       run(() =>
         world.store.calls.put({
@@ -118,7 +126,8 @@ function createEngine(deps: SimulatorDeps, restored: readonly Change[]) {
   let isClosed = false
   const nowMs = () => deps.clock.nowMs()
   const agenda = createAgenda(deps.clock, () => run(() => undefined))
-  const world: World = { store, agenda, nowMs, newUuid: deps.newUuid, baseUrl: deps.baseUrl }
+  const { newUuid, baseUrl } = deps
+  const world: World = { store, agenda, nowMs, callTimes: new Map(), newUuid, baseUrl }
 
   const run = <T>(step: () => T): T => {
     try {

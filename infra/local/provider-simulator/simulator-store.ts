@@ -15,9 +15,9 @@ export type TransactionRecord = {
   /** When the row settles, and its fee after that. A settled row has neither field. */
   readonly settleAtMs?: number
   readonly finalFee?: TransactionFee
-  /** Faults of this row: lists leave it out, or show it a second time with another id. */
   /** The lists do not show the row before. */
   readonly shownAtMs?: number
+  /** Faults of this row: lists leave it out, or show it a second time with another id. */
   readonly missing?: true
   readonly duplicateId?: string
 }
@@ -33,6 +33,8 @@ export type CallbackRecord = {
   readonly forged: boolean
   /** The callback is held until another callback was sent, or until `dueMs`. */
   readonly held: boolean
+  /** The body has the form of the API before v3. */
+  readonly isV2?: true
   readonly attempts: number
   readonly dueMs: number
 }
@@ -45,6 +47,13 @@ export type FaultOrder = {
   readonly value?: unknown
 }
 
+/** What the provider allows the account of the gateway. */
+export type AccountRecord = {
+  readonly id: string
+  readonly callsPerMinute: number | null
+  readonly permissions: readonly string[]
+}
+
 type CounterRecord = { readonly id: string; readonly count: number }
 
 type Records = {
@@ -55,6 +64,7 @@ type Records = {
   faults: FaultOrder & { readonly id: string }
   calls: CounterRecord
   sequences: CounterRecord
+  account: AccountRecord
 }
 
 export type TableName = keyof Records
@@ -77,6 +87,7 @@ const TABLE_NAMES = [
   'faults',
   'calls',
   'sequences',
+  'account',
 ] as const satisfies readonly TableName[]
 
 /** The state of the simulator: tables of records. A record is replaced, never changed in place. */
@@ -113,6 +124,7 @@ export function createStore(initialChanges: readonly Change[] = []) {
     faults: tableOf('faults'),
     calls: tableOf('calls'),
     sequences: tableOf('sequences'),
+    account: tableOf('account'),
   }
   return {
     ...tables,

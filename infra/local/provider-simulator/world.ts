@@ -10,6 +10,8 @@ export type World = {
   readonly store: Store
   readonly agenda: Agenda
   readonly nowMs: () => number
+  /** The calls of the last minute, by endpoint, while the account has a limit. */
+  readonly callTimes: Map<string, number[]>
   /** A fresh lowercase UUID. */
   readonly newUuid: () => string
   /** The simulator's own address, for the links to checkout pages. */

@@ -9,6 +9,7 @@ import { OTHER_TYPES } from '../../../shared/provider/xendit/transaction-schema.
 import {
   aCreateInput,
   CAPTURED_PAYMENT,
+  createdAnswer,
   PAID_REQUEST,
   SETTLED_TRANSACTION,
   scriptedProvider,
@@ -35,6 +36,16 @@ async function readRow(fields: object): Promise<unknown> {
   const { provider } = await scriptedProvider(json(200, page))
   const answer = await provider.listTransactions({ limit: 1, allTypes: true })
   return answer.kind === 'found' ? answer.value.transactions[0] : answer
+}
+
+const PAGE = 'https://wallet.example/pay'
+
+async function readCreated(action: object): Promise<unknown> {
+  const shown = { type: 'REDIRECT_CUSTOMER', descriptor: 'WEB_URL', value: PAGE, ...action }
+  const { provider } = await scriptedProvider(createdAnswer({ actions: [shown] }))
+  const input = aCreateInput({ method: 'ewallet', channelCode: 'DANA' })
+  const answer = await provider.createRequest(input, 5_000)
+  return answer.kind === 'created' ? answer.request : answer
 }
 
 type Meanings = Readonly<Record<string, readonly [members: string, meaning: unknown]>>
@@ -71,6 +82,27 @@ const TABLES: readonly (readonly [
       cancelled: ['CANCELED', { status: 'cancelled' }],
     },
     { status: 'unknown' },
+  ],
+  [
+    ['action.descriptor'],
+    readCreated,
+    (descriptor) => ({ descriptor }),
+    {
+      link: ['WEB_URL DEEPLINK_URL', { destination: PAGE }],
+      none: [
+        `CAPTURE_PAYMENT PAYMENT_CODE QR_STRING VIRTUAL_ACCOUNT_NUMBER VALIDATE_OTP RESEND_OTP`,
+        { destination: undefined },
+      ],
+    },
+    { destination: undefined },
+  ],
+  [
+    // The descriptor decides, so the type changes nothing.
+    ['action.type'],
+    readCreated,
+    (type) => ({ type }),
+    { any: ['PRESENT_TO_CUSTOMER REDIRECT_CUSTOMER API_POST_REQUEST', { destination: PAGE }] },
+    { destination: PAGE },
   ],
   [
     ['payment.status'],
@@ -216,56 +248,6 @@ it.each([
       }
   },
 )
-
-/** What each documented refusal proves. */
-const CREATE_CODES: Meanings = {
-  refused: [
-    `API_VALIDATION_ERROR INVALID_VALUE_ERROR INVALID_PAYMENT_DETAILS INVALID_TOKEN CARD_EXPIRED
-     INVALID_API_KEY REQUEST_FORBIDDEN_ERROR INVALID_MERCHANT_SETTINGS ACCOUNT_ACCESS_BLOCKED
-     SKIP_3DS_FORBIDDEN DATA_NOT_FOUND`,
-    'refused',
-  ],
-  later: ['PAYMENT_REQUEST_RATE_LIMITED RATE_LIMIT_EXCEEDED', 'not_executed'],
-  unknown: ['DUPLICATE_ERROR SERVER_ERROR CHANNEL_UNAVAILABLE ISSUER_UNAVAILABLE', 'unknown'],
-}
-
-const NO_ANSWER = 'unanswered'
-const CANCEL_CODES: Meanings = {
-  final: ['INACTIVE_PAYMENT_REQUEST', 'final'],
-  open: ['INELIGIBLE_TRANSACTION_STATUS', 'not_cancellable'],
-  missing: ['DATA_NOT_FOUND', 'not_found'],
-  unanswered: [
-    `TEMPORARILY_UNAVAILABLE API_VALIDATION_ERROR INVALID_API_KEY REQUEST_FORBIDDEN_ERROR
-     RATE_LIMIT_EXCEEDED SERVER_ERROR CHANNEL_UNAVAILABLE`,
-    NO_ANSWER,
-  ],
-}
-
-function codesOf(operation: keyof typeof FACTS.operations) {
-  return Object.entries(FACTS.operations[operation].errors).flatMap(([status, codes]) =>
-    codes.map((code: string) => [Number(status), code] as const),
-  )
-}
-
-it.each(codesOf('create'))('a create is read by %i %s', async (status, error_code) => {
-  const { provider } = await scriptedProvider(json(status, { error_code, message: 'x' }))
-
-  const meaning = status === 409 ? 'unknown' : meaningOf(CREATE_CODES, error_code)
-  expect((await provider.createRequest(aCreateInput(), 5_000)).kind).toBe(meaning)
-})
-
-it.each(codesOf('cancel'))('a cancel is read by %i %s', async (status, error_code) => {
-  const { provider } = await scriptedProvider(json(status, { error_code, message: 'x' }))
-
-  expect((await provider.cancelRequest('pr-1')).kind).toBe(meaningOf(CANCEL_CODES, error_code))
-})
-
-it.each(codesOf('getRequest'))('a read is read by %i %s', async (status, error_code) => {
-  const { provider } = await scriptedProvider(json(status, { error_code, message: 'x' }))
-
-  const expected = error_code === 'DATA_NOT_FOUND' ? 'not_found' : NO_ANSWER
-  expect((await provider.getRequest('pr-1')).kind).toBe(expected)
-})
 
 it('the second net names every documented type but payments', () => {
   const documented = FACTS.enums['transaction.type'].members.filter((name) => name !== 'PAYMENT')

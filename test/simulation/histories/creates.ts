@@ -154,7 +154,7 @@ export const CREATE_FAULTS = [
   { fault: 'timeout' },
   { fault: 'http_503' },
   { fault: 'http_500' },
-  { fault: 'refuse', value: 'CHANNEL_NOT_ACTIVATED' },
+  { fault: 'refuse', value: 'INVALID_MERCHANT_SETTINGS' },
 ]
 
 export async function createStubbornly(play: Play): Promise<void> {

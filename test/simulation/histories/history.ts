@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { RawItem } from '../../support/recount/books.ts'
 import { problemsAtRest, problemsOf } from '../../support/recount/invariants.ts'
+import { FOUND_MS, rowProblems } from '../promises/booked-rows.ts'
 import { watchPromises } from '../promises/watch-promises.ts'
 import { arrangeConcurrentOperators, concurrentOperators } from '../scenes/concurrent-operators.ts'
 import { freezeWorkers } from '../scenes/freeze-workers.ts'
@@ -73,10 +74,14 @@ export async function rest(play: Play): Promise<readonly string[]> {
   const { world, tenants } = play
   world.faults = NO_FAULTS
   world.provider.clearFaults()
-  await world.scheduler.runFor(REST_MS)
+  await world.scheduler.runFor(FOUND_MS)
+  const lostRows = rowProblems(world)
+  await world.scheduler.runFor(REST_MS - FOUND_MS)
   await runUntil(world, payOutAssumed(play))
   await world.scheduler.runFor(HOUR_MS)
   const problems = [
+    ...lostRows,
+    ...rowProblems(world),
     ...world.problems,
     ...problemsAtRest(world.table.items(), seenBy(play)),
     ...play.restProblems.flatMap((check) => check()),

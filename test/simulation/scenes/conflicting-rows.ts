@@ -82,6 +82,10 @@ function drawConflictingRow(world: World, reference: string, asked: number): Con
     ['less kept than nothing', { amount, net_amount: asked + kept }],
     ['another currency', { amount, net_amount: asked - kept, currency: 'USD' }],
     ['never settled', { amount, net_amount: asked, settlement_status: 'PENDING' }],
+    ['a net in another currency', { amount, net_amount: 12.15, net_amount_currency: 'USD' }],
+    // Beyond what a fee can be: the gateway would believe a smaller one.
+    ['a negative net', { amount, net_amount: -40_000 - wrong }],
+    ['an unknown fee status', { amount, net_amount: asked - kept, fee_status: 'UNKNOWN_STATUS' }],
   ]
   const known =
     payment?.['fee_status'] === 'actual' ? Number(payment['provider_fee_minor']) : undefined

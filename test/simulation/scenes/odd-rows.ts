@@ -45,7 +45,17 @@ export function payWithRowFaults(world: World, paid: Paid, pay: () => boolean): 
   )
   for (const [, fault, value] of own)
     provider.orderFault({ target: 'transactions', fault, value: value(world) })
+  // Drawn apart, so that histories without late rows stay as they are.
+  const isLate = faults.rowLate > 0 && scenePrng.chance(chanceOf('rowLate'))
+  if (isLate)
+    provider.orderFault({
+      target: 'transactions',
+      fault: 'row_late',
+      value: lateSecondsOfRow(world),
+    })
   const hasPaid = pay()
+  if (isLate && hasPaid) noteFault(world, 'rowLate')
+  else if (isLate) provider.clearFaults({ target: 'transactions', fault: 'row_late' })
   for (const [name, fault] of own) {
     if (hasPaid) noteFault(world, name)
     else provider.clearFaults({ target: 'transactions', fault })
@@ -60,6 +70,11 @@ export function payWithRowFaults(world: World, paid: Paid, pay: () => boolean): 
       says: 'nothing',
     })
   return hasPaid
+}
+
+/** From less than the sync's overlap up to a day. */
+function lateSecondsOfRow({ scenePrng }: World): number {
+  return scenePrng.pick([60, 600, 3_600, DAY_SECONDS / 2, DAY_SECONDS])
 }
 
 /**
@@ -103,9 +118,26 @@ export function bookExtraRow(world: World, paid: Pick<PaymentRequest, 'reference
   // Amounts of outgoing rows may be negative. A payment row with a negative amount cannot be read.
   const sign = type === 'PAYMENT' && scenePrng.chance(0.8) ? 1 : -1
   const amount = sign * scenePrng.int(1, 100_000)
-  provider.bookTransaction({ type, status, reference_id: reference, amount, ...product })
+  const net = world.faults.rowLate > 0 ? oddNet(world, Math.abs(amount)) : {}
+  provider.bookTransaction({ type, status, reference_id: reference, amount, ...product, ...net })
   trace(world, () => `the provider books a ${type} (${status}) for ${reference}`)
   count(world.tally, `odd row booked: ${type}`)
+}
+
+/** A negative net, a net in another currency, unknown members, and a row that is shown late. */
+function oddNet(world: World, amount: number): object {
+  const { scenePrng } = world
+  const nets: readonly (readonly [what: string, fields: object])[] = [
+    ['usual', {}],
+    ['negative net', { cashflow: 'MONEY_IN', net_amount: -scenePrng.int(1, amount) }],
+    ['net in another currency', { net_amount: 12.15, net_amount_currency: 'USD' }],
+    ['unknown fee status', { fee_status: 'UNKNOWN_STATUS' }],
+    ['unknown settlement status', { settlement_status: 'UNKNOWN_STATUS' }],
+  ]
+  const [what, fields] = scenePrng.pick(nets)
+  const isLate = scenePrng.chance(0.5)
+  count(world.tally, `odd row: ${what}${isLate ? ', late' : ''}`)
+  return { ...fields, ...(isLate && { shown_after_seconds: lateSecondsOfRow(world) }) }
 }
 
 function threeTimes(type: string) {

@@ -12,6 +12,7 @@ import { REFUSALS, REPORTED, type Situations, type Within } from './report-situa
 const RARE_FAULTS: Partial<Readonly<Record<keyof Faults, Within>>> = {
   providerStale: 250,
   providerQuota: 250,
+  rowLate: 250,
   rowMissing: 250,
   rowTwice: 250,
   feeLate: 250,

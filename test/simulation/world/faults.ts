@@ -84,6 +84,8 @@ const WORST = {
   /** An endpoint hangs for minutes or hours, for all requests. */
   endpointHangs: 0.5,
   unsealFails: 0.2,
+  /** The lists show a row only after minutes, up to a day. */
+  rowLate: 0.3,
 }
 
 export type Faults = Readonly<Record<keyof typeof WORST, number>>

@@ -24,8 +24,8 @@ describe('the control API of the provider simulator (design section 6)', () => {
     const answers: (readonly [unknown, number])[] = []
     for (const { example, body } of menu.controls) {
       const [method = '', path = ''] = filled(example).split(' ')
-      // The request is final and unpaid, so these two controls refuse.
-      const expected = /\/(?:expire|reverse)$/.test(example) ? 400 : 200
+      // The request is final and unpaid, so these controls refuse.
+      const expected = /\/(?:expire|reverse|deduct)$/.test(example) ? 400 : 200
       answers.push([example, (await call(method, path, body)).status - expected])
     }
     for (const order of menu.faults) {
@@ -36,7 +36,7 @@ describe('the control API of the provider simulator (design section 6)', () => {
     }
 
     expect(answers.filter(([, difference]) => difference !== 0)).toStrictEqual([])
-    expect([menu.controls.length, menu.faults.length]).toStrictEqual([11, 46])
+    expect([menu.controls.length, menu.faults.length]).toStrictEqual([14, 48])
   })
 
   it('arms, shows and clears faults, each for as often as ordered', async ({
@@ -52,6 +52,47 @@ describe('the control API of the provider simulator (design section 6)', () => {
     expect([limited.status, limited.headers.get('rate-limit-remaining')]).toStrictEqual([429, '0'])
     expect(shown.body).toMatchObject([{ fault: 'http_429', times: 1 }])
     expect(cleared.body).toStrictEqual([])
+  })
+
+  it('admits as many calls of an endpoint in any 60 seconds as the account allows', async () => {
+    const { core, advance } = aCore()
+    core.setAccount({ calls_per_minute: 2 })
+    const ask = (path: string) => {
+      const query = new URLSearchParams()
+      const call = { method: 'GET', path, query, headers: API_HEADERS, body: '' }
+      return answerProviderCall(core, PROVIDER_KEY, call)
+    }
+    const limited = (remaining: string, reset: string, status: number) => ({
+      status,
+      headers: {
+        'Rate-Limit-Limit': '2',
+        'Rate-Limit-Remaining': remaining,
+        'Rate-Limit-Reset': reset,
+      },
+    })
+
+    expect(ask('/transactions')).toMatchObject(limited('1', '60.000', 200))
+    await advance(20)
+    expect(ask('/transactions')).toMatchObject(limited('0', '40.000', 200))
+    expect(ask('/transactions')).toMatchObject(limited('0', '40.000', 429))
+    expect(ask('/balance')).toMatchObject(limited('1', '60.000', 200))
+    await advance(40)
+    expect(ask('/transactions')).toMatchObject(limited('0', '20.000', 200))
+  })
+
+  it.each([
+    ['money_in', 'GET', '/v3/payment_requests/pr-1'],
+    ['transactions', 'GET', '/transactions'],
+    ['money_out', 'GET', '/balance'],
+  ])('refuses a key without the permission %s: %s %s', async (missing, method, path) => {
+    const { core } = aCore()
+    const permissions = core.account().permissions.filter((name) => name !== missing)
+    core.setAccount({ permissions })
+    const call = { method, path, query: new URLSearchParams(), headers: API_HEADERS, body: '' }
+
+    const refused = answerProviderCall(core, PROVIDER_KEY, call)
+
+    expect(refused).toMatchObject({ status: 403, body: { error_code: 'REQUEST_FORBIDDEN_ERROR' } })
   })
 
   it.each([
@@ -91,7 +132,7 @@ describe.each(['create', 'get', 'cancel', 'transactions'] as const)(
       ['http_500', undefined, 0, refusal(500, 'SERVER_ERROR')],
       ['http_503', undefined, 0, refusal(503, 'CHANNEL_UNAVAILABLE')],
       ['http_429', undefined, 0, refusal(429, 'RATE_LIMIT_EXCEEDED')],
-      ['refuse', 'CHANNEL_NOT_ACTIVATED', 0, refusal(403, 'CHANNEL_NOT_ACTIVATED')],
+      ['refuse', 'INVALID_MERCHANT_SETTINGS', 0, refusal(403, 'INVALID_MERCHANT_SETTINGS')],
       ['slow', 1500, 1, { ...success, delayMs: 1500 }],
     ])('%s %s strikes once, and the call takes effect %i times', (fault, value, times, answer) => {
       const { core, create, pay, statusOf, order } = aCore()

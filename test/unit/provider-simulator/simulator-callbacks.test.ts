@@ -3,6 +3,7 @@ import { CALLBACK_TOKEN } from '../../../infra/local/provider-simulator/simulato
 import { simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 
 const [MINUTE, MONTH] = [60, 30 * 86_400] as const
+const REFERENCE = '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f-1'
 const PAYMENT_ID = '5f2d7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f'
 
 describe('the callbacks of the provider simulator', () => {
@@ -115,5 +116,55 @@ describe('the callbacks of the provider simulator', () => {
       { event: 'payment.capture', headers: { 'x-callback-token': CALLBACK_TOKEN }, data },
     ])
     expect([statusOf(latest), rows()]).toStrictEqual(['REQUIRES_ACTION', []])
+  })
+
+  it('has the form of the older API with the fault v2_shape', async ({ sim }) => {
+    sim.order('callback', 'v2_shape')
+    const paymentId = sim.pay()
+    await sim.advance(0)
+
+    expect(sim.callbacks).toMatchObject([
+      { event: 'payment.succeeded', data: { id: paymentId, amount: 150_000 } },
+    ])
+    expect(sim.callbacks[0]).not.toHaveProperty('api_version')
+    expect(sim.callbacks[0]?.data).not.toHaveProperty('payment_id')
+  })
+
+  it('tells the end of a dispute under the id of its beginning, with a due date before', async ({
+    sim,
+  }) => {
+    const id = sim.create('QRIS')
+    sim.pay(id)
+    for (const kind of ['chargeback', 'dispute_lost']) sim.core.reversePayment(id, { kind })
+    await sim.advance(0)
+
+    const [, raised, lost] = sim.callbacks as unknown as Record<string, unknown>[]
+    expect([raised?.['event'], lost?.['event']]).toStrictEqual([
+      'dispute.action_required',
+      'dispute.lost',
+    ])
+    expect(lost?.['id']).toBe(raised?.['id'])
+    expect(raised).toMatchObject({ due_date: '2026-11-27T04:10:00.000Z', reference_id: REFERENCE })
+  })
+
+  it('tells of disputes whose money is deducted once a month, in one row without an id', async ({
+    sim,
+  }) => {
+    for (const amount of [1_000, 2_000]) {
+      const id = sim.create('QRIS')
+      sim.pay(id)
+      sim.core.reversePayment(id, { kind: 'chargeback', deducted: 'monthly', amount })
+    }
+    const before = sim.rows({ types: 'chargeback_deduction' })
+    await sim.advance(0)
+
+    sim.core.deductDisputes()
+
+    expect(before).toStrictEqual([])
+    expect(sim.callbacks.filter(({ event }) => event === 'dispute.action_required')).toHaveLength(2)
+    expect(sim.rows({ types: 'chargeback_deduction' })).toMatchObject([
+      { amount: 3_000, product_id: '', reference_id: 'disputes-2026-11', cashflow: 'MONEY_OUT' },
+    ])
+    expect(sim.core.deductDisputes).toThrow(expect.objectContaining({ status: 400 }))
   })
 })

@@ -48,6 +48,22 @@ describe('a request of the provider simulator', () => {
     })
   })
 
+  it('is unpaid for everyone until the provider finds its money at the settlement', async ({
+    sim,
+  }) => {
+    sim.order('payment', 'found_at_settlement')
+    const id = sim.create('BNI_VIRTUAL_ACCOUNT')
+    sim.core.simulatePayment(id)
+    const shownBefore = [sim.statusOf(id), sim.rows().length, sim.callbacks.length]
+
+    await sim.advance(300)
+
+    expect(shownBefore).toStrictEqual(['REQUIRES_ACTION', 0, 0])
+    expect(sim.rows()).toMatchObject([{ amount: 150_000, settlement_status: 'SETTLED' }])
+    expect(sim.callbacks).toMatchObject([{ event: 'payment.capture' }])
+    expect(sim.statusOf(id)).toBe('REQUIRES_ACTION')
+  })
+
   it.for(CHANNEL_FACTS)(
     'has an amount that the provider takes for $providerCode',
     (channel, { sim: { core } }) => {

@@ -18,7 +18,7 @@ function noAnswer(reason: 'server_error' | 'misconfigured') {
   return { kind: 'unanswered', reason } as const
 }
 
-/** The answer to a question. What is sent for it: `provider-contract.test.ts`. */
+/** The answer to a question. What is sent for it: `request-facts.test.ts`. */
 async function answerTo<T>(status: number, body: object, ask: (provider: Provider) => Promise<T>) {
   return ask((await scriptedProvider(json(status, body))).provider)
 }

@@ -19,7 +19,8 @@ const SimulateBody = v.nullish(
  * `POST /v3/payment_requests/{id}/simulate`: the payer pays. Only the callback is sent later. The
  * captured amount comes from the fault `wrong_amount`, else from the body, else from the request. A
  * final request is refused, unless the fault `after_expiry` is armed. Then the money arrives, but
- * the request keeps its status.
+ * the request keeps its status. With `found_at_settlement` the request keeps its status too, and
+ * callback and row come with the settlement.
  */
 export function simulatePayment(world: World, id: string, body: unknown) {
   const record = requireRequest(world, id)
@@ -38,11 +39,17 @@ export function simulatePayment(world: World, id: string, body: unknown) {
     status: 'SUCCEEDED',
   }
   world.store.payments.put({ id: payment.payment_id, payment })
-  const status = isOpen(record.request) ? 'SUCCEEDED' : record.request.status
-  const request = { ...record.request, status, latest_payment_id: payment.payment_id, updated: now }
-  world.store.requests.put({ ...record, request })
-  bookCapture(world, payment, { captureId, amount })
-  announce(world, 'payment.capture', payment)
+  const isFoundLate = takeFault(world, 'payment', 'found_at_settlement') !== undefined
+  const settleAtMs = bookCapture(world, payment, { captureId, amount, isFoundLate })
+  if (!isFoundLate) {
+    const status = isOpen(record.request) ? 'SUCCEEDED' : record.request.status
+    const latest = { latest_payment_id: payment.payment_id }
+    world.store.requests.put({
+      ...record,
+      request: { ...record.request, status, ...latest, updated: now },
+    })
+  }
+  announce(world, 'payment.capture', payment, isFoundLate ? settleAtMs : undefined)
   return {
     status: 'PENDING',
     message:

@@ -3,7 +3,7 @@ import { announce } from '../callbacks.ts'
 import { ProviderError, parseInput } from '../provider-error.ts'
 import type { Transaction } from '../provider-objects.ts'
 import type { TransactionRecord } from '../simulator-store.ts'
-import { requireRequest, timestampNow, type World } from '../world.ts'
+import { requireRequest, timestampNow, toTimestamp, type World } from '../world.ts'
 import { bookRow } from './transaction-rows.ts'
 
 const Whole = v.pipe(v.number(), v.safeInteger(), v.maxValue(1_000_000_000_000))
@@ -24,8 +24,11 @@ const Chargeback = v.strictObject({
   kind: v.literal('chargeback'),
   amount: v.optional(Amount),
   fee: v.optional(v.pipe(Whole, v.minValue(0)), 0),
+  /** When the provider takes the money: in a row of the dispute, or of all disputes of a month. */
+  deducted: v.optional(v.picklist(['at_once', 'monthly']), 'at_once'),
 })
-const ReverseOrder = v.variant('kind', [RowReversal, Movement, Chargeback])
+const DisputeLost = v.strictObject({ kind: v.literal('dispute_lost') })
+const ReverseOrder = v.variant('kind', [RowReversal, Movement, Chargeback, DisputeLost])
 
 /**
  * Reverses the last capture of a request, or returns its money after a won dispute (design section
@@ -38,6 +41,7 @@ export function reversePayment(world: World, id: string, body: unknown): Transac
   const order = parseInput(ReverseOrder, body)
   const capture = rowsOf(world, request.latest_payment_id).find(({ row }) => row.type === 'PAYMENT')
   if (!capture) throw ineligible('this payment request was not paid; pay it first')
+  if (order.kind === 'dispute_lost') return loseDispute(world, capture.row)
   if (!v.is(RowReversal, order)) return bookMovement(world, capture.row, order)
   const { kind, transaction_id: rowId } = order
   const target =
@@ -56,6 +60,14 @@ function rowsOf(world: World, paymentId: string | undefined): TransactionRecord[
 
 function ineligible(message: string) {
   return new ProviderError('INELIGIBLE_TRANSACTION_STATUS', message)
+}
+
+/** The money was taken when the dispute was raised, so only the callback is new. */
+function loseDispute(world: World, capture: Transaction): Transaction {
+  const dispute = rowsOf(world, capture.product_id).find(({ row }) => row.type === 'CHARGEBACK')
+  if (!dispute) throw ineligible('this payment has no chargeback; make one first')
+  announceDispute(world, 'dispute.lost', { capture, amount: disputedAmount(dispute.row) })
+  return dispute.row
 }
 
 /** The type of a row, and the event of its callback. */
@@ -79,6 +91,11 @@ function bookMovement(
     orderedAmount ??
     (kind === 'chargeback_reversal' && dispute ? disputedAmount(dispute.row) : capture.amount)
   const fee = order.kind === 'chargeback' ? order.fee : 0
+  if (order.kind === 'chargeback' && order.deducted === 'monthly') {
+    announceDispute(world, 'dispute.action_required', { capture, amount })
+    putUndeducted(world, undeductedOf(world) + amount + fee)
+    return capture
+  }
   const row = bookRow(world, {
     type,
     reference_id: capture.reference_id,
@@ -90,23 +107,65 @@ function bookMovement(
     fee,
     cashflow: kind === 'chargeback_reversal' ? 'MONEY_IN' : 'MONEY_OUT',
   })
-  const paymentFields = {
+  if (event !== 'refund.succeeded') announceDispute(world, event, { capture, amount })
+  else
+    announce(world, event, {
+      id: `rfd-${world.newUuid()}`,
+      payment_id: capture.product_id,
+      reference_id: capture.reference_id,
+      currency: capture.currency,
+      amount,
+      status: 'SUCCEEDED',
+    })
+  return row
+}
+
+const ANSWER_DAYS = 7
+const DAY_MS = 86_400_000
+
+/** One dispute of a payment has one id, whatever happens to it. */
+function announceDispute(
+  world: World,
+  event: 'dispute.action_required' | 'dispute.won' | 'dispute.lost',
+  { capture, amount }: { readonly capture: Transaction; readonly amount: number },
+): void {
+  const isOpen = event === 'dispute.action_required'
+  const now = timestampNow(world)
+  announce(world, event, {
+    id: capture.product_id.replace(/^py-/, 'mi-dspt-'),
+    status: event.slice('dispute.'.length).toUpperCase(),
+    status_reason: null,
+    channel_code: capture.channel_code,
+    currency: capture.currency,
+    amount: { initial: String(amount), terminal: isOpen ? null : String(amount) },
     payment_id: capture.product_id,
     reference_id: capture.reference_id,
-    currency: capture.currency,
-  }
-  announce(
-    world,
-    event,
-    kind === 'refund'
-      ? { id: `rfd-${world.newUuid()}`, ...paymentFields, amount, status: 'SUCCEEDED' }
-      : {
-          id: `mi-dspt-${world.newUuid()}`,
-          ...paymentFields,
-          amount: { initial: String(amount), terminal: null },
-        },
-  )
-  return row
+    created_at: now,
+    updated_at: now,
+    due_date: isOpen ? toTimestamp(world.nowMs() + ANSWER_DAYS * DAY_MS) : null,
+  })
+}
+
+const UNDEDUCTED = 'undeducted disputes'
+
+function undeductedOf(world: World): number {
+  return world.store.sequences.get(UNDEDUCTED)?.count ?? 0
+}
+
+function putUndeducted(world: World, count: number): void {
+  world.store.sequences.put({ id: UNDEDUCTED, count })
+}
+
+/**
+ * Takes the money of all disputes that have no row, in one row that names no payment. Throws
+ * `INELIGIBLE_TRANSACTION_STATUS` without such a dispute.
+ */
+export function deductDisputes(world: World): Transaction {
+  const amount = undeductedOf(world)
+  if (amount === 0) throw ineligible('every dispute has its row; raise one with "monthly" first')
+  putUndeducted(world, 0)
+  const reference = `disputes-${timestampNow(world).slice(0, 7)}`
+  return bookRow(world, { type: 'chargeback_deduction', reference_id: reference, amount })
 }
 
 /** The amount of a dispute, without the fee that its row includes. */

@@ -19,13 +19,13 @@ const INVOICED_FEE = feeFields(0, 0, 'NOT_APPLICABLE')
 /**
  * Books a capture as one row of `/transactions`. As at the real provider, the row has its fee only
  * after settlement. Before that, the fee is zero and PENDING; a reader must not take it for the
- * real fee.
+ * real fee. Returns when the row settles.
  */
 export function bookCapture(
   world: World,
   payment: Payment,
-  capture: { captureId: string; amount: number },
-) {
+  capture: { captureId: string; amount: number; isFoundLate: boolean },
+): number {
   const channel = requireChannel(payment.channel_code)
   const fixedFee = numberOf(takeFault(world, 'transactions', 'fee'))
   const lateSeconds = numberOf(takeFault(world, 'transactions', 'fee_late'))
@@ -71,11 +71,13 @@ export function bookCapture(
     settleAtMs,
     finalFee,
     ...(rowLateSeconds !== undefined && { shownAtMs: world.nowMs() + rowLateSeconds * 1000 }),
+    ...(capture.isFoundLate && { shownAtMs: settleAtMs }),
   })
   applyRowFaults(world, row.id)
   settleTransaction(world, row.id)
   if (settleAtMs > world.nowMs())
     world.agenda.add({ kind: 'settle', id: row.id, dueMs: settleAtMs })
+  return settleAtMs
 }
 
 /**
@@ -203,10 +205,13 @@ const RowOrder = v.strictObject({
   currency: v.optional(text, 'IDR'),
   amount: v.optional(Amount, 100_000),
   net_amount: v.optional(Amount),
+  net_amount_currency: v.optional(text),
   cashflow: v.optional(v.picklist(['MONEY_IN', 'MONEY_OUT']), 'MONEY_OUT'),
   estimated_settlement_time: v.optional(v.nullable(Instant), null),
   created: v.optional(Instant),
   updated: v.optional(Instant),
+  /** The lists show the row only after so many seconds. */
+  shown_after_seconds: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 0),
 })
 
 /**
@@ -214,20 +219,29 @@ const RowOrder = v.strictObject({
  * undocumented ones. It sends no callback.
  */
 export function bookRow(world: World, input: unknown): Transaction {
-  const { fee_status: feeStatus, fee, ...order } = parseInput(RowOrder, input)
+  const {
+    fee_status: feeStatus,
+    fee,
+    shown_after_seconds: lateSeconds,
+    ...order
+  } = parseInput(RowOrder, input)
   const now = timestampNow(world)
   const row: Transaction = {
     id: `txn_${world.newUuid()}`,
     account_identifier: null,
-    net_amount_currency: order.currency,
     business_id: BUSINESS_ID,
     product_data: null,
     ...order,
+    net_amount_currency: order.net_amount_currency ?? order.currency,
     net_amount: order.net_amount ?? order.amount,
     created: order.created ?? now,
     updated: order.updated ?? now,
     fee: { ...splitFee(fee), status: feeStatus },
   }
-  world.store.transactions.put({ id: row.id, row })
+  world.store.transactions.put({
+    id: row.id,
+    row,
+    ...(lateSeconds > 0 && { shownAtMs: world.nowMs() + lateSeconds * 1000 }),
+  })
   return row
 }

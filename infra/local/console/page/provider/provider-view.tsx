@@ -34,7 +34,10 @@ const CALL_EFFECTS = {
 }
 
 const EFFECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  create: CALL_EFFECTS,
+  create: {
+    ...CALL_EFFECTS,
+    failed: 'The payment fails at once. The answer has this failure code.',
+  },
   get: CALL_EFFECTS,
   cancel: CALL_EFFECTS,
   transactions: {
@@ -45,6 +48,7 @@ const EFFECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     fee: 'A row has this fee in IDR.',
     fee_late: 'The fee of a row is final after this number of seconds.',
     fee_invoiced: 'A row has no fee: the provider sends an invoice.',
+    row_late: 'A row is in the list only after this number of seconds.',
     settle_now: 'A row settles at once, and its fee is final.',
   },
   callback: {
@@ -55,10 +59,12 @@ const EFFECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     forged: 'A callback reports this payment as paid, but it was not paid.',
     wrong_token: 'The callback has a wrong token.',
     legacy_names: 'The callback uses the event names of an older version.',
+    v2_shape: 'The whole callback has the form of an older version.',
   },
   payment: {
     wrong_amount: 'The customer pays this amount instead.',
     after_expiry: 'The customer can still pay after the expiry.',
+    found_at_settlement: 'The provider finds the money only when it settles.',
   },
 }
 

@@ -6,97 +6,84 @@ import {
   Currency,
   fitsChannel,
   id,
-  oneOf,
+  memberOf,
   Rupiah,
   Time,
-  TYPES,
   text,
 } from '../../support/provider-facts.ts'
 
 /**
- * What the provider's documents say of its answers and callbacks, field by field, as of November
- * 2026.
+ * What the provider's documents (`facts.json`) say of its answers and callbacks, as schemas of the
+ * values. A test compares the names of the fields.
  */
 
 const ErrorCode = v.pipe(v.string(), v.regex(/^[A-Z0-9_]+$/))
 
-const PRESENTED = [
-  'CAPTURE_PAYMENT',
-  'PAYMENT_CODE',
-  'QR_STRING',
-  'VIRTUAL_ACCOUNT_NUMBER',
-] as const
 const Action = v.strictObject({
-  type: oneOf('PRESENT_TO_CUSTOMER', 'REDIRECT_CUSTOMER', 'API_POST_REQUEST'),
-  descriptor: oneOf(...PRESENTED, 'WEB_URL', 'DEEPLINK_URL', 'VALIDATE_OTP', 'RESEND_OTP'),
+  type: memberOf('action.type'),
+  descriptor: memberOf('action.descriptor'),
   value: text(1, 2_048),
 })
 
 const commonFields = {
   business_id: v.pipe(v.string(), v.regex(/^[0-9a-f]{24}$/)),
   reference_id: text(1, 255),
-  payment_request_id: id('pr-'),
-  type: oneOf('PAY', 'PAY_AND_SAVE', 'REUSABLE_PAYMENT_CODE'),
+  payment_request_id: id('payment_request_id'),
+  type: memberOf('paymentRequest.type'),
   country: Country,
   currency: Currency,
   request_amount: Rupiah,
-  capture_method: oneOf('AUTOMATIC', 'MANUAL'),
+  capture_method: memberOf('capture_method'),
   channel_code: v.picklist(CHANNELS),
-  failure_code: v.optional(ErrorCode),
+  failure_code: v.optional(memberOf('payment.failure_code')),
   metadata: v.optional(v.record(v.string(), v.unknown())),
   created: Time,
   updated: Time,
 }
 
-const STATUSES = ['PENDING', 'AUTHORIZED', 'SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED'] as const
-
 const PaymentRequest = v.pipe(
   v.strictObject({
     ...commonFields,
-    latest_payment_id: v.optional(id('py-')),
+    latest_payment_id: v.optional(id('payment_id')),
     channel_properties: v.record(v.string(), v.unknown()),
     actions: v.array(Action),
-    status: oneOf('REQUIRES_ACTION', 'ACCEPTING_PAYMENTS', ...STATUSES),
+    status: memberOf('paymentRequest.status'),
     description: v.optional(text(1, 1_000)),
   }),
   v.check((request) => fitsChannel(request), 'channel_properties do not fit the channel'),
 )
 
 const Capture = v.strictObject({
-  capture_id: id('cptr-', 'cap-'),
+  capture_id: id('capture_id'),
   capture_amount: Rupiah,
   capture_timestamp: Time,
 })
 
 const Payment = v.strictObject({
   ...commonFields,
-  payment_id: id('py-'),
+  payment_id: id('payment_id'),
   captures: v.optional(v.array(Capture)),
-  status: oneOf(...STATUSES),
+  status: memberOf('payment.status'),
   payment_details: v.record(v.string(), v.unknown()),
 })
 
 const Amount = v.number()
 
+const Fee = v.strictObject({
+  xendit_fee: Amount,
+  value_added_tax: Amount,
+  xendit_withholding_tax: Amount,
+  third_party_withholding_tax: Amount,
+  status: memberOf('fee.status'),
+})
+
 const Transaction = v.strictObject({
   id: v.pipe(v.string(), v.regex(/^txn_[0-9a-f-]+$/)),
   product_id: v.string(),
   // The provider books chargeback reversals although its list of types does not name them.
-  type: v.picklist([...TYPES, 'CHARGEBACK_REVERSAL']),
-  status: oneOf('PENDING', 'SUCCESS', 'FAILED', 'VOIDED', 'REVERSED'),
-  channel_category: oneOf(
-    ...([
-      'BANK',
-      'CARDS',
-      'CARDLESS_CREDIT',
-      'CASH',
-      'DIRECT_DEBIT',
-      'EWALLET',
-      'PAYLATER',
-      'QR_CODE',
-    ] as const),
-    ...(['RETAIL_OUTLET', 'VIRTUAL_ACCOUNT', 'XENPLATFORM', 'OTHER'] as const),
-  ),
+  type: v.union([memberOf('transaction.type'), memberOf('transaction.type outside the list')]),
+  status: memberOf('transaction.status'),
+  channel_category: memberOf('transaction.channel_category'),
   channel_code: v.nullable(v.picklist(CHANNEL_FACTS.map(({ transactionCode }) => transactionCode))),
   reference_id: v.string(),
   account_identifier: v.nullable(v.string()),
@@ -104,23 +91,17 @@ const Transaction = v.strictObject({
   amount: Amount,
   net_amount: Amount,
   net_amount_currency: Currency,
-  cashflow: oneOf('MONEY_IN', 'MONEY_OUT'),
-  settlement_status: v.nullable(oneOf('PENDING', 'SETTLED', 'EARLY_SETTLED')),
+  cashflow: memberOf('transaction.cashflow'),
+  settlement_status: v.nullable(memberOf('transaction.settlement_status')),
   estimated_settlement_time: v.nullable(Time),
   business_id: commonFields.business_id,
   created: Time,
   updated: Time,
-  fee: v.strictObject({
-    xendit_fee: Amount,
-    value_added_tax: Amount,
-    xendit_withholding_tax: Amount,
-    third_party_withholding_tax: Amount,
-    status: oneOf('PENDING', 'COMPLETED', 'CANCELED', 'REVERSED', 'NOT_APPLICABLE'),
-  }),
+  fee: Fee,
   product_data: v.nullable(
     v.strictObject({
-      capture_id: v.nullable(id('cptr-', 'cap-')),
-      payment_request_id: v.nullable(id('pr-')),
+      capture_id: v.nullable(id('capture_id')),
+      payment_request_id: v.nullable(id('payment_request_id')),
       payment_link_id: v.nullable(v.string()),
       reusable_payment_link_id: v.nullable(v.string()),
     }),
@@ -137,6 +118,31 @@ const TransactionPage = v.strictObject({
   data: v.array(Transaction),
   links: v.array(Link),
 })
+
+/** A dispute's callback has its fields beside `event`. */
+export const Dispute = v.strictObject({
+  event: memberOf('dispute event'),
+  id: text(1, 255),
+  status: text(1, 64),
+  status_reason: v.nullable(v.string()),
+  channel_code: text(1, 64),
+  currency: Currency,
+  amount: v.strictObject({ initial: v.nullable(v.string()), terminal: v.nullable(v.string()) }),
+  payment_id: v.nullable(id('payment_id')),
+  reference_id: v.nullable(v.string()),
+  created_at: Time,
+  updated_at: Time,
+  due_date: v.nullable(Time),
+})
+
+/** The objects whose field names `facts.json` lists. */
+export const OBJECTS = {
+  paymentRequest: PaymentRequest,
+  payment: Payment,
+  transaction: Transaction,
+  fee: Fee,
+  dispute: Dispute,
+}
 
 export const ANSWERS = {
   create: { status: 201, body: PaymentRequest },
@@ -182,7 +188,7 @@ export const CALLBACKS = {
   expired: envelope(
     'payment_request.expiry',
     v.object({
-      payment_request_id: id('pr-'),
+      payment_request_id: id('payment_request_id'),
       reference_id: text(1, 255),
       status: v.literal('EXPIRED'),
     }),

@@ -1,94 +1,29 @@
-import * as v from 'valibot'
 import { describe, expect } from 'vitest'
-import type { Provider, TransactionFilter } from '../../../shared/provider/provider.ts'
-import { timestampOf } from '../../../shared/time.ts'
-import {
-  CHANNEL_FACTS,
-  CHANNELS,
-  type ChannelFacts,
-  REQUESTS,
-} from '../../support/provider-facts.ts'
+import { CHANNELS, violationsOf } from '../../support/provider-facts.ts'
 import {
   API_HEADERS,
   aRequestBody,
   type aSimulator,
   simulatorIt as it,
 } from '../../support/provider-simulator-harness.ts'
-import { aCreateInput, scriptedProvider } from '../../support/scripted-provider.ts'
-import { json } from '../../support/scripted-server.ts'
 import {
   ANSWERS,
   CALLBACK_HEADERS,
   CALLBACKS,
+  Dispute,
   ErrorBody,
+  OBJECTS,
   RateLimitHeaders,
-} from './provider-answer-facts.ts'
+} from './answer-facts.ts'
+import FACTS from './facts.json' with { type: 'json' }
 
 /*
- * Goal: adapter and simulator cannot agree on something that the provider refuses. Method: the
- * tests compare each request of the real adapter, and each answer and callback of the real
- * simulator, field by field with the facts of the provider's documents (support/provider-facts.ts,
- * provider-answer-facts.ts). The facts import neither of the two.
+ * Goal: adapter and simulator cannot agree on something that the provider does not do. Method: the
+ * tests compare each answer and callback of the real simulator, field by field, with the facts of
+ * the provider's documents (`facts.json`). The facts import nothing of the simulator.
  */
 
 const PR = 'pr-73762759-0c9b-8178-b48f-0480d694b643'
-const PY = 'py-4e0209e9-67a2-449a-9748-57df6a8bddad'
-
-function violationsOf(facts: v.GenericSchema, value: unknown): readonly string[] {
-  return (v.safeParse(facts, value).issues ?? []).map(
-    (issue) => `${v.getDotPath(issue) ?? ''}: ${issue.message}`,
-  )
-}
-
-const DAY = timestampOf(Date.UTC(2026, 10, 20))
-const SPAN = { updatedFrom: DAY, updatedTo: DAY }
-
-type Ask = (provider: Provider) => Promise<unknown>
-type Question = readonly [keyof typeof REQUESTS, string, Ask]
-
-function createChannel({ method, channelCode }: ChannelFacts): Ask {
-  const channelFields =
-    method === 'virtual_account'
-      ? { expiresAt: DAY, description: 'Kopi Ú' }
-      : { description: undefined }
-  const input = aCreateInput({ method, channelCode, phone: '+6281234567890', ...channelFields })
-  return (provider) => provider.createRequest(input, 5_000)
-}
-function listFor(filter: TransactionFilter): Ask {
-  return (provider) => provider.listTransactions(filter)
-}
-
-it.for<Question>([
-  ...CHANNEL_FACTS.map(
-    (channel): Question => ['create', channel.providerCode, createChannel(channel)],
-  ),
-  ['getRequest', 'by id', (provider) => provider.getRequest(PR)],
-  ['getPayment', 'by id', (provider) => provider.getPayment(PY)],
-  ['cancel', 'by id', (provider) => provider.cancelRequest(PR)],
-  ['balance', 'of the cash account', (provider) => provider.getBalance()],
-  ['transactions', 'of one payment', listFor({ providerPaymentId: PY, limit: 10 })],
-  ['transactions', 'of one reference', listFor({ reference: 'ref-1', limit: 50 })],
-  [
-    'transactions',
-    'of a span, all types',
-    listFor({ ...SPAN, allTypes: true, afterId: 'txn_1', limit: 50 }),
-  ],
-])('we send each request as the provider documents it: %s, %s', async ([name, , ask]) => {
-  const facts = REQUESTS[name]
-  const { provider, server } = await scriptedProvider(json(500, {}))
-
-  await ask(provider)
-
-  const [request, secondRequest] = server.requests
-  if (!request || secondRequest) throw new Error('the provider did not receive exactly one request')
-  const { method, url, headers, body } = request
-  const { pathname, searchParams } = new URL(url, 'https://api.provider.example')
-  expect(method).toBe(facts.method)
-  expect(pathname).toMatch(facts.path)
-  expect(violationsOf(facts.headers, headers)).toStrictEqual([])
-  expect(violationsOf(facts.query, Object.fromEntries(searchParams))).toStrictEqual([])
-  expect(violationsOf(facts.body, body === '' ? '' : JSON.parse(body))).toStrictEqual([])
-})
 
 type Simulator = Awaited<ReturnType<typeof aSimulator>>
 type Created = { readonly payment_request_id: string; readonly latest_payment_id: string }
@@ -164,6 +99,18 @@ describe('the simulator answers as the provider documents it', () => {
     expect(violationsOf(CALLBACKS.expired, expired?.body)).toStrictEqual([])
   })
 
+  it('for a dispute that is raised and lost', async ({ running: simulator }) => {
+    const { body } = await make(simulator, 'QRIS')
+    const path = `/payment_requests/${body.payment_request_id}`
+    await simulator.call('POST', `/v3${path}/simulate`, {})
+    await simulator.callbacks(1)
+    for (const kind of ['chargeback', 'dispute_lost'])
+      await simulator.call('POST', `/_simulator${path}/reverse`, { kind })
+
+    const [, ...told] = await simulator.callbacks(3)
+    expect(told.flatMap((callback) => violationsOf(Dispute, callback.body))).toStrictEqual([])
+  })
+
   it('for a page of rows that no capture makes', async ({ running: simulator }) => {
     for (const type of ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL', 'WITHDRAWAL']) {
       await simulator.call('POST', '/_simulator/transactions', { type, status: 'REVERSED' })
@@ -188,30 +135,81 @@ async function cancelPush(simulator: Simulator) {
 
 // `simulator-api.test.ts` tests a fault's status and code; `simulator-requests.test.ts` tests a
 // second end of a request.
-it.for<readonly [string, number, string, (simulator: Simulator) => Promise<Answer>]>([
-  ['no such request', 404, 'DATA_NOT_FOUND', (sim) => show(sim, PR)],
+type Operation = keyof typeof FACTS.operations
+type Refusal = readonly [
+  case_: string,
+  operation: Operation,
+  status: number,
+  code: string,
+  ask: (simulator: Simulator) => Promise<Answer>,
+]
+
+it.for<Refusal>([
+  ['no such request', 'getRequest', 404, 'DATA_NOT_FOUND', (sim) => show(sim, PR)],
   [
     'another key',
+    'transactions',
     401,
     'INVALID_API_KEY',
     (sim) => sim.call('GET', '/transactions', undefined, wrongKey),
   ],
-  ['no version', 400, 'API_VALIDATION_ERROR', (sim) => show(sim, PR, versionless)],
-  ['a bank’s older name', 400, 'API_VALIDATION_ERROR', (sim) => make(sim, 'BCA')],
+  ['no version', 'getRequest', 400, 'API_VALIDATION_ERROR', (sim) => show(sim, PR, versionless)],
+  ['a bank’s older name', 'create', 400, 'API_VALIDATION_ERROR', (sim) => make(sim, 'BCA')],
   [
     'an unknown cursor',
+    'transactions',
     400,
     'API_VALIDATION_ERROR',
     (sim) => sim.call('GET', '/transactions?after_id=txn_0'),
   ],
-  ['a push that is cancelled', 400, 'INELIGIBLE_TRANSACTION_STATUS', cancelPush],
+  [
+    'a limit that is reached',
+    'transactions',
+    429,
+    'RATE_LIMIT_EXCEEDED',
+    async (sim) => {
+      await sim.call('POST', '/_simulator/account', { calls_per_minute: 1 })
+      await sim.call('GET', '/transactions')
+      return sim.call('GET', '/transactions')
+    },
+  ],
+  [
+    'a key without the permission',
+    'balance',
+    403,
+    'REQUEST_FORBIDDEN_ERROR',
+    async (sim) => {
+      await sim.call('POST', '/_simulator/account', { permissions: ['money_in'] })
+      return sim.call('GET', '/balance')
+    },
+  ],
+  [
+    'an amount beyond the limit',
+    'create',
+    400,
+    'INVALID_VALUE_ERROR',
+    (sim) =>
+      sim.call('POST', '/v3/payment_requests', aRequestBody('OVO', { request_amount: 99_000_000 })),
+  ],
+  ['a push that is cancelled', 'cancel', 400, 'INELIGIBLE_TRANSACTION_STATUS', cancelPush],
 ])(
-  'the simulator refuses as the provider documents it: %s: %i %s',
-  async ([, status, code, ask], { running }) => {
+  'the simulator refuses as the provider documents it: %s, %s: %i %s',
+  async ([, operation, status, code, ask], { running }) => {
+    const { errors } = FACTS.operations[operation]
+
     const answer = await ask(running)
 
+    expect(Object.entries(errors)).toContainEqual([String(status), expect.arrayContaining([code])])
     expect(answer).toMatchObject({ status, body: { error_code: code } })
     expect(violationsOf(ErrorBody, answer.body)).toStrictEqual([])
     expectHeaders(answer.headers)
   },
 )
+
+it.each(Object.entries(OBJECTS))('the schema of a %s has the documented fields', (name, schema) => {
+  const { required, optional } = FACTS.objects[name as keyof typeof OBJECTS]
+  const fields = Object.keys(schema.entries)
+
+  expect(fields).toStrictEqual(expect.arrayContaining(required))
+  expect([...required, ...optional]).toStrictEqual(expect.arrayContaining(fields))
+})

@@ -1,0 +1,105 @@
+/** Our requests keep to the provider's documents (`facts.json`). */
+import { expect, it } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import type { Provider, TransactionFilter } from '../../../shared/provider/provider.ts'
+import { createBody } from '../../../shared/provider/xendit/xendit-create.ts'
+import { timestampOf } from '../../../shared/time.ts'
+import {
+  CHANNEL_FACTS,
+  type ChannelFacts,
+  REQUESTS,
+  violationsOf,
+} from '../../support/provider-facts.ts'
+import { aCreateInput, createdAnswer, scriptedProvider } from '../../support/scripted-provider.ts'
+import { json } from '../../support/scripted-server.ts'
+import FACTS from './facts.json' with { type: 'json' }
+
+const PR = 'pr-73762759-0c9b-8178-b48f-0480d694b643'
+const PY = 'py-4e0209e9-67a2-449a-9748-57df6a8bddad'
+
+const DAY = timestampOf(Date.UTC(2026, 10, 20))
+const SPAN = { updatedFrom: DAY, updatedTo: DAY }
+
+type Ask = (provider: Provider) => Promise<unknown>
+type Question = readonly [keyof typeof REQUESTS, string, Ask]
+
+function createChannel({ method, channelCode }: ChannelFacts): Ask {
+  const channelFields =
+    method === 'virtual_account'
+      ? { expiresAt: DAY, description: 'Kopi Ú' }
+      : { description: undefined }
+  const input = aCreateInput({ method, channelCode, phone: '+6281234567890', ...channelFields })
+  return (provider) => provider.createRequest(input, 5_000)
+}
+function listFor(filter: TransactionFilter): Ask {
+  return (provider) => provider.listTransactions(filter)
+}
+
+it.for<Question>([
+  ...CHANNEL_FACTS.map(
+    (channel): Question => ['create', channel.providerCode, createChannel(channel)],
+  ),
+  ['getRequest', 'by id', (provider) => provider.getRequest(PR)],
+  ['getPayment', 'by id', (provider) => provider.getPayment(PY)],
+  ['cancel', 'by id', (provider) => provider.cancelRequest(PR)],
+  ['balance', 'of the cash account', (provider) => provider.getBalance()],
+  ['transactions', 'of one payment', listFor({ providerPaymentId: PY, limit: 10 })],
+  ['transactions', 'of one reference', listFor({ reference: 'ref-1', limit: 50 })],
+  [
+    'transactions',
+    'of a span, all types',
+    listFor({ ...SPAN, allTypes: true, afterId: 'txn_1', limit: 50 }),
+  ],
+])('we send each request as the provider documents it: %s, %s', async ([name, , ask]) => {
+  const facts = REQUESTS[name]
+  const { provider, server } = await scriptedProvider(json(500, {}))
+
+  await ask(provider)
+
+  const [request, secondRequest] = server.requests
+  if (!request || secondRequest) throw new Error('the provider did not receive exactly one request')
+  const { method, url, headers, body } = request
+  const { pathname, searchParams } = new URL(url, 'https://api.provider.example')
+  expect(method).toBe(facts.method)
+  expect(pathname).toMatch(facts.path)
+  expect(violationsOf(facts.headers, headers)).toStrictEqual([])
+  expect(violationsOf(facts.query, Object.fromEntries(searchParams))).toStrictEqual([])
+  expect(violationsOf(facts.body, body === '' ? '' : JSON.parse(body))).toStrictEqual([])
+})
+
+it.each(CHANNEL_FACTS)(
+  'a create of $providerCode has every required field, and none beyond the documents',
+  ({ method, channelCode }) => {
+    const { required, optional } = FACTS.operations.create
+    const expiresAt = method === 'virtual_account' ? timestampOf(0) : undefined
+    const description = 'Kopi'
+    const input = aCreateInput({
+      method,
+      channelCode,
+      phone: '+6281234567890',
+      expiresAt,
+      description,
+      amountMinor: minor(150_000),
+    })
+
+    const body = JSON.parse(JSON.stringify(createBody(input))) as { channel_properties: object }
+
+    expect(Object.keys(body)).toStrictEqual(expect.arrayContaining(required))
+    expect([...required, ...optional]).toStrictEqual(expect.arrayContaining(Object.keys(body)))
+    const kind = channelCode === 'OVO' ? channelCode : method
+    expect(FACTS.channelProperties[kind].names).toStrictEqual(
+      expect.arrayContaining(Object.keys(body.channel_properties)),
+    )
+  },
+)
+
+/** Push channels answer so (front-end SDK of March 2026, behaviour tree). */
+it('a push answers REQUIRES_ACTION without actions, and a deep link may stand beside a page', async () => {
+  const input = aCreateInput({ method: 'ewallet', channelCode: 'OVO', phone: '+6281234567890' })
+  const { provider } = await scriptedProvider(createdAnswer({ actions: [] }))
+
+  expect(await provider.createRequest(input, 5_000)).toMatchObject({
+    kind: 'created',
+    request: { status: 'open', destination: undefined },
+  })
+})
