@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { OPT_IN_EVENT_TYPES } from '../../../shared/event/event.ts'
 import { DAYS_TO_PAYOUT } from '../demo-walk.ts'
 import {
   type Answer,
@@ -66,7 +67,7 @@ export async function exampleWalk(caller: LocalCaller, inboxUrl: string): Promis
   }
   const client = await caller.act('create-client', { name: 'Kopi Sari', bank })
   const clientId = String(client['client_id'])
-  const endpoint = { client_id: clientId, url: inboxUrl, event_types: ['*', 'payment.reversed'] }
+  const endpoint = { client_id: clientId, url: inboxUrl, event_types: ['*', ...OPT_IN_EVENT_TYPES] }
   const { endpoint_id: endpointId } = await caller.act('register-endpoint', endpoint)
   const { api_key: key } = await caller.act('issue-api-key', { client_id: clientId })
   const answers: RecordedAnswer[] = []
@@ -86,7 +87,8 @@ export async function exampleWalk(caller: LocalCaller, inboxUrl: string): Promis
   await walkFailures(walk)
   await walkPayout(walk)
   const reversalWebhook = await walkReversal(walk, paymentId)
-  return { answers, webhooks: [testWebhook, ...webhooks, reversalWebhook] }
+  const disputeWebhook = await walkDispute(walk, paymentId)
+  return { answers, webhooks: [testWebhook, ...webhooks, reversalWebhook, disputeWebhook] }
 }
 
 async function walkPayments({ caller, record }: Walk) {
@@ -280,5 +282,13 @@ async function walkReversal({ caller, record }: Walk, id: string): Promise<Recei
   await caller.advance(HOUR)
   const webhook = await caller.webhook('payment.reversed')
   await record('api-get-payment', 'reversed', 'A part was reversed', { id })
+  return webhook
+}
+
+/** The customer disputes the rest. */
+async function walkDispute({ caller, record }: Walk, id: string): Promise<ReceivedWebhook> {
+  await caller.control(id, 'reverse', { kind: 'chargeback', amount: 100_000 })
+  const webhook = await caller.webhook('payment.disputed')
+  await record('api-get-payment', 'disputed', 'The customer disputes it', { id })
   return webhook
 }
