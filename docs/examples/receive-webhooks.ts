@@ -40,7 +40,19 @@ type ReversedEvent = Envelope & {
   }
 }
 
-export type PaymentEvent = StatusEvent | ReversedEvent
+/** A customer disputes the payment, or the dispute has a new state. No money moves by it. */
+type DisputedEvent = Envelope & {
+  readonly event: 'payment.disputed'
+  readonly data: PaymentData & {
+    readonly dispute: {
+      readonly status: 'action_required' | 'under_review' | 'won' | 'lost'
+      readonly amount_minor?: number
+      readonly due_at?: string
+    }
+  }
+}
+
+export type PaymentEvent = StatusEvent | ReversedEvent | DisputedEvent
 
 /** The operator tests the endpoint. No payment belongs to it. */
 export type TestEvent = Envelope & {

@@ -6,8 +6,9 @@ import { listSuspense, listSuspenseAbout } from '../../shared/suspense/list-susp
 import { SUSPENSE_KINDS, SUSPENSE_STATUSES, toSuspenseDto } from '../../shared/suspense/suspense.ts'
 
 const summary =
-  'Money that was not credited to any merchant, findings that the books cannot explain, and cases ' +
-  'of disputes and transfers, newest first. By status, kind, merchant or payment; `complete` says whether all were read.'
+  'Money that was not credited to any merchant, findings that the books cannot explain, and ' +
+  'cases of disputes and transfers, newest first. By status, kind, merchant or payment; ' +
+  '`complete` says whether all were read.'
 const input = v.strictObject({
   status: v.optional(v.picklist(SUSPENSE_STATUSES)),
   kind: v.optional(v.picklist(SUSPENSE_KINDS)),

@@ -12,8 +12,8 @@ import { notedItems } from '../suspense/suspense-store.ts'
 const AT_ONCE = 50
 
 /**
- * The number of cases and findings that name a payment of a settlement, or of a failed settlement that its
- * re-credits carry: open ones, and those that a person has explained.
+ * The number of cases and findings that name a payment of a settlement, or of a failed settlement
+ * that its re-credits carry: open ones, and those that a person has explained.
  */
 export async function countFindings(deps: TableDeps, settlement: Settlement): Promise<number> {
   const paymentIds = await namedPayments(deps, settlement.clientId)

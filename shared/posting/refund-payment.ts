@@ -33,7 +33,8 @@ const MAX_TRIES = 5
  * Books a refund of a succeeded payment that was made by transfer, once for each bank reference or
  * row of the provider (design sections 7 and 12): as a refund by the provider's row, with its
  * event, and the audit record. A row is taken over from the house, which ends its case; a transfer
- * from our bank uses up an approval. Throws 404 for an unknown payment or row, 422 beyond what is left of the payment.
+ * from our bank uses up an approval. Throws 404 for an unknown payment or row, 422 beyond what is
+ * left of the payment.
  */
 export async function refundPayment(deps: RecordDeps & MoveDeps, input: RefundInput) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {

@@ -3,7 +3,7 @@ import { GatewayError } from '../errors.ts'
 import { PaymentIdSchema } from '../ids.ts'
 import { type Minor, MinorSchema } from '../money.ts'
 import type { FailureReason, PaymentMethod } from '../payment-status.ts'
-import type { DisputeState } from '../suspense/suspense.ts'
+import type { DisputeNews } from '../suspense/dispute.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
 /**
@@ -234,19 +234,6 @@ export type CallbackSubject = {
   readonly paymentRequestId: string | undefined
   readonly providerPaymentId: string | undefined
   readonly reference: string | undefined
-}
-
-/** A state of a dispute, as its callback says it: no other answer of the provider names it. */
-export type DisputeNews = {
-  readonly kind: 'dispute'
-  readonly disputeId: string
-  readonly state: DisputeState
-  readonly reference: string | undefined
-  readonly providerPaymentId: string | undefined
-  /** The disputed amount in IDR. */
-  readonly amountMinor: Minor | undefined
-  readonly answerBy: Timestamp | undefined
-  readonly saidAt: Timestamp | undefined
 }
 
 /**

@@ -1,7 +1,20 @@
-import type { DisputeNews } from '../provider/provider.ts'
+import type { Minor } from '../money.ts'
 import { addMs, DAY_MS, later, msBetween, type Timestamp } from '../time.ts'
 import type { NamedPayment } from './record-suspense.ts'
-import { DISPUTE_STATES, type Suspense } from './suspense.ts'
+import { DISPUTE_STATES, type DisputeState, type Suspense } from './suspense.ts'
+
+/** A state of a dispute, as its callback says it: no other answer of the provider names it. */
+export type DisputeNews = {
+  readonly kind: 'dispute'
+  readonly disputeId: string
+  readonly state: DisputeState
+  readonly reference: string | undefined
+  readonly providerPaymentId: string | undefined
+  /** The disputed amount in IDR. */
+  readonly amountMinor: Minor | undefined
+  readonly answerBy: Timestamp | undefined
+  readonly saidAt: Timestamp | undefined
+}
 
 /** A dispute that names no day can be answered for this time (QRIS, the shortest that is known). */
 const ANSWER_MS = 7 * DAY_MS

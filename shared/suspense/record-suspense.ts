@@ -46,8 +46,8 @@ export function logSuspense(
 }
 
 /**
- * Publishes an alert, then ends its due work, or sets the time of a dispute's next alert; a crash in
- * between repeats the alert. False: due work must try again.
+ * Publishes an alert, then ends its due work, or sets the time of a dispute's next alert; a crash
+ * in between repeats the alert. False: due work must try again.
  */
 export async function publishSuspenseAlert(deps: SuspenseDeps, item: Suspense): Promise<boolean> {
   try {

@@ -21,7 +21,7 @@ type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
  * forged callback changes nothing. If the provider cannot be asked, or does not show yet what its
  * callback announced, the payment becomes due at once: the provider's first retry comes after 15
  * minutes. While the provider refuses calls, nothing is asked or written. A callback about a
- * reversal or a dispute wakes the sync, which reads the booked rows; a dispute is also written down.
+ * reversal or a dispute wakes the sync, which reads the booked rows; a dispute is written down too.
  */
 export async function receiveCallback(
   deps: CallbackDeps,

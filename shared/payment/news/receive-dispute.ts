@@ -1,9 +1,9 @@
 import { paymentIdOf } from '../../ids.ts'
-import { ZERO } from '../../money.ts'
-import { moneyOf } from '../../posting/payment-entries.ts'
-import type { DisputeNews } from '../../provider/provider.ts'
+import { figuresOf } from '../../journal/entry.ts'
+import { moneyAfter } from '../../journal/payment-money.ts'
 import {
   changedCase,
+  type DisputeNews,
   disputeCase,
   isNewer,
   nextAlertAt,
@@ -100,9 +100,13 @@ async function planCase(deps: NewsDeps, { news, stored, payment, isAnnounced }: 
 
 /** With what went back to the customer before, which answers the dispute. */
 function newCase(news: DisputeNews, payment: StoredPayment, now: Timestamp): Suspense {
-  const back = payment.status === 'succeeded' ? moneyOf(payment).wentBackMinor : ZERO
   const item = disputeCase(news, payment, now)
-  return back > 0 ? { ...item, refundedMinor: back } : item
+  if (payment.status !== 'succeeded') return item
+  const { notionalMinor, providerFeeMinor, markupMinor, movements } = payment
+  const refunds = movements.filter(({ type }) => type !== 'chargeback' && type !== 'dispute_won')
+  const price = figuresOf(notionalMinor, providerFeeMinor, markupMinor)
+  const { wentBackMinor } = moneyAfter(price, refunds)
+  return wentBackMinor > 0 ? { ...item, refundedMinor: wentBackMinor } : item
 }
 
 /** A little later than now, so that its writer publishes the alert before due work does. */

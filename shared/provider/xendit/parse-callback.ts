@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { ifValid } from '../../if-valid.ts'
 import { minor } from '../../money.ts'
+import type { DisputeNews } from '../../suspense/dispute.ts'
 import { DISPUTE_STATES } from '../../suspense/suspense.ts'
 import { withoutMark } from '../call-json.ts'
-import type { CallbackSubject, DisputeNews } from '../provider.ts'
+import type { CallbackSubject } from '../provider.ts'
 import { ProviderIdSchema, ReferenceSchema, Time } from './xendit-schema.ts'
 
 /** The provider refuses every other length. The sample of its dashboard has ids of 37. */

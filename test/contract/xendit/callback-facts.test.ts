@@ -32,6 +32,7 @@ it('every documented event is known: about a payment, a request, money back, or 
   const kindOf = (event: string) => {
     const subject = parseCallback(JSON.stringify({ event, data }))
     if (typeof subject !== 'object') return subject
+    if ('kind' in subject) return subject.kind
     return subject.providerPaymentId ? 'payment' : 'request'
   }
 
@@ -48,11 +49,11 @@ it('every documented event is known: about a payment, a request, money back, or 
     'payment_token.expiry': undefined,
     'refund.succeeded': 'money_back',
     'refund.failed': 'money_back',
-    'dispute.action_required': 'money_back',
-    'dispute.under_review': 'money_back',
-    'dispute.won': 'money_back',
-    'dispute.lost': 'money_back',
-    'dispute.due_date_approaching': 'money_back',
+    'dispute.action_required': 'dispute',
+    'dispute.under_review': 'dispute',
+    'dispute.won': 'dispute',
+    'dispute.lost': 'dispute',
+    'dispute.due_date_approaching': 'dispute',
     'payment.of_tomorrow': undefined,
   })
 })

@@ -41,6 +41,7 @@ const TYPED_EVENTS: Readonly<Record<PaymentEvent['event'], true>> = {
   'payment.failed': true,
   'payment.expired': true,
   'payment.reversed': true,
+  'payment.disputed': true,
 }
 
 it('the type of events has every event of a payment', () => {
