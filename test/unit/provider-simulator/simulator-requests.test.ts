@@ -65,7 +65,7 @@ describe('a request of the provider simulator', () => {
     expect(shownBefore).toStrictEqual(['REQUIRES_ACTION', 0, 0])
     expect(sim.rows()).toMatchObject([{ amount: 150_000, settlement_status: 'SETTLED' }])
     expect(sim.callbacks).toMatchObject([{ event: 'payment.capture' }])
-    expect(sim.statusOf(id)).toBe('REQUIRES_ACTION')
+    expect(sim.statusOf(id)).toBe('SUCCEEDED')
   })
 
   it.for(CHANNEL_FACTS)(
