@@ -44,6 +44,7 @@ describeInChromium(() => {
     const { page, problems, origins } = await openConsole(browser, world.urls.api)
     const merchant = demoMerchant(world)
 
+    await page.getByText('The provider takes IDR 1 to 20,000,000.').waitFor()
     const id = await createByKeyboard(page, 'qris', '150000')
     const code = await page.getByRole('img', { name: /^QR code/ }).screenshot()
     expect(await scanQrCode(browser, code)).toBe(

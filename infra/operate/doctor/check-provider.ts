@@ -57,8 +57,19 @@ export async function checkProvider(
       ? []
       : runCheck('provider key', () => checkProviderKey(provider, callsPerMinute(settings))),
   ])
-  return [...key.findings, ...callback.findings, ...callbackFindings, ...keyFindings]
+  return [
+    ...key.findings,
+    ...callback.findings,
+    ...callbackFindings,
+    ok('callback fields', CALLBACK_FIELDS),
+    ...keyFindings,
+  ]
 }
+
+/** No call of the provider reads its dashboard, so a person compares the fields. */
+const CALLBACK_FIELDS =
+  'compare by hand: in the dashboard, under Webhooks, the callback URL is in "Payment requests v3" ' +
+  'payment status and payment request status, "Unified refunds", and disputes'
 
 type SecretCheck = {
   readonly what: string
@@ -193,7 +204,7 @@ function keyFinding(what: string, answer: Answer<unknown>): Finding {
     ? wrong(
         what,
         'refused',
-        'give the key read permission in the dashboard, or put the right key into the secret',
+        'give the key this permission in the dashboard, or put the right key into the secret',
       )
     : unclear(what, answer.reason, 'read the status page of the provider and try again')
 }

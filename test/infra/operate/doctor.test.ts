@@ -46,6 +46,7 @@ describe('the doctor', () => {
       'data stack, drift of gateway-prod-data, stack, drift of gateway-prod, ' +
         'stack of operators, drift of gateway-prod-operators, provider secret, callback secret, ' +
         'callback with a wrong token, callback with token 1 of 2, callback with token 2 of 2, ' +
+        'callback fields, ' +
         'provider key for transactions (Transaction: Read), ' +
         'provider key for payment requests (Money-in: Write), ' +
         'provider key for the balance (Money-out: Read), ' +

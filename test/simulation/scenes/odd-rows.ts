@@ -53,7 +53,11 @@ export function payWithRowFaults(world: World, paid: Paid, pay: () => boolean): 
       fault: 'row_late',
       value: lateSecondsOfRow(world),
     })
+  const isFound = isLate && scenePrng.chance(0.2)
+  if (isFound) provider.orderFault({ target: 'payment', fault: 'found_at_settlement' })
   const hasPaid = pay()
+  if (isFound && hasPaid) count(world.tally, 'money found at its settlement')
+  else if (isFound) provider.clearFaults({ target: 'payment', fault: 'found_at_settlement' })
   if (isLate && hasPaid) noteFault(world, 'rowLate')
   else if (isLate) provider.clearFaults({ target: 'transactions', fault: 'row_late' })
   for (const [name, fault] of own) {

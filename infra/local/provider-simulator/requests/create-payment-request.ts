@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { PHONE_FORM } from '../../../../shared/payment/channel/channel-facts.ts'
 import { amountsOf, type Channel, requireChannel } from '../channels.ts'
 import { takeFault } from '../faults.ts'
 import { ProviderError, parseInput } from '../provider-error.ts'
@@ -57,8 +58,10 @@ const PushProperties = v.strictObject({
   account_mobile_number: v.pipe(
     v.string(),
     v.regex(/^\+[0-9]\d{1,14}$/, 'must be a phone number in E.164 form'),
-    // The provider refuses a number of Indonesia that begins with 0.
-    v.regex(/^\+(?!620)/, 'must be a phone number of the country'),
+    v.check(
+      (phone) => !phone.startsWith('+62') || PHONE_FORM.test(phone),
+      'must be a phone number of the country',
+    ),
   ),
 })
 

@@ -4,6 +4,7 @@ import { numberOf, takeFault } from '../faults.ts'
 import { parseInput } from '../provider-error.ts'
 import {
   BUSINESS_ID,
+  isOpen,
   type Payment,
   type Transaction,
   type TransactionFee,
@@ -179,6 +180,16 @@ export function settleTransaction(world: World, id: string) {
     updated: timestampNow(world),
   }
   world.store.transactions.put({ ...settledRecord, row })
+  payFoundRequest(world, row)
+}
+
+/** Money that the provider finds at its settlement pays its request then, if it is still open. */
+function payFoundRequest(world: World, { product_id: paymentId, product_data: data }: Transaction) {
+  const record = world.store.requests.get(data?.payment_request_id ?? '')
+  if (record === undefined || record.request.latest_payment_id !== undefined) return
+  const status = isOpen(record.request) ? 'SUCCEEDED' : record.request.status
+  const paid = { status, latest_payment_id: paymentId, updated: timestampNow(world) } as const
+  world.store.requests.put({ ...record, request: { ...record.request, ...paid } })
 }
 
 const text = v.pipe(v.string(), v.maxLength(255))

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import * as v from 'valibot'
-import { CHANNELS } from '../../../../../shared/payment/channel/channels.ts'
+import { CHANNELS, type Channel } from '../../../../../shared/payment/channel/channels.ts'
 import { ActionForm } from '../action-button.tsx'
 import { apiPost } from '../calls.ts'
 import { Card, SelectField, TextField } from '../parts.tsx'
@@ -11,10 +11,10 @@ const KINDS = { virtual_account: 'Bank transfer', ewallet: 'Wallet', qris: 'QR c
 
 /** Every channel that has terms of its own. */
 const CHANNEL_OPTIONS = CHANNELS.map(
-  ({ method, code, push }) =>
+  (channel) =>
     [
-      code === '' ? method : `${method} ${code}`,
-      `${KINDS[method]} · ${code || method.toUpperCase()}${push ? ' (asks on the phone)' : ''}`,
+      nameOf(channel),
+      `${KINDS[channel.method]} · ${channel.code || 'QRIS'}${flowOf(channel)}`,
     ] as const,
 )
 
@@ -29,6 +29,7 @@ export function CreateForm() {
   const [phone, setPhone] = useState('+6281234567890')
   const [key, setKey] = useState(newKey)
   const [method = '', code] = channel.split(' ')
+  const facts = CHANNELS.find((one) => nameOf(one) === channel)?.facts
   const isWallet = method === 'ewallet'
   const body = {
     method,
@@ -39,7 +40,10 @@ export function CreateForm() {
     ...(isWallet && { customer: { phone } }),
   }
   return (
-    <Card title="New payment" note="A merchant’s server sends this when a customer checks out.">
+    <Card
+      title="New payment"
+      note={`A merchant’s server sends this when a customer checks out. ${limitsOf(facts)}`}
+    >
       <ActionForm
         label="Create payment"
         kind="main"
@@ -71,6 +75,27 @@ export function CreateForm() {
       </ActionForm>
     </Card>
   )
+}
+
+function nameOf({ method, code }: Channel): string {
+  return code === '' ? method : `${method} ${code}`
+}
+
+function flowOf({ facts }: Channel): string {
+  return facts?.flow === 'push' ? ' (asks on the phone)' : ''
+}
+
+/** The provider decides; the table of channels says what it takes, and who gives money back. */
+function limitsOf(facts: Channel['facts']): string {
+  if (facts === undefined) return ''
+  const [least, most] = [facts.amounts.least, facts.amounts.most].map((amount) =>
+    amount.toLocaleString('en-US'),
+  )
+  const refund =
+    facts.refund.by === 'dashboard'
+      ? `in the provider’s dashboard for ${facts.refund.days} days`
+      : 'by a transfer of your bank'
+  return `The provider takes IDR ${least} to ${most}. Money is given back ${refund}.`
 }
 
 function newKey() {
