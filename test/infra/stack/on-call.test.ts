@@ -26,6 +26,7 @@ const BY_ADMINISTRATORS = new Set([
   'acm import-certificate',
   'backup start-restore-job',
   'cloudformation delete-stack',
+  'cloudformation update-stack',
   'cloudformation update-termination-protection',
   'dynamodb delete-table',
   'dynamodb update-table',
