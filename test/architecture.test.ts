@@ -61,8 +61,8 @@ describe('the source tree', () => {
 
   it.each([
     [['functions/', 'shared/'], 1_200],
-    [['infra/'], 817],
-    [['test/'], 2_615],
+    [['infra/'], 824],
+    [['test/'], 2_626],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 

@@ -79,7 +79,8 @@ it('the doctor names an alias that was moved by hand, and one that serves two ve
 
   expect(await problems()).toStrictEqual([
     'wrong alias of gateway-prod-api-create-payment: serves version 6; its stack has version 7',
-    'wrong alias of gateway-prod-api-cancel-payment: serves version 7 and 8; its stack has version 7',
+    'wrong alias of gateway-prod-api-cancel-payment: serves version 7 and 8; its stack has ' +
+      'version 7',
   ])
 })
 
