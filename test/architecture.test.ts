@@ -61,8 +61,8 @@ describe('the source tree', () => {
 
   it.each([
     [['functions/', 'shared/'], 1_225],
-    [['infra/'], 830],
-    [['test/'], 2_680],
+    [['infra/'], 836],
+    [['test/'], 2_695],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 

@@ -249,8 +249,8 @@ export function markDueNow(deps: TableDeps, paymentId: PaymentId, now: Timestamp
 }
 
 /**
- * Claims one check by moving the due time forward: of two workers one wins. `beginExpiryAt` also
- * begins our expiry, with the refusal of `recordExpiryStart`; the first time is kept.
+ * Claims one check: of two workers one wins. It moves the due time forward, or `beginExpiryAt`
+ * begins our expiry, with the refusal of `recordExpiryStart`, unless another caller has begun it.
  */
 export function claimCheck(
   deps: TableDeps,
@@ -260,10 +260,11 @@ export function claimCheck(
     beginExpiryAt,
   }: { readonly nextDueAt: Timestamp; readonly beginExpiryAt?: Timestamp },
 ) {
-  const changes = { set: { dueAt: nextDueAt }, setIfAbsent: { expiryStartedAt: beginExpiryAt } }
+  const changes = { set: { dueAt: nextDueAt, expiryStartedAt: beginExpiryAt } }
   const isAsRead = all(
     equals('dueAt', due.dueAt),
     unchanged('cancelRequestedAt', due.cancelRequestedAt),
+    ...(beginExpiryAt === undefined ? [] : [absent('expiryStartedAt')]),
   )
   return deps.table.write(update(paymentKey(due.paymentId), changes, isAsRead))
 }

@@ -52,8 +52,9 @@ export const OPEN_FIELDS: Readonly<
     APIKEY: ['client_id', 'expires_at', 'permissions', 'revoked_at', 'ttl'],
     CLIENT: ['client_id', 'enabled', 'name', 'rate_limit_per_second', 'return_url', 'ttl'],
   },
-  // Of audit records only the keys, which name the clients of the register.
-  QueryFields: { AUDIT: [], ENDPOINTS: ENDPOINT_FIELDS },
+  // Of audit records only the keys, which name the clients of the register. Every read of fields
+  // also reads `ttl` (retryingTable).
+  QueryFields: { AUDIT: ['ttl'], ENDPOINTS: ENDPOINT_FIELDS },
 }
 
 /** What an update may name of an item of each kind: attributes that it changes or compares. */

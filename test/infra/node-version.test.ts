@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { NODE_MAJOR } from '../../infra/stack/functions/node-major.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { matchesIn } from '../support/document-blocks.ts'
 import { projectText } from '../support/source-file.ts'
@@ -22,13 +23,11 @@ describe('the version of Node in .nvmrc', () => {
 
   it('has the major version of every platform, of every Lambda function, of its bundles and of the types', () => {
     const template = projectText('test/infra/templates/prod.txt')
-    const bundler = projectText('infra/stack/functions/assets-of.ts')
     const runtimes = matchesIn(template, /"Runtime":"([^"]+)"/g)
-    const targets = matchesIn(bundler, /target: '([^']+)'/g)
     const platforms = Object.values(packageJson.optionalDependencies)
 
     expect(new Set(runtimes)).toStrictEqual(new Set([`nodejs${MAJOR}.x`]))
-    expect(targets).toStrictEqual([`node${MAJOR}`])
+    expect(String(NODE_MAJOR)).toBe(MAJOR)
     expect(platforms.map((version) => version.split('.')[0])).toStrictEqual(Array(5).fill(MAJOR))
 
     expect(packageJson.devDependencies['@types/node'].split('.')[0]).toBe(MAJOR)

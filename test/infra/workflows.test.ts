@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parseYaml } from '@redocly/openapi-core'
 import { describe, expect, it } from 'vitest'
 import { pipelineRoleOf } from '../../infra/operate/check/pipeline-role.ts'
+import { SOURCE_MAPS } from '../../infra/stack/project-root.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { matchesIn } from '../support/document-blocks.ts'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
@@ -148,6 +149,14 @@ it('no job with an identity installs anything: it runs the files of a job withou
     expect(steps[1]?.run).toContain('echo "$SHA256  release.tar.gz" | sha256sum --check')
     expect(steps.findIndex(({ uses }) => uses?.startsWith('aws-actions/'))).toBe(2)
   }
+})
+
+it('the pipeline keeps the source maps of each stage for 90 days, for `npm run trace`', () => {
+  const kept = stepsOf('deploy.yml').filter((step) => step.with?.['name'] === 'maps')
+
+  expect(kept.map((step) => step.with)).toMatchObject([
+    { path: `cdk.out/*/${SOURCE_MAPS}`, 'retention-days': 90 },
+  ])
 })
 
 it('CI runs no install script of a package but the one that is named, and our own', () => {

@@ -21,6 +21,7 @@ from ministack.services.cloudformation import drift, provisioners
 LEADING_KEYS = "dynamodb:LeadingKeys"
 ATTRIBUTES = "dynamodb:Attributes"
 RETURN_VALUES = "dynamodb:ReturnValues"
+SELECT = "dynamodb:Select"
 ENCRYPTION_CONTEXT = "kms:EncryptionContext"
 EXPRESSIONS = ("ProjectionExpression", "UpdateExpression", "ConditionExpression", "FilterExpression")
 
@@ -51,11 +52,20 @@ def attributes(operation):
     return [names.get(word, word) for word in used] + (list(operation.get("Key") or {}) if used else [])
 
 
+def selection(operation):
+    """MiniStack does not look into a batch, and judges it as a request for all attributes."""
+    parts = operation.get("RequestItems", {}).values()
+    if not parts:
+        return None
+    return "SPECIFIC_ATTRIBUTES" if all("ProjectionExpression" in part for part in parts) else "ALL_ATTRIBUTES"
+
+
 def request_context(operation):
     said = {
         LEADING_KEYS: leading_keys(operation),
         ATTRIBUTES: attributes(operation),
         RETURN_VALUES: operation.get("ReturnValues", "NONE"),
+        SELECT: selection(operation),
     }
     return {key: value for key, value in said.items() if value}
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import { eventually as lookEventually } from '../../infra/local/process/eventually.ts'
 import { runTool } from '../support/run-tool.ts'
+import { APPROVER, askedApproval } from '../support/with-approval.ts'
 import type { RehearsalClock } from './emulator.ts'
 import type { Verdict } from './verdicts.ts'
 import { MERCHANT_HOST, type OutsideWorld } from './world.ts'
@@ -88,20 +89,36 @@ export function startRehearsal(parts: Parts) {
     npm,
     deploy: (cwd: string, how?: NpmRun) =>
       npm(['deploy', '--require-approval', 'never'], { ...how, cwd }),
-    /** Undefined where the action failed with an allowed code. */
+    /**
+     * A second person gives the approval that a refusal asks for. Undefined where the action failed
+     * with an allowed code.
+     */
     admin: async (
       action: string,
       payload: object = {},
       codes: readonly number[] = [0],
     ): Promise<unknown> => {
       const fields = Object.keys(payload).length > 0 ? ['--payload', JSON.stringify(payload)] : []
-      const { code, output } = await npm(['admin', action, '--json', ...fields], {
-        codes,
-        env: envOf(action),
-      })
+      const act = (allowed: readonly number[]) =>
+        npm(['admin', action, '--json', ...fields], { codes: allowed, env: envOf(action) })
+      const first = await act([...codes, 1])
+      const asked = first.code === 1 ? askedApproval(hintIn(first.errors)) : undefined
+      if (asked) {
+        const approval = JSON.stringify({ operator: APPROVER, ...asked })
+        await npm(['admin', 'approve', '--payload', approval], { env: envOf('approve') })
+      }
+      const isRefused = !codes.includes(first.code)
+      const { code, output } = asked || isRefused ? await act(codes) : first
       return code === 0 ? JSON.parse(output) : undefined
     },
   }
+}
+
+const Refusal = v.pipe(v.string(), v.parseJson(), v.object({ action_hint: v.string() }))
+
+function hintIn(errors: string): string {
+  const parsed = v.safeParse(Refusal, errors)
+  return parsed.success ? parsed.output.action_hint : ''
 }
 
 function lastOf(text: string) {

@@ -106,6 +106,14 @@ function rawStacks(addTo: (app: App) => void) {
           Object.keys(templates[at]?.Resources ?? {}).length,
         ]),
       ),
+      /** Which stack reads outputs of which. */
+      references: new Set(
+        stacks.flatMap(({ stackName }, at) => {
+          const text = JSON.stringify(templates[at])
+          const names = text.matchAll(/"Fn::GetStackOutput":\{"StackName":"([^"]+)"/g)
+          return [...names].map(([, name]) => `${stackName} reads ${name}`)
+        }),
+      ),
       messages: messages.map(
         ({ level, id, entry }) => `${level} ${id}: ${JSON.stringify(entry.data)}`,
       ),

@@ -28,7 +28,7 @@ export function awsClients(region: string) {
   return {
     acm: new ACMClient({ ...LIMITS, region: FRONT_REGION }),
     cloudFormation: new CloudFormationClient(config),
-    globalCloudFormation: new CloudFormationClient({ ...LIMITS, region: FRONT_REGION }),
+    cloudFormationIn: (place: string) => new CloudFormationClient({ ...LIMITS, region: place }),
     dynamodb: new DynamoDBClient(config),
     iam: new IAMClient(config),
     lambda: new LambdaClient(config),

@@ -37,20 +37,19 @@ export async function checkCredentials(sts: STSClient, region: string): Promise<
  * late: the API would already refuse all callers except the front.
  */
 export function bootstrapChecks(
-  {
-    cloudFormation,
-    globalCloudFormation,
-  }: Pick<AwsClients, 'cloudFormation' | 'globalCloudFormation'>,
-  { front }: Pick<DeployedStage, 'front'>,
+  { cloudFormation, cloudFormationIn }: Pick<AwsClients, 'cloudFormation' | 'cloudFormationIn'>,
+  { front, copies }: Pick<DeployedStage, 'front' | 'copies'>,
   region: string,
 ) {
-  const needsGlobal = front === 'cloudfront' && region !== FRONT_REGION
-  const clients = {
-    [region]: cloudFormation,
-    ...(needsGlobal && { [FRONT_REGION]: globalCloudFormation }),
-  }
-  return Object.entries(clients).map(([place, client]) => {
+  const places = [
+    region,
+    ...(front === 'cloudfront' ? [FRONT_REGION] : []),
+    // Another account is bootstrapped with its own credentials.
+    ...(copies && copies.account === undefined ? [copies.region] : []),
+  ]
+  return [...new Set(places)].map((place) => {
     const what = `CDK bootstrap in ${place}`
+    const client = place === region ? cloudFormation : cloudFormationIn(place)
     return { what, place, check: () => checkBootstrap(client, what) }
   })
 }

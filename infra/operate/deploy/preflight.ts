@@ -10,6 +10,7 @@ import {
   checkDomain,
   checkSpareConcurrency,
 } from '../check/check-account.ts'
+import { checkReferences } from '../check/check-references.ts'
 import { checkSettings } from '../check/check-settings.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 
@@ -50,7 +51,11 @@ export async function preflight({ stage, region, root }: PreflightInput): Promis
       const stack = await describeStack(aws.cloudFormation, stackNameOf(stage))
       const status = stack && wasCreated(stack) ? stack.StackStatus : undefined
       first = status === undefined || status === 'CREATE_FAILED'
-      if (status !== undefined) return ok('stack', `${stackNameOf(stage)} is ${status}`)
+      if (status !== undefined)
+        return [
+          ok('stack', `${stackNameOf(stage)} is ${status}`),
+          ...(await checkReferences(aws, stage)),
+        ]
       return [ok('stack', 'is not there yet'), await checkSpareConcurrency(aws.lambda, stage)]
     }),
   ])

@@ -5,7 +5,9 @@ import { readOptions, runCommand, UsageError } from '../../local/terminal/comman
 import { printableLines } from '../../local/terminal/printable.ts'
 import { PROJECT_ROOT } from '../../stack/project-root.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
-import { type Finding, hasWrong, renderFindings } from '../check/finding.ts'
+import { awsClients } from '../check/aws-clients.ts'
+import { checkReferences } from '../check/check-references.ts'
+import { type Finding, hasWrong, renderFindings, runCheck } from '../check/finding.ts'
 import { REPOSITORY } from '../check/pipeline-role.ts'
 import { regionOf, stageNamed } from '../check/stage-named.ts'
 import { initStage } from './init-stage.ts'
@@ -59,6 +61,7 @@ export type DeployIo = {
   ) => Promise<number>
   readonly preflight?: typeof preflight
   readonly initStage?: typeof initStage
+  readonly checkReferences?: typeof checkReferences
   readonly finish: (stage: string, env: NodeJS.ProcessEnv) => Promise<number>
 }
 
@@ -97,6 +100,14 @@ export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number
       ...flags,
     ])
     if (code !== 0 || flags.includes('prepare-change-set')) return code
+    // A stack made anew is read by stacks that CDK did not update.
+    const references = await runCheck('references between stacks', () =>
+      (io.checkReferences ?? checkReferences)(awsClients(region ?? ''), stage),
+    )
+    if (hasWrong(references)) {
+      printFindings(references)
+      return 1
+    }
     if (first) console.log(manualSteps(stage))
     return init && !first ? io.finish(stage.settings.name, env) : 0
   })

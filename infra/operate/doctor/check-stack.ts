@@ -34,8 +34,10 @@ export async function checkStack(
   { stage, aws: clients, ...waiting }: Examination,
   what: string,
   part?: string,
+  /** If other than the region of the gateway. */
+  region?: string,
 ): Promise<{ readonly stack: aws.Stack | undefined; readonly findings: readonly Finding[] }> {
-  const client = part === 'front' ? clients.globalCloudFormation : clients.cloudFormation
+  const client = region === undefined ? clients.cloudFormation : clients.cloudFormationIn(region)
   const StackName = stackNameOf(stage, part)
   let stack: aws.Stack | undefined
   const findings = await runCheck(what, async () => {

@@ -1,14 +1,16 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { isOriginSecret } from '../../../shared/runtime/origin-guard.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
-import { tableNameOf } from '../../stack/stack-name-of.ts'
+import { FRONT_REGION, stackNameOf, tableNameOf } from '../../stack/stack-name-of.ts'
 import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
 import { outputOf } from '../check/aws-clients.ts'
 import { checkAccountQuotas } from '../check/check-account.ts'
+import { checkReferences } from '../check/check-references.ts'
 import { originCertificateProblems } from '../check/check-settings.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 import { checkPipelineRole } from '../check/pipeline-role.ts'
 import { missingSettings } from '../restore/missing-settings.ts'
+import { checkAliases } from './check-aliases.ts'
 import {
   checkConcurrency,
   checkEventSources,
@@ -42,6 +44,9 @@ export async function examineStage(examination: Examination): Promise<readonly F
     runCheck('event sources', () => checkEventSources(aws.lambda, stage)),
     runCheck('topics', () => checkAlerts(aws.sns, dataStack, hasAlarms(stage))),
     checkStack(examination, 'watch stack', 'watch').then((result) => result.findings),
+    checkCopies(examination),
+    runCheck('aliases', () => checkAliases(aws, stage)),
+    runCheck('references between stacks', () => checkReferences(aws, stage)),
     checkTable(aws.dynamodb, stage),
     stage.front === 'cloudfront' ? checkFront(examination) : [],
   ])
@@ -74,6 +79,17 @@ export async function checkTable(
   return [...role, ...table]
 }
 
+/** The stack of the locked vault. The alarm about missing copies watches a vault elsewhere. */
+async function checkCopies(examination: Examination): Promise<readonly Finding[]> {
+  const { copies } = examination.stage
+  const what = 'backup stack'
+  if (copies === undefined) return []
+  if (copies.account === undefined)
+    return (await checkStack(examination, what, 'copies', copies.region)).findings
+  const name = stackNameOf(examination.stage, 'copies')
+  return [ok(what, `${name} is in account ${copies.account.id}, which these credentials miss`)]
+}
+
 /**
  * The front's stack, its certificate, and the secret by which functions recognise requests from the
  * front.
@@ -83,7 +99,7 @@ async function checkFront(examination: Examination): Promise<readonly Finding[]>
   const what = 'origin certificate'
   const { originCertificate } = stage.frontSettings
   const [{ findings }, secret, certificate] = await Promise.all([
-    checkStack(examination, 'front stack', 'front'),
+    checkStack(examination, 'front stack', 'front', FRONT_REGION),
     checkSecret(aws.secretsManager, {
       what: 'origin secret',
       name: originSecretName(stage.settings.name),

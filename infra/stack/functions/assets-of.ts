@@ -8,6 +8,7 @@ import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { PROJECT_ROOT, SOURCE_MAPS } from '../project-root.ts'
 import type { DeployedStage } from '../stage.ts'
+import { NODE_MAJOR } from './node-major.ts'
 
 /**
  * The assets of a stage's functions, each with its handler in `index.handler`. Functions with the
@@ -99,7 +100,7 @@ export const BUNDLE_OPTIONS = {
   bundle: true,
   platform: 'node',
   format: 'esm',
-  target: 'node24',
+  target: `node${NODE_MAJOR}`,
   // The CommonJS builds of the SDK are half as large again.
   mainFields: ['module', 'main'],
   minify: true,

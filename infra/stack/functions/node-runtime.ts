@@ -5,6 +5,7 @@ import type { Construct } from 'constructs'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { addLog } from '../stage-stack.ts'
 import { roleWith } from './allow.ts'
+import { NODE_MAJOR } from './node-major.ts'
 
 /** How a function of a stage runs and logs, with its own role and log. */
 export function nodeRuntime(
@@ -18,7 +19,7 @@ export function nodeRuntime(
     logGroup,
     role: roleWith(scope, new ServicePrincipal('lambda.amazonaws.com'), grants(logGroup)),
     handler: 'index.handler',
-    runtime: lambda.Runtime.NODEJS_24_X,
+    runtime: new lambda.Runtime(`nodejs${NODE_MAJOR}.x`, lambda.RuntimeFamily.NODEJS),
     architecture: lambda.Architecture.ARM_64,
     loggingFormat: lambda.LoggingFormat.JSON,
     applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,

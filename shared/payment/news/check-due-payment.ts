@@ -45,8 +45,10 @@ export async function checkDuePayment(
   read: Item | undefined,
 ): Promise<CheckResult> {
   const duePayment = parseStored(read)
-  if (duePayment?.dueAt === undefined || duePayment.dueAt > deps.now()) return 'not_claimed'
-  const claim = claimFor(duePayment, duePayment.dueAt, deps.now())
+  const now = deps.now()
+  if (duePayment?.dueAt === undefined || duePayment.dueAt > now) return 'not_claimed'
+  if (isExpiringNow(duePayment, now)) return 'not_claimed'
+  const claim = claimFor(duePayment, duePayment.dueAt, now)
   const outcome = await claimCheck(deps, { ...duePayment, dueAt: duePayment.dueAt }, claim)
   const stored = outcome.applied ? parseStored(outcome.item) : undefined
   if (stored === undefined) return 'not_claimed'
@@ -58,16 +60,29 @@ export async function checkDuePayment(
   return result
 }
 
+/** Longer than the calls of one expiry: another worker then continues it. */
+const EXPIRY_CLAIM_MS = MINUTE_MS
+
+/** A worker has begun this expiry, and its due time was not set since. */
+function isExpiringNow(stored: StoredPayment, now: Timestamp): boolean {
+  if (stored.status !== 'pending' || stored.dueAt === undefined) return false
+  const { dueAt, expiryStartedAt: startedAt } = stored
+  return startedAt !== undefined && dueAt < startedAt && now < addMs(startedAt, EXPIRY_CLAIM_MS)
+}
+
 /**
  * The claim of a usual check lasts until the expiry, so the check costs one write. If its process
  * dies, only the report of a failure is late, because the sync finds money. Other checks must not
- * be lost.
+ * be lost. The first claim of an expiry is the expiry's start: the due time stays, so the index is
+ * not written.
  */
 function claimFor(stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Claim {
   const retry = { nextDueAt: addMs(now, RETRY_CHECK_MS), claimedFor: 'retry' } as const
   if (stored.status !== 'pending' || isForeign(stored)) return retry
-  if (isPastItsTime(stored, now))
-    return stored.cancelRequestedAt ? retry : { ...retry, beginExpiryAt: now }
+  if (isPastItsTime(stored, now)) {
+    if (stored.cancelRequestedAt || stored.expiryStartedAt) return retry
+    return { ...retry, nextDueAt: dueAt < now ? dueAt : retry.nextDueAt, beginExpiryAt: now }
+  }
   return isUsualCheck(stored, dueAt)
     ? { nextDueAt: nextCheckAt(stored, now), claimedFor: 'next_check' }
     : retry
@@ -207,6 +222,7 @@ export function callsOfCheck(read: Item, now: Timestamp): readonly ProviderOpera
   const stored = ifStored(read)
   if (stored === undefined || stored.status === 'creating') return ['getPayment']
   if (!isPastItsTime(stored, now)) return ['getRequest']
+  if (isExpiringNow(stored, now)) return []
   const readsRequest = stored.cancelRequestedAt !== undefined || closesUpstream(stored)
   return readsRequest ? ['cancelRequest', 'getRequest'] : ['cancelRequest']
 }

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type AttributeValue,
   type CancellationReason,
@@ -6,6 +8,7 @@ import {
   type DynamoDBClientConfig,
   TransactionCanceledException,
   TransactionConflictException,
+  TransactionInProgressException,
 } from '@aws-sdk/client-dynamodb'
 import {
   BatchGetCommand,
@@ -52,17 +55,20 @@ export function dynamoDbTable(
   table: DynamoDbTable,
   means: Parameters<typeof retryingTable>[1],
 ): Table {
-  return retryingTable(withJoinedReads(dynamoDbRequests(table)), means)
+  return retryingTable(withJoinedReads(dynamoDbRequests(table, means.sleep)), means)
 }
 
-export function dynamoDbRequests({ client, name }: DynamoDbTable): TableRequests {
+export function dynamoDbRequests(
+  { client, name }: DynamoDbTable,
+  wait: (ms: number) => Promise<unknown> = sleep,
+): TableRequests {
   const table = { client: DynamoDBDocumentClient.from(client, TRANSLATION), name }
   return {
     get: (key, some) => getItem(table, key, some),
     batchGet: (keys, reads, fields) => batchGet(table, keys, reads, fields),
     query: (input) => query(table, input),
     write: (step) => write(table, step),
-    transact: (steps) => transactWrite(table, steps),
+    transact: (steps) => transactWrite(table, steps, wait),
     isContention,
   }
 }
@@ -196,11 +202,11 @@ function refusedItem(raw: Record<string, AttributeValue> | undefined): Item | un
 async function transactWrite(
   { client, name }: DocumentTable,
   steps: readonly Step[],
+  wait: (ms: number) => Promise<unknown>,
 ): Promise<StepsOutcome> {
   try {
-    // The SDK retries with the same idempotency token, so a transaction is applied once.
     const items = steps.map((step) => toTransactItem(name, step))
-    await client.send(new TransactWriteCommand({ TransactItems: items }))
+    await sendTransaction(client, items, wait)
     return { applied: true }
   } catch (error) {
     const reasons =
@@ -208,6 +214,32 @@ async function transactWrite(
     const refusedAt = reasons.findIndex(({ Code }) => Code === 'ConditionalCheckFailed')
     if (refusedAt === -1) throw error
     return { applied: false, refusedAt, item: refusedItem(reasons[refusedAt]?.Item) }
+  }
+}
+
+/** DynamoDB ends a transaction within some five seconds. */
+const IN_PROGRESS_TRIES = 7
+const IN_PROGRESS_WAIT_MS = 1_000
+
+/**
+ * Every try has the same idempotency token, so a transaction is applied once. A try whose answer
+ * was late may still run: DynamoDB then refuses the next try, and its outcome is waited for.
+ */
+async function sendTransaction(
+  client: DynamoDBDocumentClient,
+  TransactItems: TransactItem[],
+  wait: (ms: number) => Promise<unknown>,
+): Promise<void> {
+  const ClientRequestToken = randomUUID()
+  for (let tries = 1; ; tries++) {
+    try {
+      await client.send(new TransactWriteCommand({ TransactItems, ClientRequestToken }))
+      return
+    } catch (error) {
+      const isRunning = error instanceof TransactionInProgressException
+      if (!isRunning || tries === IN_PROGRESS_TRIES) throw error
+      await wait(IN_PROGRESS_WAIT_MS)
+    }
   }
 }
 

@@ -67,8 +67,7 @@ describe('a payment (design section 9)', () => {
     ['QRIS', 42],
     ['wallet', 42],
     ['push', 38],
-    // The count of pushes to a phone is one more write.
-    ['push, with the push limit', 39],
+    ['push, with the push limit', 38],
   ])(
     'that is not paid, on a %s, takes %d write units and 3 calls of the provider after its create',
     (channel, most) => {

@@ -5,7 +5,7 @@
  * that bench compares them.
  */
 export const PAYMENT_UNITS = {
-  writes: { table: 22.3, 'by-owner': 6.1, 'by-status': 6.1, 'by-open': 4, 'by-due': 10 },
+  writes: { table: 22.3, 'by-owner': 6.1, 'by-status': 6.1, 'by-open': 4, 'by-due': 8 },
   reads: 13.5,
   /** Of these units, those for each endpoint of the event. */
   delivery: { writes: { table: 4, 'by-owner': 2, 'by-due': 3 }, reads: 2.5 },
@@ -16,7 +16,7 @@ export const AUDIT_READS_A_MONTH = 5.3
 
 /** Write units of one payment in one kind of key. The slots of due work share its units. */
 export const KEY_UNITS = {
-  duePayments: 7,
+  duePayments: 5,
   dueDeliveries: 3,
   dueSync: 0.67,
   ledgerOfClient: 6,

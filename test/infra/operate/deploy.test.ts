@@ -23,6 +23,7 @@ async function runDeployTool(
     },
     preflight: async () => ({ findings: [ok('packages', 'fine')], first: false }),
     finish: async () => 0,
+    checkReferences: async () => [],
     ...overrides,
   }
   return { ...(await captureOutput(() => runDeploy(argv, io))), calls }
@@ -66,6 +67,17 @@ Nothing was deployed.`)
     const { code, calls } = await runDeployTool(argv.split(' '), overrides)
 
     expect([code, calls.length]).toStrictEqual([exitCode, cdkRuns])
+  })
+
+  it('ends with 1 after a deployment that left references to an earlier stack, with the command', async () => {
+    const { code, calls, text } = await runDeployTool(['--stage', 'dev'], {
+      checkReferences: async () => [
+        wrong('references between stacks', 'stale', 'aws cloudformation update-stack'),
+      ],
+    })
+
+    expect([code, calls.length]).toStrictEqual([1, 1])
+    expect(text).toContain('-> aws cloudformation update-stack')
   })
 
   const isFirst: DeployIo['preflight'] = async () => ({ findings: [], first: true })

@@ -6,10 +6,16 @@ import {
   type StackResourceDrift,
   type StackStatus,
 } from '@aws-sdk/client-cloudformation'
+import { GetAliasCommand } from '@aws-sdk/client-lambda'
 import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { REFERENCES } from '../../../infra/operate/check/check-references.ts'
 import { runDoctor } from '../../../infra/operate/doctor/run-doctor.ts'
+import { stackNameOf } from '../../../infra/stack/stack-name-of.ts'
+import { deployedStage } from '../../../infra/stack/stage.ts'
 import { projectText } from '../../support/source-file.ts'
+import { synthesised } from '../../support/stack-template.ts'
+import { EVERYTHING } from '../../support/stage-options.ts'
 import { awsRefusal, captureOutput } from './around-tools.ts'
 import { type ExaminedStage, examinedStage } from './examined-stage.ts'
 
@@ -17,7 +23,7 @@ let prod: ExaminedStage
 
 /** Findings on the watch stack are left out: the mocks answer the same for every stack. */
 beforeEach(async () => {
-  prod = await examinedStage('prod', { front: 'none' })
+  prod = await examinedStage('prod', { front: 'none', copies: undefined })
 })
 
 async function problems() {
@@ -47,6 +53,74 @@ function setDrifts(...StackResourceDrifts: StackResourceDrift[]) {
     .on(DescribeStackResourceDriftsCommand)
     .resolves({ StackResourceDrifts })
 }
+
+it('the doctor looks for the backup stack in its own region', async () => {
+  prod = await examinedStage('prod', { front: 'none' })
+
+  const found = (await prod.examine()).filter(({ what }) => what.includes('copies'))
+  const looks = prod.aws.cloudFormation.commandCalls(DescribeStacksCommand, {
+    StackName: 'gateway-prod-copies',
+  })
+
+  expect(found.map(({ state }) => state)).toStrictEqual(['ok'])
+  const regions = looks.map(({ thisValue }) => Object(thisValue).config.region())
+  expect(await Promise.all(regions)).toStrictEqual(['ap-southeast-1'])
+})
+
+it('the doctor names an alias that was moved by hand, and one that serves two versions', async () => {
+  const create = { FunctionName: 'gateway-prod-api-create-payment', Name: 'live' }
+  const cancel = { FunctionName: 'gateway-prod-api-cancel-payment', Name: 'live' }
+  const weights = {
+    FunctionVersion: '7',
+    RoutingConfig: { AdditionalVersionWeights: { '8': 0.1 } },
+  }
+  prod.aws.lambda.on(GetAliasCommand, create).resolves({ FunctionVersion: '6' })
+  prod.aws.lambda.on(GetAliasCommand, cancel).resolves(weights)
+
+  expect(await problems()).toStrictEqual([
+    'wrong alias of gateway-prod-api-create-payment: serves version 6; its stack has version 7',
+    'wrong alias of gateway-prod-api-cancel-payment: serves version 7 and 8; its stack has ' +
+      'version 7',
+  ])
+})
+
+it('the doctor names each stack that still points at an earlier data stack, with the command', async () => {
+  const made = new Date('2026-11-20T04:00:00Z')
+  const stack = { StackStatus: 'UPDATE_COMPLETE', Outputs: prod.aws.Outputs } as const
+  const times = {
+    'gateway-prod-data': { CreationTime: made },
+    // A later update read the outputs again.
+    'gateway-prod': { CreationTime: new Date(0), LastUpdatedTime: made },
+    'gateway-prod-operators': { CreationTime: new Date(0) },
+  }
+  for (const [StackName, time] of Object.entries(times))
+    prod.aws.cloudFormation
+      .on(DescribeStacksCommand, { StackName })
+      .resolves({ Stacks: [{ StackName, ...stack, ...time }] })
+
+  const found = (await prod.examine()).filter(({ what }) => what === 'references between stacks')
+
+  expect(found).toStrictEqual([
+    {
+      what: 'references between stacks',
+      state: 'wrong',
+      detail:
+        'gateway-prod-operators still has keys, secrets or ids of an earlier gateway-prod-data',
+      todo:
+        'aws cloudformation update-stack --stack-name gateway-prod-operators ' +
+        '--use-previous-template --capabilities CAPABILITY_NAMED_IAM --tags ' +
+        'Key=reads,Value=2026-11-20T04:00:00Z',
+    },
+  ])
+})
+
+it('the doctor knows every stack that reads outputs of another stack', () => {
+  const stage = deployedStage('prod')
+
+  expect(synthesised(EVERYTHING).references).toStrictEqual(
+    new Set(REFERENCES.map(([a, b]) => `${stackNameOf(stage, a)} reads ${stackNameOf(stage, b)}`)),
+  )
+})
 
 /** Without these stacks, the doctor cannot check any other part. */
 const STACKS = ['gateway-prod-data', 'gateway-prod', 'gateway-prod-operators']

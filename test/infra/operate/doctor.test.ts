@@ -56,7 +56,8 @@ describe('the doctor', () => {
         'duties finance and approve, role gateway-prod-pipeline, ' +
         queues.replaceAll(/(\S+) ?/g, 'event source gateway-prod-$1, ') +
         'topic gateway-prod-alerts, topic gateway-prod-pages, watch stack, drift of ' +
-        'gateway-prod-watch, ' +
+        'gateway-prod-watch, backup stack, drift of gateway-prod-copies, aliases, ' +
+        'references between stacks, ' +
         'front stack, drift of gateway-prod-front, origin secret, origin certificate',
     )
     const calls = prod.aws.lambda.commandCalls(InvokeCommand)

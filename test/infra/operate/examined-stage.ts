@@ -4,12 +4,14 @@ import {
   DescribeStackResourceDriftsCommand,
   DescribeStacksCommand,
   DetectStackDriftCommand,
+  ListStackResourcesCommand,
   type Stack,
 } from '@aws-sdk/client-cloudformation'
 import { DescribeLimitsCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { GetRoleCommand, IAMClient, ListEntitiesForPolicyCommand } from '@aws-sdk/client-iam'
 import {
   GetAccountSettingsCommand,
+  GetAliasCommand,
   GetFunctionConcurrencyCommand,
   InvokeCommand,
   LambdaClient,
@@ -126,6 +128,17 @@ function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
   aws.lambda
     .on(GetAccountSettingsCommand)
     .resolves({ AccountLimit: { ConcurrentExecutions: 1_000 } })
+  aws.lambda.on(GetAliasCommand).resolves({ FunctionVersion: '7' })
+  const versions = template
+    .all('AWS::Lambda::Function')
+    .map(({ FunctionName }) => ({
+      LogicalResourceId: `Version${String(FunctionName)}`,
+      PhysicalResourceId: `arn:aws:lambda:ap-southeast-3:000000000000:function:${String(FunctionName)}:7`,
+      ResourceType: 'AWS::Lambda::Version',
+      LastUpdatedTimestamp: new Date(0),
+      ResourceStatus: 'CREATE_COMPLETE' as const,
+    }))
+  aws.cloudFormation.on(ListStackResourcesCommand).resolves({ StackResourceSummaries: versions })
   const tableLimits = { TableMaxReadCapacityUnits: 40_000, TableMaxWriteCapacityUnits: 40_000 }
   aws.dynamodb.on(DescribeLimitsCommand).resolves(tableLimits)
   for (const { FunctionName, ReservedConcurrentExecutions: runs } of template.all(

@@ -113,6 +113,7 @@ const EVERYTHING_THERE = [
   ...QUOTAS_FIT,
   'ok CDK bootstrap in ap-southeast-3: is there: version 28',
   'ok CDK bootstrap in us-east-1: is there: version 28',
+  'ok CDK bootstrap in ap-southeast-1: is there: version 28',
   'ok origin certificate: is there: infra/stages/prod.json names it',
 ]
 function imports(): ImportCertificateCommandInput[] {
@@ -134,11 +135,13 @@ describe('initStage', () => {
       ...QUOTAS_FIT,
       'ok CDK bootstrap in ap-southeast-3: made',
       'ok CDK bootstrap in us-east-1: made',
+      'ok CDK bootstrap in ap-southeast-1: made',
       `ok origin certificate: made: commit ${STAGE_FILE} and ${AUTHORITY}`,
     ])
     expect(cdkArgs).toStrictEqual([
       ['bootstrap', 'aws://000000000000/ap-southeast-3'],
       ['bootstrap', 'aws://000000000000/us-east-1'],
+      ['bootstrap', 'aws://000000000000/ap-southeast-1'],
     ])
     const id = '11111111-2222-4333-8444-555555555555'
     const expectedFile = projectText(STAGE_FILE).replace(PLACEHOLDER_CERTIFICATE, id)
@@ -148,7 +151,7 @@ describe('initStage', () => {
     ).toStrictEqual([])
 
     expect(await init()).toStrictEqual(EVERYTHING_THERE)
-    expect([cdkArgs.length, imports().length]).toStrictEqual([2, 1])
+    expect([cdkArgs.length, imports().length]).toStrictEqual([3, 1])
   })
 
   it('imports a certificate for clients, signed by the authority that it writes, and keeps no private key', async () => {
@@ -194,11 +197,12 @@ describe('initStage', () => {
   })
 
   it('continues after a partial run: keeps existing parts and makes failed ones', async () => {
-    bootstrapped = ['ap-southeast-3']
+    bootstrapped = ['ap-southeast-3', 'ap-southeast-1']
     expect((await init({}, 1)).slice(4)).toStrictEqual([
       'ok CDK bootstrap in ap-southeast-3: is there: version 28',
       'wrong CDK bootstrap in us-east-1: cdk ended with 1 -> the last lines of its output say ' +
         'what failed',
+      'ok CDK bootstrap in ap-southeast-1: is there: version 28',
       `ok origin certificate: made: commit ${STAGE_FILE} and ${AUTHORITY}`,
     ])
 
@@ -258,7 +262,7 @@ describe('initStage', () => {
   })
 
   it('makes one bootstrap and no certificate for a stage without a front, and checks no quota of a disposable stage', async () => {
-    expect(await init(deployedStage('dev'))).toStrictEqual([
+    expect(await init({ ...deployedStage('dev'), copies: undefined })).toStrictEqual([
       QUOTAS_FIT[0],
       'ok CDK bootstrap in ap-southeast-3: made',
     ])

@@ -1,6 +1,7 @@
 import {
   CloudFormationClient,
   DescribeStacksCommand,
+  type Stack,
   type StackStatus,
 } from '@aws-sdk/client-cloudformation'
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
@@ -51,7 +52,7 @@ beforeEach(() => {
     .on(GetCallerIdentityCommand)
     .resolves({ Account: '000000000000', Arn: 'arn:aws:iam::000000000000:user/ayu' })
   stackIs('CDKToolkit', 'UPDATE_COMPLETE', '28')
-  stackIsAbsent('gateway-prod')
+  for (const part of ['', '-data', '-operators', '-watch']) stackIsAbsent(`gateway-prod${part}`)
   route53.on(GetHostedZoneCommand, { Id: 'Z1' }).resolves(zone('example.org'))
   setUnreserved(990)
 })
@@ -75,7 +76,7 @@ describe('preflight', () => {
     expect(notOk(findings)).toStrictEqual([])
     expect(findings.map(({ what }) => what).join(', ')).toBe(
       'stage settings, packages, credentials, CDK bootstrap in ap-southeast-3, CDK bootstrap ' +
-        'in us-east-1, ' +
+        'in us-east-1, CDK bootstrap in ap-southeast-1, ' +
         'domain pay.example.org, stack, Lambda concurrency',
     )
     expect(findings.find(({ what }) => what === 'credentials')?.detail).toBe(
@@ -123,11 +124,12 @@ describe('preflight', () => {
   ])('reports the bootstrap when it %s', async (_, make, detail) => {
     make()
 
-    const regions = ['ap-southeast-3', 'us-east-1']
+    const regions = ['ap-southeast-3', 'us-east-1', 'ap-southeast-1']
     expect(await problems()).toStrictEqual(
       regions.map((region) => `wrong CDK bootstrap in ${region}: ${detail}`),
     )
-    expect(await problems({ stage: { ...READY_PRODUCTION, front: 'none' } })).toHaveLength(1)
+    const plain = { ...READY_PRODUCTION, front: 'none', copies: undefined } as const
+    expect(await problems({ stage: plain })).toHaveLength(1)
   })
 
   it.each([
@@ -162,6 +164,19 @@ it('preflight of a first deployment needs a hundred unreserved executions if the
   setUnreserved(10)
   stackIsAbsent('gateway-dev')
   expect(await problems({ stage: deployedStage('dev') })).toStrictEqual([])
+})
+
+it('preflight refuses a deployment while a stack points at an earlier data stack', async () => {
+  const made = { CreationTime: new Date('2026-11-20T04:00:00Z'), StackStatus: 'CREATE_COMPLETE' }
+  stackIs('gateway-prod', 'UPDATE_COMPLETE')
+  cloudFormation
+    .on(DescribeStacksCommand, { StackName: 'gateway-prod-data' })
+    .resolves({ Stacks: [{ StackName: 'gateway-prod-data', ...made } as Stack] })
+
+  expect(await problems()).toStrictEqual([
+    'wrong references between stacks: gateway-prod still has keys, secrets or ids of an earlier ' +
+      'gateway-prod-data',
+  ])
 })
 
 it.each([

@@ -1,5 +1,6 @@
 import { build } from 'esbuild'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import { NODE_MAJOR } from '../../../infra/stack/functions/node-major.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 
 /**
@@ -16,7 +17,7 @@ export async function functionBundles(): Promise<ReadonlyMap<string, string>> {
     bundle: true,
     format: 'esm',
     platform: 'node',
-    target: 'node24',
+    target: `node${NODE_MAJOR}`,
     packages: 'external',
     external: ['*/runtime-deps.ts', '*/warm-table.ts', '*/config.ts'],
     logLevel: 'silent',

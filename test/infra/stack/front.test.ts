@@ -161,6 +161,21 @@ describe('CloudFront before the API', () => {
   })
 })
 
+it('managed rules have pinned versions, besides the lists of addresses, which have none', () => {
+  const groups = front.only('AWS::WAFv2::WebACL').properties['Rules'] as readonly {
+    readonly Statement: { readonly ManagedRuleGroupStatement?: { Name: string; Version?: string } }
+  }[]
+  const versions = groups.flatMap(({ Statement: { ManagedRuleGroupStatement: group } }) =>
+    group ? [[group.Name, group.Version]] : [],
+  )
+
+  expect(versions).toStrictEqual([
+    ['AWSManagedRulesAmazonIpReputationList', undefined],
+    ['AWSManagedRulesKnownBadInputsRuleSet', expect.stringMatching(/^Version_\d+\.\d+$/)],
+    ['AWSManagedRulesCommonRuleSet', expect.stringMatching(/^Version_\d+\.\d+$/)],
+  ])
+})
+
 describe('API domain', () => {
   it.each([
     ['behind CloudFront, before there is a certificate', stageWith(BEHIND_FRONT)],

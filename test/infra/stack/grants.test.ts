@@ -6,7 +6,7 @@ import {
   queuesOf,
 } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { TABLE_ACTIONS, type TableAction } from '../../../shared/table/access.ts'
+import { OPEN_FIELDS, TABLE_ACTIONS, type TableAction } from '../../../shared/table/access.ts'
 import type * as keys from '../../../shared/table/keys.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { permissionsOf, roleOf, type Stage } from './role-permissions.ts'
@@ -42,7 +42,7 @@ const FIELDS: Readonly<
   Record<string, { readonly action: string } & Readonly<Record<string, string>>>
 > = {
   GetFields: { action: 'GetItem', ENDPOINTS: `pk sk ${ENDPOINT}`, EVENT: 'pk sk body owner ttl' },
-  QueryFields: { action: 'Query', AUDIT: 'pk sk', ENDPOINTS: `pk sk ${ENDPOINT}` },
+  QueryFields: { action: 'Query', AUDIT: 'pk sk ttl', ENDPOINTS: `pk sk ${ENDPOINT}` },
 }
 
 /** The one batch read of a key and its client. */
@@ -261,4 +261,13 @@ it('nothing may update or delete an audit record', () => {
 
   expect(changes.length).toBeGreaterThan(20)
   expect(changes.filter(([, kind]) => kind === 'AUDIT')).toStrictEqual([])
+})
+
+it('every grant of some fields has `ttl`, which the table reads with any fields', () => {
+  const granted = Object.entries(OPEN_FIELDS).flatMap(([action, kinds]) =>
+    Object.entries(kinds).map(([kind, fields]) => [`${action} ${kind}`, fields] as const),
+  )
+
+  expect(granted.length).toBeGreaterThan(4)
+  expect(granted.filter(([, fields]) => !fields?.includes('ttl'))).toStrictEqual([])
 })

@@ -26,6 +26,7 @@ const BY_ADMINISTRATORS = new Set([
   'acm import-certificate',
   'backup start-restore-job',
   'cloudformation delete-stack',
+  'cloudformation update-stack',
   'cloudformation update-termination-protection',
   'dynamodb delete-table',
   'dynamodb update-table',
@@ -41,7 +42,7 @@ const BY_ADMINISTRATORS = new Set([
 ])
 
 /** AWS's own ReadOnlyAccess, which deployers have too. */
-const READ_ONLY = /^(acm|cloudformation|dynamodb|iam|lambda|logs|sqs):(Describe|Get|List)/
+const READ_ONLY = /^(acm|cloudformation|dynamodb|iam|lambda|logs|sqs|wafv2):(Describe|Get|List)/
 
 /** They need no permission, or are in the policy of a duty. */
 const BY_ANYONE = new Set([

@@ -6,6 +6,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { expirePayment } from '../../../shared/payment/news/cancel-payment.ts'
+import { callsOfCheck, checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import {
@@ -15,7 +16,8 @@ import {
   scheduleCheck,
 } from '../../../shared/payment/payment-store.ts'
 import { postPayments } from '../../../shared/posting/post-payments.ts'
-import { addMs } from '../../../shared/time.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
+import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { settledRowFor } from '../../support/paid-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { beforeFirst } from '../../support/test-deps.ts'
@@ -117,6 +119,59 @@ describe('a payment after its expiry time', () => {
       deps.provider.countOf('cancelRequest'),
     ]).toStrictEqual([0, 1])
     await expectExpired()
+  })
+})
+
+describe('the start of an expiry is its claim, and leaves the due time', () => {
+  async function aBegunExpiry() {
+    const scene = await aQris()
+    const { deps, payment } = scene
+    const item = () => deps.table.get(paymentKey(payment.paymentId))
+    deps.clock.set(addMs(payment.dueAt ?? deps.now(), 1))
+    const read = await item()
+    deps.provider.script('cancelRequest', async () => ({
+      kind: 'unanswered',
+      reason: 'unreachable',
+    }))
+    expect(await checkDuePayment(deps, read)).toBe('unanswered')
+    return { ...scene, item, read, callsAtFirst: deps.provider.calls.length }
+  }
+
+  it('makes no call for a worker that read the payment before or after the start', async () => {
+    const { deps, payment, read, item, reread, callsAtFirst } = await aBegunExpiry()
+    deps.clock.advance(59)
+
+    const outcomes = [await checkDuePayment(deps, read), await checkDuePayment(deps, await item())]
+
+    expect(outcomes).toStrictEqual(['not_claimed', 'not_claimed'])
+    expect(callsOfCheck((await item()) ?? {}, deps.now())).toStrictEqual([])
+    expect(deps.provider.calls.length).toBe(callsAtFirst)
+    expect(await reread()).toMatchObject({ dueAt: payment.dueAt })
+  })
+
+  it('is continued after a minute, by a claim that moves the due time', async () => {
+    const { deps, check, reread, ledger } = await aBegunExpiry()
+    const { expiryStartedAt } = await reread()
+    deps.clock.advance(60)
+    expect(await check()).toBe('unanswered')
+    expect(await reread()).toMatchObject({ dueAt: addMs(deps.now(), 2 * MINUTE_MS) })
+    deps.provider.heal('cancelRequest')
+
+    expect(await check()).toBe('checked')
+
+    expect(await reread()).toMatchObject({ status: 'expired', expiryStartedAt })
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
+  })
+
+  it('does not delay a check that became due after the start', async () => {
+    const { deps, payment, check, reread } = await aBegunExpiry()
+    deps.clock.advance(1)
+    await markDueNow(deps, payment.paymentId, deps.now())
+    deps.provider.heal('cancelRequest')
+
+    expect(await check()).toBe('checked')
+
+    expect(await reread()).toMatchObject({ status: 'expired' })
   })
 })
 

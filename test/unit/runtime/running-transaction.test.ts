@@ -1,0 +1,60 @@
+import {
+  DynamoDBClient,
+  TransactionConflictException,
+  TransactionInProgressException,
+} from '@aws-sdk/client-dynamodb'
+import { DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import { mockClient } from 'aws-sdk-client-mock'
+import { describe, expect, onTestFinished } from 'vitest'
+import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
+import { exists, update } from '../../../shared/table/step.ts'
+import { testDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
+
+function aMockedTable() {
+  const client = mockClient(DynamoDBDocumentClient)
+  onTestFinished(() => client.restore())
+  const waits: number[] = []
+  const requests = dynamoDbRequests({ client: new DynamoDBClient({}), name: 'x' }, async (ms) => {
+    waits.push(ms)
+  })
+  return { client, deps: testDeps({ requests, sleep: async () => undefined }), waits }
+}
+const it = testWith(aMockedTable, 'client', 'deps', 'waits')
+
+describe('a transaction that still runs when it is sent again', () => {
+  const running = new TransactionInProgressException({ message: 'in progress', $metadata: {} })
+  const steps = () => ({ one: update({ pk: 'x', sk: 'x' }, { set: { name: 'x' } }, exists) })
+
+  it('is sent with the same token until DynamoDB answers, for at least five seconds', async ({
+    client,
+    deps,
+    waits,
+  }) => {
+    client.on(TransactWriteCommand).rejectsOnce(running).rejectsOnce(running).resolves({})
+
+    expect(await deps.table.transact(steps())).toStrictEqual({ applied: true })
+    expect(waits).toStrictEqual([1_000, 1_000])
+    expect(tokensOf(client).size).toBe(1)
+    expect(deps.lines).toStrictEqual([])
+
+    client.on(TransactWriteCommand).rejects(running)
+    await expect(deps.table.transact(steps())).rejects.toThrow(running)
+    expect(waits.length - 2).toBeGreaterThanOrEqual(5)
+  })
+
+  it('has a token of its own after a conflict, which wrote nothing', async ({ client, deps }) => {
+    client
+      .on(TransactWriteCommand)
+      .rejectsOnce(new TransactionConflictException({ message: 'conflict', $metadata: {} }))
+      .resolves({})
+
+    expect(await deps.table.transact(steps())).toStrictEqual({ applied: true })
+    expect(tokensOf(client).size).toBe(2)
+  })
+})
+
+function tokensOf(client: ReturnType<typeof aMockedTable>['client']) {
+  const calls = client.commandCalls(TransactWriteCommand)
+  return new Set(calls.map(({ args: [{ input }] }) => input.ClientRequestToken))
+}
