@@ -67,7 +67,8 @@ export function watchAnnouncements(world: World, { of, since }: States): void {
 function wants(endpoint: RawItem, eventName: string): boolean {
   const types = endpoint['event_types'] as readonly string[]
   const [type = ''] = eventName.split('#')
-  const isNamed = types.includes(type) || (types.includes('*') && type !== 'payment.reversed')
+  const isOptIn = ['payment.reversed', 'payment.disputed'].includes(type)
+  const isNamed = types.includes(type) || (types.includes('*') && !isOptIn)
   return endpoint['deleted_at'] === undefined && isNamed
 }
 

@@ -35,7 +35,11 @@ export async function addEndpoint(
   const number = world.registrations.get(clientId) ?? 0
   world.registrations.set(clientId, number + 1)
   const url = `https://endpoint-${number}.${clientId.slice(0, 8)}.example/hooks`
-  const asked = { client_id: clientId, url, event_types: ['*', 'payment.reversed'] }
+  const asked = {
+    client_id: clientId,
+    url,
+    event_types: ['*', 'payment.reversed', 'payment.disputed'],
+  }
   const registered = await operate(world, 'register-endpoint', asked)
   if (registered?.status !== 200) return undefined
   const endpointId = String(registered.body['endpoint_id'])

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto'
 import { amount, type Books, type RawItem, type Seen, text } from './books.ts'
 
 /**
- * Each transition and each movement has its event, and each event at most one delivery to an
- * endpoint.
+ * Each transition, each movement and the dispute has its event, and each event at most one delivery
+ * to an endpoint.
  */
 export function eventProblems(
   { payments, events, deliveries }: Books,
@@ -11,9 +11,15 @@ export function eventProblems(
 ): string[] {
   const problems: string[] = []
   for (const payment of payments) {
-    const found = events
+    const names = events
       .filter(({ payment_id: id }) => id === payment['payment_id'])
       .map((event) => text(event, 'type'))
+    const isOfDispute = (name: string) => name.startsWith('payment.disputed#')
+    const found = names.filter((name) => !isOfDispute(name))
+    const { caseId, state } = Object(payment['dispute'])
+    const shown = caseId === undefined ? [] : [`payment.disputed#${caseId}#${state}`]
+    if (!shown.every((name) => names.includes(name)) || (!caseId && names.some(isOfDispute)))
+      problems.push(`payment ${text(payment, 'payment_id')} shows another dispute than its events`)
     const status = text(payment, 'status')
     const expected = ((payment['movements'] ?? []) as readonly RawItem[]).map(
       (movement) => `payment.reversed#${text(movement, 'transactionId')}#${text(movement, 'type')}`,

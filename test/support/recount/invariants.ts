@@ -117,6 +117,12 @@ function logProblems({ logLines, confidential }: Seen): string[] {
   })
 }
 
+/** An open dispute was told, and is told again after half its time or at its end. */
+function isReminded(item: RawItem): boolean {
+  const againMs = Date.parse(text(item, 'due_at')) - Date.parse(text(item, 'created_at'))
+  return item['kind'] === 'case' && item['status'] === 'open' && againMs > 86_400_000
+}
+
 /** The invariants that also hold when no work is due or in flight. */
 export function problemsAtRest(items: readonly RawItem[], seen: Seen): readonly string[] {
   const books = booksOf(items)
@@ -153,7 +159,7 @@ export function problemsAtRest(items: readonly RawItem[], seen: Seen): readonly 
       'abandoned',
       'skipped',
     ]),
-    ...dueOf(books.suspense).map(
+    ...dueOf(books.suspense.filter((item) => !isReminded(item))).map(
       (item) => `operators were not told of ${text(item, 'suspense_id')}`,
     ),
     ...dueOf(books.creating).map(
