@@ -103,6 +103,8 @@ const TYPES = [
   ...threeTimes('PAYMENT'),
   ...MOVEMENT_TYPES,
   'ADJUSTMENT_DEDUCT',
+  'DISBURSEMENT',
+  'DISBURSEMENT',
   ...threeTimes('WITHDRAWAL'),
   'UNKNOWN_TYPE',
 ]
