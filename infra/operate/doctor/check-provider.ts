@@ -68,8 +68,8 @@ export async function checkProvider(
 
 /** No call of the provider reads its dashboard, so a person compares the fields. */
 const CALLBACK_FIELDS =
-  'compare by hand: in the dashboard, under Webhooks, the callback URL is in "Payment requests v3" ' +
-  'payment status and payment request status, "Unified refunds", and disputes'
+  'compare by hand: in the dashboard, under Webhooks, the callback URL is in "Payment requests ' +
+  'v3" payment status and payment request status, "Unified refunds", and disputes'
 
 type SecretCheck = {
   readonly what: string

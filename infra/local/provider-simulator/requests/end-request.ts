@@ -19,8 +19,8 @@ const SimulateBody = v.nullish(
  * `POST /v3/payment_requests/{id}/simulate`: the payer pays. Only the callback is sent later. The
  * captured amount comes from the fault `wrong_amount`, else from the body, else from the request. A
  * final request is refused, unless the fault `after_expiry` is armed. Then the money arrives, but
- * the request keeps its status. With `found_at_settlement` nothing shows the
- * money before its settlement.
+ * the request keeps its status. With `found_at_settlement` nothing shows
+ * the money before its settlement.
  */
 export function simulatePayment(world: World, id: string, body: unknown) {
   const record = requireRequest(world, id)

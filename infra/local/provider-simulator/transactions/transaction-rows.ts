@@ -155,8 +155,8 @@ export function applyRowFaults(world: World, id: string) {
       row: { ...newRecord.row, amount, net_amount: netAmount, updated: timestampNow(world) },
     }
   }
-  const isOpen = newRecord.settleAtMs !== undefined && newRecord.settleAtMs > world.nowMs()
-  const settlesNow = isOpen && takeFault(world, 'transactions', 'settle_now') !== undefined
+  const isUnsettled = newRecord.settleAtMs !== undefined && newRecord.settleAtMs > world.nowMs()
+  const settlesNow = isUnsettled && takeFault(world, 'transactions', 'settle_now') !== undefined
   if (settlesNow) newRecord = { ...newRecord, settleAtMs: world.nowMs() }
   if (newRecord !== record) world.store.transactions.put(newRecord)
   if (settlesNow) settleTransaction(world, id)
