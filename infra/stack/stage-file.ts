@@ -90,11 +90,18 @@ const ThrottleSchema = v.strictObject({
 /** The API's own domain name, in a hosted zone of the same account. */
 const DomainSchema = v.strictObject({ name: Text, zone: v.strictObject({ name: Text, id: Text }) })
 
-/**
- * All settings of a stage. No account ids, no regions and no secrets: those come from the
- * deployer's credentials and from Secrets Manager.
- */
+/** All settings of a stage. Secrets are in Secrets Manager. */
 export const StageFileSchema = v.strictObject({
+  /**
+   * Where the stage is: a deployment with other credentials, or to another region, is refused. Left
+   * out: wherever the credentials lead.
+   */
+  location: v.optional(
+    v.strictObject({
+      account: v.pipe(v.string(), v.regex(/^\d{12}$/, 'twelve digits')),
+      region: Text,
+    }),
+  ),
   /**
    * `closed`: every route answers 500, and no queue or schedule starts anything. Operators'
    * functions run.

@@ -36,6 +36,7 @@ export const PLACEHOLDER_DOMAIN: StageDomain = {
   name: 'pay.example.com',
   zone: { name: 'example.com', id: 'Z00000000000000000000' },
 }
+export const PLACEHOLDER_ACCOUNT = '123456789012'
 export const PLACEHOLDER_CERTIFICATE = '00000000-0000-0000-0000-000000000000'
 
 const REMOVAL_POLICIES = { retain: RemovalPolicy.RETAIN, destroy: RemovalPolicy.DESTROY } as const

@@ -21,6 +21,10 @@ export const ASSUMPTIONS = {
     'sweep-settlements': 300,
     'settle-client': 600,
   },
+  /** Of the probe, and of each request that it makes. */
+  probedMs: { probe: 500, balance: 30 },
+  /** Of all audits of one payment in its first month. */
+  auditedMs: 1,
   /**
    * How often the sync looks at a transaction beside the run that makes its fee final: the head
    * reads seven minutes every five, so 1.4 times after the capture and 0.4 times more after the

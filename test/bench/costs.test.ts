@@ -1,17 +1,14 @@
 import { beforeAll, expect, it } from 'vitest'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
-import { deployedStage } from '../../infra/stack/stage.ts'
 import { projectText } from '../support/source-file.ts'
-import { synthesised, synthesisedFront } from '../support/stack-template.ts'
+import { billedStages } from './billed-stages.ts'
 import { sumOf } from './cost-lines.ts'
-import { costReport, metricsOf, paymentCosts, type Templates } from './costs.ts'
+import { costReport, paidCosts, paymentCosts } from './costs.ts'
+import { idleCosts, metricsOf } from './idle-costs.ts'
 import { type Measured, measureFlows } from './measure-flows.ts'
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
 
-const templates: Templates = {
-  gateway: synthesised('prod'),
-  front: synthesisedFront(deployedStage('prod')),
-}
+const stages = billedStages()
 
 let measured: Measured
 
@@ -22,11 +19,18 @@ beforeAll(async () => {
 it('docs/operations.md has the costs that `npm run bench -- --write` writes', () => {
   const document = projectText('docs/operations.md')
 
-  expect(withWritten(document, 'bench', costReport(templates, measured))).toBe(document)
+  expect(withWritten(document, 'bench', costReport(stages, measured))).toBe(document)
 })
 
-it('a million payments cost at most $50 if paid and $40 if unpaid, at the prices of us-east-1', () => {
-  expect(sumOf(paymentCosts(measured.paid))).toBeLessThanOrEqual(50)
+it.each([
+  ['prod', 130],
+  ['dev', 15],
+] as const)('a new stage %s without traffic costs at most $%i a month', (name, most) => {
+  expect(sumOf(idleCosts(stages[name], measured))).toBeLessThanOrEqual(most)
+})
+
+it('a million payments cost at most $50 if paid, with audits, and $40 if unpaid, at the prices of us-east-1', () => {
+  expect(sumOf(paidCosts(measured.paid))).toBeLessThanOrEqual(50)
   expect(sumOf(paymentCosts(measured.unpaid))).toBeLessThanOrEqual(40)
 })
 

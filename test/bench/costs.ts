@@ -1,145 +1,23 @@
-import * as v from 'valibot'
-import { type FunctionSpec, queuesOf, runsByItself } from '../../functions/function-spec.ts'
-import { MANIFEST } from '../../functions/manifest.ts'
 import { CACHE_MS } from '../../shared/runtime/aws/kept-secrets.ts'
 import { markdownTable } from '../support/markdown-table.ts'
-import type { StackTemplate } from '../support/stack-template.ts'
 import { ASSUMPTIONS } from './assumptions.ts'
+import type { billedStages } from './billed-stages.ts'
 import {
   BYTES_PER_GB,
   type CostLine,
   line,
   MILLION,
   sharing,
-  sum,
   sumOf,
   total,
-  type Usage,
   usageOf,
   usdOf,
 } from './cost-lines.ts'
+import { idleCosts, keyRequests, metricsOf, thousand } from './idle-costs.ts'
 import type { Measured } from './measure-flows.ts'
-import { type Flow, specOf } from './metered-world.ts'
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
 import { PRICED, type Prices } from './prices.ts'
-
-export type Templates = Readonly<Record<'gateway' | 'front', Pick<StackTemplate, 'ofType'>>>
-
-/**
- * Metrics of our own that these runs write. Each metric is counted for the whole month, although
- * AWS bills by the hour.
- */
-export function metricsOf(flows: readonly Flow[]): ReadonlySet<string> {
-  return new Set(flows.flatMap(({ metrics }) => metrics))
-}
-
-export function idleCosts(
-  { gateway, front }: Templates,
-  { idleRuns }: Pick<Measured, 'idleRuns'>,
-): CostLine[] {
-  const count = (type: string) => gateway.ofType(type).length
-  const queues = gateway
-    .ofType('AWS::Lambda::EventSourceMapping')
-    .filter((source) => 'ScalingConfig' in source.properties)
-  const polls = queues.length * ASSUMPTIONS.pollsPerQueueMinute * 60 * ASSUMPTIONS.hoursPerMonth
-  const secrets = gateway.ofType('AWS::SecretsManager::Secret')
-  const copies = secrets.filter(({ properties }) => 'ReplicaRegions' in properties).length
-  const alarms = gateway.ofType('AWS::CloudWatch::Alarm')
-  // An alarm refers to one metric, or to the metrics that its expression names.
-  const watched = alarms.flatMap(({ properties }) =>
-    [properties['Metrics'] ?? { MetricStat: properties }]
-      .flat()
-      .flatMap((metric) => Object(metric).MetricStat ?? []),
-  ).length
-  const acls = front.ofType('AWS::WAFv2::WebACL')
-  const rules = acls.flatMap(({ properties }) =>
-    v.parse(v.array(v.unknown()), properties['Rules']),
-  ).length
-  const fixedUsage = {
-    sqsRequestMillion: polls,
-    secretMonth: secrets.length + copies,
-    metricMonth: metricsOf(idleRuns).size,
-    alarmMetricMonth: watched,
-    compositeMonth: count('AWS::CloudWatch::CompositeAlarm'),
-    dashboardMonth: count('AWS::CloudWatch::Dashboard'),
-    kmsKeyMonth: count('AWS::KMS::Key'),
-    kmsRequestMillion: keyRequests().idle,
-    wafAclMonth: acls.length,
-    wafRuleMonth: rules,
-    hostedZoneMonth: 1,
-  } satisfies Usage
-  const runs = idleRuns.map(
-    (flow) => [runsPerMonth(specOf(flow.functionName)), usageOf(flow)] as const,
-  )
-  const used = total([[1, fixedUsage], ...runs])
-  const { kmsRequestMillion: keyUses = 0 } = used
-  return [
-    line(
-      'DynamoDB',
-      'due work every minute, sync every five minutes, sweep every day',
-      used,
-      'dynamodb',
-    ),
-    line('Lambda', 'the same runs', used, 'lambda'),
-    line('SQS', `Lambda asks ${queues.length} idle queues ${thousand(polls)} times`, used, 'sqs'),
-    line(
-      'Secrets Manager',
-      `${secrets.length} secrets and ${copies} copy for the front`,
-      used,
-      'secret',
-    ),
-    line('CloudWatch logs', 'lines of the same runs', used, 'log'),
-    line(
-      'CloudWatch metrics',
-      `${fixedUsage.metricMonth} of our own in the same runs`,
-      used,
-      'metric',
-    ),
-    line(
-      'CloudWatch alarms',
-      `${alarms.length} alarms, which refer to ${watched} metrics`,
-      used,
-      'alarm',
-    ),
-    line('CloudWatch composite alarms', `${fixedUsage.compositeMonth} of them`, used, 'composite'),
-    line('CloudWatch dashboards', `${fixedUsage.dashboardMonth} of them`, used, 'dashboard'),
-    line(
-      'KMS',
-      `${count('AWS::KMS::Key')} key of the stage, at most ${thousand(keyUses)} requests`,
-      used,
-      'kms',
-    ),
-    line('WAF', `${acls.length} web ACL with ${rules} rules`, used, 'waf'),
-    line('Route 53', 'the hosted zone of the domain', used, 'hostedZone'),
-    line('API Gateway, CloudFront, EventBridge, SNS', 'nothing while idle', {}),
-  ]
-}
-
-/**
- * At most so many requests to the stage's key in a month do not grow with payments. `idle`: only
- * schedules run. `busy`: every role works. A queue takes two requests for each role that sends, and
- * one for each that receives.
- */
-function keyRequests(): Readonly<Record<'idle' | 'busy', number>> {
-  const own = MANIFEST.filter(runsByItself)
-  const table = own.filter((spec) => Object.keys(spec.table).length > 0)
-  const idle = table.filter(({ trigger }) => trigger.kind === 'schedule').length
-  const queues = sum(own, ({ sends, trigger }) => 2 * sends.length + queuesOf(trigger).length)
-  // DynamoDB and SQS ask KMS again after a role has used a key for five minutes (AWS, usage notes
-  // of both).
-  const times = (ASSUMPTIONS.hoursPerMonth * 60) / 5
-  return { idle: times * idle, busy: times * (table.length + queues) }
-}
-
-function runsPerMonth({ trigger }: FunctionSpec): number {
-  if (trigger.kind !== 'schedule') return 0
-  const minutes = 'everyMinutes' in trigger.schedule ? trigger.schedule.everyMinutes : 24 * 60
-  return (ASSUMPTIONS.hoursPerMonth * 60) / minutes
-}
-
-function thousand(value: number): string {
-  return `${Math.round(value / 1_000)} thousand`
-}
+import { AUDIT_READS_A_MONTH, PAYOUT_READS } from './walls/payment-use.ts'
 
 /**
  * A million payments, each announced to one endpoint; paid payments are also fetched once and
@@ -197,19 +75,35 @@ export function paymentCosts({ flows, storedBytes }: Measured['paid']): CostLine
   ]
 }
 
+/** A million paid payments with the audits of their first month, and of their payout. */
+export function paidCosts(paid: Measured['paid']): CostLine[] {
+  const reads = AUDIT_READS_A_MONTH + PAYOUT_READS
+  return [
+    ...paymentCosts(paid),
+    line('Audits of the first month, and the payout', `${oneDecimal(reads)} read units a payment`, {
+      dynamodbReadMillion: reads * MILLION,
+      lambdaGbSecond: (MILLION * ASSUMPTIONS.auditedMs * 1_769) / 1_024 / 1_000,
+    }),
+  ]
+}
+
 function oneDecimal(value: number): string {
   return value.toFixed(1)
 }
 
-export function costReport(templates: Templates, measured: Measured): string {
+export function costReport(
+  { prod, dev }: ReturnType<typeof billedStages>,
+  measured: Measured,
+): string {
   const { region, readOn } = PRICED
   return [
-    `List prices of ${region}, read ${readOn}, without free tiers: \`test/bench/prices.ts\`. Stage \`prod\` as it is in infra/stages/prod.json.`,
+    `List prices of ${region}, read ${readOn}, without free tiers: \`test/bench/prices.ts\`. Not those of Jakarta, which is dearer for most services and was not read. Only WAF, Route 53 and CloudFront’s requests have the same prices for a stage in any region. Stages \`prod\` and \`dev\` as their files in infra/stages are.`,
     `Measured for one payment that is paid:\n\n${flowTable(measured.paid)}`,
     `For an unpaid one:\n\n${flowTable(measured.unpaid)}`,
-    `Idle, a month:\n\n${costs(idleCosts(templates, measured), 'Idle, a month')}`,
+    `\`prod\`, idle, a month:\n\n${costs(idleCosts(prod, measured), 'Idle, a month')}`,
+    `\`dev\`, idle, a month:\n\n${costs(idleCosts(dev, measured), 'Idle, a month')}`,
     `Payments in every hour of a month, besides each payment’s own:\n\n${costs(busyCosts(measured), 'In use, a month, on top')}`,
-    `A million paid payments:\n\n${costs(paymentCosts(measured.paid), 'A million paid payments')}`,
+    `A million paid payments:\n\n${costs(paidCosts(measured.paid), 'A million paid payments')}`,
     `A million unpaid payments:\n\n${costs(paymentCosts(measured.unpaid), 'A million unpaid payments')}`,
     `Besides:\n\n${costs(otherCosts(measured))}`,
   ].join('\n\n')
@@ -248,7 +142,7 @@ function busyCosts({ idleRuns, paid }: Measured): CostLine[] {
   ]
 }
 
-function otherCosts({ abandoned }: Pick<Measured, 'abandoned'>): CostLine[] {
+function otherCosts({ abandoned, paid }: Pick<Measured, 'abandoned' | 'paid'>): CostLine[] {
   const { invocations, messages, writes, reads } = abandoned
   const hops = `${invocations} invocations, ${messages} messages, ${oneDecimal(writes)} writes, ${oneDecimal(reads)} reads each`
   const [byChannel, every] = [metricsByChannel(), everyMetric().size]
@@ -258,6 +152,7 @@ function otherCosts({ abandoned }: Pick<Measured, 'abandoned'>): CostLine[] {
   const everyHour = (count: number, what: string) =>
     [`${count}: ${what}, in every hour`, { metricMonth: count }] as const
   const called = { cloudTrailDataEventMillion: MILLION }
+  const storedGb = (MILLION * paid.storedBytes) / BYTES_PER_GB
   return [
     line(
       'A million deliveries given up after eight attempts',
@@ -274,6 +169,12 @@ function otherCosts({ abandoned }: Pick<Measured, 'abandoned'>): CostLine[] {
       kmsKeyMonth: 1,
     }),
     line('a million invocations of operators’ functions, in the trail', 'CloudTrail', called),
+    line(
+      'daily copies of what a million paid payments store, a month',
+      'whole backups, kept for 35 days in the other region',
+      { backupGbMonth: 35 * storedGb, backupCopyGb: 30 * storedGb },
+    ),
+    line('a gigabyte of answers to callers in Indonesia', 'CloudFront', { frontGb: 1 }),
     line('a million alert mails', 'SNS', { snsEmailMillion: MILLION }),
   ]
 }

@@ -2,9 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readOptions, runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
-import { deployedStage } from '../../infra/stack/stage.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
-import { synthesised, synthesisedFront } from '../support/stack-template.ts'
+import { billedStages } from './billed-stages.ts'
 import { costReport } from './costs.ts'
 import { floorReport } from './floor/floor.ts'
 import { growthReport } from './growth.ts'
@@ -80,13 +79,7 @@ process.exitCode = await runCommand(
     const { text, failures = [] } = await suite.run()
     show(text, suite.document ?? FIGURES, write, name)
     for (const failure of failures) console.error(failure)
-    if (!named) {
-      const templates = {
-        gateway: synthesised('prod'),
-        front: synthesisedFront(deployedStage('prod')),
-      }
-      show(costReport(templates, await measureFlows()), COSTS, write)
-    }
+    if (!named) show(costReport(billedStages(), await measureFlows()), COSTS, write)
     return failures.length > 0 ? 1 : 0
   },
 )

@@ -53,6 +53,11 @@ export const PRICES = {
   wafRuleMonth: 1,
   frontWafRequestMillion: 0.6,
   frontRequestMillion: 1,
+  /** By the caller's edge: Indonesia. */
+  frontGb: 0.12,
+  /** AWS Backup of a table, whole each time, and its way to another region: not read again. */
+  backupGbMonth: 0.1,
+  backupCopyGb: 0.02,
   hostedZoneMonth: 0.5,
 } as const
 

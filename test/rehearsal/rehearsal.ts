@@ -104,8 +104,10 @@ export function startRehearsal(parts: Parts) {
       const first = await act([...codes, 1])
       const asked = first.code === 1 ? askedApproval(hintIn(first.errors)) : undefined
       if (asked) {
-        const approval = JSON.stringify({ operator: APPROVER, ...asked })
-        await npm(['admin', 'approve', '--payload', approval], { env: envOf('approve') })
+        const figures = ['--action', asked.action, '--payload', JSON.stringify(asked.payload)]
+        await npm(['admin', 'approve', '--operator', APPROVER, ...figures], {
+          env: envOf('approve'),
+        })
       }
       const isRefused = !codes.includes(first.code)
       const { code, output } = asked || isRefused ? await act(codes) : first

@@ -91,6 +91,7 @@ export const READY_PRODUCTION: DeployedStage = stageWith(
       ...deployedStage('prod').settings,
       defaultReturnUrl: 'https://gateway.example.org/paid',
     },
+    location: { account: '000000000000', region: 'ap-southeast-3' },
     alarmRecipients: ['oncall@gateway.example.org'],
     domain: { name: 'pay.example.org', zone: { name: 'example.org', id: 'Z1' } },
     frontSettings: {

@@ -23,9 +23,19 @@ export const OLDEST_BOOTSTRAP = 8
 /**
  * The account and the region. This check runs first, because every other check needs credentials.
  */
-export async function checkCredentials(sts: STSClient, region: string): Promise<Finding> {
+export async function checkCredentials(
+  sts: STSClient,
+  region: string,
+  { location = undefined }: Partial<Pick<DeployedStage, 'location'>> = {},
+): Promise<Finding> {
   try {
     const { Account: account, Arn: arn } = await sts.send(new GetCallerIdentityCommand({}))
+    if (location && (location.account !== account || location.region !== region))
+      return wrong(
+        'credentials',
+        `account ${account ?? '?'} in ${region}, but the stage is in account ${location.account} in ${location.region}`,
+        'set AWS_PROFILE and AWS_REGION, or location in infra/stages/STAGE.json',
+      )
     return ok('credentials', `account ${account ?? '?'} in ${region}, ${arn ?? '?'}`)
   } catch (error) {
     return wrong('credentials', errorName(error), remedyFor(error))

@@ -4,6 +4,7 @@ import { DAY_MS } from '../../../shared/time.ts'
 import { originAuthorityPath } from '../../stack/edge/api-domain.ts'
 import {
   type DeployedStage,
+  PLACEHOLDER_ACCOUNT,
   PLACEHOLDER_CERTIFICATE,
   PLACEHOLDER_DOMAIN,
   PLACEHOLDER_RETURN_URL,
@@ -36,6 +37,11 @@ export function checkSettings(stage: DeployedStage, nowMs = Date.now()): readonl
       settings.defaultReturnUrl === PLACEHOLDER_RETURN_URL,
       `the return URL is still ${PLACEHOLDER_RETURN_URL}`,
       'set payer.returnUrl in infra/stages/STAGE.json',
+    ],
+    [
+      stage.location === undefined || stage.location.account === PLACEHOLDER_ACCOUNT,
+      'the account is not named',
+      'set location in infra/stages/STAGE.json',
     ],
     [
       alarmRecipients.length === 0,

@@ -35,7 +35,7 @@ export async function initStage({
   runCdk,
 }: InitInput): Promise<readonly Finding[]> {
   const aws = awsClients(region)
-  const credentials = await checkCredentials(aws.sts, region)
+  const credentials = await checkCredentials(aws.sts, region, stage)
   if (credentials.state !== 'ok') return [credentials]
   const findings = [credentials, ...(await checkAccountQuotas(aws, stage))]
   if (hasAlarms(stage))

@@ -41,7 +41,7 @@ export async function preflight({ stage, region, root }: PreflightInput): Promis
     return { findings: [...localFindings, wrong('region', 'none is set', todo)], first: false }
   }
   const aws = awsClients(region)
-  const credentials = await checkCredentials(aws.sts, region)
+  const credentials = await checkCredentials(aws.sts, region, stage)
   if (credentials.state !== 'ok') return { findings: [...localFindings, credentials], first: false }
   let first = false
   const accountFindings = await Promise.all([

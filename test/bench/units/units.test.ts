@@ -5,7 +5,12 @@ import { sqsEvent } from '../../simulation/world/sim-queue.ts'
 import { projectText } from '../../support/source-file.ts'
 import { startMerchant, walkPayment } from '../measure-flows.ts'
 import { unitsIn } from '../meter-table.ts'
-import { AUDIT_READS_A_MONTH, KEY_UNITS, PAYMENT_UNITS } from '../walls/payment-use.ts'
+import {
+  AUDIT_READS_A_MONTH,
+  KEY_UNITS,
+  PAYMENT_UNITS,
+  PAYOUT_READS,
+} from '../walls/payment-use.ts'
 import {
   type FlowUnits,
   type MeasuredUnits,
@@ -132,6 +137,17 @@ describe('the units of a payment that the bench of walls uses', () => {
 
     expect(AUDIT_READS_A_MONTH).toBeGreaterThanOrEqual(ofOne)
     expect(AUDIT_READS_A_MONTH).toBeLessThanOrEqual(ofOne * 1.1)
+  })
+
+  it.each([
+    ['its payout', /^\| mark paid \|.*?\| ([\d,]+) read, \d+ written \| [\d,]+ read/m, 10_000],
+    ['its own audit', /^\| audit of this settlement.*\| ([\d,]+) read, \d+ written \|$/m, 30_000],
+  ])('are those before a payout, by %s', (_, row, payments) => {
+    const [, read = ''] = row.exec(projectText('docs/performance.md')) ?? []
+    const ofOne = Number(read.replaceAll(',', '')) / payments
+
+    expect(PAYOUT_READS).toBeGreaterThanOrEqual(ofOne)
+    expect(PAYOUT_READS).toBeLessThanOrEqual(ofOne * 1.1)
   })
 
   it('writes its client’s shard in three transactions, and many payments may share the last transaction', () => {

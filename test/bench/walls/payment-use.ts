@@ -14,11 +14,17 @@ export const PAYMENT_UNITS = {
 /** Read units of thirty days of audits for one payment: `npm run bench -- growth`. */
 export const AUDIT_READS_A_MONTH = 5.3
 
+/**
+ * Read units of one payment before its payout: by the payout itself, or, in a settlement of more
+ * than 20,000 entries, by an audit of its own.
+ */
+export const PAYOUT_READS = 1.2
+
 /** Write units of one payment in one kind of key. The slots of due work share its units. */
 export const KEY_UNITS = {
   duePayments: 5,
   dueDeliveries: 3,
-  dueSync: 0.67,
+  dueSync: 0.3,
   ledgerOfClient: 6,
 } as const
 

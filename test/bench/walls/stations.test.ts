@@ -66,7 +66,7 @@ describe('the stations of AWS', () => {
 
     expect(perSecond(stations(1), 'the write units')).toStrictEqual([44.8, 163.9, 163.9, 250, 125])
     expect(perSecond(stations(3), 'the write units')).toStrictEqual([33, 99, 163.9, 250, 71.4])
-    expect(perSecond(stations(1), 'the hottest key (the sync')).toStrictEqual([1492.5])
+    expect(perSecond(stations(1), 'the hottest key (payments')).toStrictEqual([3200])
     expect(perSecond(stations(9), 'the hottest key (deliveries')).toStrictEqual([592.5])
   })
 

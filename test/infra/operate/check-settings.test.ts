@@ -35,6 +35,7 @@ describe('checkSettings', () => {
 
     expect(problems(bare)).toStrictEqual([
       'the return URL is still https://example.com/',
+      'the account is not named',
       'no address receives alarms',
       'the domain is still pay.example.com',
       'the id of the front’s certificate is still the placeholder',

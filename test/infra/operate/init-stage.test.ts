@@ -95,7 +95,7 @@ async function init(options: Partial<DeployedStage> = {}, cdkAnswers = 0, reposi
     return cdkAnswers
   }
   const { frontSettings } = parseStageFile(STAGE_FILE, readFileSync(join(root, STAGE_FILE), 'utf8'))
-  const stage = { ...deployedStage('prod'), frontSettings, ...options }
+  const stage = { ...deployedStage('prod'), location: undefined, frontSettings, ...options }
   const findings = await initStage({ stage, region: 'ap-southeast-3', root, repository, runCdk })
   return findings.map(
     ({ what, state, detail, todo }) => `${state} ${what}: ${detail}${todo ? ` -> ${todo}` : ''}`,

@@ -85,6 +85,17 @@ describe('preflight', () => {
     expect(first).toBe(true)
   })
 
+  it.each([
+    ['another account', { account: '111111111111', region: 'ap-southeast-3' }],
+    ['another region', { account: '000000000000', region: 'ap-southeast-1' }],
+  ])('refuses credentials of %s than the stage names', async (_, location) => {
+    expect(await problems({ stage: { ...READY_PRODUCTION, location } })).toStrictEqual([
+      'wrong credentials: account 000000000000 in ap-southeast-3, but the stage is in account ' +
+        `${location.account} in ${location.region}`,
+    ])
+    expect(cloudFormation.calls()).toHaveLength(0)
+  })
+
   it('reports a missing region, and sends nothing to AWS without a region', async () => {
     expect(await problems({ region: undefined })).toStrictEqual([
       expect.stringMatching(/^wrong region: /),
