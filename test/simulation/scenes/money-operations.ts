@@ -161,7 +161,8 @@ export async function resolveSuspense({ world, prng }: Scene): Promise<void> {
     readonly kind: keyof typeof RESOLUTIONS
   })[]
   if (items.length === 0) return
-  const item = prng.pick(items)
+  const transfers = items.filter(({ cause }) => cause === 'transfer')
+  const item = prng.pick(transfers.length > 0 && prng.chance(0.6) ? transfers : items)
   const { suspense_id: id, kind, cause } = item
   if (cause === 'transfer' && prng.chance(0.8)) return refundByTransfer(world, item)
   const resolutions = RESOLUTIONS[kind]

@@ -53,7 +53,8 @@ export function payWithRowFaults(world: World, paid: Paid, pay: () => boolean): 
       fault: 'row_late',
       value: lateSecondsOfRow(world),
     })
-  const isFound = isLate && scenePrng.chance(0.2)
+  // Money whose row is never shown must be found by the request.
+  const isFound = isLate && scenePrng.chance(0.2) && own.every(([name]) => name !== 'rowMissing')
   if (isFound) provider.orderFault({ target: 'payment', fault: 'found_at_settlement' })
   const hasPaid = pay()
   if (isFound && hasPaid) count(world.tally, 'money found at its settlement')
@@ -103,8 +104,7 @@ const TYPES = [
   ...threeTimes('PAYMENT'),
   ...MOVEMENT_TYPES,
   'ADJUSTMENT_DEDUCT',
-  'DISBURSEMENT',
-  'DISBURSEMENT',
+  ...threeTimes('DISBURSEMENT'),
   ...threeTimes('WITHDRAWAL'),
   'UNKNOWN_TYPE',
 ]

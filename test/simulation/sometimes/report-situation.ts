@@ -35,7 +35,7 @@ export const REPORTED = {
   'a payout is stopped by a hold': 250,
   'a bank reference is used a second time': 1_000,
   'an operator adjusts a ledger': 25,
-  'a transfer is booked as a refund': 250,
+  'a transfer is booked as a refund': 1_000,
   'a read-only key is refused': 250, // It tries to create a payment
   // Meanwhile its row is settled or reversed
   'a payment is made while the provider does not answer about it': 25,
