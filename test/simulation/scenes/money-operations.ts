@@ -141,18 +141,6 @@ const RESOLUTIONS = {
   case: ['answered', 'accepted'],
 } as const
 
-/** The row of the transfer is taken over, and the merchant gives its part back. */
-async function refundByTransfer(world: World, item: RawItem): Promise<void> {
-  const { payment_id, amount_minor, suspense_id: id } = item
-  const row = { provider_transaction_id: String(id).replace(/#transfer$/, '') }
-  const reply = await operate(world, 'refund-payment', { payment_id, amount_minor, ...row })
-  if (reply?.status !== 200) return
-  reportSituation(world, 'a transfer is booked as a refund')
-  const stored = world.table.item({ pk: `SUSPENSE#${String(id)}`, sk: 'SUSPENSE' })
-  if (stored?.['status'] !== 'resolved')
-    world.problems.push(`${String(id)} is open after its refund`)
-}
-
 /** Sometimes two operators resolve the item at once, each in another way. */
 export async function resolveSuspense({ world, prng }: Scene): Promise<void> {
   const listed = await operate(world, 'list-suspense', { status: 'open', per_page: 100 })
@@ -177,4 +165,16 @@ export async function resolveSuspense({ world, prng }: Scene): Promise<void> {
   const taken = replies.filter((reply) => reply?.status === 200).length
   if (taken > 0) count(world.tally, `suspense resolved: ${kind}`)
   if (taken > 1) world.problems.push(`${id} was resolved by two operators`)
+}
+
+/** The row of the transfer is taken over, and the merchant gives its part back. */
+async function refundByTransfer(world: World, item: RawItem): Promise<void> {
+  const { payment_id, amount_minor, suspense_id: id } = item
+  const row = { provider_transaction_id: String(id).replace(/#transfer$/, '') }
+  const reply = await operate(world, 'refund-payment', { payment_id, amount_minor, ...row })
+  if (reply?.status !== 200) return
+  reportSituation(world, 'a transfer is booked as a refund')
+  const stored = world.table.item({ pk: `SUSPENSE#${String(id)}`, sk: 'SUSPENSE' })
+  if (stored?.['status'] !== 'resolved')
+    world.problems.push(`${String(id)} is open after its refund`)
 }

@@ -139,7 +139,8 @@ function watchSuspense(world: World): void {
       alertsAbout(id, openedAt.get(id)) > 0 && alertsAbout(id) >= (owed.get(id) ?? 0)
     // Whoever closes a case has seen it.
     const isClosed = after['kind'] === 'case' && before['status'] !== after['status']
-    if (wasDue && !isDue && !isAlerted && !isClosed)
+    if (isClosed && !isDue) owed.set(id, alertsAbout(id))
+    else if (wasDue && !isDue && !isAlerted)
       world.problems.push(`${id} leaves the due work before its alert`)
   })
 }

@@ -117,12 +117,6 @@ function logProblems({ logLines, confidential }: Seen): string[] {
   })
 }
 
-/** An open dispute was told, and is told again after half its time or at its end. */
-function isReminded(item: RawItem): boolean {
-  const againMs = Date.parse(text(item, 'due_at')) - Date.parse(text(item, 'created_at'))
-  return item['kind'] === 'case' && item['status'] === 'open' && againMs > 86_400_000
-}
-
 /** The invariants that also hold when no work is due or in flight. */
 export function problemsAtRest(items: readonly RawItem[], seen: Seen): readonly string[] {
   const books = booksOf(items)
@@ -166,6 +160,12 @@ export function problemsAtRest(items: readonly RawItem[], seen: Seen): readonly 
       (item) => `payment ${text(item, 'payment_id')} is created for ever`,
     ),
   ]
+}
+
+/** An open dispute was told, and is told again after half its time or at its end. */
+function isReminded(item: RawItem): boolean {
+  const againMs = Date.parse(text(item, 'due_at')) - Date.parse(text(item, 'created_at'))
+  return item['kind'] === 'case' && item['status'] === 'open' && againMs > 86_400_000
 }
 
 function moneyProblems({ payments, suspense }: Books, { captured, reversedIds }: Seen): string[] {
