@@ -234,11 +234,8 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       ...words('kind cause amount_minor payment_id client_id provider_payment_id'),
       'created_at',
     ],
-    [
-      'fact',
-      'the provider’s news of a dispute; the payment repeats most of it',
-      ...words('state said_at answer_by'),
-    ],
+    ['derived', 'the dispute that its payment shows', 'state', 'answer_by'],
+    ['fact', 'when the provider said it; it orders the news of a dispute', 'said_at'],
     ['changing', 'the alert, until it is published; of a dispute until it ends', 'due_at'],
   ],
   noted: [
