@@ -27,10 +27,7 @@ type StatusEvent = Envelope & {
   readonly data: PaymentData
 }
 
-/**
- * The provider reversed money of a succeeded payment, or returned it. Only endpoints that name this
- * event get it.
- */
+/** Money went back, or returned. Only endpoints that name this event, or the next one, get it. */
 type ReversedEvent = Envelope & {
   readonly event: 'payment.reversed'
   readonly data: PaymentData & {
@@ -40,16 +37,10 @@ type ReversedEvent = Envelope & {
   }
 }
 
-/** A customer disputes the payment, or the dispute has a new state. No money moves by it. */
+/** A customer disputes the payment: its fields are in the API's description. */
 type DisputedEvent = Envelope & {
   readonly event: 'payment.disputed'
-  readonly data: PaymentData & {
-    readonly dispute: {
-      readonly status: 'action_required' | 'under_review' | 'won' | 'lost'
-      readonly amount_minor?: number
-      readonly due_at?: string
-    }
-  }
+  readonly data: PaymentData & { readonly dispute: { readonly status: string } }
 }
 
 export type PaymentEvent = StatusEvent | ReversedEvent | DisputedEvent
@@ -62,10 +53,7 @@ export type TestEvent = Envelope & {
 
 export type WebhookEvent = PaymentEvent | TestEvent
 
-/**
- * Why a request was refused. The code is for programs, the message for the developer of the
- * receiver.
- */
+/** Why a request was refused: the code is for programs, the message for their developer. */
 export class WebhookRefused extends Error {
   override readonly name = 'WebhookRefused'
   readonly code: 'missing_header' | 'changed_body' | 'changed_headers' | 'wrong_secret' | 'too_old'

@@ -26,12 +26,8 @@ export const handler = adminHandler(
     }
     if (clientId !== undefined) await requireClient(deps, clientId)
     const paymentIds = paymentId === undefined ? undefined : [paymentId]
-    const { items, complete } = await listSuspenseAbout(deps, {
-      status,
-      kind,
-      clientId,
-      paymentIds,
-    })
+    const filter = { status, kind, clientId, paymentIds }
+    const { items, complete } = await listSuspenseAbout(deps, filter)
     return {
       data: itemsOfPage(items, page).map(toSuspenseDto),
       pagination: pagination(page),

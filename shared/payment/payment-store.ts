@@ -15,7 +15,6 @@ import {
   DUE_WORK_FIELDS,
   dueWork,
   equals,
-  exists,
   present,
   type Step,
   unchanged,
@@ -239,7 +238,7 @@ export function recordExpiryStart(
 
 /** The payment shows its dispute; no money moves. Refused if the payment is gone. */
 export function noteDispute({ paymentId, dispute }: Payment): Step {
-  return update(paymentKey(paymentId), { set: { dispute } }, exists)
+  return update(paymentKey(paymentId), { set: { dispute } }, present('status'))
 }
 
 /** The provider announced news and could not be asked. */

@@ -3,6 +3,7 @@ import { GatewayError } from '../errors.ts'
 import { PaymentIdSchema } from '../ids.ts'
 import { type Minor, MinorSchema } from '../money.ts'
 import type { FailureReason, PaymentMethod } from '../payment-status.ts'
+import type { ReturnUrls } from '../return-urls.ts'
 import type { DisputeNews } from '../suspense/dispute.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
@@ -53,9 +54,6 @@ export type CreateRequestInput = {
   readonly phone: string | undefined
   readonly returnUrls: ReturnUrls
 }
-
-/** The pages that the customer's browser opens after the payment. */
-export type ReturnUrls = { readonly [Outcome in 'success' | 'failure' | 'cancel']?: string }
 
 /**
  * Why a call has no usable answer. `unreachable`: no answer arrived. `rate_limited`: make no calls

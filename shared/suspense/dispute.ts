@@ -1,6 +1,5 @@
 import type { Minor } from '../money.ts'
 import { addMs, DAY_MS, later, msBetween, type Timestamp } from '../time.ts'
-import type { NamedPayment } from './record-suspense.ts'
 import { DISPUTE_STATES, type DisputeState, type Suspense } from './suspense.ts'
 
 /** A state of a dispute, as its callback says it: no other answer of the provider names it. */
@@ -24,7 +23,7 @@ const CLOSES_MS = 90 * DAY_MS
 /** The case of a dispute, open until it is won, lost, or closed by an operator. */
 export function disputeCase(
   news: DisputeNews,
-  payment: NamedPayment | undefined,
+  payment: Pick<Suspense, 'paymentId' | 'clientId'> | undefined,
   now: Timestamp,
 ): Suspense {
   return {

@@ -204,9 +204,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'derived',
       'the settlement before it and the next',
-      'swept_from',
-      'swept_until',
-      'previous_id',
+      ...words('swept_from swept_until previous_id'),
     ],
     [
       'derived',

@@ -26,7 +26,7 @@ export const OLDEST_BOOTSTRAP = 8
 export async function checkCredentials(
   sts: STSClient,
   region: string,
-  { location = undefined }: Partial<Pick<DeployedStage, 'location'>> = {},
+  { location }: Partial<Pick<DeployedStage, 'location'>> = {},
 ): Promise<Finding> {
   try {
     const { Account: account, Arn: arn } = await sts.send(new GetCallerIdentityCommand({}))

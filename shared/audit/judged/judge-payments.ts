@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { chunks } from '../../chunks.ts'
 import type { Deps, StoreDeps, TableDeps } from '../../deps.ts'
@@ -9,8 +8,6 @@ import { entryRow, parseEntry } from '../../journal/entry-store.ts'
 import { paymentRow, pointerRow } from '../../payment/creating-store.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
-import { shownDispute } from '../../suspense/dispute.ts'
-import { SuspenseSchema } from '../../suspense/suspense.ts'
 import type { Item } from '../../table/attributes.ts'
 import {
   destinationKey,
@@ -22,7 +19,6 @@ import {
   paymentKey,
   referenceKey,
   rowKeyOf,
-  suspenseKey,
 } from '../../table/keys.ts'
 import { type KeyedItem, keyedItems, queryPages } from '../../table/list-items.ts'
 import type { Reads } from '../../table/table.ts'
@@ -31,12 +27,12 @@ import {
   compare,
   confirmedDifferences,
   type Difference,
-  onlyIf,
   tryToMake,
 } from '../../verdict/difference.ts'
 import { type ClientBooks, OLD_MS, storedPayment } from './client-books.ts'
 import { auditOwners, derivedPayment, paymentRules } from './derive-payment.ts'
 import { judgeDeliveries, type PaymentDifferences } from './judge-deliveries.ts'
+import { judgeDisputes } from './judge-disputes.ts'
 import { auditStrayEvents, eventNamesOf, judgeEvent } from './judge-events.ts'
 import { auditSums } from './judge-legs.ts'
 import { rowDifferences } from './row-differences.ts'
@@ -103,25 +99,6 @@ export function judgePayment(
 export function isMoneySound(payment: Payment): boolean {
   const derived = tryToMake(() => paymentRow(derivedPayment(payment, payment.clientId)))
   return derived !== undefined && rowDifferences('', '', derived, paymentRow(payment)).length === 0
-}
-
-/** A payment shows its dispute as the case says it. */
-async function judgeDisputes(
-  deps: TableDeps,
-  payments: readonly Payment[],
-  reads: Reads,
-): Promise<readonly PaymentDifferences[]> {
-  const shown = payments.flatMap(({ paymentId, dispute }) =>
-    dispute ? [{ paymentId, dispute }] : [],
-  )
-  const keys = shown.map(({ dispute }) => suspenseKey(dispute.caseId))
-  const items = await deps.table.getMany(keys, reads)
-  return shown.map(({ paymentId, dispute }, at) => {
-    const item = ifValid(SuspenseSchema, items[at])
-    const isSame = item !== undefined && isDeepStrictEqual(shownDispute(item), dispute)
-    const said = onlyIf(!isSame, compare('payment.dispute', paymentId, 'as its case', 'different'))
-    return { paymentId, differences: said }
-  })
 }
 
 async function readEvents(deps: StoreDeps, payments: readonly Payment[], reads: Reads) {

@@ -1,5 +1,5 @@
 import type { PaymentMethod } from '../../payment-status.ts'
-import type { ReturnUrls } from '../../provider/provider.ts'
+import type { ReturnUrls } from '../../return-urls.ts'
 import {
   DAY_MS,
   type Dated,

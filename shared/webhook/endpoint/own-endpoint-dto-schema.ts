@@ -9,7 +9,7 @@ export const OwnEndpointDtoSchema = v.object({
   event_types: v.pipe(
     v.array(v.picklist([...EVENT_TYPES, ALL_EVENTS])),
     v.description(
-      `\`*\` means all types except \`${OPT_IN_EVENT_TYPES.join('\`, \`')}\`, which must be in the ` +
+      `\`*\` means all types except \`${OPT_IN_EVENT_TYPES.join('`, `')}\`, which must be in the ` +
         'list itself.',
     ),
   ),

@@ -19,7 +19,7 @@ import {
 } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { ownDeps } from '../../support/test-deps.ts'
 import { auditedHistory } from './audited-history.ts'
 
 /* Where the rows of the audited history are. */
@@ -28,7 +28,7 @@ type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>
 
 export let history: AuditedHistory
 
-export async function makeHistory(deps = testDeps()) {
+export async function makeHistory(deps = ownDeps()) {
   history = await auditedHistory(deps)
 }
 

@@ -220,18 +220,13 @@ describe('later news of a dispute', () => {
     expect(deps.published.at(-1)?.message).toContain('is lost')
   })
 
-  it.for(['money', 'written_off'] as const)('is not closed as %s', async (_, { deps, client }) => {
-    const paid = await creditedPayment(deps, client)
-    await send(deps, { reference_id: paid.reference })
+  it('is not closed as money', async ({ deps, client }) => {
+    await send(deps, { reference_id: (await creditedPayment(deps, client)).reference })
+    const asked = { suspenseId: CASE, operator: 'ana', resolution: 'written_off' } as const
 
-    await expect(
-      resolveSuspense(deps, {
-        suspenseId: CASE,
-        operator: 'ana',
-        resolution: 'written_off',
-        notes: undefined,
-      }),
-    ).rejects.toMatchObject({ code: 'validation' })
+    await expect(resolveSuspense(deps, { ...asked, notes: undefined })).rejects.toMatchObject({
+      code: 'validation',
+    })
   })
 
   it('two callbacks at once are both kept: the later one is refused once and reads again', async ({
