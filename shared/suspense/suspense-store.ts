@@ -170,14 +170,18 @@ export function closeSuspense(
 }
 
 /**
- * A case as the provider says it now, told again at `dueAt`. Refused if it has changed after the
- * read.
+ * A case as the provider says it now, told again at `dueAt`, or no more without it. Refused if it
+ * has changed after the read.
  */
-export function changeCase(item: Suspense, after: Suspense, dueAt: Timestamp): Step {
+export function changeCase(item: Suspense, after: Suspense, dueAt: Timestamp | undefined): Step {
   const { suspenseId: id } = item
   const { state, saidAt, answerBy, status, resolution } = after
-  const set = { state, saidAt, answerBy, status, resolution, ...dueWork('alert', id, dueAt) }
-  return update(suspenseKey(id), { set }, isSameNews(item))
+  const set = { state, saidAt, answerBy, status, resolution }
+  const changes =
+    dueAt === undefined
+      ? { set, remove: DUE_WORK_FIELDS }
+      : { set: { ...set, ...dueWork('alert', id, dueAt) } }
+  return update(suspenseKey(id), changes, isSameNews(item))
 }
 
 function isSameNews({ status, state, saidAt }: Suspense) {

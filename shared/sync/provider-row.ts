@@ -119,15 +119,15 @@ export function recordRowFinding(
 
 /**
  * The case of money that left by a row which names a payment of ours in any form (design section
- * 10). Undefined for any other row.
+ * 10). Undefined for any other row, also for a refund or a chargeback: that is a finding.
  */
 export async function transferCaseOf(
   deps: NewsDeps,
   transaction: ProviderTransaction,
 ): Promise<Suspense | undefined> {
   const { mentionedPaymentId, status, providerMinor } = transaction
-  if (mentionedPaymentId === undefined || status !== 'success' || providerMinor >= 0)
-    return undefined
+  const isOut = status === 'success' && providerMinor < 0 && moneyRowOf(transaction) === undefined
+  if (mentionedPaymentId === undefined || !isOut) return undefined
   const payment = await findStoredPayment(deps, mentionedPaymentId)
   return payment && !isForeign(payment) ? transferCase(payment, transaction, deps.now()) : undefined
 }

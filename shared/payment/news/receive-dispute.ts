@@ -109,10 +109,12 @@ function newCase(news: DisputeNews, payment: StoredPayment, now: Timestamp): Sus
   return wentBackMinor > 0 ? { ...item, refundedMinor: wentBackMinor } : item
 }
 
-/** A little later than now, so that its writer publishes the alert before due work does. */
-function toldAt(item: Suspense, now: Timestamp): Timestamp {
-  const soon = addMs(now, MINUTE_MS)
-  return item.state === 'under_review' ? (nextAlertAt(item, now) ?? soon) : soon
+/**
+ * A little later than now, so that its writer publishes the alert before due work does. An answered
+ * dispute has none.
+ */
+function toldAt(item: Suspense, now: Timestamp): Timestamp | undefined {
+  return item.state === 'under_review' ? nextAlertAt(item, now) : addMs(now, MINUTE_MS)
 }
 
 /** Merchants see the dispute of a visible payment, unless it is about other money. */
