@@ -113,9 +113,9 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
     ],
     [
       'receive-provider-callback',
-      `credited_provider_payment_id dispute due_at ended_at ended_by expiry_started_at
-        failure_reason fee_status final_fee id open_at paid_at remembered_provider_payment_ids
-        slot status ttl work`,
+      `credited_provider_payment_id dispute due_at ended_at ended_by erased_at
+        expiry_started_at failure_reason fee_status final_fee id money_version open_at paid_at
+        remembered_provider_payment_ids slot status ttl work`,
     ],
     [
       'check-due-payments',
@@ -143,7 +143,10 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
         fee_status final_fee id open_at paid_at remembered_provider_payment_ids slot status
         ttl work`,
     ],
-    ['erase-customer', 'attempt details erased_at lease_until money_version request status'],
+    [
+      'erase-customer',
+      'attempt details dispute erased_at lease_until money_version request status',
+    ],
   ],
   QUOTA: [
     [

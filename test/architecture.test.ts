@@ -60,7 +60,7 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_225],
+    [['functions/', 'shared/'], 1_227],
     [['infra/'], 836],
     [['test/'], 2_695],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {

@@ -12,16 +12,21 @@ import { absent, all, equals, type Step, unchanged, update } from '../table/step
 import type { Timestamp } from '../time.ts'
 
 /**
- * Refused if the payment's money moved after the read, because the movement's event still names the
- * customer.
+ * Refused if the payment's money moved or its dispute changed after the read, because the event of
+ * that still names the customer.
  */
 export function eraseFromPayment(payment: Payment, now: Timestamp): Step {
-  const { paymentId, status, moneyVersion } = payment
+  const { paymentId, status, moneyVersion, dispute } = payment
   const details = storedDetails({ ...payment, customer: undefined })
   return update(
     paymentKey(paymentId),
     { set: { erasedAt: now, details } },
-    all(equals('status', status), absent('erasedAt'), unchanged('moneyVersion', moneyVersion)),
+    all(
+      equals('status', status),
+      absent('erasedAt'),
+      unchanged('moneyVersion', moneyVersion),
+      unchanged('dispute', dispute),
+    ),
   )
 }
 

@@ -215,10 +215,8 @@ export function recordCancelRequest(
   now: Timestamp,
   dueAt: Timestamp,
 ) {
-  const changes = {
-    setIfAbsent: { cancelRequestedAt: now },
-    set: dueWork('payment', paymentId, dueAt),
-  }
+  const set = dueWork('payment', paymentId, dueAt)
+  const changes = { setIfAbsent: { cancelRequestedAt: now }, set }
   return deps.table.write(update(paymentKey(paymentId), changes, mayBecome('cancelled')))
 }
 
@@ -236,9 +234,11 @@ export function recordExpiryStart(
   return deps.table.write(update(paymentKey(paymentId), changes, all(isPending, mayBegin)))
 }
 
-/** The payment shows its dispute; no money moves. Refused if the payment is gone. */
-export function noteDispute({ paymentId, dispute }: Payment): Step {
-  return update(paymentKey(paymentId), { set: { dispute } }, present('status'))
+const DISPUTED = ['status', 'moneyVersion', 'erasedAt', 'dispute'] as const
+/** The payment shows its dispute. Refused if it changed after the read: its event names it. */
+export function noteDispute(payment: Payment, dispute: Payment['dispute']): Step {
+  const isAsRead = all(...DISPUTED.map((field) => unchanged(field, payment[field])))
+  return update(paymentKey(payment.paymentId), { set: { dispute } }, isAsRead)
 }
 
 /** The provider announced news and could not be asked. */

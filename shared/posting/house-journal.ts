@@ -85,14 +85,16 @@ async function bookWithFinding(
   deps: StoreDeps & SuspenseDeps,
   entry: HouseEntry,
   finding: Suspense | undefined,
+  other?: Suspense,
 ): Promise<void> {
   const { suspense, noted } = finding ? putSuspense(finding) : {}
+  const more = other && ensureSuspense(other)
   const write = (others: Steps<string>) =>
     onOpenDay(deps, (postedAt) =>
       deps.table.transact<string>({ ...putHouseEntry({ ...entry, postedAt }), ...others }),
     )
-  const outcome = await write({ suspense, noted })
-  if (!outcome.applied && outcome.refusedBy === 'suspense') await write({})
+  const outcome = await write({ suspense, noted, ...more })
+  if (!outcome.applied && outcome.refusedBy === 'suspense') await write({ ...more })
   else if (outcome.applied && finding) await reportSuspense(deps, finding)
 }
 
@@ -110,8 +112,9 @@ export function bookTransfer(
   }: { readonly contradiction: Suspense; readonly named?: Suspense | undefined },
 ) {
   const legs = transferLegs(type, row)
-  const finding = named ?? (legs.otherMinor === 0 ? undefined : contradiction)
-  return bookWithFinding(deps, entryOfRow(deps, row, { type, legs }), finding)
+  const contradicting = legs.otherMinor === 0 ? undefined : contradiction
+  const entry = entryOfRow(deps, row, { type, legs })
+  return bookWithFinding(deps, entry, named ?? contradicting, named && contradicting)
 }
 
 /** A row that is VOIDED, REVERSED or FAILED after the house has booked it. */

@@ -99,8 +99,8 @@ export function findingsOf(
   now: Timestamp,
 ): readonly Suspense[] {
   const isContradiction = row.type !== 'reversal' && contradictionOf(row) !== 0
-  const lostMinor = lostByDispute(payment, row, netMinor)
-  const lost = findingOfRow(payment, row, 'disputed_after_refund', now)
+  const lostMinor = lostTwice(payment, row, netMinor)
+  const lost = findingOfRow(payment, row, 'went_back_twice', now)
   return [
     movedMoney(payment, row, netMinor, now),
     ...(isContradiction ? [findingOfRow(payment, row, 'row_contradicts', now)] : []),
@@ -108,10 +108,11 @@ export function findingsOf(
   ]
 }
 
-/** What the house bears of a dispute about money that went back before. */
-function lostByDispute(payment: Payment, row: MoneyRow, netMinor: Minor): Minor {
-  const backMinor = plus(moneyOf(payment).wentBackMinor, row.amountMinor)
-  const isTwice = row.type === 'chargeback' && backMinor > payment.notionalMinor
+/** What the house bears of a refund or a dispute about money that went back before. */
+function lostTwice(payment: Payment, row: MoneyRow, netMinor: Minor): Minor {
+  if (row.type !== 'chargeback' && row.type !== 'refund') return ZERO
+  const { wentBackMinor, isVoid } = moneyOf(payment)
+  const isTwice = isVoid || plus(wentBackMinor, row.amountMinor) > payment.notionalMinor
   return isTwice ? less(netMinor, row.providerMinor) : ZERO
 }
 

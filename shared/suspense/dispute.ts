@@ -36,31 +36,38 @@ export function disputeCase(
     providerPaymentId: news.providerPaymentId,
     createdAt: now,
     ...saidBy(news, now),
-    ...endOf(news, { status: 'open' }),
+    ...endOf(news),
   }
 }
 
-/** What news changes of a case. An operator's resolution stays. */
+/**
+ * What news changes of a case. A dispute that must be answered again is open again; else an
+ * operator's resolution stays.
+ */
 export function changedCase(item: Suspense, news: DisputeNews): Suspense {
   const answerBy = news.answerBy ?? item.answerBy
   const said = { ...saidBy(news, item.createdAt), answerBy }
-  return { ...item, ...said, ...(item.status === 'open' ? endOf(news, item) : {}) }
+  const isByOperator = ['answered', 'accepted', 'explained'].includes(item.resolution ?? '')
+  const isAgain = news.state === 'action_required'
+  if (isByOperator && !isAgain) return { ...item, ...said }
+  return { ...item, ...said, ...endOf(news) }
 }
 
 function saidBy({ state, saidAt, answerBy }: DisputeNews, createdAt: Timestamp) {
   return { state, saidAt, answerBy: answerBy ?? addMs(createdAt, ANSWER_MS) }
 }
 
-function endOf({ state }: DisputeNews, { status, resolution }: Partial<Suspense>) {
+function endOf({ state }: DisputeNews) {
   const isEnded = state === 'won' || state === 'lost'
   return isEnded
     ? ({ status: 'resolved', resolution: state } as const)
-    : { status: status ?? 'open', resolution }
+    : ({ status: 'open', resolution: undefined } as const)
 }
 
 /** What the payment shows of its dispute. */
 export function shownDispute({ suspenseId: caseId, state, amountMinor, answerBy }: Suspense) {
-  return state && { caseId, state, amountMinor, answerBy }
+  const amount = amountMinor !== undefined && { amountMinor }
+  return state && { caseId, state, ...amount, ...(answerBy !== undefined && { answerBy }) }
 }
 
 /** By the provider's clock; without one, and at the same time, by the order of the states. */

@@ -80,7 +80,7 @@ function messageOf(item: Suspense): string {
   }
   switch (cause) {
     case 'money_went_back':
-      return `The provider took back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR less. No action is needed; get-payment shows the movement.`
+      return `The provider took back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR less. ${amountMinor > 0 ? 'No action is needed; get' : 'The house bears it: get'}-payment shows the movement.`
     case 'money_came_back':
       return `The provider gave back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR more. No action is needed; get-payment shows the movement.`
     case 'disputed_amount_unknown':
@@ -95,8 +95,8 @@ function messageOf(item: Suspense): string {
       return `The provider names a state of payment ${paymentId} that no document names, so the gateway changes nothing (${suspenseId}). Look at the payment in the provider's dashboard and ask the provider what the state means, then ${close}.`
     case 'dispute_unknown':
       return `The provider told of a dispute that names no payment of this gateway (${suspenseId}). Look at the disputes in the provider's dashboard, then ${close}.`
-    case 'disputed_after_refund':
-      return `A dispute took back money of payment ${paymentId} that was refunded before, so the house bears ${amountMinor} IDR (${suspenseId}). The dispute can be answered with the refund: list-suspense --kind case --payment_id ${paymentId} shows until when. Then ${close}.`
+    case 'went_back_twice':
+      return `More went back of payment ${paymentId} than its customer paid, by refund and dispute, so the house bears ${amountMinor} IDR (${suspenseId}). A dispute can be answered with the refund: list-suspense --kind case --payment_id ${paymentId} shows until when. Then ${close}.`
     case 'event_gone':
       return `The event ${suspenseId} of payment ${paymentId} is missing in the table, so its delivery was skipped. Inform the merchant, then ${close}.`
     default:
@@ -109,7 +109,7 @@ function messageOfCase(item: Suspense): string {
   const close = `resolve-suspense --suspense_id ${suspenseId}`
   const amount = amountMinor === undefined ? 'an unknown amount' : `${amountMinor} IDR`
   if (cause === 'transfer') {
-    return `${amount} left the provider's account by a transfer that names payment ${paymentId} (${suspenseId}), and the merchant is still paid for it. If it refunds the customer, run refund-payment --payment_id ${paymentId} --amount_minor ${amountMinor} --provider_transaction_id ${suspenseId.replace(/#transfer$/, '')}. Otherwise run ${close} --resolution explained.`
+    return `${amount} left the provider's account by a transfer that names payment ${paymentId} (${suspenseId}); the house bears it until it is booked. If it refunds a payment that the merchant was credited with, run refund-payment --payment_id ${paymentId} --amount_minor ${amountMinor} --provider_transaction_id ${suspenseId.replace(/#transfer$/, '')}. If it gives back held money, list-suspense --payment_id ${paymentId} shows it. Otherwise run ${close} --resolution explained.`
   }
   if (state === 'won')
     return `The dispute ${suspenseId} of payment ${paymentId} (${amount}) is won. What its chargeback took comes back by a row of the provider. No action is needed.`

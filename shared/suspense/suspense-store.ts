@@ -177,10 +177,12 @@ export function changeCase(item: Suspense, after: Suspense, dueAt: Timestamp | u
   const { suspenseId: id } = item
   const { state, saidAt, answerBy, status, resolution } = after
   const set = { state, saidAt, answerBy, status, resolution }
+  // A case that is open again has no resolution.
+  const ended = resolution === undefined ? (['resolution'] as const) : []
   const changes =
     dueAt === undefined
-      ? { set, remove: DUE_WORK_FIELDS }
-      : { set: { ...set, ...dueWork('alert', id, dueAt) } }
+      ? { set, remove: [...DUE_WORK_FIELDS, ...ended] }
+      : { set: { ...set, ...dueWork('alert', id, dueAt) }, remove: ended }
   return update(suspenseKey(id), changes, isSameNews(item))
 }
 

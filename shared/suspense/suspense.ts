@@ -30,7 +30,7 @@ export const SUSPENSE_CAUSES = {
     'channel_not_activated',
     'payment_foreign',
     'dispute_unknown',
-    'disputed_after_refund',
+    'went_back_twice',
   ],
   case: ['dispute', 'transfer'],
 } as const

@@ -254,12 +254,13 @@ const WithNotes = v.object({ notes: v.nullish(v.string()) })
 
 /** What operators did with the item. Rows of the provider resolve an item without a record. */
 function resolutionOf(item: Suspense, records: readonly AuditRecord[]): Partial<Suspense> {
+  // News and time open and close a case too; it moves no money.
+  if (item.kind === 'case') return {}
   const change = records.findLast(({ action }) => action === 'resolve-suspense')?.after
   const resolved = ifValid(Resolved, change)
   if (resolved) return { ...resolved, notes: ifValid(WithNotes, change)?.notes ?? undefined }
   if (isMoved(item)) return { status: 'resolved', resolution: 'explained' }
-  // News and time close a case; it moves no money.
-  if (item.kind !== 'finding') return {}
+  if (item.kind === 'money') return {}
   return { status: 'open', resolution: undefined, notes: undefined }
 }
 

@@ -12,9 +12,9 @@ import {
 import { finding, recordSuspense, reportSuspense } from '../../suspense/record-suspense.ts'
 import type { Suspense } from '../../suspense/suspense.ts'
 import { changeCase, findSuspense, putSuspense } from '../../suspense/suspense-store.ts'
-import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
+import { addMs, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { announcementOfDispute, sendAnnouncement } from '../announcement.ts'
-import type { StoredPayment } from '../payment.ts'
+import type { Payment, StoredPayment } from '../payment.ts'
 import { findStoredPayment, isForeign, noteDispute } from '../payment-store.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 
@@ -31,17 +31,17 @@ export async function receiveDispute(
   deps: NewsDeps,
   news: DisputeNews,
 ): Promise<'applied' | 'ask_again'> {
-  const payment = await findDisputed(deps, news)
-  if (payment === 'unanswered') return 'ask_again'
-  if (payment === undefined || isForeign(payment)) {
-    const now = deps.now()
-    const subject = `disputes of ${now.slice(0, 10)}`
-    const about = { subject, cause: 'dispute_unknown', payment: undefined } as const
-    await recordSuspense(deps, finding({ ...about, now }))
-    return 'applied'
-  }
   let isAnnounced = false
   for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const payment = await findDisputed(deps, news)
+    if (payment === 'unanswered') return 'ask_again'
+    if (payment === undefined || isForeign(payment)) {
+      const now = deps.now()
+      const subject = `disputes of ${now.slice(0, 10)}`
+      const about = { subject, cause: 'dispute_unknown', payment: undefined } as const
+      await recordSuspense(deps, finding({ ...about, now }))
+      return 'applied'
+    }
     const stored = await findSuspense(deps, news.disputeId)
     if (stored && (stored.kind !== 'case' || !isNewer(news, stored))) return 'applied'
     const planned = await planCase(deps, { news, stored, payment, isAnnounced })
@@ -83,16 +83,23 @@ async function planCase(deps: NewsDeps, { news, stored, payment, isAnnounced }: 
   const steps = stored
     ? { suspense: changeCase(stored, item, toldAt(item, now)) }
     : putSuspense(item)
-  const shown = shownOn(payment, item)
+  const credited = isAboutCredit(payment, item) ? payment : undefined
+  const said = shownDispute(item)
   const announcement =
-    shown && !isAnnounced ? await announcementOfDispute(deps, shown, shown.dispute, now) : undefined
+    credited && said && !isAnnounced
+      ? await announcementOfDispute(deps, credited, said, now)
+      : undefined
   const tell = async () => {
     if (announcement) await sendAnnouncement(deps, announcement)
     // An answered dispute waits for its end.
     if (!stored || item.state !== 'under_review') await reportSuspense(deps, item)
   }
   return {
-    steps: { ...steps, payment: shown && noteDispute(shown), ...announcement?.steps },
+    steps: {
+      ...steps,
+      payment: credited && noteDispute(credited, shownAfter(credited, said)),
+      ...announcement?.steps,
+    },
     freshUntil: announcement?.freshUntil,
     tell,
   }
@@ -111,17 +118,24 @@ function newCase(news: DisputeNews, payment: StoredPayment, now: Timestamp): Sus
 
 /**
  * A little later than now, so that its writer publishes the alert before due work does. An answered
- * dispute has none.
+ * dispute has none, but the alert of a new one may wait still.
  */
 function toldAt(item: Suspense, now: Timestamp): Timestamp | undefined {
-  return item.state === 'under_review' ? nextAlertAt(item, now) : addMs(now, MINUTE_MS)
+  const isYoung = item.status === 'open' && now < addMs(item.createdAt, HOUR_MS)
+  if (item.state === 'under_review' && !isYoung) return nextAlertAt(item, now)
+  return addMs(now, MINUTE_MS)
 }
 
-/** Merchants see the dispute of a visible payment, unless it is about other money. */
-function shownOn(payment: StoredPayment, item: Suspense) {
-  const dispute = shownDispute(item)
-  if (payment.status === 'creating' || dispute === undefined) return undefined
+/** Merchants see disputes of what they were credited with. */
+function isAboutCredit(payment: StoredPayment, item: Suspense): payment is Payment {
+  if (payment.status !== 'succeeded') return false
   const { creditedProviderPaymentId: creditedId } = payment
-  const isOther = creditedId !== undefined && (item.providerPaymentId ?? creditedId) !== creditedId
-  return isOther ? undefined : { ...payment, dispute }
+  return (item.providerPaymentId ?? creditedId) === creditedId
+}
+
+/** Of two disputes the payment shows the one to be answered, else the one that changed last. */
+function shownAfter({ dispute: shown }: Payment, said: Payment['dispute']): Payment['dispute'] {
+  const isOther = shown !== undefined && shown.caseId !== said?.caseId
+  const mustBeAnswered = isOther && shown.state === 'action_required'
+  return mustBeAnswered && said?.state !== 'action_required' ? shown : said
 }

@@ -258,14 +258,14 @@ describe('later news of a dispute', () => {
 })
 
 describe('a dispute of no paid payment', () => {
-  it('of an unpaid one is a case, and shown', async ({ deps, client }) => {
+  it('of an unpaid one is a case, which its merchant does not see', async ({ deps, client }) => {
     const payment = await aPendingPayment(deps, client)
     const { reference } = deps.provider.requestOf(payment.paymentRequestId)
 
-    await send(deps, { reference_id: reference })
+    await send(deps, { reference_id: reference, amount: null, due_date: null })
 
     expect(await findSuspense(deps, CASE)).toMatchObject({ paymentId: payment.paymentId })
-    expect((await paymentOf(deps, { payment })).dispute).toMatchObject({ state: 'action_required' })
+    expect((await paymentOf(deps, { payment })).dispute).toBeUndefined()
   })
 
   it('about other money of a payment is a case that the payment does not show', async ({

@@ -1,0 +1,75 @@
+/** Disputes beside one another, beside an erasure, and that begin again (design section 14). */
+import { expect } from 'vitest'
+import { eraseFromPayment } from '../../../shared/inquiry/erase-store.ts'
+import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
+import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
+import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { paymentOf } from '../../support/synced-payment.ts'
+import { interceptTable, type TestDeps } from '../../support/test-deps.ts'
+import { syncTest as it } from '../sync/sync-test.ts'
+
+function send(deps: TestDeps, state: string, said: object) {
+  const body = { event: `dispute.${state}`, ...said }
+  const rawBody = Buffer.from(JSON.stringify(body))
+  return receiveCallback(deps, { isGenuine: true, rawBody, parse: parseCallback })
+}
+
+it('one without an amount and a day balances', async ({ deps, credited }) => {
+  await send(deps, 'action_required', { id: 'mi-1', reference_id: credited.reference })
+
+  const { dispute } = await paymentOf(deps, credited)
+  expect(dispute).toMatchObject({ caseId: 'mi-1' })
+  expect(dispute).not.toHaveProperty('amountMinor')
+})
+
+it('the one that must be answered stays shown while another ends', async ({ deps, credited }) => {
+  const about = { reference_id: credited.reference }
+  await send(deps, 'under_review', { id: 'mi-1', ...about })
+  await send(deps, 'action_required', { id: 'mi-2', ...about })
+
+  await send(deps, 'won', { id: 'mi-1', ...about })
+
+  expect((await paymentOf(deps, credited)).dispute).toMatchObject({ caseId: 'mi-2' })
+  expect(await findSuspense(deps, 'mi-1')).toMatchObject({ state: 'won', status: 'resolved' })
+})
+
+it('one that must be answered again is open again', async ({ deps, credited }) => {
+  const about = { id: 'mi-1', reference_id: credited.reference, updated_at: deps.now() }
+  await send(deps, 'action_required', about)
+  const closed = { suspenseId: 'mi-1', operator: 'ana', resolution: 'answered' } as const
+  await resolveSuspense(deps, { ...closed, notes: undefined })
+  await send(deps, 'under_review', about)
+  expect(await findSuspense(deps, 'mi-1')).toMatchObject({ status: 'resolved' })
+
+  await send(deps, 'action_required', { ...about, updated_at: addedDay(deps) })
+
+  const item = await findSuspense(deps, 'mi-1')
+  expect(item).toMatchObject({ status: 'open', state: 'action_required' })
+  expect(item).not.toHaveProperty('resolution')
+})
+
+function addedDay(deps: TestDeps): string {
+  deps.clock.advance(86_400)
+  return deps.now()
+}
+
+it('an erasure and a dispute refuse each other’s old reading', async ({ deps, credited }) => {
+  const about = { id: 'mi-1', reference_id: credited.reference }
+  const before = await paymentOf(deps, credited)
+  let erased = false
+  const busy = interceptTable(deps, {
+    before: async ({ name }) => {
+      if (name !== 'transact' || erased) return
+      erased = true
+      await deps.table.write(eraseFromPayment(before, deps.now()))
+    },
+  })
+
+  await send(busy, 'action_required', about)
+
+  expect((await paymentOf(deps, credited)).dispute).toMatchObject({ caseId: 'mi-1' })
+  const [event] = deps.stored.items('EVENT#').filter(({ sk }) => String(sk).includes('mi-1'))
+  expect(event).toBeDefined()
+  expect((await deps.table.write(eraseFromPayment(before, deps.now()))).applied).toBe(false)
+})
