@@ -32,7 +32,7 @@ export async function countFindings(deps: TableDeps, settlement: Settlement): Pr
 /** An assumed fee is counted as unproven, and a booked movement needs no person. */
 const UNCOUNTED: ReadonlySet<string> = new Set(['fee_assumed', ...MOVED_CAUSES])
 
-/** One for each case and finding, by the client's register of suspense. */
+/** The payment of each case and finding in the client's register of suspense. */
 async function namedPayments(deps: TableDeps, clientId: ClientId): Promise<readonly PaymentId[]> {
   return (await notedItems(deps, clientId)).flatMap((item) => {
     const noted = ifValid(NotedSchema, item)

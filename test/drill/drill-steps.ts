@@ -17,7 +17,7 @@ export function createOnce({ deps, caller }: DrillWorld, channel: DrillChannel) 
   return call(deps, API.createPayment, { caller, headers: KEY, body: BODIES[channel] })
 }
 
-/** Another payment, so that the proxy keeps an answer that is not ours. */
+/** Makes a second payment, so that the proxy keeps an answer about a payment that is not ours. */
 export async function keptCreate(world: DrillWorld, channel: DrillChannel) {
   const { caller, deps, core } = world
   await call(deps, API.createPayment, { caller, body: BODIES[channel] })

@@ -28,7 +28,7 @@ export type ProviderSimulatorOptions = {
   readonly stateFile?: string | undefined
 }
 
-/** Short, as behind the load balancers of a provider: a caller must not reuse an old connection. */
+/** A short time, as behind the provider's load balancers: a caller must not reuse a connection. */
 const KEEP_ALIVE_MS = 1_000
 
 /**

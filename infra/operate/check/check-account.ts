@@ -54,7 +54,7 @@ export function bootstrapChecks(
   const places = [
     region,
     ...(front === 'cloudfront' ? [FRONT_REGION] : []),
-    // Another account is bootstrapped with its own credentials.
+    // An account other than the stage's is bootstrapped with its own credentials.
     ...(copies && copies.account === undefined ? [copies.region] : []),
   ]
   return [...new Set(places)].map((place) => {

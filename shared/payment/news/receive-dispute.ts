@@ -18,7 +18,7 @@ import type { Payment, StoredPayment } from '../payment.ts'
 import { findStoredPayment, isForeign, noteDispute } from '../payment-store.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 
-/** Another callback of the dispute, or an operator, may refuse a try. */
+/** A second callback of the dispute, an erasure or an operator may refuse a try. */
 const MAX_TRIES = 5
 
 /**

@@ -123,7 +123,7 @@ function bookMovement(
 const ANSWER_DAYS = 7
 const DAY_MS = 86_400_000
 
-/** One dispute of a payment has one id, whatever happens to it. */
+/** A payment's dispute keeps its id through all its states. */
 function announceDispute(
   world: World,
   event: 'dispute.action_required' | 'dispute.won' | 'dispute.lost',
