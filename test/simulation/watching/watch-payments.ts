@@ -129,8 +129,9 @@ const movementRules: Rules = {
     const gains = newMovements(write).filter(({ type }) => type !== 'reversal')
     return [...(isGiven(write, 'transaction_id') ? ownRowsOf(write.after) : []), ...gains].some(
       (one) => {
-        const { cashflow, net_amount: net } = rowOf(write, one) ?? {}
-        if (net === undefined) return false
+        const { cashflow, net_amount: net, net_amount_currency: currency } = rowOf(write, one) ?? {}
+        // Of a net in another currency the amount counts.
+        if (net === undefined || (currency !== undefined && currency !== 'IDR')) return false
         // A fee above the amount makes the net of money in negative.
         return (cashflow === 'MONEY_OUT' ? -Math.abs(net) : net) !== one.providerMinor
       },
