@@ -159,11 +159,17 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   look(
     'list-suspense',
-    allAccess({ GetItem: ['CLIENT'] }, listOf('SUSPENSE', 'by-owner', 'by-status')),
+    allAccess({ GetItem: ['CLIENT', 'PAYMENT'] }, listOf('SUSPENSE', 'by-owner', 'by-status')),
   ),
   finance(
     'resolve-suspense',
-    allAccess(changeOf('SUSPENSE'), APPROVED, { PutItem: ['JOURNAL'], UpdateItem: ['HOUSE'] }),
+    allAccess(changeOf('SUSPENSE'), APPROVED, {
+      GetItem: ['PAYMENT'],
+      QueryFields: ['ENDPOINTS'],
+      PutItem: ['DELIVERY', 'EVENT', 'JOURNAL'],
+      UpdateItem: ['HOUSE', 'PAYMENT'],
+    }),
+    { sends: BOTH_LANES },
   ),
 ]
 

@@ -151,6 +151,7 @@ export const DUE_DELIVERIES: TableAccess = allAccess(listOf('DELIVERY', 'by-due'
   UpdateItem: ['DELIVERY', 'TEST'],
 })
 export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
+  GetItem: ['PAYMENT'],
   BatchGetItem: ['SUSPENSE'],
   UpdateItem: ['SUSPENSE'],
 })
@@ -171,7 +172,7 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
 
 const WHOLE_AUDIT: TableAccess = allAccess(CLIENT_AUDIT, {
   GetItem: ['APPROVAL', 'NOTED', 'SYNC'],
-  BatchGetItem: ['APIKEY', 'SUSPENSE'],
+  BatchGetItem: ['APIKEY', 'NOTED', 'SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
   UpdateItem: ['HOUSE'],
 })

@@ -101,27 +101,28 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   PAYMENT: [
     [
       'api-create-payment',
-      `attempt credited_provider_payment_id due_at ended_at ended_by erased_at
-        expiry_started_at failure failure_reason fee_status final_fee id lease_until
+      `attempt credited_provider_payment_id dispute due_at ended_at ended_by erased_at
+        expiry_started_at failure failure_reason fee_status final_fee held id lease_until
         may_exist_upstream open_at paid_at provider_attempts remembered_provider_payment_ids
         request slot status ttl work`,
     ],
     [
       'api-cancel-payment',
-      `cancel_requested_at credited_provider_payment_id due_at ended_at ended_by
-        expiry_started_at failure_reason fee_status final_fee open_at paid_at slot status work`,
+      `cancel_requested_at credited_provider_payment_id dispute due_at ended_at ended_by
+        erased_at expiry_started_at failure_reason fee_status final_fee held open_at paid_at
+        slot status work`,
     ],
     [
-      'receive-provider-callback',
+      'receive-provider-callback refresh-payment',
       `credited_provider_payment_id dispute due_at ended_at ended_by erased_at
-        expiry_started_at failure_reason fee_status final_fee id money_version open_at paid_at
+        expiry_started_at failure_reason fee_status final_fee held id open_at paid_at
         remembered_provider_payment_ids slot status ttl work`,
     ],
     [
       'check-due-payments',
-      `cancel_requested_at credited_provider_payment_id due_at ended_at ended_by
-        expiry_started_at failure_reason fee_status final_fee id open_at paid_at
-        remembered_provider_payment_ids slot status ttl work`,
+      `cancel_requested_at credited_provider_payment_id dispute due_at ended_at ended_by
+        erased_at expiry_started_at failure_reason fee_status final_fee held id open_at
+        paid_at remembered_provider_payment_ids slot status ttl work`,
     ],
     [
       'settle-client trigger-settlement refund-payment',
@@ -131,22 +132,18 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
     ],
     [
       'sync-provider-transactions sync-slices',
-      `credited_provider_payment_id due_at ended_at ended_by erased_at expiry_started_at
-        failure_reason fee_status final_fee id is_void late_row_at money_version movements
-        net_minor open_at paid_at posted_at provider_fee_minor provider_settled_at
-        remembered_provider_payment_ids reversal slot status taken_back_minor
-        transaction_contradicts transaction_id transaction_minor ttl voided_open work`,
-    ],
-    [
-      'refresh-payment',
-      `credited_provider_payment_id due_at ended_at ended_by expiry_started_at failure_reason
-        fee_status final_fee id open_at paid_at remembered_provider_payment_ids slot status
-        ttl work`,
+      `credited_provider_payment_id dispute due_at ended_at ended_by erased_at
+        expiry_started_at failure_reason fee_status final_fee held id is_void late_row_at
+        money_version movements net_minor open_at paid_at posted_at provider_fee_minor
+        provider_settled_at remembered_provider_payment_ids reversal slot status
+        taken_back_minor transaction_contradicts transaction_id transaction_minor ttl
+        voided_open work`,
     ],
     [
       'erase-customer',
       'attempt details dispute erased_at lease_until money_version request status',
     ],
+    ['resolve-suspense', 'dispute erased_at fee_status held status'],
   ],
   QUOTA: [
     [
@@ -197,13 +194,7 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
         suspense_id work`,
     ],
     [
-      'sync-provider-transactions sync-slices',
-      `amount_minor answer_by cause client_id created_at due_at entity id is_void kind
-        listed_at owner payment_id provider provider_minor provider_payment_id refunded_minor
-        resolution said_at slot state status suspense_id work`,
-    ],
-    [
-      'refund-payment',
+      'sync-provider-transactions sync-slices refund-payment',
       `amount_minor answer_by cause client_id created_at due_at entity id is_void kind
         listed_at notes owner payment_id provider provider_minor provider_payment_id
         refunded_minor resolution said_at slot state status suspense_id work`,

@@ -158,6 +158,17 @@ export type Payment = {
     /** Until when the dispute can be answered. */
     readonly due_at?: string
   }
+  /** The last ten, oldest first. */
+  readonly held?: readonly ({
+    /** What the provider received. */
+    readonly amount_minor: number
+    /** Why it is not credited: `second_capture` means that the payment was paid before, `payment_not_pending` that it had ended. */
+    readonly cause: 'unknown_reference' | 'payment_not_pending' | 'second_capture' | 'wrong_amount' | 'wrong_currency' | 'payment_foreign'
+    /** `open`: the operator of the gateway must give it back. `refunded`: it went back to the customer. `credited`: the payment was credited with it after all. `written_off`: it stays with the operator. */
+    readonly status: 'open' | 'refunded' | 'credited' | 'written_off'
+    /** When it was held. */
+    readonly at: string
+  })[]
 }
 
 export type WebhookData = {
@@ -298,6 +309,58 @@ export type DisputedData = {
   }
 }
 
+export type HeldData = {
+  /** The id of the payment. */
+  readonly id: string
+  /** The merchant whose payment it is. */
+  readonly client_id: string
+  /** Your own order or invoice id, unchanged. It need not be unique. */
+  readonly external_reference?: string
+  readonly method: 'virtual_account' | 'ewallet' | 'qris'
+  /** Bank or wallet. Absent for `qris`. */
+  readonly channel_code?: string
+  /** The amount that the customer pays: the `amount` of the request. */
+  readonly notional_minor: number
+  /** The provider's fee. It is final when `fee_status` is no longer `estimated`. */
+  readonly xendit_fee_minor: number
+  /** The gateway's markup: 0.1 percent of `notional_minor`. */
+  readonly hexolus_markup_minor: number
+  /** Your credit: `notional_minor` less fee and markup. It may be negative. */
+  readonly client_net_minor: number
+  /** `client_net_minor` is final when this is no longer `estimated`. Book it only then. */
+  readonly fee_status: 'estimated' | 'actual' | 'assumed'
+  readonly currency: 'IDR'
+  /** Only `pending` can change. Every other status is final. */
+  readonly status: 'pending' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
+  /** Why a `failed` payment failed. `wrong_amount`: the customer paid another amount. */
+  readonly failure_reason?: 'wrong_amount' | 'declined' | 'channel_unavailable' | 'cancelled_upstream' | 'other'
+  /** What to show the customer. `virtual_account`: the account number. `qris`: the text of the QR code. `ewallet`: the URL to redirect to. It is empty if the wallet asks the customer on the phone (OVO). */
+  readonly payment_destination: string
+  readonly customer?: {
+    readonly name?: string
+    readonly email?: string
+    readonly phone?: string
+  }
+  readonly description?: string
+  /** Your own data, unchanged, numbers digit for digit. */
+  readonly metadata?: Readonly<Record<string, unknown>>
+  /** When the payment was created. */
+  readonly created_at: string
+  /** When the gateway recorded the success. Only for a `succeeded` payment. */
+  readonly paid_at?: string
+  /** Money that a customer paid for this payment and that is not credited to you. */
+  readonly held: {
+    /** What the provider received. */
+    readonly amount_minor: number
+    /** Why it is not credited: `second_capture` means that the payment was paid before, `payment_not_pending` that it had ended. */
+    readonly cause: 'unknown_reference' | 'payment_not_pending' | 'second_capture' | 'wrong_amount' | 'wrong_currency' | 'payment_foreign'
+    /** `open`: the operator of the gateway must give it back. `refunded`: it went back to the customer. `credited`: the payment was credited with it after all. `written_off`: it stays with the operator. */
+    readonly status: 'open' | 'refunded' | 'credited' | 'written_off'
+    /** When it was held. */
+    readonly at: string
+  }
+}
+
 export type Balance = {
   readonly client_id: string
   readonly currency: 'IDR'
@@ -382,8 +445,8 @@ export type Entry = {
 export type WebhookEndpoint = {
   readonly id: string
   readonly url: string
-  /** `*` means all types except `payment.reversed`, `payment.disputed`, which must be in the list itself. */
-  readonly event_types: readonly ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.reversed' | 'payment.disputed' | '*')[]
+  /** `*` means all types except `payment.reversed`, `payment.disputed`, `payment.held`, which must be in the list itself. */
+  readonly event_types: readonly ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.reversed' | 'payment.disputed' | 'payment.held' | '*')[]
   /** A disabled endpoint gets no events. The operator can enable it. */
   readonly enabled: boolean
   readonly created_at: string
@@ -484,6 +547,13 @@ export type Event = {
   /** The time of the event, not of the webhook. */
   readonly timestamp: string
   readonly data: DisputedData
+} | {
+  readonly event: 'payment.held'
+  /** The same in every attempt and at every endpoint. */
+  readonly event_id: string
+  /** The time of the event, not of the webhook. */
+  readonly timestamp: string
+  readonly data: HeldData
 }
 
 export type EventList = {

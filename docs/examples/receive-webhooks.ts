@@ -43,7 +43,13 @@ type DisputedEvent = Envelope & {
   readonly data: PaymentData & { readonly dispute: { readonly status: string } }
 }
 
-export type PaymentEvent = StatusEvent | ReversedEvent | DisputedEvent
+/** Money of a customer that is not credited, or what became of it. */
+type HeldEvent = Envelope & {
+  readonly event: 'payment.held'
+  readonly data: PaymentData & { readonly held: { readonly status: string } }
+}
+
+export type PaymentEvent = StatusEvent | ReversedEvent | DisputedEvent | HeldEvent
 
 /** The operator tests the endpoint. No payment belongs to it. */
 export type TestEvent = Envelope & {

@@ -2,8 +2,9 @@ import * as v from 'valibot'
 import { requireClient } from '../../shared/client/client-store.ts'
 import { itemsOfPage, pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
+import { showItems } from '../../shared/suspense/dispute-movements.ts'
 import { listSuspense, listSuspenseAbout } from '../../shared/suspense/list-suspense.ts'
-import { SUSPENSE_KINDS, SUSPENSE_STATUSES, toSuspenseDto } from '../../shared/suspense/suspense.ts'
+import { SUSPENSE_KINDS, SUSPENSE_STATUSES } from '../../shared/suspense/suspense.ts'
 
 const summary =
   'Money that was not credited to any merchant, findings that the books cannot explain, and ' +
@@ -22,14 +23,14 @@ export const handler = adminHandler(
   async ({ status, kind, clientId, paymentId, ...page }, deps) => {
     if (clientId === undefined && paymentId === undefined && kind === undefined) {
       const items = await listSuspense(deps, status, page)
-      return { data: items.map(toSuspenseDto), pagination: pagination(page) }
+      return { data: await showItems(deps, items), pagination: pagination(page) }
     }
     if (clientId !== undefined) await requireClient(deps, clientId)
     const paymentIds = paymentId === undefined ? undefined : [paymentId]
     const filter = { status, kind, clientId, paymentIds }
     const { items, complete } = await listSuspenseAbout(deps, filter)
     return {
-      data: itemsOfPage(items, page).map(toSuspenseDto),
+      data: await showItems(deps, itemsOfPage(items, page)),
       pagination: pagination(page),
       complete,
     }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { OPERATOR_RESOLUTIONS, resolveSuspense } from '../../shared/posting/resolve-suspense.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
-import { OPERATOR_RESOLUTIONS, resolveSuspense } from '../../shared/suspense/resolve-suspense.ts'
 import { toSuspenseDto } from '../../shared/suspense/suspense.ts'
 
 const summary =

@@ -103,8 +103,8 @@ export function localCaller({ urls }: Pick<LocalCloud, 'urls'>) {
         `${urls.provider}/_simulator/payment_requests/${await requestOf(paymentId)}/${control}`,
         body,
       ),
-    fault: (target: string, fault: string) =>
-      post(`${urls.provider}/_simulator/faults`, { target, fault, times: 1 }),
+    fault: (target: string, fault: string, value?: number) =>
+      post(`${urls.provider}/_simulator/faults`, { target, fault, value, times: 1 }),
     pay: async (paymentId: unknown) =>
       post(
         `${urls.provider}/v3/payment_requests/${await requestOf(paymentId)}/simulate`,

@@ -13,12 +13,23 @@ export const STATUS_EVENT_TYPES = [
 export const REVERSED_EVENT_TYPE = 'payment.reversed'
 /** A dispute of a payment, or its next state (design section 14). */
 export const DISPUTED_EVENT_TYPE = 'payment.disputed'
+/** Money that names the payment is held in suspense, or what became of it (design section 8). */
+export const HELD_EVENT_TYPE = 'payment.held'
 /** Only endpoints that name them get these (design section 8). */
-export const OPT_IN_EVENT_TYPES = [REVERSED_EVENT_TYPE, DISPUTED_EVENT_TYPE] as const
+export const OPT_IN_EVENT_TYPES = [
+  REVERSED_EVENT_TYPE,
+  DISPUTED_EVENT_TYPE,
+  HELD_EVENT_TYPE,
+] as const
 export const EVENT_TYPES = [...STATUS_EVENT_TYPES, ...OPT_IN_EVENT_TYPES] as const
 
 export function isOptIn(type: string): boolean {
   return OPT_IN_EVENT_TYPES.some((name) => name === type)
+}
+
+/** The event says what suspense has of its payment. */
+export function isOfSuspense(type: string): boolean {
+  return type === DISPUTED_EVENT_TYPE || type === HELD_EVENT_TYPE
 }
 
 export function typeOfEvent(name: string): string {
@@ -39,6 +50,11 @@ export function reversedEventName({
 /** Each state of a dispute is announced once. */
 export function disputedEventName(caseId: string, state: string): string {
   return `${DISPUTED_EVENT_TYPE}#${caseId}#${state}`
+}
+
+/** Each status of held money is announced once. */
+export function heldEventName(suspenseId: string, status: string): string {
+  return `${HELD_EVENT_TYPE}#${suspenseId}#${status}`
 }
 
 export const EventNameSchema = v.pipe(

@@ -5,6 +5,7 @@ import {
   disputedEventName,
   type Event,
   envelopeBody,
+  heldEventName,
   reversedEventName,
   STATUS_EVENT_TYPES,
   typeOfEvent,
@@ -24,8 +25,8 @@ import {
 } from '../webhook/delivery/delivery-store.ts'
 import { type Endpoint, laneOf, subscribes } from '../webhook/endpoint/endpoint.ts'
 import { liveEndpoints } from '../webhook/endpoint/endpoint-store.ts'
-import type { Payment } from './payment.ts'
-import { toDisputedData, toReversedData, toWebhookData } from './payment-dto.ts'
+import type { HeldMoney, Payment } from './payment.ts'
+import { toDisputedData, toHeldData, toReversedData, toWebhookData } from './payment-dto.ts'
 
 /** The longest time between the read of the endpoints and the last try of the transaction. */
 const FRESH_MS = 5 * SECOND_MS
@@ -121,6 +122,19 @@ export function announcementOfDispute(
 ) {
   return announce(deps, disputedEventName(dispute.caseId, dispute.state), payment, {
     data: toDisputedData(payment, dispute),
+    firedAt,
+  })
+}
+
+/** Announces held money of the payment, once for each of its statuses (design section 8). */
+export function announcementOfHeld(
+  deps: AnnounceDeps,
+  payment: Payment,
+  held: HeldMoney,
+  firedAt: Timestamp,
+) {
+  return announce(deps, heldEventName(held.suspenseId, held.status), payment, {
+    data: toHeldData(payment, held),
     firedAt,
   })
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { MOVEMENT_TYPES, REVERSAL_KINDS } from '../journal/payment-money.ts'
 import { FAILURE_REASONS, PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
-import { DISPUTE_STATES } from '../suspense/suspense.ts'
+import { DISPUTE_STATES, HELD_STATUSES, SUSPENSE_CAUSES } from '../suspense/suspense.ts'
 import { CustomerSchema, FEE_STATUSES } from './payment.ts'
 
 /** Fields that the `data` object of a webhook shares with the payment DTO (spec 6.2). */
@@ -87,6 +87,28 @@ export const DisputedDataSchema = v.object({
   dispute: DisputeDtoSchema,
 })
 
+const HeldDtoSchema = v.pipe(
+  v.object({
+    amount_minor: amount('What the provider received.'),
+    cause: oneOf(
+      SUSPENSE_CAUSES.money,
+      'Why it is not credited: `second_capture` means that the payment was paid before, ' +
+        '`payment_not_pending` that it had ended.',
+    ),
+    status: oneOf(
+      HELD_STATUSES,
+      '`open`: the operator of the gateway must give it back. `refunded`: it went back to the ' +
+        'customer. `credited`: the payment was credited with it after all. `written_off`: it ' +
+        'stays with the operator.',
+    ),
+    at: time('When it was held.'),
+  }),
+  v.description('Money that a customer paid for this payment and that is not credited to you.'),
+)
+
+/** The `data` object of `payment.held` (design section 8). */
+export const HeldDataSchema = v.object({ ...WebhookDataSchema.entries, held: HeldDtoSchema })
+
 /** The payment DTO (spec 2.1). */
 export const PaymentDtoSchema = v.object({
   ...WebhookDataSchema.entries,
@@ -108,6 +130,7 @@ export const PaymentDtoSchema = v.object({
     ),
   ),
   dispute: v.optional(DisputeDtoSchema),
+  held: v.optional(v.pipe(v.array(HeldDtoSchema), v.description('The last ten, oldest first.'))),
 })
 
 /*
@@ -138,4 +161,5 @@ function time(what: string) {
 export type WebhookData = v.InferOutput<typeof WebhookDataSchema>
 export type ReversedData = v.InferOutput<typeof ReversedDataSchema>
 export type DisputedData = v.InferOutput<typeof DisputedDataSchema>
+export type HeldData = v.InferOutput<typeof HeldDataSchema>
 export type PaymentDto = v.InferOutput<typeof PaymentDtoSchema>

@@ -1,7 +1,13 @@
 import type { Movement } from '../journal/payment-money.ts'
 import { jsonText } from '../json.ts'
-import type { Payment } from './payment.ts'
-import type { DisputedData, PaymentDto, ReversedData, WebhookData } from './payment-dto-schema.ts'
+import type { HeldMoney, Payment } from './payment.ts'
+import type {
+  DisputedData,
+  HeldData,
+  PaymentDto,
+  ReversedData,
+  WebhookData,
+} from './payment-dto-schema.ts'
 
 /** The payment DTO (spec 2.1). Fields without a value are undefined, so JSON omits them. */
 export function toPaymentDto(payment: Payment): PaymentDto {
@@ -16,7 +22,17 @@ export function toPaymentDto(payment: Payment): PaymentDto {
       undone_at: payment.reversal.undoneAt,
     },
     dispute: payment.dispute && toDisputeDto(payment.dispute),
+    held: payment.held?.map(toHeldDto),
   }
+}
+
+function toHeldDto({ amountMinor, cause, status, at }: HeldMoney) {
+  return { amount_minor: amountMinor, cause, status, at }
+}
+
+/** The `data` object of `payment.held` (design section 8). */
+export function toHeldData(payment: Payment, held: HeldMoney): HeldData {
+  return { ...toWebhookData(payment), held: toHeldDto(held) }
 }
 
 function toDisputeDto({ state, amountMinor, answerBy }: NonNullable<Payment['dispute']>) {

@@ -150,12 +150,15 @@ export function withTransition(
   return { ...payment, status, transitions: [...payment.transitions, { status, at, source }] }
 }
 
-export function leavePending(payment: Payment): Step {
+/** `held`: what the payment shows from now on of money that it failed with. */
+export function leavePending(payment: Payment, held?: Payment['held']): Step {
   const { paymentId, status, failureReason, paidAt, openAt, feeStatus, finalFee } = payment
   const { creditedProviderPaymentId } = payment
   const creditFields = { paidAt, openAt, feeStatus, finalFee, creditedProviderPaymentId }
-  const set = { status, failureReason, ...creditFields, ...endFields(payment) }
-  return update(paymentKey(paymentId), { set, remove: DUE_WORK_FIELDS }, mayBecome(status))
+  const set = { status, failureReason, held, ...creditFields, ...endFields(payment) }
+  const isAsShown = held ? [unchanged('held', payment.held)] : []
+  const condition = all(mayBecome(status), ...isAsShown)
+  return update(paymentKey(paymentId), { set, remove: DUE_WORK_FIELDS }, condition)
 }
 
 /**
@@ -232,13 +235,6 @@ export function recordExpiryStart(
   )
   const changes = { setIfAbsent: { expiryStartedAt: now } }
   return deps.table.write(update(paymentKey(paymentId), changes, all(isPending, mayBegin)))
-}
-
-const DISPUTED = ['status', 'moneyVersion', 'erasedAt', 'dispute'] as const
-/** The payment shows its dispute. Refused if it changed after the read: its event names it. */
-export function noteDispute(payment: Payment, dispute: Payment['dispute']): Step {
-  const isAsRead = all(...DISPUTED.map((field) => unchanged(field, payment[field])))
-  return update(paymentKey(payment.paymentId), { set: { dispute } }, isAsRead)
 }
 
 /** The provider announced news and could not be asked. */

@@ -3,7 +3,7 @@ import { ClientIdSchema, PaymentIdSchema } from '../ids.ts'
 import { MovementSchema, REVERSAL_KINDS } from '../journal/payment-money.ts'
 import { MinorSchema, ZERO } from '../money.ts'
 import { FAILURE_REASONS, PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
-import { DISPUTE_STATES } from '../suspense/suspense.ts'
+import { DISPUTE_STATES, HELD_STATUSES, SUSPENSE_CAUSES } from '../suspense/suspense.ts'
 import { TimestampSchema } from '../time.ts'
 
 export const CustomerSchema = v.object({
@@ -69,6 +69,17 @@ const DisputeSchema = v.object({
   /** Until when it can be answered. */
   answerBy: v.optional(TimestampSchema),
 })
+
+/** Money that names the payment and is not credited; `suspenseId` names its item in suspense. */
+const HeldMoneySchema = v.object({
+  suspenseId: v.string(),
+  amountMinor: MinorSchema,
+  cause: v.picklist(SUSPENSE_CAUSES.money),
+  status: v.picklist(HELD_STATUSES),
+  /** When it was held. */
+  at: TimestampSchema,
+})
+export type HeldMoney = v.InferOutput<typeof HeldMoneySchema>
 
 const TransitionSchema = v.object({
   status: v.picklist(PAYMENT_STATUSES),
@@ -146,6 +157,8 @@ export const PaymentFields = v.object({
   failureReason: v.optional(v.picklist(FAILURE_REASONS)),
   reversal: v.optional(ReversalSchema),
   dispute: v.optional(DisputeSchema),
+  /** The last ten, oldest first. */
+  held: v.optional(v.array(HeldMoneySchema)),
   /** `paidAt`, until the payment is posted. */
   openAt: v.optional(TimestampSchema),
   postedAt: v.optional(TimestampSchema),

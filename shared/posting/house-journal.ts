@@ -17,8 +17,9 @@ import {
   unmatchedLegs,
 } from '../journal/legs.ts'
 import { less, type Minor, negated, plus, smaller, ZERO } from '../money.ts'
+import { type HeldDeps, withShownMoney } from '../payment/held-money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
-import { reportSuspense, type SuspenseDeps } from '../suspense/record-suspense.ts'
+import { findOpenTransfer, reportSuspense, type SuspenseDeps } from '../suspense/record-suspense.ts'
 import {
   heldAmountOf,
   isClosedByOperator,
@@ -29,6 +30,7 @@ import {
 import {
   type BookedChange,
   bookOnSuspense,
+  closeSuspense,
   ensureSuspense,
   findSuspense,
   putSuspense,
@@ -128,11 +130,11 @@ type BookedBack =
 const MAX_TRIES = 5
 
 /**
- * Books a void row back, once. `finding`: tells that an operator has taken the row over, so that
- * the client's correction stands without a row.
+ * Books a void row back, once, which ends the case of its transfer. `finding`: tells that an
+ * operator has taken the row over, so that the client's correction stands without a row.
  */
 export async function bookRowBack(
-  deps: StoreDeps & SuspenseDeps,
+  deps: HeldDeps & SuspenseDeps,
   row: HouseRow,
   finding: Suspense,
 ): Promise<BookedBack> {
@@ -154,17 +156,24 @@ export async function bookRowBack(
       await bookWithFinding(deps, undone, finding)
       return 'booked_back'
     }
+    const transferred = await findOpenTransfer(deps, row.transactionId)
     const { applied } = await onOpenDay(deps, (postedAt) =>
-      deps.table.transact<string>(bookBack(entry, { postedAt })),
+      deps.table.transact<string>({
+        ...bookBack(entry, { postedAt }),
+        transferred: transferred && closeSuspense(transferred, VOIDED),
+      }),
     )
     if (applied) return 'booked_back'
   }
   throw new Error('a row kept changing while it was booked back')
 }
 
+/** Nothing left the account, so nothing is to be explained. */
+const VOIDED = { status: 'resolved', resolution: 'voided' } as const
+
 /** Books the settled own row of money in suspense: its amount is held, less what went back. */
 export function bookSuspense(
-  deps: StoreDeps,
+  deps: HeldDeps,
   suspense: Suspense,
   row: Omit<HouseRow, 'amountMinor'>,
 ): Promise<Suspense> {
@@ -187,7 +196,7 @@ type ItemBooking = Booking & {
  * throws when the item kept changing.
  */
 async function bookOnItem(
-  deps: StoreDeps,
+  deps: HeldDeps,
   suspense: Suspense | { readonly suspenseId: string },
   row: RowFacts,
   plan: (item: Suspense) => ItemBooking | undefined,
@@ -200,12 +209,18 @@ async function bookOnItem(
     const { set, finding, ...booking } = planned
     const entry = entryOfRow(deps, row, { ...booking, suspenseId })
     const itemStep = set && bookOnSuspense(item, set)
-    const outcome = await onOpenDay(deps, (postedAt) =>
-      deps.table.transact<string>({
-        item: itemStep,
-        ...putHouseEntry({ ...entry, postedAt }),
-        ...(finding && ensureSuspense(finding)),
-      }),
+    const outcome = await withShownMoney(deps, { ...item, ...set }, (shown, freshUntil) =>
+      onOpenDay(deps, (postedAt) =>
+        deps.table.transact<string>(
+          {
+            item: itemStep,
+            ...putHouseEntry({ ...entry, postedAt }),
+            ...(finding && ensureSuspense(finding)),
+            ...shown,
+          },
+          freshUntil,
+        ),
+      ),
     )
     if (outcome.applied || outcome.refusedBy === 'houseEntry') return item
     item = await findSuspense(deps, suspenseId)
@@ -220,7 +235,7 @@ const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
  * The item is resolved when all its money is refunded.
  */
 export function bookSuspenseRefund(
-  deps: StoreDeps,
+  deps: HeldDeps,
   suspense: Suspense,
   row: HouseRow,
   contradiction: Suspense,
@@ -239,7 +254,7 @@ export function bookSuspenseRefund(
 }
 
 /** The item is open again, unless an operator has closed it or its own row is void. */
-function bookSuspenseRefundVoid(deps: StoreDeps, refund: HouseEntry, suspenseId: string) {
+function bookSuspenseRefundVoid(deps: HeldDeps, refund: HouseEntry, suspenseId: string) {
   return bookOnItem(deps, { suspenseId }, withoutFigures(refund), (item) => {
     const isClosed = item.isVoid === true || isClosedByOperator(item)
     const againMinor = isClosed ? ZERO : negated(refund.suspenseMinor)
@@ -253,7 +268,7 @@ function bookSuspenseRefundVoid(deps: StoreDeps, refund: HouseEntry, suspenseId:
 
 /** The provider takes back what the own row has booked. What was refunded or resolved is lost. */
 export function bookSuspenseVoid(
-  deps: StoreDeps,
+  deps: HeldDeps,
   suspense: Suspense,
   row: Omit<HouseRow, 'amountMinor'>,
 ): Promise<Suspense> {

@@ -12,8 +12,8 @@ import { type Approvable, requireApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findAnyPayment } from '../payment/payment-store.ts'
-import { caseIdOfTransfer } from '../suspense/record-suspense.ts'
-import { closeSuspense, findSuspense, onlyIfNew } from '../suspense/suspense-store.ts'
+import { findOpenTransfer } from '../suspense/record-suspense.ts'
+import { closeSuspense, onlyIfNew } from '../suspense/suspense-store.ts'
 import { type MoveDeps, prepareMovement } from './move-payment.ts'
 import { entriesOf, moneyOf } from './payment-entries.ts'
 
@@ -48,7 +48,7 @@ export async function refundPayment(deps: RecordDeps & MoveDeps, input: RefundIn
     const houseRow = await rowOf(deps, input)
     assertLeft(payment, input.amountMinor)
     const approval = houseRow ? undefined : await requireApproval(deps, askedFor(input))
-    const transferred = houseRow && (await openCaseOf(deps, houseRow))
+    const transferred = houseRow && (await findOpenTransfer(deps, houseRow.transactionId))
     const { paymentId, clientId } = payment
     const details = toRefundDetails(input)
     const outcome = await onOpenDay(deps, async (now) => {
@@ -123,12 +123,6 @@ async function rowOf(deps: RecordDeps, input: RefundInput): Promise<HouseEntry |
 }
 
 const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
-
-/** The case that the row's transfer opened. */
-async function openCaseOf(deps: RecordDeps, { transactionId }: HouseEntry) {
-  const item = await findSuspense(deps, caseIdOfTransfer(transactionId))
-  return item?.status === 'open' ? item : undefined
-}
 
 /** Of a withdrawal the amount is what our bank was thought to have received. */
 function amountOf({ amountMinor, bankMinor, providerMinor }: HouseEntry): Minor {

@@ -3,9 +3,10 @@ import { type HouseEntry, newHouseEntry, onOpenDay, putHouseEntry } from '../jou
 import { suspenseResolvedLegs } from '../journal/legs.ts'
 import { approvalWasChanged, requireApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import { type HeldDeps, withShownMoney } from '../payment/held-money.ts'
+import { heldAmountOf, isSuspenseId, type Suspense } from '../suspense/suspense.ts'
+import { closeSuspense, findSuspense } from '../suspense/suspense-store.ts'
 import type { Timestamp } from '../time.ts'
-import { heldAmountOf, isSuspenseId, type Suspense } from './suspense.ts'
-import { closeSuspense, findSuspense } from './suspense-store.ts'
 
 /** The resolutions that operators may choose. A refund by the provider is booked by its own row. */
 const ALLOWED = {
@@ -17,13 +18,14 @@ export const OPERATOR_RESOLUTIONS = [...ALLOWED.money, ...ALLOWED.case] as const
 export type OperatorResolution = (typeof OPERATOR_RESOLUTIONS)[number]
 
 /**
- * Closes a suspense item once: house entry, item and audit record in one transaction. A refund by
+ * Closes a suspense item once: house entry, item and audit record in one transaction, with what
+ * its payment shows. A refund by
  * our bank uses up its approval. Throws 404 for an unknown item; 422 for a wrong resolution, a
  * resolved item, money that has not settled or a missing approval; 409 if the item changes
  * meanwhile.
  */
 export async function resolveSuspense(
-  deps: RecordDeps,
+  deps: RecordDeps & HeldDeps,
   input: Pick<Suspense, 'suspenseId' | 'notes'> & {
     readonly operator: string
     readonly resolution: OperatorResolution
@@ -49,12 +51,19 @@ export async function resolveSuspense(
     before: { status: item.status },
     after: { ...changes, notes: notes ?? null, ...(approval && { approved: approval.shown }) },
   }
-  const outcome = await onOpenDay(deps, (postedAt) =>
-    recordChange<string>(deps, record, {
-      item: closeSuspense(item, changes),
-      approval: approval?.step,
-      ...(item.kind === 'money' ? putHouseEntry(resolutionEntry(item, resolution, postedAt)) : {}),
-    }),
+  const outcome = await withShownMoney(deps, { ...item, ...changes }, (shown, freshUntil) =>
+    onOpenDay(deps, (postedAt) =>
+      recordChange<string>(
+        deps,
+        { ...record, freshUntil },
+        {
+          item: closeSuspense(item, changes),
+          approval: approval?.step,
+          ...(item.kind === 'money' && putHouseEntry(resolutionEntry(item, resolution, postedAt))),
+          ...shown,
+        },
+      ),
+    ),
   )
   if (outcome.applied) return { ...item, ...changes }
   if ((await findSuspense(deps, suspenseId))?.status === 'resolved') throw alreadyResolved()

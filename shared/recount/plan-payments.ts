@@ -24,6 +24,7 @@ import type { Difference } from '../verdict/difference.ts'
 import { insertDelivery, newDelivery } from '../webhook/delivery/delivery-store.ts'
 import { findEndpointEver } from '../webhook/endpoint/endpoint-store.ts'
 import { type Findings, NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
+import { isOfShown, withShown } from './plan-shown.ts'
 import { raisePayment, straysOf } from './raise-payment.ts'
 import { shiftFigures } from './shift-figures.ts'
 
@@ -79,28 +80,31 @@ async function planPayment(
   const events = (await listEventsOf(deps, subjectOfPayment(id))).flatMap((event) => event ?? [])
   const entries = strayEntries.filter(({ paymentId }) => paymentId === id)
   const raised = await raisePayment(deps, books, stored, { events, entries })
-  const payment = raised?.payment ?? stored
-  if (payment.status === 'creating') return NO_PLAN
-  const isRaised = payment !== stored
+  const known = raised?.payment ?? stored
+  if (known.status === 'creating') return NO_PLAN
+  const isRaised = known !== stored
+  const isShownAnew = isRaised || differences.some(isOfShown)
+  const payment = isShownAnew ? await withShown(deps, known, differences) : known
   const row = paymentRow(payment)
   const judged = await judgePayments(deps, books, [
-    { key, item: isRaised ? { ...key, ...row } : item },
+    { key, item: isShownAnew ? { ...key, ...row } : item },
   ])
   const remaining = judged.flatMap((one) => one.differences)
   const missing = remaining.filter(isMissing)
-  const isOther = (difference: Difference) => !isMissing(difference)
+  // What the payment shows of suspense is as the plan of suspense leaves it.
+  const isOther = (difference: Difference) => !isMissing(difference) && !isOfShown(difference)
   // The payment's row, and all that it has, must be as it is derived.
   const others = remaining.filter(isOther)
   if (isRaised ? others.length > 0 : others.some(({ what }) => what.startsWith('payment')))
     return NO_PLAN
   const puts = await putsOf(deps, payment, missing, events)
-  if (!isRaised && puts.length === 0) return NO_PLAN
+  if (!isShownAnew && puts.length === 0) return NO_PLAN
   const isUnexplained = isStrayAfter(payment, { events, entries })
   const ends = differences.filter(
     (difference) =>
       !isUnexplained(difference) && !others.some(({ what }) => what === difference.what),
   )
-  const lines = isRaised ? rowDifferences('payment', id, row, item) : []
+  const lines = isShownAnew ? rowDifferences('payment', id, row, item) : []
   return {
     left: [],
     writes: groupsOf(puts).map((some, at): Write => {
@@ -122,7 +126,8 @@ async function planPayment(
         entries: shift.entries,
         steps: Object.assign(
           {
-            payment: isRaised && isFirst ? replaceRow(key, row, item) : requireSameMoney(payment),
+            payment:
+              isShownAnew && isFirst ? replaceRow(key, row, item) : requireSameMoney(payment),
             ...shiftFigures(deps, books, shift),
           },
           Object.fromEntries(shown),

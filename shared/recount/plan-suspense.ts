@@ -5,7 +5,7 @@ import { rowDifferences } from '../audit/judged/row-differences.ts'
 import { ifValid } from '../if-valid.ts'
 import { type HouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { plus, ZERO } from '../money.ts'
-import { OPERATOR_RESOLUTIONS, resolutionEntry } from '../suspense/resolve-suspense.ts'
+import { OPERATOR_RESOLUTIONS, resolutionEntry } from '../posting/resolve-suspense.ts'
 import {
   heldAmountOf,
   MOVED_CAUSES,

@@ -1,7 +1,7 @@
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { derivedPayment } from '../audit/judged/derive-payment.ts'
 import { eventNamesOf } from '../audit/judged/judge-events.ts'
-import { DISPUTED_EVENT_TYPE, type Event, typeOfEvent } from '../event/event.ts'
+import { type Event, isOfSuspense, typeOfEvent } from '../event/event.ts'
 import { type Entry, fieldsText } from '../journal/entry.ts'
 import { hasMoved, moveMoney } from '../journal/payment-money.ts'
 import { less, ZERO } from '../money.ts'
@@ -64,10 +64,8 @@ export function straysOf(payment: StoredPayment, { events, entries }: Shown): Sh
   const names = isVisible ? eventNamesOf(payment) : []
   const ids = new Set(isVisible ? entriesOf(payment).map(({ entryId }) => entryId) : [])
   return {
-    // A dispute's event says nothing of status or money.
-    events: events.filter(
-      ({ name, type }) => !names.includes(name) && type !== DISPUTED_EVENT_TYPE,
-    ),
+    // Events of suspense say nothing of status or money.
+    events: events.filter(({ name, type }) => !names.includes(name) && !isOfSuspense(type)),
     entries: entries.filter(({ entryId }) => !ids.has(entryId)),
   }
 }

@@ -49,12 +49,13 @@ export type DisputeState = (typeof DISPUTE_STATES)[number]
 export type FindingCause = (typeof SUSPENSE_CAUSES)['finding'][number]
 
 /**
- * The provider's rows write the first two, news and time of a dispute the next three; the others
+ * The provider's rows write the first three, news and time of a dispute the next three; the others
  * are an operator's.
  */
 const RESOLUTIONS = [
   'refunded',
   'credited',
+  'voided',
   'won',
   'lost',
   'lapsed',
@@ -64,6 +65,9 @@ const RESOLUTIONS = [
   'answered',
   'accepted',
 ] as const
+
+/** What a merchant sees of held money: it is held, or what became of it. */
+export const HELD_STATUSES = ['open', 'refunded', 'credited', 'written_off'] as const
 
 export const SUSPENSE_KINDS = ['money', 'finding', 'case'] as const
 

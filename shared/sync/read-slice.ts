@@ -2,6 +2,7 @@ import { mapInChunks } from '../chunks.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import { paymentIdOf } from '../ids.ts'
 import { readsOfPage } from '../payment/announcement.ts'
+import { type HeldDeps, withShownMoney } from '../payment/held-money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { type Posting, postPayments } from '../posting/post-payments.ts'
@@ -240,13 +241,16 @@ async function postSettledRows(deps: NewsDeps, rows: readonly Row[]): Promise<re
  * Money may be held before the payment is there that it belongs to. When the payment is credited
  * with it after all, nothing is left to give back.
  */
-async function closeCreditedMoney(deps: TableDeps, postings: readonly Posting[]): Promise<void> {
+async function closeCreditedMoney(deps: HeldDeps, postings: readonly Posting[]): Promise<void> {
   const ids = postings.flatMap(({ payment }) => payment.creditedProviderPaymentId ?? [])
   for (const item of await findSuspenseByIds(deps, ids)) {
     const isHeld = item.kind === 'money' && item.status === 'open'
     // The books hold money whose own row was booked on the item: a person must look at it.
     if (!isHeld || item.providerMinor !== undefined) continue
-    await deps.table.write(bookOnSuspense(item, { status: 'resolved', resolution: 'credited' }))
+    const credited = { status: 'resolved', resolution: 'credited' } as const
+    await withShownMoney(deps, { ...item, ...credited }, (shown, freshUntil) =>
+      deps.table.transact<string>({ item: bookOnSuspense(item, credited), ...shown }, freshUntil),
+    )
   }
 }
 

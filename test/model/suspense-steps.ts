@@ -1,6 +1,6 @@
 import { minor } from '../../shared/money.ts'
+import { resolveSuspense } from '../../shared/posting/resolve-suspense.ts'
 import { heldMoney, recordSuspense } from '../../shared/suspense/record-suspense.ts'
-import { resolveSuspense } from '../../shared/suspense/resolve-suspense.ts'
 import { settledRow } from '../support/fake-provider.ts'
 import { OPERATOR } from '../support/operator-actions.ts'
 import { withApproval } from '../support/with-approval.ts'

@@ -79,6 +79,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       ...words('details.customer details.description details.metadata'),
     ],
     ['copy', 'the events of its movements, and their entries', 'movements'],
+    ['derived', 'its items in suspense', 'held'],
     ['copy', 'its case, which says the last state of a dispute', 'dispute'],
     [
       'fact',

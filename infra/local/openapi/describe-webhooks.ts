@@ -1,6 +1,7 @@
 import {
   DISPUTED_EVENT_TYPE,
   EVENT_TYPES,
+  HELD_EVENT_TYPE,
   REVERSED_EVENT_TYPE,
   TEST_EVENT_TYPE,
 } from '../../../shared/event/event.ts'
@@ -21,6 +22,9 @@ const SUMMARIES: Readonly<Record<AnnouncedEvent, string>> = {
   'payment.disputed':
     'A customer disputes the payment, or the dispute has a new state. Sent only to endpoints ' +
     'that name this event.',
+  'payment.held':
+    'A customer paid money for the payment that is not credited, or this money went back. Sent ' +
+    'only to endpoints that name this event.',
   'gateway.test':
     'A test from an operator to one endpoint, for any event types. It belongs to no payment.',
 }
@@ -113,5 +117,6 @@ function describeWebhook(event: AnnouncedEvent, { headers, body }: RecordedWebho
 function dataOf(event: AnnouncedEvent): Json {
   if (event === TEST_EVENT_TYPE) return TEST_DATA
   if (event === DISPUTED_EVENT_TYPE) return refTo('DisputedData')
+  if (event === HELD_EVENT_TYPE) return refTo('HeldData')
   return refTo(event === REVERSED_EVENT_TYPE ? 'ReversedData' : 'WebhookData')
 }

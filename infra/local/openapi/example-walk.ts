@@ -88,7 +88,9 @@ export async function exampleWalk(caller: LocalCaller, inboxUrl: string): Promis
   await walkPayout(walk)
   const reversalWebhook = await walkReversal(walk, paymentId)
   const disputeWebhook = await walkDispute(walk, paymentId)
-  return { answers, webhooks: [testWebhook, ...webhooks, reversalWebhook, disputeWebhook] }
+  const heldWebhook = await walkHeldMoney(walk)
+  const laterWebhooks = [reversalWebhook, disputeWebhook, heldWebhook]
+  return { answers, webhooks: [testWebhook, ...webhooks, ...laterWebhooks] }
 }
 
 async function walkPayments({ caller, record }: Walk) {
@@ -290,5 +292,20 @@ async function walkDispute({ caller, record }: Walk, id: string): Promise<Receiv
   await caller.control(id, 'reverse', { kind: 'chargeback', amount: 100_000 })
   const webhook = await caller.webhook('payment.disputed')
   await record('api-get-payment', 'disputed', 'The customer disputes it', { id })
+  return webhook
+}
+
+/** A customer pays another amount than the payment's. */
+async function walkHeldMoney({ caller, key, record }: Walk): Promise<ReceivedWebhook> {
+  const { body } = await caller.call('api-create-payment', {
+    key,
+    body: QRIS,
+    idempotencyKey: 'order-1060',
+  })
+  await caller.fault('payment', 'wrong_amount', 60_000)
+  await caller.pay(body['id'])
+  const webhook = await caller.webhook('payment.held')
+  const id = String(body['id'])
+  await record('api-get-payment', 'held', 'Failed: the customer paid another amount', { id })
   return webhook
 }

@@ -1,12 +1,14 @@
 import * as v from 'valibot'
 import {
   DISPUTED_EVENT_TYPE,
+  HELD_EVENT_TYPE,
   REVERSED_EVENT_TYPE,
   STATUS_EVENT_TYPES,
 } from '../../../shared/event/event.ts'
 import { BalanceDtoSchema } from '../../../shared/ledger/balance-dto-schema.ts'
 import {
   DisputedDataSchema,
+  HeldDataSchema,
   PaymentDtoSchema,
   ReversedDataSchema,
   WebhookDataSchema,
@@ -25,6 +27,7 @@ const DTOS = {
   WebhookData: WebhookDataSchema,
   ReversedData: ReversedDataSchema,
   DisputedData: DisputedDataSchema,
+  HeldData: HeldDataSchema,
   Balance: BalanceDtoSchema,
   Settlement: SettlementDtoSchema,
   Entry: EntryDtoSchema,
@@ -54,6 +57,7 @@ export function responseSchemas(): Readonly<Record<string, Json>> {
         eventEnvelope({ type: 'string', enum: STATUS_EVENT_TYPES }, refTo('WebhookData')),
         eventEnvelope({ type: 'string', const: REVERSED_EVENT_TYPE }, refTo('ReversedData')),
         eventEnvelope({ type: 'string', const: DISPUTED_EVENT_TYPE }, refTo('DisputedData')),
+        eventEnvelope({ type: 'string', const: HELD_EVENT_TYPE }, refTo('HeldData')),
       ],
     },
     EventList: listOf('Event', {

@@ -29,6 +29,7 @@ import { auditHouseAdjustments } from './audit-house-adjustments.ts'
 import { compareWithNotes, type Note, readNotes } from './audit-registers.ts'
 import { readTrail } from './audit-trails.ts'
 import { auditHeld, auditHouseLegs } from './judge-legs.ts'
+import { auditShownMoney } from './judge-shown.ts'
 import { rowDifferences } from './row-differences.ts'
 import { ownDifferences } from './stored-rows.ts'
 
@@ -168,8 +169,10 @@ async function auditItems(
     const judged = await mapInChunks(owned, SIDE_BY_SIDE, async ({ key, item: stored }) => {
       const id = idOf(key.pk)
       readIds.add(id)
-      if (stored === undefined)
-        return withClient(clientOf(id), compare('suspense', id, 'present', 'missing'))
+      if (stored === undefined) {
+        const lost = compare('suspense', id, 'present', 'missing')
+        return withClient(clientOf(id), [...lost, ...(await auditLostMoney(id))])
+      }
       const read = ifValid(SuspenseSchema, stored)
       const item = read && { ...read, suspenseId: id }
       if (item === undefined)
@@ -177,9 +180,14 @@ async function auditItems(
       return [
         ...withClient(item.clientId, await auditItem(deps, { item, stored }, byItem.get(id) ?? [])),
         ...(await compareWithNotes(deps, item, notesOf.get(id) ?? [])),
+        ...withClient(item.clientId, await auditShownMoney(deps, item)),
       ]
     })
     differences.push(...judged.flat())
+  }
+  const auditLostMoney = async (id: string) => {
+    const noted = notesOf.get(id)?.find((note) => note.noted)?.noted
+    return noted ? auditShownMoney(deps, { ...noted, status: 'open' }) : []
   }
   const clientOf = (id: string) =>
     [...(notesOf.get(id) ?? []), ...(byItem.get(id) ?? [])].find(

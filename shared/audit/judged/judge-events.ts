@@ -1,8 +1,8 @@
 import type { StoreDeps } from '../../deps.ts'
 import {
-  DISPUTED_EVENT_TYPE,
   type Event,
   envelopeBody,
+  isOfSuspense,
   RETENTION,
   reversedEventName,
   STATUS_EVENT_TYPES,
@@ -96,11 +96,20 @@ export function eventNamesOf({ status, movements }: Payment): readonly string[] 
   ]
 }
 
+/** The provider's rows, and its next word of a dispute, bring back a lost item for so long. */
+const COMES_BACK_MS = 4 * DAY_MS
+
 /** A payment that is being created or absent has no event. */
-export function hasEvent(item: Item | undefined, name: string): boolean {
+export function hasEvent(
+  item: Item | undefined,
+  { name, firedAt }: Pick<Event, 'name' | 'firedAt'>,
+  now: Timestamp,
+): boolean {
   const payment = ifValid(PaymentSchema, item)
-  const isOfDispute = typeOfEvent(name) === DISPUTED_EVENT_TYPE && payment?.dispute !== undefined
-  return isOfDispute || (payment !== undefined && eventNamesOf(payment).includes(name))
+  if (payment === undefined) return false
+  if (!isOfSuspense(typeOfEvent(name))) return eventNamesOf(payment).includes(name)
+  const isShown = payment.dispute !== undefined || payment.held !== undefined
+  return isShown || addMs(firedAt, COMES_BACK_MS) > now
 }
 
 export const STRAY_EVENT = 'only events that the payment explains'
@@ -117,16 +126,16 @@ export async function auditStrayEvents(
 ): Promise<readonly Difference[]> {
   const differences: Difference[] = []
   for await (const positions of eventPositionPages(deps, { clientId, between })) {
-    const events = positions.flatMap(({ subject, name }) => {
+    const events = positions.flatMap(({ subject, name, firedAt }) => {
       const paymentId = paymentOfSubject(subject)
-      return paymentId && !isExplained(paymentId, name) ? [{ paymentId, name }] : []
+      return paymentId && !isExplained(paymentId, name) ? [{ paymentId, name, firedAt }] : []
     })
     const items = await deps.table.getMany(
       [...new Set(events.map(({ paymentId }) => paymentId))].map(paymentKey),
     )
     const byPk = new Map(items.map((item) => [item?.['pk'], item]))
     const strays = events.filter(
-      ({ paymentId, name }) => !hasEvent(byPk.get(paymentKey(paymentId).pk), name),
+      (event) => !hasEvent(byPk.get(paymentKey(event.paymentId).pk), event, deps.now()),
     )
     differences.push(
       ...strays.flatMap(({ paymentId, name }) => compare('event', paymentId, STRAY_EVENT, name)),

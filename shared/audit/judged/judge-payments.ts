@@ -32,9 +32,9 @@ import {
 import { type ClientBooks, OLD_MS, storedPayment } from './client-books.ts'
 import { auditOwners, derivedPayment, paymentRules } from './derive-payment.ts'
 import { judgeDeliveries, type PaymentDifferences } from './judge-deliveries.ts'
-import { judgeDisputes } from './judge-disputes.ts'
 import { auditStrayEvents, eventNamesOf, judgeEvent } from './judge-events.ts'
 import { auditSums } from './judge-legs.ts'
+import { judgeShown } from './judge-shown.ts'
 import { rowDifferences } from './row-differences.ts'
 
 /**
@@ -50,12 +50,12 @@ export async function judgePayments(
   const rows = items.map((row) => ({ ...row, payment: storedPayment(row) }))
   const payments = rows.flatMap(({ payment }) => (payment ? [payment] : []))
   const now = deps.now()
-  const [events, entries, pointers, owners, disputes] = await Promise.all([
+  const [events, entries, pointers, owners, shown] = await Promise.all([
     readEvents(deps, payments, reads),
     judgeEntries(deps, clientId, payments, reads),
     judgePointers(deps, payments, reads),
     auditOwners(deps, payments),
-    judgeDisputes(deps, payments, reads),
+    judgeShown(deps, payments, reads),
   ])
   const judgedEvents = events.map(({ payment, name, item }) => ({
     paymentId: payment.paymentId,
@@ -63,7 +63,7 @@ export async function judgePayments(
   }))
   const deliveries = await judgeDeliveries(deps, clientId, events, reads)
   const byPayment = Map.groupBy(
-    [...judgedEvents, ...entries, ...pointers, ...disputes, ...deliveries],
+    [...judgedEvents, ...entries, ...pointers, ...shown, ...deliveries],
     ({ paymentId }) => paymentId,
   )
   return rows.map(({ key, item, payment }) => ({

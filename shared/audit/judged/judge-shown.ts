@@ -1,29 +1,82 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TableDeps } from '../../deps.ts'
+import { PaymentIdSchema } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
+import { MAX_SHOWN, shownMoney } from '../../payment/held-money.ts'
 import type { Payment } from '../../payment/payment.ts'
+import { PaymentSchema } from '../../payment/payment-store.ts'
 import { shownDispute } from '../../suspense/dispute.ts'
-import { SuspenseSchema } from '../../suspense/suspense.ts'
-import { suspenseKey } from '../../table/keys.ts'
+import { NotedSchema, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
+import { notedKey, paymentKey, suspenseKey } from '../../table/keys.ts'
 import type { Reads } from '../../table/table.ts'
-import { compare, onlyIf } from '../../verdict/difference.ts'
+import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
 import type { PaymentDifferences } from './judge-deliveries.ts'
 
-/** A payment shows its dispute as the case says it. */
-export async function judgeDisputes(
+/** A payment shows its dispute and its held money as their items in suspense say them. */
+export async function judgeShown(
   deps: TableDeps,
   payments: readonly Payment[],
   reads: Reads,
 ): Promise<readonly PaymentDifferences[]> {
-  const shown = payments.flatMap(({ paymentId, dispute }) =>
-    dispute ? [{ paymentId, dispute }] : [],
-  )
-  const keys = shown.map(({ dispute }) => suspenseKey(dispute.caseId))
-  const items = await deps.table.getMany(keys, reads)
-  return shown.map(({ paymentId, dispute }, at) => {
-    const item = ifValid(SuspenseSchema, items[at])
-    const isSame = item !== undefined && isDeepStrictEqual(shownDispute(item), dispute)
-    const said = onlyIf(!isSame, compare('payment.dispute', paymentId, 'as its case', 'different'))
-    return { paymentId, differences: said }
+  const showing = payments.filter(({ dispute, held }) => dispute ?? held)
+  const items = await itemsShown(deps, showing, reads)
+  return showing.map((payment) => {
+    const { paymentId, dispute, held = [] } = payment
+    const disputeNow = dispute && itemShown(items.get(dispute.caseId), shownDispute)
+    const heldNow = held.map(({ suspenseId }) => itemShown(items.get(suspenseId), shownMoney))
+    return {
+      paymentId,
+      differences: [
+        ...differing('dispute', paymentId, disputeNow, dispute),
+        ...differing('held', paymentId, heldNow, held),
+      ],
+    }
   })
+}
+
+/** An item has what its row in the register says, because a recount brings it back so. */
+async function itemsShown(deps: TableDeps, payments: readonly Payment[], reads: Reads) {
+  const ids = payments.flatMap(shownIds)
+  const owners = payments.flatMap((payment) => shownIds(payment).map(() => payment.clientId))
+  const stored = await deps.table.getMany(ids.map(suspenseKey), reads)
+  const noteKeys = ids.map((suspenseId, at) => notedKey({ suspenseId, clientId: owners[at] }))
+  const notes = await deps.table.getMany(noteKeys, reads)
+  const items = ids.map((id, at) => {
+    const item = ifValid(SuspenseSchema, stored[at])
+    return [id, item && { ...item, ...ifValid(NotedSchema, notes[at]) }] as const
+  })
+  return new Map(items)
+}
+
+function shownIds({ dispute, held = [] }: Payment): readonly string[] {
+  return [...(dispute ? [dispute.caseId] : []), ...held.map(({ suspenseId }) => suspenseId)]
+}
+
+function itemShown<Shown>(item: Suspense | undefined, show: (item: Suspense) => Shown) {
+  return item && show(item)
+}
+
+function differing(name: 'dispute' | 'held', id: string, derived: unknown, shown: unknown) {
+  const difference = compare(`payment.${name}`, id, 'as suspense says', 'different')
+  return onlyIf(!isDeepStrictEqual(derived, shown), difference)
+}
+
+/**
+ * The payment that held money names shows it, unless ten newer items are shown, or the money was
+ * held before its merchant could see the payment.
+ */
+export async function auditShownMoney(
+  deps: TableDeps,
+  item: Suspense,
+): Promise<readonly Difference[]> {
+  const { suspenseId, clientId, createdAt } = item
+  const paymentId = ifValid(PaymentIdSchema, item.paymentId)
+  if (shownMoney(item) === undefined || paymentId === undefined || clientId === undefined) return []
+  const [stored] = await deps.table.getMany([paymentKey(paymentId)])
+  const payment = ifValid(PaymentSchema, stored)
+  if (payment?.clientId !== clientId || createdAt < payment.createdAt) return []
+  const { held = [] } = payment
+  const isShown = held.some((shown) => shown.suspenseId === suspenseId)
+  const isOlder = held.length >= MAX_SHOWN && held.every(({ at }) => at >= createdAt)
+  return onlyIf(!isShown && !isOlder, compare('payment.held', paymentId, suspenseId, 'missing'))
 }

@@ -52,7 +52,7 @@ const NAMES = new Set(
   description digest dispute due_at duration_ms eligible_at enabled ended_at ended_by endpoint_count
   endpoint_id endpoint_ids entity entry_count entry_id erased_at error event_id event_name
   event_types expires_at expiry_started_at external_reference failure failure_reason fee_minor
-  fee_status figures_at final_fee fired_at gross_minor had_bank history_day http_status id
+  fee_status figures_at final_fee fired_at gross_minor had_bank held history_day http_status id
   in_settlement_minor is_void key_digest key_id kind last_alert_at last_settlement_id
   late_row_at lease_until listed_at long_settlements lost_before markup_minor may_exist_upstream
   metadata method money_version movements name net_minor next_attempt_at notes notional_minor

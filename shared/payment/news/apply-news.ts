@@ -2,6 +2,7 @@ import { assertNever } from '../../errors.ts'
 import { paymentIdOf } from '../../ids.ts'
 import { finding, heldMoney, recordSuspense } from '../../suspense/record-suspense.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
+import { holdMoney } from '../held-money.ts'
 import type { NewsSource, Payment, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
 import {
@@ -99,7 +100,7 @@ async function applyDecision(
       return outcomeOrAgain(paidPayment)
     }
     case 'hold':
-      await recordSuspense(deps, heldMoney({ ...decision, payment: stored, now: deps.now() }))
+      await holdMoney(deps, heldMoney({ ...decision, payment: stored, now: deps.now() }))
       return { kind: 'applied', payment: stored, held: true }
     case 'close': {
       const { payment, money } = decision

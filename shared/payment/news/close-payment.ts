@@ -1,9 +1,11 @@
+import { ifValid } from '../../if-valid.ts'
 import { countTransition } from '../../ledger/shard-store.ts'
 import type { FailureReason } from '../../payment-status.ts'
 import { reportSuspense } from '../../suspense/record-suspense.ts'
-import type { Suspense } from '../../suspense/suspense.ts'
+import { type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
 import { putSuspense } from '../../suspense/suspense-store.ts'
 import { type AnnouncedEnd, commitTransition } from '../announcement.ts'
+import { announceMoney, HELD_EVENT } from '../held-money.ts'
 import type { NewsSource, Payment } from '../payment.ts'
 import { leavePending, withTransition } from '../payment-store.ts'
 import type { NewsDeps } from './ask-for-news.ts'
@@ -32,18 +34,32 @@ export async function closePayment(
   { status, source, held, failureReason }: End,
 ): Promise<Payment | undefined> {
   let toHold = held
+  let toShow = held
+  let isAnnounced = false
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const { outcome, payment: closedPayment } = await commitTransition(deps, (end) => {
-      const closed = paymentAfterEnd(payment, { status, source, failureReason, ...end })
+    const at = deps.now()
+    const ended = (end: AnnouncedEnd) =>
+      paymentAfterEnd(payment, { status, source, failureReason, ...end })
+    const shown = toShow && (await announceMoney(deps, ended({ at }), toShow, isAnnounced))
+    const plan = (end: AnnouncedEnd) => {
+      const closed = ended(end)
       const counts = countTransition({ ...closed, from: 'pending', to: status })
-      const steps = { payment: leavePending(closed), counts, ...(toHold && putSuspense(toHold)) }
-      return { payment: closed, steps }
-    })
-    if (outcome.applied) {
-      if (toHold) await reportSuspense(deps, toHold)
-      return closedPayment
+      const suspense = { ...(toHold && putSuspense(toHold)), ...shown?.steps }
+      return {
+        payment: closed,
+        steps: { payment: leavePending(closed, shown?.held), counts, ...suspense },
+      }
     }
-    if (outcome.refusedBy === 'suspense') toHold = undefined
+    const { outcome, payment: closedPayment } = await commitTransition(deps, plan, undefined, at)
+    if (outcome.applied) {
+      await shown?.tell()
+      if (toHold) await reportSuspense(deps, toHold)
+      return shown ? { ...closedPayment, held: shown.held } : closedPayment
+    }
+    if (outcome.refusedBy === 'suspense') {
+      toHold = undefined
+      toShow = ifValid(SuspenseSchema, outcome.item)
+    } else if (outcome.refusedBy === HELD_EVENT) isAnnounced = true
     else if (outcome.refusedBy !== 'stale') return undefined
   }
   throw new Error('conflicting writes kept a payment from ending')

@@ -73,9 +73,11 @@ function decideOnCapture(
     const isRunning = isUnderLease(payment, now)
     // A running attempt commits the whole row, with its true client.
     if (isForeign(payment) && !isRunning) return foreign
-    const mismatchCause = mismatch(capture, payment.request.notionalMinor)
-    if (mismatchCause !== undefined) return { do: 'hold', capture, cause: mismatchCause }
-    return { do: isRunning ? 'remember' : 'succeed_creating', creating: payment, capture }
+    // After the attempt the merchant can see the payment, and the money that is held for it.
+    if (isRunning) return { do: 'remember', creating: payment, capture }
+    const cause = mismatch(capture, payment.request.notionalMinor)
+    if (cause !== undefined) return { do: 'hold', capture, cause }
+    return { do: 'succeed_creating', creating: payment, capture }
   }
   if (payment.creditedProviderPaymentId === capture.providerPaymentId) return NOTHING
   if (isForeign(payment)) return foreign

@@ -1,6 +1,4 @@
 import { paymentIdOf } from '../../ids.ts'
-import { figuresOf } from '../../journal/entry.ts'
-import { moneyAfter } from '../../journal/payment-money.ts'
 import {
   changedCase,
   type DisputeNews,
@@ -15,7 +13,8 @@ import { changeCase, findSuspense, putSuspense } from '../../suspense/suspense-s
 import { addMs, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { announcementOfDispute, sendAnnouncement } from '../announcement.ts'
 import type { Payment, StoredPayment } from '../payment.ts'
-import { findStoredPayment, isForeign, noteDispute } from '../payment-store.ts'
+import { findStoredPayment, isForeign } from '../payment-store.ts'
+import { noteDispute } from '../shown-store.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 
 /** A second callback of the dispute, an erasure or an operator may refuse a try. */
@@ -79,7 +78,7 @@ type Planned = {
 
 async function planCase(deps: NewsDeps, { news, stored, payment, isAnnounced }: Planned) {
   const now = deps.now()
-  const item = stored ? changedCase(stored, news) : newCase(news, payment, now)
+  const item = stored ? changedCase(stored, news) : disputeCase(news, payment, now)
   const steps = stored
     ? { suspense: changeCase(stored, item, toldAt(item, now)) }
     : putSuspense(item)
@@ -103,17 +102,6 @@ async function planCase(deps: NewsDeps, { news, stored, payment, isAnnounced }: 
     freshUntil: announcement?.freshUntil,
     tell,
   }
-}
-
-/** With what went back to the customer before, which answers the dispute. */
-function newCase(news: DisputeNews, payment: StoredPayment, now: Timestamp): Suspense {
-  const item = disputeCase(news, payment, now)
-  if (payment.status !== 'succeeded') return item
-  const { notionalMinor, providerFeeMinor, markupMinor, movements } = payment
-  const refunds = movements.filter(({ type }) => type !== 'chargeback' && type !== 'dispute_won')
-  const price = figuresOf(notionalMinor, providerFeeMinor, markupMinor)
-  const { wentBackMinor } = moneyAfter(price, refunds)
-  return wentBackMinor > 0 ? { ...item, refundedMinor: wentBackMinor } : item
 }
 
 /**

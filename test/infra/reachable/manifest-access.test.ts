@@ -131,7 +131,7 @@ describe('what the code of a function can write of events and payments', () => {
     expect(writersBy('DeleteItem')).toStrictEqual([])
   })
 
-  it('who puts an event ends a payment or moves its money, or recounts', () => {
+  it('who puts an event ends a payment, moves or holds its money, or recounts', () => {
     const announcers = writersBy('PutItem')
 
     expect(announcers).toStrictEqual([
@@ -144,6 +144,7 @@ describe('what the code of a function can write of events and payments', () => {
       'refresh-payment',
       'refund-payment',
       'recount-ledger',
+      'resolve-suspense',
     ])
     for (const name of announcers) {
       const write = name === 'recount-ledger' ? 'PutItem' : 'UpdateItem'

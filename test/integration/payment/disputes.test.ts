@@ -4,15 +4,17 @@
  */
 import * as v from 'valibot'
 import { describe, expect } from 'vitest'
+import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
-import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../../../shared/time.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { aChargeback, aRefund } from '../../support/money-rows.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import { interceptTable, type TestDeps } from '../../support/test-deps.ts'
@@ -120,6 +122,42 @@ describe('a dispute of a paid payment', () => {
     await send(deps, { reference_id: paid.reference })
 
     expect(deps.published[0]?.message).toContain('40000 IDR of the payment went back before')
+  })
+
+  it.for([
+    ['after', ['dispute', 'row']],
+    ['before', ['row', 'dispute']],
+  ] as const)(
+    'whose chargeback comes %s it names the row, as the list does',
+    async ([, order], { deps, client }) => {
+      const paid = await creditedPayment(deps, client)
+      const row = aChargeback(deps, 100_000)
+      const steps = {
+        dispute: () => send(deps, { reference_id: paid.reference }),
+        row: async () => movePayment(deps, await paymentOf(deps, paid), row),
+      }
+      for (const step of order) await steps[step]()
+      await tellWhenDue(deps)
+
+      const told = deps.published.filter(({ kind }) => kind === 'suspense.case').at(-1)
+      expect(told?.message).toContain(`${row.transactionId} has taken 100000 IDR`)
+      const { body } = await invokeAdmin(listSuspense, deps, { kind: 'case' })
+      expect(body).toMatchObject({
+        data: [{ chargebacks: [{ transaction_id: row.transactionId, amount_minor: 100_000 }] }],
+      })
+      expect(await findSuspense(deps, CASE)).toMatchObject({ status: 'open' })
+    },
+  )
+
+  it('says at its reminder what was refunded since', async ({ deps, client }) => {
+    const paid = await creditedPayment(deps, client)
+    await send(deps, { reference_id: paid.reference })
+    await movePayment(deps, paid.payment, aRefund(deps, 40_000, 'refund-1'))
+
+    await tellWhenDue(deps)
+
+    const told = deps.published.filter(({ kind }) => kind === 'suspense.case').at(-1)
+    expect(told?.message).toContain('40000 IDR of the payment went back before')
   })
 
   it('is told again at half its time and a day before its end, and lapses after ninety days', async ({

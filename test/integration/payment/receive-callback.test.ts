@@ -230,13 +230,17 @@ describe('a callback about a payment that is being created and whose capture the
     },
   )
 
-  it('is accepted when the captured money is in suspense', async () => {
-    const { deps, paymentId, providerPaymentId, suspenseOf, receive } = await aHiddenCreating({
-      status: 'open',
-    })
+  it('remembers another amount while an attempt runs, and holds it after the attempt', async () => {
+    const { deps, paymentId, providerPaymentId, suspenseOf, receive, reread } =
+      await aHiddenCreating({ status: 'open' })
     const capture = { status: 'captured', currency: 'IDR', capturedMinor: minor(1) } as const
     const target = { providerPaymentId, paymentRequestId: PR_CREATING, reference: `${paymentId}-1` }
     deps.provider.payments.set(providerPaymentId, { ...capture, ...target })
+
+    expect(await receive()).toBe('ask_again')
+    expect(await suspenseOf(providerPaymentId)).toBeUndefined()
+    const { leaseUntil } = Object(await reread())
+    deps.clock.set(leaseUntil)
 
     expect(await receive()).toBe('applied')
     expect(await suspenseOf(providerPaymentId)).toMatchObject({ cause: 'wrong_amount' })

@@ -1,11 +1,11 @@
 import type { ClientId } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { bookSuspense } from '../../../shared/posting/house-journal.ts'
-import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import {
   type OperatorResolution,
   resolveSuspense,
-} from '../../../shared/suspense/resolve-suspense.ts'
+} from '../../../shared/posting/resolve-suspense.ts'
+import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import type { Suspense } from '../../../shared/suspense/suspense.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'

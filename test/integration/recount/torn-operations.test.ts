@@ -20,10 +20,10 @@ import {
   bookUnmatchedRow,
 } from '../../../shared/posting/house-journal.ts'
 import { refundPayment } from '../../../shared/posting/refund-payment.ts'
+import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
-import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { isSame } from '../../../shared/verdict/difference.ts'
 import {
   deleteEndpoint,

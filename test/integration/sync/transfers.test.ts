@@ -7,11 +7,16 @@ import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import { handler as refundPayment } from '../../../functions/admin/refund-payment.ts'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { TransactionPageSchema } from '../../../shared/provider/xendit/transaction-schema.ts'
+import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import { closeSuspense, findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { TimestampSchema } from '../../../shared/time.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { dueAtOf } from '../../support/webhook-builders.ts'
 import { syncTest as it } from './sync-test.ts'
 
 function rowOut(deps: TestDeps, shown: object) {
@@ -121,6 +126,24 @@ describe('a row out that names a payment', () => {
     expect(await findSuspense(deps, item.suspenseId)).toMatchObject({ resolution: 'explained' })
   })
 
+  it.for(['VOIDED', 'REVERSED', 'FAILED'])(
+    'is closed when its row is %s later: nothing left the account',
+    async (status, { deps, credited, sync, rows }) => {
+      const row = rowOut(deps, { reference_id: credited.payment.paymentId })
+      await sync(row)
+      deps.clock.advance(600)
+      const voided = rowOut(deps, { id: row.transactionId, status, reference_id: row.reference })
+      rows.splice(rows.indexOf(row), 1, voided)
+
+      await sync()
+
+      expect(await findSuspense(deps, `${row.transactionId}#transfer`)).toMatchObject({
+        status: 'resolved',
+        resolution: 'voided',
+      })
+    },
+  )
+
   it('money in, or a row that failed, is no case', async ({ deps, credited, sync }) => {
     const { paymentId } = credited.payment
     await sync(
@@ -134,6 +157,33 @@ describe('a row out that names a payment', () => {
 
     expect(deps.stored.items('SUSPENSE#').filter(({ kind }) => kind === 'case')).toStrictEqual([])
   })
+})
+
+it('a month’s deduction of disputes, which names none, is told with the cases of its time', async ({
+  deps,
+  credited,
+  sync,
+}) => {
+  const dispute = {
+    event: 'dispute.action_required',
+    id: 'mi-dspt-1',
+    amount: { initial: '100000' },
+    currency: 'IDR',
+    reference_id: credited.reference,
+  }
+  const rawBody = Buffer.from(JSON.stringify(dispute))
+  await receiveCallback(deps, { isGenuine: true, rawBody, parse: parseCallback })
+  deps.clock.advance(20 * 86_400)
+  deps.published.length = 0
+  const row = rowOut(deps, { type: 'chargeback_deduction', reference_id: 'disputes-2026-12' })
+  await sync(row)
+  const suspenseId = `${row.transactionId}#reversed_upstream`
+  const dueAt = v.parse(TimestampSchema, await dueAtOf(deps, 'alert', suspenseId))
+
+  await checkSuspenseAlert(deps, { suspenseId, dueAt })
+
+  const told = deps.published.find(({ subject }) => subject === suspenseId)
+  expect(told?.message).toContain(`mi-dspt-1 (${credited.payment.paymentId}, 100000)`)
 })
 
 function refund(deps: TestDeps, paymentId: string, transactionId: string) {

@@ -119,9 +119,10 @@ describe('register-endpoint (spec 2.4)', () => {
 
   const UNKNOWN_NAME =
     'must be ("payment.succeeded" | "payment.failed" | "payment.expired" | "payment.reversed" ' +
-    '| "payment.disputed" | "*")'
+    '| "payment.disputed" | "payment.held" | "*")'
   const MIXED_NAMES =
-    'must be ["*"] alone or with payment.reversed, payment.disputed, or a list of names'
+    'must be ["*"] alone or with payment.reversed, payment.disputed, payment.held, ' +
+    'or a list of names'
   it.each([
     ['an http URL', { url: 'http://merchant.example/' }, 'url', 'must be an https URL'],
     [

@@ -67,7 +67,7 @@ export function watchAnnouncements(world: World, { of, since }: States): void {
 function wants(endpoint: RawItem, eventName: string): boolean {
   const types = endpoint['event_types'] as readonly string[]
   const [type = ''] = eventName.split('#')
-  const isOptIn = ['payment.reversed', 'payment.disputed'].includes(type)
+  const isOptIn = ['payment.reversed', 'payment.disputed', 'payment.held'].includes(type)
   const isNamed = types.includes(type) || (types.includes('*') && !isOptIn)
   return endpoint['deleted_at'] === undefined && isNamed
 }

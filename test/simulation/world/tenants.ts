@@ -38,7 +38,7 @@ export async function addEndpoint(
   const asked = {
     client_id: clientId,
     url,
-    event_types: ['*', 'payment.reversed', 'payment.disputed'],
+    event_types: ['*', 'payment.reversed', 'payment.disputed', 'payment.held'],
   }
   const registered = await operate(world, 'register-endpoint', asked)
   if (registered?.status !== 200) return undefined

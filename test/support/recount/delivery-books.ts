@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto'
 import { amount, type Books, type RawItem, type Seen, text } from './books.ts'
 
 /**
- * Each transition, each movement and the dispute has its event, and each event at most one delivery
- * to an endpoint.
+ * Each transition, each movement, the dispute and held money has its event, and each event at most
+ * one delivery to an endpoint.
  */
 export function eventProblems(
   { payments, events, deliveries }: Books,
@@ -15,7 +15,13 @@ export function eventProblems(
       .filter(({ payment_id: id }) => id === payment['payment_id'])
       .map((event) => text(event, 'type'))
     const isOfDispute = (name: string) => name.startsWith('payment.disputed#')
-    const found = names.filter((name) => !isOfDispute(name))
+    const isOfHeld = (name: string) => name.startsWith('payment.held#')
+    const found = names.filter((name) => !isOfDispute(name) && !isOfHeld(name))
+    const held = ((payment['held'] ?? []) as readonly RawItem[]).map(
+      (item) => `payment.held#${text(item, 'suspenseId')}#${text(item, 'status')}`,
+    )
+    if (!held.every((name) => names.includes(name)) || (held.length === 0 && names.some(isOfHeld)))
+      problems.push(`payment ${text(payment, 'payment_id')} shows other held money than its events`)
     const { caseId, state } = Object(payment['dispute'])
     const shown = caseId === undefined ? [] : [`payment.disputed#${caseId}#${state}`]
     if (!shown.every((name) => names.includes(name)) || (!caseId && names.some(isOfDispute)))

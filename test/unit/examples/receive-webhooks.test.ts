@@ -42,6 +42,7 @@ const TYPED_EVENTS: Readonly<Record<PaymentEvent['event'], true>> = {
   'payment.expired': true,
   'payment.reversed': true,
   'payment.disputed': true,
+  'payment.held': true,
 }
 
 it('the type of events has every event of a payment', () => {

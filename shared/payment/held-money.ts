@@ -1,0 +1,128 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Deps } from '../deps.ts'
+import { PaymentIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
+import { ZERO } from '../money.ts'
+import { reportSuspense, type SuspenseDeps } from '../suspense/record-suspense.ts'
+import { SUSPENSE_CAUSES, type Suspense, SuspenseSchema } from '../suspense/suspense.ts'
+import { putSuspense } from '../suspense/suspense-store.ts'
+import type { Steps, TransactOutcome } from '../table/table.ts'
+import type { Timestamp } from '../time.ts'
+import { type AnnounceDeps, announcementOfHeld, sendAnnouncement } from './announcement.ts'
+import type { HeldMoney, Payment } from './payment.ts'
+import { findStoredPayment, isForeign } from './payment-store.ts'
+import { noteHeld } from './shown-store.ts'
+
+export type HeldDeps = AnnounceDeps & Pick<Deps, 'queues' | 'log' | 'now'>
+
+/** A payment shows so many items, the newest. */
+export const MAX_SHOWN = 10
+
+/** News of the payment may refuse a try. */
+const MAX_TRIES = 5
+
+/** Holds money once, and tells its merchant and the operators (design section 4). */
+export async function holdMoney(deps: HeldDeps & SuspenseDeps, item: Suspense): Promise<void> {
+  const outcome = await withShownMoney(deps, item, (shown, freshUntil) =>
+    deps.table.transact<string>({ ...putSuspense(item), ...shown }, freshUntil),
+  )
+  if (outcome.applied) return reportSuspense(deps, item)
+  const stored =
+    outcome.refusedBy === 'suspense' ? ifValid(SuspenseSchema, outcome.item) : undefined
+  if (stored === undefined) throw new Error('a payment kept changing while its money was held')
+  // Held before. After a restore its payment may not show it.
+  await withShownMoney(deps, stored, async (shown, freshUntil) =>
+    Object.keys(shown).length > 0
+      ? deps.table.transact<string>(shown, freshUntil)
+      : { applied: true },
+  )
+}
+
+/**
+ * Writes a change of an item with what its payment then shows, and its event: `write` adds the
+ * steps to the item's own transaction. News of the payment that refuses them begins another try.
+ */
+export async function withShownMoney<Outcome extends TransactOutcome<string>>(
+  deps: HeldDeps,
+  after: Suspense,
+  write: (shown: Steps<string>, freshUntil: Timestamp | undefined) => Promise<Outcome>,
+): Promise<Outcome> {
+  let isAnnounced = false
+  for (let tried = 1; ; tried++) {
+    const payment = await shownPaymentOf(deps, after)
+    const told = payment && (await announceMoney(deps, payment, after, isAnnounced))
+    const shown = told && { shown: noteHeld(payment, told.held), ...told.steps }
+    const outcome = await write({ ...shown }, told?.freshUntil)
+    if (outcome.applied) await told?.tell()
+    else if (tried < MAX_TRIES && isRefusedBy(outcome.refusedBy, shown)) {
+      // After a restore, or if the item was in this status before.
+      isAnnounced ||= outcome.refusedBy === HELD_EVENT
+      continue
+    }
+    return outcome
+  }
+}
+
+function isRefusedBy(step: string, shown: Steps<string> | undefined): boolean {
+  return step === 'stale' || (shown !== undefined && step in shown)
+}
+
+export const HELD_EVENT = 'heldEvent'
+
+/**
+ * What a payment shows of its money in suspense after the item's change, with the steps of its
+ * event and `tell`, which sends its deliveries. Undefined if it shows no change.
+ */
+export async function announceMoney(
+  deps: HeldDeps,
+  payment: Payment,
+  item: Suspense,
+  isAnnounced: boolean,
+) {
+  const shown = shownMoney(item)
+  if (shown === undefined) return undefined
+  const after = withShown(payment, shown)
+  const { held } = after
+  if (isDeepStrictEqual(held, payment.held)) return undefined
+  const tellNobody = async () => {}
+  if (isAnnounced) return { held, steps: {}, freshUntil: undefined, tell: tellNobody }
+  const announcement = await announcementOfHeld(deps, after, shown, deps.now())
+  const { event, ...deliveries } = announcement.steps
+  return {
+    held,
+    steps: { [HELD_EVENT]: event, ...deliveries },
+    freshUntil: announcement.freshUntil,
+    tell: () => sendAnnouncement(deps, announcement),
+  }
+}
+
+async function shownPaymentOf(deps: HeldDeps, { paymentId, clientId, kind }: Suspense) {
+  const id = kind === 'money' ? ifValid(PaymentIdSchema, paymentId) : undefined
+  const stored = id && (await findStoredPayment(deps, id))
+  const isShown = stored && stored.status !== 'creating' && !isForeign(stored)
+  return isShown && stored.clientId === clientId ? stored : undefined
+}
+
+/** What a merchant sees of the item. Undefined unless it holds money. */
+export function shownMoney(item: Suspense): HeldMoney | undefined {
+  const { suspenseId, kind, amountMinor = ZERO, createdAt: at } = item
+  const cause = SUSPENSE_CAUSES.money.find((known) => known === item.cause)
+  if (kind !== 'money' || cause === undefined) return undefined
+  return { suspenseId, amountMinor, cause, status: shownStatus(item), at }
+}
+
+function shownStatus({ status, resolution }: Suspense): HeldMoney['status'] {
+  if (status === 'open') return 'open'
+  return resolution === 'credited' || resolution === 'written_off' ? resolution : 'refunded'
+}
+
+/** The newest items of a payment, oldest first. */
+export function newestShown(items: readonly HeldMoney[]): HeldMoney[] {
+  const order = ({ at, suspenseId }: HeldMoney) => `${at} ${suspenseId}`
+  return items.toSorted((a, b) => (order(a) < order(b) ? -1 : 1)).slice(-MAX_SHOWN)
+}
+
+function withShown(payment: Payment, shown: HeldMoney): Payment {
+  const others = (payment.held ?? []).filter(({ suspenseId }) => suspenseId !== shown.suspenseId)
+  return { ...payment, held: newestShown([...others, shown]) }
+}

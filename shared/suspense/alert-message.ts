@@ -1,0 +1,102 @@
+import type { TableDeps } from '../deps.ts'
+import { ZERO } from '../money.ts'
+import { addMs, DAY_MS } from '../time.ts'
+import { type WentBack, wentBackOf } from './dispute-movements.ts'
+import { listSuspenseAbout } from './list-suspense.ts'
+import type { Suspense } from './suspense.ts'
+
+/**
+ * What operators are told of an item: what happened, what it cost, until when it can be answered,
+ * and the command. It names ids and amounts, never a customer.
+ */
+export async function alertMessage(
+  deps: TableDeps,
+  item: Suspense,
+  disputes: string | undefined,
+): Promise<string> {
+  return messageOf(item, { wentBack: await wentBackOf(deps, item), disputes })
+}
+
+type Facts = { readonly wentBack: WentBack | undefined; readonly disputes: string | undefined }
+
+/** A row that takes money without naming a payment may be the deduction of a month's disputes. */
+export function isDeduction({ cause, paymentId }: Suspense): boolean {
+  return cause === 'reversed_upstream' && paymentId === undefined
+}
+
+/** The provider deducts lost disputes of some channels once a month. */
+const DEDUCTED_MS = 62 * DAY_MS
+const NAMED = 20
+
+/** The disputes that the row may have deducted, in words. */
+export async function disputesBefore(deps: TableDeps, { createdAt }: Suspense): Promise<string> {
+  const since = addMs(createdAt, -DEDUCTED_MS)
+  const { items } = await listSuspenseAbout(deps, { kind: 'case', since })
+  const disputes = items.filter(({ cause, state }) => cause === 'dispute' && state !== 'won')
+  if (disputes.length === 0) return ' No dispute is known of the two months before.'
+  const named = disputes
+    .slice(0, NAMED)
+    .map(({ suspenseId, paymentId, amountMinor }) => `${suspenseId} (${paymentId}, ${amountMinor})`)
+  const more = disputes.length > NAMED ? ` and ${disputes.length - NAMED} more` : ''
+  return ` It may be the deduction of these disputes (payment, IDR): ${named.join(', ')}${more}.`
+}
+
+function messageOf(item: Suspense, facts: Facts): string {
+  const { kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'unknown' } = item
+  const close = `run resolve-suspense --suspense_id ${suspenseId}`
+  if (cause === 'payment_foreign') {
+    const what = kind === 'money' ? `${amountMinor} IDR of it are held` : 'it is not posted'
+    return `Payment ${paymentId} is stored under a client that its id does not belong to, so ${what} (${suspenseId}). Its row was changed. get-payment shows the stored client, and audit-ledger of that client names the right one. Follow the runbook, suspense, then ${close}.`
+  }
+  if (kind === 'case') return messageOfCase(item, facts)
+  if (kind === 'money') {
+    return `The provider received ${amountMinor} IDR that the gateway credits to no client (${cause}, payment ${paymentId}). Refund it in the provider's dashboard, which resolves the item. After a refund by bank or a write-off, ${close}.`
+  }
+  switch (cause) {
+    case 'money_went_back':
+      return `The provider took back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR less. ${amountMinor > 0 ? 'No action is needed; get' : 'The house bears it: get'}-payment shows the movement.`
+    case 'money_came_back':
+      return `The provider gave back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR more. No action is needed; get-payment shows the movement.`
+    case 'disputed_amount_unknown':
+      return `A dispute of payment ${paymentId} took ${amountMinor} IDR including an unknown fee. Find the disputed amount in the provider's dashboard, book it with adjust-ledger, then ${close}.`
+    case 'too_many_movements':
+      return `Payment ${paymentId} has 50 movements, the maximum; a further row of ${amountMinor} IDR is not applied. Check the row, then ${close}.`
+    case 'reversed_upstream':
+      return `A reversal or dispute of ${amountMinor} IDR concerns money that the gateway credited to no client (payment ${paymentId}).${facts.disputes ?? ''} Ask the provider about it, then ${close}.`
+    case 'channel_not_activated':
+      return `The provider refuses payments of a channel that is not activated for our account (${suspenseId}). Activate the channel in the provider's dashboard, then ${close}.`
+    case 'state_unknown':
+      return `The provider names a state of payment ${paymentId} that no document names, so the gateway changes nothing (${suspenseId}). Look at the payment in the provider's dashboard and ask the provider what the state means, then ${close}.`
+    case 'dispute_unknown':
+      return `The provider told of a dispute that names no payment of this gateway (${suspenseId}). Look at the disputes in the provider's dashboard, then ${close}.`
+    case 'went_back_twice':
+      return `More went back of payment ${paymentId} than its customer paid, by refund and dispute, so the house bears ${amountMinor} IDR (${suspenseId}). A dispute can be answered with the refund: list-suspense --kind case --payment_id ${paymentId} shows until when. Then ${close}.`
+    case 'event_gone':
+      return `The event ${suspenseId} of payment ${paymentId} is missing in the table, so its delivery was skipped. Inform the merchant, then ${close}.`
+    default:
+      return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Check it, then ${close}.`
+  }
+}
+
+function messageOfCase(item: Suspense, { wentBack }: Facts): string {
+  const { cause, suspenseId, amountMinor, paymentId = 'unknown', state, answerBy } = item
+  const close = `resolve-suspense --suspense_id ${suspenseId}`
+  const amount = amountMinor === undefined ? 'an unknown amount' : `${amountMinor} IDR`
+  if (cause === 'transfer') {
+    return `${amount} left the provider's account by a transfer that names payment ${paymentId} (${suspenseId}); the house bears it until it is booked. If it refunds a payment that the merchant was credited with, run refund-payment --payment_id ${paymentId} --amount_minor ${amountMinor} --provider_transaction_id ${suspenseId.replace(/#transfer$/, '')}. If it gives back held money, list-suspense --payment_id ${paymentId} shows it. Otherwise run ${close} --resolution explained.`
+  }
+  if (state === 'won')
+    return `The dispute ${suspenseId} of payment ${paymentId} (${amount}) is won. What its chargeback took comes back by a row of the provider. No action is needed.`
+  if (state === 'lost')
+    return `The dispute ${suspenseId} of payment ${paymentId} (${amount}) is lost. Its chargeback's row takes the money; get-payment shows what the merchant gives back, and get-books what the house bears.`
+  const { refundedMinor = ZERO, chargebacks = [] } = wentBack ?? {}
+  const back =
+    refundedMinor > 0
+      ? ` ${refundedMinor} IDR of the payment went back before: answer with that refund.`
+      : ''
+  const taken = chargebacks.map(
+    ({ amountMinor: takenMinor, transactionId }) =>
+      ` The row ${transactionId} has taken ${takenMinor} IDR for it.`,
+  )
+  return `A customer disputes ${amount} of payment ${paymentId} (${suspenseId}).${back}${taken.join('')} Answer in the provider's dashboard until ${answerBy}; without an answer it is lost. Then run ${close} --resolution answered, or --resolution accepted.`
+}

@@ -1,0 +1,189 @@
+/**
+ * Goal: a merchant is told of money that a customer paid for its payment and that is not credited,
+ * and of what became of it (design section 4). The payment shows it, and an event announces it, in
+ * the transaction that writes or resolves the item.
+ */
+import { describe, expect } from 'vitest'
+import { listEventsOf } from '../../../shared/event/read-events.ts'
+import { subjectOfPayment } from '../../../shared/ids.ts'
+import { minor } from '../../../shared/money.ts'
+import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
+import { bookSuspense, bookSuspenseRefund } from '../../../shared/posting/house-journal.ts'
+import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
+import { finding } from '../../../shared/suspense/record-suspense.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
+import { exists, update } from '../../../shared/table/step.ts'
+import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { storedEndpoint } from '../../support/webhook-builders.ts'
+import { withApproval } from '../../support/with-approval.ts'
+import { paymentTest } from './payment-test.ts'
+
+/** `shown`: what the merchant sees. `told`: the webhooks of held money, by status. */
+const it = paymentTest.extend('held', ({ deps, client, payment, scene }) => ({
+  shown: async () => {
+    const stored = await scene.reread()
+    if (stored?.status === 'creating' || stored === undefined) return undefined
+    return toPaymentDto(stored).held
+  },
+  told: async () => {
+    const events = await listEventsOf(deps, subjectOfPayment(payment.paymentId))
+    return events
+      .filter((event) => event?.type === 'payment.held' && event.endpointIds.length > 0)
+      .map((event) => event?.name.split('#').at(-1))
+      .toSorted()
+  },
+  subscribe: () =>
+    storedEndpoint(deps, { clientId: client.clientId, eventTypes: ['*', 'payment.held'] }),
+  paySecond: async () => {
+    scene.pay()
+    await scene.notify()
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 60_000)
+    deps.clock.advance(1)
+    await scene.notify({ providerPaymentId })
+    return providerPaymentId
+  },
+}))
+
+function refund(deps: TestDeps, suspenseId: string, amount: number) {
+  const about = { subject: suspenseId, payment: undefined, now: deps.now() }
+  const row = {
+    transactionId: `refund_${amount}`,
+    rowAt: deps.now(),
+    providerMinor: minor(-amount),
+    amountMinor: minor(amount),
+  }
+  const contradiction = finding({ ...about, cause: 'row_contradicts' })
+  return itemOf(deps, suspenseId).then((item) => bookSuspenseRefund(deps, item, row, contradiction))
+}
+
+async function itemOf(deps: TestDeps, suspenseId: string) {
+  const item = await findSuspense(deps, suspenseId)
+  if (item === undefined) throw new Error('no such item')
+  return item
+}
+
+async function settle(deps: TestDeps, suspenseId: string) {
+  const row = {
+    transactionId: `txn_${suspenseId}`,
+    rowAt: deps.now(),
+    providerMinor: minor(60_000),
+  }
+  await bookSuspense(deps, await itemOf(deps, suspenseId), row)
+}
+
+it('a wrong amount shows on the failed payment how much came, with its own event', async ({
+  deps,
+  scene,
+  held,
+}) => {
+  await held.subscribe()
+  scene.pay(90_000)
+  await scene.notify()
+
+  expect(await scene.reread()).toMatchObject({ status: 'failed', failureReason: 'wrong_amount' })
+  expect(await held.shown()).toStrictEqual([
+    { amount_minor: 90_000, cause: 'wrong_amount', status: 'open', at: deps.now() },
+  ])
+  expect(await held.told()).toStrictEqual(['open'])
+})
+
+it('a second capture is shown once, however often its callback comes', async ({ scene, held }) => {
+  await held.subscribe()
+  const providerPaymentId = await held.paySecond()
+  await Promise.all([1, 2, 3].map(() => scene.notify({ providerPaymentId })))
+
+  expect(await held.shown()).toMatchObject([{ amount_minor: 60_000, cause: 'second_capture' }])
+  expect(await held.told()).toStrictEqual(['open'])
+})
+
+it('only endpoints that name the event get it', async ({ deps, client, held }) => {
+  await storedEndpoint(deps, { clientId: client.clientId, eventTypes: ['*'] })
+  await held.paySecond()
+
+  expect(await held.shown()).toHaveLength(1)
+  expect(await held.told()).toStrictEqual([])
+})
+
+describe('what became of held money is shown and told', () => {
+  it('when the provider has refunded all of it, not before', async ({ deps, held }) => {
+    await held.subscribe()
+    const suspenseId = await held.paySecond()
+    await settle(deps, suspenseId)
+    await refund(deps, suspenseId, 20_000)
+    expect(await held.told()).toStrictEqual(['open'])
+
+    await refund(deps, suspenseId, 40_000)
+
+    expect(await held.shown()).toMatchObject([{ amount_minor: 60_000, status: 'refunded' }])
+    expect(await held.told()).toStrictEqual(['open', 'refunded'])
+  })
+
+  it.for([
+    ['refunded_by_bank', 'refunded'],
+    ['written_off', 'written_off'],
+  ] as const)('when an operator has %s it', async ([resolution, status], { deps, held }) => {
+    await held.subscribe()
+    const suspenseId = await held.paySecond()
+    await settle(deps, suspenseId)
+
+    const input = { suspenseId, operator: 'ayu', resolution, notes: 'BCA 17' }
+    await withApproval(deps, () => resolveSuspense(deps, input))
+
+    expect(await held.shown()).toMatchObject([{ status }])
+    expect(await held.told()).toStrictEqual(['open', status])
+  })
+})
+
+it('the payment shows the last ten, in their order', async ({ deps, scene, payment, held }) => {
+  await held.paySecond()
+  for (let at = 0; at < 11; at++) {
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 61_000 + at)
+    deps.clock.advance(1)
+    await scene.notify({ providerPaymentId })
+  }
+
+  const amounts = (await held.shown())?.map(({ amount_minor: amount }) => amount)
+  expect(amounts).toStrictEqual(Array.from({ length: 10 }, (_, at) => 61_001 + at))
+})
+
+describe('the transaction of held money', () => {
+  it('is tried again when the payment changes between read and write', async ({
+    deps,
+    scene,
+    payment,
+    held,
+  }) => {
+    scene.pay()
+    await scene.notify()
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 60_000)
+    const racing = beforeFirst(deps, 'transact', async () => {
+      const step = update(paymentKey(payment.paymentId), { set: { feeStatus: 'actual' } }, exists)
+      await deps.table.write(step)
+    })
+
+    await scene.notify({ providerPaymentId }, racing)
+    await deps.table.write(
+      update(paymentKey(payment.paymentId), { set: { feeStatus: 'estimated' } }, exists),
+    )
+
+    expect(await held.shown()).toHaveLength(1)
+    expect(deps.published).toHaveLength(1)
+  })
+
+  it('has no second event when a restore brought back the event alone', async ({
+    deps,
+    scene,
+    payment,
+    held,
+  }) => {
+    await held.subscribe()
+    const suspenseId = await held.paySecond()
+    await deps.table.write(update(paymentKey(payment.paymentId), { remove: ['held'] }, exists))
+
+    await scene.notify({ providerPaymentId: suspenseId })
+
+    expect(await held.shown()).toHaveLength(1)
+    expect(await held.told()).toStrictEqual(['open'])
+  })
+})
