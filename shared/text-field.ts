@@ -9,11 +9,12 @@ const isWellFormed = v.check<string, string>(
   'must be well-formed Unicode',
 )
 
-/** Trimmed and not empty. */
+/** Trimmed, not empty, and in one form: the same text is the same characters. */
 export function textField(characters: number) {
   return v.pipe(
     v.string(),
     v.trim(),
+    v.normalize('NFC'),
     v.minLength(1, 'must not be empty'),
     maxCharacters(characters),
     isWellFormed,
@@ -29,12 +30,12 @@ export function maxCharacters(characters: number) {
 }
 
 /**
- * Control characters, line breaks, halves of a character, and characters that change the text
- * direction.
+ * Control characters, line breaks, halves of a character, and characters that nobody sees. Two
+ * names that look the same must be the same.
  */
-const HIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
-const REFUSED = ['must not contain control characters or line breaks']
+const REFUSED = ['must not contain control characters, invisible characters or line breaks']
 
 /** Finds texts with control characters or line breaks, by path, in an input of bounded depth. */
 export function hiddenCharactersIn(

@@ -175,7 +175,7 @@ describe('the help of npm run admin', () => {
     ],
     [
       'create-client',
-      '--bank <null> null clears it --bank.bank_name <text> with the others; must not be empty',
+      '--bank <null> null clears it --bank.bank_name <text> with the others; must be a bank of',
     ],
     ['list-settlements', 'Together: give client_id, status, from or to.'],
     ['register-endpoint', 'repeat it, or separate with commas'],
