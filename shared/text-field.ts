@@ -54,12 +54,21 @@ export function hiddenCharactersIn(
 /** The maximum URL length that browsers and servers accept. */
 export const URL_LENGTH = maxCharacters(2_048)
 
-/** Trimmed, because a second use must be the same text. */
+/**
+ * The bank's own reference, in capitals without blanks, because a second use must be the same text.
+ * A number that a spreadsheet has shortened is no reference any more.
+ */
 export const BANK_REFERENCE = v.pipe(
   v.string(),
-  v.trim(),
-  v.regex(/^[\x20-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters'),
+  v.transform((text) => text.replaceAll(/\s/g, '').toUpperCase()),
+  v.regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters'),
+  v.check((text) => !isShortened(text), 'is a number that a spreadsheet has shortened'),
 )
+
+/** `2.02611E+15` has lost its last digits. */
+export function isShortened(text: string): boolean {
+  return /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i.test(text.trim())
+}
 
 /** A reference that makes an adjustment unique, or the id of a row of the provider. */
 export const REFERENCE = v.pipe(

@@ -60,9 +60,9 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_262],
-    [['infra/'], 858],
-    [['test/'], 2_745],
+    [['functions/', 'shared/'], 1_280],
+    [['infra/'], 862],
+    [['test/'], 2_750],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 

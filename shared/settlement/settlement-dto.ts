@@ -33,6 +33,7 @@ export function toOperatorSettlement(settlement: Settlement) {
     returned_at: settlement.returnedAt ?? null,
     unproven_minor: settlement.unprovenMinor,
     entry_count: settlement.entryCount,
+    batch: settlement.batch ?? null,
     bank_reference: settlement.bankReference ?? null,
     bank_since: settlement.bank?.since ?? null,
     warning: settlement.status === 'recorded' ? warningOf(settlement) : null,

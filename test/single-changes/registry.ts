@@ -138,6 +138,12 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     ['trail', 'the last approve of its subject', ...words('action payload operator at until')],
     ['trail', 'the record of the action that used it', 'used_at'],
   ],
+  batch: [
+    ['derived', 'its key', 'number'],
+    ['trail', 'the record of its opening', 'created_at'],
+    ['trail', 'its own records', 'state', 'total_minor', 'digest'],
+    ['derived', 'the digest of its lines', 'settlement_ids'],
+  ],
   window: [
     ['derived', 'the settlements', 'settled_until', 'last_settlement_id'],
     ['derived', 'the settlements', 'in_settlement_minor', 'paid_out_minor'],
@@ -218,7 +224,8 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'trail',
       'its own records',
-      ...words('status triggered_by notes bank_reference settled_at recredited_at returned_at'),
+      ...words('status triggered_by notes batch bank_reference settled_at recredited_at'),
+      'returned_at',
     ],
   ],
   suspense: [
