@@ -140,8 +140,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   ],
   batch: [
     ['derived', 'its key', 'number'],
-    ['trail', 'the record of its opening', 'created_at'],
-    ['trail', 'its own records', 'state', 'total_minor', 'digest'],
+    ['trail', 'its own records', 'state', 'total_minor', 'digest', 'created_at'],
     ['derived', 'the digest of its lines', 'settlement_ids'],
   ],
   window: [
@@ -273,13 +272,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   bank_reference: [['derived', 'its settlement', 'settlement_id']],
   sync_head: [
     ['derived', 'its kind', 'provider'],
-    [
-      'changing',
-      'the sync: forwards, not past now, of half a year',
-      'position',
-      'round',
-      'reversals_at',
-    ],
+    ['changing', 'the sync: forwards, not past now', ...words('position round reversals_at')],
   ],
 }
 

@@ -44,13 +44,11 @@ describe('npm run admin -- approve --file', () => {
       code: 0,
       out: 'line 2  s1  done\nline 4  s2  done\n2 of 2 done',
       err: '',
-      bodies: [
-        ...['s1', 's2'].map((settlement_id) => ({
-          operator: 'sari',
-          action: 'mark-settlement-paid',
-          payload: { settlement_id, owed: 5 },
-        })),
-      ],
+      bodies: ['s1', 's2'].map((settlement_id) => ({
+        operator: 'sari',
+        action: 'mark-settlement-paid',
+        payload: { settlement_id, owed: 5 },
+      })),
     })
   })
 
