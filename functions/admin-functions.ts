@@ -13,6 +13,7 @@ import {
   APPROVED,
   AUDITING,
   BALANCE,
+  BATCHING,
   BULK_REDELIVERING,
   changeOf,
   ERASING,
@@ -109,6 +110,8 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   }),
   look('list-settlements', PAYOUT_LISTS, { timeoutSeconds: 300 }),
   finance('mark-settlement-paid', PAYING_OUT, { timeoutSeconds: 300, alerts: true }),
+  finance('payout-file', BATCHING, { timeoutSeconds: 300, alerts: true }),
+  finance('payout-answer', PAYING_OUT, { timeoutSeconds: 300, alerts: true }),
   finance(
     'accept-difference',
     allAccess(RECORDING, APPROVED, { GetItem: ['CLIENT', 'VERDICT'], Query: ['AUDIT'] }),

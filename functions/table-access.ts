@@ -158,7 +158,7 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
 
 /** Of a payment whose id does not fit its client it looks for the client. */
 const SETTLEMENT_AUDIT: TableAccess = allAccess(ALL_CLIENTS, {
-  GetItem: ['AUDIT', 'CLIENT', 'JOURNAL', 'REFERENCE', 'VERDICT'],
+  GetItem: ['AUDIT', 'CLIENT', 'JOURNAL', 'PAYOUTREF', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
   Query: ['ADJUSTMENT', 'AUDIT', 'JOURNAL', 'LEDGER'],
   indexes: ['by-owner'],
@@ -171,7 +171,7 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
 })
 
 const WHOLE_AUDIT: TableAccess = allAccess(CLIENT_AUDIT, {
-  GetItem: ['APPROVAL', 'NOTED', 'SYNC'],
+  GetItem: ['APPROVAL', 'BATCH', 'NOTED', 'SYNC'],
   BatchGetItem: ['APIKEY', 'NOTED', 'SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
   UpdateItem: ['HOUSE'],
@@ -182,7 +182,7 @@ export const AUDITING: TableAccess = allAccess(WHOLE_AUDIT, { PutItem: ['VERDICT
 
 /** Writes what an audit derives. No recount updates a payment, and none deletes but an endpoint. */
 export const RECOUNTING: TableAccess = allAccess(WHOLE_AUDIT, RECORDING, {
-  GetItem: ['ADJUSTMENT', 'APIKEY', 'HOUSE', 'JOURNAL', 'PAYMENT', 'REFERENCE', 'SUSPENSE'],
+  GetItem: ['ADJUSTMENT', 'APIKEY', 'HOUSE', 'JOURNAL', 'PAYMENT', 'PAYOUTREF', 'SUSPENSE'],
   GetFields: ['ENDPOINTS'],
   BatchGetItem: ['LEDGER'],
   Query: ['EVENT'],
@@ -200,6 +200,7 @@ export const RECOUNTING: TableAccess = allAccess(WHOLE_AUDIT, RECORDING, {
     'LEDGER',
     'NOTED',
     'PAYMENT',
+    'PAYOUTREF',
     'REFERENCE',
     'SETTLEMENT',
     'SUSPENSE',
@@ -217,11 +218,20 @@ const PAYOUT_FIGURES: TableAccess = {
   indexes: ['by-status'],
 }
 
-/** Passes the payout gate, and uses up nothing. */
 export const PAYOUT_LISTS: TableAccess = allAccess(
+  ALL_CLIENTS,
+  { GetItem: ['CLIENT'] },
+  listOf('SETTLEMENT', 'by-owner', 'by-due'),
+)
+
+/** Claims settlements for a batch: passes the payout gate, and uses approvals up. */
+export const BATCHING: TableAccess = allAccess(
   SETTLEMENT_AUDIT,
   PAYOUT_FIGURES,
-  listOf('SETTLEMENT', 'by-owner', 'by-status', 'by-due'),
+  APPROVED,
+  changeOf('SETTLEMENT'),
+  changeOf('BATCH'),
+  { PutItem: ['BATCH'], ConditionCheckItem: ['CLIENT', 'VERDICT'] },
 )
 
 /** Pays out a settlement, if its audit and its payout gate still hold. */
@@ -231,8 +241,8 @@ export const PAYING_OUT: TableAccess = allAccess(
   APPROVED,
   changeOf('SETTLEMENT'),
   {
-    GetItem: ['LEDGER'],
-    PutItem: ['REFERENCE'],
+    GetItem: ['BATCH', 'LEDGER'],
+    PutItem: ['PAYOUTREF'],
     UpdateItem: ['LEDGER'],
     ConditionCheckItem: ['CLIENT', 'VERDICT'],
   },

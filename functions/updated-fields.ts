@@ -13,11 +13,12 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   APIKEY: [['revoke-api-key', 'client_id revoked_at']],
   APPROVAL: [
     [
-      `mark-settlement-paid accept-difference recredit-settlement return-payout
-        refund-payment adjust-house adjust-ledger resolve-suspense`,
+      `mark-settlement-paid payout-file payout-answer accept-difference recredit-settlement
+        return-payout refund-payment adjust-house adjust-ledger resolve-suspense`,
       'at until used_at',
     ],
   ],
+  BATCH: [['payout-file', 'digest settlement_ids state total_minor']],
   CLIENT: [
     [
       'update-client',
@@ -78,7 +79,10 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
       `closed_until count_cancelled count_expired count_failed count_pending count_succeeded
         credited_at credited_minor written_off_minor`,
     ],
-    ['mark-settlement-paid', 'changed_at closed_until in_settlement_minor paid_out_minor'],
+    [
+      'mark-settlement-paid payout-answer',
+      'changed_at closed_until in_settlement_minor paid_out_minor',
+    ],
     ['recredit-settlement', 'available_minor changed_at closed_until in_settlement_minor'],
     ['return-payout', 'closed_until credited_at credited_minor'],
     ['refund-payment adjust-ledger', 'closed_until credited_at credited_minor written_off_minor'],
@@ -165,9 +169,10 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   ],
   SETTLEMENT: [
     [
-      'mark-settlement-paid mark-settlement-failed',
-      'bank_reference digest due_at notes settled_at slot status work',
+      'mark-settlement-paid payout-answer mark-settlement-failed',
+      'bank_reference batch digest due_at notes settled_at slot status work',
     ],
+    ['payout-file', 'batch digest status'],
     ['recredit-settlement', 'digest recredited_at status'],
     ['return-payout', 'returned_at status'],
     [

@@ -64,6 +64,7 @@ export type Alert = {
     | 'payment.in_transit'
     | 'settlement.unpaid'
     | 'payout.changed'
+    | 'payout.after_difference'
   readonly subject: string
   /** Names who is affected and which ids to check; no customer's data, no secrets. */
   readonly message: string

@@ -49,6 +49,7 @@ export type LogCode =
   | 'audit.completed'
   | 'balance.compared'
   | 'audit.imbalance'
+  | 'payout.after_difference'
   | 'payout.changed'
   | 'client.access_changed'
   | 'client.bank_changed'

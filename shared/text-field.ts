@@ -9,11 +9,12 @@ const isWellFormed = v.check<string, string>(
   'must be well-formed Unicode',
 )
 
-/** Trimmed and not empty. */
+/** Trimmed, not empty, and in one form: the same text is the same characters. */
 export function textField(characters: number) {
   return v.pipe(
     v.string(),
     v.trim(),
+    v.normalize('NFC'),
     v.minLength(1, 'must not be empty'),
     maxCharacters(characters),
     isWellFormed,
@@ -29,12 +30,12 @@ export function maxCharacters(characters: number) {
 }
 
 /**
- * Control characters, line breaks, halves of a character, and characters that change the text
- * direction.
+ * Control characters, line breaks, halves of a character, and characters that nobody sees. Two
+ * names that look the same must be the same.
  */
-const HIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
-const REFUSED = ['must not contain control characters or line breaks']
+const REFUSED = ['must not contain control characters, invisible characters or line breaks']
 
 /** Finds texts with control characters or line breaks, by path, in an input of bounded depth. */
 export function hiddenCharactersIn(
@@ -53,12 +54,21 @@ export function hiddenCharactersIn(
 /** The maximum URL length that browsers and servers accept. */
 export const URL_LENGTH = maxCharacters(2_048)
 
-/** Trimmed, because a second use must be the same text. */
+/**
+ * The bank's own reference, in capitals without blanks, because a second use must be the same text.
+ * A number that a spreadsheet has shortened is no reference any more.
+ */
 export const BANK_REFERENCE = v.pipe(
   v.string(),
-  v.trim(),
-  v.regex(/^[\x20-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters'),
+  v.transform((text) => text.replaceAll(/\s/g, '').toUpperCase()),
+  v.regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters'),
+  v.check((text) => !isShortened(text), 'is a number that a spreadsheet has shortened'),
 )
+
+/** `2.02611E+15` has lost its last digits. */
+export function isShortened(text: string): boolean {
+  return /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i.test(text.trim())
+}
 
 /** A reference that makes an adjustment unique, or the id of a row of the provider. */
 export const REFERENCE = v.pipe(

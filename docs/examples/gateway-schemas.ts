@@ -408,6 +408,10 @@ export type Settlement = {
   /** When it was marked `manual_paid`. */
   readonly settled_at: string | null
   readonly created_at: string
+  /** The transfer at our bank, once it is paid. Only with `include=payout`. One debit for many payouts is named `<reference>#<line>`. */
+  readonly bank_reference?: string | null
+  /** The number of the payout batch. Only with `include=payout`. */
+  readonly batch?: number | null
 }
 
 export type Entry = {

@@ -3,8 +3,8 @@ import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
   'With client_id alone: its settlements, newest first. With status recorded alone: what is to ' +
-  "be paid out; format csv is the bank's file. Else by status and by days of Jakarta on which " +
-  'periods end; without days, this month so far.'
+  'be paid out. Else by status and by days of Jakarta on which periods end; without days, this ' +
+  'month so far. The file for the bank is payout-file.'
 
 export const handler = adminHandler({ summary, input: settlementSearch }, (search, deps) =>
   searchSettlements(deps, search),

@@ -4,19 +4,20 @@ import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { pageFields, pagination } from '../page.ts'
-import { payoutFile } from '../payout/payout-file.ts'
 import { SETTLEMENT_STATUSES } from '../settlement/settlement.ts'
 import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
 import { listPayouts, listSettlements } from '../settlement/settlement-store.ts'
 import { periodFields } from './book-period.ts'
 import { settlementsOfPeriod } from './settlements-of-period.ts'
 
+const { format: _, ...days } = periodFields
+
 /** The payload of an operator's `list-settlements` (design section 7). */
 export const settlementSearch = v.pipe(
   v.strictObject({
     client_id: v.optional(v.string()),
     status: v.optional(v.picklist(SETTLEMENT_STATUSES)),
-    ...periodFields,
+    ...days,
     ...pageFields,
   }),
   v.check(
@@ -27,24 +28,21 @@ export const settlementSearch = v.pipe(
 
 type SettlementSearch = ActionRequest<v.InferOutput<typeof settlementSearch>>
 
-/**
- * Lists of settlements and of payouts have pages. The bank's file and the settlements of a period
- * continue at a cursor.
- */
+/** Lists of settlements and of payouts have pages. The settlements of a period have a cursor. */
 export async function searchSettlements(
-  deps: Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log' | 'monotonicMs'>,
+  deps: Pick<Deps, 'table' | 'now' | 'monotonicMs'>,
   search: SettlementSearch,
 ): Promise<object> {
-  const { clientId, status, format, from, to, cursor, ...page } = search
+  const { clientId, status, from, to, cursor, ...page } = search
   if (clientId !== undefined) await requireClient(deps, clientId)
   const hasDays = from !== undefined || to !== undefined
   const isPayouts = clientId === undefined && status === 'recorded' && !hasDays
-  const isPaged = format === 'json' && (isPayouts || (status === undefined && !hasDays))
+  const isPaged = isPayouts || (status === undefined && !hasDays)
   if (isPaged && cursor !== undefined)
     throw invalid('cursor: use page instead', { cursor: ['use page instead'] })
   if (!isPaged && page.page > 1)
     throw invalid('page: use cursor instead', { page: ['use cursor instead'] })
-  if (!isPaged) return isPayouts ? payoutFile(deps, cursor) : settlementsOfPeriod(deps, search)
+  if (!isPaged) return settlementsOfPeriod(deps, search)
   const settlements =
     clientId === undefined
       ? await listPayouts(deps, page)

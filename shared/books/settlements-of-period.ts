@@ -8,13 +8,12 @@ import { encodeCursor, readCursor } from '../page.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
 import { settlementsEnding } from '../settlement/settlement-store.ts'
-import { csv } from '../settlement/statement/csv.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { bookPeriod, type PeriodInput, WALK_FIELDS } from './book-period.ts'
 
 type PeriodDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs'>
 
-type SettlementsInput = PeriodInput & {
+type SettlementsInput = Omit<PeriodInput, 'format'> & {
   /** If absent: all clients. */
   readonly clientId?: ClientId | undefined
   readonly status?: Settlement['status'] | undefined
@@ -26,23 +25,6 @@ const CLIENTS_AT_ONCE = 8
 
 /** A thousand settlements are 1 MB of JSON; a Lambda answers at most 6 MB. */
 const MAX_SETTLEMENTS = 3_000
-
-const COLUMNS = [
-  'id',
-  'client_id',
-  'period_start',
-  'period_end',
-  'status',
-  'gross_minor',
-  'xendit_fees_minor',
-  'hexolus_markup_minor',
-  'net_minor',
-  'payment_count',
-  'created_at',
-  'settled_at',
-  'bank_reference',
-  'recredited_at',
-] as const
 
 /**
  * Settlements whose public period ends in a span of days of Asia/Jakarta, client by client, each
@@ -78,9 +60,8 @@ export async function settlementsOfPeriod(
 
   const shown = settlements.map((settlement) => toOperatorSettlement(settlement))
   return {
-    ...(input.format === 'csv'
-      ? { csv: csv(COLUMNS, shown, progress !== undefined) }
-      : { ...period, data: shown }),
+    ...period,
+    data: shown,
     ...(position && { continuing: true, cursor: encodeCursor({ period, position }) }),
   }
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { AccountNumber, BankName, whyNoAccount } from '../bank/bank-account.ts'
 import { MinorSchema, ZERO } from '../money.ts'
 import { fromItem, toItem } from '../table/attributes.ts'
 import { textField, URL_LENGTH } from '../text-field.ts'
@@ -13,7 +14,18 @@ export const ClientFields = v.strictObject({
   settlement_floor_minor: v.pipe(MinorSchema, v.minValue(ZERO, 'must be >= 0')),
   bank: v.nullable(
     v.pipe(
-      v.strictObject({ bank_name: text, bank_account_no: text, bank_account_name: text }),
+      v.strictObject({
+        bank_name: BankName,
+        bank_account_no: AccountNumber,
+        bank_account_name: text,
+      }),
+      v.forward(
+        v.check(
+          (bank) => whyNoAccount(bank) === undefined,
+          ({ input }) => whyNoAccount(input) ?? '',
+        ),
+        ['bank_account_no'],
+      ),
       v.transform((bank) => fromItem(bank)),
       v.omit(BankSchema, ['since', 'isChange']),
     ),

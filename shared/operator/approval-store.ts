@@ -19,6 +19,7 @@ export const APPROVED_ACTIONS = [
   'adjust-house',
   'accept-difference',
   'mark-settlement-paid',
+  'payout-file',
 ] as const
 export type ApprovedAction = (typeof APPROVED_ACTIONS)[number]
 

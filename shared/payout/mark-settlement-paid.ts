@@ -1,7 +1,8 @@
-import type { Deps, StoreDeps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { payOutOfWindow, readWindow } from '../ledger/window-store.ts'
-import { type ApprovedFigures, useOf } from '../operator/approval-store.ts'
+import { type UsedApproval, useOf } from '../operator/approval-store.ts'
+import { liveBatchOf } from '../settlement/batch/batch-store.ts'
 import {
   type CloseDeps,
   type CloseInput,
@@ -11,7 +12,8 @@ import {
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { later } from '../time.ts'
-import { findPayoutApproval, isCovered, payoutFigures } from './payout-figures.ts'
+import { alertGrowth } from './alert-growth.ts'
+import { findPayoutApproval, type PayoutFigures, payoutFigures } from './payout-figures.ts'
 import { passGate } from './payout-gate.ts'
 
 /** An audit that ends meanwhile changes a verdict; then the payout gate runs again. */
@@ -19,61 +21,65 @@ const MAX_TRIES = 3
 
 type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log' | 'alerts'>
 
+type PaidInput = CloseInput & {
+  /** The bank's own number of the transfer. */
+  readonly bankReference: string
+  /** Of a bank whose numbers begin again each day. */
+  readonly valueDate?: string | undefined
+  readonly notes?: string | undefined
+}
+
 /**
  * Moves a settlement from `recorded` to `manual_paid` after the operator's bank transfer (spec
  * 3.2), once. One transaction writes settlement, window, bank reference and audit record, on
- * condition of what the payout gate saw; it uses up the approval of its figures. Throws 422, and
- * 409 for a reference that paid out another settlement.
+ * condition of what the payout gate saw; it uses up the approval of its figures. A settlement in a
+ * live batch has passed the gate and used its approval there: what the bank did is written down
+ * even if the gate refuses by now, with an alert. Throws 422, and 409 for a reference that paid out
+ * another settlement.
  */
 export async function markSettlementPaid(
   deps: CloseDeps & GateDeps,
-  input: CloseInput & { readonly bankReference: string; readonly notes?: string | undefined },
+  input: PaidInput,
 ): Promise<Settlement> {
+  const reference = paidReference(input)
+  let alerted = false
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const before = await findAnySettlement(deps, input.settlementId)
     if (before.status !== 'recorded') throw wrongStateError('marked paid', before)
-    const conditions = await passGate(deps, before)
-    const figures = await payoutFigures(deps, before)
-    const approved = await findPayoutApproval(deps, before, figures)
-    const approval = approved && useOf(deps, approved)
+    const batch = await liveBatchOf(deps, before)
+    const { conditions, refusal, figures, approval } =
+      batch === undefined ? await passWhole(deps, before) : await passAgain(deps, before)
+    // Before the change: a crash may repeat the alert, but never loses it.
+    if (refusal && !alerted) await alertDifference(deps, before, { batch, refusal })
+    alerted ||= refusal !== undefined
     const { closedUntil } = await readWindow(deps, before.clientId)
     const settledAt = later(deps.now(), closedUntil)
     const after: Settlement = {
       ...before,
       status: 'manual_paid',
       settledAt,
-      bankReference: input.bankReference,
+      bankReference: reference,
       notes: input.notes ?? before.notes,
     }
     const details = {
-      bank_reference: input.bankReference,
-      figures,
+      bank_reference: reference,
+      ...(batch === undefined ? { figures } : { batch }),
       ...(approval && { approved: approval.shown }),
     }
     const action = { operator: input.operator, action: 'mark-settlement-paid', details }
     const steps = {
-      ...conditions,
+      verdict: conditions.verdict,
+      client: conditions.client,
       approval: approval?.step,
       window: payOutOfWindow(before.clientId, before.netMinor, settledAt),
-      reference: putBankReference(input.bankReference, before.settlementId),
+      reference: putBankReference(reference, before.settlementId),
     }
     const outcome = await closeSettlement(deps, { before, after, action }, steps)
     if (outcome.applied) {
-      const logFailure = (cause: unknown) =>
-        deps.log.error('alert.failed', { settlement_id: before.settlementId }, cause)
-      await alertGrowth(deps, before, approval?.figures ?? {}).catch(logFailure)
+      if (batch === undefined) await alertGrowth(deps, before, approval?.figures)
       return after
     }
-    if (outcome.refusedBy !== 'reference') continue
-    throw new GatewayError(
-      'conflict',
-      `bank_reference ${input.bankReference} has paid out another settlement`,
-      {
-        actionHint:
-          'Each transfer has its own reference: look it up at the bank. list-settlements ' +
-          'shows which settlement has this one.',
-      },
-    )
+    if (outcome.refusedBy === 'reference') throw usedReference(reference)
   }
   throw new GatewayError(
     'conflict',
@@ -81,22 +87,63 @@ export async function markSettlementPaid(
   )
 }
 
-/** The debt and the findings may have grown between the read and the commit. */
-async function alertGrowth(
-  deps: StoreDeps & Pick<Deps, 'alerts' | 'log'>,
-  settlement: Settlement,
-  approved: ApprovedFigures,
+/** The key of a transfer: numbers that begin again each day need the day. */
+export function paidReference({
+  bankReference,
+  valueDate,
+}: Pick<PaidInput, 'bankReference' | 'valueDate'>): string {
+  return valueDate === undefined ? bankReference : `${bankReference}#${valueDate}`
+}
+
+type Passed = {
+  readonly conditions: Partial<Awaited<ReturnType<typeof passGate>>>
+  readonly refusal?: GatewayError
+  readonly figures?: PayoutFigures
+  readonly approval?: UsedApproval | undefined
+}
+
+async function passWhole(deps: GateDeps, settlement: Settlement): Promise<Passed> {
+  const conditions = await passGate(deps, settlement)
+  const figures = await payoutFigures(deps, settlement)
+  const approval = await findPayoutApproval(deps, settlement, figures)
+  return { conditions, figures, approval: approval && useOf(deps, approval) }
+}
+
+/** The batch has used the approval up. */
+async function passAgain(deps: GateDeps, settlement: Settlement): Promise<Passed> {
+  try {
+    return { conditions: await passGate(deps, settlement) }
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    return { conditions: {}, refusal: error }
+  }
+}
+
+async function alertDifference(
+  deps: Pick<Deps, 'alerts' | 'log'>,
+  { settlementId }: Settlement,
+  { batch, refusal }: { readonly batch: number | undefined; readonly refusal: GatewayError },
 ): Promise<void> {
-  const { settlementId } = settlement
-  const { owed = 0, findings = 0 } = await payoutFigures(deps, settlement)
-  if (isCovered({ owed, findings }, { owed: 0, findings: 0, ...approved })) return
-  deps.log.warn('payout.changed', { settlement_id: settlementId })
+  deps.log.warn('payout.after_difference', { settlement_id: settlementId })
   await deps.alerts.publish({
-    kind: 'payout.changed',
+    kind: 'payout.after_difference',
     subject: settlementId,
     message:
-      `Settlement ${settlementId} was marked paid while its figures grew: the client owes ` +
-      `${owed} IDR, and ${findings} findings name its payments. The approval named ` +
-      `${approved['owed'] ?? 0} and ${approved['findings'] ?? 0}. Check it with list-suspense.`,
+      `Settlement ${settlementId} of batch ${batch} was paid by the bank, and is marked paid, ` +
+      `though the payout gate refuses it by now: ${refusal.message}. ` +
+      'Find out what changed after its file was made.',
   })
+}
+
+function usedReference(reference: string): GatewayError {
+  return new GatewayError(
+    'conflict',
+    `bank_reference ${reference} has paid out another settlement`,
+    {
+      actionHint:
+        'Each transfer has its own reference: look it up at the bank. list-settlements shows ' +
+        'which settlement has this one. If the bank’s numbers begin again each day, give ' +
+        'value_date.',
+    },
+  )
 }

@@ -1,83 +1,101 @@
 import * as v from 'valibot'
-import { mapInChunks } from '../chunks.ts'
-import { RegisteredSchema, walkClients } from '../client/client-register.ts'
+import { RegisteredSchema } from '../client/client-register.ts'
 import type { Deps } from '../deps.ts'
-import { GatewayError } from '../errors.ts'
-import type { ClientId } from '../ids.ts'
+import { GatewayError, invalid, notFound } from '../errors.ts'
 import { encodeCursor, readCursor } from '../page.ts'
-import type { Settlement } from '../settlement/settlement.ts'
-import { toSettlementDto } from '../settlement/settlement-dto.ts'
-import { recordedSettlements } from '../settlement/settlement-store.ts'
-import { csv } from '../settlement/statement/csv.ts'
-import { findPayoutApproval, payoutFigures } from './payout-figures.ts'
-import { requirePassing } from './payout-gate.ts'
+import {
+  type Batch,
+  digestOfLines,
+  type PayoutLine,
+  payoutLines,
+} from '../settlement/batch/batch.ts'
+import { findBatch, findLastBatch, settlementsIn } from '../settlement/batch/batch-store.ts'
+import type { CloseDeps } from '../settlement/close-settlement.ts'
+import { cancelBatch } from './cancel-batch.ts'
+import { type BatchDeps, fillBatch } from './fill-batch.ts'
+import { judgeClients, type LeftOut } from './judge-payouts.ts'
+import { openNextBatch } from './open-next-batch.ts'
+import { type PayoutFormat, payoutFormats } from './payout-formats.ts'
 
-const COLUMNS = [
-  'settlement_id',
-  'amount',
-  'bank_name',
-  'bank_account_no',
-  'bank_account_name',
-  'client_id',
-] as const
+const Progress = v.strictObject({ position: v.optional(RegisteredSchema) })
 
-const Progress = v.strictObject({ position: RegisteredSchema })
-
-const CONCURRENCY = 8
-
-const LINES_AT_ONCE = 2_000
-
-type PayoutFileDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log' | 'monotonicMs'>
-
-/**
- * The payouts for the bank: a line of each recorded settlement, client by client, oldest first, as
- * CSV. The bank pays the whole file before an operator marks a payout, so a settlement that the
- * payout gate refuses, or that lacks its approval, is left out and named with the reason. A longer
- * list continues at the cursor.
- */
-export async function payoutFile(deps: PayoutFileDeps, cursor: string | undefined) {
-  const lines: Settlement[] = []
-  const leftOut: { settlement_id: string; reason: string }[] = []
-  const read = async (clientIds: readonly ClientId[]) => {
-    const lists = await mapInChunks(clientIds, CONCURRENCY, (clientId) =>
-      recordedSettlements(deps, clientId),
-    )
-    const results = await mapInChunks(lists.flat(), CONCURRENCY, async (settlement) => {
-      return { settlement, reason: await reasonAgainst(deps, settlement) }
-    })
-    for (const { settlement, reason } of results) {
-      if (reason === undefined) lines.push(settlement)
-      else leftOut.push({ settlement_id: settlement.settlementId, reason })
-    }
-  }
-  const position = await walkClients(deps, readCursor(Progress, cursor)?.position, {
-    read,
-    isFull: () => lines.length + leftOut.length >= LINES_AT_ONCE,
-  })
-  const payouts = lines.map((settlement) => ({
-    ...toSettlementDto(settlement),
-    settlement_id: settlement.settlementId,
-    amount: settlement.netMinor,
-  }))
-  return {
-    csv: csv(COLUMNS, payouts, cursor !== undefined),
-    left_out: leftOut,
-    ...(position && { continuing: true, cursor: encodeCursor({ position }) }),
-  }
+type PayoutFileInput = {
+  readonly operator: string
+  readonly format: PayoutFormat
+  /** An earlier batch: the same lines again. */
+  readonly batch?: number | undefined
+  readonly cancel?: number | undefined
+  readonly notes?: string | undefined
+  readonly cursor?: string | undefined
 }
 
-/** Passes the whole gate, and uses up nothing. Undefined: the settlement may be paid out. */
-async function reasonAgainst(
-  deps: PayoutFileDeps,
-  settlement: Settlement,
-): Promise<string | undefined> {
-  try {
-    await requirePassing(deps, settlement)
-    await findPayoutApproval(deps, settlement, await payoutFigures(deps, settlement))
-    return undefined
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error
-    const { confirm } = error.details
-    return confirm ? `${error.message} ${JSON.stringify(confirm)}` : error.message
+type PayoutFileDeps = CloseDeps & BatchDeps & Pick<Deps, 'monotonicMs'>
+
+/**
+ * The file for the bank (design section 15). A new batch claims every recorded settlement that
+ * passes the payout gate, and uses its approval up; the others are left out, each with its reason
+ * and command. A batch that a crash left open is finished first: a second run, or a second operator
+ * at the same time, claims nothing twice. A settlement is in at most one live batch.
+ */
+export async function payoutFile(deps: PayoutFileDeps, input: PayoutFileInput) {
+  const { operator, format, batch: number, cancel, notes } = input
+  if (cancel !== undefined) {
+    if (notes === undefined) throw invalid('notes: say why', { notes: ['say why'] })
+    return { batch: toBatchDto(await cancelBatch(deps, { number: cancel, operator, notes })) }
+  }
+  if (number !== undefined) return answerOf(await readyBatch(deps, number, operator), format)
+  const last = await findLastBatch(deps)
+  const lastBatch = last && (await findBatch(deps, last.number))
+  if (lastBatch?.state === 'open') {
+    const finished = await fillBatch(deps, lastBatch, { operator })
+    return { ...(await answerOf(finished, format)), continuing: true, cursor: encodeCursor({}) }
+  }
+  const { payouts, leftOut, position } = await judgeClients(
+    deps,
+    readCursor(Progress, input.cursor)?.position,
+  )
+  const rest = position && { continuing: true, cursor: encodeCursor({ position }) }
+  if (payouts.length === 0) return { batch: null, file: null, left_out: leftOut, ...rest }
+  const opened = await openNextBatch(deps, last, { payouts, operator })
+  const filled = await fillBatch(deps, opened, { payouts, operator })
+  const answer = await answerOf(filled, format)
+  return { ...answer, left_out: [...leftOut, ...answer.left_out], ...rest }
+}
+
+type Filled = {
+  readonly batch: Batch
+  readonly lines: readonly PayoutLine[]
+  readonly leftOut: readonly LeftOut[]
+}
+
+async function answerOf({ batch, lines, leftOut }: Filled, format: PayoutFormat) {
+  const file = payoutFormats[format]({ batch, lines })
+  return { batch: toBatchDto(batch), file, left_out: leftOut }
+}
+
+/** Throws 404 for an unknown batch, and 422 for one that is cancelled or whose lines changed. */
+async function readyBatch(deps: PayoutFileDeps, number: number, operator: string): Promise<Filled> {
+  const batch = await findBatch(deps, number)
+  if (batch === undefined) throw notFound('batch')
+  if (batch.state === 'open') return fillBatch(deps, batch, { operator })
+  if (batch.state === 'cancelled') {
+    const hint = 'Its settlements are in a later batch: payout-file without --batch.'
+    throw invalid(`batch ${number} is cancelled`, undefined, hint)
+  }
+  const lines = payoutLines(await settlementsIn(deps, batch))
+  if (digestOfLines(lines) === batch.digest) return { batch, lines, leftOut: [] }
+  throw new GatewayError('conflict', `the lines of batch ${number} are not what they were`, {
+    actionHint: 'Send no file of this batch. audit-ledger {} lists what differs.',
+  })
+}
+
+function toBatchDto({ number, state, settlementIds, totalMinor, digest, createdAt }: Batch) {
+  return {
+    number,
+    state,
+    count: settlementIds.length,
+    total_minor: totalMinor ?? null,
+    digest: digest ?? null,
+    created_at: createdAt,
   }
 }

@@ -7,6 +7,7 @@ import { mapInChunks } from '../chunks.ts'
 import type { Entry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import type { AuditRecord } from '../operator/audit-record-store.ts'
+import { liveBatchOf } from '../settlement/batch/batch-store.ts'
 import { recreditEntry, statusRecord } from '../settlement/close-settlement.ts'
 import { hasSwept, type Settlement } from '../settlement/settlement.ts'
 import { bankReferenceRow, mayChangeSums, settlementRow } from '../settlement/settlement-store.ts'
@@ -51,9 +52,12 @@ export async function planSettlements(
     const others = own.filter((one) => !ended.has(one) && !isAboutSums(one))
     const isChanging = plannedEntries.some(({ eligibleAt }) => hasSwept(after, eligibleAt))
     const isWrong = own.some(isAboutSums) && others.length === 0 && !isChanging
-    const sums = isWrong && mayChangeSums(after) ? await sumsOf(deps, after, isOver) : undefined
+    const live = isWrong ? await liveBatchOf(deps, after) : undefined
+    const isSet = isWrong && mayChangeSums(after) && live === undefined
+    const sums = isSet ? await sumsOf(deps, after, isOver) : undefined
     const covered = isChanging ? own.filter(isAboutSums) : []
-    const left = sums === 'unsummed' ? [unsummed(id, own.filter(isAboutSums))] : []
+    const why = sums === 'unsummed' ? UNSUMMED : live && inBatch(live)
+    const left = why ? [{ id, why, differences: own.filter(isAboutSums) }] : []
     const settled = { before, after, newEntry: trail.newEntry }
     const isSummed = sums !== undefined && sums !== 'unsummed' && sums.netMinor > 0
     return {
@@ -119,7 +123,8 @@ function settlementAfter(
           ? paid
           : recreditedAt && ({ status: 'failed' } as const)
   const isManual = settlement.triggeredBy === 'manual' || said.triggeredBy === 'manual'
-  return { ...settlement, ...shown, recreditedAt, triggeredBy: isManual ? 'manual' : 'auto' }
+  const batch = said.batch ?? settlement.batch
+  return { ...settlement, ...shown, batch, recreditedAt, triggeredBy: isManual ? 'manual' : 'auto' }
 }
 
 async function planTrail(
@@ -176,7 +181,7 @@ async function planTrail(
 
 /** With the due work of a recorded settlement. */
 const STATE =
-  /^settlement\.(status|triggered_by|notes|bank_reference|settled_at|recredited_at|work|slot|due_at)$/
+  /^settlement\.(status|triggered_by|notes|batch|bank_reference|settled_at|recredited_at|work|slot|due_at)$/
 
 /** The records of what operators did with the settlement, if they are lost. */
 function lostRecords(after: Settlement, records: readonly AuditRecord[]): readonly LostRecord[] {
@@ -195,6 +200,7 @@ function lostRecords(after: Settlement, records: readonly AuditRecord[]): readon
       { ...closed, bank_reference: after.bankReference ?? null },
     ],
     ['mark-settlement-failed', status === 'failed', closed],
+    ['payout-file', after.batch !== undefined, { batch: after.batch ?? null }],
     ['recredit-settlement', after.recreditedAt !== undefined, { ...shown, notes: null }],
   ] as const
   return done.flatMap(([action, isDone, said]) =>
@@ -215,6 +221,9 @@ async function sumsOf(
   return isWhole ? addBlock(sums, carried, span.start) : 'unsummed'
 }
 
-function unsummed(id: string, differences: readonly Difference[]) {
-  return { id, why: 'its entries are too many for one run; run recount-ledger again', differences }
+const UNSUMMED = 'its entries are too many for one run; run recount-ledger again'
+
+/** The file that the bank has must stay what the books say. */
+function inBatch(number: number): string {
+  return `it is in payout batch ${number}: cancel the batch, or wait for the bank's answer`
 }

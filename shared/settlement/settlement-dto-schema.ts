@@ -44,6 +44,21 @@ export const SettlementDtoSchema = v.object({
   notes: v.pipe(v.nullable(v.string()), v.description("The operator's note.")),
   settled_at: v.pipe(v.nullable(time), v.description('When it was marked `manual_paid`.')),
   created_at: time,
+  bank_reference: v.optional(
+    v.pipe(
+      v.nullable(v.string()),
+      v.description(
+        'The transfer at our bank, once it is paid. Only with `include=payout`. One debit for ' +
+          'many payouts is named `<reference>#<line>`.',
+      ),
+    ),
+  ),
+  batch: v.optional(
+    v.pipe(
+      v.nullable(v.pipe(v.number(), v.integer())),
+      v.description('The number of the payout batch. Only with `include=payout`.'),
+    ),
+  ),
 })
 
 function amount(text: string) {

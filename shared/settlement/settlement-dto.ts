@@ -25,6 +25,11 @@ export function toSettlementDto(settlement: Settlement): SettlementDto {
   }
 }
 
+/** How a merchant finds the payout on its bank statement. */
+export function toPayoutDto({ bankReference, batch }: Settlement) {
+  return { bank_reference: bankReference ?? null, batch: batch ?? null }
+}
+
 /** Operators also see the settlement's later state, and a warning about its payout. */
 export function toOperatorSettlement(settlement: Settlement) {
   return {
@@ -33,7 +38,7 @@ export function toOperatorSettlement(settlement: Settlement) {
     returned_at: settlement.returnedAt ?? null,
     unproven_minor: settlement.unprovenMinor,
     entry_count: settlement.entryCount,
-    bank_reference: settlement.bankReference ?? null,
+    ...toPayoutDto(settlement),
     bank_since: settlement.bank?.since ?? null,
     warning: settlement.status === 'recorded' ? warningOf(settlement) : null,
   }

@@ -13,6 +13,7 @@ import { listItems, queryAll, queryPages } from '../table/list-items.ts'
 import {
   absent,
   all,
+  any,
   DUE_WORK_FIELDS,
   dueWork,
   equals,
@@ -152,8 +153,8 @@ export function settlementRow(settlement: Settlement) {
 }
 
 /**
- * Refused unless the settlement is `recorded` (spec 3.2) with the sums that were read. The payout
- * is then no longer due.
+ * Refused unless the settlement is `recorded` (spec 3.2) with the sums and the batch that were
+ * read. The payout is then no longer due.
  */
 export function markClosed({
   settlementId,
@@ -162,11 +163,21 @@ export function markClosed({
   notes,
   bankReference,
   digest,
+  batch,
 }: Settlement): Step {
   return update(
     settlementKey(settlementId),
     { set: { status, settledAt, notes, bankReference }, remove: DUE_WORK_FIELDS },
-    all(equals('status', 'recorded'), equals('digest', digest)),
+    all(equals('status', 'recorded'), equals('digest', digest), unchanged('batch', batch)),
+  )
+}
+
+/** Refused when the settlement is no longer recorded, or its sums or its batch changed. */
+export function claimForBatch({ settlementId, digest, batch }: Settlement, number: number): Step {
+  return update(
+    settlementKey(settlementId),
+    { set: { batch: number } },
+    all(equals('status', 'recorded'), equals('digest', digest), unchanged('batch', batch)),
   )
 }
 
@@ -208,7 +219,8 @@ export function correctSums(settlement: Settlement, sums: EntrySums): Step {
 
 /** Refused when the reference has paid out another settlement. */
 export function putBankReference(reference: string, settlementId: SettlementId): Step {
-  return put(bankReferenceKey(reference), bankReferenceRow(settlementId), isNew)
+  const isOwn = any(isNew, equals('settlementId', settlementId))
+  return put(bankReferenceKey(reference), bankReferenceRow(settlementId), isOwn)
 }
 
 export function bankReferenceRow(settlementId: SettlementId) {

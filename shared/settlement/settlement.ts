@@ -23,6 +23,8 @@ export const SettlementSchema = v.object({
   previousId: v.optional(SettlementIdSchema),
   bank: v.optional(BankSchema),
   notes: v.optional(v.string()),
+  /** The last batch that claimed it, which may be cancelled. */
+  batch: v.optional(v.number()),
   /** Unique among settlements. */
   bankReference: v.optional(v.string()),
   settledAt: v.optional(TimestampSchema),

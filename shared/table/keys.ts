@@ -20,6 +20,7 @@ export const PARTITIONS = [
   'APIKEY',
   'APPROVAL',
   'AUDIT',
+  'BATCH',
   'CLIENT',
   'DELIVERY',
   'DESTINATION',
@@ -30,6 +31,7 @@ export const PARTITIONS = [
   'LEDGER',
   'NOTED',
   'PAYMENT',
+  'PAYOUTREF',
   'PUSHES',
   'QUOTA',
   'RATE',
@@ -222,9 +224,12 @@ export function verdictKey(subject: string) {
   return itemKey('VERDICT', subject)
 }
 
-/** Makes a bank reference unique. */
 export function bankReferenceKey(reference: string) {
-  return keyOf(pkOf('REFERENCE', derivedUuid('bank', reference)), 'PAYOUT')
+  return itemKey('PAYOUTREF', reference)
+}
+
+export function batchKey(number: number) {
+  return itemKey('BATCH', number)
 }
 
 /** The id is a provider payment id, and a cause if one payment can have several findings. */
@@ -237,7 +242,6 @@ export function notedPk(clientId: string | undefined) {
   return pkOf('NOTED', clientId ?? GATEWAY_OWNER)
 }
 
-/** The item's entry in the register. */
 export function notedKey(item: { clientId?: string | undefined; suspenseId: string }) {
   return keyOf(notedPk(item.clientId), item.suspenseId)
 }

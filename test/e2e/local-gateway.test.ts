@@ -120,7 +120,7 @@ describe('the local gateway as a whole (design section 6)', () => {
 
   it('shows the alerts of operators', async ({ world: { admin, merchant, urls } }) => {
     const { clientId } = await merchant([])
-    for (const bank_account_no of ['0012', '0013']) {
+    for (const bank_account_no of ['0012345678', '0012345679']) {
       const bank = { bank_name: 'BCA', bank_account_no, bank_account_name: 'PT Kopi' }
       await admin('update-client', { operator: 'test', client_id: clientId, bank })
     }

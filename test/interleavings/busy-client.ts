@@ -6,6 +6,7 @@ import { approve } from '../../shared/operator/approve.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
+import { payoutFile } from '../../shared/payout/payout-file.ts'
 import type { Adjustment } from '../../shared/posting/adjustment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
@@ -204,6 +205,10 @@ export function pay({ settlementId }: Settlement): Act {
       markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, bankReference }),
     )
   }
+}
+
+export async function makeBatch(deps: Deps): Promise<void> {
+  await payoutFile(deps, { ...BY_OPERATOR, format: 'csv' })
 }
 
 /** Its fee differs from the tariff's 4,000. */

@@ -13,9 +13,16 @@ export const NOT_FOUND: Readonly<Record<string, string>> = {
   'approval added': 'no record names it; the record of an action that uses it does',
   'verdict lost': 'the audit writes it again, with all that it finds',
   ...Object.fromEntries(
-    ['audit_head', 'attempt', 'bank_reference', 'delivery', 'noted', 'pointer', 'suspense'].map(
-      (kind) => [`${kind} added`, 'nothing names it, and nothing reads it'],
-    ),
+    [
+      'audit_head',
+      'attempt',
+      'bank_reference',
+      'batch',
+      'delivery',
+      'noted',
+      'pointer',
+      'suspense',
+    ].map((kind) => [`${kind} added`, 'nothing names it, and nothing reads it']),
   ),
   ...Object.fromEntries(
     ['shard', 'window', 'sync_head', 'audit_record', 'verdict'].map((kind) => [

@@ -139,6 +139,11 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     ['trail', 'the last approve of its subject', ...words('action payload operator at until')],
     ['trail', 'the record of the action that used it', 'used_at'],
   ],
+  batch: [
+    ['derived', 'its key', 'number'],
+    ['trail', 'its own records', 'state', 'total_minor', 'digest', 'created_at'],
+    ['derived', 'the digest of its lines', 'settlement_ids'],
+  ],
   window: [
     ['derived', 'the settlements', 'settled_until', 'last_settlement_id'],
     ['derived', 'the settlements', 'in_settlement_minor', 'paid_out_minor'],
@@ -219,7 +224,8 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'trail',
       'its own records',
-      ...words('status triggered_by notes bank_reference settled_at recredited_at returned_at'),
+      ...words('status triggered_by notes batch bank_reference settled_at recredited_at'),
+      'returned_at',
     ],
   ],
   suspense: [
@@ -267,13 +273,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   bank_reference: [['derived', 'its settlement', 'settlement_id']],
   sync_head: [
     ['derived', 'its kind', 'provider'],
-    [
-      'changing',
-      'the sync: forwards, not past now, of half a year',
-      'position',
-      'round',
-      'reversals_at',
-    ],
+    ['changing', 'the sync: forwards, not past now', ...words('position round reversals_at')],
   ],
 }
 

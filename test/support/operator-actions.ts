@@ -95,6 +95,7 @@ export function shownSettlement(
     returned_at: null,
     unproven_minor: 0,
     entry_count: 1,
+    batch: null,
     bank_reference: null,
     bank_since: BANK.since,
     warning: null,

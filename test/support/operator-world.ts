@@ -86,7 +86,7 @@ export async function operatorWorld(deps: TestDeps) {
     { action: 'recredit-settlement', payload: { settlement_id: failed.settlementId } },
     {
       action: 'return-payout',
-      payload: { settlement_id: returned.settlementId, bank_reference: 'BCA 18' },
+      payload: { settlement_id: returned.settlementId, bank_reference: 'BCA18' },
     },
     { action: 'refund-payment', payload: { payment_id: succeeded.paymentId, ...REFUND } },
     { action: 'adjust-house', payload: BANK_CHARGE },
@@ -131,7 +131,7 @@ async function approveAll(deps: TestDeps, actions: readonly Approvable[]): Promi
   for (const action of actions) await approve(deps, { ...action, operator: APPROVER })
 }
 
-const REFUND = { amount_minor: 10_000, bank_reference: 'BCA 19' }
+const REFUND = { amount_minor: 10_000, bank_reference: 'BCA19' }
 const BANK_CHARGE = { bank_minor: -6_500, cost_minor: -6_500, reference: 'CHARGE-1' }
 
 const ASKED = { operator: 'ayu', client_id: '$client' }
@@ -161,7 +161,21 @@ export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unk
   'mark-settlement-paid': {
     operator: 'ayu',
     settlement_id: '$settlement',
-    bank_reference: 'BCA 17',
+    bank_reference: 'BCA17',
+  },
+  'payout-file': { operator: 'ayu' },
+  'payout-answer': {
+    operator: 'ayu',
+    lines: [
+      {
+        line: 2,
+        settlement_id: '$settlement',
+        amount_minor: 95_900,
+        bank_account_no: '0012345678',
+        outcome: 'paid',
+        bank_reference: 'BCA20',
+      },
+    ],
   },
   'accept-difference': {
     operator: 'ayu',
@@ -181,7 +195,7 @@ export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unk
     notes: 'the bank refused it',
   },
   'recredit-settlement': { operator: 'ayu', settlement_id: '$failed', notes: 'pay out again' },
-  'return-payout': { operator: 'ayu', settlement_id: '$returned', bank_reference: 'BCA 18' },
+  'return-payout': { operator: 'ayu', settlement_id: '$returned', bank_reference: 'BCA18' },
   'refund-payment': { operator: 'ayu', payment_id: '$succeeded', ...REFUND },
   'adjust-house': { operator: 'ayu', ...BANK_CHARGE },
   'get-settlement-statement': { settlement_id: '$settlement' },

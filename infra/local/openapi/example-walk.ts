@@ -274,7 +274,8 @@ async function walkPayout({ caller, key, record }: Walk): Promise<void> {
     query: 'include=settlements',
   })
   await caller.payOut(id, 'BCA-0120')
-  await record('api-get-settlement', 'paid_out', 'Paid out', { id })
+  await record('api-get-settlement', 'paid_out', 'Paid out', { id, query: 'include=payout' })
+  await record('api-get-settlement', 'include', 'An unknown part', { id, query: 'include=all' })
   await record('api-list-settlements', 'paid_out', 'One payout so far')
 }
 

@@ -179,9 +179,12 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     operationId: 'getSettlement',
     tag: 'Settlements',
     summary: 'Fetch a settlement',
-    description: 'Shows one payout.',
+    description:
+      'Shows one payout. With `include=payout` it also shows the reference of the transfer and ' +
+      'the number of its batch.',
+    parameters: { include: { description: '`payout` adds `bank_reference` and `batch`.' } },
     success: okAnswer('The settlement.', 'Settlement'),
-    errors: [404],
+    errors: [404, 422],
   },
   'api-list-settlement-payments': {
     operationId: 'listSettlementPayments',

@@ -13,8 +13,10 @@ export type ActionCall = {
   /** Repeats the action until nothing is left. */
   readonly all?: boolean
   readonly payload: Payload
-  /** A CSV file with a line for each call. The payload has the fields that all calls share. */
+  /** A file with lines for the calls. The payload has the fields that all calls share. */
   readonly file?: string
+  /** The folder for the files of an answer. */
+  readonly out?: string
 }
 
 export const LOCAL_STAGE = 'local'
@@ -64,7 +66,7 @@ export function putMember(
  */
 export function defineAction(
   command: Command,
-  { summary, input, takesFile = false, isPaged = false }: ActionDescription,
+  { summary, input, takesFile, writesFile = false, isPaged = false }: ActionDescription,
   operator: string | undefined,
   run: (call: ActionCall) => Promise<void> | void,
 ): void {
@@ -102,9 +104,13 @@ export function defineAction(
   if (takesFile)
     command.option(
       '--file <file>',
-      'a CSV file: each line is one call, each column one field',
+      takesFile === 'lines'
+        ? 'a CSV file: each line is one call, each column one field'
+        : "the bank's answer: our file filled in, or the provider's report, as xlsx or CSV",
       singleValue,
     )
+  if (writesFile)
+    command.option('--out <folder>', 'where the files are written, here by default', singleValue)
   if (isPaged) command.option('--all', 'repeats until nothing is left, and prints the sums')
   const rules = input ? rulesOf(input).map((rule) => `\nTogether: ${rule}.`) : []
   command.addHelpText('after', rules.join('')).action(() => {
@@ -114,6 +120,7 @@ export function defineAction(
       all = false,
       payload: wholePayload,
       file,
+      out,
     } = command.opts<Partial<ActionCall>>()
     const payload = hasOwnPayload ? undefined : wholePayload
     if (payload && values.size > 0)
@@ -133,6 +140,7 @@ export function defineAction(
       ...(all && { all }),
       payload: payload ?? fromFields,
       ...(file !== undefined && { file }),
+      ...(out !== undefined && { out }),
     })
   })
 }

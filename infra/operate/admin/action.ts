@@ -19,8 +19,10 @@ const DescriptionSchema = v.object({
   input: v.optional(v.custom<v.GenericSchema>(isSchema)),
 })
 export type ActionDescription = v.InferOutput<typeof DescriptionSchema> & {
-  /** Takes `--file`, with one call for each line: the bank's answer to a payout run. */
-  readonly takesFile?: boolean
+  /** Takes `--file`: a call for each line, or the bank's answer to a payout file. */
+  readonly takesFile?: 'lines' | 'answer' | undefined
+  /** Its answer has a file, which is written into the folder of `--out`. */
+  readonly writesFile?: boolean
   /** The answer has `next` if items are left. `--all` continues from `next`. */
   readonly isPaged?: boolean
 }
@@ -35,7 +37,12 @@ const Handler = v.pipe(
 export async function describeAction({ name, entry }: FunctionSpec): Promise<ActionDescription> {
   const module: unknown = await import(new URL(`../../../${entry}`, import.meta.url).href)
   const { handler } = v.parse(v.object({ handler: Handler }), { ...Object(module) })
-  return { ...handler, takesFile: name === 'mark-settlement-paid', isPaged: name === 'redeliver' }
+  return {
+    ...handler,
+    takesFile: name === 'approve' ? 'lines' : name === 'payout-answer' ? 'answer' : undefined,
+    writesFile: name === 'payout-file',
+    isPaged: name === 'redeliver',
+  }
 }
 
 function isSchema(value: unknown): boolean {

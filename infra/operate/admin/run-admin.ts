@@ -7,7 +7,9 @@ import { ACTIONS, describeAction } from './action.ts'
 import { type ActionCall, defineAction } from './action-command.ts'
 import { InvocationFailed, invokeAction } from './invoke-action.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
+import { runAnswer } from './run-answer.ts'
 import { runFile } from './run-file.ts'
+import { writePayoutFiles } from './write-payout-files.ts'
 
 export type AdminIo = Output & { readonly env: NodeJS.ProcessEnv }
 
@@ -18,10 +20,7 @@ export type ExitCode = 0 | 1 | 2
 const Reply = v.strictObject({ status: v.number(), body: v.unknown() })
 
 /** An answer as CSV. The output is only the CSV, so that it can go into a file. */
-const CsvReply = v.object({
-  csv: v.string(),
-  left_out: v.optional(v.array(v.object({ settlement_id: v.string(), reason: v.string() })), []),
-})
+const CsvReply = v.object({ csv: v.string() })
 
 /** A part of an answer. The operator continues from the cursor, or `--all` from `next`. */
 const Resumable = v.object({ cursor: v.string() })
@@ -40,11 +39,22 @@ export async function runAdmin(argv: readonly string[], output: AdminIo): Promis
     for (const spec of namedAction.length > 0 ? namedAction : ACTIONS) {
       const command = program.command(spec.name).helpGroup(headingOf(spec))
       const action = await describeAction(spec)
-      defineAction(command, action, io.env['GATEWAY_OPERATOR'], async ({ file, ...call }) => {
-        const invoke = () =>
-          call.all ? repeatAction(spec, call, io) : collectReport(spec, call, io.env)
-        if (file === undefined) code = printReply(io, spec.name, call.json, await invoke())
-        else code = (await runFile(spec, action.input, { ...call, file }, io)) ? 0 : 1
+      defineAction(command, action, io.env['GATEWAY_OPERATOR'], async ({ file, out, ...call }) => {
+        if (file !== undefined) {
+          const run =
+            action.takesFile === 'answer'
+              ? runAnswer(spec, { ...call, file }, io)
+              : runFile(spec, action.input, { ...call, file }, io)
+          code = (await run) ? 0 : 1
+        } else if (action.writesFile && !call.json) {
+          const isDone = await writePayoutFiles(spec, { ...call, folder: out ?? '.' }, io)
+          code = isDone ? 0 : 1
+        } else {
+          const answer = call.all
+            ? await repeatAction(spec, call, io)
+            : await collectReport(spec, call, io.env)
+          code = printReply(io, spec.name, call.json, answer)
+        }
       })
     }
     // With --help anywhere, the command only prints help. It calls no action and does not check
@@ -145,11 +155,7 @@ async function repeatAction(spec: FunctionSpec, call: ActionCall, io: AdminIo): 
  */
 const ReportPart = v.object({
   status: v.literal(200),
-  body: v.looseObject({
-    csv: v.optional(v.string()),
-    data: v.optional(v.array(v.unknown())),
-    left_out: v.optional(v.array(v.unknown())),
-  }),
+  body: v.looseObject({ csv: v.optional(v.string()), data: v.optional(v.array(v.unknown())) }),
 })
 
 /** Invokes an action until its report is complete. Joins the parts of a CSV or a list. */
@@ -169,7 +175,6 @@ async function collectReport(
       const whole = {
         ...(body.csv !== undefined && { csv: parts.map(({ csv = '' }) => csv).join('') }),
         ...(body.data && { data: parts.flatMap(({ data = [] }) => data) }),
-        ...(body.left_out && { left_out: parts.flatMap(({ left_out: leftOut = [] }) => leftOut) }),
       }
       return { ...answer, body: { ...body, ...whole } }
     }
@@ -187,8 +192,6 @@ function printReply(io: AdminIo, action: string, json: boolean, answer: unknown)
   }
   if (!json && v.is(CsvReply, body)) {
     io.out(body.csv.trimEnd())
-    for (const { settlement_id: id, reason } of body.left_out ?? [])
-      io.err(printableLine(`Left out: ${id}: ${reason}`))
   } else io.out(json ? asJson : renderReply(action, body))
   if (!json && v.is(Resumable, body))
     io.err(printableLine(`More is left: continue with --cursor ${body.cursor}`))

@@ -65,9 +65,15 @@ function linesOf(path: string, fields: readonly Field[], common: Payload): reado
     throw new UsageError(`${path} is not CSV with commas: a quote is misplaced`)
   const [head = [], ...others] = rows
   const columns = fieldsIn(head, fields)
-  if (others.length === 0) throw new UsageError(`${path} has no line after its column names`)
+  if (others.every(isEmptyRow)) throw new UsageError(`${path} has no line after its column names`)
   if (others.length > MAX_LINES) throw new UsageError(`${path} has more than ${MAX_LINES} lines`)
-  return others.map((cells, at) => lineFrom(at + 2, cells, columns, common))
+  return others.flatMap((cells, at) =>
+    isEmptyRow(cells) ? [] : [lineFrom(at + 2, cells, columns, common)],
+  )
+}
+
+function isEmptyRow(cells: readonly string[]): boolean {
+  return cells.every((cell) => cell === '')
 }
 
 function textOf(path: string): string {
@@ -122,5 +128,6 @@ function lineFrom(
       throw error
     }
   }
-  return { number, id: cells[columns.findIndex(({ name }) => name.endsWith('_id'))] ?? '', payload }
+  const { settlement_id: id = '' } = Object(payload['payload'])
+  return { number, id: String(id), payload }
 }

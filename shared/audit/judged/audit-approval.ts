@@ -10,6 +10,7 @@ import {
 } from '../../operator/approval-store.ts'
 import { type AuditRecord, readAuditRecords } from '../../operator/audit-record-store.ts'
 import { HOUSE_SUBJECT } from '../../posting/adjust-house.ts'
+import { batchSubject } from '../../settlement/batch/batch.ts'
 import { approvalKey } from '../../table/keys.ts'
 import { TimestampSchema } from '../../time.ts'
 import { acceptedSubject } from '../../verdict/acceptances.ts'
@@ -52,6 +53,7 @@ export async function auditApproval(
 function subjectOfUse({ action, payload }: Approvable): string {
   if (action === 'adjust-house') return HOUSE_SUBJECT
   if (action === 'accept-difference') return acceptedSubject(approvalOwner(payload))
+  if (action === 'payout-file') return batchSubject(Number(payload['cancel']))
   const { settlement_id, suspense_id, payment_id, client_id } = payload
   return String(settlement_id ?? suspense_id ?? payment_id ?? client_id)
 }

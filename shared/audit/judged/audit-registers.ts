@@ -23,13 +23,14 @@ import {
   type HouseDifference,
   withClient,
 } from '../../verdict/difference.ts'
+import { auditBatches } from './audit-batches.ts'
 import { auditSyncHead, auditVerdict } from './audit-progress.ts'
 import { auditSubjects, readTrail } from './audit-trails.ts'
 
 /**
  * The register is an intact chain, and names every client that the index lists. The audit of each
- * registered client compares the client's row. Approvals of no client are as their records say, and
- * the gateway's own progress is possible.
+ * registered client compares the client's row. Approvals of no client and batches are as their
+ * records say, and the gateway's own progress is possible.
  */
 export async function auditRegister(deps: StoreDeps): Promise<readonly HouseDifference[]> {
   const { differences } = await readTrail(deps, CLIENTS_SUBJECT, undefined)
@@ -46,6 +47,7 @@ export async function auditRegister(deps: StoreDeps): Promise<readonly HouseDiff
     ...withClient(undefined, differences),
     ...withClient(undefined, await auditSubjects(deps, GATEWAY_OWNER, { full: true })),
     ...unregistered.flatMap((id) => withClient(id, unregisteredClient(id))),
+    ...withClient(undefined, await auditBatches(deps)),
     ...withClient(undefined, await auditVerdict(deps, GATEWAY_OWNER, undefined)),
     ...withClient(undefined, await auditSyncHead(deps)),
   ]

@@ -51,6 +51,7 @@ const CloseRecord = v.object({
   settled_at: v.nullish(TimestampSchema),
 })
 const ReturnRecord = v.object({ returned_at: TimestampSchema })
+const ClaimRecord = v.object({ batch: v.number() })
 const RecreditRecord = v.object({ recredited_at: TimestampSchema })
 
 /** What operators have done with the settlement. */
@@ -63,11 +64,19 @@ export function stateIn(records: readonly AuditRecord[]): Partial<Settlement> {
     status: paid ? 'manual_paid' : failed ? 'failed' : 'recorded',
     triggeredBy: isTriggered ? 'manual' : 'auto',
     notes: closed?.notes ?? undefined,
+    batch: claimIn(records),
     bankReference: paid && (closed?.bank_reference ?? undefined),
     settledAt: paid && (closed?.settled_at ?? undefined),
     returnedAt: ifValid(ReturnRecord, after('return-payout'))?.returned_at,
     recreditedAt: ifValid(RecreditRecord, after('recredit-settlement'))?.recredited_at,
   }
+}
+
+/** The batch of the last claim, by number, because clocks differ. */
+function claimIn(records: readonly AuditRecord[]): number | undefined {
+  const claims = records.filter(({ action }) => action === 'payout-file')
+  const last = claims.toSorted((a, b) => a.number - b.number).at(-1)
+  return ifValid(ClaimRecord, last?.after)?.batch
 }
 
 /** The bank details of a client from a time on, as an audit record shows them. */

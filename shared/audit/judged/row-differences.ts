@@ -44,31 +44,31 @@ function differing(one: Item, other: Item): readonly string[] {
 
 /** The attributes of all rows of this release. A later release may have written others. */
 const NAMES = new Set(
-  `action adjustment_reference after amount_minor answer_by at attempt attempts available_minor bank
-  bank_minor bank_reference before body cancel_requested_at carried cause changed_at
+  `action adjustment_reference after amount_minor answer_by at attempt attempts available_minor
+  bank bank_minor bank_reference batch before body cancel_requested_at carried cause changed_at
   channel_code claim_token claimed_at claimed_until client_id closed closed_until cost_minor
   count count_cancelled count_expired count_failed count_pending count_succeeded created_at
   credited_at credited_minor credited_provider_payment_id currency customer day deleted_at
-  description digest dispute due_at duration_ms eligible_at enabled ended_at ended_by endpoint_count
-  endpoint_id endpoint_ids entity entry_count entry_id erased_at error event_id event_name
-  event_types expires_at expiry_started_at external_reference failure failure_reason fee_minor
-  fee_status figures_at final_fee fired_at gross_minor had_bank held history_day http_status id
-  in_settlement_minor is_void key_digest key_id kind last_alert_at last_settlement_id
+  description digest dispute due_at duration_ms eligible_at enabled ended_at ended_by
+  endpoint_count endpoint_id endpoint_ids entity entry_count entry_id erased_at error event_id
+  event_name event_types expires_at expiry_started_at external_reference failure failure_reason
+  fee_minor fee_status figures_at final_fee fired_at gross_minor had_bank held history_day
+  http_status id in_settlement_minor is_void key_digest key_id kind last_alert_at last_settlement_id
   late_row_at lease_until listed_at long_settlements lost_before markup_minor may_exist_upstream
   metadata method money_version movements name net_minor next_attempt_at notes notional_minor
   number open_at operator other_minor owes_since owes_told_at owner paid_at paid_out_minor
-  payload payment_count payment_destination payment_id payment_request_id payout_hold
-  permissions position posted_at posted_minor prefix previous previous_id progress
-  progress_number proven_eligible_at proven_minor provider provider_attempts provider_fee_minor
-  provider_minor provider_payment_id provider_settled_at provider_transaction_id
-  rate_limit_per_second recredited_at recredited_minor recredited_settlement_id reference
-  refunded_minor remembered_provider_payment_ids request request_id resends resolution
-  response_body restored_at return_url returned_at returned_settlement_id reversal reversals_at
-  revoked_at round round_start rounds rounds_on row_at said_at sealed_secret settled_at settled_until
-  settlement_floor_minor settlement_id slot slow_since standing state status subject success
-  suspense_id suspense_minor swept_from swept_until taken_back_minor totals
-  transaction_contradicts transaction_id transaction_minor transit_minor triggered_by ttl type
-  unproven_minor until url used_at version voided_open work written_off_minor`.split(/\s+/),
+  payload payment_count payment_destination payment_id payment_request_id payout_hold permissions
+  position posted_at posted_minor prefix previous previous_id progress progress_number
+  proven_eligible_at proven_minor provider provider_attempts provider_fee_minor provider_minor
+  provider_payment_id provider_settled_at provider_transaction_id rate_limit_per_second
+  recredited_at recredited_minor recredited_settlement_id reference refunded_minor
+  remembered_provider_payment_ids request request_id resends resolution response_body restored_at
+  return_url returned_at returned_settlement_id reversal reversals_at revoked_at round
+  round_start rounds rounds_on row_at said_at sealed_secret settled_at settled_until
+  settlement_floor_minor settlement_id settlement_ids slot slow_since standing state status
+  subject success suspense_id suspense_minor swept_from swept_until taken_back_minor total_minor
+  totals transaction_contradicts transaction_id transaction_minor transit_minor triggered_by ttl
+  type unproven_minor until url used_at version voided_open work written_off_minor`.split(/\s+/),
 )
 
 export function isKnownName(name: string): boolean {

@@ -27,6 +27,7 @@ import { paymentRow, pointerRow } from '../../payment/creating-store.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
 import { AdjustmentSchema } from '../../posting/adjustment-store.ts'
 import { HouseAdjustmentSchema } from '../../posting/house-adjustment-store.ts'
+import { BatchSchema } from '../../settlement/batch/batch.ts'
 import { SettlementSchema } from '../../settlement/settlement.ts'
 import { bankReferenceRow, settlementRow } from '../../settlement/settlement-store.ts'
 import { NotedSchema, SuspenseSchema } from '../../suspense/suspense.ts'
@@ -101,6 +102,10 @@ const KINDS: Readonly<Record<string, Remake>> = {
     const approval = v.parse(ApprovalSchema, item)
     return row(keys.approvalKey(approvalIdOf(approval)), approval)
   },
+  batch: (item) => {
+    const batch = v.parse(BatchSchema, item)
+    return row(keys.batchKey(batch.number), batch)
+  },
   window: (item) => row(keys.windowKey(ownerOf(item)), v.parse(WindowSchema, item)),
   entry: (item) => {
     const entry = parseEntry(item)
@@ -163,7 +168,6 @@ const KIND_OF_SK: Readonly<Record<string, string>> = {
   'LEDGER SHARD': 'shard',
   'LEDGER WINDOW': 'window',
   'AUDIT HEAD': 'audit_head',
-  'REFERENCE PAYOUT': 'bank_reference',
 }
 const KIND_OF_PARTITION: Readonly<Record<string, string>> = {
   APIKEY: 'api_key',
@@ -172,6 +176,7 @@ const KIND_OF_PARTITION: Readonly<Record<string, string>> = {
   HOUSE: 'house_total',
   AUDIT: 'audit_record',
   DESTINATION: 'pointer',
+  PAYOUTREF: 'bank_reference',
   REFERENCE: 'pointer',
   TEST: 'delivery',
 }

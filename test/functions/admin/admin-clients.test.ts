@@ -136,6 +136,15 @@ describe('create-client (design section 7)', () => {
   it.each<readonly [object, string, unknown]>([
     [{ operator: 'budi\nAll is well.' }, 'operator', expect.any(String)],
     [{ bank: { ...TYPED_BANK, bank_name: 'BCA\u2028paid' } }, 'bank.bank_name', expect.any(String)],
+    [{ bank: { ...TYPED_BANK, bank_name: 'Bank X' } }, 'bank.bank_name', expect.any(String)],
+    [
+      { bank: { ...TYPED_BANK, bank_account_no: '012345678' } },
+      'bank.bank_account_no',
+      'must have 10 digits at BCA, and has 9',
+    ],
+    ...['\u200b', '\u00ad', '\u2060', '\u115f', '\u202e'].map(
+      (hidden) => [{ name: `Kopi${hidden}` }, 'name', expect.any(String)] as const,
+    ),
     [{ name: undefined }, 'name', 'required'],
     [{ name: 'x'.repeat(256) }, 'name', 'at most 255 characters'],
     [{ settlement_floor_minor: -1 }, 'settlement_floor_minor', 'must be >= 0'],

@@ -86,7 +86,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
       settlement_id: withoutBank?.id,
       notes: 'no bank details',
     }
-    const bank = { bank_name: 'BCA', bank_account_no: '0012', bank_account_name: 'PT Kopi' }
+    const bank = { bank_name: 'BCA', bank_account_no: '0012345678', bank_account_name: 'PT Kopi' }
     await invokeAdmin(updateClient, deps, { ...input, bank })
     const failed = await invokeAdmin(markFailed, deps, closingInput)
     const recredited = await invokeAdmin(recredit, deps, closingInput)
@@ -98,7 +98,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     expect(listed).toMatchObject({ body: { data: [{ id: withoutBank?.id, warning }] } })
     const withoutWarning = { status: 200, body: { warning: null } }
     expect([failed, recredited]).toMatchObject([withoutWarning, withoutWarning])
-    expect(secondSettlement).toMatchObject({ bank_account_no: '0012', net_minor: 95_900 })
+    expect(secondSettlement).toMatchObject({ bank_account_no: '0012345678', net_minor: 95_900 })
     // The first bank details of a credited client need a confirmation for three days.
     expect(secondSettlement?.warning).toMatch(/^bank details were entered on /)
     expect(warnings()).toBe(1)

@@ -67,6 +67,17 @@ describe('update-client (design section 7)', () => {
     expect(await show()).toStrictEqual(before)
   })
 
+  it('keeps the code of the bank and the digits of the account', async () => {
+    const { change, show } = await aMerchant()
+    const typed = { bank_name: 'Bank BCA (014)', bank_account_no: '001-234 567.8' }
+
+    await change({ bank: { ...typed, bank_account_name: 'Cafe\u0301' } })
+
+    expect(await show()).toMatchObject({
+      bank: { bank_name: 'BCA', bank_account_no: '0012345678', bank_account_name: 'Caf\u00e9' },
+    })
+  })
+
   it('changes a client on top of what another operator has changed meanwhile', async () => {
     const { deps, change, show } = await aMerchant()
     const overtaken = beforeFirst(deps, 'transact', () => change({ rate_limit_per_second: 8 }))
@@ -76,7 +87,11 @@ describe('update-client (design section 7)', () => {
     expect(await show()).toMatchObject({ name: 'Other', rate_limit_per_second: 8 })
   })
 
-  const OTHER_BANK = { bank_name: 'BNI', bank_account_no: '99887766', bank_account_name: 'PT Lain' }
+  const OTHER_BANK = {
+    bank_name: 'BNI',
+    bank_account_no: '0099887766',
+    bank_account_name: 'PT Lain',
+  }
 
   it('alerts once before it replaces bank details, also removed bank details, and shows no full account number', async () => {
     const { deps, client, change, show } = await aMerchant({})
@@ -119,15 +134,15 @@ describe('update-client (design section 7)', () => {
   it('alerts again if the bank details changed between the alert and the change', async () => {
     const { deps, change } = await aMerchant({})
     await change({ bank: TYPED_BANK })
-    const other = { ...OTHER_BANK, bank_name: 'BRI' }
+    const other = { ...OTHER_BANK, bank_name: 'CIMB' }
     const overtaken = beforeFirst(deps, 'transact', () => change({ bank: other }))
 
     await change({ bank: OTHER_BANK }, overtaken)
 
     expect(deps.published.map(({ message }) => /from .* to .*,/.exec(message)?.[0])).toStrictEqual([
       'from "BCA …6789" to "BNI …7766",',
-      'from "BCA …6789" to "BRI …7766",',
-      'from "BRI …7766" to "BNI …7766",',
+      'from "BCA …6789" to "CIMB …7766",',
+      'from "CIMB …7766" to "BNI …7766",',
     ])
   })
 

@@ -70,6 +70,24 @@ it('GET /v1/settlements/{id} (spec 4.7, 2.3) shows every field, and null where t
   expect(after).toStrictEqual({ ...before, ...bank, ...closed })
 })
 
+it('GET /v1/settlements/{id}?include=payout adds the reference and the batch, and nothing else is taken', async () => {
+  const { deps, caller, ask } = await anApi()
+  const payout = { bankReference: 'BCA17#2', batch: 7 }
+  const { clientId } = caller
+  const { settlementId: id } = await storedSettlement(deps, { clientId, ...payout })
+  const of = (include?: string) =>
+    ask('getSettlement', { id, ...(include && { query: { include } }) })
+
+  const plain = await of()
+
+  expect(Object.keys(Object(plain.body))).not.toContain('batch')
+  expect(await of('payout')).toMatchObject({
+    status: 200,
+    body: { ...Object(plain.body), bank_reference: 'BCA17#2', batch: 7 },
+  })
+  expect(await of('everything')).toMatchObject({ status: 422 })
+})
+
 it('GET /v1/settlements (spec 4.6) lists each settlement as fetch shows it, by period_end and not by created_at, newest first, and by id where period_end is equal', async () => {
   const { deps, caller, ask } = await anApi()
   const storedIds: string[] = []

@@ -6,6 +6,7 @@ import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { cancelPayment, expirePayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { payoutFile } from '../../../shared/payout/payout-file.ts'
 import { bookSuspense } from '../../../shared/posting/house-journal.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
@@ -22,6 +23,7 @@ import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { aChargeback, adjustBalance, aRefund } from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import {
+  auditedNow,
   BANK,
   BY_OPERATOR,
   fail,
@@ -95,7 +97,10 @@ export async function auditedHistory(givenDeps?: TestDeps) {
   deps.clock.advance(60)
   const carryingSettlement = await trigger(deps, client)
   deps.clock.advance(60)
-  const paidSettlement = await payOut(deps, carryingSettlement ?? failedSettlement)
+  const toPay = carryingSettlement ?? failedSettlement
+  await auditedNow(deps, toPay)
+  await payoutFile(deps, { ...BY_OPERATOR, format: 'csv' })
+  const paidSettlement = await payOut(deps, toPay)
 
   // A payment whose fee was never known, settled on the estimate after seven days; not paid out
   // yet.

@@ -24,7 +24,7 @@ import { clientTest } from '../settlement/client-test.ts'
 import { approvedFor } from './approved-for.ts'
 
 describe('return-payout (design sections 7 and 12)', () => {
-  const RETURN = { bank_reference: 'BCA RET 1', value_date: '2026-11-23', notes: 'account closed' }
+  const RETURN = { bank_reference: 'BCARET1', value_date: '2026-11-23', notes: 'account closed' }
 
   clientTest(
     'books the net again, once, and the next settlement pays it',
@@ -109,7 +109,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
         operator: OPERATOR,
         payment_id: payment.paymentId,
         amount_minor: 60_000,
-        bank_reference: crypto.randomUUID(),
+        bank_reference: crypto.randomUUID().toUpperCase(),
       }
 
       const reply = await invokeAdmin(refundPayment, deps, input)
@@ -184,7 +184,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
         operator: OPERATOR,
         payment_id: payment.paymentId,
         amount_minor: 10_000,
-        bank_reference: crypto.randomUUID(),
+        bank_reference: crypto.randomUUID().toUpperCase(),
       }
 
       expect(await invokeAdmin(refundPayment, deps, input)).toMatchObject({
@@ -209,7 +209,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
       const act = await approvedFor(deps, refundPayment, {
         payment_id: payment.paymentId,
         amount_minor: 60_000,
-        bank_reference: crypto.randomUUID(),
+        bank_reference: crypto.randomUUID().toUpperCase(),
       })
       const raced = beforeFirst(deps, 'transact', () =>
         movePayment(deps, payment, aRefund(deps, 50_000)),

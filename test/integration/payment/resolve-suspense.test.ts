@@ -60,7 +60,7 @@ describe('resolveSuspense (design section 7)', () => {
 
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     await expect(resolve(deps, item)).rejects.toMatchObject({ code: 'validation' })
-    const resolution = { status: 'resolved', resolution: 'refunded_by_bank', notes: 'BCA 17' }
+    const resolution = { status: 'resolved', resolution: 'refunded_by_bank', notes: 'BCA17' }
     expect(await findSuspense(deps, item.suspenseId)).toMatchObject(resolution)
     const record = { subject: item.suspenseId, before: { status: 'open' }, after: resolution }
     expect(await findAuditRecordsOfClient(deps, clientId, { page: 1, perPage: 9 })).toMatchObject([

@@ -44,6 +44,6 @@ export function resolve(
   { suspenseId }: Item,
   resolution: OperatorResolution = 'refunded_by_bank',
 ) {
-  const input = { suspenseId, operator: 'ayu', resolution, notes: 'BCA 17' }
+  const input = { suspenseId, operator: 'ayu', resolution, notes: 'BCA17' }
   return withApproval(deps, () => resolveSuspense(deps, input))
 }

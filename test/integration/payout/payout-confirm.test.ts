@@ -50,19 +50,19 @@ describe('a bank reference', () => {
 
     const reusedReference = await pay({
       settlement_id: second.settlementId,
-      bank_reference: ' BCA 17 ',
+      bank_reference: ' BCA17 ',
     })
     // A fault of another settlement does not stop this payout before an audit has found the fault.
     const row = await rawItem(deps, settlementKey(settlement.settlementId))
     await putRaw(deps, { ...row, swept_from: addMs(settlement.sweptFrom, 1) })
-    const ownReference = await pay({ settlement_id: second.settlementId, bank_reference: 'BCA 18' })
+    const ownReference = await pay({ settlement_id: second.settlementId, bank_reference: 'BCA18' })
 
     await putRaw(deps, row)
     expect(reusedReference).toMatchObject({ status: 409, body: { code: 'conflict' } })
     expect(ownReference).toMatchObject({ status: 200, body: { status: 'manual_paid' } })
     expect(await settlementsOf(deps, client)).toMatchObject([
-      { bankReference: 'BCA 18' },
-      { bankReference: 'BCA 17' },
+      { bankReference: 'BCA18' },
+      { bankReference: 'BCA17' },
     ])
     await expectBalanced(deps, client.clientId)
   })
@@ -109,7 +109,7 @@ describe('a payout needs an approval of', () => {
     expect(record).toMatchObject({
       action: 'mark-settlement-paid',
       after: {
-        bank_reference: 'BCA 17',
+        bank_reference: 'BCA17',
         figures: confirm,
         // The third approval of the settlement within one millisecond.
         approved: { operator: APPROVER, at: addMs(deps.now(), 2) },

@@ -28,7 +28,7 @@ export async function aRecordedSettlement(
   const request = {
     operator: OPERATOR,
     settlement_id: settlement.settlementId,
-    bank_reference: 'BCA 17',
+    bank_reference: 'BCA17',
   }
   const pay = async (more: object = {}, payDeps: TestDeps = deps) => {
     const { status, body } = await invokeWhole(markPaid, payDeps, { ...request, ...more })

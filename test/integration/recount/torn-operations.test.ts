@@ -86,7 +86,7 @@ async function aSettlement(deps: MemoryDeps, client: Client) {
 function resolving(resolution: 'refunded_by_bank' | 'written_off'): Flow {
   return async (deps, client) => {
     const { suspenseId } = await bookedItem(deps, client)
-    const input = { suspenseId, operator: OPERATOR, resolution, notes: 'BCA 17' }
+    const input = { suspenseId, operator: OPERATOR, resolution, notes: 'BCA17' }
     return (acting) => withApproval(acting, () => resolveSuspense(acting, input))
   }
 }

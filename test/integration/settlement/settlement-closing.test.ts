@@ -69,7 +69,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     const reply = await act(deps, 'mark-settlement-paid', settlement)
 
     const closedFields = { status: 'manual_paid', settled_at: deps.now(), notes }
-    const bank_reference = `BCA ${settlementId}`
+    const bank_reference = `BCA${settlementId.toUpperCase()}`
     expect(reply).toStrictEqual({
       status: 200,
       body: shownSettlement(settlement, { ...closedFields, bank_reference }),

@@ -182,7 +182,7 @@ describe('sync: rows that return money in suspense', () => {
       const { providerPaymentId: suspenseId } = heldRow
       const resolution = 'refunded_by_bank'
       await withApproval(deps, () =>
-        resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: 'BCA 17' }),
+        resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: 'BCA17' }),
       )
       const row = { ...heldRow, ...takenFields, updatedAt: deps.now() }
       rows.splice(0, 1, row)

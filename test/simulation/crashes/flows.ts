@@ -51,6 +51,10 @@ const WEBHOOK_FLOWS: readonly Flow[] = [
 
 const ADJUSTMENT = { kind: 'recovered', amount_minor: 1_000, reference: 'r-1' }
 
+const BY_SIM = { operator: 'sim' }
+
+const makeFile = run('payout-file', () => BY_SIM)
+const onBatch = run('payout-answer', (_, row) => ({ ...BY_SIM, lines: [lineOf(row)] }))
 const settle = run('settle-client', (play) => messageOf({ client_id: forClient(play).client_id }))
 const audit = run('audit-client', (play) => messageOf({ client_id: forClient(play).client_id }))
 const auditOfGateway = run('audit-client', () => messageOf({ gateway: true }))
@@ -66,12 +70,14 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['settle, in steps', 31, ageManyFunds, settle],
   ['trigger', 28, ageFunds, trigger],
   ['mark paid', 22, auditSettlement, onPrepared('mark-settlement-paid', { bank_reference: 'b-1' })],
+  ['payout file', 30, auditSettlement, makeFile, (play, id) => makeFile(play, id, {})],
+  ['payout answer', 20, batchSettlement, onBatch, (play, row) => onBatch(play, row, {})],
   ['mark failed', 3, recordSettlement, onPrepared('mark-settlement-failed')],
   ['recredit', 5, approveRecredit, onPrepared('recredit-settlement')],
   ['settle a re-credit', 28, recordThen('mark-settlement-failed', 'recredit-settlement'), trigger],
   ['adjust', 5, createPayment, adjust, (play, id) => adjust(play, id, {})],
   ['audit', 38, ageFunds, audit],
-  ['audit, of the gateway', 292, ageFunds, auditOfGateway],
+  ['audit, of the gateway', 294, ageFunds, auditOfGateway],
   ['sync', 10, syncThen(thenWait(creditPayment, 3_600_000)), sync],
   ['sync, posting', 31, syncThen(creditUnposted), sync],
   ['sync, finding a lost capture', 14, syncThen(payUpstream), sync],
@@ -196,6 +202,19 @@ async function auditSettlement(play: Play): Promise<string> {
   for (const body of [{ gateway: true }, { client_id: forClient(play).client_id }])
     await runUntil(play.world, invoke(play.world, 'audit-client', messageOf(body)))
   return id
+}
+
+/** Answers the line of its payout file. */
+async function batchSettlement(play: Play): Promise<unknown> {
+  await auditSettlement(play)
+  const made = await runUntil(play.world, operate(play.world, 'payout-file', {}))
+  return Object(made?.body['file']).rows[1]
+}
+
+function lineOf(row: unknown): object {
+  const cells: readonly string[] = Array.isArray(row) ? row : []
+  const paid = { outcome: 'paid', bank_reference: 'b-1', bank_account_no: cells[7] }
+  return { line: 2, settlement_id: cells[2], amount_minor: Number(cells[4]), ...paid }
 }
 
 async function recordSettlement(play: Play): Promise<string> {

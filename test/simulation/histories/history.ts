@@ -8,6 +8,7 @@ import { freezeWorkers } from '../scenes/freeze-workers.ts'
 import { payOut, payOutAssumed } from '../scenes/money-operations.ts'
 import { reverseRandomPayment } from '../scenes/odd-rows.ts'
 import { requestOtherTenantsData } from '../scenes/other-tenants.ts'
+import { payInBatches } from '../scenes/pay-in-batches.ts'
 import { arrangeRounds, breakAlertTopic } from '../scenes/redeliveries.ts'
 import { sellMany } from '../scenes/sell-many.ts'
 import { watchSituations } from '../sometimes/situations.ts'
@@ -187,6 +188,7 @@ async function daysWithoutPayments(play: Play): Promise<readonly string[]> {
       settle,
       payOut,
       payOut,
+      payInBatches,
       concurrentOperators,
       concurrentOperators,
       requestOtherTenantsData,

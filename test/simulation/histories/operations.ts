@@ -12,6 +12,7 @@ import {
 } from '../scenes/money-operations.ts'
 import { overlappingReversals } from '../scenes/odd-rows.ts'
 import { requestOtherTenantsData } from '../scenes/other-tenants.ts'
+import { payInBatches } from '../scenes/pay-in-batches.ts'
 import { redeliverRepeatedly } from '../scenes/redeliveries.ts'
 import { reverseTogether, sellMany } from '../scenes/sell-many.ts'
 import { differences } from '../watching/read-back.ts'
@@ -46,6 +47,7 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [5, changeKeys],
   [3, resolveSuspense],
   [2, payOutTwice],
+  [2, payInBatches],
   [3, adjust],
   [1, holdPayouts],
   [5, bookConflictingRow],

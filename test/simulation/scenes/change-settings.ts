@@ -65,7 +65,7 @@ async function changeClient({ world }: Scene, tenant: Tenant): Promise<void> {
     operate(world, 'update-client', { client_id: tenant.clientId, ...fields })
   const bank = {
     bank_name: 'BNI',
-    bank_account_no: `99${world.prng.int(1_000, 9_999)}`,
+    bank_account_no: `009988${world.prng.int(1_000, 9_999)}`,
     bank_account_name: 'PT Baru',
   }
   await change({ bank, return_url: `https://toko.example/${world.prng.int(1, 9)}` })
@@ -89,7 +89,7 @@ async function changeClient({ world }: Scene, tenant: Tenant): Promise<void> {
 export function changeAccount(world: World, clientId: string) {
   const bank = {
     bank_name: 'BNI',
-    bank_account_no: `88${world.scenePrng.int(1, 4)}`,
+    bank_account_no: `001122338${world.scenePrng.int(1, 4)}`,
     bank_account_name: 'PT Berdua',
   }
   return operate(world, 'update-client', { client_id: clientId, bank })

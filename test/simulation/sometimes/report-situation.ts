@@ -33,6 +33,8 @@ export const REPORTED = {
   'a payout is stopped by a debt of its client': 250,
   'a payout is stopped by open findings': 250,
   'a payout is stopped by a hold': 250,
+  'payouts go out in a batch': 25,
+  'a payout batch is cancelled': 250,
   'a bank reference is used a second time': 1_000,
   'an operator adjusts a ledger': 25,
   'a transfer is booked as a refund': 1_000,

@@ -57,7 +57,7 @@ export async function addTenant(world: World, number: number, endpoints: number)
       settlement_floor_minor: world.prng.pick([0, 10_000, 250_000]),
       bank: {
         bank_name: 'BCA',
-        bank_account_no: `00${number}7788`,
+        bank_account_no: `00${String(number).padStart(4, '0')}7788`,
         bank_account_name: 'PT Simulasi',
       },
     }),

@@ -35,7 +35,7 @@ export function booksOf(items: readonly RawItem[]) {
     payments: payments.filter((item) => item['status'] !== 'creating').map(wholeRow),
     creating: payments.filter((item) => item['status'] === 'creating'),
     pointers: byPk('DESTINATION#'),
-    references: byPk('REFERENCE#').filter(({ sk }) => sk !== 'PAYOUT'),
+    references: byPk('REFERENCE#'),
     events: byPk('EVENT#').map(wholeRow),
     // The status is in `status`, which an index lists, or in `state`.
     deliveries: bySk((sk) => sk === 'DELIVERY').map(
@@ -45,6 +45,7 @@ export function booksOf(items: readonly RawItem[]) {
     shards: bySk((sk) => sk.startsWith('SHARD#')),
     windows: bySk((sk) => sk === 'WINDOW'),
     settlements: bySk((sk) => sk === 'SETTLEMENT'),
+    batches: bySk((sk) => sk === 'BATCH'),
     suspense: bySk((sk) => sk === 'SUSPENSE'),
     /** Movements of clients' money, with the fields that only an entry's key has. */
     entries: byPk('JOURNAL#').flatMap((item) => (isHouse(item) ? [] : [wholeRow(item)])),

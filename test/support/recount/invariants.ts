@@ -6,6 +6,7 @@ import { type Books, booksOf, countProblems, type RawItem, type Seen, text } fro
 import { deliveryProblems, eventProblems } from './delivery-books.ts'
 import { entryProblems, ledgerProblems } from './journal-books.ts'
 import { paymentEntryProblems } from './payment-books.ts'
+import { batchProblems } from './payout-books.ts'
 import { registerProblems } from './registers.ts'
 import { rowProblems } from './stored-rows.ts'
 
@@ -20,6 +21,7 @@ export function moneyProblemsOf(items: readonly RawItem[], block = 1_000): reado
     ...ledgerProblems(books, block),
     ...paymentEntryProblems(books),
     ...countProblems(books),
+    ...batchProblems(books),
     ...rowProblems(items),
   ]
 }

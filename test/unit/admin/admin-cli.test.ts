@@ -152,10 +152,6 @@ function jsonText(value: unknown) {
 function part(more: object = {}) {
   return { body: { continuing: true, cursor: 'c1', ...more } }
 }
-function leftOut(id: string) {
-  return { left_out: [{ settlement_id: id, reason: 'not audited yet' }] }
-}
-
 const books = { figures: [{ name: 'fees', amount_minor: 5 }], balanced: true }
 const redeliver = 'redeliver --operator ayu --client_id c --endpoint_id e --since 2026-11-20'.split(
   ' ',
@@ -179,16 +175,6 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     [part({ data: [{ id: 'a' }] }), { body: { data: [{ id: 'b' }] } }],
     ['list-settlements', '--status', 'failed', '--json'],
     { out: jsonText({ data: [{ id: 'a' }, { id: 'b' }] }) },
-  ],
-  [
-    'names what is left out of every run beside the file',
-    [part({ csv: 'id\n"a"\n', ...leftOut('s1') }), { body: { csv: '"b"\n', ...leftOut('s2') } }],
-    ['list-settlements', '--status', 'recorded', '--format', 'csv'],
-    {
-      code: 0,
-      out: 'id\n"a"\n"b"',
-      err: 'Left out: s1: not audited yet\nLeft out: s2: not audited yet',
-    },
   ],
   [
     'ends with the refusal of a later run, and prints nothing else',

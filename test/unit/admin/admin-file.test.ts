@@ -6,12 +6,14 @@ import { cli } from '../../support/admin-command.ts'
 import { cut, json, type Script } from '../../support/scripted-server.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
-const PAID = {
-  status: 200,
-  body: { id: 's', status: 'manual_paid', bank_account_no: '0012345678' },
-}
+const APPROVED = { status: 200, body: { action: 'mark-settlement-paid' } }
 
-const HEAD = 'settlement_id,bank_reference'
+const HEAD = 'action,payload'
+
+/** A line that approves the payout of a settlement. */
+function lineOf(id: string) {
+  return `mark-settlement-paid,"{""settlement_id"":""${id}"",""owed"":5}"`
+}
 
 function fileOf(...lines: readonly string[]) {
   const path = join(tempDirectory(), 'answer.csv')
@@ -21,28 +23,32 @@ function fileOf(...lines: readonly string[]) {
 
 function bank(answers: Readonly<Record<string, Script>> = {}): Script {
   return (response, request) =>
-    (answers[JSON.parse(request.body).settlement_id] ?? json(200, PAID))(response, request)
+    (answers[JSON.parse(request.body).payload.settlement_id] ?? json(200, APPROVED))(
+      response,
+      request,
+    )
 }
 
 async function run(script: Script, ...argv: readonly string[]) {
   const tool = await cli(script, { GATEWAY_OPERATOR: 'sari' })
-  const result = await tool.run('mark-settlement-paid', ...argv)
+  const result = await tool.run('approve', ...argv)
   return { ...result, bodies: tool.called().map(({ body }) => body) }
 }
 
-describe('npm run admin -- mark-settlement-paid --file', () => {
+describe('npm run admin -- approve --file', () => {
   // The command prints no cell of the file but ids, and no bank details.
   it('invokes the action for each line, in order, and prints each result', async () => {
-    const file = fileOf(HEAD, 's1,TRX-1', '"s2","TRX, 2"')
+    const file = fileOf(HEAD, lineOf('s1'), '', lineOf('s2'))
 
     expect(await run(bank(), '--file', file)).toStrictEqual({
       code: 0,
-      out: 'line 2  s1  done\nline 3  s2  done\n2 of 2 done',
+      out: 'line 2  s1  done\nline 4  s2  done\n2 of 2 done',
       err: '',
-      bodies: [
-        { operator: 'sari', settlement_id: 's1', bank_reference: 'TRX-1' },
-        { operator: 'sari', settlement_id: 's2', bank_reference: 'TRX, 2' },
-      ],
+      bodies: ['s1', 's2'].map((settlement_id) => ({
+        operator: 'sari',
+        action: 'mark-settlement-paid',
+        payload: { settlement_id, owed: 5 },
+      })),
     })
   })
 
@@ -53,7 +59,7 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
       action_hint: 'See get-settlement-statement.',
       confirm: { unproven: 95_900, new_bank: 'BCA 1' },
     }
-    const file = fileOf(HEAD, 's1,TRX-1', 's2,TRX-2', 's3,TRX-3')
+    const file = fileOf(HEAD, lineOf('s1'), lineOf('s2'), lineOf('s3'))
 
     expect(
       await run(bank({ s2: json(200, { status: 422, body: refusal }) }), '--file', file),
@@ -61,7 +67,7 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
       code: 1,
       out: 'line 2  s1  done\nline 4  s3  done\n2 of 3 done',
       err: [
-        'line 3  s2  mark-settlement-paid was refused (422 validation): ' +
+        'line 3  s2  approve was refused (422 validation): ' +
           'mark-settlement-paid needs an approval of exactly these figures: there is none',
         '  confirm.unproven: 95900',
         '  confirm.new_bank: BCA 1',
@@ -71,7 +77,7 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
   })
 
   it('stops at a line without an answer, and names the unsent lines', async () => {
-    const file = fileOf(HEAD, 's1,TRX-1', 's2,TRX-2', 's3,TRX-3', 's4,TRX-4')
+    const file = fileOf(HEAD, lineOf('s1'), lineOf('s2'), lineOf('s3'), lineOf('s4'))
     const { code, out, err, bodies } = await run(bank({ s2: cut }), '--file', file)
 
     expect({ code, out, calls: bodies.length }).toStrictEqual({
@@ -84,12 +90,12 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
   })
 
   it.each([
-    [[`${HEAD},status`, 's1,TRX-1,FAILED'], /unknown columns: status; use operator/],
-    [['settlement_id,settlement_id', 's1,s1'], /a column twice/],
-    [['settlement_id', 's1'], /lacks the column bank_reference/],
-    [[HEAD, 's1'], /line 2 has 1 cells instead of 2/],
-    [[HEAD, 's1,TRX-1', 's2,'], /line 3: bank_reference is empty/],
-    [[HEAD, '"s1,TRX-1'], /a quote is misplaced/],
+    [[`${HEAD},status`, `${lineOf('s1')},FAILED`], /unknown columns: status; use operator/],
+    [['action,action', 'a,a'], /a column twice/],
+    [['action', 'mark-settlement-paid'], /lacks the column payload/],
+    [[HEAD, 'mark-settlement-paid'], /line 2 has 1 cells instead of 2/],
+    [[HEAD, lineOf('s1'), 'mark-settlement-paid,'], /line 3: payload is empty/],
+    [[HEAD, '"mark-settlement-paid,{}'], /a quote is misplaced/],
     [[HEAD], /has no line after its column names/],
   ])('calls nothing for an invalid file: %j', async (lines, message) => {
     const { code, err, bodies } = await run(bank(), '--file', fileOf(...lines))
@@ -99,7 +105,7 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
   })
 
   it('refuses a file beside fields, and a file that does not exist', async () => {
-    const file = fileOf(HEAD, 's1,TRX-1')
+    const file = fileOf(HEAD, lineOf('s1'))
 
     expect(await run(bank(), '--file', file, '--notes', 'by bank')).toMatchObject({
       code: 2,
@@ -113,7 +119,7 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
 it.each<[string, string[] | undefined]>([
   ['a,b\r\n1,2\r\n', ['a|b', '1|2']],
   ['\uFEFFa,b\n1,2', ['a|b', '1|2']],
-  ['a,"b ""x"", y"\n\n1,\n', ['a|b "x", y', '1|']],
+  ['a,"b ""x"", y"\n\n1,\n', ['a|b "x", y', '', '1|']],
   ['a\n"line 1\nline 2"\n', ['a', 'line 1\nline 2']],
   ['a , b\n', ['a|b']],
   ['a,', ['a|']],

@@ -213,7 +213,7 @@ describe('a function that is invoked by a version’s number', () => {
     Object.assign(lambdaContext('any'), {
       invokedFunctionArn: `arn:aws:lambda:ap-southeast-3:000000000000:function:any:${version}`,
     })
-  const bank = { bank_name: 'BCA', bank_account_no: '666', bank_account_name: 'Thief' }
+  const bank = { bank_name: 'BCA', bank_account_no: '0000000666', bank_account_name: 'Thief' }
 
   it.each(['7', '$LATEST'])('answers probes and does no work: %s', async (version) => {
     const plain = testDeps()

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { readSheet as readXlsxSheet } from 'read-excel-file/node'
+import { UsageError } from '../../local/terminal/command-line.ts'
+import { parseCsv } from './parse-csv.ts'
+
+export type SheetRow = readonly string[]
+
+/**
+ * The rows of the tables that a file may mean: of an xlsx file its first sheet, of a text one table
+ * for each separator. Numbers of xlsx cells keep the text that the file has. Texts may be UTF-8 or
+ * UTF-16, with or without a mark of their order.
+ */
+export async function readTables(path: string): Promise<readonly (readonly SheetRow[])[]> {
+  const bytes = bytesOf(path)
+  if (bytes.subarray(0, 2).toString('latin1') === 'PK') return [await readXlsx(path, bytes)]
+  const text = textOf(path, bytes).replace(/^sep=.\r?\n/i, '')
+  const tables = ([',', ';', '\t'] as const).flatMap((separator) => {
+    const rows = parseCsv(text, separator)
+    return rows ? [rows] : []
+  })
+  if (tables.length === 0) throw new UsageError(`${path} is no CSV: a quote is misplaced`)
+  return tables
+}
+
+function bytesOf(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    throw new UsageError(`${path} cannot be read`, { cause })
+  }
+}
+
+async function readXlsx(path: string, bytes: Buffer): Promise<readonly SheetRow[]> {
+  try {
+    const rows = await readXlsxSheet(bytes, { parseNumber: (text) => text })
+    return rows.map((row) => row.map(cellText))
+  } catch (cause) {
+    throw new UsageError(`${path} is no xlsx file that can be read`, { cause })
+  }
+}
+
+function cellText(cell: unknown): string {
+  if (cell instanceof Date) return cell.toISOString().slice(0, 'yyyy-mm-dd'.length)
+  return typeof cell === 'string' ? cell.trim() : ''
+}
+
+function textOf(path: string, bytes: Buffer): string {
+  const encoding = encodingOf(bytes)
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new UsageError(`${path} is neither xlsx nor a text in UTF-8 or UTF-16`, { cause })
+  }
+}
+
+/** A text of a bank begins with ASCII, so every second byte of UTF-16 is zero. */
+function encodingOf([first, second]: Buffer): string {
+  if ((first === 0xff && second === 0xfe) || second === 0) return 'utf-16le'
+  return (first === 0xfe && second === 0xff) || first === 0 ? 'utf-16be' : 'utf-8'
+}

@@ -1,0 +1,71 @@
+import * as v from 'valibot'
+import type { FunctionSpec } from '../../../functions/function-spec.ts'
+import { chunks } from '../../../shared/chunks.ts'
+import { type Output, printableLine } from '../../local/terminal/printable.ts'
+import type { ActionCall } from './action-command.ts'
+import { InvocationFailed, invokeAction } from './invoke-action.ts'
+import { readAnswer } from './read-answer.ts'
+import { readTables } from './read-tables.ts'
+import { renderRefusal } from './render-reply.ts'
+
+/** The action's limit. */
+const LINES_A_CALL = 100
+
+const Reply = v.object({
+  status: v.literal(200),
+  body: v.object({
+    lines: v.array(
+      v.object({
+        line: v.number(),
+        settlement_id: v.string(),
+        result: v.picklist(['done', 'failed', 'refused']),
+        reason: v.optional(v.string()),
+      }),
+    ),
+  }),
+})
+
+/**
+ * Reads the bank's answer from a file, and calls the action with its lines. Prints what became of
+ * each line. After a call without an answer the same file is safe to repeat. Answers whether no
+ * line was refused.
+ */
+export async function runAnswer(
+  spec: FunctionSpec,
+  { file, ...call }: ActionCall & { readonly file: string },
+  io: Output & { readonly env: NodeJS.ProcessEnv },
+): Promise<boolean> {
+  const { lines, refused } = readAnswer(file, await readTables(file))
+  const counts = { done: 0, failed: 0, refused: refused.length }
+  for (const { line, id, reason } of refused)
+    io.err(printableLine(`line ${line}  ${id || '-'}  refused: ${reason}`))
+  for (const chunk of chunks(lines, LINES_A_CALL)) {
+    const payload = { ...call.payload, lines: chunk }
+    const answer = await invokeAction(spec, { ...call, payload }, io.env).catch(
+      (error: unknown) => {
+        if (error instanceof InvocationFailed) return error
+        throw error
+      },
+    )
+    const reply = v.safeParse(Reply, answer)
+    if (!reply.success) {
+      io.err(failureText(spec, answer))
+      io.err(`${counts.done} done, ${counts.failed} failed before; repeat the same file`)
+      return false
+    }
+    for (const { line, settlement_id: id, result, reason } of reply.output.body.lines) {
+      counts[result] += 1
+      const text = printableLine(`line ${line}  ${id}  ${result}${reason ? `: ${reason}` : ''}`)
+      if (result === 'refused') io.err(text)
+      else io.out(text)
+    }
+  }
+  io.out(`${counts.done} done, ${counts.failed} failed, ${counts.refused} refused`)
+  return counts.refused === 0
+}
+
+function failureText(spec: FunctionSpec, answer: unknown): string {
+  if (answer instanceof InvocationFailed) return printableLine(`no answer: ${answer.message}`)
+  const { status, body } = v.parse(v.object({ status: v.number(), body: v.unknown() }), answer)
+  return renderRefusal(spec.name, status, body)
+}

@@ -1,0 +1,132 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import writeXlsxFile from 'write-excel-file/node'
+import type { FunctionSpec } from '../../../functions/function-spec.ts'
+import { csv } from '../../../shared/settlement/statement/csv.ts'
+import { UsageError } from '../../local/terminal/command-line.ts'
+import { type Output, printableLine } from '../../local/terminal/printable.ts'
+import type { ActionCall } from './action-command.ts'
+import { invokeAction } from './invoke-action.ts'
+import { renderRefusal } from './render-reply.ts'
+
+const FileSchema = v.union([
+  v.object({ name: v.string(), text: v.string() }),
+  v.object({ name: v.string(), rows: v.array(v.array(v.union([v.string(), v.number()]))) }),
+])
+type PayoutFile = v.InferOutput<typeof FileSchema>
+
+const LeftOut = v.object({
+  settlement_id: v.string(),
+  reason: v.string(),
+  command: v.nullish(v.string()),
+  confirm: v.optional(v.record(v.string(), v.unknown())),
+})
+type LeftOut = v.InferOutput<typeof LeftOut>
+
+const Reply = v.object({
+  status: v.literal(200),
+  body: v.object({
+    batch: v.nullable(
+      v.object({
+        number: v.number(),
+        state: v.string(),
+        count: v.optional(v.number()),
+        total_minor: v.nullish(v.number()),
+        digest: v.nullish(v.string()),
+      }),
+    ),
+    file: v.nullish(FileSchema),
+    left_out: v.optional(v.array(LeftOut), []),
+    continuing: v.optional(v.boolean()),
+    cursor: v.optional(v.string()),
+  }),
+})
+
+const MAX_RUNS = 500
+
+const APPROVALS = 'payout-approvals.csv'
+
+/**
+ * Runs `payout-file` until every client was read, and writes the file of each batch. It overwrites
+ * no payout file, because a person may have filled it in. What lacks an approval goes into a file
+ * for `approve --file`. Answers whether all was done.
+ */
+export async function writePayoutFiles(
+  spec: FunctionSpec,
+  { folder, ...call }: ActionCall & { readonly folder: string },
+  io: Output & { readonly env: NodeJS.ProcessEnv },
+): Promise<boolean> {
+  if (!existsSync(folder)) throw new UsageError(`there is no folder ${folder}`)
+  const leftOut: LeftOut[] = []
+  let payload = call.payload
+  for (let run = 0; run < MAX_RUNS; run++) {
+    const answer = await invokeAction(spec, { ...call, payload }, io.env)
+    const reply = v.safeParse(Reply, answer)
+    if (!reply.success) {
+      const { status, body } = v.parse(v.object({ status: v.number(), body: v.unknown() }), answer)
+      io.err(renderRefusal(spec.name, status, body))
+      return false
+    }
+    const { batch, file, left_out: left, continuing, cursor } = reply.output.body
+    leftOut.push(...left)
+    if (batch) io.out(textOf(batch))
+    if (batch && file) await writeFile(folder, file, batch.number, io)
+    if (continuing !== true || cursor === undefined) break
+    payload = { ...call.payload, cursor }
+  }
+  for (const { settlement_id: id, reason, command } of leftOut)
+    io.err(printableLine(`Left out: ${id}: ${reason}${command ? `. ${command}` : ''}`))
+  writeApprovals(folder, leftOut, io)
+  return true
+}
+
+function textOf({
+  number,
+  state,
+  count = 0,
+  total_minor: total,
+  digest,
+}: NonNullable<v.InferOutput<typeof Reply>['body']['batch']>): string {
+  const lines = state === 'ready' ? `, ${count} payouts, ${total ?? 0} IDR, digest ${digest}` : ''
+  return `Batch ${number}: ${state}${lines}`
+}
+
+async function writeFile(folder: string, file: PayoutFile, number: number, io: Output) {
+  const path = join(folder, file.name)
+  const bytes = 'text' in file ? file.text : await xlsxOf(file.rows)
+  try {
+    writeFileSync(path, bytes, { flag: 'wx' })
+  } catch (cause) {
+    const again = `payout-file --batch ${number} --out FOLDER writes it again`
+    throw new UsageError(`${path} cannot be written, or exists; ${again}`, { cause })
+  }
+  io.out(`Written: ${path}`)
+  if ('text' in file)
+    io.err('This CSV is for programs: a spreadsheet drops zeros. Format xlsx is for people.')
+}
+
+/** Every cell but a number is text, also a cell that a person fills in later. */
+function xlsxOf(rows: readonly (readonly (string | number)[])[]): Promise<Buffer> {
+  const cells = rows.map((row) =>
+    row.map((value) =>
+      typeof value === 'number' ? value : { value, type: String, format: '@' as const },
+    ),
+  )
+  return writeXlsxFile(cells, { sheet: 'Payouts' }).toBuffer()
+}
+
+function writeApprovals(folder: string, leftOut: readonly LeftOut[], io: Output): void {
+  const rows = leftOut.flatMap(({ settlement_id, confirm }) =>
+    confirm
+      ? [{ action: 'mark-settlement-paid', payload: JSON.stringify({ settlement_id, ...confirm }) }]
+      : [],
+  )
+  if (rows.length === 0) return
+  const path = join(folder, APPROVALS)
+  writeFileSync(path, csv(['action', 'payload'], rows))
+  io.err(
+    `${rows.length} settlements need an approval: a person with the duty approve checks ${path}, ` +
+      `and runs approve --file ${path}. Then run payout-file again.`,
+  )
+}

@@ -1,0 +1,76 @@
+import * as v from 'valibot'
+import type { TableDeps } from '../../deps.ts'
+import { ifValid } from '../../if-valid.ts'
+import { MinorSchema } from '../../money.ts'
+import type { AuditRecord } from '../../operator/audit-record-store.ts'
+import {
+  BATCHES_SUBJECT,
+  type Batch,
+  BatchSchema,
+  batchSubject,
+  digestOfLines,
+  payoutLines,
+} from '../../settlement/batch/batch.ts'
+import { openedBatches, settlementItemsIn } from '../../settlement/batch/batch-store.ts'
+import { SettlementSchema } from '../../settlement/settlement.ts'
+import { batchKey } from '../../table/keys.ts'
+import { compare, type Difference } from '../../verdict/difference.ts'
+import { readTrail } from './audit-trails.ts'
+import { rowDifferences } from './row-differences.ts'
+
+/** The older ones are compared when their file is asked for again. */
+const LAST_BATCHES = 10
+
+/**
+ * The register of batches is an intact chain, and the last batches are as their records and their
+ * settlements say.
+ */
+export async function auditBatches(deps: TableDeps): Promise<readonly Difference[]> {
+  const { records, differences } = await readTrail(deps, BATCHES_SUBJECT, undefined)
+  const found = [...differences]
+  for (const [number, createdAt] of [...openedBatches(records)].slice(-LAST_BATCHES)) {
+    const stored = await deps.table.get(batchKey(number))
+    const batch = ifValid(BatchSchema, stored)
+    const trail = await readTrail(deps, batchSubject(number), undefined)
+    const said = { ...stateIn(trail.records), number, createdAt }
+    const made = batch && (await derivedBatch(deps, batch, said))
+    found.push(
+      ...trail.differences,
+      ...(made
+        ? rowDifferences('batch', String(number), made, stored)
+        : compare('batch', String(number), 'present', stored ? 'unreadable' : 'missing')),
+    )
+  }
+  return found
+}
+
+const ReadyRecord = v.object({
+  after: v.object({ state: v.literal('ready'), total_minor: MinorSchema, digest: v.string() }),
+})
+
+/** By number, because the clocks of two operators differ. */
+function stateIn(records: readonly AuditRecord[]): Partial<Batch> {
+  const ready = records.flatMap((record) => ifValid(ReadyRecord, record)?.after ?? []).at(-1)
+  const isCancelled = records.some(({ after }) => after?.['state'] === 'cancelled')
+  return {
+    state: isCancelled ? 'cancelled' : ready ? 'ready' : 'open',
+    totalMinor: ready?.total_minor,
+    digest: ready?.digest,
+  }
+}
+
+/** Of a ready batch the lines have the digest that its record shows. */
+async function derivedBatch(
+  deps: TableDeps,
+  batch: Batch,
+  said: Pick<Batch, 'number' | 'createdAt'> & Partial<Batch>,
+): Promise<object> {
+  if (said.state !== 'ready') return { ...batch, ...said }
+  const items = await settlementItemsIn(deps, batch)
+  const settlements = items.flatMap((item) => ifValid(SettlementSchema, item) ?? [])
+  // The audit of its client names a settlement that cannot be read.
+  const isReadable = settlements.length === items.length
+  const isSame = digestOfLines(payoutLines(settlements)) === said.digest
+  const settlementIds = isSame || !isReadable ? batch.settlementIds : 'those of its digest'
+  return { ...batch, ...said, settlementIds }
+}

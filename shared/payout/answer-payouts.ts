@@ -1,0 +1,113 @@
+import type { ActionRequest } from '../action-request.ts'
+import { mapInChunks } from '../chunks.ts'
+import { GatewayError, invalid } from '../errors.ts'
+import { findBatch } from '../settlement/batch/batch-store.ts'
+import { markSettlementFailed, wrongStateError } from '../settlement/close-settlement.ts'
+import type { Settlement } from '../settlement/settlement.ts'
+import { findAnySettlement } from '../settlement/settlement-store.ts'
+import { markSettlementPaid, paidReference } from './mark-settlement-paid.ts'
+
+/** One line of the bank's answer, as the command read it from a file. */
+export type AnswerLine = {
+  /** In the file. */
+  readonly line: number
+  readonly settlement_id: string
+  readonly amount_minor: number
+  readonly bank_account_no: string
+  readonly outcome: 'paid' | 'failed'
+  readonly bank_reference?: string | undefined
+  readonly value_date?: string | undefined
+  /** The bank made one debit for the whole batch, and names it on every line. */
+  readonly is_one_debit?: boolean | undefined
+  /** In the bank's words. */
+  readonly reason?: string | undefined
+  /** The batch that the file names. */
+  readonly batch?: number | undefined
+}
+
+type AnswerDeps = Parameters<typeof markSettlementPaid>[0]
+
+const SIDE_BY_SIDE = 8
+
+/**
+ * Writes down what the bank answered, line by line (design section 15): paid, failed with the
+ * bank's words, or refused and why. A refused line stops no other line. The same file again changes
+ * nothing: a settlement that is paid with this reference counts as done.
+ */
+export async function answerPayouts(
+  deps: AnswerDeps,
+  { operator, lines }: ActionRequest<{ operator: string; lines: readonly AnswerLine[] }>,
+) {
+  const results = await mapInChunks(lines, SIDE_BY_SIDE, async (line) => {
+    const shown = { line: line.line, settlement_id: line.settlement_id }
+    try {
+      return { ...shown, result: await writeDown(deps, line, operator) }
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+      const { message, details } = error
+      const hint = details.actionHint === undefined ? '' : ` ${details.actionHint}`
+      return { ...shown, result: 'refused' as const, reason: `${message}.${hint}` }
+    }
+  })
+  const countOf = (wanted: string) => results.filter(({ result }) => result === wanted).length
+  return {
+    done: countOf('done'),
+    failed: countOf('failed'),
+    refused: countOf('refused'),
+    lines: results,
+  }
+}
+
+async function writeDown(
+  deps: AnswerDeps,
+  line: AnswerLine,
+  operator: string,
+): Promise<'done' | 'failed'> {
+  const settlement = await findAnySettlement(deps, line.settlement_id)
+  assertSame(settlement, line)
+  const { settlementId, status } = settlement
+  if (line.outcome === 'failed') {
+    if (status === 'failed') return 'failed'
+    if (status === 'manual_paid') {
+      const hint = 'return-payout books a transfer that came back.'
+      throw invalid('it is marked paid already', undefined, hint)
+    }
+    const notes = line.reason ?? 'the bank refused it'
+    await markSettlementFailed(deps, { settlementId, operator, notes })
+    return 'failed'
+  }
+  const bankReference = await referenceOf(deps, settlement, line)
+  const { value_date: valueDate } = line
+  if (status === 'manual_paid') {
+    if (settlement.bankReference === paidReference({ bankReference, valueDate })) return 'done'
+    throw invalid(`it is marked paid already, with the reference ${settlement.bankReference}`)
+  }
+  if (status === 'failed') throw wrongStateError('marked paid', settlement)
+  await markSettlementPaid(deps, { settlementId, operator, bankReference, valueDate })
+  return 'done'
+}
+
+/** A file that people have edited, or a spreadsheet has, pays nothing. */
+function assertSame({ netMinor, bank, batch }: Settlement, line: AnswerLine): void {
+  if (line.amount_minor !== netMinor)
+    throw invalid(`the amount is ${line.amount_minor}, and ${netMinor} in the settlement`)
+  const account = bank?.bankAccountNo ?? 'none'
+  if (line.bank_account_no !== account)
+    throw invalid(`the account is ${line.bank_account_no}, and ${account} in the settlement`)
+  if (line.batch !== undefined && line.batch !== batch)
+    throw invalid(`it is in batch ${batch ?? 'none'}, and the file is of batch ${line.batch}`)
+}
+
+/** Of one debit for a batch the reference and the line. */
+async function referenceOf(
+  deps: AnswerDeps,
+  { settlementId, batch: number }: Settlement,
+  { bank_reference: reference, is_one_debit: isOneDebit }: AnswerLine,
+): Promise<string> {
+  if (reference === undefined) throw invalid('the line has no bank reference')
+  if (!isOneDebit) return reference
+  const batch = number === undefined ? undefined : await findBatch(deps, number)
+  const at = batch?.settlementIds.indexOf(settlementId) ?? -1
+  if (at < 0) throw invalid('other lines have the same reference, and it is in no batch')
+  return `${reference}#${at + 1}`
+}

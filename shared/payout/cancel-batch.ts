@@ -1,0 +1,54 @@
+import { GatewayError, notFound } from '../errors.ts'
+import { requireApproval } from '../operator/approval-store.ts'
+import { readAuditRecords, recordChange } from '../operator/audit-record-store.ts'
+import { BATCHES_SUBJECT, type Batch, batchSubject } from '../settlement/batch/batch.ts'
+import {
+  findBatch,
+  markCancelled,
+  openBatch,
+  openedBatches,
+} from '../settlement/batch/batch-store.ts'
+import type { BatchDeps } from './fill-batch.ts'
+
+/**
+ * Frees the settlements of a batch whose file no bank was given. Only a person knows that, so it
+ * needs an approval. A batch whose row a restore has lost can be cancelled too.
+ */
+export async function cancelBatch(
+  deps: BatchDeps,
+  {
+    number,
+    operator,
+    notes,
+  }: { readonly number: number; readonly operator: string; readonly notes: string },
+): Promise<Batch> {
+  const stored = await findBatch(deps, number)
+  const createdAt = stored?.createdAt ?? (await openedAt(deps, number))
+  if (createdAt === undefined) throw notFound('batch')
+  const approval = await requireApproval(deps, {
+    action: 'payout-file',
+    payload: { cancel: number },
+  })
+  const cancelled: Batch = {
+    ...(stored ?? { number, settlementIds: [], createdAt }),
+    state: 'cancelled',
+  }
+  const record = {
+    subject: batchSubject(number),
+    clientId: undefined,
+    operator,
+    action: 'payout-file',
+    ...(stored && { before: { state: stored.state } }),
+    after: { state: 'cancelled', notes, approved: approval.shown },
+  }
+  const outcome = await recordChange(deps, record, {
+    batch: stored ? markCancelled(cancelled) : openBatch(cancelled),
+    approval: approval.step,
+  })
+  if (outcome.applied) return cancelled
+  throw new GatewayError('conflict', `batch ${number} is cancelled already, or changed; try again`)
+}
+
+async function openedAt(deps: BatchDeps, number: number) {
+  return openedBatches((await readAuditRecords(deps, BATCHES_SUBJECT)).records).get(number)
+}

@@ -1,0 +1,119 @@
+import { mapInChunks } from '../chunks.ts'
+import type { Deps } from '../deps.ts'
+import { GatewayError } from '../errors.ts'
+import { minor } from '../money.ts'
+import { useOf } from '../operator/approval-store.ts'
+import { recordChange } from '../operator/audit-record-store.ts'
+import { type Batch, batchSubject, digestOfLines, payoutLines } from '../settlement/batch/batch.ts'
+import { findBatch, markReady, settlementsIn } from '../settlement/batch/batch-store.ts'
+import type { CloseDeps } from '../settlement/close-settlement.ts'
+import { claimForBatch, findAnySettlement } from '../settlement/settlement-store.ts'
+import { alertGrowth } from './alert-growth.ts'
+import {
+  type JudgeDeps,
+  judgePayout,
+  type LeftOut,
+  leaveOut,
+  type Payout,
+  SIDE_BY_SIDE,
+} from './judge-payouts.ts'
+
+export type BatchDeps = CloseDeps & JudgeDeps & Pick<Deps, 'alerts'>
+
+/**
+ * Claims the settlements of an open batch, and makes it ready with those that it has. Two callers
+ * may fill one batch: each claim has a condition, and only one of them makes it ready.
+ */
+export async function fillBatch(
+  deps: BatchDeps,
+  batch: Batch,
+  { payouts, operator }: { readonly payouts?: readonly Payout[]; readonly operator: string },
+) {
+  const { number } = batch
+  const toClaim =
+    payouts ??
+    (await mapInChunks(await unclaimed(deps, batch), SIDE_BY_SIDE, (one) => judgePayout(deps, one)))
+  const results = await mapInChunks(toClaim, SIDE_BY_SIDE, (payout) =>
+    claim(deps, payout, { number, operator }),
+  )
+  const leftOut = results.flatMap((one) => one ?? [])
+  return { ...(await finishBatch(deps, batch, operator)), leftOut }
+}
+
+async function unclaimed(deps: BatchDeps, batch: Batch) {
+  return (await settlementsIn(deps, batch)).filter((one) => one.batch !== batch.number)
+}
+
+/** An audit that ends, or a settlement that changes, refuses a try. */
+const MAX_TRIES = 3
+
+/** Answers why the settlement is left out; undefined when the batch has it. */
+async function claim(
+  deps: BatchDeps,
+  judged: Payout | LeftOut,
+  { number, operator }: { readonly number: number; readonly operator: string },
+): Promise<LeftOut | undefined> {
+  let payout = judged
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    if ('reason' in payout) return payout
+    const { settlement: before, conditions, figures, approval: found } = payout
+    const approval = found && useOf(deps, found)
+    const record = {
+      subject: before.settlementId,
+      clientId: before.clientId,
+      operator,
+      action: 'payout-file',
+      before: { batch: before.batch ?? null },
+      after: { batch: number, figures, ...(approval && { approved: approval.shown }) },
+    }
+    const steps = {
+      ...conditions,
+      settlement: claimForBatch(before, number),
+      approval: approval?.step,
+    }
+    if ((await recordChange(deps, record, steps)).applied) {
+      await alertGrowth(deps, before, approval?.figures)
+      return undefined
+    }
+    const stored = await findAnySettlement(deps, before.settlementId)
+    if (stored.batch === number) return undefined
+    payout = await judgePayout(deps, stored)
+  }
+  return 'reason' in payout
+    ? payout
+    : leaveOut(payout.settlement, new GatewayError('conflict', 'it kept changing; try again'))
+}
+
+async function finishBatch(deps: BatchDeps, opened: Batch, operator: string) {
+  const { number } = opened
+  const claimed = (await settlementsIn(deps, opened)).filter(
+    ({ batch, status }) => batch === number && status === 'recorded',
+  )
+  const lines = payoutLines(claimed)
+  const ready: Batch = {
+    ...opened,
+    state: 'ready',
+    settlementIds: claimed.map(({ settlementId }) => settlementId),
+    totalMinor: minor(claimed.reduce((sum, { netMinor }) => sum + netMinor, 0)),
+    digest: digestOfLines(lines),
+  }
+  const record = {
+    subject: batchSubject(number),
+    clientId: undefined,
+    operator,
+    action: 'payout-file',
+    after: {
+      state: ready.state,
+      count: lines.length,
+      total_minor: ready.totalMinor,
+      digest: ready.digest,
+    },
+  }
+  if ((await recordChange(deps, record, { batch: markReady(ready) })).applied)
+    return { batch: ready, lines }
+  // Another caller finished it, or an operator cancelled it.
+  const stored = await findBatch(deps, number)
+  if (stored?.state !== 'ready')
+    throw new GatewayError('conflict', `batch ${number} was cancelled meanwhile`)
+  return { batch: stored, lines: payoutLines(await settlementsIn(deps, stored)) }
+}

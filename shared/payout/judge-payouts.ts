@@ -1,0 +1,113 @@
+import { findBank } from '../bank/bank-account.ts'
+import { mapInChunks } from '../chunks.ts'
+import { type Registered, walkClients } from '../client/client-register.ts'
+import { requireClient } from '../client/client-store.ts'
+import type { Deps } from '../deps.ts'
+import { GatewayError, invalid } from '../errors.ts'
+import type { ClientId } from '../ids.ts'
+import type { Approval } from '../operator/approval-store.ts'
+import { liveBatchOf } from '../settlement/batch/batch-store.ts'
+import { wrongStateError } from '../settlement/close-settlement.ts'
+import type { Settlement } from '../settlement/settlement.ts'
+import { recordedSettlements } from '../settlement/settlement-store.ts'
+import { findPayoutApproval, type PayoutFigures, payoutFigures } from './payout-figures.ts'
+import { passGate } from './payout-gate.ts'
+
+export type JudgeDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
+
+/** A settlement that may enter a batch, and what its claim must find unchanged. */
+export type Payout = {
+  readonly settlement: Settlement
+  readonly conditions: Awaited<ReturnType<typeof passGate>>
+  readonly figures: PayoutFigures
+  readonly approval: Approval | undefined
+}
+
+export type LeftOut = {
+  readonly settlement_id: string
+  readonly client_id: string
+  readonly amount_minor: number
+  readonly reason: string
+  readonly command: string | null
+  /** The figures that need an approval. */
+  readonly confirm?: unknown
+}
+
+/** Judging and claiming them stays below the function's time. */
+const PAYOUTS_AT_ONCE = 1_000
+
+export const SIDE_BY_SIDE = 8
+
+/** Judges the recorded settlements client by client, each client's oldest first. */
+export async function judgeClients(
+  deps: JudgeDeps & Pick<Deps, 'monotonicMs'>,
+  start: Registered | undefined,
+) {
+  const payouts: Payout[] = []
+  const leftOut: LeftOut[] = []
+  const read = async (clientIds: readonly ClientId[]) => {
+    const lists = await mapInChunks(clientIds, SIDE_BY_SIDE, (clientId) =>
+      recordedSettlements(deps, clientId),
+    )
+    const judged = await mapInChunks(lists.flat(), SIDE_BY_SIDE, (one) => judgePayout(deps, one))
+    for (const one of judged) {
+      if ('reason' in one) leftOut.push(one)
+      else payouts.push(one)
+    }
+  }
+  const isFull = () => payouts.length + leftOut.length >= PAYOUTS_AT_ONCE
+  const position = await walkClients(deps, start, { read, isFull })
+  return { payouts, leftOut, position }
+}
+
+/** Uses up nothing. */
+export async function judgePayout(
+  deps: JudgeDeps,
+  settlement: Settlement,
+): Promise<Payout | LeftOut> {
+  try {
+    await requireLine(deps, settlement)
+    const conditions = await passGate(deps, settlement)
+    const figures = await payoutFigures(deps, settlement)
+    const approval = await findPayoutApproval(deps, settlement, figures)
+    return { settlement, conditions, figures, approval }
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    return leaveOut(settlement, error)
+  }
+}
+
+export function leaveOut(
+  { settlementId, clientId, netMinor }: Settlement,
+  { message, details }: GatewayError,
+): LeftOut {
+  const { actionHint, confirm } = details
+  return {
+    settlement_id: settlementId,
+    client_id: clientId,
+    amount_minor: netMinor,
+    reason: confirm ? `${message} ${JSON.stringify(confirm)}` : message,
+    command: actionHint ?? null,
+    ...(confirm && { confirm }),
+  }
+}
+
+/** Whether a file can have a line for it, besides the payout gate. */
+async function requireLine(deps: JudgeDeps, settlement: Settlement): Promise<void> {
+  const { clientId, netMinor, status, bank } = settlement
+  if (status !== 'recorded') throw wrongStateError('paid out', settlement)
+  const number = await liveBatchOf(deps, settlement)
+  if (number !== undefined) {
+    const again = `payout-file --batch ${number} gives the file again`
+    const hint = `${again}; payout-file --cancel ${number} is for a file that no bank was given.`
+    throw invalid(`it is in batch ${number}, whose file may be at the bank`, undefined, hint)
+  }
+  if (netMinor <= 0) throw invalid('there is nothing to transfer')
+  const { enabled } = await requireClient(deps, clientId)
+  if (!enabled) {
+    const hint = 'mark-settlement-paid records a transfer that is made by hand.'
+    throw invalid('the client is disabled', undefined, hint)
+  }
+  if (bank && findBank(bank.bankName) === undefined)
+    throw invalid(`no bank of the list has the name ${bank.bankName}`)
+}

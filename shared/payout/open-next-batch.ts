@@ -1,0 +1,34 @@
+import { GatewayError } from '../errors.ts'
+import { type AuditHead, recordChange } from '../operator/audit-record-store.ts'
+import { BATCHES_SUBJECT, type Batch, MOST_LINES } from '../settlement/batch/batch.ts'
+import { openBatch } from '../settlement/batch/batch-store.ts'
+import type { BatchDeps } from './fill-batch.ts'
+import type { Payout } from './judge-payouts.ts'
+
+/**
+ * Opens the batch after the last, with the settlements that it is to claim. Throws 409 if another
+ * operator opened one meanwhile: its batch is finished by the next call.
+ */
+export async function openNextBatch(
+  deps: BatchDeps,
+  last: AuditHead | undefined,
+  { payouts, operator }: { readonly payouts: readonly Payout[]; readonly operator: string },
+): Promise<Batch> {
+  const batch: Batch = {
+    number: (last?.number ?? 0) + 1,
+    state: 'open',
+    settlementIds: payouts.slice(0, MOST_LINES).map(({ settlement }) => settlement.settlementId),
+    createdAt: deps.now(),
+  }
+  const { number, settlementIds } = batch
+  const record = {
+    subject: BATCHES_SUBJECT,
+    clientId: undefined,
+    operator,
+    action: 'payout-file',
+    after: { batch: number, created_at: batch.createdAt, count: settlementIds.length },
+    head: { last },
+  }
+  if ((await recordChange(deps, record, { batch: openBatch(batch) })).applied) return batch
+  throw new GatewayError('conflict', 'another operator makes a payout file; try again')
+}

@@ -1,0 +1,93 @@
+import * as v from 'valibot'
+import { chunks, mapInChunks } from '../../chunks.ts'
+import type { TableDeps } from '../../deps.ts'
+import { ifValid } from '../../if-valid.ts'
+import { type AuditRecord, findAuditHead } from '../../operator/audit-record-store.ts'
+import type { Item } from '../../table/attributes.ts'
+import { batchKey, settlementKey } from '../../table/keys.ts'
+import { any, equals, isNew, put, type Step, update } from '../../table/step.ts'
+import { type Timestamp, TimestampSchema } from '../../time.ts'
+import { type Settlement, SettlementSchema } from '../settlement.ts'
+import { BATCHES_SUBJECT, type Batch, BatchSchema, holds } from './batch.ts'
+
+/** Undefined for a number that no batch has, and for a batch that a restore has lost. */
+export async function findBatch(deps: TableDeps, number: number): Promise<Batch | undefined> {
+  return v.parse(v.optional(BatchSchema), await deps.table.get(batchKey(number)))
+}
+
+/** The end of the register. Its number is the number of the last batch. */
+export function findLastBatch(deps: TableDeps) {
+  return findAuditHead(deps, BATCHES_SUBJECT)
+}
+
+const OpenedRecord = v.object({
+  after: v.object({ batch: v.number(), created_at: TimestampSchema }),
+})
+
+/** The batches that the register names, by number, and when they were opened. */
+export function openedBatches(records: readonly AuditRecord[]): ReadonlyMap<number, Timestamp> {
+  const opened = records.flatMap((record) => ifValid(OpenedRecord, record) ?? [])
+  return new Map(opened.map(({ after }) => [after.batch, after.created_at]))
+}
+
+/** The settlements of a batch in the order of its lines. Throws for an unreadable one. */
+export async function settlementsIn(
+  deps: TableDeps,
+  batch: Pick<Batch, 'settlementIds'>,
+): Promise<readonly Settlement[]> {
+  return (await settlementItemsIn(deps, batch)).map((item) => v.parse(SettlementSchema, item))
+}
+
+/** Without those that are missing. */
+export async function settlementItemsIn(
+  deps: TableDeps,
+  { settlementIds }: Pick<Batch, 'settlementIds'>,
+): Promise<readonly Item[]> {
+  const pages = await mapInChunks(chunks(settlementIds, READ_AT_ONCE), 1, (ids) =>
+    deps.table.getMany(ids.map(settlementKey)),
+  )
+  return pages.flat().filter((item) => item !== undefined)
+}
+
+const READ_AT_ONCE = 100
+
+/**
+ * The number of the live batch that holds a settlement. A batch whose row is lost counts as live,
+ * until an operator cancels it.
+ */
+export async function liveBatchOf(
+  deps: TableDeps,
+  settlement: Settlement,
+): Promise<number | undefined> {
+  const { batch: number } = settlement
+  if (number === undefined) return undefined
+  const batch = await findBatch(deps, number)
+  return batch === undefined || holds(batch, settlement) ? number : undefined
+}
+
+export function openBatch(batch: Batch): Step {
+  return put(batchKey(batch.number), batch, isNew)
+}
+
+/** Refused unless the batch is still open. */
+export function markReady({
+  number,
+  settlementIds,
+  totalMinor,
+  digest,
+}: Pick<Batch, 'number' | 'settlementIds' | 'totalMinor' | 'digest'>): Step {
+  return update(
+    batchKey(number),
+    { set: { state: 'ready', settlementIds, totalMinor, digest } },
+    equals('state', 'open'),
+  )
+}
+
+/** Refused if it is cancelled already. */
+export function markCancelled({ number }: Pick<Batch, 'number'>): Step {
+  return update(
+    batchKey(number),
+    { set: { state: 'cancelled' } },
+    any(equals('state', 'open'), equals('state', 'ready')),
+  )
+}

@@ -1,0 +1,298 @@
+import { describe, expect, it } from 'vitest'
+import { handler as payoutFile } from '../../../functions/admin/payout-file.ts'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
+import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { requireClient } from '../../../shared/client/client-store.ts'
+import type { ClientId } from '../../../shared/ids.ts'
+import { approve } from '../../../shared/operator/approve.ts'
+import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { batchKey, clientKey } from '../../../shared/table/keys.ts'
+import { exists, remove, update } from '../../../shared/table/step.ts'
+import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
+import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
+import { adjustBalance } from '../../support/money-rows.ts'
+import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
+import { BANK, fail, withoutFloor } from '../../support/settlement-builders.ts'
+import type { TableCall } from '../../support/test-deps.ts'
+import {
+  beforeFirst,
+  interceptTable,
+  type MemoryDeps,
+  memoryDeps,
+  type TestDeps,
+} from '../../support/test-deps.ts'
+import { APPROVER } from '../../support/with-approval.ts'
+
+const CHANGED_BANK = { ...BANK, isChange: true }
+
+function cancel(deps: TestDeps, number: number) {
+  return invokeAdmin(payoutFile, deps, { operator: 'sari', cancel: number, notes: 'not sent' })
+}
+
+describe('payout-file (design section 15)', () => {
+  it('puts each waiting settlement into one file, with text for all that is no sum', async () => {
+    const deps = memoryDeps()
+    const first = await aWaitingSettlement(deps)
+    const second = await aWaitingSettlement(deps, {
+      amount: 12_345,
+      bank: { ...BANK, bankName: 'CIMB' },
+    })
+
+    const { batch, rows } = await fileOf(deps)
+
+    expect(batch).toMatchObject({ number: 1, state: 'ready', count: 2 })
+    const { settlementId, clientId } = first
+    const account = 'BCA|014|0012345678|PT Warung Kopi Satu'
+    expect(rows[0]?.join('|')).toBe(
+      `1|1|${settlementId}|${clientId}|95900|${account}|${settlementId}||||`,
+    )
+    expect(rows[1]?.slice(2, 7)).toStrictEqual([
+      second.settlementId,
+      second.clientId,
+      '12345',
+      'CIMB',
+      '022',
+    ])
+    expect(JSON.stringify(deps.lines)).not.toMatch(/0012345678|Warung Kopi Satu/)
+    expect(await auditGateway(deps)).toMatchObject({ differences: [] })
+    expect(await auditLedger(deps, clientId)).toMatchObject({ differences: [] })
+  })
+
+  it('gives the same lines and the same digest again, in every format', async () => {
+    const deps = memoryDeps()
+    const { settlementId } = await aWaitingSettlement(deps)
+    const made = await askForFile(deps)
+    await aWaitingSettlement(deps)
+
+    const again = await askForFile(deps, { batch: 1 })
+    expect([again.status, again.body]).toStrictEqual([made.status, made.body])
+    expect((await askForFile(deps, { batch: 1, format: 'csv' })).body).toMatchObject({
+      file: { name: 'payout-0001.csv', text: expect.stringContaining(`"${settlementId}"`) },
+    })
+    expect((await askForFile(deps, { batch: 1, format: 'provider' })).body).toMatchObject({
+      file: {
+        name: 'payout-0001-provider.xlsx',
+        rows: [
+          expect.arrayContaining(['Reference ID', 'Channel Code']),
+          [
+            settlementId,
+            95_900,
+            'ID_BCA',
+            BANK.bankAccountName,
+            '0012345678',
+            settlementId,
+            '',
+            '',
+            '',
+          ],
+        ],
+      },
+    })
+  })
+
+  it('leaves out what is in a live batch, and numbers batches without a gap', async () => {
+    const deps = memoryDeps()
+    const first = await aWaitingSettlement(deps)
+    await fileOf(deps)
+
+    expect(await fileOf(deps)).toMatchObject({
+      batch: null,
+      leftOut: [{ settlement_id: first.settlementId, reason: expect.stringContaining('batch 1') }],
+    })
+    const second = await aWaitingSettlement(deps)
+    expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 }, ids: [second.settlementId] })
+  })
+
+  it.each<[string, Parameters<typeof aWaitingSettlement>[1], Change?]>([
+    ['the settlement has no bank details', { bank: undefined }],
+    [
+      'mark-settlement-paid needs an approval of exactly these figures: there is none ' +
+        '{"new_bank":"BCA 0012345678"}',
+      { bank: CHANGED_BANK },
+    ],
+    ['payouts of this client are on hold: police report', {}, holdPayouts],
+    ['the client is disabled', {}, disable],
+    ['no bank of the list has the name BANK X', { bank: { ...BANK, bankName: 'BANK X' } }],
+    ['the books of this client do not balance (differences: 1)', {}, recordDifference],
+  ])('leaves a settlement out, with reason and command: %s', async (reason, fields, change) => {
+    const deps = memoryDeps()
+    const { settlementId, clientId } = await aWaitingSettlement(deps, fields)
+    await change?.(deps, clientId)
+
+    expect((await askForFile(deps)).body).toMatchObject({
+      batch: null,
+      file: null,
+      left_out: [
+        { settlement_id: settlementId, client_id: clientId, amount_minor: 95_900, reason },
+      ],
+    })
+    expect(await auditRecordsOf(deps, settlementId)).toStrictEqual([])
+  })
+
+  it('uses the approval of a payout up, and tells when its figures grew meanwhile', async () => {
+    const deps = memoryDeps()
+    const { settlementId, clientId } = await aWaitingSettlement(deps, { bank: CHANGED_BANK })
+    const payload = { settlement_id: settlementId, new_bank: 'BCA 0012345678' }
+    await approve(deps, { action: 'mark-settlement-paid', payload, operator: APPROVER })
+    const grown = beforeFirst(deps, 'transact', async () => {
+      await adjustBalance(deps, { clientId }, 'correction', -100_000)
+    })
+
+    expect(await fileOf(grown)).toMatchObject({ batch: { number: 1 }, ids: [settlementId] })
+
+    expect(await auditRecordsOf(deps, settlementId)).toMatchObject([
+      { action: 'payout-file', after: { batch: 1, approved: { used_at: expect.any(String) } } },
+    ])
+    expect(deps.published.filter(({ kind }) => kind === 'payout.changed')).toMatchObject([
+      { subject: settlementId },
+    ])
+    await cancel(deps, 1)
+    expect((await fileOf(deps)).leftOut).toMatchObject([
+      { reason: expect.stringMatching(/the last one was used at|owed/) },
+    ])
+  })
+
+  // Written are: the open batch, two claims at once, the ready batch.
+  it.each(
+    [1, 2, 3, 4].flatMap((write) =>
+      (['before', 'after'] as const).map((when) => [when, write] as const),
+    ),
+  )('is whole after a crash %s write %i, and claims nothing twice', async (when, write) => {
+    const deps = memoryDeps()
+    const ids = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)].map(
+      ({ settlementId }) => settlementId,
+    )
+    let writes = 0
+    const dying = interceptTable(deps, {
+      [when]: ({ name }: TableCall) => {
+        if (name === 'transact' && ++writes >= write) throw new Error('killed')
+      },
+    })
+    expect((await askForFile(dying)).status).toBe(500)
+
+    await fileOf(deps)
+
+    expect(await fileOf(deps)).toMatchObject({ batch: null, leftOut: [{}, {}] })
+    expect(await fileOf(deps, { batch: 1 })).toMatchObject({ batch: { count: 2 }, ids })
+    for (const id of ids) expect(await auditRecordsOf(deps, id)).toHaveLength(1)
+    expect(await auditGateway(deps)).toMatchObject({ differences: [] })
+  })
+
+  it('leaves a settlement out that was closed or claimed elsewhere before its claim', async () => {
+    const deps = memoryDeps()
+    const one = await aWaitingSettlement(deps)
+    const other = await aWaitingSettlement(deps)
+    const raced = beforeFirst(deps, 'transact', async () => void (await fail(deps, one)))
+
+    expect(await fileOf(raced)).toMatchObject({
+      batch: { number: 1, count: 1 },
+      ids: [other.settlementId],
+      leftOut: [{ settlement_id: one.settlementId }],
+    })
+  })
+
+  it('makes one batch for two operators at the same time', async () => {
+    const deps = memoryDeps()
+    const { settlementId } = await aWaitingSettlement(deps)
+    const overtaken = beforeFirst(deps, 'transact', async () => void (await askForFile(deps)))
+
+    expect(await askForFile(overtaken)).toMatchObject({
+      status: 409,
+      body: { message: 'another operator makes a payout file; try again' },
+    })
+    expect(await findAnySettlement(deps, settlementId)).toMatchObject({ batch: 1 })
+    expect(await fileOf(deps, { batch: 1 })).toMatchObject({ ids: [settlementId] })
+  })
+
+  it('frees the settlements of a cancelled batch for the next, once and with an approval', async () => {
+    const deps = memoryDeps()
+    const { settlementId } = await aWaitingSettlement(deps)
+    await fileOf(deps)
+
+    deps.clock.advance(1)
+
+    expect(await askForFile(deps, { cancel: 1 })).toMatchObject({ status: 422 })
+    expect(await askForFile(deps, { cancel: 1, notes: 'x' })).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining('payout-file needs an approval') },
+    })
+    expect(await cancel(deps, 1)).toMatchObject({ body: { batch: { state: 'cancelled' } } })
+    expect(await cancel(deps, 1)).toMatchObject({ status: 409 })
+    expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
+    expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 }, ids: [settlementId] })
+    expect(await auditGateway(deps)).toMatchObject({ differences: [] })
+    expect(await auditRecordsOf(deps, 'batch:1')).toMatchObject([
+      { after: { state: 'ready' } },
+      { before: { state: 'ready' }, after: { state: 'cancelled', notes: 'not sent' } },
+    ])
+  })
+
+  it('counts a batch as live whose row is lost, until it is cancelled', async () => {
+    const deps = memoryDeps()
+    const { settlementId } = await aWaitingSettlement(deps)
+    await fileOf(deps)
+    await deps.table.write(remove(batchKey(1), exists))
+
+    expect(await fileOf(deps)).toMatchObject({
+      batch: null,
+      leftOut: [{ settlement_id: settlementId }],
+    })
+    expect(await auditGateway(deps)).toMatchObject({
+      differences: [{ what: 'batch', id: '1', expected: 'present', found: 'missing' }],
+    })
+    await cancel(deps, 1)
+    expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 }, ids: [settlementId] })
+  })
+
+  it('refuses a file whose lines changed, and an unknown batch', async () => {
+    const deps = memoryDeps()
+    await aWaitingSettlement(deps)
+    await fileOf(deps)
+    await deps.table.write(update(batchKey(1), { set: { settlementIds: [] } }, exists))
+
+    expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 409 })
+    expect(await auditGateway(deps)).toMatchObject({
+      differences: [{ what: 'batch.settlement_ids' }],
+    })
+    expect(await askForFile(deps, { batch: 2 })).toMatchObject({ status: 404 })
+    expect(await cancel(deps, 2)).toMatchObject({ status: 404 })
+    expect(await askForFile(deps, { batch: 1, cancel: 1 })).toMatchObject({ status: 422 })
+  })
+
+  it('continues at the cursor with a further batch when one run cannot read all clients', async () => {
+    const deps = memoryDeps()
+    const { clientId, settlementId } = await aWaitingSettlement(deps)
+    const { createdAt } = await requireClient(deps, clientId)
+    for (let made = 0; made < 40; made++) await withoutFloor(deps)
+    const last = await aWaitingSettlement(deps)
+    let readMs = 0
+
+    const { body } = await askForFile({ ...deps, monotonicMs: () => (readMs += 200_000) })
+
+    expect(body).toMatchObject({ batch: { number: 1 }, continuing: true })
+    const { cursor } = body as { readonly cursor?: string }
+    expect(await fileOf(deps, { cursor })).toMatchObject({
+      batch: { number: 2 },
+      ids: [last.settlementId],
+    })
+    expect(settlementId).not.toBe(last.settlementId)
+    expect(createdAt < (await requireClient(deps, last.clientId)).createdAt).toBe(true)
+  })
+})
+
+type Change = (deps: MemoryDeps, clientId: ClientId) => Promise<unknown>
+
+function holdPayouts(deps: MemoryDeps, clientId: ClientId): Promise<unknown> {
+  return deps.table.write(
+    update(clientKey(clientId), { set: { payoutHold: 'police report' } }, exists),
+  )
+}
+
+function disable(deps: MemoryDeps, clientId: ClientId): Promise<unknown> {
+  return deps.table.write(update(clientKey(clientId), { set: { enabled: false } }, exists))
+}
+
+async function recordDifference(deps: MemoryDeps, clientId: ClientId): Promise<void> {
+  const difference = { what: 'window', id: 'window', expected: 1, found: 2 }
+  await recordFindings(deps, clientId, new Map([['kept', [difference]]]), undefined)
+}

@@ -1,0 +1,122 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import writeXlsxFile from 'write-excel-file/node'
+import { handler as approve } from '../../functions/admin/approve.ts'
+import { handler as payoutAnswer } from '../../functions/admin/payout-answer.ts'
+import { handler as payoutFile } from '../../functions/admin/payout-file.ts'
+import type { AdminHandler } from '../../shared/runtime/admin-handler.ts'
+import type { Settlement } from '../../shared/settlement/settlement.ts'
+import { findAnySettlement } from '../../shared/settlement/settlement-store.ts'
+import { cli } from './admin-command.ts'
+import { aWaitingSettlement } from './batch-builders.ts'
+import { lambdaContext } from './operator-actions.ts'
+import { json, type Script } from './scripted-server.ts'
+import { BANK } from './settlement-builders.ts'
+import { tempDirectory } from './temp-directory.ts'
+import { memoryDeps, type TestDeps } from './test-deps.ts'
+
+const HANDLERS: readonly (readonly [string, AdminHandler])[] = [
+  ['payout-file', payoutFile],
+  ['payout-answer', payoutAnswer],
+  ['approve', approve],
+]
+
+export function served(deps: TestDeps): Script {
+  return (response, request) => {
+    const [, handler] = HANDLERS.find(([name]) => request.url.includes(`local-${name}/`)) ?? []
+    const answer = handler?.withDeps(deps)(JSON.parse(request.body), lambdaContext('action'))
+    void Promise.resolve(answer).then((body) => json(200, body)(response, request))
+  }
+}
+
+/** A batch of two payouts, whose file is in a folder. */
+export async function aBatch(accounts = ['0012345678', '0087654321']) {
+  const deps = memoryDeps()
+  const settlements: Settlement[] = []
+  for (const bankAccountNo of accounts)
+    settlements.push(await aWaitingSettlement(deps, { bank: { ...BANK, bankAccountNo } }))
+  const tool = await cli(served(deps), { GATEWAY_OPERATOR: 'sari' })
+  const folder = tempDirectory()
+  const made = await tool.run('payout-file', '--out', folder)
+  const answer = async (content: string | Uint8Array, name = 'answer.csv') => {
+    writeFileSync(join(folder, name), content)
+    return tool.run('payout-answer', '--file', join(folder, name))
+  }
+  const stored = () =>
+    Promise.all(settlements.map(({ settlementId }) => findAnySettlement(deps, settlementId)))
+  const states = async () =>
+    (await stored()).map(({ status, bankReference = null }) => [status, bankReference])
+  return { deps, settlements, tool, folder, made, answer, states }
+}
+
+export type Batch = Awaited<ReturnType<typeof aBatch>>
+
+export const OWN_HEAD = [
+  'settlement_id',
+  'amount',
+  'bank_account_no',
+  'status',
+  'bank_reference',
+  'reason',
+]
+
+/** The lines of our own file, filled in. */
+export function ownRows({ settlements }: Batch, more: object = {}): readonly (readonly string[])[] {
+  const lines = settlements.map(({ settlementId, netMinor, bank }, at) => ({
+    settlement_id: settlementId,
+    amount: String(netMinor),
+    bank_account_no: bank?.bankAccountNo ?? '',
+    status: 'paid',
+    bank_reference: `TRX-${at + 1}`,
+    reason: '',
+    ...more,
+  }))
+  return [OWN_HEAD, ...lines.map((line) => Object.values(line))]
+}
+
+export function text(rows: readonly (readonly string[])[], separator = ','): string {
+  return rows.map((cells) => `${cells.map((cell) => `"${cell}"`).join(separator)}\r\n`).join('')
+}
+
+export function xlsx(rows: readonly (readonly (string | number)[])[]) {
+  return writeXlsxFile(rows.map((row) => [...row])).toBuffer()
+}
+
+export function utf16(content: string, order: 'le' | 'be', mark = '\ufeff'): Uint8Array {
+  const bytes = Buffer.from(mark + content, 'utf16le')
+  return order === 'le' ? bytes : bytes.swap16()
+}
+
+export function bankRows({ settlements }: Batch) {
+  return [
+    ['Laporan Transaksi'],
+    ['Periode', '20/11/2026'],
+    [],
+    ['No', 'Rekening Tujuan', 'Nominal', 'Berita', 'Status', 'No Referensi'],
+    ...settlements.map(({ settlementId, netMinor, bank }, at) => [
+      String(at + 1),
+      bank?.bankAccountNo ?? '',
+      `Rp${netMinor.toLocaleString('id-ID')},00`,
+      `PAYOUT ${settlementId.toUpperCase()} GATEWAY`,
+      'BERHASIL',
+      `TRX-${at + 1}`,
+    ]),
+    ['', 'TOTAL', 'Rp191.800,00', '', '', ''],
+  ]
+}
+
+export function providerRows({ settlements }: Batch) {
+  return [
+    ['Status', 'Type', 'Channel', 'Account Number', 'Amount', 'Reference', 'Transaction ID'],
+    ['SUCCESS', 'PAYMENT', 'QR_CODE', '', '10000', 'order-1', 'txn_0'],
+    ...settlements.map(({ settlementId, netMinor, bank }, at) => [
+      'SUCCESS',
+      'BATCH_DISBURSEMENT',
+      'BANK',
+      bank?.bankAccountNo ?? '',
+      `${netMinor}.00`,
+      settlementId,
+      `TRX-${at + 1}`,
+    ]),
+  ]
+}

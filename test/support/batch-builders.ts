@@ -1,0 +1,43 @@
+import * as v from 'valibot'
+import { handler as payoutFile } from '../../functions/admin/payout-file.ts'
+import type { Client } from '../../shared/client/client.ts'
+import type { Settlement } from '../../shared/settlement/settlement.ts'
+import { adjustBalance } from './money-rows.ts'
+import { invokeWhole, OPERATOR } from './operator-actions.ts'
+import { auditedNow, BANK, sweptNow, withoutFloor } from './settlement-builders.ts'
+import type { TestDeps } from './test-deps.ts'
+
+const Answer = v.object({
+  batch: v.nullish(v.object({ number: v.number(), state: v.string(), count: v.number() })),
+  file: v.nullish(
+    v.object({ name: v.string(), rows: v.array(v.array(v.union([v.string(), v.number()]))) }),
+  ),
+  left_out: v.optional(v.array(v.object({ settlement_id: v.string(), reason: v.string() })), []),
+})
+
+/** The answer of `payout-file`, without a second person. */
+export function askForFile(deps: TestDeps, input: object = {}) {
+  return invokeWhole(payoutFile, deps, { operator: OPERATOR, ...input })
+}
+
+/** The number of a batch, the settlements in its file, and what was left out. */
+export async function fileOf(deps: TestDeps, input: object = {}) {
+  const { status, body } = await askForFile(deps, input)
+  const { batch, file, left_out: leftOut } = v.parse(Answer, body)
+  const rows = file?.rows.slice(1) ?? []
+  return { status, batch, rows, ids: rows.map((row) => row[2]), leftOut }
+}
+
+/** A settlement that waits for its payout, of its own client unless one is given. */
+export async function aWaitingSettlement(
+  deps: TestDeps,
+  { amount = 95_900, ...fields }: Partial<Client> & { readonly amount?: number } = {},
+  client?: Pick<Client, 'clientId'>,
+): Promise<Settlement> {
+  deps.clock.advance(1)
+  const owner = client ?? (await withoutFloor(deps, { bank: BANK, ...fields }))
+  await adjustBalance(deps, owner, 'correction', amount)
+  const settlement = await sweptNow(deps, owner)
+  await auditedNow(deps, settlement)
+  return settlement
+}

@@ -1,0 +1,41 @@
+import { type Books, type RawItem, text } from './books.ts'
+
+/**
+ * The bank pays whatever is in the file of a batch that nobody cancelled. So no settlement is in
+ * two of them, and the settlement names the batch whose file has it.
+ */
+export function batchProblems({ batches, settlements }: Books): readonly string[] {
+  const byId = new Map(settlements.map((one) => [text(one, 'settlement_id'), one]))
+  const holders = new Map<string, string>()
+  const live = batches.filter(({ state }) => state === 'ready')
+  return [
+    ...numberProblems(batches),
+    ...live.flatMap((batch) =>
+      idsIn(batch).flatMap((id) => {
+        const number = text(batch, 'number')
+        const other = holders.get(id)
+        holders.set(id, number)
+        const isTwice = other !== undefined
+        const named = byId.get(id)?.['batch']
+        return [
+          ...(isTwice
+            ? [`settlement ${id} is in the files of the batches ${other}, ${number}`]
+            : []),
+          ...(String(named) === number
+            ? []
+            : [`settlement ${id} of batch ${number} names ${String(named)}`]),
+        ]
+      }),
+    ),
+  ]
+}
+
+function numberProblems(batches: readonly RawItem[]): readonly string[] {
+  const numbers = batches.map(({ number }) => Number(number)).toSorted((a, b) => a - b)
+  const isWhole = numbers.every((number, at) => number === at + 1)
+  return isWhole ? [] : [`the numbers of batches are ${numbers.join(', ')}`]
+}
+
+function idsIn({ settlement_ids: ids }: RawItem): readonly string[] {
+  return Array.isArray(ids) ? ids.map(String) : []
+}
