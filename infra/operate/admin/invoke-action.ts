@@ -1,9 +1,12 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
 import { parseOwnJson } from '../../../shared/json.ts'
 import { DUTY_HEADER } from '../../local/emulators/answer-invocation.ts'
 import { localAws } from '../../local/emulators/dynamodb-local.ts'
 import { UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
+import { PROJECT_ROOT } from '../../stack/project-root.ts'
 import { requireRegion } from '../check/stage-named.ts'
 import { type ActionCall, LOCAL_STAGE } from './action-command.ts'
 
@@ -43,7 +46,7 @@ export async function invokeAction(
     return text === '' ? null : parseOwnJson(text)
   } catch (error) {
     if (error instanceof InvocationFailed) throw error
-    throw new InvocationFailed(failureMessage(error, spec, name, target.endpoint), { cause: error })
+    throw new InvocationFailed(failureMessage(error, spec, name, target), { cause: error })
   } finally {
     client.destroy()
   }
@@ -77,7 +80,7 @@ function failureMessage(
   error: unknown,
   { trigger }: FunctionSpec,
   name: string,
-  endpoint?: string,
+  { endpoint, region }: Partial<ReturnType<typeof localAws>>,
 ): string {
   const { name: kind, message } =
     error instanceof Error ? error : { name: 'Error', message: String(error) }
@@ -87,7 +90,17 @@ function failureMessage(
     const duty = trigger.kind === 'operator' ? trigger.duty : 'deploy'
     return `you may not invoke ${name}: it needs the duty ${duty} (docs/operations.md, "Who may do what")`
   }
+  const host = endpoint ?? `lambda.${region}.amazonaws.com`
   if (kind !== 'ResourceNotFoundException')
-    return `${name} could not be invoked: ${kind}: ${message}`
-  return `there is no function ${name}${endpoint === undefined ? ' in this account and region' : ''}`
+    return `${name} could not be invoked at ${host}: ${kind}: ${message}`
+  return endpoint === undefined
+    ? `there is no function ${name} in ${region} of this account; stages with a file: ${stageFiles()}`
+    : `there is no function ${name}`
+}
+
+/** A stage without a file exists too: a developer's own. */
+function stageFiles(): string {
+  return readdirSync(join(PROJECT_ROOT, 'infra/stages'))
+    .map((file) => file.replace(/\.json$/, ''))
+    .join(', ')
 }

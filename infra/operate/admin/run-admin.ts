@@ -6,6 +6,7 @@ import { type Output, onTerminal, printableLine } from '../../local/terminal/pri
 import { ACTIONS, describeAction } from './action.ts'
 import { type ActionCall, defineAction } from './action-command.ts'
 import { InvocationFailed, invokeAction } from './invoke-action.ts'
+import { type Progress, startProgress } from './progress.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
 import { runFile } from './run-file.ts'
 
@@ -41,9 +42,7 @@ export async function runAdmin(argv: readonly string[], output: AdminIo): Promis
       const command = program.command(spec.name).helpGroup(headingOf(spec))
       const action = await describeAction(spec)
       defineAction(command, action, io.env['GATEWAY_OPERATOR'], async ({ file, ...call }) => {
-        const invoke = () =>
-          call.all ? repeatAction(spec, call, io) : collectReport(spec, call, io.env)
-        if (file === undefined) code = printReply(io, spec.name, call.json, await invoke())
+        if (file === undefined) code = printReply(io, spec.name, call, await invoke(spec, call, io))
         else code = (await runFile(spec, action.input, { ...call, file }, io)) ? 0 : 1
       })
     }
@@ -96,6 +95,17 @@ function headingOf({ trigger }: FunctionSpec): string {
     : 'Scheduled work, started now, of deploy:'
 }
 
+async function invoke(spec: FunctionSpec, call: ActionCall, io: AdminIo): Promise<unknown> {
+  const progress = startProgress(io, `${spec.name} is running`)
+  try {
+    return await (call.all
+      ? repeatAction(spec, call, { ...io, progress })
+      : collectReport(spec, call, { ...io, progress }))
+  } finally {
+    progress.end()
+  }
+}
+
 /** The limit of runs for one report. Each run reads for minutes. */
 const MAX_RUNS = 500
 
@@ -112,7 +122,11 @@ const CountedReply = v.object({
  * Invokes an action until nothing is left, and answers the sums. A refusal is answered, and the
  * count before it printed.
  */
-async function repeatAction(spec: FunctionSpec, call: ActionCall, io: AdminIo): Promise<unknown> {
+async function repeatAction(
+  spec: FunctionSpec,
+  call: ActionCall,
+  io: AdminIo & { readonly progress: Progress },
+): Promise<unknown> {
   const sums = { count: 0, passed_over: 0 }
   let payload = call.payload
   for (let run = 0; run < MAX_RUNS; run++) {
@@ -131,6 +145,7 @@ async function repeatAction(spec: FunctionSpec, call: ActionCall, io: AdminIo): 
     const { count, passed_over: passedOver, next } = reply.output.body
     sums.count += count
     sums.passed_over += passedOver
+    io.progress.say(`${spec.name}: ${sums.count} rounds began`)
     if (next === undefined) return { status: 200, body: sums }
     payload = { ...call.payload, cursor: next }
   }
@@ -156,7 +171,7 @@ const ReportPart = v.object({
 async function collectReport(
   spec: FunctionSpec,
   call: ActionCall,
-  env: NodeJS.ProcessEnv,
+  { env, progress }: AdminIo & { readonly progress: Progress },
 ): Promise<unknown> {
   const parts: v.InferOutput<typeof ReportPart>['body'][] = []
   let payload = call.payload
@@ -165,6 +180,7 @@ async function collectReport(
     if (!v.is(ReportPart, answer)) return answer
     const { body } = answer
     parts.push(body)
+    progress.say(`${spec.name}: ${parts.length} runs are done, more is left`)
     if (body['continuing'] !== true || typeof body['cursor'] !== 'string') {
       const whole = {
         ...(body.csv !== undefined && { csv: parts.map(({ csv = '' }) => csv).join('') }),
@@ -178,11 +194,16 @@ async function collectReport(
   throw new InvocationFailed(`${spec.name} was not finished after ${MAX_RUNS} runs`)
 }
 
-function printReply(io: AdminIo, action: string, json: boolean, answer: unknown): ExitCode {
+function printReply(
+  io: AdminIo,
+  action: string,
+  { json, stage }: ActionCall,
+  answer: unknown,
+): ExitCode {
   const { status, body } = v.is(Reply, answer) ? answer : { status: 200, body: answer }
   const asJson = JSON.stringify(body, null, 2)
   if (status >= 400) {
-    io.err(json ? asJson : renderRefusal(action, status, body))
+    io.err(json ? asJson : renderRefusal(action, { status, stage }, body))
     return 1
   }
   if (!json && v.is(CsvReply, body)) {

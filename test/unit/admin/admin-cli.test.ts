@@ -1,4 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
+import { startProgress } from '../../../infra/operate/admin/progress.ts'
+import { approvalHint } from '../../../shared/operator/approval-store.ts'
 import { cli } from '../../support/admin-command.ts'
 import { cut, json, type Script } from '../../support/scripted-server.ts'
 
@@ -57,6 +59,40 @@ describe('npm run admin', () => {
     )
   })
 
+  it('names the stages that exist when a stage is misspelt', async () => {
+    const { run, server } = await cli(
+      raw(404, { 'x-amzn-errortype': 'ResourceNotFoundException' }, '{"Message":"not found"}'),
+    )
+    vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', server.url)
+    for (const name of ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])
+      vi.stubEnv(name, 'ap-southeast-3')
+
+    expect(await run('get-client', 'c1', '--stage', 'prd')).toStrictEqual({
+      code: 1,
+      out: '',
+      err:
+        'there is no function gateway-prd-get-client in ap-southeast-3 of this account; ' +
+        'stages with a file: dev, prod',
+    })
+  })
+
+  it('gives the approval that a refusal asks for as a command for the same stage', async () => {
+    const hint = approvalHint({ action: 'recredit-settlement', payload: { settlement_id: 's1' } })
+    const refused = { message: 'no', code: 'validation', action_hint: hint }
+    const { run, server } = await cli(json(200, { status: 422, body: refused }))
+    vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', server.url)
+    for (const name of ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])
+      vi.stubEnv(name, 'ap-southeast-3')
+    const errors = async (...argv: string[]) =>
+      (await run('recredit-settlement', 's1', ...argv)).err
+
+    const command = `--action recredit-settlement --payload '{"settlement_id":"s1"}'`
+    expect(await errors('--stage', 'prod')).toContain(
+      `runs: npm run -s admin -- approve --stage prod ${command}`,
+    )
+    expect(await errors()).toContain(`runs: npm run -s admin -- approve ${command}`)
+  })
+
   it('says what to set when no region is set', async () => {
     for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION', 'AWS_PROFILE'])
       vi.stubEnv(name, undefined)
@@ -69,7 +105,7 @@ describe('npm run admin', () => {
   })
 
   const NOT_INVOKED: unknown = expect.stringMatching(
-    /^gateway-local-recredit-settlement could not be invoked: /,
+    /^gateway-local-recredit-settlement could not be invoked at http:\/\/127\.0\.0\.1:\d+: /,
   )
 
   it.each<[string, Script, unknown]>([
@@ -203,7 +239,7 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     {
       code: 1,
       out: '',
-      err: 'get-books was not finished after 500 runs',
+      err: containing('get-books was not finished after 500 runs'),
       cursors: { length: 500 },
     },
   ],
@@ -248,4 +284,20 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
 
   const cursors = called().map(({ body }) => Object(body).cursor as unknown)
   expect({ ...result, cursors }).toMatchObject(expected)
+})
+
+it('npm run admin says every two seconds how far it is, each text once', () => {
+  vi.useFakeTimers()
+  const err: string[] = []
+  const progress = startProgress({ err: (text) => err.push(text) }, 'redeliver is running')
+  const inSeconds = (seconds: number) => vi.advanceTimersByTime(seconds * 1_000)
+  inSeconds(1.9)
+  expect(err).toStrictEqual([])
+  inSeconds(4)
+  progress.say('redeliver: 100 rounds began')
+  inSeconds(2)
+  progress.end()
+  inSeconds(10)
+
+  expect(err).toStrictEqual(['redeliver is running', 'redeliver: 100 rounds began'])
 })
