@@ -90,6 +90,9 @@ function failureMessage(
     const duty = trigger.kind === 'operator' ? trigger.duty : 'deploy'
     return `you may not invoke ${name}: it needs the duty ${duty} (docs/operations.md, "Who may do what")`
   }
+  // A schedule has one run, which its own timer may have started.
+  if (kind === 'TooManyRequestsException')
+    return `all runs of ${name} are in use; repeat the command in a moment`
   const host = endpoint ?? `lambda.${region}.amazonaws.com`
   if (kind !== 'ResourceNotFoundException')
     return `${name} could not be invoked at ${host}: ${kind}: ${message}`

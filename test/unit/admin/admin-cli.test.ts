@@ -127,6 +127,11 @@ describe('npm run admin', () => {
       'there is no function gateway-local-recredit-settlement',
     ],
     [
+      'all runs of the function are in use',
+      raw(429, { 'x-amzn-errortype': 'TooManyRequestsException' }, '{"Message":"Rate Exceeded"}'),
+      'all runs of gateway-local-recredit-settlement are in use; repeat the command in a moment',
+    ],
+    [
       'the action needs another duty',
       raw(403, { 'x-amzn-errortype': 'AccessDeniedException' }, '{"Message":"not authorized"}'),
       'you may not invoke gateway-local-recredit-settlement: it needs the duty finance ' +
