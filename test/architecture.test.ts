@@ -61,8 +61,8 @@ describe('the source tree', () => {
 
   it.each([
     [['functions/', 'shared/'], 1_227],
-    [['infra/'], 836],
-    [['test/'], 2_695],
+    [['infra/'], 846],
+    [['test/'], 2_702],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 

@@ -30,7 +30,7 @@ describe('the command line of every script', () => {
   it('is tested: the list of scripts is complete', () => {
     expect(SCRIPTS.map(({ name }) => name)).toEqual(
       expect.arrayContaining(
-        'start demo admin story source-lines sim mutants bench picture deploy doctor restore'.split(' '),
+        'start demo admin story source-lines sim mutants bench picture deploy doctor'.split(' '),
       ),
     )
   })

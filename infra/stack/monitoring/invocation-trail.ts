@@ -39,8 +39,8 @@ export class InvocationTrail extends Construct {
       trailName: stackNameOf(stage, 'invocations'),
       bucket,
       enableFileValidation: true,
-      // The rules of protections, also that of the copies in another region, get their events from a
-      // trail. The first copy of these events is free. A trail of all regions has global events too.
+      // The rules of protections, also that of the copies in another region, get their events from
+      // a trail. The first copy of these is free. A trail of all regions has global events too.
       isMultiRegionTrail: stage.copies !== undefined,
       includeGlobalServiceEvents: stage.copies !== undefined,
       managementEvents: ReadWriteType.WRITE_ONLY,
