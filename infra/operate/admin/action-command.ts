@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isJsonObject, isLosslessNumber, readJson } from '../../../shared/json.ts'
 import { wholeNumber } from '../../local/terminal/command-line.ts'
 import type { ActionDescription } from './action.ts'
-import { type Field, fieldsOf, rulesOf } from './schema-fields.ts'
+import type { Field } from './schema-fields.ts'
 
 export type Payload = Readonly<Record<string, unknown>>
 
@@ -64,11 +64,11 @@ export function putMember(
  */
 export function defineAction(
   command: Command,
-  { summary, input, takesFile = false, isPaged = false }: ActionDescription,
+  { summary, fields: input, rules = [], takesFile = false, isPaged = false }: ActionDescription,
   operator: string | undefined,
   run: (call: ActionCall) => Promise<void> | void,
 ): void {
-  const fields = input ? fieldsOf(input) : []
+  const fields = input ?? []
   const values = new Map<string, unknown>()
   const parserOf = (field: Field) => (text: string) => {
     const previous = values.get(field.name)
@@ -106,8 +106,8 @@ export function defineAction(
       singleValue,
     )
   if (isPaged) command.option('--all', 'repeats until nothing is left, and prints the sums')
-  const rules = input ? rulesOf(input).map((rule) => `\nTogether: ${rule}.`) : []
-  command.addHelpText('after', rules.join('')).action(() => {
+  const together = rules.map((rule) => `\nTogether: ${rule}.`).join('')
+  command.addHelpText('after', together).action(() => {
     const {
       stage = LOCAL_STAGE,
       json = false,

@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import type { ListedAction } from './listed-actions.ts'
+import { type Field, fieldsOf, rulesOf } from './schema-fields.ts'
 
 /**
  * A function that an operator can start. Functions of queues take messages, which no operator
@@ -18,7 +20,12 @@ const DescriptionSchema = v.object({
   summary: v.string(),
   input: v.optional(v.custom<v.GenericSchema>(isSchema)),
 })
-export type ActionDescription = v.InferOutput<typeof DescriptionSchema> & {
+export type ActionDescription = {
+  readonly summary: string
+  /** Undefined for an action without input. */
+  readonly fields?: readonly Field[]
+  /** The rules between the fields. */
+  readonly rules?: readonly string[]
   /** Takes `--file`, with one call for each line: the bank's answer to a payout run. */
   readonly takesFile?: boolean
   /** The answer has `next` if items are left. `--all` continues from `next`. */
@@ -32,10 +39,25 @@ const Handler = v.pipe(
   DescriptionSchema,
 )
 
-export async function describeAction({ name, entry }: FunctionSpec): Promise<ActionDescription> {
+export async function describeAction({
+  name,
+  entry,
+  timeoutSeconds,
+  trigger,
+}: FunctionSpec): Promise<ListedAction> {
   const module: unknown = await import(new URL(`../../../${entry}`, import.meta.url).href)
   const { handler } = v.parse(v.object({ handler: Handler }), { ...Object(module) })
-  return { ...handler, takesFile: name === 'mark-settlement-paid', isPaged: name === 'redeliver' }
+  const { summary, input } = handler
+  return {
+    name,
+    duty: trigger.kind === 'operator' ? trigger.duty : 'deploy',
+    isScheduled: trigger.kind !== 'operator',
+    timeoutSeconds,
+    summary,
+    ...(input && { fields: fieldsOf(input), rules: rulesOf(input) }),
+    ...(name === 'mark-settlement-paid' && { takesFile: true }),
+    ...(name === 'redeliver' && { isPaged: true }),
+  }
 }
 
 function isSchema(value: unknown): boolean {

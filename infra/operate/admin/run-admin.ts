@@ -1,11 +1,10 @@
 import { Command, CommanderError } from 'commander'
 import * as v from 'valibot'
-import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { asksForHelp, UsageError } from '../../local/terminal/command-line.ts'
 import { type Output, onTerminal, printableLine } from '../../local/terminal/printable.ts'
-import { ACTIONS, describeAction } from './action.ts'
 import { type ActionCall, defineAction } from './action-command.ts'
 import { InvocationFailed, invokeAction } from './invoke-action.ts'
+import { LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
 import { runFile } from './run-file.ts'
@@ -35,15 +34,14 @@ const NextPart = v.object({ count: v.number(), next: v.string() })
 export async function runAdmin(argv: readonly string[], output: AdminIo): Promise<ExitCode> {
   const io = onTerminal(output)
   const program = emptyProgram(io)
-  const namedAction = ACTIONS.filter(({ name }) => name === argv[0])
+  const namedAction = LISTED_ACTIONS.filter(({ name }) => name === argv[0])
   let code: ExitCode = 0
   try {
-    for (const spec of namedAction.length > 0 ? namedAction : ACTIONS) {
+    for (const spec of namedAction.length > 0 ? namedAction : LISTED_ACTIONS) {
       const command = program.command(spec.name).helpGroup(headingOf(spec))
-      const action = await describeAction(spec)
-      defineAction(command, action, io.env['GATEWAY_OPERATOR'], async ({ file, ...call }) => {
+      defineAction(command, spec, io.env['GATEWAY_OPERATOR'], async ({ file, ...call }) => {
         if (file === undefined) code = printReply(io, spec.name, call, await invoke(spec, call, io))
-        else code = (await runFile(spec, action.input, { ...call, file }, io)) ? 0 : 1
+        else code = (await runFile(spec, { ...call, file }, io)) ? 0 : 1
       })
     }
     // With --help anywhere, the command only prints help. It calls no action and does not check
@@ -89,13 +87,11 @@ function emptyProgram(io: AdminIo): Command {
     .addHelpText('afterAll', '\nExit code: 0 done, 1 refused or failed, 2 wrong arguments.')
 }
 
-function headingOf({ trigger }: FunctionSpec): string {
-  return trigger.kind === 'operator'
-    ? `Actions of ${trigger.duty}:`
-    : 'Scheduled work, started now, of deploy:'
+function headingOf({ duty, isScheduled }: ListedAction): string {
+  return isScheduled ? 'Scheduled work, started now, of deploy:' : `Actions of ${duty}:`
 }
 
-async function invoke(spec: FunctionSpec, call: ActionCall, io: AdminIo): Promise<unknown> {
+async function invoke(spec: ListedAction, call: ActionCall, io: AdminIo): Promise<unknown> {
   const progress = startProgress(io, `${spec.name} is running`)
   try {
     return await (call.all
@@ -123,7 +119,7 @@ const CountedReply = v.object({
  * count before it printed.
  */
 async function repeatAction(
-  spec: FunctionSpec,
+  spec: ListedAction,
   call: ActionCall,
   io: AdminIo & { readonly progress: Progress },
 ): Promise<unknown> {
@@ -169,7 +165,7 @@ const ReportPart = v.object({
 
 /** Invokes an action until its report is complete. Joins the parts of a CSV or a list. */
 async function collectReport(
-  spec: FunctionSpec,
+  spec: ListedAction,
   call: ActionCall,
   { env, progress }: AdminIo & { readonly progress: Progress },
 ): Promise<unknown> {
