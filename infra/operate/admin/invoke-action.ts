@@ -1,15 +1,13 @@
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
-import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import { functionName } from '../../../functions/function-spec.ts'
 import { parseOwnJson } from '../../../shared/json.ts'
 import { DUTY_HEADER } from '../../local/emulators/local-aws.ts'
 import { UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
-import { PROJECT_ROOT } from '../../stack/project-root.ts'
 import { requireRegion } from '../check/region-of.ts'
 import { type ActionCall, LOCAL_STAGE } from './action-command.ts'
+import { stageFiles } from './completion.ts'
 import type { ListedAction } from './listed-actions.ts'
 
 /** The function failed, or could not be called. */
@@ -118,13 +116,6 @@ function failureMessage(
   if (kind !== 'ResourceNotFoundException')
     return `${name} could not be invoked at ${host}: ${kind}: ${message}`
   return url === undefined
-    ? `there is no function ${name} in ${region} of this account; stages with a file: ${stageFiles()}`
+    ? `there is no function ${name} in ${region} of this account; stages with a file: ${stageFiles().join(', ')}`
     : `there is no function ${name}`
-}
-
-/** A stage without a file exists too: a developer's own. */
-function stageFiles(): string {
-  return readdirSync(join(PROJECT_ROOT, 'infra/stages'))
-    .map((file) => file.replace(/\.json$/, ''))
-    .join(', ')
 }

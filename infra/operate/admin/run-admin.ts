@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { asksForHelp, UsageError } from '../../local/terminal/command-line.ts'
 import { type Output, onTerminal, printableLine } from '../../local/terminal/printable.ts'
 import { type ActionCall, defineAction } from './action-command.ts'
+import { completionScript } from './completion.ts'
 import { InvocationFailed, invokeAction } from './invoke-action.ts'
 import { LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
 import { type Progress, startProgress } from './progress.ts'
@@ -33,6 +34,10 @@ const NextPart = v.object({ count: v.number(), next: v.string() })
  */
 export async function runAdmin(argv: readonly string[], output: AdminIo): Promise<ExitCode> {
   const io = onTerminal(output)
+  if (argv[0] === 'completion' && argv.length === 1) {
+    io.out(completionScript())
+    return 0
+  }
   const program = emptyProgram(io)
   const namedAction = LISTED_ACTIONS.filter(({ name }) => name === argv[0])
   let code: ExitCode = 0
@@ -67,7 +72,8 @@ Environment:
   PORT                     the port of the local gateway, 3000 by default
   AWS_REGION, AWS_PROFILE  the region of a stage on AWS, and your credentials
 
-<action> --help shows its fields and options. Without --stage, commands go to the gateway on this machine.`
+<action> --help shows its fields and options. completion prints a script for bash and zsh:
+  eval "$(npm run -s admin -- completion)" makes the command gateway-admin. Without --stage, commands go to the gateway on this machine.`
 
 function emptyProgram(io: AdminIo): Command {
   return new Command('npm run admin --')

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { describe, expect, it, vi } from 'vitest'
 import { startProgress } from '../../../infra/operate/admin/progress.ts'
 import { approvalHint } from '../../../shared/operator/approval-store.ts'
@@ -289,6 +290,19 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
 
   const cursors = called().map(({ body }) => Object(body).cursor as unknown)
   expect({ ...result, cursors }).toMatchObject(expected)
+})
+
+it('npm run admin prints a script that completes actions, their fields and stages in bash', async () => {
+  const { out } = await runUncalled('completion')
+  const completed = (...words: string[]) => {
+    const line = ['gateway-admin', ...words].map((word) => `'${word}'`).join(' ')
+    const typed = `COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _gateway_admin; echo "\${COMPREPLY[*]}"`
+    return spawnSync('bash', ['-c', `${out}\n${typed}`], { encoding: 'utf8' }).stdout.trim()
+  }
+
+  expect(completed('list-cl')).toBe('list-clients')
+  expect(completed('get-client', '--cl')).toBe('--client_id')
+  expect(completed('get-client', 'c1', '--stage', 'pr')).toBe('prod')
 })
 
 it('npm run admin says every two seconds how far it is, each text once', () => {
