@@ -1,3 +1,5 @@
+import { paginateListStackResources } from '@aws-sdk/client-cloudformation'
+import { GetAccountSettingsCommand } from '@aws-sdk/client-lambda'
 import { PutSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { awsClients, describeStack, outputOf } from '../../../infra/operate/check/aws-clients.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
@@ -21,6 +23,7 @@ export async function deployStage(rehearsal: Rehearsal): Promise<string> {
     )
     expect(output.includes('Manual steps'), `it does not say what is left:\n${output}`)
   })
+  await step('it has what `prod` has', hasAllOfProd).catch(() => undefined)
   const connect = () => connectProvider(rehearsal, REGION)
   const apiUrl = await step('the provider’s key and callback token are filled in', connect)
   await step(
@@ -36,6 +39,32 @@ export async function deployStage(rehearsal: Rehearsal): Promise<string> {
     },
   ).catch(() => undefined)
   return apiUrl
+}
+
+const OF_PROD = {
+  data: ['KMS::Key', 'Events::Rule'],
+  operators: ['CloudTrail::Trail'],
+  watch: ['CloudWatch::Alarm', 'CloudWatch::CompositeAlarm'],
+}
+
+/** What `dev` lacks. The aliases are proven by the release itself. */
+async function hasAllOfProd(): Promise<void> {
+  const { cloudFormation: client, lambda } = awsClients(REGION)
+  for (const [part, types] of Object.entries(OF_PROD)) {
+    const made = new Set<string | undefined>()
+    for await (const { StackResourceSummaries: resources = [] } of paginateListStackResources(
+      { client, stopOnSameToken: true },
+      { StackName: `${STACK}-${part}` },
+    ))
+      for (const { ResourceType: type } of resources) made.add(type)
+    const missing = types.filter((type) => !made.has(`AWS::${type}`))
+    expect(missing.length === 0, `${STACK}-${part} has no ${missing.join(', ')}`)
+  }
+  const { AccountLimit: limit } = await lambda.send(new GetAccountSettingsCommand({}))
+  expect(
+    (limit?.UnreservedConcurrentExecutions ?? 0) < (limit?.ConcurrentExecutions ?? 0),
+    'no runs are reserved',
+  )
 }
 
 /** Fills the provider's secrets and sets its callback URL, which no deployment can do. */
