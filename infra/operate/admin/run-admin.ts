@@ -1,14 +1,15 @@
 import { Command, CommanderError } from 'commander'
 import * as v from 'valibot'
-import { asksForHelp, UsageError } from '../../local/terminal/command-line.ts'
+import { asksForHelp, readOptions, UsageError } from '../../local/terminal/command-line.ts'
 import { type Output, onTerminal, printableLine } from '../../local/terminal/printable.ts'
-import { type ActionCall, defineAction } from './action-command.ts'
+import { type ActionCall, defineAction, LOCAL_STAGE, type Payload } from './action-command.ts'
 import { completionScript } from './completion.ts'
 import { InvocationFailed, invokeAction } from './invoke-action.ts'
 import { LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
 import { runFile } from './run-file.ts'
+import { runToday } from './run-today.ts'
 
 export type AdminIo = Output & { readonly env: NodeJS.ProcessEnv }
 
@@ -42,6 +43,7 @@ export async function runAdmin(argv: readonly string[], output: AdminIo): Promis
   const namedAction = LISTED_ACTIONS.filter(({ name }) => name === argv[0])
   let code: ExitCode = 0
   try {
+    if (argv[0] === 'today' && !asksForHelp(argv)) return await today(argv.slice(1), io)
     for (const spec of namedAction.length > 0 ? namedAction : LISTED_ACTIONS) {
       const command = program.command(spec.name).helpGroup(headingOf(spec))
       defineAction(command, spec, io.env['GATEWAY_OPERATOR'], async ({ file, ...call }) => {
@@ -64,6 +66,17 @@ export async function runAdmin(argv: readonly string[], output: AdminIo): Promis
   }
 }
 
+async function today(argv: readonly string[], io: AdminIo): Promise<ExitCode> {
+  const options = { stage: { type: 'string', default: LOCAL_STAGE } } as const
+  const { stage } = readOptions(argv, options)
+  const ask = async (name: string, payload: Payload) => {
+    const spec = LISTED_ACTIONS.find((action) => action.name === name)
+    if (spec === undefined) throw new Error(`there is no action ${name}`)
+    return invoke(spec, { stage, json: false, payload }, io)
+  }
+  return (await runToday(stage, ask, io)) ? 0 : 1
+}
+
 const ENVIRONMENT = `
 Environment:
   GATEWAY_OPERATOR         the operator, for actions that require --operator
@@ -72,7 +85,8 @@ Environment:
   PORT                     the port of the local gateway, 3000 by default
   AWS_REGION, AWS_PROFILE  the region of a stage on AWS, and your credentials
 
-<action> --help shows its fields and options. completion prints a script for bash and zsh:
+<action> --help shows its fields and options. today shows what waits for an operator: payouts,
+approvals, cases, suspense, differences. completion prints a script for bash and zsh:
   eval "$(npm run -s admin -- completion)" makes the command gateway-admin. Without --stage, commands go to the gateway on this machine.`
 
 function emptyProgram(io: AdminIo): Command {

@@ -292,6 +292,47 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
   expect({ ...result, cursors }).toMatchObject(expected)
 })
 
+it('npm run admin -- today shows what waits for an operator, and the refusal of a question', async () => {
+  const failed = { id: 's2', net_minor: 7 }
+  const answers: Record<string, object> = {
+    '{"status":"recorded","per_page":100}': { data: [{ id: 's1', net_minor: 5 }] },
+    '{"status":"recorded","format":"csv"}': { csv: '', left_out: leftOut('s1').left_out },
+    '{"status":"failed","per_page":100}': {
+      data: [
+        { ...failed, recredited_at: null },
+        { id: 's3', recredited_at: '2026-11-20' },
+      ],
+    },
+    '{"status":"open","kind":"case","per_page":100}': {
+      data: [{ suspense_id: 'c1', due_at: '2026-12-01', cause: 'dispute' }],
+    },
+    '{}': { balanced: false, differences: [{ what: 'window.paid', id: 'c1' }] },
+  }
+  const { run } = await cli((response, request) => {
+    const { body } = request
+    const isRefused = body.includes('"finding"')
+    const answer = { status: 200, body: answers[body] ?? { data: [] } }
+    json(200, isRefused ? refusal('no') : answer)(response, request)
+  })
+
+  const { code, out, err } = await run('today')
+
+  expect([code, err]).toStrictEqual([1, 'list-suspense was refused (422 validation): no'])
+  expect(out.split('\n').filter((line) => /: (none|\d)|^(s\d|2026|win)/.test(line))).toStrictEqual([
+    'Settlements to pay out: 1',
+    's1          5',
+    'Of these, what the bank’s file leaves out: approvals and audits that are missing: 1',
+    's1             not audited yet',
+    'Payouts that failed and wait for recredit-settlement: 1',
+    's2          7',
+    'Cases to answer: 1',
+    '2026-12-01  c1           dispute',
+    'Money in suspense: none',
+    'Differences of the books: 1',
+    'window.paid  c1',
+  ])
+})
+
 it('npm run admin prints a script that completes actions, their fields and stages in bash', async () => {
   const { out } = await runUncalled('completion')
   const completed = (...words: string[]) => {
