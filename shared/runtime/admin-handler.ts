@@ -9,6 +9,7 @@ import {
   parsePayload,
   refuseHiddenCharacters,
 } from '../operator/action-payload.ts'
+import { withoutEffects } from '../table/without-effects.ts'
 import { maxCharacters, textField } from '../text-field.ts'
 import { type InjectableHandler, injectable, pipeline } from './injectable.ts'
 
@@ -30,29 +31,40 @@ type AdminAction<Schema extends ActionInput = ActionInput> = {
   /** The list of actions shows the summary's first sentence. */
   readonly summary: string
   readonly input: Schema
+  /** Takes `dry_run`: true, which leaves out every effect. For what moves money. */
+  readonly hasDryRun?: boolean
 }
 
 export type AdminHandler = InjectableHandler<unknown, AdminReply> & AdminAction
 
 export function adminHandler<const Schema extends ActionInput>(
-  { summary, input }: AdminAction<Schema>,
+  { summary, input, hasDryRun = false }: AdminAction<Schema>,
   run: (request: ActionRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<object>,
 ): AdminHandler {
   return Object.assign(
     injectable<unknown, AdminReply>((deps) =>
       pipeline<unknown, AdminReply>(
-        [actionLine(deps), envelope(), parsedPayload(input), shownText(), auditRecord()],
-        async ({ parsed, invocation }: Action<v.InferOutput<Schema>>) =>
-          run(actionRequest(parsed), { ...deps, invocation }),
+        [actionLine(deps), envelope(), parsedPayload(input, hasDryRun), shownText(), auditRecord()],
+        async ({ parsed, invocation, isDryRun }: Action<v.InferOutput<Schema>>) => {
+          const request = actionRequest(parsed)
+          if (!isDryRun) return run(request, { ...deps, invocation })
+          const { requestId } = invocation
+          const silent = { requestId, recorded: () => undefined }
+          return {
+            dry_run: true,
+            ...(await run(request, withoutEffects({ ...deps, invocation: silent }))),
+          }
+        },
       ),
     ),
-    { summary, input },
+    { summary, input, hasDryRun },
   )
 }
 
 type Action<Parsed = unknown> = {
   readonly payload: object
   readonly parsed: Parsed
+  readonly isDryRun: boolean
   readonly invocation: Invocation
 }
 
@@ -86,10 +98,12 @@ function envelope() {
   }
 }
 
-function parsedPayload(input: ActionInput) {
+function parsedPayload(input: ActionInput, hasDryRun: boolean) {
   return {
     before: (action: Request) => {
-      action.event = parsePayload(input, action.event)
+      const { dry_run: isDryRun, ...fields } = Object(action.event)
+      const event = hasDryRun && isDryRun === true ? fields : action.event
+      action.event = { ...parsePayload(input, event), isDryRun: event !== action.event }
     },
   }
 }

@@ -64,7 +64,7 @@ export function putMember(
  */
 export function defineAction(
   command: Command,
-  { summary, fields: input, rules = [], takesFile = false, isPaged = false }: ActionDescription,
+  { summary, fields: input, rules = [], takesFile, isPaged, hasDryRun }: ActionDescription,
   operator: string | undefined,
   run: (call: ActionCall) => Promise<void> | void,
 ): void {
@@ -106,6 +106,8 @@ export function defineAction(
       singleValue,
     )
   if (isPaged) command.option('--all', 'repeats until nothing is left, and prints the sums')
+  if (hasDryRun)
+    command.option('--dry-run', 'answers what the action would do now, and changes nothing')
   const together = rules.map((rule) => `\nTogether: ${rule}.`).join('')
   command.addHelpText('after', together).action(() => {
     const {
@@ -114,7 +116,8 @@ export function defineAction(
       all = false,
       payload: wholePayload,
       file,
-    } = command.opts<Partial<ActionCall>>()
+      dryRun = false,
+    } = command.opts<Partial<ActionCall> & { readonly dryRun?: boolean }>()
     const payload = hasOwnPayload ? undefined : wholePayload
     if (payload && values.size > 0)
       return command.error('error: give --payload or fields, not both')
@@ -131,7 +134,7 @@ export function defineAction(
       stage,
       json,
       ...(all && { all }),
-      payload: payload ?? fromFields,
+      payload: { ...(payload ?? fromFields), ...(dryRun && { dry_run: true }) },
       ...(file !== undefined && { file }),
     })
   })

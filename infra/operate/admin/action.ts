@@ -19,6 +19,7 @@ export const ACTIONS: readonly FunctionSpec[] = (['operator', 'schedule'] as con
 const DescriptionSchema = v.object({
   summary: v.string(),
   input: v.optional(v.custom<v.GenericSchema>(isSchema)),
+  hasDryRun: v.optional(v.boolean(), false),
 })
 export type ActionDescription = {
   readonly summary: string
@@ -30,6 +31,8 @@ export type ActionDescription = {
   readonly takesFile?: boolean
   /** The answer has `next` if items are left. `--all` continues from `next`. */
   readonly isPaged?: boolean
+  /** Takes `--dry-run`. */
+  readonly hasDryRun?: boolean
 }
 
 // A handler is a function with properties.
@@ -47,7 +50,7 @@ export async function describeAction({
 }: FunctionSpec): Promise<ListedAction> {
   const module: unknown = await import(new URL(`../../../${entry}`, import.meta.url).href)
   const { handler } = v.parse(v.object({ handler: Handler }), { ...Object(module) })
-  const { summary, input } = handler
+  const { summary, input, hasDryRun } = handler
   return {
     name,
     duty: trigger.kind === 'operator' ? trigger.duty : 'deploy',
@@ -57,6 +60,7 @@ export async function describeAction({
     ...(input && { fields: fieldsOf(input), rules: rulesOf(input) }),
     ...(name === 'mark-settlement-paid' && { takesFile: true }),
     ...(name === 'redeliver' && { isPaged: true }),
+    ...(hasDryRun && { hasDryRun }),
   }
 }
 

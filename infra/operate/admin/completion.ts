@@ -34,12 +34,13 @@ ${cases.join('\n')}
 complete -F _gateway_admin gateway-admin`
 }
 
-function optionsOf({ fields = [], takesFile, isPaged }: ListedAction): readonly string[] {
+function optionsOf({ fields = [], takesFile, isPaged, hasDryRun }: ListedAction): readonly string[] {
   return [
     ...fields.map(({ name }) => `--${name}`),
     ...(fields.length > 0 && fields.every(({ name }) => name !== 'payload') ? ['--payload'] : []),
     ...(takesFile ? ['--file'] : []),
     ...(isPaged ? ['--all'] : []),
+    ...(hasDryRun ? ['--dry-run'] : []),
     ...EVERYWHERE,
   ]
 }

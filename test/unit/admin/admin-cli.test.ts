@@ -94,6 +94,14 @@ describe('npm run admin', () => {
     expect(await errors()).toContain(`runs: npm run -s admin -- approve ${command}`)
   })
 
+  it('asks for a dry run of what moves money', async () => {
+    const { run, called } = await cli(CLIENT)
+
+    await run('recredit-settlement', 's1', '--dry-run')
+
+    expect(called()[0]?.body).toStrictEqual({ settlement_id: 's1', dry_run: true })
+  })
+
   it('says what to set when no region is set', async () => {
     for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION', 'AWS_PROFILE'])
       vi.stubEnv(name, undefined)

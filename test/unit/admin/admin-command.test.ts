@@ -142,7 +142,7 @@ describe('the help of npm run admin', () => {
 
     expect(ACTIONS.length).toBeGreaterThan(25)
     for (const spec of ACTIONS) {
-      const { summary, fields: described } = await describeAction(spec)
+      const { summary, fields: described, hasDryRun } = await describeAction(spec)
       const [sentence = ''] = summary.split(/(?<=\.)\s/)
       const fields = described?.map(({ name }) => name) ?? []
       const help = await helpOf(spec.name, '--help')
@@ -158,6 +158,7 @@ describe('the help of npm run admin', () => {
         'json',
         ...(hasPayload ? ['payload'] : []),
         ...ownOptions,
+        ...(hasDryRun ? ['dry-run'] : []),
       ]
       expect([
         spec.name,
