@@ -26,10 +26,7 @@ export async function hireDutyHolders(): Promise<(action: string) => NodeJS.Proc
 }
 
 function policyOf(role: Role) {
-  return {
-    UserName: `rehearsal-${role}`,
-    PolicyArn: policyArn(role),
-  }
+  return { UserName: `rehearsal-${role}`, PolicyArn: policyArn(role) }
 }
 
 function policyArn(duty: string) {

@@ -73,7 +73,9 @@ describe('a part of the rehearsal', () => {
     await rehearsal.part('pays', [], () =>
       rehearsal.step('a payment', async () => {
         rehearsal.isAbout('p1')
-        log += ['INFO [lambda] output:', created, line('INFO', { payment_id: 'p2' }), failed].join('\n')
+        log += ['INFO [lambda] output:', created, line('INFO', { payment_id: 'p2' }), failed].join(
+          '\n',
+        )
         return fails()
       }),
     )

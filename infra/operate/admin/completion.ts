@@ -34,7 +34,12 @@ ${cases.join('\n')}
 complete -F _gateway_admin gateway-admin`
 }
 
-function optionsOf({ fields = [], takesFile, isPaged, hasDryRun }: ListedAction): readonly string[] {
+function optionsOf({
+  fields = [],
+  takesFile,
+  isPaged,
+  hasDryRun,
+}: ListedAction): readonly string[] {
   return [
     ...fields.map(({ name }) => `--${name}`),
     ...(fields.length > 0 && fields.every(({ name }) => name !== 'payload') ? ['--payload'] : []),

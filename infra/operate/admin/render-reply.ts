@@ -121,7 +121,10 @@ function blocksOf(
 }
 
 /** One row for each object. Columns that are empty in every row or not chosen are left out. */
-export function tableOf(objects: readonly JsonObject[], chosen: readonly string[] | undefined): string {
+export function tableOf(
+  objects: readonly JsonObject[],
+  chosen: readonly string[] | undefined,
+): string {
   const rows = objects.map(
     (object) =>
       new Map(flattenValues(object).flatMap(([name, value]) => summarizeList(name, value))),

@@ -46,7 +46,9 @@ export async function runFile(
     }
     const { status, body } = v.parse(Reply, answer)
     if (status >= 400)
-      io.err(`line ${number}  ${printableLine(id)}  ${renderRefusal(spec.name, { status, stage: call.stage }, body)}`)
+      io.err(
+        `line ${number}  ${printableLine(id)}  ${renderRefusal(spec.name, { status, stage: call.stage }, body)}`,
+      )
     else {
       done += 1
       io.out(printableLine(`line ${number}  ${id}  done`))

@@ -134,7 +134,11 @@ export function parseDeployCommand(argv: readonly string[]) {
 function printFindings({ settings }: DeployedStage, findings: readonly Finding[]): void {
   console.log(
     printableLines(
-      renderFindings(forStage(findings, settings.name), { ok: 'ok', wrong: 'missing', unclear: 'could not look' }),
+      renderFindings(forStage(findings, settings.name), {
+        ok: 'ok',
+        wrong: 'missing',
+        unclear: 'could not look',
+      }),
     ),
   )
 }

@@ -155,11 +155,7 @@ export async function payOut(rehearsal: Rehearsal, merchant: Merchant, { unpaid 
 const SettlementSchema = v.object({ id: v.string(), status: v.string(), net_minor: v.number() })
 export type Settlement = v.InferOutput<typeof SettlementSchema>
 
-function recorded(
-  { eventually }: Rehearsal,
-  merchant: Merchant,
-  before: readonly Settlement[],
-) {
+function recorded({ eventually }: Rehearsal, merchant: Merchant, before: readonly Settlement[]) {
   return eventually('a settlement', async () => {
     const { data } = await merchant.get(
       v.object({ data: v.array(SettlementSchema) }),

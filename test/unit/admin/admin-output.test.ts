@@ -128,9 +128,13 @@ page 1, 25 per page; 3 rows`,
     expect(renderReply('x', listOf({ [text]: text }))).toMatch(
       new RegExp(String.raw`^[^\p{Cc}\p{Cf}]+\n-+\n[^\p{Cc}\p{Cf}]+\n\npage 1`, 'u'),
     )
-    expect(renderRefusal('x', { status: 422, stage: 'local' }, { message: text, code: 'c', action_hint: text })).toBe(
-      `x was refused (422 c): ${shown}\nHint: ${shown}`,
-    )
+    expect(
+      renderRefusal(
+        'x',
+        { status: 422, stage: 'local' },
+        { message: text, code: 'c', action_hint: text },
+      ),
+    ).toBe(`x was refused (422 c): ${shown}\nHint: ${shown}`)
   })
 })
 
