@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isJsonObject, isLosslessNumber, readJson } from '../../../shared/json.ts'
 import { wholeNumber } from '../../local/terminal/command-line.ts'
-import type { ActionDescription } from './action.ts'
+import type { ActionDescription } from './listed-actions.ts'
 import type { Field } from './schema-fields.ts'
 
 export type Payload = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { ListedAction } from './listed-actions.ts'
-import { type Field, fieldsOf, rulesOf } from './schema-fields.ts'
+import { fieldsOf, rulesOf } from './schema-fields.ts'
 
 /**
  * A function that an operator can start. Functions of queues take messages, which no operator
@@ -21,20 +21,6 @@ const DescriptionSchema = v.object({
   input: v.optional(v.custom<v.GenericSchema>(isSchema)),
   hasDryRun: v.optional(v.boolean(), false),
 })
-export type ActionDescription = {
-  readonly summary: string
-  /** Undefined for an action without input. */
-  readonly fields?: readonly Field[]
-  /** The rules between the fields. */
-  readonly rules?: readonly string[]
-  /** Takes `--file`, with one call for each line: the bank's answer to a payout run. */
-  readonly takesFile?: boolean
-  /** The answer has `next` if items are left. `--all` continues from `next`. */
-  readonly isPaged?: boolean
-  /** Takes `--dry-run`. */
-  readonly hasDryRun?: boolean
-}
-
 // A handler is a function with properties.
 const Handler = v.pipe(
   v.function(),

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
 import { functionName } from '../../../functions/function-spec.ts'
@@ -88,8 +87,9 @@ async function invokeLocally(
     agent: false,
     signal: AbortSignal.timeout(timeoutMs),
   })
-  sent.end(payload)
-  const [reply] = (await once(sent, 'response')) as [IncomingMessage]
+  const reply = await new Promise<IncomingMessage>((resolve, reject) => {
+    sent.once('response', resolve).once('error', reject).end(payload)
+  })
   const text = await readText(reply)
   if (reply.statusCode === 200) return { failed: 'x-amz-function-error' in reply.headers, text }
   const kind = reply.headers['x-amzn-errortype'] ?? `HTTP ${reply.statusCode}`

@@ -1,7 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
-import type { ActionDescription } from './action.ts'
+import type { Field } from './schema-fields.ts'
+
+export type ActionDescription = {
+  readonly summary: string
+  /** Undefined for an action without input. */
+  readonly fields?: readonly Field[]
+  /** The rules between the fields. */
+  readonly rules?: readonly string[]
+  /** Takes `--file`, with one call for each line: the bank's answer to a payout run. */
+  readonly takesFile?: boolean
+  /** The answer has `next` if items are left. `--all` continues from `next`. */
+  readonly isPaged?: boolean
+  /** Takes `--dry-run`. */
+  readonly hasDryRun?: boolean
+}
 
 /** What the tool knows of an action without loading its handler. */
 export type ListedAction = Pick<FunctionSpec, 'name' | 'timeoutSeconds'> &
