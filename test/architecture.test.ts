@@ -60,9 +60,9 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_227],
-    [['infra/'], 846],
-    [['test/'], 2_702],
+    [['functions/', 'shared/'], 1_230],
+    [['infra/'], 852],
+    [['test/'], 2_706],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 
