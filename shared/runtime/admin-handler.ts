@@ -45,16 +45,10 @@ export function adminHandler<const Schema extends ActionInput>(
     injectable<unknown, AdminReply>((deps) =>
       pipeline<unknown, AdminReply>(
         [actionLine(deps), envelope(), parsedPayload(input, hasDryRun), shownText(), auditRecord()],
-        async ({ parsed, invocation, isDryRun }: Action<v.InferOutput<Schema>>) => {
-          const request = actionRequest(parsed)
-          if (!isDryRun) return run(request, { ...deps, invocation })
-          const { requestId } = invocation
-          const silent = { requestId, recorded: () => undefined }
-          return {
-            dry_run: true,
-            ...(await run(request, withoutEffects({ ...deps, invocation: silent }))),
-          }
-        },
+        async ({ parsed, invocation, isDry }: Action<v.InferOutput<Schema>>) =>
+          isDry
+            ? answerDry(deps, invocation, (dryDeps) => run(actionRequest(parsed), dryDeps))
+            : run(actionRequest(parsed), { ...deps, invocation }),
       ),
     ),
     { summary, input, hasDryRun },
@@ -64,8 +58,18 @@ export function adminHandler<const Schema extends ActionInput>(
 type Action<Parsed = unknown> = {
   readonly payload: object
   readonly parsed: Parsed
-  readonly isDryRun: boolean
+  readonly isDry: boolean
   readonly invocation: Invocation
+}
+
+/** A dry run has no audit record. */
+async function answerDry(
+  deps: Deps,
+  { requestId }: Invocation,
+  run: (deps: Deps) => Promise<object>,
+): Promise<object> {
+  const invocation = { requestId, recorded: () => undefined }
+  return { dry_run: true, ...(await run(withoutEffects({ ...deps, invocation }))) }
 }
 
 function actionLine({ log }: Deps) {
@@ -101,9 +105,7 @@ function envelope() {
 function parsedPayload(input: ActionInput, hasDryRun: boolean) {
   return {
     before: (action: Request) => {
-      const { dry_run: isDryRun, ...fields } = Object(action.event)
-      const event = hasDryRun && isDryRun === true ? fields : action.event
-      action.event = { ...parsePayload(input, event), isDryRun: event !== action.event }
+      action.event = parsePayload(input, action.event, hasDryRun)
     },
   }
 }
