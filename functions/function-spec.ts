@@ -119,7 +119,7 @@ export function queuesOf(trigger: Trigger, load?: Load): readonly QueueSource[] 
   return [{ queue, batchSize, maxConcurrency }, ...(slowLane ? [{ ...slowLane, batchSize }] : [])]
 }
 
-export function functionName(stage: string, spec: FunctionSpec): string {
+export function functionName(stage: string, spec: Pick<FunctionSpec, 'name'>): string {
   return `gateway-${stage}-${spec.name}`
 }
 

@@ -15,7 +15,7 @@ const input = v.strictObject({
 })
 
 export const handler = adminHandler(
-  { summary, input },
+  { summary, input, hasDryRun: true },
   ({ clientId, operator, notes, ...difference }, deps) =>
     acceptDifference(deps, { clientId, difference, operator, notes }),
 )

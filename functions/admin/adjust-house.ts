@@ -32,6 +32,6 @@ const input = v.strictObject({
   notes: v.optional(NOTES),
 })
 
-export const handler = adminHandler({ summary, input }, (request, deps) =>
+export const handler = adminHandler({ summary, input, hasDryRun: true }, (request, deps) =>
   adjustHouse(deps, request),
 )

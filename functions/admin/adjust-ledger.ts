@@ -28,6 +28,6 @@ const input = v.strictObject({
   notes: v.optional(NOTES),
 })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) =>
+export const handler = adminHandler({ summary, input, hasDryRun: true }, async (request, deps) =>
   toAdjustmentDto(await adjustLedger(deps, request)),
 )

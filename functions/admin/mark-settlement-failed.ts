@@ -8,6 +8,6 @@ const summary =
   'recredit-settlement does.'
 const input = v.strictObject({ operator: OPERATOR, settlement_id: v.string(), notes: NOTES })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) =>
+export const handler = adminHandler({ summary, input, hasDryRun: true }, async (request, deps) =>
   toOperatorSettlement(await markSettlementFailed(deps, request)),
 )

@@ -18,6 +18,6 @@ const input = v.strictObject({
   notes: v.optional(NOTES),
 })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) =>
+export const handler = adminHandler({ summary, input, hasDryRun: true }, async (request, deps) =>
   toOperatorSettlement(await markSettlementPaid(deps, request)),
 )

@@ -8,6 +8,6 @@ const summary =
   'settles it again.'
 const input = v.strictObject({ operator: OPERATOR, settlement_id: v.string(), notes: NOTES })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) =>
+export const handler = adminHandler({ summary, input, hasDryRun: true }, async (request, deps) =>
   toOperatorSettlement(await recreditSettlement(deps, request)),
 )

@@ -24,6 +24,6 @@ const input = v.pipe(
   ),
 )
 
-export const handler = adminHandler({ summary, input }, (request, deps) =>
+export const handler = adminHandler({ summary, input, hasDryRun: true }, (request, deps) =>
   refundPayment(deps, request),
 )

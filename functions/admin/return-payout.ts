@@ -16,6 +16,6 @@ const input = v.strictObject({
   notes: v.optional(NOTES),
 })
 
-export const handler = adminHandler({ summary, input }, (request, deps) =>
+export const handler = adminHandler({ summary, input, hasDryRun: true }, (request, deps) =>
   returnPayout(deps, request),
 )

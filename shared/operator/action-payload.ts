@@ -10,10 +10,15 @@ export type ActionInput = v.GenericSchema & { readonly entries: v.ObjectEntries 
 
 const HINT = 'Correct the fields named in field_errors and try again.'
 
-/** The payload of an operator's action, as it was sent and as its schema reads it. */
-export function parsePayload(input: ActionInput, event: unknown) {
-  const payload = presentFields(input, objectFrom(event))
-  return { payload, parsed: parseInput(input, payload, HINT) }
+/**
+ * The payload of an operator's action, as it was sent and as its schema reads it. `dry_run` is no
+ * field of the schema.
+ */
+export function parsePayload(input: ActionInput, event: unknown, hasDryRun: boolean) {
+  const { dry_run: isDryRun, ...fields } = Object(event)
+  const isDry = hasDryRun && isDryRun === true
+  const payload = presentFields(input, objectFrom(isDry ? fields : event))
+  return { payload, parsed: parseInput(input, payload, HINT), isDry }
 }
 
 /**

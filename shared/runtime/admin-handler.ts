@@ -9,6 +9,7 @@ import {
   parsePayload,
   refuseHiddenCharacters,
 } from '../operator/action-payload.ts'
+import { withoutEffects } from '../table/without-effects.ts'
 import { maxCharacters, textField } from '../text-field.ts'
 import { type InjectableHandler, injectable, pipeline } from './injectable.ts'
 
@@ -30,30 +31,45 @@ type AdminAction<Schema extends ActionInput = ActionInput> = {
   /** The list of actions shows the summary's first sentence. */
   readonly summary: string
   readonly input: Schema
+  /** Takes `dry_run`: true, which leaves out every effect. For what moves money. */
+  readonly hasDryRun?: boolean
 }
 
 export type AdminHandler = InjectableHandler<unknown, AdminReply> & AdminAction
 
 export function adminHandler<const Schema extends ActionInput>(
-  { summary, input }: AdminAction<Schema>,
+  { summary, input, hasDryRun = false }: AdminAction<Schema>,
   run: (request: ActionRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<object>,
 ): AdminHandler {
   return Object.assign(
     injectable<unknown, AdminReply>((deps) =>
       pipeline<unknown, AdminReply>(
-        [actionLine(deps), envelope(), parsedPayload(input), shownText(), auditRecord()],
-        async ({ parsed, invocation }: Action<v.InferOutput<Schema>>) =>
-          run(actionRequest(parsed), { ...deps, invocation }),
+        [actionLine(deps), envelope(), parsedPayload(input, hasDryRun), shownText(), auditRecord()],
+        async ({ parsed, invocation, isDry }: Action<v.InferOutput<Schema>>) =>
+          isDry
+            ? answerDry(deps, invocation, (dryDeps) => run(actionRequest(parsed), dryDeps))
+            : run(actionRequest(parsed), { ...deps, invocation }),
       ),
     ),
-    { summary, input },
+    { summary, input, hasDryRun },
   )
 }
 
 type Action<Parsed = unknown> = {
   readonly payload: object
   readonly parsed: Parsed
+  readonly isDry: boolean
   readonly invocation: Invocation
+}
+
+/** A dry run has no audit record. */
+async function answerDry(
+  deps: Deps,
+  { requestId }: Invocation,
+  run: (deps: Deps) => Promise<object>,
+): Promise<object> {
+  const invocation = { requestId, recorded: () => undefined }
+  return { dry_run: true, ...(await run(withoutEffects({ ...deps, invocation }))) }
 }
 
 function actionLine({ log }: Deps) {
@@ -86,10 +102,10 @@ function envelope() {
   }
 }
 
-function parsedPayload(input: ActionInput) {
+function parsedPayload(input: ActionInput, hasDryRun: boolean) {
   return {
     before: (action: Request) => {
-      action.event = parsePayload(input, action.event)
+      action.event = parsePayload(input, action.event, hasDryRun)
     },
   }
 }

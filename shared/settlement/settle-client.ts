@@ -15,6 +15,7 @@ import { type AssumeDeps, type OpenRow, postOverduePayments } from '../posting/a
 import { toItem } from '../table/attributes.ts'
 import { addMs, epochMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
 import { askForAudit } from '../verdict/client-verdict-store.ts'
+import { nextEligible } from './next-eligible.ts'
 import { isLong, type Settlement } from './settlement.ts'
 import { findSettlements, keepSum, keptSum, putSettlement } from './settlement-store.ts'
 import { type EntrySums, emptySums, type SumDeps, sumEntries, sumFirstPage } from './sum-entries.ts'
@@ -218,6 +219,14 @@ export async function triggerSettlement(
     undefined,
     openMinor === 0
       ? 'Nothing else is open.'
-      : `${openMinor} IDR are not eligible yet. A payment is eligible 24 hours after it was paid, if the provider has settled it. get-books shows the open amounts.`,
+      : `${openMinor} IDR are not eligible yet. A payment is eligible 24 hours after it was paid, if the provider has settled it.${await nextText(deps, clientId)} get-books shows the open amounts.`,
   )
+}
+
+async function nextText(deps: SettleDeps, clientId: ClientId): Promise<string> {
+  const next = await nextEligible(deps, clientId)
+  if (next === undefined) return ''
+  return next.isSettled
+    ? ` The next payment is eligible at ${next.at}.`
+    : ` The next payment is eligible at ${next.at} at the earliest: the provider has not settled it.`
 }

@@ -30,7 +30,7 @@ describe('the command line of every script', () => {
   it('is tested: the list of scripts is complete', () => {
     expect(SCRIPTS.map(({ name }) => name)).toEqual(
       expect.arrayContaining(
-        'start demo admin trace sim mutants bench picture deploy doctor restore'.split(' '),
+        'start demo admin story source-lines sim mutants bench picture deploy doctor'.split(' '),
       ),
     )
   })
@@ -58,7 +58,7 @@ describe('the command line of every script', () => {
     },
   )
 
-  it('npm run trace escapes control characters of a stack', () => {
+  it('npm run source-lines escapes control characters of a stack', () => {
     const directory = tempDirectory()
     mkdirSync(join(directory, SOURCE_MAPS), { recursive: true })
     writeFileSync(
@@ -67,7 +67,7 @@ describe('the command line of every script', () => {
     )
 
     const input = 'Error: \u001b[2J\u202e\n    at f\n'
-    const args = ['infra/operate/trace/main.ts', 'x', directory]
+    const args = ['infra/operate/source-lines/main.ts', 'x', directory]
     const output = execFileSync(process.execPath, args, {
       cwd: PROJECT_ROOT,
       input,

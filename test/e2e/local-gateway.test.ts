@@ -1,7 +1,7 @@
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect } from 'vitest'
 import { demoWalk } from '../../infra/local/demo-walk.ts'
-import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
+import { localAws } from '../../infra/local/emulators/local-aws.ts'
 import { worldIt as it, sendAsBrowser, VA } from './gateway-world.ts'
 
 describe('the local gateway and pages on the web (design section 6)', () => {

@@ -4,7 +4,6 @@ import { DAILY_TIMES, DUTIES, functionName, type TimeOfDay } from '../../functio
 import { MANIFEST } from '../../functions/manifest.ts'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { describeAction } from '../../infra/operate/admin/action.ts'
-import { fieldsOf } from '../../infra/operate/admin/schema-fields.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
 import { StageFileSchema } from '../../infra/stack/stage-file.ts'
 import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../infra/stack/triggers/queue-settings.ts'
@@ -134,9 +133,7 @@ describe('the runbook', () => {
       const { asked, error } = askedOf(actionSpec, args, 'an operator')
 
       expect([command, error, asked?.stage]).toStrictEqual([command, '', 'prod'])
-      const required = actionSpec.input
-        ? fieldsOf(actionSpec.input).filter((field) => field.required)
-        : []
+      const required = (actionSpec.fields ?? []).filter((field) => field.required)
       const missingFields = required.filter(
         ({ name }) => !((name.split('.')[0] ?? name) in Object(asked?.payload)),
       )

@@ -155,6 +155,13 @@ const WITH_COPIES: Reasons = {
     ],
 }
 
+const WITH_GUARDED_COPIES: Reasons = {
+  'PCI.DSS.321-SNSEncryptedKMS': [
+    /^Pages\/Topic\/Resource$/,
+    'The events name no merchant. The key of the stage is in the gateway’s region.',
+  ],
+}
+
 const WITH_ALARMS: Reasons = {
   'Serverless-EventBusDLQ': [
     /^Protection\/Rule\/Resource$/,
@@ -255,6 +262,7 @@ export function reasonsFor(stage: DeployedStage, stack: string): readonly Reason
     stage.invocationTrail ? WITH_TRAIL : {},
     stage.alarmRecipients.length > 0 ? WITH_RECIPIENTS : {},
     stage.copies ? WITH_COPIES : {},
+    stage.copies && hasAlarms(stage) ? WITH_GUARDED_COPIES : {},
     hasAlarms(stage) ? WITH_ALARMS : {},
     stage.front === 'cloudfront' ? BEHIND_FRONT : {},
     stage.webhookEgress === 'nat' ? FIXED_ADDRESSES : {},

@@ -8,6 +8,7 @@ import {
   type Resource,
   type StackTemplate,
   synthesised,
+  synthesisedCopies,
   synthesisedFront,
 } from '../support/stack-template.ts'
 import { EVERYTHING, READY_PRODUCTION } from '../support/stage-options.ts'
@@ -64,7 +65,11 @@ function linesOf(...templates: readonly StackTemplate[]): readonly string[] {
 
 const readyTemplate = synthesised(READY_PRODUCTION)
 const PROD = [
-  ...linesOf(readyTemplate, synthesisedFront(READY_PRODUCTION)),
+  ...linesOf(
+    readyTemplate,
+    synthesisedFront(READY_PRODUCTION),
+    synthesisedCopies(READY_PRODUCTION),
+  ),
   ...stackLines(readyTemplate),
 ]
 

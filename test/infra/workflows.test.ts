@@ -151,7 +151,7 @@ it('no job with an identity installs anything: it runs the files of a job withou
   }
 })
 
-it('the pipeline keeps the source maps of each stage for 90 days, for `npm run trace`', () => {
+it('the pipeline keeps the source maps of each stage for 90 days, for `npm run source-lines`', () => {
   const kept = stepsOf('deploy.yml').filter((step) => step.with?.['name'] === 'maps')
 
   expect(kept.map((step) => step.with)).toMatchObject([

@@ -26,10 +26,11 @@ export async function hireDutyHolders(): Promise<(action: string) => NodeJS.Proc
 }
 
 function policyOf(role: Role) {
-  return {
-    UserName: `rehearsal-${role}`,
-    PolicyArn: `arn:aws:iam::${ACCOUNT}:policy/${STACK}-${role}`,
-  }
+  return { UserName: `rehearsal-${role}`, PolicyArn: policyArn(role) }
+}
+
+function policyArn(duty: string) {
+  return `arn:aws:iam::${ACCOUNT}:policy/${STACK}-${duty}`
 }
 
 /**
@@ -42,4 +43,5 @@ export async function removeDutyPolicies(): Promise<void> {
     await iam.send(new aws.DetachUserPolicyCommand(policyOf(role)))
     await iam.send(new aws.DeletePolicyCommand({ PolicyArn: policyOf(role).PolicyArn }))
   }
+  await iam.send(new aws.DeletePolicyCommand({ PolicyArn: policyArn('oncall') }))
 }

@@ -81,6 +81,7 @@ export function toolEnvironment(
 }
 
 export const VERDICTS = 'verdicts.jsonl'
+export const EMULATOR_LOG = 'ministack.log'
 
 /** The emulator's functions are child processes that inherit its environment. */
 export async function startEmulator(
@@ -88,7 +89,7 @@ export async function startEmulator(
   certificates: Certificates,
   clock: RehearsalClock,
 ) {
-  const log = join(directory, 'ministack.log')
+  const log = join(directory, EMULATOR_LOG)
   const output = openSync(log, 'w')
   const child = spawn(PYTHON, [join(import.meta.dirname, 'judged_ministack.py')], {
     cwd: directory,
@@ -106,6 +107,8 @@ export async function startEmulator(
       NODE_EXTRA_CA_CERTS: certificates.certificate,
       MINISTACK_REGION: REGION,
       MINISTACK_ACCOUNT_ID: ACCOUNT,
+      // As AWS has it, so that `prod` may reserve its runs.
+      LAMBDA_ACCOUNT_CONCURRENCY: '1000',
       AWS_ACCESS_KEY_ID: 'test',
       AWS_SECRET_ACCESS_KEY: 'test',
       REHEARSAL_VERDICTS: join(directory, VERDICTS),

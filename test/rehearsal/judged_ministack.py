@@ -15,7 +15,7 @@ import threading
 import time
 
 from ministack.core import iam_actions, iam_evaluator, lambda_runtime
-from ministack.services import secretsmanager, sts
+from ministack.services import cloudtrail, cloudwatch, lambda_svc, secretsmanager, sts
 from ministack.services.cloudformation import drift, provisioners
 
 LEADING_KEYS = "dynamodb:LeadingKeys"
@@ -190,6 +190,86 @@ def by_arn(made):
 by_arn(provisioners._RESOURCE_HANDLERS[SECRET])
 read_secret, compared = drift._DRIFT_READERS[SECRET]
 drift._DRIFT_READERS[SECRET] = (lambda physical_id, *given: read_secret(name_of(physical_id), *given), compared)
+
+
+plain_record = lambda_svc._effective_func_record_for_qualifier
+
+
+def record_by_alias(func, qualifier):
+    """A function that is invoked by an alias is told so on AWS. MiniStack names the alias's version."""
+    record, config = plain_record(func, qualifier)
+    if not record or qualifier not in func.get("aliases", {}):
+        return record, config
+    config = {**config, "FunctionArn": f"{func['config']['FunctionArn']}:{qualifier}"}
+    return {**record, "config": config}, config
+
+
+lambda_svc._effective_func_record_for_qualifier = record_by_alias
+
+FUNCTION = provisioners._RESOURCE_HANDLERS["AWS::Lambda::Function"]
+create_function, update_function = FUNCTION["create"], FUNCTION["update"]
+
+
+def reserve(made, props):
+    """MiniStack's CloudFormation leaves the reserved runs out."""
+    reserved = props.get("ReservedConcurrentExecutions")
+    lambda_svc._functions[made[0]]["concurrency"] = None if reserved is None else int(reserved)
+    return made
+
+
+FUNCTION["create"] = lambda logical_id, props, *given: reserve(create_function(logical_id, props, *given), props)
+FUNCTION["update"] = lambda physical_id, before, props, *given, **more: reserve(
+    update_function(physical_id, before, props, *given, **more), props
+)
+
+plain_alarm = provisioners._cw_metric_alarm_record
+
+
+def alarm_with_formula(name, props):
+    """MiniStack refuses an alarm on a formula. Here it is made, and never evaluated."""
+    if not props.get("Metrics"):
+        return plain_alarm(name, props)
+    alarm = plain_alarm(name, {**props, "Metrics": None, "MetricName": "formula", "Namespace": "formula"})
+    return {**alarm, "MetricName": None, "Namespace": None, "Metrics": props["Metrics"]}
+
+
+provisioners._cw_metric_alarm_record = alarm_with_formula
+
+
+def answered(answer):
+    status, _, body = answer
+    if status >= 400:
+        raise ValueError(body if isinstance(body, str) else body.decode())
+
+
+def put_page(logical_id, props, stack_name):
+    answered(cloudwatch._put_composite_alarm({}, props, False, is_json=True))
+    name = props["AlarmName"]
+    return name, {"Arn": cloudwatch._composite_alarms[name]["AlarmArn"]}
+
+
+def put_trail(logical_id, props, stack_name):
+    name = props["TrailName"]
+    if name not in cloudtrail._trails:
+        answered(cloudtrail._create_trail({**props, "Name": name}))
+    answered(cloudtrail._put_event_selectors({"TrailName": name, "EventSelectors": props["EventSelectors"]}))
+    answered(cloudtrail._start_logging({"Name": name}))
+    return name, {"Arn": cloudtrail._trail_arn(name)}
+
+
+# MiniStack has both, but its CloudFormation does not make them.
+provisioners._RESOURCE_HANDLERS["AWS::CloudWatch::CompositeAlarm"] = {
+    "create": put_page,
+    "update": lambda physical_id, before, props, stack_name: put_page(physical_id, props, stack_name),
+    "delete": lambda physical_id, props: answered(
+        cloudwatch._delete_alarms({}, {"AlarmNames": [physical_id]}, False, is_json=True)
+    ),
+}
+provisioners._RESOURCE_HANDLERS["AWS::CloudTrail::Trail"] = {
+    "create": put_trail,
+    "update": lambda physical_id, before, props, stack_name: put_trail(physical_id, props, stack_name),
+    "delete": lambda physical_id, props: answered(cloudtrail._delete_trail({"Name": physical_id})),
+}
 
 from ministack.app import main
 

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readOptions, runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
 import { certificatesIn, makeCertificates } from './certificates.ts'
 import { hireDutyHolders } from './duty-holders.ts'
 import {
+  EMULATOR_LOG,
   installMinistack,
   MINISTACK,
   REGION,
@@ -17,6 +18,7 @@ import { type Judgement, judgementOn, printReport } from './judgement.ts'
 import { takeOnMerchant } from './merchant.ts'
 import { furnishNamespace, runInNamespace } from './namespace.ts'
 import { type Rehearsal, startRehearsal } from './rehearsal.ts'
+import { firstRelease } from './release.ts'
 import { deployStage } from './steps/deploy-stage.ts'
 import { destroyStage, loseRegion, OTHER_REGION } from './steps/lose-region.ts'
 import { examineStage, lookUp, operateStage, wakeHelpers } from './steps/operate-stage.ts'
@@ -47,9 +49,10 @@ type Part = (typeof PARTS)[number]
 
 const USAGE = `npm run rehearse [-- --keep] [--only PART,PART…]
 
-Deploys the stage dev by the real \`npm run deploy\` to MiniStack ${MINISTACK}, an emulator of AWS, walks payments through it
-over HTTPS, does what operators do, updates the stack, restores it, destroys it, and judges every call of every function
-by the policy of its role. It takes some minutes. It prints its steps, and what the emulator cannot do.
+Deploys a stage with the settings of prod by the real \`npm run deploy\` to MiniStack ${MINISTACK}, an emulator of AWS,
+walks payments through it over HTTPS, does what operators do, updates the stack, restores it, destroys it, and judges
+every call of every function by the policy of its role. It takes some minutes. It prints its steps, and what the
+emulator cannot do.
 Needs Linux on x86-64 with network namespaces of its own (root, or unprivileged user namespaces), Python 3.10 or newer,
 openssl and, the first time, PyPI: the emulator is installed into a virtual environment in the system's temporary
 directory. Nothing leaves the namespace.
@@ -118,6 +121,8 @@ async function rehearse(directory: string, only: readonly Part[]): Promise<numbe
     clock,
     world,
     verdicts,
+    release: firstRelease(directory),
+    log: () => readFileSync(join(directory, EMULATOR_LOG), 'utf8'),
     envOf: (action) => envOf(action),
   })
   try {
@@ -134,7 +139,7 @@ async function rehearse(directory: string, only: readonly Part[]): Promise<numbe
     console.error(
       `\nThe rehearsal broke off: ${error instanceof Error ? error.message : String(error)}`,
     )
-    printReport(judgementOn(rehearsal.verdicts()), rehearsal.limits())
+    printReport({ ...judgementOn(rehearsal.verdicts()), silent: [] }, rehearsal.limits())
     return 1
   }
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import * as v from 'valibot'
 import { PROVIDER_HEADERS } from '../../infra/local/provider-simulator/simulator-keys.ts'
-import { call, eventually, expect, HOOKS_URL, OPERATOR, type Rehearsal } from './rehearsal.ts'
+import { call, expect, HOOKS_URL, OPERATOR, type Rehearsal } from './rehearsal.ts'
 
 export const KeySchema = v.object({ key_id: v.string(), api_key: v.pipe(v.string(), v.nonEmpty()) })
 
@@ -58,7 +58,7 @@ export async function takeOnMerchant(
 
 /** The merchant only calls this address of the API by HTTP. */
 export function merchantAt(
-  { world }: Rehearsal,
+  { world, eventually, isAbout }: Rehearsal,
   apiUrl: string,
   known: Readonly<Record<'clientId' | 'endpointId' | 'apiKey' | 'signingSecret', string>>,
 ) {
@@ -75,20 +75,25 @@ export function merchantAt(
     const init = { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) }
     return call(schema, `${apiUrl}/v1/${path}`, init, status)
   }
-  const create = (idempotencyKey: string, status = 201) => {
+  const create = async (idempotencyKey: string, status = 201) => {
     const request = {
       method: 'virtual_account',
       channel_code: 'BCA',
       amount: 150_000,
       currency: 'IDR',
     }
-    return post(PaymentSchema, 'payments', request, { 'idempotency-key': idempotencyKey }, status)
+    const key = { 'idempotency-key': idempotencyKey }
+    const payment = await post(PaymentSchema, 'payments', request, key, status)
+    isAbout(payment.id)
+    return payment
   }
-  const hasStatus = ({ id }: Payment, status: string) =>
-    eventually(`payment ${status}`, async () => {
+  const hasStatus = ({ id }: Payment, status: string) => {
+    isAbout(id)
+    return eventually(`payment ${id} ${status}`, async () => {
       const payment = await get(PaymentSchema, `payments/${id}`)
       return payment.status === status ? payment : undefined
     })
+  }
   return {
     ...known,
     get,

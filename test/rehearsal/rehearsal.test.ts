@@ -16,14 +16,26 @@ async function fails(): Promise<{ readonly id: string }> {
 
 let rehearsal: Rehearsal
 let printed: string[]
+let log: string
 beforeEach(() => {
   printed = []
+  log = ''
   vi.spyOn(console, 'log').mockImplementation(
     (line) => void printed.push(String(line).replace(/^ +[\d.]+ s {2}/, '')),
   )
-  const parts = { directory: 'none', env: {}, clock: {}, world: {}, envOf: () => ({}), stepMs: 50 }
-  rehearsal = startRehearsal(parts as unknown as Parameters<typeof startRehearsal>[0])
+  rehearsal = startRehearsal({ ...PARTS, log: () => log })
 })
+
+const PARTS = {
+  directory: 'none',
+  release: 'none',
+  env: {},
+  clock: {},
+  world: {},
+  envOf: () => ({}),
+  stepMs: 50,
+} as unknown as Parameters<typeof startRehearsal>[0]
+const NO_LINES = '          warnings and errors: 0 log lines'
 
 describe('a part of the rehearsal', () => {
   it('that fails is reported, and stops only the parts that need what it would have made', async () => {
@@ -37,6 +49,7 @@ describe('a part of the rehearsal', () => {
     expect([created, paid, other]).toStrictEqual([undefined, undefined, { id: 'p1' }])
     expect(printed).toStrictEqual([
       'FAILED  a create: broken',
+      NO_LINES,
       'NOT RUN  paid: what it needs was not made',
       'another create',
     ])
@@ -46,7 +59,43 @@ describe('a part of the rehearsal', () => {
   it('is given up when one of its steps takes too long', async () => {
     await rehearsal.part('hangs', [], () => rehearsal.step('a step', () => never))
 
-    expect(printed).toStrictEqual(['FAILED  a step: it took longer than 0.05 s'])
+    expect(printed).toStrictEqual(['FAILED  a step: it took longer than 0.05 s', NO_LINES])
+  })
+
+  it('that fails shows the log lines of its own payments, and warnings', async () => {
+    const line = (level: string, more: object) =>
+      JSON.stringify({ level, message: 'payment.created', ...more })
+    log = `${line('WARN', { payment_id: 'p1' })}\n`
+    await rehearsal.step('a create', async () => rehearsal.isAbout('p0'))
+    const created = line('INFO', { payment_id: 'p1' })
+    const failed = line('ERROR', { client_id: 'c1' })
+
+    await rehearsal.part('pays', [], () =>
+      rehearsal.step('a payment', async () => {
+        rehearsal.isAbout('p1')
+        log += ['INFO [lambda] output:', created, line('INFO', { payment_id: 'p2' }), failed].join(
+          '\n',
+        )
+        return fails()
+      }),
+    )
+
+    expect(printed.slice(1)).toStrictEqual([
+      'FAILED  a payment: broken',
+      '          payment p1: 1 log lines',
+      `            ${created}`,
+      '          warnings and errors: 1 log lines',
+      `            ${failed}`,
+    ])
+  })
+
+  it('has more time on a machine whose first step was slow', async () => {
+    const { step } = startRehearsal({ ...PARTS, log: () => '', usualFirstMs: 1 })
+    const slowly = (ms: number) => () => new Promise((resolve) => setTimeout(resolve, ms, 'done'))
+
+    await step('the first step', slowly(20))
+
+    expect(await step('a later step', slowly(100))).toBe('done')
   })
 })
 

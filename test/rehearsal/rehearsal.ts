@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import { eventually as lookEventually } from '../../infra/local/process/eventually.ts'
-import { runTool } from '../support/run-tool.ts'
+import { DEADLINE_MS, runTool } from '../support/run-tool.ts'
 import { APPROVER, askedApproval } from '../support/with-approval.ts'
 import type { RehearsalClock } from './emulator.ts'
+import { linesAbout } from './log-lines.ts'
 import type { Verdict } from './verdicts.ts'
 import { MERCHANT_HOST, type OutsideWorld } from './world.ts'
 
@@ -27,25 +28,38 @@ type Parts = {
   readonly clock: RehearsalClock
   readonly world: OutsideWorld
   readonly verdicts: () => readonly Verdict[]
+  /** The release that is rehearsed: the commands run in its directory. */
+  readonly release: string
+  /** The log of the emulator, with the lines of all functions. */
+  readonly log: () => string
   /** The default is longer than the limit of a program (support/run-tool.ts). */
   readonly stepMs?: number
+  /** What the first step takes on an idle machine of two cores. */
+  readonly usualFirstMs?: number
   readonly envOf: (action: string) => NodeJS.ProcessEnv
 }
 
 export function startRehearsal(parts: Parts) {
-  const { env, envOf, stepMs = 1_200_000 } = parts
+  const { env, envOf, release, log, stepMs = 1_200_000, usualFirstMs = 1_500 } = parts
   const limits: string[] = []
   const failures: string[] = []
+  /** All time limits grow with this factor, which the first step measures. */
+  let pace: number | undefined
+  const slowed = (ms: number) => ms * (pace ?? 1)
+  /** The payments of the running step. */
+  const payments = new Set<string>()
+  const tool = (
+    program: string,
+    args: readonly string[],
+    { env: more, cwd = release }: Omit<NpmRun, 'codes'> = {},
+  ) => runTool(program, args, { env: { ...env, ...more }, cwd, deadlineMs: slowed(DEADLINE_MS) })
   /** Throws with the script's output unless it ends with one of these codes. */
   const npm = async (
     [script = '', ...args]: readonly string[],
-    { codes = [0], env: more, cwd }: NpmRun = {},
+    { codes = [0], ...how }: NpmRun = {},
   ) => {
     const words = [script, '--', ...args, '--stage', STAGE]
-    const ran = await runTool('npm', ['run', '-s', ...words], {
-      env: { ...env, ...more },
-      ...(cwd && { cwd }),
-    })
+    const ran = await tool('npm', ['run', '-s', ...words], how)
     if (codes.includes(ran.code)) return ran
     throw new Error(
       `npm run ${words.join(' ')} ended with ${ran.code}:\n${lastOf(ran.output)}\n${lastOf(ran.errors)}`,
@@ -55,18 +69,26 @@ export function startRehearsal(parts: Parts) {
     ...parts,
     step: async <T>(what: string, run: () => Promise<T>): Promise<T> => {
       const begun = performance.now()
+      const logged = log().length
+      payments.clear()
       const report = (said: string) =>
         console.log(`${((performance.now() - begun) / 1_000).toFixed(1).padStart(6)} s  ${said}`)
       try {
-        const done = await inTime(run(), stepMs)
+        const done = await inTime(run(), slowed(stepMs))
+        pace ??= Math.max(1, (performance.now() - begun) / usualFirstMs)
         report(what)
         return done
       } catch (error) {
         failures.push(`FAILED  ${what}`)
         report(`FAILED  ${what}: ${error instanceof Error ? error.message : String(error)}`)
+        for (const line of linesAbout(log().slice(logged), [...payments])) console.log(line)
         throw error
       }
     },
+    /** A step that fails shows the log lines of its payments. */
+    isAbout: (paymentId: string) => void payments.add(paymentId),
+    eventually: <T>(otherwise: string, look: () => Promise<T | undefined>): Promise<T> =>
+      lookEventually(otherwise, look, { withinMs: slowed(120_000), everyMs: 250 }),
     /**
      * Runs steps that belong together. Undefined if a step failed, or if an earlier part did not
      * make what they need.
@@ -86,6 +108,7 @@ export function startRehearsal(parts: Parts) {
     failures: () => failures,
     cannot: (what: string) => void limits.push(what),
     limits: () => limits,
+    tool,
     npm,
     deploy: (cwd: string, how?: NpmRun) =>
       npm(['deploy', '--require-approval', 'never'], { ...how, cwd }),
@@ -99,8 +122,15 @@ export function startRehearsal(parts: Parts) {
       codes: readonly number[] = [0],
     ): Promise<unknown> => {
       const fields = Object.keys(payload).length > 0 ? ['--payload', JSON.stringify(payload)] : []
+      // A schedule that has one reserved run may be running.
       const act = (allowed: readonly number[]) =>
-        npm(['admin', action, '--json', ...fields], { codes: allowed, env: envOf(action) })
+        lookEventually(`${action} is not throttled`, async () => {
+          const run = ['admin', action, '--json', ...fields]
+          const ran = await npm(run, { codes: [...allowed, 1], env: envOf(action) })
+          if (ran.code === 1 && ran.errors.includes('repeat the command')) return undefined
+          if (allowed.includes(ran.code)) return ran
+          throw new Error(`npm run ${run.join(' ')} ended with 1:\n${lastOf(ran.errors)}`)
+        })
       const first = await act([...codes, 1])
       const asked = first.code === 1 ? askedApproval(hintIn(first.errors)) : undefined
       if (asked) {
@@ -135,10 +165,6 @@ function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
     throw new Error(`it took longer than ${ms / 1_000} s`)
   })
   return Promise.race([work, late])
-}
-
-export function eventually<T>(otherwise: string, look: () => Promise<T | undefined>): Promise<T> {
-  return lookEventually(otherwise, look, { withinMs: 120_000, everyMs: 250 })
 }
 
 export function expect(holds: boolean, otherwise: string): void {

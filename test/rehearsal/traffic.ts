@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import { DeliveriesSchema, type Merchant, type Payment } from './merchant.ts'
-import { eventually, expect, type Rehearsal } from './rehearsal.ts'
+import { expect, type Rehearsal } from './rehearsal.ts'
 
 const PER_PAGE = 100
 
@@ -52,7 +52,7 @@ async function sell(
 
 /** Operators look: a merchant's own lists count against its limit. */
 async function announcedAtOnce(
-  { admin }: Rehearsal,
+  { admin, eventually }: Rehearsal,
   merchant: Merchant,
   paid: readonly Payment[],
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
-import type { ActionDescription } from '../../infra/operate/admin/action.ts'
 import { type ActionCall, defineAction } from '../../infra/operate/admin/action-command.ts'
+import type { ActionDescription } from '../../infra/operate/admin/listed-actions.ts'
 import { runAdmin } from '../../infra/operate/admin/run-admin.ts'
 import { type Script, startScriptedServer } from './scripted-server.ts'
 

@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe } from 'vitest'
 import { createTable } from '../../infra/local/emulators/create-table.ts'
-import {
-  localAws,
-  NoDynamoDbLocal,
-  startDynamoDbLocal,
-} from '../../infra/local/emulators/dynamodb-local.ts'
+import { NoDynamoDbLocal, startDynamoDbLocal } from '../../infra/local/emulators/dynamodb-local.ts'
+import { localAws } from '../../infra/local/emulators/local-aws.ts'
 import { dynamoDbClient, dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { PATIENCE_MS } from './patience.ts'

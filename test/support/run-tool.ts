@@ -13,7 +13,7 @@ type Options = {
 }
 
 /** Many times what a deployment or a model takes. */
-const DEADLINE_MS = 900_000
+export const DEADLINE_MS = 900_000
 
 export async function runTool(
   program: string,

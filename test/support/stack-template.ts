@@ -10,6 +10,7 @@ import { GatewayStack } from '../../infra/stack/gateway-stack.ts'
 import type { WatchedFront } from '../../infra/stack/monitoring/alarms/front-alarms.ts'
 import type { Watched } from '../../infra/stack/monitoring/watched-stack.ts'
 import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
+import { CopiesStack } from '../../infra/stack/storage/table-copies.ts'
 
 type Properties = Readonly<Record<string, unknown>>
 
@@ -195,6 +196,12 @@ function byName(text: string, resources: Readonly<Record<string, RawResource>>):
 
 export function synthesisedFront(stage: DeployedStage): StackTemplate {
   return readableTemplate(rawStacks((app) => new FrontStack(app, stage)))
+}
+
+export function synthesisedCopies(stage: DeployedStage): StackTemplate {
+  const { copies } = stage
+  if (!copies) throw new Error('the stage has no copies')
+  return readableTemplate(rawStacks((app) => new CopiesStack(app, stage, copies)))
 }
 
 export function watchedIn(stage: string): Watched {

@@ -7,6 +7,7 @@ import {
   parsedJson,
 } from '../process/local-http-server.ts'
 import { routeTable } from '../process/route-table.ts'
+import { DUTY_HEADER } from './local-aws.ts'
 
 const findInvocation = routeTable({ 'POST /2015-03-31/functions/{name}/invocations': undefined })
 /** A name, `name:qualifier`, a partial or a full ARN. */
@@ -15,12 +16,6 @@ const FUNCTION_NAME =
 
 /** Lambda's limit for the payload of a synchronous call. */
 export const MAX_INVOKE_BYTES = 6 * 1024 * 1024
-
-/**
- * The duty of the caller; on AWS, the caller's policies. Without this header, every function may be
- * invoked.
- */
-export const DUTY_HEADER = 'x-local-duty'
 
 /**
  * The Invoke operation of AWS Lambda, as the AWS CLI and SDKs call it. Undefined when the request

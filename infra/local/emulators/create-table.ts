@@ -15,7 +15,8 @@ import { type IndexSchema, TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { DataDirectory } from '../process/data-directory.ts'
 import { removeProcessRecord } from '../process/process-record.ts'
 import { isReachableFromOutside } from './dynamodb-command.ts'
-import { type DynamoDbLocal, localAws } from './dynamodb-local.ts'
+import type { DynamoDbLocal } from './dynamodb-local.ts'
+import { localAws } from './local-aws.ts'
 import type { LocalTable } from './local-table.ts'
 
 const DEFINITIONS: AttributeDefinition[] = Object.entries(TABLE_SCHEMA.attributeTypes).map(

@@ -7,23 +7,7 @@ import { type KeptProcess, startKeptProcess } from '../process/kept-process.ts'
 import { startLocalHttpServer } from '../process/local-http-server.ts'
 import type { ProcessRecord } from '../process/process-record.ts'
 import { type DynamoDbProgram, dynamoDbPrograms } from './dynamodb-command.ts'
-
-export const LOCAL_REGION = 'ap-southeast-3'
-
-/**
- * How an SDK client reaches an emulator. The endpoint of DynamoDB Local carries its access key as a
- * user name (`http://KEY@127.0.0.1:1234`); the other emulators take any key.
- */
-export function localAws(endpoint: string) {
-  const url = new URL(endpoint)
-  const accessKeyId = url.username || 'local'
-  url.username = ''
-  return {
-    endpoint: url.origin,
-    region: LOCAL_REGION,
-    credentials: { accessKeyId, secretAccessKey: 'local' },
-  }
-}
+import { localAws } from './local-aws.ts'
 
 type StartOptions = {
   /**

@@ -3,7 +3,7 @@ import { CreateQueueCommand, SetQueueAttributesCommand, SQSClient } from '@aws-s
 import { type BuildAppOptions, buildApp } from 'fauxqs'
 import { withoutLog } from '../../../shared/runtime/aws/client-options.ts'
 import { isForeignRequest } from '../process/is-foreign-request.ts'
-import { LOCAL_REGION, localAws } from './dynamodb-local.ts'
+import { LOCAL_REGION, localAws } from './local-aws.ts'
 
 const ACCOUNT = '000000000000'
 const LONGEST_POLL_MS = 20_000

@@ -4,7 +4,7 @@ import { type FunctionSpec, functionName } from '../../../functions/function-spe
 import type { Deps } from '../../../shared/deps.ts'
 import type { Log } from '../../../shared/log.ts'
 import type { LambdaHandler } from '../../../shared/runtime/injectable.ts'
-import { LOCAL_REGION } from '../emulators/dynamodb-local.ts'
+import { LOCAL_REGION } from '../emulators/local-aws.ts'
 import { withTimeout } from '../process/with-timeout.ts'
 
 export type LocalFunction = {

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isJsonObject, isLosslessNumber, readJson } from '../../../shared/json.ts'
 import { wholeNumber } from '../../local/terminal/command-line.ts'
-import type { ActionDescription } from './action.ts'
-import { type Field, fieldsOf, rulesOf } from './schema-fields.ts'
+import type { ActionDescription } from './listed-actions.ts'
+import type { Field } from './schema-fields.ts'
 
 export type Payload = Readonly<Record<string, unknown>>
 
@@ -66,11 +66,19 @@ export function putMember(
  */
 export function defineAction(
   command: Command,
-  { summary, input, takesFile, writesFile = false, isPaged = false }: ActionDescription,
+  {
+    summary,
+    fields: input,
+    rules = [],
+    takesFile,
+    writesFile,
+    isPaged,
+    hasDryRun,
+  }: ActionDescription,
   operator: string | undefined,
   run: (call: ActionCall) => Promise<void> | void,
 ): void {
-  const fields = input ? fieldsOf(input) : []
+  const fields = input ?? []
   const values = new Map<string, unknown>()
   const parserOf = (field: Field) => (text: string) => {
     const previous = values.get(field.name)
@@ -112,8 +120,10 @@ export function defineAction(
   if (writesFile)
     command.option('--out <folder>', 'where the files are written, here by default', singleValue)
   if (isPaged) command.option('--all', 'repeats until nothing is left, and prints the sums')
-  const rules = input ? rulesOf(input).map((rule) => `\nTogether: ${rule}.`) : []
-  command.addHelpText('after', rules.join('')).action(() => {
+  if (hasDryRun)
+    command.option('--dry-run', 'answers what the action would do now, and changes nothing')
+  const together = rules.map((rule) => `\nTogether: ${rule}.`).join('')
+  command.addHelpText('after', together).action(() => {
     const {
       stage = LOCAL_STAGE,
       json = false,
@@ -121,7 +131,8 @@ export function defineAction(
       payload: wholePayload,
       file,
       out,
-    } = command.opts<Partial<ActionCall>>()
+      dryRun = false,
+    } = command.opts<Partial<ActionCall> & { readonly dryRun?: boolean }>()
     const payload = hasOwnPayload ? undefined : wholePayload
     if (payload && values.size > 0)
       return command.error('error: give --payload or fields, not both')
@@ -138,7 +149,7 @@ export function defineAction(
       stage,
       json,
       ...(all && { all }),
-      payload: payload ?? fromFields,
+      payload: { ...(payload ?? fromFields), ...(dryRun && { dry_run: true }) },
       ...(file !== undefined && { file }),
       ...(out !== undefined && { out }),
     })

@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import type { ListedAction } from './listed-actions.ts'
+import { fieldsOf, rulesOf } from './schema-fields.ts'
 
 /**
  * A function that an operator can start. Functions of queues take messages, which no operator
@@ -17,16 +19,8 @@ export const ACTIONS: readonly FunctionSpec[] = (['operator', 'schedule'] as con
 const DescriptionSchema = v.object({
   summary: v.string(),
   input: v.optional(v.custom<v.GenericSchema>(isSchema)),
+  hasDryRun: v.optional(v.boolean(), false),
 })
-export type ActionDescription = v.InferOutput<typeof DescriptionSchema> & {
-  /** Takes `--file`: a call for each line, or the bank's answer to a payout file. */
-  readonly takesFile?: 'lines' | 'answer' | undefined
-  /** Its answer has a file, which is written into the folder of `--out`. */
-  readonly writesFile?: boolean
-  /** The answer has `next` if items are left. `--all` continues from `next`. */
-  readonly isPaged?: boolean
-}
-
 // A handler is a function with properties.
 const Handler = v.pipe(
   v.function(),
@@ -34,14 +28,27 @@ const Handler = v.pipe(
   DescriptionSchema,
 )
 
-export async function describeAction({ name, entry }: FunctionSpec): Promise<ActionDescription> {
+export async function describeAction({
+  name,
+  entry,
+  timeoutSeconds,
+  trigger,
+}: FunctionSpec): Promise<ListedAction> {
   const module: unknown = await import(new URL(`../../../${entry}`, import.meta.url).href)
   const { handler } = v.parse(v.object({ handler: Handler }), { ...Object(module) })
+  const { summary, input, hasDryRun } = handler
   return {
-    ...handler,
-    takesFile: name === 'approve' ? 'lines' : name === 'payout-answer' ? 'answer' : undefined,
-    writesFile: name === 'payout-file',
-    isPaged: name === 'redeliver',
+    name,
+    duty: trigger.kind === 'operator' ? trigger.duty : 'deploy',
+    isScheduled: trigger.kind !== 'operator',
+    timeoutSeconds,
+    summary,
+    ...(input && { fields: fieldsOf(input), rules: rulesOf(input) }),
+    ...(name === 'approve' && { takesFile: 'lines' as const }),
+    ...(name === 'payout-answer' && { takesFile: 'answer' as const }),
+    ...(name === 'payout-file' && { writesFile: true }),
+    ...(name === 'redeliver' && { isPaged: true }),
+    ...(hasDryRun && { hasDryRun }),
   }
 }
 

@@ -1,11 +1,13 @@
-import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
-import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
+import { type IncomingMessage, request } from 'node:http'
+import { text as readText } from 'node:stream/consumers'
+import { functionName } from '../../../functions/function-spec.ts'
 import { parseOwnJson } from '../../../shared/json.ts'
-import { DUTY_HEADER } from '../../local/emulators/answer-invocation.ts'
-import { localAws } from '../../local/emulators/dynamodb-local.ts'
+import { DUTY_HEADER } from '../../local/emulators/local-aws.ts'
 import { UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
-import { requireRegion } from '../check/stage-named.ts'
+import { requireRegion } from '../check/region-of.ts'
 import { type ActionCall, LOCAL_STAGE } from './action-command.ts'
+import { stageFiles } from './completion.ts'
+import type { ListedAction } from './listed-actions.ts'
 
 /** The function failed, or could not be called. */
 export class InvocationFailed extends Error {
@@ -21,73 +23,99 @@ const MARGIN_MS = 10_000
  * message for the operator.
  */
 export async function invokeAction(
-  spec: FunctionSpec,
+  spec: ListedAction,
   { stage, payload }: ActionCall,
   env: NodeJS.ProcessEnv,
 ): Promise<unknown> {
-  const target = await targetOf(stage, env)
   const name = functionName(stage, spec)
-  const requestTimeout = spec.timeoutSeconds * 1_000 + MARGIN_MS
-  const requestHandler = { connectionTimeout: 5_000, requestTimeout, throwOnRequestTimeout: true }
-  const client = new LambdaClient({ ...target, maxAttempts: 1, requestHandler })
+  const url = stage === LOCAL_STAGE ? localUrl(env) : undefined
+  const region = url === undefined ? await requireRegion(env) : undefined
+  const call = {
+    name,
+    payload: JSON.stringify(payload),
+    timeoutMs: spec.timeoutSeconds * 1_000 + MARGIN_MS,
+  }
   try {
-    const command = new InvokeCommand({
-      FunctionName: name,
-      Payload: Buffer.from(JSON.stringify(payload)),
-    })
-    const duty = env['GATEWAY_DUTY']
-    if (target.endpoint !== undefined && duty) addHeader(client, DUTY_HEADER, duty)
-    const { FunctionError: failure, Payload: result } = await client.send(command)
-    const text = Buffer.from(result ?? []).toString()
-    if (failure !== undefined) throw new InvocationFailed(`${name} failed: ${text}`)
-    return text === '' ? null : parseOwnJson(text)
+    const answer = await (url === undefined
+      ? invokeOnAws(call, region)
+      : invokeLocally(call, url, env['GATEWAY_DUTY']))
+    if (answer.failed) throw new InvocationFailed(`${name} failed: ${answer.text}`)
+    return answer.text === '' ? null : parseOwnJson(answer.text)
   } catch (error) {
     if (error instanceof InvocationFailed) throw error
-    throw new InvocationFailed(failureMessage(error, spec, name, target.endpoint), { cause: error })
+    throw new InvocationFailed(failureMessage(error, spec, name, { url, region }), { cause: error })
+  }
+}
+
+/** The local gateway's Invoke API is on the port after PORT (design section 6). */
+function localUrl(env: NodeJS.ProcessEnv): string {
+  const port = wholeNumber(env['PORT'] || '3000') ?? 0
+  if (port < 1 || port > 65_534) throw new UsageError('PORT must be a number from 1 to 65534')
+  return `http://127.0.0.1:${port + 1}`
+}
+
+type Call = { readonly name: string; readonly payload: string; readonly timeoutMs: number }
+type Answer = { readonly failed: boolean; readonly text: string }
+
+async function invokeOnAws({ name, payload, timeoutMs }: Call, region = ''): Promise<Answer> {
+  const { InvokeCommand, LambdaClient } = await import('@aws-sdk/client-lambda')
+  const requestHandler = {
+    connectionTimeout: 5_000,
+    requestTimeout: timeoutMs,
+    throwOnRequestTimeout: true,
+  }
+  const client = new LambdaClient({ region, maxAttempts: 1, requestHandler })
+  try {
+    const command = new InvokeCommand({ FunctionName: name, Payload: Buffer.from(payload) })
+    const { FunctionError: failure, Payload: result = [] } = await client.send(command)
+    return { failed: failure !== undefined, text: Buffer.from(result).toString() }
   } finally {
     client.destroy()
   }
 }
 
-/**
- * The local gateway's Invoke API is on the port after PORT (design section 6). A stage is on AWS.
- */
-async function targetOf(
-  stage: string,
-  env: NodeJS.ProcessEnv,
-): Promise<Partial<ReturnType<typeof localAws>>> {
-  if (stage !== LOCAL_STAGE) return { region: await requireRegion(env) }
-  const port = wholeNumber(env['PORT'] || '3000') ?? 0
-  if (port < 1 || port > 65_534) throw new UsageError('PORT must be a number from 1 to 65534')
-  return localAws(`http://127.0.0.1:${port + 1}`)
-}
-
-/** The local gateway reads the caller's duty from a header; AWS reads it from the credentials. */
-function addHeader({ middlewareStack }: LambdaClient, name: string, value: string): void {
-  middlewareStack.add(
-    (next) => (call) => {
-      Object.assign(Object(Object(call.request).headers), { [name]: value })
-      return next(call)
-    },
-    { step: 'build' },
-  )
+/** Without the SDK and fetch, which take longer to load than all else of a call to this machine. */
+async function invokeLocally(
+  { name, payload, timeoutMs }: Call,
+  url: string,
+  duty: string | undefined,
+): Promise<Answer> {
+  const sent = request(`${url}/2015-03-31/functions/${name}/invocations`, {
+    method: 'POST',
+    // AWS reads the caller's duty from the credentials.
+    headers: duty ? { [DUTY_HEADER]: duty } : {},
+    agent: false,
+    signal: AbortSignal.timeout(timeoutMs),
+  })
+  const reply = await new Promise<IncomingMessage>((resolve, reject) => {
+    sent.once('response', resolve).once('error', reject).end(payload)
+  })
+  const text = await readText(reply)
+  if (reply.statusCode === 200) return { failed: 'x-amz-function-error' in reply.headers, text }
+  const kind = reply.headers['x-amzn-errortype'] ?? `HTTP ${reply.statusCode}`
+  throw Object.assign(new Error(text), { name: String(kind) })
 }
 
 function failureMessage(
   error: unknown,
-  { trigger }: FunctionSpec,
+  { duty }: ListedAction,
   name: string,
-  endpoint?: string,
+  { url, region }: { readonly url: string | undefined; readonly region: string | undefined },
 ): string {
   const { name: kind, message } =
     error instanceof Error ? error : { name: 'Error', message: String(error) }
   if (message.includes('ECONNREFUSED'))
-    return `nothing listens at ${endpoint ?? 'AWS'}; start the gateway: npm start`
+    return `nothing listens at ${url ?? 'AWS'}; start the gateway: npm start`
   if (kind === 'AccessDeniedException') {
-    const duty = trigger.kind === 'operator' ? trigger.duty : 'deploy'
     return `you may not invoke ${name}: it needs the duty ${duty} (docs/operations.md, "Who may do what")`
   }
+  // A schedule has one run, which its own timer may have started.
+  if (kind === 'TooManyRequestsException')
+    return `all runs of ${name} are in use; repeat the command in a moment`
+  const host = url ?? `lambda.${region}.amazonaws.com`
   if (kind !== 'ResourceNotFoundException')
-    return `${name} could not be invoked: ${kind}: ${message}`
-  return `there is no function ${name}${endpoint === undefined ? ' in this account and region' : ''}`
+    return `${name} could not be invoked at ${host}: ${kind}: ${message}`
+  return url === undefined
+    ? `there is no function ${name} in ${region} of this account; stages with a file: ${stageFiles().join(', ')}`
+    : `there is no function ${name}`
 }

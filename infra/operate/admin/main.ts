@@ -1,4 +1,8 @@
-import { runAdmin } from './run-admin.ts'
+import { enableCompileCache } from 'node:module'
+
+// Loading takes most of a call's time. The cache is in the system's temporary directory.
+enableCompileCache()
+const { runAdmin } = await import('./run-admin.ts')
 
 process.exitCode = await runAdmin(process.argv.slice(2), {
   out: (text) => console.log(text),

@@ -1,4 +1,5 @@
 import { printableLine } from '../../local/terminal/printable.ts'
+import { LOCAL_STAGE } from './action-command.ts'
 import { TABLE_COLUMNS } from './table-columns.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -13,15 +14,32 @@ export function renderReply(action: string, body: unknown): string {
   const columns = TABLE_COLUMNS[action] ?? {}
   const { data, pagination, ...others } = body
   if (!Array.isArray(data) || !isObject(pagination)) return objectText(body, columns)
-  const page = printableLine(
-    `page ${textOf(pagination['page'])}, ${textOf(pagination['per_page'])} per page`,
-  )
-  const table = isListOfObjects(data) ? tableOf(data, columns['data']) : 'none'
+  const rows = isListOfObjects(data) ? data : []
+  const page = printableLine([pageText(pagination, rows.length), ...totalsOf(rows)].join('; '))
+  const table = rows.length > 0 ? tableOf(rows, columns['data']) : 'none'
   return [
     table,
     ...(Object.keys(others).length > 0 ? [objectText(others, columns)] : []),
     page,
   ].join('\n\n')
+}
+
+/** A full page may have rows after it. */
+function pageText({ page, per_page: most }: JsonObject, rows: number): string {
+  const more = rows === most && typeof page === 'number' ? `; more: --page ${page + 1}` : ''
+  return `page ${textOf(page)}, ${textOf(most)} per page${more}`
+}
+
+/** The sums of the amounts that the page's rows have. */
+function totalsOf(rows: readonly JsonObject[]): readonly string[] {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+  const sums = names
+    .filter((name) => name.endsWith('_minor'))
+    .map((name) => {
+      const amounts = rows.map((row) => row[name]).filter((amount) => typeof amount === 'number')
+      return `${name} ${amounts.reduce((sum, amount) => sum + amount, 0)}`
+    })
+  return rows.length < 2 ? [] : [[`${rows.length} rows`, ...sums].join(', ')]
 }
 
 function isObject(value: unknown): value is JsonObject {
@@ -103,7 +121,10 @@ function blocksOf(
 }
 
 /** One row for each object. Columns that are empty in every row or not chosen are left out. */
-function tableOf(objects: readonly JsonObject[], chosen: readonly string[] | undefined): string {
+export function tableOf(
+  objects: readonly JsonObject[],
+  chosen: readonly string[] | undefined,
+): string {
   const rows = objects.map(
     (object) =>
       new Map(flattenValues(object).flatMap(([name, value]) => summarizeList(name, value))),
@@ -143,7 +164,11 @@ function shortenText(column: string, text: string): string {
 }
 
 /** A refusal for people: the reason, the wrong fields, and what to do. */
-export function renderRefusal(action: string, status: number, body: unknown): string {
+export function renderRefusal(
+  action: string,
+  { status, stage }: { readonly status: number; readonly stage: string },
+  body: unknown,
+): string {
   if (!isObject(body)) return `${action} was refused (${status})`
   const { message, code, field_errors: fields, action_hint: hint, ...others } = body
   const rows = isObject(fields)
@@ -153,6 +178,12 @@ export function renderRefusal(action: string, status: number, body: unknown): st
     printableLine(`${action} was refused (${status} ${textOf(code)}): ${textOf(message)}`),
     ...(rows.length > 0 ? [alignColumns(rows)] : []),
     ...flattenValues(others).map(([name, value]) => printableLine(`  ${name}: ${textOf(value)}`)),
-    ...(hint === undefined ? [] : [printableLine(`Hint: ${textOf(hint)}`)]),
+    ...(hint === undefined ? [] : [printableLine(`Hint: ${withCommands(textOf(hint), stage)}`)]),
   ].join('\n')
+}
+
+/** The command of a hint, so that a person can paste it. */
+function withCommands(hint: string, stage: string): string {
+  const option = stage === LOCAL_STAGE ? '' : ` --stage ${stage}`
+  return hint.replace(/(?<=\bruns: )([a-z-]+)(?= --)/, `npm run -s admin -- $1${option}`)
 }

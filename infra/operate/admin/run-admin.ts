@@ -1,14 +1,16 @@
 import { Command, CommanderError } from 'commander'
 import * as v from 'valibot'
-import type { FunctionSpec } from '../../../functions/function-spec.ts'
-import { asksForHelp, UsageError } from '../../local/terminal/command-line.ts'
+import { asksForHelp, readOptions, UsageError } from '../../local/terminal/command-line.ts'
 import { type Output, onTerminal, printableLine } from '../../local/terminal/printable.ts'
-import { ACTIONS, describeAction } from './action.ts'
-import { type ActionCall, defineAction } from './action-command.ts'
+import { type ActionCall, defineAction, LOCAL_STAGE, type Payload } from './action-command.ts'
+import { completionScript } from './completion.ts'
 import { InvocationFailed, invokeAction } from './invoke-action.ts'
+import { LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
+import { type Progress, startProgress } from './progress.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
 import { runAnswer } from './run-answer.ts'
 import { runFile } from './run-file.ts'
+import { runToday } from './run-today.ts'
 import { writePayoutFiles } from './write-payout-files.ts'
 
 export type AdminIo = Output & { readonly env: NodeJS.ProcessEnv }
@@ -32,29 +34,19 @@ const NextPart = v.object({ count: v.number(), next: v.string() })
  */
 export async function runAdmin(argv: readonly string[], output: AdminIo): Promise<ExitCode> {
   const io = onTerminal(output)
+  if (argv[0] === 'completion' && argv.length === 1) {
+    io.out(completionScript())
+    return 0
+  }
   const program = emptyProgram(io)
-  const namedAction = ACTIONS.filter(({ name }) => name === argv[0])
+  const namedAction = LISTED_ACTIONS.filter(({ name }) => name === argv[0])
   let code: ExitCode = 0
   try {
-    for (const spec of namedAction.length > 0 ? namedAction : ACTIONS) {
+    if (argv[0] === 'today' && !asksForHelp(argv)) return await today(argv.slice(1), io)
+    for (const spec of namedAction.length > 0 ? namedAction : LISTED_ACTIONS) {
       const command = program.command(spec.name).helpGroup(headingOf(spec))
-      const action = await describeAction(spec)
-      defineAction(command, action, io.env['GATEWAY_OPERATOR'], async ({ file, out, ...call }) => {
-        if (file !== undefined) {
-          const run =
-            action.takesFile === 'answer'
-              ? runAnswer(spec, { ...call, file }, io)
-              : runFile(spec, action.input, { ...call, file }, io)
-          code = (await run) ? 0 : 1
-        } else if (action.writesFile && !call.json) {
-          const isDone = await writePayoutFiles(spec, { ...call, folder: out ?? '.' }, io)
-          code = isDone ? 0 : 1
-        } else {
-          const answer = call.all
-            ? await repeatAction(spec, call, io)
-            : await collectReport(spec, call, io.env)
-          code = printReply(io, spec.name, call.json, answer)
-        }
+      defineAction(command, spec, io.env['GATEWAY_OPERATOR'], async (call) => {
+        code = await runCall(spec, call, io)
       })
     }
     // With --help anywhere, the command only prints help. It calls no action and does not check
@@ -72,6 +64,32 @@ export async function runAdmin(argv: readonly string[], output: AdminIo): Promis
   }
 }
 
+async function runCall(
+  spec: ListedAction,
+  { file, out, ...call }: ActionCall,
+  io: AdminIo,
+): Promise<ExitCode> {
+  if (file !== undefined) {
+    const run = spec.takesFile === 'answer' ? runAnswer : runFile
+    return (await run(spec, { ...call, file }, io)) ? 0 : 1
+  }
+  if (spec.writesFile && !call.json) {
+    return (await writePayoutFiles(spec, { ...call, folder: out ?? '.' }, io)) ? 0 : 1
+  }
+  return printReply(io, spec.name, call, await invoke(spec, call, io))
+}
+
+async function today(argv: readonly string[], io: AdminIo): Promise<ExitCode> {
+  const options = { stage: { type: 'string', default: LOCAL_STAGE } } as const
+  const { stage } = readOptions(argv, options)
+  const ask = async (name: string, payload: Payload) => {
+    const spec = LISTED_ACTIONS.find((action) => action.name === name)
+    if (spec === undefined) throw new Error(`there is no action ${name}`)
+    return invoke(spec, { stage, json: false, payload }, io)
+  }
+  return (await runToday(stage, ask, io)) ? 0 : 1
+}
+
 const ENVIRONMENT = `
 Environment:
   GATEWAY_OPERATOR         the operator, for actions that require --operator
@@ -80,7 +98,9 @@ Environment:
   PORT                     the port of the local gateway, 3000 by default
   AWS_REGION, AWS_PROFILE  the region of a stage on AWS, and your credentials
 
-<action> --help shows its fields and options. Without --stage, commands go to the gateway on this machine.`
+<action> --help shows its fields and options. today shows what waits for an operator: payouts,
+approvals, cases, suspense, differences. completion prints a script for bash and zsh:
+  eval "$(npm run -s admin -- completion)" makes the command gateway-admin. Without --stage, commands go to the gateway on this machine.`
 
 function emptyProgram(io: AdminIo): Command {
   return new Command('npm run admin --')
@@ -100,10 +120,19 @@ function emptyProgram(io: AdminIo): Command {
     .addHelpText('afterAll', '\nExit code: 0 done, 1 refused or failed, 2 wrong arguments.')
 }
 
-function headingOf({ trigger }: FunctionSpec): string {
-  return trigger.kind === 'operator'
-    ? `Actions of ${trigger.duty}:`
-    : 'Scheduled work, started now, of deploy:'
+function headingOf({ duty, isScheduled }: ListedAction): string {
+  return isScheduled ? 'Scheduled work, started now, of deploy:' : `Actions of ${duty}:`
+}
+
+async function invoke(spec: ListedAction, call: ActionCall, io: AdminIo): Promise<unknown> {
+  const progress = startProgress(io, `${spec.name} is running`)
+  try {
+    return await (call.all
+      ? repeatAction(spec, call, { ...io, progress })
+      : collectReport(spec, call, { ...io, progress }))
+  } finally {
+    progress.end()
+  }
 }
 
 /** The limit of runs for one report. Each run reads for minutes. */
@@ -122,7 +151,11 @@ const CountedReply = v.object({
  * Invokes an action until nothing is left, and answers the sums. A refusal is answered, and the
  * count before it printed.
  */
-async function repeatAction(spec: FunctionSpec, call: ActionCall, io: AdminIo): Promise<unknown> {
+async function repeatAction(
+  spec: ListedAction,
+  call: ActionCall,
+  io: AdminIo & { readonly progress: Progress },
+): Promise<unknown> {
   const sums = { count: 0, passed_over: 0 }
   let payload = call.payload
   for (let run = 0; run < MAX_RUNS; run++) {
@@ -141,6 +174,7 @@ async function repeatAction(spec: FunctionSpec, call: ActionCall, io: AdminIo): 
     const { count, passed_over: passedOver, next } = reply.output.body
     sums.count += count
     sums.passed_over += passedOver
+    io.progress.say(`${spec.name}: ${sums.count} rounds began`)
     if (next === undefined) return { status: 200, body: sums }
     payload = { ...call.payload, cursor: next }
   }
@@ -160,9 +194,9 @@ const ReportPart = v.object({
 
 /** Invokes an action until its report is complete. Joins the parts of a CSV or a list. */
 async function collectReport(
-  spec: FunctionSpec,
+  spec: ListedAction,
   call: ActionCall,
-  env: NodeJS.ProcessEnv,
+  { env, progress }: AdminIo & { readonly progress: Progress },
 ): Promise<unknown> {
   const parts: v.InferOutput<typeof ReportPart>['body'][] = []
   let payload = call.payload
@@ -171,6 +205,7 @@ async function collectReport(
     if (!v.is(ReportPart, answer)) return answer
     const { body } = answer
     parts.push(body)
+    progress.say(`${spec.name}: ${parts.length} runs are done, more is left`)
     if (body['continuing'] !== true || typeof body['cursor'] !== 'string') {
       const whole = {
         ...(body.csv !== undefined && { csv: parts.map(({ csv = '' }) => csv).join('') }),
@@ -183,11 +218,16 @@ async function collectReport(
   throw new InvocationFailed(`${spec.name} was not finished after ${MAX_RUNS} runs`)
 }
 
-function printReply(io: AdminIo, action: string, json: boolean, answer: unknown): ExitCode {
+function printReply(
+  io: AdminIo,
+  action: string,
+  { json, stage }: ActionCall,
+  answer: unknown,
+): ExitCode {
   const { status, body } = v.is(Reply, answer) ? answer : { status: 200, body: answer }
   const asJson = JSON.stringify(body, null, 2)
   if (status >= 400) {
-    io.err(json ? asJson : renderRefusal(action, status, body))
+    io.err(json ? asJson : renderRefusal(action, { status, stage }, body))
     return 1
   }
   if (!json && v.is(CsvReply, body)) {

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { chunks } from '../../../shared/chunks.ts'
 import { type Output, printableLine } from '../../local/terminal/printable.ts'
 import type { ActionCall } from './action-command.ts'
 import { InvocationFailed, invokeAction } from './invoke-action.ts'
+import type { ListedAction } from './listed-actions.ts'
 import { readAnswer } from './read-answer.ts'
 import { readTables } from './read-tables.ts'
 import { renderRefusal } from './render-reply.ts'
@@ -31,7 +31,7 @@ const Reply = v.object({
  * line was refused.
  */
 export async function runAnswer(
-  spec: FunctionSpec,
+  spec: ListedAction,
   { file, ...call }: ActionCall & { readonly file: string },
   io: Output & { readonly env: NodeJS.ProcessEnv },
 ): Promise<boolean> {
@@ -49,7 +49,7 @@ export async function runAnswer(
     )
     const reply = v.safeParse(Reply, answer)
     if (!reply.success) {
-      io.err(failureText(spec, answer))
+      io.err(failureText(spec, call.stage, answer))
       io.err(`${counts.done} done, ${counts.failed} failed before; repeat the same file`)
       return false
     }
@@ -64,8 +64,8 @@ export async function runAnswer(
   return counts.refused === 0
 }
 
-function failureText(spec: FunctionSpec, answer: unknown): string {
+function failureText(spec: ListedAction, stage: string, answer: unknown): string {
   if (answer instanceof InvocationFailed) return printableLine(`no answer: ${answer.message}`)
   const { status, body } = v.parse(v.object({ status: v.number(), body: v.unknown() }), answer)
-  return renderRefusal(spec.name, status, body)
+  return renderRefusal(spec.name, { status, stage }, body)
 }

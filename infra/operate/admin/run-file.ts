@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
 import * as v from 'valibot'
-import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { UsageError } from '../../local/terminal/command-line.ts'
 import { type Output, printableLine } from '../../local/terminal/printable.ts'
-import type { ActionDescription } from './action.ts'
 import { type ActionCall, type Payload, putMember, valueFrom } from './action-command.ts'
 import { InvocationFailed, invokeAction } from './invoke-action.ts'
+import type { ListedAction } from './listed-actions.ts'
 import { parseCsv } from './parse-csv.ts'
 import { renderRefusal } from './render-reply.ts'
-import { type Field, fieldsOf } from './schema-fields.ts'
+import type { Field } from './schema-fields.ts'
 
 /** One call that a line of the file asks for. */
 type Line = { readonly number: number; readonly id: string; readonly payload: Payload }
@@ -25,12 +24,11 @@ const Reply = v.object({ status: v.number(), body: v.unknown() })
  * done. An operator may repeat a file if the action refuses repeats.
  */
 export async function runFile(
-  spec: FunctionSpec,
-  input: ActionDescription['input'],
+  spec: ListedAction,
   { file, ...call }: ActionCall & { readonly file: string },
   io: Output & { readonly env: NodeJS.ProcessEnv },
 ): Promise<boolean> {
-  const lines = linesOf(file, input ? fieldsOf(input) : [], call.payload)
+  const lines = linesOf(file, spec.fields ?? [], call.payload)
   let done = 0
   for (const [at, { number, id, payload }] of lines.entries()) {
     const answer = await invokeAction(spec, { ...call, payload }, io.env).catch(
@@ -48,7 +46,9 @@ export async function runFile(
     }
     const { status, body } = v.parse(Reply, answer)
     if (status >= 400)
-      io.err(`line ${number}  ${printableLine(id)}  ${renderRefusal(spec.name, status, body)}`)
+      io.err(
+        `line ${number}  ${printableLine(id)}  ${renderRefusal(spec.name, { status, stage: call.stage }, body)}`,
+      )
     else {
       done += 1
       io.out(printableLine(`line ${number}  ${id}  done`))

@@ -2,12 +2,12 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import writeXlsxFile from 'write-excel-file/node'
-import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { csv } from '../../../shared/settlement/statement/csv.ts'
 import { UsageError } from '../../local/terminal/command-line.ts'
 import { type Output, printableLine } from '../../local/terminal/printable.ts'
 import type { ActionCall } from './action-command.ts'
 import { invokeAction } from './invoke-action.ts'
+import type { ListedAction } from './listed-actions.ts'
 import { renderRefusal } from './render-reply.ts'
 
 const FileSchema = v.union([
@@ -53,7 +53,7 @@ const APPROVALS = 'payout-approvals.csv'
  * for `approve --file`. Answers whether all was done.
  */
 export async function writePayoutFiles(
-  spec: FunctionSpec,
+  spec: ListedAction,
   { folder, ...call }: ActionCall & { readonly folder: string },
   io: Output & { readonly env: NodeJS.ProcessEnv },
 ): Promise<boolean> {
@@ -65,7 +65,7 @@ export async function writePayoutFiles(
     const reply = v.safeParse(Reply, answer)
     if (!reply.success) {
       const { status, body } = v.parse(v.object({ status: v.number(), body: v.unknown() }), answer)
-      io.err(renderRefusal(spec.name, status, body))
+      io.err(renderRefusal(spec.name, { status, stage: call.stage }, body))
       return false
     }
     const { batch, file, left_out: left, continuing, cursor } = reply.output.body

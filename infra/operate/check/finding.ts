@@ -33,6 +33,14 @@ export function renderFindings(
     .join('\n')
 }
 
+/** Remedies name the stage as STAGE. Here they get its name, so that a person can paste them. */
+export function forStage(findings: readonly Finding[], name: string): readonly Finding[] {
+  return findings.map(({ todo, ...finding }) => ({
+    ...finding,
+    ...(todo !== undefined && { todo: todo.replaceAll(/\bSTAGE\b/g, name) }),
+  }))
+}
+
 export function hasWrong(findings: readonly Finding[]): boolean {
   return findings.some(({ state }) => state === 'wrong')
 }

@@ -7,9 +7,10 @@ import { PROJECT_ROOT } from '../../stack/project-root.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { awsClients } from '../check/aws-clients.ts'
 import { checkReferences } from '../check/check-references.ts'
-import { type Finding, hasWrong, renderFindings, runCheck } from '../check/finding.ts'
+import { type Finding, forStage, hasWrong, renderFindings, runCheck } from '../check/finding.ts'
 import { REPOSITORY } from '../check/pipeline-role.ts'
-import { regionOf, stageNamed } from '../check/stage-named.ts'
+import { regionOf } from '../check/region-of.ts'
+import { stageNamed } from '../check/stage-named.ts'
 import { initStage } from './init-stage.ts'
 import { preflight } from './preflight.ts'
 
@@ -75,7 +76,7 @@ export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number
     if (init && region !== undefined) {
       const stage = stageNamed(name)
       const input = { stage, region, root: PROJECT_ROOT, repository, runCdk: cdk }
-      printFindings(await (io.initStage ?? initStage)(input))
+      printFindings(stage, await (io.initStage ?? initStage)(input))
     }
     // Reads the stage's file again, because --init may have changed it.
     const stage = stageNamed(name)
@@ -84,7 +85,7 @@ export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number
       region,
       root: PROJECT_ROOT,
     })
-    printFindings(findings)
+    printFindings(stage, findings)
     if (hasWrong(findings)) {
       console.error('\nNothing was deployed.')
       if (init) console.log(manualSteps(stage))
@@ -105,7 +106,7 @@ export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number
       (io.checkReferences ?? checkReferences)(awsClients(region ?? ''), stage),
     )
     if (hasWrong(references)) {
-      printFindings(references)
+      printFindings(stage, references)
       return 1
     }
     if (first) console.log(manualSteps(stage))
@@ -130,10 +131,14 @@ export function parseDeployCommand(argv: readonly string[]) {
   return { stage, checkOnly: check, init, repository, flags }
 }
 
-function printFindings(findings: readonly Finding[]): void {
+function printFindings({ settings }: DeployedStage, findings: readonly Finding[]): void {
   console.log(
     printableLines(
-      renderFindings(findings, { ok: 'ok', wrong: 'missing', unclear: 'could not look' }),
+      renderFindings(forStage(findings, settings.name), {
+        ok: 'ok',
+        wrong: 'missing',
+        unclear: 'could not look',
+      }),
     ),
   )
 }

@@ -14,7 +14,7 @@ import type { DeployedStage } from '../../stack/stage.ts'
 import { encryptsAll } from '../../stack/storage/stage-key.ts'
 import { type AwsClients, awsClients } from '../check/aws-clients.ts'
 import { errorName, remedyFor, unlessAbsent } from '../check/finding.ts'
-import { requireRegion } from '../check/stage-named.ts'
+import { requireRegion } from '../check/region-of.ts'
 import { missingSettings, type TargetTable } from './missing-settings.ts'
 
 const USAGE = `npm run restore -- --stage NAME (--at TIME | --backup ARN | --finish)

@@ -39,9 +39,10 @@ export class InvocationTrail extends Construct {
       trailName: stackNameOf(stage, 'invocations'),
       bucket,
       enableFileValidation: true,
-      isMultiRegionTrail: false,
-      includeGlobalServiceEvents: false,
-      // The rule of protections gets its events from a trail. The first copy of these is free.
+      // The rules of protections, also that of the copies in another region, get their events from
+      // a trail. The first copy of these is free. A trail of all regions has global events too.
+      isMultiRegionTrail: stage.copies !== undefined,
+      includeGlobalServiceEvents: stage.copies !== undefined,
       managementEvents: ReadWriteType.WRITE_ONLY,
     })
     const operated = functions.triggeredBy('operator').map(({ lambda }) => lambda.functionArn)

@@ -13,8 +13,9 @@ type Props = {
   /**
    * `alerts`: every alarm and alert, read during the day. `pages`: only what must wake a person.
    * `front-…`: the same for the front's alarms, which may be in the region of the other topics.
+   * `copies-pages`: who weakens the copies in another region.
    */
-  readonly name: 'alerts' | 'pages' | 'front-alerts' | 'front-pages'
+  readonly name: 'alerts' | 'pages' | 'front-alerts' | 'front-pages' | 'copies-pages'
   readonly recipients: readonly string[]
   readonly key?: Key | undefined
 }

@@ -5,8 +5,10 @@ import { Schedule } from 'aws-cdk-lib/aws-events'
 import { AccountPrincipal, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms'
 import { Construct } from 'constructs'
+import { operatorTopic } from '../monitoring/operator-topic.ts'
+import { ProtectionRule } from '../monitoring/protection-rule.ts'
 import { stackNameOf } from '../stack-name-of.ts'
-import type { DeployedStage } from '../stage.ts'
+import { type DeployedStage, hasAlarms } from '../stage.ts'
 import type { StageFile } from '../stage-file.ts'
 import { StageStack } from '../stage-stack.ts'
 
@@ -19,12 +21,16 @@ const KEPT_HERE = Duration.days(3)
 /** The time to find out that the lock is wrong. Afterwards not even AWS can remove the lock. */
 const CHANGEABLE = Duration.days(3)
 
-/** The locked vault in another region, and by a setting in another account. */
+/**
+ * The locked vault in another region, and by a setting in another account. The copies cannot be
+ * read without the vault's key, so ending that key pages too. In another account the events come
+ * from a trail of that account.
+ */
 export class CopiesStack extends StageStack {
   constructor(scope: App, stage: DeployedStage, { region, account }: Copies) {
     const env = { region, ...(account && { account: account.id }) }
     super(scope, stage, { part: 'copies', holds: 'the locked vault of backups', env })
-    const { removalPolicy } = stage
+    const { removalPolicy, alarmRecipients, pageRecipients: recipients = alarmRecipients } = stage
     new backup.BackupVault(this, 'Vault', {
       backupVaultName: stackNameOf(stage, 'copies'),
       encryptionKey: new Key(this, 'Key', { enableKeyRotation: true, removalPolicy }),
@@ -32,6 +38,9 @@ export class CopiesStack extends StageStack {
       ...(account && { accessPolicy: copiesFrom(account.source) }),
       removalPolicy,
     })
+    if (!hasAlarms(stage)) return
+    const pages = operatorTopic(this, 'Pages', { stage, name: 'copies-pages', recipients })
+    new ProtectionRule(this, 'Protection', stage, pages)
   }
 }
 

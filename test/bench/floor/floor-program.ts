@@ -8,7 +8,7 @@ import {
   SendMessageCommand,
 } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
-import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
+import { localAws } from '../../../infra/local/emulators/local-aws.ts'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'

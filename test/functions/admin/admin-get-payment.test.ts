@@ -1,8 +1,10 @@
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
 import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import { timelineSteps } from '../../../infra/local/console/page/payments/timeline-steps.ts'
 import type { Timeline } from '../../../infra/local/console/page/shapes.ts'
+import { tellStory } from '../../../infra/operate/story/tell-story.ts'
 import { eventIdFor, type PaymentId, subjectOfPayment } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
@@ -73,6 +75,14 @@ describe('get-payment', () => {
     const timeline = await timelineOf(deps, payment)
 
     const event_id = eventIdFor(subjectOfPayment(payment.paymentId), 'payment.failed')
+    const [createdAt, endedAt] = timeline.timeline.transitions.map(({ at }) => at)
+    expect(stripVTControlCharacters(tellStory(timeline)).split('\n').slice(0, 5)).toStrictEqual([
+      `payment ${payment.paymentId}: failed`,
+      '',
+      `${createdAt}  Created: Rp 100,000`,
+      `${endedAt}  Ended: failed, declined  reported by callback`,
+      `${endedAt}  Event payment.failed  to 1 endpoint`,
+    ])
     expect(timeline).toMatchObject({
       status: 'failed',
       failure_reason: 'declined',

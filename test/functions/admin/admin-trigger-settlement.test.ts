@@ -5,7 +5,7 @@ import { handler as recredit } from '../../../functions/admin/recredit-settlemen
 import { handler as trigger } from '../../../functions/admin/trigger-settlement.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { minor } from '../../../shared/money.ts'
-import { addMs, SECOND_MS } from '../../../shared/time.ts'
+import { addMs, DAY_MS, SECOND_MS } from '../../../shared/time.ts'
 import {
   auditRecordsOf,
   invokeAdmin,
@@ -13,7 +13,7 @@ import {
   refusedWith,
   shownSettlement,
 } from '../../support/operator-actions.ts'
-import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
+import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aDayLater, BANK, settlementsOf, withoutFloor } from '../../support/settlement-builders.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
@@ -56,14 +56,21 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     const { deps, client, input, settle } = await anEligibleClient({
       settlementFloorMinor: minor(95_900),
     })
-    await anOpenPayment(deps, client, { notionalMinor: 50_000 })
+    const payment = await anOpenPayment(deps, client, { notionalMinor: 50_000 })
 
     const message =
       'nothing to settle: 95900 IDR are eligible, the floor is 95900 IDR and must be exceeded'
-    const action_hint =
-      '45950 IDR are not eligible yet. A payment is eligible 24 hours after it was paid, if ' +
-      'the provider has settled it. get-books shows the open amounts.'
-    expect(await settle()).toStrictEqual(refusedWith(message, { action_hint }))
+    const hint = (next: string) => ({
+      action_hint:
+        '45950 IDR are not eligible yet. A payment is eligible 24 hours after it was paid, if ' +
+        `the provider has settled it. ${next} get-books shows the open amounts.`,
+    })
+    const at = addMs(payment.paidAt ?? deps.now(), DAY_MS)
+    const earliest = `The next payment is eligible at ${at} at the earliest: the provider has not settled it.`
+    expect(await settle()).toStrictEqual(refusedWith(message, hint(earliest)))
+    await postAssumed(deps, payment)
+    const soon = `The next payment is eligible at ${at}.`
+    expect(await settle()).toStrictEqual(refusedWith(message, hint(soon)))
     const closed = { ...deps, stage: { ...deps.stage, isClosed: true } }
     expect(await invokeAdmin(trigger, closed, input)).toMatchObject({
       body: { message: 'the stage is closed' },

@@ -24,7 +24,7 @@ import {
 } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
-import { resolveStack } from '../../../infra/operate/trace/resolve-stack.ts'
+import { resolveStack } from '../../../infra/operate/source-lines/resolve-stack.ts'
 import { SOURCE_MAPS } from '../../../infra/stack/project-root.ts'
 import { proveVersions } from '../../../shared/runtime/release/prove-versions.ts'
 import { matchesIn } from '../../support/document-blocks.ts'

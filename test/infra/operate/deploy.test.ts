@@ -30,8 +30,9 @@ async function runDeployTool(
 }
 
 describe('npm run deploy', () => {
-  it('starts nothing when a check fails, and says what to do; with --init, also the manual steps', async () => {
-    const findings = [ok('packages', 'fine'), wrong('region', 'none is set', 'set AWS_REGION')]
+  it('starts nothing when a check fails, and says what to do to this stage; with --init, also the manual steps', async () => {
+    const todo = 'set location in infra/stages/STAGE.json'
+    const findings = [ok('packages', 'fine'), wrong('region', 'none is set', todo)]
     const preflight = async () => ({ findings, first: true })
     const { code, calls, text } = await runDeployTool(['--stage=dev'], { preflight })
     const initial = await runDeployTool(['--stage', 'dev', '--init'], {
@@ -42,7 +43,7 @@ describe('npm run deploy', () => {
     expect([code, calls, initial.code, initial.calls]).toStrictEqual([1, [], 1, []])
     expect(text).toBe(`ok              packages: fine
 missing         region: none is set
-                  -> set AWS_REGION
+                  -> set location in infra/stages/dev.json
 
 Nothing was deployed.`)
     expect(initial.text).toContain(`${text}\n\nManual steps`)

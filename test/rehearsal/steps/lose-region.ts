@@ -3,7 +3,6 @@ import { ListFunctionsCommand } from '@aws-sdk/client-lambda'
 import { ListSecretsCommand } from '@aws-sdk/client-secrets-manager'
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
-import { runTool } from '../../support/run-tool.ts'
 import { removeDutyPolicies } from '../duty-holders.ts'
 import { ACCOUNT, REGION } from '../emulator.ts'
 import { type Merchant, merchantAt, type Payment, PaymentSchema } from '../merchant.ts'
@@ -20,14 +19,14 @@ export async function loseRegion(
   merchant: Merchant,
   known: Payment,
 ): Promise<void> {
-  const { step, env, cannot } = rehearsal
+  const { step, tool, cannot } = rehearsal
   const there = { env: { AWS_REGION: OTHER_REGION } }
   await step('a lost region: a copy of the table is in another one', async () => {
     await makeTable()
     expect((await copyRows()) > 0, 'there was nothing to copy')
     cannot('AWS Backup copies nothing to another region: the rows were written there one by one')
     const bootstrap = ['cdk', 'bootstrap', `aws://${ACCOUNT}/${OTHER_REGION}`]
-    const { code, errors } = await runTool('npx', bootstrap, { env: { ...env, ...there.env } })
+    const { code, errors } = await tool('npx', bootstrap, there)
     expect(code === 0, `cdk bootstrap: ${errors.slice(-2_000)}`)
   })
   await step(
@@ -89,7 +88,7 @@ async function copyRows(): Promise<number> {
   return copied
 }
 
-export async function destroyStage({ env, step }: Rehearsal, region: string): Promise<void> {
+export async function destroyStage({ tool, step }: Rehearsal, region: string): Promise<void> {
   await step(`the restored tables in ${region} are deleted by hand`, async () => {
     const client = awsClients(region).dynamodb
     const { TableNames: names = [] } = await client.send(new dynamodb.ListTablesCommand({}))
@@ -99,7 +98,7 @@ export async function destroyStage({ env, step }: Rehearsal, region: string): Pr
   })
   await step(`npx cdk destroy --all in ${region}`, async () => {
     const args = ['cdk', 'destroy', '--all', '--force', '-c', `stage=${STAGE}`]
-    const { code, errors } = await runTool('npx', args, { env: { ...env, AWS_REGION: region } })
+    const { code, errors } = await tool('npx', args, { env: { AWS_REGION: region } })
     expect(code === 0, `cdk destroy: ${errors.slice(-2_000)}`)
   })
   await step('nothing of it is left', async () => {

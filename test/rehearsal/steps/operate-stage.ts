@@ -6,7 +6,7 @@ import { RIGHT_PAYLOADS } from '../../support/operator-world.ts'
 import { REGION } from '../emulator.ts'
 import { judgementOn } from '../judgement.ts'
 import { KeySchema, type Merchant, PaymentSchema } from '../merchant.ts'
-import { eventually, expect, HOOKS_URL, OPERATOR, type Rehearsal, STACK } from '../rehearsal.ts'
+import { expect, HOOKS_URL, OPERATOR, type Rehearsal, STACK } from '../rehearsal.ts'
 import type { Settlement, TakenPayments } from './take-payments.ts'
 
 type Done = {
@@ -64,8 +64,8 @@ export function operateStage(
     })
     await admin('adjust-ledger', {
       ...by,
-      kind: 'recovered',
-      amount_minor: 5_000,
+      kind: 'correction',
+      amount_minor: -5_000,
       reference: 'transfer-3',
     })
     // The gateway refuses it: the books balance, so there is no difference to accept.
@@ -146,7 +146,7 @@ const HELPERS = MANIFEST.flatMap(({ name, trigger }) =>
  * Gives each worker of due work and of the sync a message, because earlier steps may have given it
  * no message.
  */
-export function wakeHelpers({ step, verdicts }: Rehearsal) {
+export function wakeHelpers({ step, verdicts, eventually }: Rehearsal) {
   return step('every worker of due work and of the sync takes a share', async () => {
     const sqs = new SQSClient({ region: REGION })
     for (const { queue } of HELPERS) {

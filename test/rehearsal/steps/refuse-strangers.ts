@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto'
 import * as dynamodb from '@aws-sdk/client-dynamodb'
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { EncryptCommand, KMSClient } from '@aws-sdk/client-kms'
-import { GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
+import { GetAliasCommand, GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { errorName } from '../../../infra/operate/check/finding.ts'
+import { LIVE_ALIAS } from '../../../infra/stack/stack-name-of.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { callbackSecretName, sealContext } from '../../../shared/secrets.ts'
 import { ACCOUNT, ENDPOINT, REGION } from '../emulator.ts'
@@ -41,17 +43,28 @@ export function refuseStrangers({ step }: Rehearsal): Promise<void> {
 }
 
 /**
- * The credentials that MiniStack gives a function that has run. They are made of the names of
- * function and role.
+ * The credentials that MiniStack gave a function that has run. They are made of the names of its
+ * role and of what was invoked first: the version, by its proof, or the function itself.
  */
 async function credentialsOf(name: string) {
-  const { FunctionArn: arn = '', Role: role = '' } = await configurationOf(name)
-  const digest = sha256(`${arn}:${role}`)
-  return {
-    accessKeyId: `ASIA${digest.slice(0, 16).toUpperCase()}`,
-    secretAccessKey: sha256(`secret:${digest}`),
-    sessionToken: sha256(`token:${digest}`),
+  const { FunctionArn: unqualified = '', Role: role = '' } = await configurationOf(name)
+  const FunctionName = `${STACK}-${name}`
+  // An operator's function has no alias.
+  const { FunctionVersion: version = '' } = await awsClients(REGION)
+    .lambda.send(new GetAliasCommand({ FunctionName, Name: LIVE_ALIAS }))
+    .catch(() => ({ FunctionVersion: undefined }))
+  for (const qualifier of [version, LIVE_ALIAS, '$LATEST', '']) {
+    const digest = sha256(`${unqualified}${qualifier && `:${qualifier}`}:${role}`)
+    const credentials = {
+      accessKeyId: `ASIA${digest.slice(0, 16).toUpperCase()}`,
+      secretAccessKey: sha256(`secret:${digest}`),
+      sessionToken: sha256(`token:${digest}`),
+    }
+    const client = new STSClient({ region: REGION, credentials })
+    if (await client.send(new GetCallerIdentityCommand({})).catch(() => undefined))
+      return credentials
   }
+  throw new Error(`${name} has not run, so it has no credentials`)
 }
 
 function configurationOf(name: string) {

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { REGION } from '../emulator.ts'
 import { type Merchant, type Payment, PaymentSchema } from '../merchant.ts'
-import { eventually, expect, OPERATOR, type Rehearsal, STACK } from '../rehearsal.ts'
+import { expect, OPERATOR, type Rehearsal, STACK } from '../rehearsal.ts'
 import { releaseOf } from '../release.ts'
 import { advance, syncCompletely } from './take-payments.ts'
 
@@ -16,7 +16,7 @@ export async function restoreStage(
   merchant: Merchant,
   paid: Payment,
 ): Promise<true> {
-  const { step } = rehearsal
+  const { step, eventually } = rehearsal
   const before = await step('restore: there is a payment, and a backup of the table', async () => {
     const payment = await merchant.create('order-6')
     const good = new Date(Date.now() + rehearsal.clock.offsetSeconds() * 1_000).toISOString()

@@ -6,7 +6,7 @@ import {
   PaymentSchema,
   requestOf,
 } from '../merchant.ts'
-import { call, eventually, expect, OPERATOR, type Rehearsal } from '../rehearsal.ts'
+import { call, expect, OPERATOR, type Rehearsal } from '../rehearsal.ts'
 
 export type TakenPayments = Readonly<Record<'paid' | 'cancelled' | 'unpaid', Payment>>
 
@@ -14,7 +14,7 @@ export async function takePayments(
   rehearsal: Rehearsal,
   merchant: Merchant,
 ): Promise<TakenPayments> {
-  const { step, world } = rehearsal
+  const { step, world, eventually } = rehearsal
   const created = await step('a payment is created, and its key replayed', async () => {
     const first = await merchant.create('order-1')
     expect(first.status === 'pending', `the payment is ${first.status}`)
@@ -113,7 +113,7 @@ export async function payOut(rehearsal: Rehearsal, merchant: Merchant, { unpaid 
     async () => {
       await days()
       await admin('sweep-settlements')
-      return recorded(merchant, [])
+      return recorded(rehearsal, merchant, [])
     },
   )
   await step('the unpaid payment has expired by due work', async () => {
@@ -130,7 +130,7 @@ export async function payOut(rehearsal: Rehearsal, merchant: Merchant, { unpaid 
     await days()
     // Refused if the sweep was first, because the jump of the clock also starts the sweep.
     await admin('trigger-settlement', { ...operator, client_id: merchant.clientId }, [0, 1])
-    const found = await recorded(merchant, [settlement])
+    const found = await recorded(rehearsal, merchant, [settlement])
     await admin('mark-settlement-failed', {
       ...operator,
       settlement_id: found.id,
@@ -145,7 +145,7 @@ export async function payOut(rehearsal: Rehearsal, merchant: Merchant, { unpaid 
       notes: 'account corrected',
     })
     await admin('sweep-settlements')
-    const found = await recorded(merchant, [settlement, failed])
+    const found = await recorded(rehearsal, merchant, [settlement, failed])
     expect(found.net_minor === failed.net_minor, `${found.net_minor} is not ${failed.net_minor}`)
     await payOutNow(rehearsal, found, 'transfer 2')
   })
@@ -156,7 +156,7 @@ const PayoutFileSchema = v.object({ file: v.object({ text: v.string() }) })
 const SettlementSchema = v.object({ id: v.string(), status: v.string(), net_minor: v.number() })
 export type Settlement = v.InferOutput<typeof SettlementSchema>
 
-function recorded(merchant: Merchant, before: readonly Settlement[]) {
+function recorded({ eventually }: Rehearsal, merchant: Merchant, before: readonly Settlement[]) {
   return eventually('a settlement', async () => {
     const { data } = await merchant.get(
       v.object({ data: v.array(SettlementSchema) }),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import { expect } from 'vitest'
-import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
+import { localAws } from '../../../infra/local/emulators/local-aws.ts'
 import { memoryRequests } from '../../../infra/local/emulators/memory-table/memory-requests.ts'
 import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
 import { OutsideModel } from '../../../infra/local/emulators/memory-table/stored-item.ts'

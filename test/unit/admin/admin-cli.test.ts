@@ -69,7 +69,7 @@ describe('npm run admin', () => {
   })
 
   const NOT_INVOKED: unknown = expect.stringMatching(
-    /^gateway-local-recredit-settlement could not be invoked: /,
+    /^gateway-local-recredit-settlement could not be invoked at http:\/\/127\.0\.0\.1:\d+: /,
   )
 
   it.each<[string, Script, unknown]>([
@@ -89,6 +89,11 @@ describe('npm run admin', () => {
         '{"Message":"Function not found"}',
       ),
       'there is no function gateway-local-recredit-settlement',
+    ],
+    [
+      'all runs of the function are in use',
+      raw(429, { 'x-amzn-errortype': 'TooManyRequestsException' }, '{"Message":"Rate Exceeded"}'),
+      'all runs of gateway-local-recredit-settlement are in use; repeat the command in a moment',
     ],
     [
       'the action needs another duty',
@@ -189,7 +194,7 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     {
       code: 1,
       out: '',
-      err: 'get-books was not finished after 500 runs',
+      err: containing('get-books was not finished after 500 runs'),
       cursors: { length: 500 },
     },
   ],

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { ACTIONS, describeAction } from '../../../infra/operate/admin/action.ts'
 import { runAdmin } from '../../../infra/operate/admin/run-admin.ts'
-import { fieldsOf } from '../../../infra/operate/admin/schema-fields.ts'
+import { fieldsOf, rulesOf } from '../../../infra/operate/admin/schema-fields.ts'
 import { MinorSchema } from '../../../shared/money.ts'
 import { askedOf } from '../../support/admin-command.ts'
 
@@ -16,7 +16,10 @@ const INPUT = v.strictObject({
   types: v.optional(v.array(v.picklist(['a', 'b', '*']))),
   bank: v.optional(v.nullable(v.strictObject({ name: v.string(), no: v.string() }))),
 })
-const ACTION = { summary: 'Does it.', input: INPUT }
+function describing(input: v.GenericSchema) {
+  return { summary: 'Does it.', fields: fieldsOf(input), rules: rulesOf(input) }
+}
+const ACTION = describing(INPUT)
 
 function payloadOf(args: string, operator?: string) {
   const { asked, error } = askedOf(ACTION, args.split(' ').filter(Boolean), operator)
@@ -60,7 +63,7 @@ describe('a command line', () => {
     expect(payloadOf('--name x', 'sari')).toStrictEqual({ name: 'x', operator: 'sari' })
     expect(payloadOf('--operator budi', 'sari')).toStrictEqual({ operator: 'budi' })
     expect(payloadOf('--payload {"name":"x"}', 'sari')).toStrictEqual({ name: 'x' })
-    const reads = { summary: 'Reads.', input: v.strictObject({ page: v.number() }) }
+    const reads = describing(v.strictObject({ page: v.number() }))
     expect(askedOf(reads, ['--page', '1'], 'sari').asked?.payload).toStrictEqual({ page: 1 })
   })
 
@@ -146,22 +149,23 @@ describe('the help of npm run admin', () => {
 
     expect(ACTIONS.length).toBeGreaterThan(25)
     for (const spec of ACTIONS) {
-      const { summary, input } = await describeAction(spec)
+      const { summary, fields: described, hasDryRun } = await describeAction(spec)
       const [sentence = ''] = summary.split(/(?<=\.)\s/)
-      const fields = input ? fieldsOf(input).map(({ name }) => name) : []
+      const fields = described?.map(({ name }) => name) ?? []
       const help = await helpOf(spec.name, '--help')
 
       expect(sentence.length).toBeGreaterThan(10)
       expect(all).toContain(` ${spec.name} ${sentence}`)
       expect(help.replace(/\s+/g, ' ')).toContain(summary)
       const ownOptions = OWN_OPTIONS[spec.name] ?? []
-      const hasPayload = input !== undefined && !fields.includes('payload')
+      const hasPayload = described !== undefined && !fields.includes('payload')
       const options = [
         ...fields,
         'stage',
         'json',
         ...(hasPayload ? ['payload'] : []),
         ...ownOptions,
+        ...(hasDryRun ? ['dry-run'] : []),
       ]
       expect([
         spec.name,

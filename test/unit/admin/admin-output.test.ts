@@ -46,7 +46,13 @@ describe('an answer for people', () => {
 a-1       95460     0012  x, y       1
 b-22         -5           none       0
 
-page 2, 25 per page`,
+page 2, 25 per page; 2 rows, net_minor 95455`,
+    ],
+    [
+      'that more may follow a full page',
+      'some-action',
+      { data: [{ id: 'a' }], pagination: { page: 2, per_page: 1 } },
+      'id\n--\na\n\npage 2, 1 per page; more: --page 3',
     ],
     ['a word for an empty list', 'some-action', listOf(), 'none\n\npage 1, 25 per page'],
     [
@@ -97,7 +103,7 @@ d-1          payment.succeeded  scheduled         2          503
 d-2          payment.succeeded  scheduled         1               timeout
 d-3          payment.succeeded  scheduled         0
 
-page 1, 25 per page`,
+page 1, 25 per page; 3 rows`,
     ],
   ])('shows %s', (_, action, body, shown) => {
     expect(renderReply(action, body)).toBe(shown)
@@ -122,9 +128,13 @@ page 1, 25 per page`,
     expect(renderReply('x', listOf({ [text]: text }))).toMatch(
       new RegExp(String.raw`^[^\p{Cc}\p{Cf}]+\n-+\n[^\p{Cc}\p{Cf}]+\n\npage 1`, 'u'),
     )
-    expect(renderRefusal('x', 422, { message: text, code: 'c', action_hint: text })).toBe(
-      `x was refused (422 c): ${shown}\nHint: ${shown}`,
-    )
+    expect(
+      renderRefusal(
+        'x',
+        { status: 422, stage: 'local' },
+        { message: text, code: 'c', action_hint: text },
+      ),
+    ).toBe(`x was refused (422 c): ${shown}\nHint: ${shown}`)
   })
 })
 

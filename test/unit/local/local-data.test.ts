@@ -8,10 +8,10 @@ import { describe, expect, it } from 'vitest'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { dockerCommand } from '../../../infra/local/emulators/dynamodb-command.ts'
 import {
-  localAws,
   NoDynamoDbLocal,
   startDynamoDbLocal,
 } from '../../../infra/local/emulators/dynamodb-local.ts'
+import { localAws } from '../../../infra/local/emulators/local-aws.ts'
 import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
 import { openDataDirectory } from '../../../infra/local/process/data-directory.ts'
 import { readJsonFile } from '../../../infra/local/process/json-file.ts'

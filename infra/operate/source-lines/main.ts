@@ -7,7 +7,7 @@ import { printableLines } from '../../local/terminal/printable.ts'
 import { SOURCE_MAPS } from '../../stack/project-root.ts'
 import { resolveStack } from './resolve-stack.ts'
 
-const USAGE = `npm run trace -- <function> [cdk.out of its deployment] < stack.txt
+const USAGE = `npm run source-lines -- <function> [cdk.out of its deployment] < stack.txt
 
 Translates the error_stack of a deployed function's log line: lines of the source instead of lines of the bundle. The
 directory is the cdk.out of the same deployment (default: cdk.out). The map of another version names wrong lines.

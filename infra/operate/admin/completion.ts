@@ -1,0 +1,51 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { PROJECT_ROOT } from '../../stack/project-root.ts'
+import { LOCAL_STAGE } from './action-command.ts'
+import { LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
+
+/** Options that every action has. */
+const EVERYWHERE = ['--stage', '--json', '--help']
+
+/** The stages that have a file. A developer's own stage has none. */
+export function stageFiles(): readonly string[] {
+  return readdirSync(join(PROJECT_ROOT, 'infra/stages')).map((file) => file.replace(/\.json$/, ''))
+}
+
+/**
+ * A script for bash, and for zsh by its bashcompinit: the command `gateway-admin`, which completes
+ * actions, their fields and stages. It has all words, so that no key press starts a process.
+ */
+export function completionScript(): string {
+  const cases = LISTED_ACTIONS.map(
+    (action) => `    ${action.name}) words='${optionsOf(action).join(' ')}' ;;`,
+  )
+  return `if [ -n "$ZSH_VERSION" ]; then autoload -U +X compinit bashcompinit && compinit && bashcompinit; fi
+gateway-admin() { npm --prefix '${PROJECT_ROOT}' run -s admin -- "$@"; }
+_gateway_admin() {
+  local words=''
+  case "\${COMP_WORDS[1]}" in
+${cases.join('\n')}
+  esac
+  if [ "$COMP_CWORD" -eq 1 ]; then words='${LISTED_ACTIONS.map(({ name }) => name).join(' ')}'; fi
+  if [ "\${COMP_WORDS[COMP_CWORD - 1]}" = --stage ]; then words='${[LOCAL_STAGE, ...stageFiles()].join(' ')}'; fi
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -F _gateway_admin gateway-admin`
+}
+
+function optionsOf({
+  fields = [],
+  takesFile,
+  isPaged,
+  hasDryRun,
+}: ListedAction): readonly string[] {
+  return [
+    ...fields.map(({ name }) => `--${name}`),
+    ...(fields.length > 0 && fields.every(({ name }) => name !== 'payload') ? ['--payload'] : []),
+    ...(takesFile ? ['--file'] : []),
+    ...(isPaged ? ['--all'] : []),
+    ...(hasDryRun ? ['--dry-run'] : []),
+    ...EVERYWHERE,
+  ]
+}

@@ -1,0 +1,102 @@
+import * as v from 'valibot'
+import { type Output, printableLine } from '../../local/terminal/printable.ts'
+import type { Payload } from './action-command.ts'
+import { renderRefusal, tableOf } from './render-reply.ts'
+
+/** One question of the day: the rows of an action's answer that wait for an operator. */
+type Look = {
+  readonly what: string
+  readonly action: string
+  readonly payload: Payload
+  /** The member of the answer that has the rows. */
+  readonly member: 'data' | 'left_out' | 'differences'
+  readonly columns: readonly string[]
+  readonly waits?: (row: Row) => boolean
+}
+type Row = Readonly<Record<string, unknown>>
+
+const SETTLEMENTS = ['id', 'client_id', 'net_minor', 'period_end', 'bank_name', 'warning']
+const SUSPENSE = ['suspense_id', 'cause', 'amount_minor', 'payment_id', 'created_at']
+const MOST = { per_page: 100 }
+
+const LOOKS: readonly Look[] = [
+  {
+    what: 'Settlements to pay out',
+    action: 'list-settlements',
+    payload: { status: 'recorded', ...MOST },
+    member: 'data',
+    columns: SETTLEMENTS,
+  },
+  {
+    what: 'Of these, what the bank’s file leaves out: approvals and audits that are missing',
+    action: 'list-settlements',
+    payload: { status: 'recorded', format: 'csv' },
+    member: 'left_out',
+    columns: ['settlement_id', 'reason'],
+  },
+  {
+    what: 'Payouts that failed and wait for recredit-settlement',
+    action: 'list-settlements',
+    payload: { status: 'failed', ...MOST },
+    member: 'data',
+    columns: SETTLEMENTS,
+    waits: (row) => row['recredited_at'] === null,
+  },
+  {
+    what: 'Cases to answer',
+    action: 'list-suspense',
+    payload: { status: 'open', kind: 'case', ...MOST },
+    member: 'data',
+    columns: ['due_at', 'state', ...SUSPENSE],
+  },
+  {
+    what: 'Money in suspense',
+    action: 'list-suspense',
+    payload: { status: 'open', kind: 'money', ...MOST },
+    member: 'data',
+    columns: SUSPENSE,
+  },
+  {
+    what: 'Findings to explain',
+    action: 'list-suspense',
+    payload: { status: 'open', kind: 'finding', ...MOST },
+    member: 'data',
+    columns: SUSPENSE,
+  },
+  {
+    what: 'Differences of the books',
+    action: 'get-books',
+    payload: {},
+    member: 'differences',
+    columns: [],
+  },
+]
+
+const Answer = v.object({ status: v.number(), body: v.record(v.string(), v.unknown()) })
+const Rows = v.fallback(v.array(v.record(v.string(), v.unknown())), [])
+
+/**
+ * What waits for an operator today, by actions that change nothing. A refused question does not
+ * stop the others. Answers whether all were answered.
+ */
+export async function runToday(
+  stage: string,
+  ask: (action: string, payload: Payload) => Promise<unknown>,
+  io: Output,
+): Promise<boolean> {
+  let isWhole = true
+  for (const { what, action, payload, member, columns, waits = () => true } of LOOKS) {
+    const { status, body } = v.parse(Answer, await ask(action, payload))
+    if (status >= 400) {
+      io.err(renderRefusal(action, { status, stage }, body))
+      isWhole = false
+      continue
+    }
+    const rows = v.parse(Rows, body[member]).filter(waits)
+    const more = member === 'data' && rows.length === MOST.per_page ? ' or more' : ''
+    io.out(printableLine(`${what}: ${rows.length === 0 ? 'none' : `${rows.length}${more}`}`))
+    const shown = columns.length > 0 ? columns : undefined
+    if (rows.length > 0) io.out(`${tableOf(rows, shown)}\n`)
+  }
+  return isWhole
+}

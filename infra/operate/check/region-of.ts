@@ -1,0 +1,30 @@
+import { UsageError } from '../../local/terminal/command-line.ts'
+
+/**
+ * The region that CDK will use: from one of two environment variables, or from the profile.
+ * Undefined without a region; CDK would then choose a region on another continent.
+ */
+export async function regionOf(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string | undefined> {
+  const region = env['AWS_REGION'] || env['AWS_DEFAULT_REGION']
+  if (region) return region
+  try {
+    // Loaded only where no variable names the region.
+    const { LambdaClient } = await import('@aws-sdk/client-lambda')
+    return await new LambdaClient({}).config.region()
+  } catch {
+    return undefined
+  }
+}
+
+/** Throws `UsageError` without a region. */
+export async function requireRegion(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string> {
+  const region = await regionOf(env)
+  if (region !== undefined) return region
+  throw new UsageError(
+    'no region is set: set AWS_REGION, or a region in the profile that AWS_PROFILE names',
+  )
+}

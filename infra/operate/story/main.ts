@@ -1,0 +1,42 @@
+import * as v from 'valibot'
+import { readOptionsOf, runCommand } from '../../local/terminal/command-line.ts'
+import { printableLines } from '../../local/terminal/printable.ts'
+import { LOCAL_STAGE } from '../admin/action-command.ts'
+import { InvocationFailed, invokeAction } from '../admin/invoke-action.ts'
+import { LISTED_ACTIONS } from '../admin/listed-actions.ts'
+import { renderRefusal } from '../admin/render-reply.ts'
+import { tellStory } from './tell-story.ts'
+
+const USAGE = `npm run story -- PAYMENT_ID [--stage NAME]
+
+Shows a payment's timeline, oldest first: creates at the provider, transitions, events, each webhook and its answer,
+settlements, suspense. It invokes get-payment, which needs the duty look, and changes nothing.
+  --stage NAME   local (the default) is this machine; any other is on AWS, with your credentials
+  --help, -h     this text
+Exit code: 0 done, 1 refused or failed, 2 wrong arguments.`
+
+const Reply = v.object({ status: v.number(), body: v.unknown() })
+
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+  const options = { stage: { type: 'string', default: LOCAL_STAGE } } as const
+  const { values, argument: id } = readOptionsOf('payment id', argv, options)
+  const { stage } = values
+  const spec = LISTED_ACTIONS.find(({ name }) => name === 'get-payment')
+  if (spec === undefined) throw new Error('there is no get-payment')
+  const call = { stage, json: false, payload: { payment_id: id } }
+  const answer = await invokeAction(spec, call, process.env).catch((error: unknown) => {
+    if (error instanceof InvocationFailed) return error
+    throw error
+  })
+  if (answer instanceof InvocationFailed) {
+    console.error(printableLines(answer.message))
+    return 1
+  }
+  const { status, body } = v.parse(Reply, answer)
+  if (status >= 400) {
+    console.error(printableLines(renderRefusal(spec.name, { status, stage }, body)))
+    return 1
+  }
+  console.log(tellStory(body))
+  return 0
+})

@@ -1,0 +1,132 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, it, vi } from 'vitest'
+import { startProgress } from '../../../infra/operate/admin/progress.ts'
+import { approvalHint } from '../../../shared/operator/approval-store.ts'
+import { cli } from '../../support/admin-command.ts'
+import { json } from '../../support/scripted-server.ts'
+
+const CLIENT = json(200, { status: 200, body: { client_id: 'c1', name: 'Warung' } })
+
+function refusal(message: string) {
+  return { status: 422, body: { message, code: 'validation' } }
+}
+
+/** A stage on AWS, whose Lambda is the server of the test. */
+function onAws(url: string): void {
+  vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', url)
+  for (const name of ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])
+    vi.stubEnv(name, 'ap-southeast-3')
+}
+
+describe('npm run admin', () => {
+  it('names the stages that exist when a stage is misspelt', async () => {
+    const { run, server } = await cli((response) => {
+      const headers = { 'x-amzn-errortype': 'ResourceNotFoundException' }
+      response.writeHead(404, headers).end('{"Message":"not found"}')
+    })
+    onAws(server.url)
+
+    expect(await run('get-client', 'c1', '--stage', 'prd')).toStrictEqual({
+      code: 1,
+      out: '',
+      err:
+        'there is no function gateway-prd-get-client in ap-southeast-3 of this account; ' +
+        'stages with a file: dev, prod',
+    })
+  })
+
+  it('gives the approval that a refusal asks for as a command for the same stage', async () => {
+    const hint = approvalHint({ action: 'recredit-settlement', payload: { settlement_id: 's1' } })
+    const refused = { message: 'no', code: 'validation', action_hint: hint }
+    const { run, server } = await cli(json(200, { status: 422, body: refused }))
+    onAws(server.url)
+    const errors = async (...argv: string[]) =>
+      (await run('recredit-settlement', 's1', ...argv)).err
+
+    const command = `--action recredit-settlement --payload '{"settlement_id":"s1"}'`
+    expect(await errors('--stage', 'prod')).toContain(
+      `runs: npm run -s admin -- approve --stage prod ${command}`,
+    )
+    expect(await errors()).toContain(`runs: npm run -s admin -- approve ${command}`)
+  })
+
+  it('asks for a dry run of what moves money', async () => {
+    const { run, called } = await cli(CLIENT)
+
+    await run('recredit-settlement', 's1', '--dry-run')
+
+    expect(called()[0]?.body).toStrictEqual({ settlement_id: 's1', dry_run: true })
+  })
+})
+
+it('npm run admin -- today shows what waits for an operator, and the refusal of a question', async () => {
+  const failed = { id: 's2', net_minor: 7 }
+  const LEFT_OUT = [{ settlement_id: 's1', reason: 'not audited yet' }]
+  const answers: Record<string, object> = {
+    '{"status":"recorded","per_page":100}': { data: [{ id: 's1', net_minor: 5 }] },
+    '{"status":"recorded","format":"csv"}': { csv: '', left_out: LEFT_OUT },
+    '{"status":"failed","per_page":100}': {
+      data: [
+        { ...failed, recredited_at: null },
+        { id: 's3', recredited_at: '2026-11-20' },
+      ],
+    },
+    '{"status":"open","kind":"case","per_page":100}': {
+      data: [{ suspense_id: 'c1', due_at: '2026-12-01', cause: 'dispute' }],
+    },
+    '{}': { balanced: false, differences: [{ what: 'window.paid', id: 'c1' }] },
+  }
+  const { run } = await cli((response, request) => {
+    const { body } = request
+    const isRefused = body.includes('"finding"')
+    const answer = { status: 200, body: answers[body] ?? { data: [] } }
+    json(200, isRefused ? refusal('no') : answer)(response, request)
+  })
+
+  const { code, out, err } = await run('today')
+
+  expect([code, err]).toStrictEqual([1, 'list-suspense was refused (422 validation): no'])
+  expect(out.split('\n').filter((line) => /: (none|\d)|^(s\d|2026|win)/.test(line))).toStrictEqual([
+    'Settlements to pay out: 1',
+    's1          5',
+    'Of these, what the bank’s file leaves out: approvals and audits that are missing: 1',
+    's1             not audited yet',
+    'Payouts that failed and wait for recredit-settlement: 1',
+    's2          7',
+    'Cases to answer: 1',
+    '2026-12-01  c1           dispute',
+    'Money in suspense: none',
+    'Differences of the books: 1',
+    'window.paid  c1',
+  ])
+})
+
+it('npm run admin prints a script that completes actions, their fields and stages in bash', async () => {
+  const { run } = await cli(CLIENT)
+  const { out } = await run('completion')
+  const completed = (...words: string[]) => {
+    const line = ['gateway-admin', ...words].map((word) => `'${word}'`).join(' ')
+    const typed = `COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _gateway_admin; echo "\${COMPREPLY[*]}"`
+    return spawnSync('bash', ['-c', `${out}\n${typed}`], { encoding: 'utf8' }).stdout.trim()
+  }
+
+  expect(completed('list-cl')).toBe('list-clients')
+  expect(completed('get-client', '--cl')).toBe('--client_id')
+  expect(completed('get-client', 'c1', '--stage', 'pr')).toBe('prod')
+})
+
+it('npm run admin says every two seconds how far it is, each text once', () => {
+  vi.useFakeTimers()
+  const err: string[] = []
+  const progress = startProgress({ err: (text) => err.push(text) }, 'redeliver is running')
+  const inSeconds = (seconds: number) => vi.advanceTimersByTime(seconds * 1_000)
+  inSeconds(1.9)
+  expect(err).toStrictEqual([])
+  inSeconds(4)
+  progress.say('redeliver: 100 rounds began')
+  inSeconds(2)
+  progress.end()
+  inSeconds(10)
+
+  expect(err).toStrictEqual(['redeliver is running', 'redeliver: 100 rounds began'])
+})
