@@ -205,8 +205,8 @@ function registered(deps: MemoryDeps, clientId: Client['clientId']) {
 }
 
 /**
- * Gaps in a chain, a secret that nothing else has, approvals, batches (a person cancels a torn one),
- * and what no record names.
+ * Gaps in a chain, a secret that nothing else has, approvals, batches (a person cancels a torn
+ * one), and what no record names.
  */
 const NOT_REPAIRABLE = /^(audit_record|endpoint|api_key|(approval|batch)(\..*)?)$/
 
