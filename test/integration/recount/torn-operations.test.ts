@@ -13,6 +13,7 @@ import type { Client } from '../../../shared/client/client.ts'
 import { changeClient, findClient, insertClient } from '../../../shared/client/client-store.ts'
 import { readLedger } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
+import { payoutFile } from '../../../shared/payout/payout-file.ts'
 import { adjustHouse } from '../../../shared/posting/adjust-house.ts'
 import {
   bookSuspense,
@@ -100,6 +101,10 @@ const FLOWS: Readonly<Record<string, Flow>> = {
   'pays out': async (deps, client) => {
     const settlement = await aSettlement(deps, client)
     return (acting) => payOut(acting, settlement)
+  },
+  'makes a payout file': async (deps, client) => {
+    await aSettlement(deps, client)
+    return (acting) => payoutFile(acting, { operator: OPERATOR, format: 'csv' })
   },
   'marks failed': async (deps, client) => {
     const settlement = await aSettlement(deps, client)
@@ -199,8 +204,11 @@ function registered(deps: MemoryDeps, clientId: Client['clientId']) {
   })
 }
 
-/** Gaps in a chain, a secret that nothing else has, approvals, and what no record names. */
-const NOT_REPAIRABLE = /^(audit_record|endpoint|api_key|approval(\..*)?)$/
+/**
+ * Gaps in a chain, a secret that nothing else has, approvals, batches (a person cancels a torn
+ * one), and what no record names.
+ */
+const NOT_REPAIRABLE = /^(audit_record|endpoint|api_key|(approval|batch)(\..*)?)$/
 
 async function findings(deps: MemoryDeps, { clientId }: Client) {
   const gateway = await auditGateway(deps)
