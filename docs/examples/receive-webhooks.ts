@@ -37,19 +37,17 @@ type ReversedEvent = Envelope & {
   }
 }
 
-/** A customer disputes the payment: its fields are in the API's description. */
-type DisputedEvent = Envelope & {
-  readonly event: 'payment.disputed'
-  readonly data: PaymentData & { readonly dispute: { readonly status: string } }
+/** A dispute, or money that is not credited: their fields are in the API's description. */
+type SuspenseEvent<Name extends string, Field extends string> = Envelope & {
+  readonly event: Name
+  readonly data: PaymentData & Readonly<Record<Field, { readonly status: string }>>
 }
 
-/** Money of a customer that is not credited, or what became of it. */
-type HeldEvent = Envelope & {
-  readonly event: 'payment.held'
-  readonly data: PaymentData & { readonly held: { readonly status: string } }
-}
-
-export type PaymentEvent = StatusEvent | ReversedEvent | DisputedEvent | HeldEvent
+export type PaymentEvent =
+  | StatusEvent
+  | ReversedEvent
+  | SuspenseEvent<'payment.disputed', 'dispute'>
+  | SuspenseEvent<'payment.held', 'held'>
 
 /** The operator tests the endpoint. No payment belongs to it. */
 export type TestEvent = Envelope & {

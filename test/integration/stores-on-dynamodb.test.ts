@@ -16,6 +16,7 @@ import { localAws } from '../../infra/local/emulators/local-aws.ts'
 import { loadHandlers } from '../../infra/local/functions/load-handlers.ts'
 import { CALLBACK_TOKEN } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { minor } from '../../shared/money.ts'
+import { applyProviderNews } from '../../shared/payment/news/apply-news.ts'
 import { bookUnmatchedRow } from '../../shared/posting/house-journal.ts'
 import { dynamoDbClient, dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import { callbackSecretName } from '../../shared/secrets.ts'
@@ -142,6 +143,9 @@ async function runRareCases(deps: TestDeps) {
   await checkOverdueDelivery(deps, overdue.deliveryId)
   const client = await withoutFloor(deps)
   for (let paid = 0; paid < 3; paid++) await aSucceededPayment(deps, client)
+  const { paymentRequestId } = await aPendingPayment(deps, client)
+  deps.provider.pay(paymentRequestId, 1)
+  await applyProviderNews(deps, { paymentRequestId }, 'callback')
   deps.clock.advance(86_400 + 600)
   await settle(inSteps(deps), client)
   await noteOpenTransaction(

@@ -2,53 +2,16 @@
  * Goal: a dispute reaches the operators before it is lost, and its merchant, whatever its callback
  * looks like and whenever it comes (design section 14). It moves no money.
  */
-import * as v from 'valibot'
 import { describe, expect } from 'vitest'
-import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
-import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
-import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
-import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../../../shared/time.ts'
-import { aChargeback, aRefund } from '../../support/money-rows.ts'
-import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
-import { interceptTable, type TestDeps } from '../../support/test-deps.ts'
-import { dueAtOf, storedEndpoint } from '../../support/webhook-builders.ts'
+import { interceptTable } from '../../support/test-deps.ts'
+import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { syncTest as it } from '../sync/sync-test.ts'
-
-const CASE = 'mi-dspt-3f7c2d1e'
-
-type Said = Readonly<Record<string, unknown>>
-
-/** A callback as the provider publishes it: beside `event`, or under `data`. */
-function send(deps: TestDeps, said: Said, event = 'dispute.action_required', isNested = false) {
-  const fields = {
-    id: CASE,
-    currency: 'IDR',
-    amount: { initial: '100000', terminal: null },
-    ...said,
-  }
-  const body = isNested ? { event, data: fields } : { event, ...fields }
-  const rawBody = Buffer.from(JSON.stringify(body))
-  return receiveCallback(deps, { isGenuine: true, rawBody, parse: parseCallback })
-}
-
-function inDays(deps: TestDeps, days: number): Timestamp {
-  return addMs(deps.now(), days * DAY_MS)
-}
-
-async function tellWhenDue(deps: TestDeps): Promise<boolean | undefined> {
-  const said = await dueAtOf(deps, 'alert', CASE)
-  if (said === undefined) return undefined
-  const dueAt = v.parse(TimestampSchema, said)
-  if (dueAt > deps.now()) deps.clock.set(dueAt)
-  return checkSuspenseAlert(deps, { suspenseId: CASE, dueAt })
-}
+import { CASE, inDays, send, tellWhenDue } from './dispute-news.ts'
 
 describe('a dispute of a paid payment', () => {
   it.for([
@@ -112,92 +75,6 @@ describe('a dispute of a paid payment', () => {
 
     expect(await send(deps, { payment_id: paid.providerPaymentId })).toBe('ask_again')
     expect(await findSuspense(deps, CASE)).toBeUndefined()
-  })
-
-  it('says what was refunded before, which answers it', async ({ deps, client }) => {
-    const paid = await creditedPayment(deps, client)
-    await movePayment(deps, paid.payment, aRefund(deps, 40_000, 'refund-1'))
-    deps.published.length = 0
-
-    await send(deps, { reference_id: paid.reference })
-
-    expect(deps.published[0]?.message).toContain('40000 IDR of the payment went back before')
-  })
-
-  it.for([
-    ['after', ['dispute', 'row']],
-    ['before', ['row', 'dispute']],
-  ] as const)(
-    'whose chargeback comes %s it names the row, as the list does',
-    async ([, order], { deps, client }) => {
-      const paid = await creditedPayment(deps, client)
-      const row = aChargeback(deps, 100_000)
-      const steps = {
-        dispute: () => send(deps, { reference_id: paid.reference }),
-        row: async () => movePayment(deps, await paymentOf(deps, paid), row),
-      }
-      for (const step of order) await steps[step]()
-      await tellWhenDue(deps)
-
-      const told = deps.published.filter(({ kind }) => kind === 'suspense.case').at(-1)
-      expect(told?.message).toContain(`${row.transactionId} has taken 100000 IDR`)
-      const { body } = await invokeAdmin(listSuspense, deps, { kind: 'case' })
-      expect(body).toMatchObject({
-        data: [{ chargebacks: [{ transaction_id: row.transactionId, amount_minor: 100_000 }] }],
-      })
-      expect(await findSuspense(deps, CASE)).toMatchObject({ status: 'open' })
-    },
-  )
-
-  it('says at its reminder what was refunded since', async ({ deps, client }) => {
-    const paid = await creditedPayment(deps, client)
-    await send(deps, { reference_id: paid.reference })
-    await movePayment(deps, paid.payment, aRefund(deps, 40_000, 'refund-1'))
-
-    await tellWhenDue(deps)
-
-    const told = deps.published.filter(({ kind }) => kind === 'suspense.case').at(-1)
-    expect(told?.message).toContain('40000 IDR of the payment went back before')
-  })
-
-  it('is told again at half its time and a day before its end, and lapses after ninety days', async ({
-    deps,
-    client,
-  }) => {
-    const paid = await creditedPayment(deps, client)
-    const start = deps.now()
-    const answerBy = inDays(deps, 7)
-    await send(deps, { reference_id: paid.reference, due_date: answerBy })
-    const toldAt: Timestamp[] = []
-    while (await tellWhenDue(deps)) {
-      toldAt.push(deps.now())
-      if (toldAt.length > 9) throw new Error('it never ends')
-    }
-
-    expect(toldAt).toStrictEqual([
-      addMs(start, 3.5 * DAY_MS),
-      addMs(start, 6 * DAY_MS),
-      addMs(answerBy, 90 * DAY_MS),
-    ])
-    expect(deps.published).toHaveLength(3)
-    expect(await findSuspense(deps, CASE)).toMatchObject({
-      status: 'resolved',
-      resolution: 'lapsed',
-    })
-  })
-
-  it('whose alert was lost with its worker is told by due work', async ({ deps, client }) => {
-    const paid = await creditedPayment(deps, client)
-    const dead = {
-      ...deps,
-      alerts: { publish: () => Promise.reject(new Error('the topic is down')) },
-    }
-    await send(dead, { reference_id: paid.reference })
-    expect(deps.published).toHaveLength(0)
-
-    await tellWhenDue(deps)
-
-    expect(deps.published).toMatchObject([{ kind: 'suspense.case' }])
   })
 })
 

@@ -30,8 +30,8 @@ const it = paymentTest.extend('held', ({ deps, client, payment, scene }) => ({
     const events = await listEventsOf(deps, subjectOfPayment(payment.paymentId))
     return events
       .filter((event) => event?.type === 'payment.held' && event.endpointIds.length > 0)
-      .map((event) => event?.name.split('#').at(-1))
-      .toSorted()
+      .map((event) => String(event?.name.split('#').at(-1)))
+      .toSorted((one, other) => (one < other ? -1 : 1))
   },
   subscribe: () =>
     storedEndpoint(deps, { clientId: client.clientId, eventTypes: ['*', 'payment.held'] }),

@@ -45,10 +45,9 @@ describe('sync: rows that are no payments, and unknown rows', () => {
       }),
     )
 
-    const message = expect.stringMatching(
-      /^A reversal or dispute of 100000 IDR concerns money/,
-    ) as unknown
-    expect(deps.published).toMatchObject([{ kind: 'suspense.finding', message }])
+    expect(deps.stored.items('SUSPENSE#')).toMatchObject([
+      { kind: 'finding', cause: 'reversed_upstream', amount_minor: 100_000 },
+    ])
   })
 
   const unmatched = { type: 'unmatched', providerMinor: 95_560, otherMinor: 95_560 } as const
@@ -102,7 +101,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
       await sync(...(earlierFields ? [{ ...row, ...earlierFields }] : []), row)
 
       expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject(houseEntry)
-      expect(deps.published).toHaveLength(findings)
+      expect(deps.stored.items('SUSPENSE#')).toHaveLength(findings)
       expect(deps.provider.countOf('getPayment')).toBe(0)
     },
   )

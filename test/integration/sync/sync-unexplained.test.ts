@@ -40,7 +40,7 @@ describe('sync: a transaction without a payment', () => {
     expect(await findingAbout(deps, row.transactionId, 'transaction_unexplained')).toMatchObject({
       status: 'open',
     })
-    expect(deps.published).toHaveLength(3)
+    expect(deps.stored.items('SUSPENSE#')).toHaveLength(3)
   })
 
   it('is credited when the provider shows its money an hour later', async ({

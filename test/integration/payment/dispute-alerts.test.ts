@@ -1,0 +1,102 @@
+/**
+ * Goal: operators are told of a dispute in time, with what it cost and whether a refund answers it
+ * (design section 14).
+ */
+import { describe, expect } from 'vitest'
+import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
+import { aChargeback, aRefund } from '../../support/money-rows.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
+import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
+import { syncTest as it } from '../sync/sync-test.ts'
+import { CASE, inDays, send, tellWhenDue } from './dispute-news.ts'
+
+describe('the alerts of a dispute', () => {
+  it('says what was refunded before, which answers it', async ({ deps, client }) => {
+    const paid = await creditedPayment(deps, client)
+    await movePayment(deps, paid.payment, aRefund(deps, 40_000, 'refund-1'))
+    deps.published.length = 0
+
+    await send(deps, { reference_id: paid.reference })
+
+    expect(deps.published[0]?.message).toContain('40000 IDR of the payment went back before')
+  })
+
+  it.for([
+    ['after', ['dispute', 'row']],
+    ['before', ['row', 'dispute']],
+  ] as const)(
+    'whose chargeback comes %s it names the row, as the list does',
+    async ([, order], { deps, client }) => {
+      const paid = await creditedPayment(deps, client)
+      const row = aChargeback(deps, 100_000)
+      const steps = {
+        dispute: () => send(deps, { reference_id: paid.reference }),
+        row: async () => movePayment(deps, await paymentOf(deps, paid), row),
+      }
+      for (const step of order) await steps[step]()
+      await tellWhenDue(deps)
+
+      const told = deps.published.filter(({ kind }) => kind === 'suspense.case').at(-1)
+      expect(told?.message).toContain(`${row.transactionId} has taken 100000 IDR`)
+      const { body } = await invokeAdmin(listSuspense, deps, { kind: 'case' })
+      expect(body).toMatchObject({
+        data: [{ chargebacks: [{ transaction_id: row.transactionId, amount_minor: 100_000 }] }],
+      })
+      expect(await findSuspense(deps, CASE)).toMatchObject({ status: 'open' })
+    },
+  )
+
+  it('says at its reminder what was refunded since', async ({ deps, client }) => {
+    const paid = await creditedPayment(deps, client)
+    await send(deps, { reference_id: paid.reference })
+    await movePayment(deps, paid.payment, aRefund(deps, 40_000, 'refund-1'))
+
+    await tellWhenDue(deps)
+
+    const told = deps.published.filter(({ kind }) => kind === 'suspense.case').at(-1)
+    expect(told?.message).toContain('40000 IDR of the payment went back before')
+  })
+
+  it('is told again at half its time and a day before its end, and lapses after ninety days', async ({
+    deps,
+    client,
+  }) => {
+    const paid = await creditedPayment(deps, client)
+    const start = deps.now()
+    const answerBy = inDays(deps, 7)
+    await send(deps, { reference_id: paid.reference, due_date: answerBy })
+    const toldAt: Timestamp[] = []
+    while (await tellWhenDue(deps)) {
+      toldAt.push(deps.now())
+      if (toldAt.length > 9) throw new Error('it never ends')
+    }
+
+    expect(toldAt).toStrictEqual([
+      addMs(start, 3.5 * DAY_MS),
+      addMs(start, 6 * DAY_MS),
+      addMs(answerBy, 90 * DAY_MS),
+    ])
+    expect(deps.published).toHaveLength(3)
+    expect(await findSuspense(deps, CASE)).toMatchObject({
+      status: 'resolved',
+      resolution: 'lapsed',
+    })
+  })
+
+  it('whose alert was lost with its worker is told by due work', async ({ deps, client }) => {
+    const paid = await creditedPayment(deps, client)
+    const dead = {
+      ...deps,
+      alerts: { publish: () => Promise.reject(new Error('the topic is down')) },
+    }
+    await send(dead, { reference_id: paid.reference })
+    expect(deps.published).toHaveLength(0)
+
+    await tellWhenDue(deps)
+
+    expect(deps.published).toMatchObject([{ kind: 'suspense.case' }])
+  })
+})

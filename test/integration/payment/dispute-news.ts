@@ -1,0 +1,41 @@
+import * as v from 'valibot'
+import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
+import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
+import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
+import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../../../shared/time.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { dueAtOf } from '../../support/webhook-builders.ts'
+
+export const CASE = 'mi-dspt-3f7c2d1e'
+
+type Said = Readonly<Record<string, unknown>>
+
+/** A callback as the provider publishes it: beside `event`, or under `data`. */
+export function send(
+  deps: TestDeps,
+  said: Said,
+  event = 'dispute.action_required',
+  isNested = false,
+) {
+  const fields = {
+    id: CASE,
+    currency: 'IDR',
+    amount: { initial: '100000', terminal: null },
+    ...said,
+  }
+  const body = isNested ? { event, data: fields } : { event, ...fields }
+  const rawBody = Buffer.from(JSON.stringify(body))
+  return receiveCallback(deps, { isGenuine: true, rawBody, parse: parseCallback })
+}
+
+export function inDays(deps: TestDeps, days: number): Timestamp {
+  return addMs(deps.now(), days * DAY_MS)
+}
+
+export async function tellWhenDue(deps: TestDeps): Promise<boolean | undefined> {
+  const said = await dueAtOf(deps, 'alert', CASE)
+  if (said === undefined) return undefined
+  const dueAt = v.parse(TimestampSchema, said)
+  if (dueAt > deps.now()) deps.clock.set(dueAt)
+  return checkSuspenseAlert(deps, { suspenseId: CASE, dueAt })
+}
