@@ -37,17 +37,13 @@ type ReversedEvent = Envelope & {
   }
 }
 
-/** A dispute, or money that is not credited: their fields are in the API's description. */
-type SuspenseEvent<Name extends string, Field extends string> = Envelope & {
-  readonly event: Name
-  readonly data: PaymentData & Readonly<Record<Field, { readonly status: string }>>
+/** `dispute`, or `held` for money that is not credited; the API's description has their fields. */
+type SuspenseEvent = Envelope & {
+  readonly event: 'payment.disputed' | 'payment.held'
+  readonly data: PaymentData & { readonly dispute?: unknown; readonly held?: unknown }
 }
 
-export type PaymentEvent =
-  | StatusEvent
-  | ReversedEvent
-  | SuspenseEvent<'payment.disputed', 'dispute'>
-  | SuspenseEvent<'payment.held', 'held'>
+export type PaymentEvent = StatusEvent | ReversedEvent | SuspenseEvent
 
 /** The operator tests the endpoint. No payment belongs to it. */
 export type TestEvent = Envelope & {

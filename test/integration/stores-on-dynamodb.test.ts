@@ -118,6 +118,11 @@ const Answer = v.object({
 })
 
 async function runRareCases(deps: TestDeps) {
+  const { paymentRequestId } = await aPendingPayment(deps, await withoutFloor(deps))
+  for (let paid = 0; paid < 2; paid++) {
+    const providerPaymentId = deps.provider.pay(paymentRequestId)
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+  }
   const merchant = await anApiClient(deps)
   deps.provider.script('createRequest', async () => ({
     kind: 'refused',
@@ -143,9 +148,6 @@ async function runRareCases(deps: TestDeps) {
   await checkOverdueDelivery(deps, overdue.deliveryId)
   const client = await withoutFloor(deps)
   for (let paid = 0; paid < 3; paid++) await aSucceededPayment(deps, client)
-  const { paymentRequestId } = await aPendingPayment(deps, client)
-  deps.provider.pay(paymentRequestId, 1)
-  await applyProviderNews(deps, { paymentRequestId }, 'callback')
   deps.clock.advance(86_400 + 600)
   await settle(inSteps(deps), client)
   await noteOpenTransaction(
