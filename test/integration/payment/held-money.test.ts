@@ -88,6 +88,27 @@ it('a wrong amount shows on the failed payment how much came, with its own event
   expect(await held.told()).toStrictEqual(['open'])
 })
 
+it('money that comes after the expiry is shown, and again when it went back', async ({
+  deps,
+  payment,
+  scene,
+  held,
+}) => {
+  await held.subscribe()
+  scene.request({ status: 'expired' })
+  await scene.notify()
+  const suspenseId = deps.provider.pay(payment.paymentRequestId)
+  deps.clock.advance(5)
+  await scene.notify({ providerPaymentId: suspenseId })
+  await refund(deps, suspenseId, payment.notionalMinor)
+
+  expect(await scene.reread()).toMatchObject({ status: 'expired' })
+  expect(await held.shown()).toMatchObject([
+    { amount_minor: payment.notionalMinor, cause: 'payment_not_pending', status: 'refunded' },
+  ])
+  expect(await held.told()).toStrictEqual(['open', 'refunded'])
+})
+
 it('a second capture is shown once, however often its callback comes', async ({ scene, held }) => {
   await held.subscribe()
   const providerPaymentId = await held.paySecond()

@@ -13,6 +13,7 @@ import type { Client } from '../../../shared/client/client.ts'
 import { changeClient, findClient, insertClient } from '../../../shared/client/client-store.ts'
 import { readLedger } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
+import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { payoutFile } from '../../../shared/payout/payout-file.ts'
 import { adjustHouse } from '../../../shared/posting/adjust-house.ts'
 import {
@@ -24,7 +25,12 @@ import { refundPayment } from '../../../shared/posting/refund-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { returnPayout } from '../../../shared/settlement/return-payout.ts'
-import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import {
+  finding,
+  heldMoney,
+  type NamedPayment,
+  recordSuspense,
+} from '../../../shared/suspense/record-suspense.ts'
 import { isSame } from '../../../shared/verdict/difference.ts'
 import {
   deleteEndpoint,
@@ -59,10 +65,13 @@ function aRow(deps: MemoryDeps, transactionId: string, amount: number) {
   return { transactionId, rowAt: deps.now(), amountMinor, providerMinor: minor(amount) }
 }
 
-async function heldItem(deps: MemoryDeps, client: Client) {
+function heldFor(deps: MemoryDeps, payment: NamedPayment) {
   const capture = { providerPaymentId: 'py-held', capturedMinor: minor(5_000) }
-  const payment = { paymentId: undefined, clientId: client.clientId }
-  const held = heldMoney({ capture, cause: 'second_capture', payment, now: deps.now() })
+  return heldMoney({ capture, cause: 'second_capture', payment, now: deps.now() })
+}
+
+async function heldItem(deps: MemoryDeps, client: Client) {
+  const held = heldFor(deps, { paymentId: undefined, clientId: client.clientId })
   await recordSuspense(deps, held)
   return held
 }
@@ -154,6 +163,17 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     return (acting) => bookUnmatchedRow(acting, row, contradiction(acting))
   },
   'holds money': async (_, client) => (acting) => heldItem(acting, client),
+  'holds money of a payment': async (deps, client) => {
+    const payment = await aSucceededPayment(deps, client)
+    return (acting) => holdMoney(acting, heldFor(acting, payment))
+  },
+  'writes off held money of a payment': async (deps, client) => {
+    const held = heldFor(deps, await aSucceededPayment(deps, client))
+    await holdMoney(deps, held)
+    await bookSuspense(deps, held, aRow(deps, 'txn-held', 5_000))
+    const input = { suspenseId: held.suspenseId, operator: OPERATOR, notes: undefined }
+    return (acting) => resolveSuspense(acting, { ...input, resolution: 'written_off' })
+  },
   'books held money': async (deps, client) => {
     const held = await heldItem(deps, client)
     return (acting) => bookSuspense(acting, held, aRow(acting, 'txn-held', 5_000))

@@ -7,6 +7,8 @@ import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import { handler as refundPayment } from '../../../functions/admin/refund-payment.ts'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { listEventsOf } from '../../../shared/event/read-events.ts'
+import { subjectOfPayment } from '../../../shared/ids.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
@@ -15,6 +17,8 @@ import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import { closeSuspense, findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { TimestampSchema } from '../../../shared/time.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
+import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
+import { pendingOf, rowNow } from '../../support/synced-payment.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -107,6 +111,49 @@ describe('a row out that names a payment', () => {
     expect(states).toMatchObject([{ status: 'resolved' }, { status: 'open' }])
   })
 
+  it('above the payment refunds no more than was paid, and its case stays open', async ({
+    deps,
+    credited,
+    sync,
+  }) => {
+    const { paymentId } = credited.payment
+    const row = rowOut(deps, { reference_id: paymentId, amount: 150_000, net_amount: 150_000 })
+    await sync(row)
+
+    const reply = await refund(deps, paymentId, row.transactionId, 150_000)
+
+    expect(reply).toMatchObject({ status: 422 })
+    expect(await findSuspense(deps, `${row.transactionId}#transfer`)).toMatchObject({
+      status: 'open',
+      amountMinor: 150_000,
+    })
+    expect(await findStoredPayment(deps, paymentId)).not.toHaveProperty('reversal')
+  })
+
+  it('after its settlement was paid out is taken from the next one, and the house loses nothing', async ({
+    deps,
+    client,
+    credited,
+    sync,
+  }) => {
+    const { paymentId } = credited.payment
+    await sync(rowNow(deps, credited))
+    await payOut(deps, await sweptADayLater(deps, client))
+    const row = rowOut(deps, { reference_id: paymentId })
+    await sync(row)
+
+    expect(await refund(deps, paymentId, row.transactionId)).toMatchObject({ status: 200 })
+
+    expect(await pendingOf(deps, client.clientId)).toBe(-60_000)
+    const events = await listEventsOf(deps, subjectOfPayment(credited.payment.paymentId))
+    expect(events.map((event) => event?.name)).toContain(
+      `payment.reversed#${row.transactionId}#refund`,
+    )
+    const refunds = deps.stored.items('JOURNAL#').filter(({ type }) => type === 'refund')
+    expect(refunds).toMatchObject([{ net_minor: -60_000, provider_minor: -60_000 }])
+    expect(refunds[0]).not.toHaveProperty('cost_minor')
+  })
+
   it('is closed once: an operator closes the case while the refund is written', async ({
     deps,
     credited,
@@ -186,11 +233,11 @@ it('a month’s deduction of disputes, which names none, is told with the cases 
   expect(told?.message).toContain(`mi-dspt-1 (${credited.payment.paymentId}, 100000)`)
 })
 
-function refund(deps: TestDeps, paymentId: string, transactionId: string) {
+function refund(deps: TestDeps, paymentId: string, transactionId: string, amount = 60_000) {
   return invokeWhole(refundPayment, deps, {
     operator: OPERATOR,
     payment_id: paymentId,
-    amount_minor: 60_000,
+    amount_minor: amount,
     provider_transaction_id: transactionId,
   })
 }
