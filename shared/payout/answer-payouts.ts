@@ -2,7 +2,7 @@ import type { ActionRequest } from '../action-request.ts'
 import { mapInChunks } from '../chunks.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { findBatch } from '../settlement/batch/batch-store.ts'
-import { markSettlementFailed, wrongStateError } from '../settlement/close-settlement.ts'
+import { markSettlementFailed } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement } from '../settlement/settlement-store.ts'
 import { markSettlementPaid, paidReference } from './mark-settlement-paid.ts'
@@ -82,9 +82,26 @@ async function writeDown(
     if (settlement.bankReference === paidReference({ bankReference, valueDate })) return 'done'
     throw invalid(`it is marked paid already, with the reference ${settlement.bankReference}`)
   }
-  if (status === 'failed') throw wrongStateError('marked paid', settlement)
+  if (status === 'failed') throw await paidAfterFailed(deps, settlement)
   await markSettlementPaid(deps, { settlementId, operator, bankReference, valueDate })
   return 'done'
+}
+
+/** The money may go out twice, so operators are told at once. */
+async function paidAfterFailed(
+  deps: AnswerDeps,
+  { settlementId, clientId, recreditedAt }: Settlement,
+): Promise<GatewayError> {
+  const again = recreditedAt
+    ? 'Its money is in a later settlement: update-client --payout_hold stops that one'
+    : 'Do not run recredit-settlement'
+  const hint = `${again} until the bank says whether the money arrived.`
+  await deps.alerts.publish({
+    kind: 'payout.after_difference',
+    subject: settlementId,
+    message: `The bank's answer says that settlement ${settlementId} of client ${clientId} is paid, but it is marked failed. ${hint}`,
+  })
+  return invalid('the bank says that it is paid, and it is marked failed', undefined, hint)
 }
 
 /** A file that people have edited, or a spreadsheet has, pays nothing. */

@@ -36,13 +36,27 @@ export async function fillBatch(
   const results = await mapInChunks(toClaim, SIDE_BY_SIDE, (payout) =>
     claim(deps, payout, { number, operator }),
   )
-  const leftOut = results.flatMap((one) => one ?? [])
-  return { ...(await finishBatch(deps, batch, operator)), leftOut }
+  const finished = await finishBatch(deps, batch, operator)
+  const settlementIds: readonly string[] = finished.batch.settlementIds
+  // Another operator, who fills the same batch, may have claimed one, or made it ready before.
+  const leftOut = results.flatMap((one) =>
+    one && !settlementIds.includes(one.settlement_id) ? one : [],
+  )
+  const late = toClaim.flatMap((payout, at) =>
+    'reason' in payout || results[at] || settlementIds.includes(payout.settlement.settlementId)
+      ? []
+      : leaveOut(payout.settlement, CLAIMED_LATE),
+  )
+  return { ...finished, leftOut: [...leftOut, ...late] }
 }
 
 async function unclaimed(deps: BatchDeps, batch: Batch) {
   return (await settlementsIn(deps, batch)).filter((one) => one.batch !== batch.number)
 }
+
+const CLAIMED_LATE = new GatewayError('conflict', 'the batch was made ready without it', {
+  actionHint: 'payout-file puts it into the next batch.',
+})
 
 /** An audit that ends, or a settlement that changes, refuses a try. */
 const MAX_TRIES = 3

@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import { type AuditHead, recordChange } from '../operator/audit-record-store.ts'
 import { BATCHES_SUBJECT, type Batch, MOST_LINES } from '../settlement/batch/batch.ts'
-import { openBatch } from '../settlement/batch/batch-store.ts'
+import { findBatch, findLastBatch, openBatch } from '../settlement/batch/batch-store.ts'
 import type { BatchDeps } from './fill-batch.ts'
 import type { Payout } from './judge-payouts.ts'
 
@@ -30,5 +30,20 @@ export async function openNextBatch(
     head: { last },
   }
   if ((await recordChange(deps, record, { batch: openBatch(batch) })).applied) return batch
+  await registerAgain(deps, last, record, number)
   throw new GatewayError('conflict', 'another operator makes a payout file; try again')
+}
+
+/** A restore may bring back a batch without its place in the register: the next call finds it. */
+async function registerAgain(
+  deps: BatchDeps,
+  last: AuditHead | undefined,
+  record: Parameters<typeof recordChange>[1],
+  number: number,
+): Promise<void> {
+  const stored = await findBatch(deps, number)
+  if (stored === undefined || (await findLastBatch(deps))?.number !== last?.number) return
+  const { createdAt, settlementIds } = stored
+  const after = { batch: number, created_at: createdAt, count: settlementIds.length }
+  await recordChange(deps, { ...record, after }, {})
 }

@@ -73,7 +73,10 @@ async function answerOf({ batch, lines, leftOut }: Filled, format: PayoutFormat)
   return { batch: toBatchDto(batch), file, left_out: leftOut }
 }
 
-/** Throws 404 for an unknown batch, and 422 for one that is cancelled or whose lines changed. */
+/**
+ * Throws 404 for an unknown batch, 422 for one that is cancelled or in use: a payout of it was
+ * closed, so its file was given to a bank or has a line too many. 409 if its lines changed.
+ */
 async function readyBatch(deps: PayoutFileDeps, number: number, operator: string): Promise<Filled> {
   const batch = await findBatch(deps, number)
   if (batch === undefined) throw notFound('batch')
@@ -82,7 +85,14 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
     const hint = 'Its settlements are in a later batch: payout-file without --batch.'
     throw invalid(`batch ${number} is cancelled`, undefined, hint)
   }
-  const lines = payoutLines(await settlementsIn(deps, batch))
+  const settlements = await settlementsIn(deps, batch)
+  const closed = settlements.filter(({ status }) => status !== 'recorded')
+  if (closed.length > 0) {
+    const hint = 'Give its file to no bank again: it would pay twice. payout-file makes a new one.'
+    const count = `${closed.length} of its ${settlements.length} payouts are paid or failed`
+    throw invalid(`batch ${number} is in use: ${count}`, undefined, hint)
+  }
+  const lines = payoutLines(settlements)
   if (digestOfLines(lines) === batch.digest) return { batch, lines, leftOut: [] }
   throw new GatewayError('conflict', `the lines of batch ${number} are not what they were`, {
     actionHint: 'Send no file of this batch. audit-ledger {} lists what differs.',

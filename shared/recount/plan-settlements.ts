@@ -123,7 +123,8 @@ function settlementAfter(
           ? paid
           : recreditedAt && ({ status: 'failed' } as const)
   const isManual = settlement.triggeredBy === 'manual' || said.triggeredBy === 'manual'
-  const batch = said.batch ?? settlement.batch
+  // A later claim shows more than the last record that is left.
+  const batch = Math.max(said.batch ?? 0, settlement.batch ?? 0) || undefined
   return { ...settlement, ...shown, batch, recreditedAt, triggeredBy: isManual ? 'manual' : 'auto' }
 }
 
@@ -204,8 +205,16 @@ function lostRecords(after: Settlement, records: readonly AuditRecord[]): readon
     ['recredit-settlement', after.recreditedAt !== undefined, { ...shown, notes: null }],
   ] as const
   return done.flatMap(([action, isDone, said]) =>
-    isDone && !records.some((record) => record.action === action) ? [{ action, after: said }] : [],
+    isDone && !records.some((record) => isRecordOf(record, action, after))
+      ? [{ action, after: said }]
+      : [],
   )
+}
+
+/** A settlement may be in several batches, one after the other: each claim has its record. */
+function isRecordOf(record: AuditRecord, action: string, { batch }: Settlement): boolean {
+  const { action: recorded, after } = record
+  return recorded === action && (action !== 'payout-file' || after?.['batch'] === batch)
 }
 
 /** Undefined: the run ended before all entries were read. */

@@ -65,7 +65,11 @@ async function derivedBatch(
   batch: Batch,
   said: Pick<Batch, 'number' | 'createdAt'> & Partial<Batch>,
 ): Promise<object> {
-  if (said.state !== 'ready') return { ...batch, ...said }
+  if (said.state !== 'ready') {
+    // The row of a cancelled batch that was lost is written anew, without its lines.
+    const { number, state, createdAt } = said
+    return { ...batch, number, state, createdAt }
+  }
   const items = await settlementItemsIn(deps, batch)
   const settlements = items.flatMap((item) => ifValid(SettlementSchema, item) ?? [])
   // The audit of its client names a settlement that cannot be read.

@@ -1,0 +1,123 @@
+/**
+ * Goal: the file of a batch that a bank has is given to no bank again, and an answer that
+ * contradicts the books is told at once (design section 15).
+ */
+import { expect, it } from 'vitest'
+import { handler as payoutAnswer } from '../../../functions/admin/payout-answer.ts'
+import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
+import { approve } from '../../../shared/operator/approve.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
+import { exists, remove, update } from '../../../shared/table/step.ts'
+import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
+import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
+import { fail, recredit } from '../../support/settlement-builders.ts'
+import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { APPROVER } from '../../support/with-approval.ts'
+
+async function cancel(deps: TestDeps, number: number) {
+  await approve(deps, { action: 'payout-file', payload: { cancel: number }, operator: APPROVER })
+  return askForFile(deps, { cancel: number, notes: 'not sent' })
+}
+
+/** The bank's line of a settlement that it paid. */
+async function answerPaid(deps: TestDeps, { settlementId, netMinor }: Settlement) {
+  const { bank } = await findAnySettlement(deps, settlementId)
+  const line = {
+    line: 2,
+    settlement_id: settlementId,
+    amount_minor: netMinor,
+    bank_account_no: bank?.bankAccountNo,
+    outcome: 'paid',
+    bank_reference: 'BCA17',
+  }
+  return invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines: [line] })
+}
+
+it('a batch with a failed and re-credited payout gives no file again: it would pay twice', async () => {
+  const deps = memoryDeps()
+  const settlement = await aWaitingSettlement(deps)
+  await fileOf(deps)
+  await fail(deps, settlement)
+  await recredit(deps, settlement)
+
+  expect(await askForFile(deps, { batch: 1 })).toMatchObject({
+    status: 422,
+    body: { message: 'batch 1 is in use: 1 of its 1 payouts are paid or failed' },
+  })
+})
+
+it('a batch is not cancelled once the bank has paid a line of it', async () => {
+  const deps = memoryDeps()
+  const [paid, other] = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)]
+  await fileOf(deps)
+  expect(await answerPaid(deps, paid)).toMatchObject({ body: { done: 1 } })
+
+  expect(await cancel(deps, 1)).toMatchObject({
+    status: 422,
+    body: { message: 'batch 1 cannot be cancelled: 1 of its 2 payouts are paid' },
+  })
+  expect(await fileOf(deps)).toMatchObject({
+    ids: [],
+    leftOut: [{ settlement_id: other.settlementId }],
+  })
+})
+
+it.each([
+  ['failed', async () => undefined, 'Do not run recredit-settlement'],
+  ['re-credited', recredit, 'update-client --payout_hold'],
+] as const)(
+  'an answer that says paid of a %s settlement is refused, and told',
+  async (_, act, hint) => {
+    const deps = memoryDeps()
+    const settlement = await aWaitingSettlement(deps)
+    await fileOf(deps)
+    await fail(deps, settlement)
+    await act(deps, settlement)
+
+    expect(await answerPaid(deps, settlement)).toMatchObject({
+      body: { refused: 1, lines: [{ reason: expect.stringContaining(hint) as unknown }] },
+    })
+    expect(deps.published.at(-1)).toMatchObject({
+      kind: 'payout.after_difference',
+      subject: settlement.settlementId,
+    })
+  },
+)
+
+it('a batch that a restore brought back without its place in the register gets it again', async () => {
+  const deps = memoryDeps()
+  await aWaitingSettlement(deps)
+  await fileOf(deps)
+  const { items } = await deps.table.query({ partition: [auditRecordPk('batches')], limit: 10 })
+  for (const { sk } of items)
+    await deps.table.write(remove({ pk: auditRecordPk('batches'), sk: String(sk) }, exists))
+  await deps.table.write(remove(auditHeadKey('batches'), exists))
+  await aWaitingSettlement(deps)
+
+  expect(await askForFile(deps)).toMatchObject({ status: 409 })
+
+  expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 } })
+  expect(await auditBatches(deps)).toStrictEqual([])
+})
+
+it('a cancelled batch whose row was lost is no difference', async () => {
+  const deps = memoryDeps()
+  await aWaitingSettlement(deps)
+  await fileOf(deps)
+  await deps.table.write(remove(batchKey(1), exists))
+  await cancel(deps, 1)
+
+  expect(await auditBatches(deps)).toStrictEqual([])
+})
+
+it('an operator who finishes the batch of another is told of no settlement that it has', async () => {
+  const deps = memoryDeps()
+  const { settlementId } = await aWaitingSettlement(deps)
+  await fileOf(deps)
+  await deps.table.write(update(batchKey(1), { set: { state: 'open' } }, exists))
+  await deps.table.write(update(settlementKey(settlementId), { set: { batch: 1 } }, exists))
+
+  expect(await fileOf(deps, { batch: 1 })).toMatchObject({ ids: [settlementId], leftOut: [] })
+})
