@@ -13,7 +13,8 @@ import type { BatchDeps } from './fill-batch.ts'
 
 /**
  * Frees the settlements of a batch whose file no bank was given. Only a person knows that, so it
- * needs an approval, and is refused once a payout of it is paid. A batch whose row a restore has lost can be cancelled too.
+ * needs an approval, and is refused once a payout of it is paid. A batch whose row a restore has
+ * lost can be cancelled too.
  */
 export async function cancelBatch(
   deps: BatchDeps,

@@ -1,4 +1,4 @@
-import { asEstimated, asMovedBy, eventNamesOf } from '../audit/judged/judge-events.ts'
+import { asEstimated, asMovedBy, eventNamesOf, heldBy } from '../audit/judged/judge-events.ts'
 import { judgePayments } from '../audit/judged/judge-payments.ts'
 import { rowDifferences } from '../audit/judged/row-differences.ts'
 import { GatewayError } from '../errors.ts'
@@ -9,7 +9,11 @@ import { deliveryIdFor, type PaymentId, PaymentIdSchema, subjectOfPayment } from
 import { ifValid } from '../if-valid.ts'
 import type { Entry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
-import { announcementOf, announcementOfMovement } from '../payment/announcement.ts'
+import {
+  announcementOf,
+  announcementOfHeld,
+  announcementOfMovement,
+} from '../payment/announcement.ts'
 import { paymentRow, putPointers } from '../payment/creating-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { ifStored, isForeign } from '../payment/payment-store.ts'
@@ -237,6 +241,8 @@ async function announceAgain(deps: RecountDeps, payment: Payment, name: string) 
 }
 
 function announcement(deps: RecountDeps, payment: Payment, name: string) {
+  const held = heldBy(payment, name)
+  if (held) return announcementOfHeld(deps, payment, held, deps.now())
   const movement = payment.movements.find((candidate) => reversedEventName(candidate) === name)
   if (movement === undefined) return announcementOf(deps, asAnnounced(payment))
   // Movements of an open payment are announced with the estimated fee.

@@ -1,7 +1,9 @@
+import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import {
   type Event,
   envelopeBody,
+  heldEventName,
   isOfSuspense,
   RETENTION,
   reversedEventName,
@@ -19,13 +21,14 @@ import {
 } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import type { Movement } from '../../journal/payment-money.ts'
-import type { Payment } from '../../payment/payment.ts'
-import { toReversedData, toWebhookData } from '../../payment/payment-dto.ts'
+import type { HeldMoney, Payment } from '../../payment/payment.ts'
+import { toHeldData, toReversedData, toWebhookData } from '../../payment/payment-dto.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
+import { HELD_STATUSES } from '../../suspense/suspense.ts'
 import type { Item } from '../../table/attributes.ts'
 import { paymentKey } from '../../table/keys.ts'
-import { addMs, DAY_MS, expiresAfter, type Timestamp } from '../../time.ts'
+import { addMs, DAY_MS, expiresAfter, type Timestamp, TimestampSchema } from '../../time.ts'
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
 import { estimateOf } from './derive-payment.ts'
 import { rowDifferences } from './row-differences.ts'
@@ -47,10 +50,12 @@ export function judgeEvent(
   const stored = ifValid(EventSchema, item)
   if (stored === undefined) return compare('event', id, 'readable', 'unreadable')
   const subject = subjectOfPayment(id)
-  const firedAt = movementOf(payment, stored)?.notedAt ?? end?.at ?? stored.firedAt
+  const ownAt = heldBy(payment, stored.name) ? undefined : end?.at
+  const firedAt = movementOf(payment, stored)?.notedAt ?? ownAt ?? stored.firedAt
   const event = { ...stored, subject, name, clientId, firedAt, eventId: eventIdFor(subject, name) }
   // The event has the fee that was known when it fired: the final fee, or the estimate.
-  const forms = [payment, asEstimated(payment)]
+  const held = heldBy(payment, stored.name)
+  const forms = [payment, asEstimated(payment), ...(held ? [asPending(payment)] : [])]
   // An erasure changes the events before the payment.
   const erased = forms.map((form) => ({ ...form, customer: undefined }))
   const bodies = [...forms, ...erased].map((form) => bodyOf(form, event))
@@ -70,9 +75,35 @@ function bodyOf(payment: Payment, event: Event): string | undefined {
   return tryToMake(() => {
     const movement = movementOf(payment, event)
     const moved = movement && asMovedBy(payment, movement)
-    const data = moved ? toReversedData(moved, movement) : toWebhookData(payment)
+    const held = heldThen(payment, event)
+    const data = moved
+      ? toReversedData(moved, movement)
+      : held
+        ? toHeldData(payment, held)
+        : toWebhookData(payment)
     return envelopeBody(event.type, event.eventId, event.firedAt, data)
   })
+}
+
+/** Held money may come while the payment is pending still. */
+function asPending(payment: Payment): Payment {
+  return { ...asEstimated(payment), status: 'pending', paidAt: undefined, failureReason: undefined }
+}
+
+/** The held money that the event announces, as it was then. */
+export function heldBy({ held = [] }: Payment, name: string): HeldMoney | undefined {
+  return held
+    .flatMap((shown) => HELD_STATUSES.map((status) => ({ ...shown, status })))
+    .find(({ suspenseId, status }) => heldEventName(suspenseId, status) === name)
+}
+
+const HeldBody = v.object({ data: v.object({ held: v.object({ at: TimestampSchema }) }) })
+
+/** After a restore the item may be held anew: its event keeps the time of the lost one. */
+function heldThen(payment: Payment, { name, body }: Event): HeldMoney | undefined {
+  const held = heldBy(payment, name)
+  const said = held && tryToMake(() => v.parse(HeldBody, JSON.parse(body)))
+  return said ? { ...held, at: said.data.held.at } : held
 }
 
 function movementOf({ movements }: Payment, { name }: Event) {
@@ -88,11 +119,14 @@ export function asMovedBy(payment: Payment, movement: Movement): Payment {
   return { ...moved, takenBackMinor: moneyOf(moved).takenBackMinor }
 }
 
-/** A payment has an event of its status, and of each movement of its money. */
-export function eventNamesOf({ status, movements }: Payment): readonly string[] {
+/** A payment has an event of its status, of each movement of its money, and of held money. */
+export function eventNamesOf({ status, movements, held = [] }: Payment): readonly string[] {
   return [
     ...STATUS_EVENT_TYPES.filter((type) => type === `payment.${status}`),
     ...movements.map(reversedEventName),
+    ...held.flatMap(({ suspenseId, status: now }) =>
+      [...new Set(['open', now])].map((shown) => heldEventName(suspenseId, shown)),
+    ),
   ]
 }
 

@@ -165,7 +165,8 @@ it.each([
       'api-create-payment api-cancel-payment receive-provider-callback refresh-payment ' +
       'check-due-payments ' +
       'sync-provider-transactions sync-slices ' +
-      'refund-payment api-redeliver-to-endpoint deliver-webhook redeliver recount-ledger'
+      'refund-payment resolve-suspense api-redeliver-to-endpoint deliver-webhook redeliver ' +
+      'recount-ledger'
     ).split(' '),
   ],
   [
