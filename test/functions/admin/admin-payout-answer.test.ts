@@ -125,12 +125,21 @@ describe('payout-answer --file (design section 15)', () => {
     ['an unfinished transfer', { status: 'PENDING' }, 'the status "PENDING" is neither paid nor'],
     ['neither status nor reference', { status: '', bank_reference: '' }, 'neither status nor'],
     ['no reference', { bank_reference: '' }, 'the line has no bank reference'],
+    ['an invisible mark', { bank_reference: 'TRX-\ufeff1' }, 'bank_reference must not contain'],
+    ['an account of an invisible mark', { bank_account_no: 'a\u202c' }, 'bank_account_no must not'],
+    ['another script', { bank_reference: 'ТRX-1' }, 'bank_reference must be 1 to 100 printable'],
+    ['a day that does not exist', { value_date: '2026-02-30' }, 'value_date must be a date such'],
+    ['a batch that is too long', { batch: '9'.repeat(20) }, 'batch must be an integer'],
+    ['the type TRANSFER', { type: 'TRANSFER' }, 'the type "TRANSFER" is no payout'],
+    ['the type DB', { type: 'DB', settlement_id: '' }, 'the type "DB" is no'],
+    ['a total and an account', { settlement_id: '', reason: 'Total' }, 'it names no settlement'],
   ])('refuses a line with %s, and goes on', async (_, change, reason) => {
     const batch = await aBatch()
-    const [head = [], first = [], second = []] = ownRows(batch)
+    const [, first = [], second = []] = ownRows(batch)
+    const head = [...OWN_HEAD, 'value_date', 'batch', 'type']
     const changed = Object.entries(change).reduce(
-      (cells, [name, value]) => cells.with(OWN_HEAD.indexOf(name), String(value)),
-      [...first],
+      (cells, [name, value]) => cells.with(head.indexOf(name), String(value)),
+      [...first, '', '', ''],
     )
 
     const { code, out, err } = await batch.answer(text([head, changed, second]))
@@ -144,9 +153,72 @@ describe('payout-answer --file (design section 15)', () => {
     ])
   })
 
+  it('takes no reference for a payment where the bank’s line has no status', async () => {
+    const batch = await aBatch()
+    const [head = [], payment = [], ...lines] = providerRows(batch)
+
+    const { code, err } = await batch.answer(
+      text([head, payment, ...lines.map((row) => row.with(0, ''))]),
+    )
+
+    expect([code, err]).toStrictEqual([1, expect.stringContaining('refused: it has no status')])
+    expect(await batch.states()).toStrictEqual([
+      ['recorded', null],
+      ['recorded', null],
+    ])
+  })
+
+  it.each([
+    ['was sent again', { status: 'ACCEPTED' }],
+    ['has another type too', { type: 'TRANSFER' }],
+  ])('refuses every line of a settlement that failed and %s', async (_, change) => {
+    const batch = await aBatch()
+    const [head = [], ...lines] = ownRows(batch, { status: 'FAILED', bank_reference: '', type: '' })
+    const again = ownRows(batch, { type: '', ...change }).slice(1, 2)
+
+    const { code, out, err } = await batch.answer(text([[...head, 'type'], ...lines, ...again]))
+
+    expect([code, out]).toStrictEqual([1, expect.stringContaining('0 done, 1 failed, 2 refused')])
+    expect(err).toContain('its settlement is on the lines 2, 4')
+    expect((await batch.states()).map(([status]) => status)).toStrictEqual(['recorded', 'failed'])
+  })
+
+  it('refuses numbers of xlsx that have more digits than a spreadsheet keeps', async () => {
+    const batch = await aBatch()
+    const numbers = (at: number) => (row: readonly string[], n: number) =>
+      n > 0 ? row.map((cell, place) => (place === at ? 20_261_120_000_000_000 + n : cell)) : row
+
+    const { code, err } = await batch.answer(await xlsx(ownRows(batch).map(numbers(4))))
+    const short = await batch.answer(
+      await xlsx(
+        ownRows(batch, { bank_reference: '1' }).map((row, n) =>
+          n > 0 ? row.with(4, `20261120000000${n}`) : row,
+        ),
+      ),
+    )
+
+    expect([code, err]).toStrictEqual([1, expect.stringMatching(/2\.026112e\+16 was shortened/)])
+    expect(short.code).toBe(0)
+  })
+
+  it('ends with 1 for a file without a line of a payout', async () => {
+    const batch = await aBatch()
+    const [head = [], payment = []] = providerRows(batch)
+
+    expect(await batch.answer(text([head, payment]))).toMatchObject({
+      code: 1,
+      out: '0 done, 0 failed, 0 refused\nlines of the type PAYMENT passed over: 1',
+      err: expect.stringContaining('has no line of a payout'),
+    })
+  })
+
   it('marks what the bank refused as failed, in its words, and says so again', async () => {
     const batch = await aBatch()
-    const failed = ownRows(batch, { status: 'GAGAL', bank_reference: '', reason: 'Rekening tutup' })
+    const failed = ownRows(batch, {
+      status: 'GAGAL',
+      bank_reference: '',
+      reason: 'Rekening tutup\ufe0f',
+    })
 
     for (let sent = 0; sent < 2; sent++)
       expect(await batch.answer(text(failed))).toMatchObject({
@@ -190,8 +262,10 @@ describe('payout-answer --file (design section 15)', () => {
     const [head = [], ...lines] = ownRows(batch, { bank_reference: 'one debit' })
     const [first = [], second = [], third = []] = lines
 
+    const hidden = await batch.answer(text([head, first, second, third.with(4, 'TRX\u200b3')]))
     const some = await batch.answer(text([head, first, second, third.with(4, 'TRX-3')]))
 
+    expect(hidden.out).toBe('0 done, 0 failed, 3 refused')
     expect(some).toMatchObject({ code: 1, out: expect.stringContaining('1 done') })
     expect(some.err).toContain('its reference is on the lines 2, 3, and not on all of the batch')
     expect(await batch.answer(text([head, second, first]))).toMatchObject({ code: 0 })
@@ -244,6 +318,8 @@ describe('payout-answer --file (design section 15)', () => {
 
   it.each([
     ['nothing that we know', 'a;b\n1;2\n', 'has no line with the columns'],
+    ['no status', 'Reference,Amount,Account Number,Transaction ID\n', 'has no column status'],
+    ['our ids, and no status', 'settlement_id,amount,rekening,ref no\n', 'has no column status'],
     ['a misplaced quote', '"a\n', 'is no CSV: a quote is misplaced'],
     ['a broken xlsx', 'PK but no archive', 'is no xlsx file that can be read'],
     ['another encoding', new Uint8Array([0x61, 0xff, 0x62]), 'neither xlsx nor a text in UTF-8'],
