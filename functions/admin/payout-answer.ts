@@ -11,7 +11,8 @@ const summary =
 
 const NUMBER = v.pipe(v.number(), v.safeInteger())
 
-const line = v.strictObject({
+/** The command refuses by it, so that one line stops no other line of its call. */
+export const answerLine = v.strictObject({
   line: NUMBER,
   settlement_id: v.string(),
   amount_minor: NUMBER,
@@ -27,7 +28,7 @@ const line = v.strictObject({
 const input = v.strictObject({
   operator: OPERATOR,
   lines: v.pipe(
-    v.array(line),
+    v.array(answerLine),
     v.minLength(1, 'must not be empty'),
     v.maxLength(100, 'at most 100 lines a call'),
   ),

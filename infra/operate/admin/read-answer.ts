@@ -1,14 +1,20 @@
 import * as v from 'valibot'
 import { accountDigits } from '../../../shared/bank/bank-account.ts'
+import { errorOf } from '../../../shared/field-errors.ts'
 import type { AnswerLine } from '../../../shared/payout/answer-payouts.ts'
-import { isShortened } from '../../../shared/text-field.ts'
+import { hiddenCharactersIn, isShortened } from '../../../shared/text-field.ts'
 import { UsageError } from '../../local/terminal/command-line.ts'
 import type { SheetRow } from './read-tables.ts'
 
 /** A line of the file that no call is made for. */
 export type RefusedLine = { readonly line: number; readonly id: string; readonly reason: string }
 
-type Answer = { readonly lines: readonly AnswerLine[]; readonly refused: readonly RefusedLine[] }
+type Answer = {
+  readonly lines: readonly AnswerLine[]
+  readonly refused: readonly RefusedLine[]
+  /** Lines of money that came in. */
+  readonly passedOver: number
+}
 
 /** How our file, the provider's report and banks name a column. The first that exists counts. */
 const COLUMNS: Readonly<Record<keyof Cells, string>> = {
@@ -53,12 +59,25 @@ const OUTCOMES: Readonly<Record<string, AnswerLine['outcome']>> = {
 /** Banks write some lines about the account before the names of the columns. */
 const MOST_LINES_BEFORE = 30
 
-/** Reads the bank's answer from the table whose columns are known. Throws `UsageError` for none. */
-export function readAnswer(path: string, tables: readonly (readonly SheetRow[])[]): Answer {
+/**
+ * Reads the bank's answer from the table whose columns are known. A line that the action's schema
+ * refuses stops no other line. Throws `UsageError` for an unknown table, and for one that does not
+ * say what was paid.
+ */
+export function readAnswer(
+  path: string,
+  tables: readonly (readonly SheetRow[])[],
+  schema: v.GenericSchema,
+): Answer {
   for (const rows of tables) {
     const head = rows.slice(0, MOST_LINES_BEFORE).findIndex((row) => isHead(row))
     const columns = rows[head]
-    if (columns !== undefined) return answerIn(columns, rows.slice(head + 1), head + 2)
+    if (columns === undefined) continue
+    if (!isOurs(columns) && placeOf(columns, COLUMNS.status) < 0)
+      throw new UsageError(
+        `${path} has no column status, so it does not say what was paid. Add it: paid or failed.`,
+      )
+    return answerIn(columns, rows.slice(head + 1), head + 2, schema)
   }
   throw new UsageError(
     `${path} has no line with the columns settlement_id (or description), amount and ` +
@@ -72,24 +91,46 @@ function isHead(row: SheetRow): boolean {
   return hasId && has(COLUMNS.amount) && has(COLUMNS.account)
 }
 
+/** The operator filled in the file of payout-file, where a reference says that a line is paid. */
+function isOurs(head: SheetRow): boolean {
+  return placeOf(head, 'settlement_id') >= 0 && placeOf(head, 'bank_reference') >= 0
+}
+
 function placeOf(head: SheetRow, known: string): number {
   const names = head.map((name) => name.trim().toLowerCase())
   const found = known.split(', ').find((name) => names.includes(name))
   return found === undefined ? -1 : names.indexOf(found)
 }
 
-function answerIn(head: SheetRow, rows: readonly SheetRow[], firstLine: number): Answer {
+function answerIn(
+  head: SheetRow,
+  rows: readonly SheetRow[],
+  firstLine: number,
+  schema: v.GenericSchema,
+): Answer {
   const places = Object.entries(COLUMNS).map(
     ([column, names]) => [column, placeOf(head, names)] as const,
   )
+  const ours = isOurs(head)
   const read = rows.flatMap((row, at) => {
     const named = places.map(([column, place]) => [column, cellIn(row, place)])
     const cells = v.parse(CellsSchema, Object.fromEntries(named))
-    // A bank's own `Reference` is no id of ours.
-    const reference = cells.reference || (UUID.test(cells.id) ? '' : cells.id)
-    return lineFrom({ ...cells, reference }, row, firstLine + at) ?? []
+    return lineFrom(ours ? filledIn(cells) : withReference(cells), row, firstLine + at) ?? []
   })
-  return withoutRepeats(read)
+  const isPassedOver = (row: SheetRow) => MONEY_IN.test(cellIn(row, placeOf(head, COLUMNS.type)))
+  return { ...withoutRepeats(read, schema), passedOver: rows.filter(isPassedOver).length }
+}
+
+/** Our file needs no status where the operator filled in a reference. */
+function filledIn(cells: Cells): Cells {
+  const isPaidLine = cells.status === '' && cells.reference !== '' && cells.reason === ''
+  return isPaidLine ? { ...cells, status: 'paid' } : cells
+}
+
+/** A bank's own `Reference` is no id of ours. */
+function withReference(cells: Cells): Cells {
+  const isOther = cells.reference !== '' || cells.status === '' || UUID.test(cells.id)
+  return isOther ? cells : { ...cells, reference: cells.id }
 }
 
 /** Some programs mark text with an apostrophe. */
@@ -102,15 +143,21 @@ type ReadLine = AnswerLine | RefusedLine
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
 const TOTALS = /^(grand |sub)?total\b|^jumlah\b/i
 const PAYOUT_TYPES = /disburse|payout/i
+/** How the provider's report names money that came in. Its line may have an id and an account. */
+const MONEY_IN = /^payment$/i
 
 /** Undefined: the line is about no payout. */
 function lineFrom(cells: Cells, row: SheetRow, line: number): ReadLine | undefined {
   if (row.every((cell) => cell.trim() === '')) return undefined
   const found = UUID.exec(cells.id) ?? UUID.exec(cells.description)
-  if (!found && row.some((cell) => TOTALS.test(cell.trim()))) return undefined
-  if (cells.type !== '' && !PAYOUT_TYPES.test(cells.type)) return undefined
+  if (MONEY_IN.test(cells.type)) return undefined
+  const isOfAccount = found !== null || hasAccount(cells)
+  const isOtherType = cells.type !== '' && !PAYOUT_TYPES.test(cells.type)
+  if (!isOfAccount && (isOtherType || row.some((cell) => TOTALS.test(cell.trim()))))
+    return undefined
   const id = found?.[0].toLowerCase() ?? ''
   const refuse = (reason: string) => ({ line, id, reason })
+  if (isOtherType) return refuse(`the type "${cells.type}" is no payout`)
   if (!found) return refuse('it names no settlement')
   const shortened = (['amount', 'account', 'reference'] as const).find((name) =>
     isShortened(cells[name]),
@@ -120,12 +167,10 @@ function lineFrom(cells: Cells, row: SheetRow, line: number): ReadLine | undefin
   const amount = amountIn(cells.amount)
   if (amount === undefined) return refuse(`the amount "${cells.amount}" is no whole amount`)
   if (cells.account === '') return refuse('it has no account number')
-  const outcome = outcomeOf(cells)
+  const outcome = OUTCOMES[cells.status.toLowerCase().replaceAll(' ', '_')]
   if (outcome === undefined) return refuse(unfinished(cells))
   if (cells.batch !== '' && !/^\d+$/.test(cells.batch))
     return refuse(`the batch "${cells.batch}" is no number`)
-  if (cells.valueDate !== '' && !/^\d{4}-\d\d-\d\d$/.test(cells.valueDate))
-    return refuse(`the value_date "${cells.valueDate}" is no date like 2026-11-30`)
   return {
     line,
     settlement_id: id,
@@ -139,10 +184,15 @@ function lineFrom(cells: Cells, row: SheetRow, line: number): ReadLine | undefin
   }
 }
 
+function hasAccount({ account }: Cells): boolean {
+  return accountDigits(account) !== undefined || isShortened(account)
+}
+
 const MOST_OF_A_REASON = 1_000
 
 function printable(text: string): string {
-  return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').slice(0, MOST_OF_A_REASON)
+  const shown = text.replaceAll(/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, ' ')
+  return Array.from(shown.normalize('NFC')).slice(0, MOST_OF_A_REASON).join('').trim()
 }
 
 /** `95900`, `95.900`, `95,900.00`, `Rp95.900,-`. A rupiah has no parts. */
@@ -156,25 +206,24 @@ function amountIn(text: string): number | undefined {
   return digits && Number.isSafeInteger(amount) ? amount : undefined
 }
 
-/** Our file needs no status where the operator filled in a reference. */
-function outcomeOf({ status, reference, reason }: Cells): AnswerLine['outcome'] | undefined {
-  if (status !== '') return OUTCOMES[status.toLowerCase().replaceAll(' ', '_')]
-  return reference !== '' && reason === '' ? 'paid' : undefined
-}
-
 function unfinished({ status, reference }: Cells): string {
   if (status !== '') return `the status "${status}" is neither paid nor failed`
   return reference === '' ? 'it has neither status nor reference' : 'it has no status'
 }
 
 /**
- * One settlement has one line. One reference on every paid line of a batch is one debit for the
+ * One settlement has one line, refused lines too: of a transfer that failed and was sent again no
+ * line is the whole answer. One reference on every paid line of a batch is one debit for the
  * batch; on some of them it is a mistake.
  */
-function withoutRepeats(read: readonly ReadLine[]): Answer {
+function withoutRepeats(
+  read: readonly ReadLine[],
+  schema: v.GenericSchema,
+): Omit<Answer, 'passedOver'> {
   const lines: AnswerLine[] = []
   const refused: RefusedLine[] = []
   const wellFormed = read.filter((one): one is AnswerLine => !('id' in one))
+  const settlements = Map.groupBy(read, idOf)
   const batches = Map.groupBy(wellFormed.filter(isPaid), ({ batch }) => batch)
   for (const one of read) {
     if ('id' in one) {
@@ -182,7 +231,7 @@ function withoutRepeats(read: readonly ReadLine[]): Answer {
       continue
     }
     const { line, settlement_id: id } = one
-    const sameId = wellFormed.filter((other) => other.settlement_id === id)
+    const sameId = settlements.get(id) ?? []
     const ofBatch = batches.get(one.batch) ?? []
     const sameReference = ofBatch.filter(
       (other) => isPaid(one) && referenceOf(other) === referenceOf(one),
@@ -193,11 +242,26 @@ function withoutRepeats(read: readonly ReadLine[]): Answer {
         ? `its settlement is on the lines ${linesOf(sameId)}`
         : sameReference.length > 1 && !isOneDebit
           ? `its reference is on the lines ${linesOf(sameReference)}, and not on all of the batch`
-          : undefined
+          : whyRefused(one, schema)
     if (reason !== undefined) refused.push({ line, id, reason })
     else lines.push(isOneDebit ? { ...one, is_one_debit: true } : one)
   }
   return { lines, refused }
+}
+
+/** One line that the action's schema refuses would stop the other lines of its call. */
+function whyRefused(line: AnswerLine, schema: v.GenericSchema): string | undefined {
+  const parsed = v.safeParse(schema, line)
+  if (!parsed.success) {
+    const { field, message } = errorOf(parsed.issues[0])
+    return `${field} ${message}`
+  }
+  const [hidden] = Object.entries(hiddenCharactersIn(line))
+  return hidden && `${hidden[0]} ${hidden[1].join(', ')}`
+}
+
+function idOf(read: ReadLine): string {
+  return 'id' in read ? read.id : read.settlement_id
 }
 
 function isPaid({ outcome, bank_reference: reference }: AnswerLine): boolean {
@@ -208,7 +272,7 @@ function referenceOf({ bank_reference: reference = '', value_date: date }: Answe
   return `${reference.replaceAll(/\s/g, '').toUpperCase()}#${date ?? ''}`
 }
 
-function linesOf(lines: readonly AnswerLine[]): string {
+function linesOf(lines: readonly ReadLine[]): string {
   return lines.map(({ line }) => line).join(', ')
 }
 

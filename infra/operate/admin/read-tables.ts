@@ -32,11 +32,19 @@ function bytesOf(path: string): Buffer {
 
 async function readXlsx(path: string, bytes: Buffer): Promise<readonly SheetRow[]> {
   try {
-    const rows = await readXlsxSheet(bytes, { parseNumber: (text) => text })
+    const rows = await readXlsxSheet(bytes, { parseNumber: numberText })
     return rows.map((row) => row.map(cellText))
   } catch (cause) {
     throw new UsageError(`${path} is no xlsx file that can be read`, { cause })
   }
+}
+
+/**
+ * A spreadsheet keeps 15 digits of a number. A longer number gets the text of one that was
+ * shortened, so that its line is refused.
+ */
+function numberText(text: string): string {
+  return /^-?\d{16,}(\.0+)?$/.test(text) ? Number(text).toExponential() : text
 }
 
 function cellText(cell: unknown): string {

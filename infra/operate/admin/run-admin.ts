@@ -189,24 +189,45 @@ async function repeatAction(
  */
 const ReportPart = v.object({
   status: v.literal(200),
-  body: v.looseObject({ csv: v.optional(v.string()), data: v.optional(v.array(v.unknown())) }),
+  body: v.looseObject({
+    csv: v.optional(v.string()),
+    data: v.optional(v.array(v.unknown())),
+    batch: v.optional(v.unknown()),
+    file: v.optional(v.unknown()),
+    left_out: v.optional(v.array(v.unknown())),
+  }),
 })
 
-/** Invokes an action until its report is complete. Joins the parts of a CSV or a list. */
+type ReportBody = v.InferOutput<typeof ReportPart>['body']
+
+/**
+ * Invokes an action until its report is complete. Joins the parts of a CSV or a list. Each run of
+ * `payout-file` may make a batch, and no batch or file may be lost.
+ */
 async function collectReport(
   spec: ListedAction,
   call: ActionCall,
-  { env, progress }: AdminIo & { readonly progress: Progress },
+  { env, progress, err }: AdminIo & { readonly progress: Progress },
 ): Promise<unknown> {
-  const parts: v.InferOutput<typeof ReportPart>['body'][] = []
+  const parts: ReportBody[] = []
+  const showBatches = () => {
+    if (spec.writesFile && parts.length > 0) err(JSON.stringify(batchesIn(parts), null, 2))
+  }
   let payload = call.payload
   for (let run = 0; run < MAX_RUNS; run++) {
-    const answer = await invokeAction(spec, { ...call, payload }, env)
-    if (!v.is(ReportPart, answer)) return answer
+    const answer = await invokeAction(spec, { ...call, payload }, env).catch((error: unknown) => {
+      showBatches()
+      throw error
+    })
+    if (!v.is(ReportPart, answer)) {
+      showBatches()
+      return answer
+    }
     const { body } = answer
     parts.push(body)
     progress.say(`${spec.name}: ${parts.length} runs are done, more is left`)
     if (body['continuing'] !== true || typeof body['cursor'] !== 'string') {
+      if (spec.writesFile) return { ...answer, body: batchesIn(parts) }
       const whole = {
         ...(body.csv !== undefined && { csv: parts.map(({ csv = '' }) => csv).join('') }),
         ...(body.data && { data: parts.flatMap(({ data = [] }) => data) }),
@@ -216,6 +237,15 @@ async function collectReport(
     payload = { ...call.payload, cursor: body['cursor'] }
   }
   throw new InvocationFailed(`${spec.name} was not finished after ${MAX_RUNS} runs`)
+}
+
+function batchesIn(parts: readonly ReportBody[]): object {
+  return {
+    batches: parts.flatMap(({ batch }) => batch ?? []),
+    files: parts.flatMap(({ file }) => file ?? []),
+    left_out: parts.flatMap(({ left_out: leftOut = [] }) => leftOut),
+    audits: parts.flatMap(({ audit }) => audit ?? []),
+  }
 }
 
 function printReply(

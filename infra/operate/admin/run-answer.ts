@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { chunks } from '../../../shared/chunks.ts'
+import type { AnswerLine } from '../../../shared/payout/answer-payouts.ts'
 import { type Output, printableLine } from '../../local/terminal/printable.ts'
 import type { ActionCall } from './action-command.ts'
 import { InvocationFailed, invokeAction } from './invoke-action.ts'
@@ -35,10 +36,13 @@ export async function runAnswer(
   { file, ...call }: ActionCall & { readonly file: string },
   io: Output & { readonly env: NodeJS.ProcessEnv },
 ): Promise<boolean> {
-  const { lines, refused } = readAnswer(file, await readTables(file))
+  // The handler loads the whole domain, which takes a second.
+  const { answerLine } = await import('../../../functions/admin/payout-answer.ts')
+  const { lines, refused, passedOver } = readAnswer(file, await readTables(file), answerLine)
   const counts = { done: 0, failed: 0, refused: refused.length }
   for (const { line, id, reason } of refused)
     io.err(printableLine(`line ${line}  ${id || '-'}  refused: ${reason}`))
+  if (lines.length + refused.length === 0) io.err(printableLine(`${file} has no line of a payout`))
   for (const chunk of chunks(lines, LINES_A_CALL)) {
     const payload = { ...call.payload, lines: chunk }
     const answer = await invokeAction(spec, { ...call, payload }, io.env).catch(
@@ -50,7 +54,11 @@ export async function runAnswer(
     const reply = v.safeParse(Reply, answer)
     if (!reply.success) {
       io.err(failureText(spec, call.stage, answer))
-      io.err(`${counts.done} done, ${counts.failed} failed before; repeat the same file`)
+      const unsent = lines.filter((one) => (chunk.at(-1)?.line ?? 0) < one.line)
+      io.err(
+        `${counts.done} done, ${counts.failed} failed before; ${textOf(chunk)} not answered, ` +
+          `${textOf(unsent)} not sent; repeat the same file`,
+      )
       return false
     }
     for (const { line, settlement_id: id, result, reason } of reply.output.body.lines) {
@@ -61,7 +69,13 @@ export async function runAnswer(
     }
   }
   io.out(`${counts.done} done, ${counts.failed} failed, ${counts.refused} refused`)
-  return counts.refused === 0
+  if (passedOver > 0) io.out(`lines of the type PAYMENT passed over: ${passedOver}`)
+  return lines.length > 0 && counts.refused === 0
+}
+
+function textOf(lines: readonly AnswerLine[]): string {
+  const [first, last] = [lines[0], lines.at(-1)]
+  return first && last ? `lines ${first.line} to ${last.line} were` : 'no line was'
 }
 
 function failureText(spec: ListedAction, stage: string, answer: unknown): string {

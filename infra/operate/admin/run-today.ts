@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { DAY_MS } from '../../../shared/time.ts'
 import { type Output, printableLine } from '../../local/terminal/printable.ts'
 import type { Payload } from './action-command.ts'
 import { renderRefusal, tableOf } from './render-reply.ts'
@@ -9,35 +10,50 @@ type Look = {
   readonly action: string
   readonly payload: Payload
   /** The member of the answer that has the rows. */
-  readonly member: 'data' | 'left_out' | 'differences'
+  readonly member: 'data' | 'differences'
   readonly columns: readonly string[]
   readonly waits?: (row: Row) => boolean
 }
 type Row = Readonly<Record<string, unknown>>
 
 const SETTLEMENTS = ['id', 'client_id', 'net_minor', 'period_end', 'bank_name', 'warning']
+/** Without a first day, the action omits what ended last month. */
+const DAYS_BACK = 60
+const FIRST_DAY = new Date(Date.now() - DAYS_BACK * DAY_MS).toISOString().slice(0, 10)
 const SUSPENSE = ['suspense_id', 'cause', 'amount_minor', 'payment_id', 'created_at']
 const MOST = { per_page: 100 }
+const RECORDED = { status: 'recorded', ...MOST }
 
 const LOOKS: readonly Look[] = [
   {
-    what: 'Settlements to pay out',
+    what: 'Settlements to pay out, which wait for payout-file',
     action: 'list-settlements',
-    payload: { status: 'recorded', ...MOST },
+    payload: RECORDED,
     member: 'data',
     columns: SETTLEMENTS,
+    waits: (row) => row['batch'] === null,
   },
   {
-    what: 'Of these, what the bank’s file leaves out: approvals and audits that are missing',
+    what: 'Of these, what needs bank details or an approval',
     action: 'list-settlements',
-    payload: { status: 'recorded', format: 'csv' },
-    member: 'left_out',
-    columns: ['settlement_id', 'reason'],
+    payload: RECORDED,
+    member: 'data',
+    columns: ['id', 'warning'],
+    waits: (row) => row['batch'] === null && row['warning'] !== null,
   },
   {
-    what: 'Payouts that failed and wait for recredit-settlement',
+    // A settlement keeps the number of a cancelled batch until the next batch.
+    what: 'Settlements of a batch, which wait for payout-answer, or payout-file if it is cancelled',
     action: 'list-settlements',
-    payload: { status: 'failed', ...MOST },
+    payload: RECORDED,
+    member: 'data',
+    columns: ['batch', 'id', 'client_id', 'net_minor', 'bank_name'],
+    waits: (row) => row['batch'] !== null,
+  },
+  {
+    what: `Payouts of ${DAYS_BACK} days that failed and wait for recredit-settlement`,
+    action: 'list-settlements',
+    payload: { status: 'failed', from: FIRST_DAY },
     member: 'data',
     columns: SETTLEMENTS,
     waits: (row) => row['recredited_at'] === null,
@@ -92,9 +108,10 @@ export async function runToday(
       isWhole = false
       continue
     }
-    const rows = v.parse(Rows, body[member]).filter(waits)
-    const more = member === 'data' && rows.length === MOST.per_page ? ' or more' : ''
-    io.out(printableLine(`${what}: ${rows.length === 0 ? 'none' : `${rows.length}${more}`}`))
+    const all = v.parse(Rows, body[member])
+    const rows = all.filter(waits)
+    const more = all.length === payload['per_page'] ? ` of the first ${all.length}` : ''
+    io.out(printableLine(`${what}: ${rows.length === 0 ? 'none' : rows.length}${more}`))
     const shown = columns.length > 0 ? columns : undefined
     if (rows.length > 0) io.out(`${tableOf(rows, shown)}\n`)
   }

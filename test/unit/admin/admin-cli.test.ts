@@ -182,6 +182,29 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     { out: jsonText({ data: [{ id: 'a' }, { id: 'b' }] }) },
   ],
   [
+    'collects every batch and file of payout-file as JSON',
+    [
+      part({ batch: { number: 1 }, file: { name: 'a' }, left_out: [] }),
+      { body: { batch: null, file: null, left_out: [{ settlement_id: 's' }], audit: { at: 1 } } },
+    ],
+    ['payout-file', '--json'],
+    {
+      code: 0,
+      out: jsonText({
+        batches: [{ number: 1 }],
+        files: [{ name: 'a' }],
+        left_out: [{ settlement_id: 's' }],
+        audits: [{ at: 1 }],
+      }),
+    },
+  ],
+  [
+    'shows the batches before a refusal of payout-file',
+    [part({ batch: { number: 1 }, file: { name: 'a' } }), refusal('no')],
+    ['payout-file', '--json'],
+    { code: 1, out: '', err: containing('"number": 1') },
+  ],
+  [
     'ends with the refusal of a later run, and prints nothing else',
     [part({ csv: 'id,net\n' }), refusal('no')],
     ['get-books', '--format', 'csv'],

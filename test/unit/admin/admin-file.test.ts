@@ -116,6 +116,22 @@ describe('npm run admin -- approve --file', () => {
   })
 })
 
+it.each([
+  ['refused', json(200, { status: 422, body: { message: 'no', code: 'validation' } })],
+  ['cut', cut],
+])('payout-answer names the lines that were not sent after a call was %s', async (_, script) => {
+  const lines = Array.from({ length: 150 }, () => `${crypto.randomUUID()},5,12345678,failed,`)
+  const head = 'settlement_id,amount,bank_account_no,status,bank_reference'
+  const tool = await cli(script, { GATEWAY_OPERATOR: 'sari' })
+
+  const { code, err } = await tool.run('payout-answer', '--file', fileOf(head, ...lines))
+
+  expect({ code, calls: tool.called().length }).toStrictEqual({ code: 1, calls: 1 })
+  expect(err).toContain(
+    'lines 2 to 101 were not answered, lines 102 to 151 were not sent; repeat the same file',
+  )
+})
+
 it.each<[string, string[] | undefined]>([
   ['a,b\r\n1,2\r\n', ['a|b', '1|2']],
   ['\uFEFFa,b\n1,2', ['a|b', '1|2']],

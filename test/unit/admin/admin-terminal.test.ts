@@ -1,9 +1,17 @@
 import { spawnSync } from 'node:child_process'
+import * as v from 'valibot'
 import { describe, expect, it, vi } from 'vitest'
+import { ACTIONS } from '../../../infra/operate/admin/action.ts'
 import { startProgress } from '../../../infra/operate/admin/progress.ts'
+import { parsePayload } from '../../../shared/operator/action-payload.ts'
 import { approvalHint } from '../../../shared/operator/approval-store.ts'
+import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { cli } from '../../support/admin-command.ts'
 import { json } from '../../support/scripted-server.ts'
+
+const Action = v.object({
+  handler: v.custom<AdminHandler>((handler) => typeof handler === 'function'),
+})
 
 const CLIENT = json(200, { status: 200, body: { client_id: 'c1', name: 'Warung' } })
 
@@ -60,38 +68,42 @@ describe('npm run admin', () => {
 })
 
 it('npm run admin -- today shows what waits for an operator, and the refusal of a question', async () => {
-  const failed = { id: 's2', net_minor: 7 }
-  const LEFT_OUT = [{ settlement_id: 's1', reason: 'not audited yet' }]
+  const recorded = [
+    { id: 's1', net_minor: 5, batch: null, warning: 'new_bank' },
+    { id: 's4', net_minor: 6, batch: 7, warning: null },
+  ]
+  const failed = [
+    { id: 's2', net_minor: 7, recredited_at: null },
+    { id: 's3', recredited_at: '2026-11-20' },
+  ]
   const answers: Record<string, object> = {
-    '{"status":"recorded","per_page":100}': { data: [{ id: 's1', net_minor: 5 }] },
-    '{"status":"recorded","format":"csv"}': { csv: '', left_out: LEFT_OUT },
-    '{"status":"failed","per_page":100}': {
-      data: [
-        { ...failed, recredited_at: null },
-        { id: 's3', recredited_at: '2026-11-20' },
-      ],
-    },
+    '{"status":"recorded","per_page":100}': { data: recorded },
     '{"status":"open","kind":"case","per_page":100}': {
       data: [{ suspense_id: 'c1', due_at: '2026-12-01', cause: 'dispute' }],
     },
     '{}': { balanced: false, differences: [{ what: 'window.paid', id: 'c1' }] },
   }
-  const { run } = await cli((response, request) => {
+  const { run, called } = await cli((response, request) => {
     const { body } = request
     const isRefused = body.includes('"finding"')
-    const answer = { status: 200, body: answers[body] ?? { data: [] } }
+    const ofFailed = body.startsWith('{"status":"failed","from":"20') ? { data: failed } : undefined
+    const answer = { status: 200, body: answers[body] ?? ofFailed ?? { data: [] } }
     json(200, isRefused ? refusal('no') : answer)(response, request)
   })
 
   const { code, out, err } = await run('today')
 
   expect([code, err]).toStrictEqual([1, 'list-suspense was refused (422 validation): no'])
-  expect(out.split('\n').filter((line) => /: (none|\d)|^(s\d|2026|win)/.test(line))).toStrictEqual([
-    'Settlements to pay out: 1',
-    's1          5',
-    'Of these, what the bank’s file leaves out: approvals and audits that are missing: 1',
-    's1             not audited yet',
-    'Payouts that failed and wait for recredit-settlement: 1',
+  expect(
+    out.split('\n').filter((line) => /: (none|\d)|^ *(s\d|2026|win|7 )/.test(line)),
+  ).toStrictEqual([
+    'Settlements to pay out, which wait for payout-file: 1',
+    's1          5  new_bank',
+    'Of these, what needs bank details or an approval: 1',
+    's1  new_bank',
+    'Settlements of a batch, which wait for payout-answer, or payout-file if it is cancelled: 1',
+    '    7  s4          6',
+    'Payouts of 60 days that failed and wait for recredit-settlement: 1',
     's2          7',
     'Cases to answer: 1',
     '2026-12-01  c1           dispute',
@@ -99,6 +111,14 @@ it('npm run admin -- today shows what waits for an operator, and the refusal of 
     'Differences of the books: 1',
     'window.paid  c1',
   ])
+  for (const { url, body } of called()) {
+    const spec = ACTIONS.find(({ name }) => url.includes(`local-${name}/`))
+    const { handler } = v.parse(
+      Action,
+      await import(new URL(`../../../${spec?.entry}`, import.meta.url).href),
+    )
+    expect(parsePayload(handler.input, body, false)).toMatchObject({ payload: body })
+  }
 })
 
 it('npm run admin prints a script that completes actions, their fields and stages in bash', async () => {
