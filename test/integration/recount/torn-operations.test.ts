@@ -25,12 +25,7 @@ import { refundPayment } from '../../../shared/posting/refund-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { returnPayout } from '../../../shared/settlement/return-payout.ts'
-import {
-  finding,
-  heldMoney,
-  type NamedPayment,
-  recordSuspense,
-} from '../../../shared/suspense/record-suspense.ts'
+import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { isSame } from '../../../shared/verdict/difference.ts'
 import {
   deleteEndpoint,
@@ -65,7 +60,7 @@ function aRow(deps: MemoryDeps, transactionId: string, amount: number) {
   return { transactionId, rowAt: deps.now(), amountMinor, providerMinor: minor(amount) }
 }
 
-function heldFor(deps: MemoryDeps, payment: NamedPayment) {
+function heldFor(deps: MemoryDeps, payment: Parameters<typeof heldMoney>[0]['payment']) {
   const capture = { providerPaymentId: 'py-held', capturedMinor: minor(5_000) }
   return heldMoney({ capture, cause: 'second_capture', payment, now: deps.now() })
 }
@@ -164,15 +159,15 @@ const FLOWS: Readonly<Record<string, Flow>> = {
   },
   'holds money': async (_, client) => (acting) => heldItem(acting, client),
   'holds money of a payment': async (deps, client) => {
-    const payment = await aSucceededPayment(deps, client)
-    return (acting) => holdMoney(acting, heldFor(acting, payment))
+    const held = heldFor(deps, await aSucceededPayment(deps, client))
+    return (acting) => holdMoney(acting, held)
   },
   'writes off held money of a payment': async (deps, client) => {
     const held = heldFor(deps, await aSucceededPayment(deps, client))
     await holdMoney(deps, held)
     await bookSuspense(deps, held, aRow(deps, 'txn-held', 5_000))
-    const input = { suspenseId: held.suspenseId, operator: OPERATOR, notes: undefined }
-    return (acting) => resolveSuspense(acting, { ...input, resolution: 'written_off' })
+    const input = { ...held, operator: OPERATOR, resolution: 'written_off' } as const
+    return (acting) => resolveSuspense(acting, input)
   },
   'books held money': async (deps, client) => {
     const held = await heldItem(deps, client)
