@@ -120,7 +120,8 @@ async function tryOnce(
   }
   // Not every server reads a plus as a space.
   url.search = url.search.replaceAll('+', '%20')
-  try {
+  const late = deadlineOf(timeoutMs)
+  const read = async () => {
     const response = await send(url, {
       method,
       headers: {
@@ -130,9 +131,12 @@ async function tryOnce(
       },
       ...(body && { body: JSON.stringify(body) }),
       redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: late.signal,
     })
-    const text = await response.text()
+    return { response, text: await response.text() }
+  }
+  try {
+    const { response, text } = await Promise.race([read(), late.passed])
     if (response.ok) return { ok: true, answer: JSON.parse(text) }
     return refusal(response, text, { idempotencyKey, once })
   } catch (error) {
@@ -150,7 +154,23 @@ async function tryOnce(
       retryAfterMs: 0,
       error: new GatewayRefused(`no answer: ${reason}`, nothing, error),
     }
+  } finally {
+    late.end()
   }
+}
+
+/** It ends the try even if the request does not notice that it is aborted. */
+function deadlineOf(ms: number) {
+  const controller = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const passed = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const error = new Error(`no answer within ${ms} ms`)
+      controller.abort(error)
+      reject(error)
+    }, ms)
+  })
+  return { signal: controller.signal, passed, end: () => clearTimeout(timer) }
 }
 
 type RetryRules = Pick<GatewayRequest, 'idempotencyKey' | 'once'>
