@@ -30,8 +30,8 @@ export function maxCharacters(characters: number) {
 }
 
 /**
- * Control characters, line breaks, halves of a character, and characters that nobody sees. Two
- * names that look the same must be the same.
+ * Control characters, line breaks, half surrogate pairs and invisible characters. Names that look
+ * the same must be the same.
  */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 

@@ -7,7 +7,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement } from '../settlement/settlement-store.ts'
 import { markSettlementPaid, paidReference } from './mark-settlement-paid.ts'
 
-/** One line of the bank's answer, as the command read it from a file. */
+/** A line of the bank's answer, as the command read it from a file. */
 export type AnswerLine = {
   /** In the file. */
   readonly line: number

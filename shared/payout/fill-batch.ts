@@ -38,7 +38,7 @@ export async function fillBatch(
   )
   const finished = await finishBatch(deps, batch, operator)
   const settlementIds: readonly string[] = finished.batch.settlementIds
-  // Another operator, who fills the same batch, may have claimed one, or made it ready before.
+  // Another operator may have claimed a settlement for the batch, or made the batch ready.
   const leftOut = results.flatMap((one) =>
     one && !settlementIds.includes(one.settlement_id) ? one : [],
   )
@@ -125,7 +125,7 @@ async function finishBatch(deps: BatchDeps, opened: Batch, operator: string) {
   }
   if ((await recordChange(deps, record, { batch: markReady(ready) })).applied)
     return { batch: ready, lines }
-  // Another caller finished it, or an operator cancelled it.
+  // Another caller finished the batch, or an operator cancelled the batch.
   const stored = await findBatch(deps, number)
   if (stored?.state !== 'ready')
     throw new GatewayError('conflict', `batch ${number} was cancelled meanwhile`)

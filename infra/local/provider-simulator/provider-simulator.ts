@@ -28,7 +28,7 @@ export type ProviderSimulatorOptions = {
   readonly stateFile?: string | undefined
 }
 
-/** A short time, as behind the provider's load balancers: a caller must not reuse a connection. */
+/** As short as behind the provider's load balancers: a caller must not reuse a connection. */
 const KEEP_ALIVE_MS = 1_000
 
 /**

@@ -212,9 +212,9 @@ function unfinished({ status, reference }: Cells): string {
 }
 
 /**
- * One settlement has one line, refused lines too: of a transfer that failed and was sent again no
- * line is the whole answer. One reference on every paid line of a batch is one debit for the
- * batch; on some of them it is a mistake.
+ * A settlement with two lines is refused, because neither line is the bank's whole answer: the
+ * transfer may have failed and been sent again. The same reference on every paid line of a batch
+ * is one debit for the batch; on some of the lines it is a mistake.
  */
 function withoutRepeats(
   read: readonly ReadLine[],
@@ -249,7 +249,7 @@ function withoutRepeats(
   return { lines, refused }
 }
 
-/** One line that the action's schema refuses would stop the other lines of its call. */
+/** A line that the action's schema refuses would stop the other lines of its call. */
 function whyRefused(line: AnswerLine, schema: v.GenericSchema): string | undefined {
   const parsed = v.safeParse(schema, line)
   if (!parsed.success) {

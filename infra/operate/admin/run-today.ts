@@ -4,7 +4,7 @@ import { type Output, printableLine } from '../../local/terminal/printable.ts'
 import type { Payload } from './action-command.ts'
 import { renderRefusal, tableOf } from './render-reply.ts'
 
-/** One question of the day: the rows of an action's answer that wait for an operator. */
+/** A question of the day: which rows of an action's answer wait for an operator. */
 type Look = {
   readonly what: string
   readonly action: string

@@ -11,11 +11,11 @@ export const BatchSchema = v.object({
   number: v.number(),
   /** `open`: its settlements are being claimed. `ready`: its lines never change again. */
   state: v.picklist(['open', 'ready', 'cancelled']),
-  /** Open: those to be claimed. Ready: those of its lines, in their order. */
+  /** Open: the settlements to be claimed. Ready: the settlements of its lines, in their order. */
   settlementIds: v.array(SettlementIdSchema),
-  /** From `ready` on. */
+  /** The sum of its lines, from `ready` on. */
   totalMinor: v.optional(MinorSchema),
-  /** Of its lines, from `ready` on. */
+  /** The digest of its lines, from `ready` on. */
   digest: v.optional(v.string()),
   createdAt: TimestampSchema,
 })
@@ -37,7 +37,7 @@ export function holds({ state, settlementIds }: Batch, { settlementId }: Settlem
   return state !== 'cancelled' && settlementIds.includes(settlementId)
 }
 
-/** One payout, as every file of the batch shows it. */
+/** A payout as every file of the batch shows it. */
 export type PayoutLine = {
   readonly line: number
   readonly settlement_id: string

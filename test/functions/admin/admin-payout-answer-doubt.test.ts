@@ -1,6 +1,6 @@
 /**
  * Goal: a file that does not say for certain what was paid pays nothing. Method: the operators'
- * command, on the real actions behind a local server.
+ * command calls the real actions.
  */
 import { describe, expect, it } from 'vitest'
 import { aBatch, ownRows, providerRows, text, xlsx } from '../../support/answer-files.ts'

@@ -3,10 +3,12 @@
  * looks like and whenever it comes (design section 14). It moves no money.
  */
 import { describe, expect } from 'vitest'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
+import { withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import { interceptTable } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
@@ -181,6 +183,33 @@ describe('a dispute of no paid payment', () => {
 
     expect(await findSuspense(deps, CASE)).toMatchObject({ paymentId: payment.paymentId })
     expect((await paymentOf(deps, { payment })).dispute).toBeUndefined()
+  })
+
+  it('of an expired one is a case too', async ({ deps, client }) => {
+    const payment = await aPendingPayment(deps, client)
+    const { reference } = deps.provider.requestOf(payment.paymentRequestId)
+    await closePayment(deps, payment, { status: 'expired', source: 'due_work' })
+
+    await send(deps, { reference_id: reference })
+
+    expect(await findSuspense(deps, CASE)).toMatchObject({ paymentId: payment.paymentId })
+    expect(deps.published).toHaveLength(1)
+    expect((await paymentOf(deps, { payment })).dispute).toBeUndefined()
+  })
+
+  it('that names the capture of another merchant shows on neither payment', async ({
+    deps,
+    client,
+  }) => {
+    const paid = await creditedPayment(deps, client)
+    const other = await creditedPayment(deps, await withoutFloor(deps))
+
+    await send(deps, { reference_id: paid.reference, payment_id: other.providerPaymentId })
+
+    expect(await findSuspense(deps, CASE)).toMatchObject({ clientId: client.clientId })
+    expect(deps.published).toHaveLength(1)
+    expect((await paymentOf(deps, paid)).dispute).toBeUndefined()
+    expect((await paymentOf(deps, other)).dispute).toBeUndefined()
   })
 
   it('about other money of a payment is a case that the payment does not show', async ({

@@ -9,16 +9,18 @@ import { handler as refundPayment } from '../../../functions/admin/refund-paymen
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { subjectOfPayment } from '../../../shared/ids.ts'
+import { minor } from '../../../shared/money.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { TransactionPageSchema } from '../../../shared/provider/xendit/transaction-schema.ts'
+import { settlementEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import { closeSuspense, findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { TimestampSchema } from '../../../shared/time.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
-import { pendingOf, rowNow } from '../../support/synced-payment.ts'
+import { creditedPayment, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -130,28 +132,38 @@ describe('a row out that names a payment', () => {
     expect(await findStoredPayment(deps, paymentId)).not.toHaveProperty('reversal')
   })
 
-  it('after its settlement was paid out is taken from the next one, and the house loses nothing', async ({
+  it('after its settlement was paid out is taken from the next one, and the house loses its fee alone', async ({
     deps,
     client,
-    credited,
     sync,
   }) => {
-    const { paymentId } = credited.payment
-    await sync(rowNow(deps, credited))
-    await payOut(deps, await sweptADayLater(deps, client))
-    const row = rowOut(deps, { reference_id: paymentId })
+    const paid = await creditedPayment(deps, client, { notionalMinor: minor(500_000) })
+    const { paymentId } = paid.payment
+    await sync(rowNow(deps, paid, { amountMinor: minor(500_000) }))
+    const { netMinor } = await payOut(deps, await sweptADayLater(deps, client))
+    const row = rowOut(deps, { reference_id: paymentId, amount: 500_000, net_amount: 500_000 })
     await sync(row)
 
-    expect(await refund(deps, paymentId, row.transactionId)).toMatchObject({ status: 200 })
+    const reply = await refund(deps, paymentId, row.transactionId, 500_000)
 
-    expect(await pendingOf(deps, client.clientId)).toBe(-60_000)
-    const events = await listEventsOf(deps, subjectOfPayment(credited.payment.paymentId))
+    expect(reply).toMatchObject({ status: 200 })
+    expect(await pendingOf(deps, client.clientId)).toBe(-netMinor)
+    const events = await listEventsOf(deps, subjectOfPayment(paid.payment.paymentId))
     expect(events.map((event) => event?.name)).toContain(
       `payment.reversed#${row.transactionId}#refund`,
     )
     const refunds = deps.stored.items('JOURNAL#').filter(({ type }) => type === 'refund')
-    expect(refunds).toMatchObject([{ net_minor: -60_000, provider_minor: -60_000 }])
-    expect(refunds[0]).not.toHaveProperty('cost_minor')
+    expect(refunds).toMatchObject([
+      { net_minor: -netMinor, provider_minor: -500_000, cost_minor: -4_440 },
+    ])
+    const other = await creditedPayment(deps, client, { notionalMinor: minor(900_000) })
+    await sync(rowNow(deps, other, { amountMinor: minor(900_000) }))
+    const next = await sweptADayLater(deps, client)
+    const { netMinor: otherMinor } = await paymentOf(deps, other)
+    expect(next.netMinor).toBe(otherMinor - netMinor)
+    const asked = { clientId: client.clientId, id: next.settlementId, limit: 10 }
+    const { entries } = await settlementEntries(deps, asked)
+    expect(new Set(entries.map(({ type }) => type))).toStrictEqual(new Set(['payment', 'refund']))
   })
 
   it('is closed once: an operator closes the case while the refund is written', async ({

@@ -3,6 +3,7 @@ import type { RawItem } from '../../support/recount/books.ts'
 import { problemsAtRest, problemsOf } from '../../support/recount/invariants.ts'
 import { FOUND_MS, rowProblems } from '../promises/booked-rows.ts'
 import { watchPromises } from '../promises/watch-promises.ts'
+import { complain } from '../scenes/complain.ts'
 import { arrangeConcurrentOperators, concurrentOperators } from '../scenes/concurrent-operators.ts'
 import { freezeWorkers } from '../scenes/freeze-workers.ts'
 import { payOut, payOutAssumed } from '../scenes/money-operations.ts'
@@ -182,6 +183,8 @@ const STEPS_WITHOUT_PAYMENTS = 6
 async function daysWithoutPayments(play: Play): Promise<readonly string[]> {
   const { world } = play
   const problems: string[] = []
+  const note = (error: unknown) => problems.push(`an operation threw: ${String(error)}`)
+  complain(play).catch(note)
   for (let step = 0; step < STEPS_WITHOUT_PAYMENTS && problems.length === 0; step++) {
     reverseRandomPayment(world, 0.4)
     const operation = world.scenePrng.pick([
@@ -193,7 +196,7 @@ async function daysWithoutPayments(play: Play): Promise<readonly string[]> {
       concurrentOperators,
       requestOtherTenantsData,
     ])
-    operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
+    operation(play).catch(note)
     await world.scheduler.runFor(world.scenePrng.int(1, 20) * HOUR_MS)
     problems.push(...world.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }

@@ -160,6 +160,7 @@ export function reverseRandomPayment(
   world: World,
   probability: number,
   isCandidate: (payment: StoredItem) => boolean = () => true,
+  asked?: 'chargeback',
 ): void {
   const { scenePrng, provider, reversalRowIds } = world
   if (!scenePrng.chance(probability)) return
@@ -173,7 +174,7 @@ export function reverseRandomPayment(
     const times = (type: string) => rows.filter(({ row }) => row.type === type).length
     return times('CHARGEBACK') > times('CHARGEBACK_REVERSAL')
   })
-  const isWon = scenePrng.chance(disputed.length > 0 ? 0.5 : 0.02)
+  const isWon = asked === undefined && scenePrng.chance(disputed.length > 0 ? 0.5 : 0.02)
   const payment = drawAtStage(world, isWon && disputed.length > 0 ? disputed : credited)
   const paid = provider
     .findPaymentRequests('')
@@ -183,11 +184,12 @@ export function reverseRandomPayment(
     )
   if (paid === undefined) return
   const { payment_request_id: id, request_amount: most, latest_payment_id: paidId } = paid
-  if (scenePrng.chance(0.15) && voidMovement(world, id, paidId)) return
+  if (!asked && scenePrng.chance(0.15) && voidMovement(world, id, paidId)) return
   // The sync reads a reversal only from a row. Without the payment's row it must have its own.
   const kind = isWon
     ? 'chargeback_reversal'
-    : scenePrng.pick(world.unshownRows.has(String(paidId)) ? KINDS_WITH_OWN_ROW : REVERSAL_KINDS)
+    : (asked ??
+      scenePrng.pick(world.unshownRows.has(String(paidId)) ? KINDS_WITH_OWN_ROW : REVERSAL_KINDS))
   const isPart = kind !== 'voided' && kind !== 'reversed' && scenePrng.chance(isWon ? 0.15 : 0.4)
   try {
     const amount = isPart ? scenePrng.int(1, most) : most

@@ -1,8 +1,8 @@
 import { type Books, type RawItem, text } from './books.ts'
 
 /**
- * The bank pays whatever is in the file of a batch that nobody cancelled. So no settlement is in
- * two of them, and the settlement names the batch whose file has it.
+ * The bank pays every line of a batch's file, unless the batch was cancelled. So no settlement is
+ * in two such batches, and a settlement names the batch whose file has it.
  */
 export function batchProblems({ batches, settlements }: Books): readonly string[] {
   const byId = new Map(settlements.map((one) => [text(one, 'settlement_id'), one]))
