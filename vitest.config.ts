@@ -34,6 +34,8 @@ export default defineConfig({
     hookTimeout: 600_000,
     teardownTimeout: 60_000,
     retry: 0,
+    // A file that leaves fake timers behind would stop the clock of the files after it.
+    setupFiles: ['test/real-timers.ts'],
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,
