@@ -147,14 +147,14 @@ describe('a row out that names a payment', () => {
     const reply = await refund(deps, paymentId, row.transactionId, 500_000)
 
     expect(reply).toMatchObject({ status: 200 })
-    expect(await pendingOf(deps, client.clientId)).toBe(-netMinor)
+    expect(await pendingOf(deps, client.clientId)).toBe(0 - netMinor)
     const events = await listEventsOf(deps, subjectOfPayment(paid.payment.paymentId))
     expect(events.map((event) => event?.name)).toContain(
       `payment.reversed#${row.transactionId}#refund`,
     )
     const refunds = deps.stored.items('JOURNAL#').filter(({ type }) => type === 'refund')
     expect(refunds).toMatchObject([
-      { net_minor: -netMinor, provider_minor: -500_000, cost_minor: -4_440 },
+      { net_minor: 0 - netMinor, provider_minor: -500_000, cost_minor: -4_440 },
     ])
     const other = await creditedPayment(deps, client, { notionalMinor: minor(900_000) })
     await sync(rowNow(deps, other, { amountMinor: minor(900_000) }))

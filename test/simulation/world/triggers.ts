@@ -131,12 +131,17 @@ function connectSchedules(world: World): void {
   }
 }
 
-/** Whether the sync has work: a row that was booked or updated after its head, or a due job. */
+/**
+ * Whether the sync has work: a row that was booked or updated after its head, a due job, or the
+ * daily passes.
+ */
 function watchSync(world: World): () => boolean {
   const earliest = trackDue(world, (work) => work === 'sync')
   return () => {
     if (earliest() <= world.scheduler.nowMs()) return true
-    const position = text(world.table.item(syncJobKey('head')) ?? {}, 'position')
+    const head = world.table.item(syncJobKey('head')) ?? {}
+    if (Date.parse(text(head, 'reversals_at')) <= world.scheduler.nowMs()) return true
+    const position = text(head, 'position')
     // A reversed row is updated, but keeps its place before newer rows.
     return world.provider
       .transactionRecords()
