@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TableDeps } from '../../deps.ts'
-import { PaymentIdSchema } from '../../ids.ts'
+import { type PaymentId, PaymentIdSchema } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { MAX_SHOWN, shownMoney } from '../../payment/held-money.ts'
 import type { Payment } from '../../payment/payment.ts'
@@ -10,7 +10,11 @@ import { NotedSchema, type Suspense, SuspenseSchema } from '../../suspense/suspe
 import { notedKey, paymentKey, suspenseKey } from '../../table/keys.ts'
 import type { Reads } from '../../table/table.ts'
 import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
-import type { PaymentDifferences } from './judge-deliveries.ts'
+
+export type PaymentDifferences = {
+  readonly paymentId: PaymentId
+  readonly differences: readonly Difference[]
+}
 
 /** A payment shows its dispute and its held money as their items in suspense say them. */
 export async function judgeShown(
