@@ -173,11 +173,11 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   finance(
     'resolve-suspense',
-    allAccess(changeOf('SUSPENSE'), APPROVED, {
+    allAccess(changeOf('SUSPENSE'), APPROVED, ANNOUNCING, {
       GetItem: ['PAYMENT'],
-      QueryFields: ['ENDPOINTS'],
-      PutItem: ['DELIVERY', 'EVENT', 'JOURNAL'],
+      PutItem: ['JOURNAL'],
       UpdateItem: ['HOUSE', 'PAYMENT'],
+      ConditionCheckItem: ['PAYMENT'],
     }),
     { sends: BOTH_LANES },
   ),

@@ -9,6 +9,7 @@ export const NEWS_OF_VISIBLE_PAYMENT: TableAccess = {
   PutItem: ['DELIVERY', 'EVENT', 'SUSPENSE'],
   UpdateItem: ['NOTED', 'PAYMENT', 'SUSPENSE'],
   UpdateFields: ['LEDGER'],
+  ConditionCheckItem: ['PAYMENT'],
 }
 
 /** A payment that becomes visible also gets search pointers. */
