@@ -104,7 +104,7 @@ function syncRun({ measure, run }: MeteredWorld, name: string): Promise<Flow> {
 export async function startMerchant(metered?: MeteredWorld) {
   const started = metered ?? (await startMeteredWorld())
   const { world } = started
-  const merchant = await runUntil(world, addTenant(world, 0, 1))
+  const merchant = await runUntil(world, addTenant(world, 0, 1, []))
   /**
    * The body of an answer with this status and these fields. Throws for any other answer: a failed
    * flow costs too little.

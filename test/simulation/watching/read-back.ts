@@ -44,11 +44,6 @@ const SHOWN = {
   }),
 }
 
-function subjectOf({ subject }: RawItem): Shown {
-  const { kind, id } = Object(subject)
-  return { payment_id: undefined, settlement_id: undefined, [`${kind}_id`]: id }
-}
-
 type Kind = keyof typeof SHOWN
 
 export function differences(
@@ -66,6 +61,11 @@ function different(who: string, shown: Shown = {}, stored: Shown): readonly stri
     .map(
       ([name, value]) => `${who}: ${name} is ${String(shown[name])}, is stored as ${String(value)}`,
     )
+}
+
+function subjectOf({ subject }: RawItem): Shown {
+  const { kind, id } = Object(subject)
+  return { payment_id: undefined, settlement_id: undefined, [`${kind}_id`]: id }
 }
 
 function idOf(kind: Kind, item: RawItem) {

@@ -36,18 +36,25 @@ export const NAMED_EVENTS: readonly string[] = [...PAYMENT_EVENTS, ...SETTLEMENT
 export async function addEndpoint(
   world: World,
   clientId: string,
+  named = NAMED_EVENTS,
 ): Promise<SimEndpoint | undefined> {
   const number = world.registrations.get(clientId) ?? 0
   world.registrations.set(clientId, number + 1)
   const url = `https://endpoint-${number}.${clientId.slice(0, 8)}.example/hooks`
-  const asked = { client_id: clientId, url, event_types: ['*', ...NAMED_EVENTS] }
+  const asked = { client_id: clientId, url, event_types: ['*', ...named] }
   const registered = await operate(world, 'register-endpoint', asked)
   if (registered?.status !== 200) return undefined
   const endpointId = String(registered.body['endpoint_id'])
   return { endpointId, url, secret: String(registered.body['signing_secret']) }
 }
 
-export async function addTenant(world: World, number: number, endpoints: number): Promise<Tenant> {
+/** `named`: the events that its endpoints name besides `*`. */
+export async function addTenant(
+  world: World,
+  number: number,
+  endpoints: number,
+  named = NAMED_EVENTS,
+): Promise<Tenant> {
   // The second tenant's own retries sometimes reach its limit. The third tenant is for floods.
   const rateLimit = [undefined, 3, 4][number]
   const client = okBody(
@@ -67,7 +74,7 @@ export async function addTenant(world: World, number: number, endpoints: number)
   const key = okBody(await operate(world, 'issue-api-key', { client_id: clientId }))
   const made: SimEndpoint[] = []
   for (let index = 0; index < endpoints; index++) {
-    const endpoint = await addEndpoint(world, clientId)
+    const endpoint = await addEndpoint(world, clientId, named)
     if (!endpoint) throw new Error('an endpoint was not registered')
     made.push(endpoint)
   }

@@ -160,10 +160,6 @@ export function movingEntries(entries: readonly RawItem[]): readonly RawItem[] {
 
 export type Books = Readonly<Record<keyof ReturnType<typeof booksOf>, readonly RawItem[]>>
 
-function isOfPayment({ pk }: RawItem): boolean {
-  return String(pk).startsWith('EVENT#payment#')
-}
-
 /** Payments and their events are in their client's lists, and its shards count the payments. */
 export function countProblems({ payments, events, shards }: Books): string[] {
   const byClient = Map.groupBy(payments, (payment) => text(payment, 'client_id'))
@@ -190,4 +186,8 @@ export function countProblems({ payments, events, shards }: Books): string[] {
       )
     }),
   ]
+}
+
+function isOfPayment({ pk }: RawItem): boolean {
+  return String(pk).startsWith('EVENT#payment#')
 }
