@@ -40,7 +40,6 @@ export function problemsOf(items: readonly RawItem[], seen: Seen): readonly stri
         item['expires_at'] !== undefined && text(item, 'expires_at') <= text(item, 'created_at'),
     ),
     ...deliveryProblems(books, seen),
-    ...settlementEventProblems(books),
     // No event announces a cancel: only where the merchant asked for it, before the expiry.
     ...paymentsThat(
       "was cancelled without its client's request",
@@ -145,6 +144,7 @@ export function problemsAtRest(items: readonly RawItem[], seen: Seen): readonly 
     ),
     ...bookedBackProblems(books, seen),
     ...eventProblems(books, seen),
+    ...settlementEventProblems(books),
     ...notTerminal('payment', books.payments, 'payment_id', [
       'succeeded',
       'failed',
