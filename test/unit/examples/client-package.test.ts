@@ -106,7 +106,7 @@ describe('the package of the client', () => {
       baseUrl: 'https://gateway.example',
       apiKey: 'gk_1',
       fetch: async (url, init) => {
-        const { pathname } = new URL(String(url))
+        const { pathname } = new URL(url instanceof Request ? url.url : url)
         called.add(`${init?.method ?? 'GET'} ${pathname.replace('/the-id', '/{id}')}`)
         return Response.json({ id: 'the-id', data: [], next: null, has_more: false })
       },
