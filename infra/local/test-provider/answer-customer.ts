@@ -67,6 +67,7 @@ async function simulate(environment: TestEnvironment, path: string): Promise<Loc
   const request = found.kind === 'answered' ? v.safeParse(Request, found.json) : undefined
   const outcome = request?.success
     ? await askProvider(environment, {
+        method: 'POST',
         path: `${path}/simulate`,
         body: { amount: request.output.request_amount },
       })

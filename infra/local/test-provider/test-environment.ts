@@ -58,10 +58,10 @@ export type TestEnvironment = ReturnType<typeof testEnvironment>
 /** One call of the provider's API, with the developer's key. */
 export function askProvider(
   { url, secretKey, call }: Pick<TestEnvironment, 'url' | 'secretKey' | 'call'>,
-  { path, body, headers }: ProviderQuestion,
+  { method = 'GET', path, body, headers }: ProviderQuestion,
 ): Promise<HttpOutcome> {
   return call({
-    method: body === undefined ? 'GET' : 'POST',
+    method,
     url: new URL(path, url),
     headers: { ...authorizationOf(secretKey), 'api-version': '2024-11-11', ...headers },
     ...(body !== undefined && { body }),
@@ -69,10 +69,11 @@ export function askProvider(
   })
 }
 
-type ProviderQuestion = {
+export type ProviderQuestion = {
+  /** Default: GET. */
+  readonly method?: HttpCall['method']
   /** With the query. */
   readonly path: string
-  /** With it the call is a POST. */
   readonly body?: object
   readonly headers?: Readonly<Record<string, string>>
 }
