@@ -10,6 +10,7 @@ import {
 import {
   ADJUSTING,
   ALL_CLIENTS,
+  ANNOUNCING,
   APPROVED,
   AUDITING,
   BALANCE,
@@ -105,19 +106,25 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   }),
   finance('trigger-settlement', allAccess(SETTLING, { Query: ['LEDGER'] }), {
     ...ASKS_PROVIDER,
-    sends: ['settlements', 'audits'],
+    sends: ['settlements', 'audits', ...BOTH_LANES],
     timeoutSeconds: 300,
   }),
   look('list-settlements', PAYOUT_LISTS, { timeoutSeconds: 300 }),
-  finance('mark-settlement-paid', PAYING_OUT, { timeoutSeconds: 300, alerts: true }),
+  finance('mark-settlement-paid', PAYING_OUT, {
+    timeoutSeconds: 300,
+    alerts: true,
+    sends: BOTH_LANES,
+  }),
   finance('payout-file', BATCHING, { timeoutSeconds: 300, alerts: true }),
-  finance('payout-answer', PAYING_OUT, { timeoutSeconds: 300, alerts: true }),
+  finance('payout-answer', PAYING_OUT, { timeoutSeconds: 300, alerts: true, sends: BOTH_LANES }),
   finance(
     'accept-difference',
     allAccess(RECORDING, APPROVED, { GetItem: ['CLIENT', 'VERDICT'], Query: ['AUDIT'] }),
   ),
   approve('approve', allAccess(RECORDING, { GetItem: ['APPROVAL'], PutItem: ['APPROVAL'] })),
-  finance('mark-settlement-failed', changeOf('SETTLEMENT')),
+  finance('mark-settlement-failed', allAccess(changeOf('SETTLEMENT'), ANNOUNCING), {
+    sends: BOTH_LANES,
+  }),
   finance(
     'recredit-settlement',
     allAccess(changeOf('SETTLEMENT'), APPROVED, {
@@ -166,11 +173,11 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   finance(
     'resolve-suspense',
-    allAccess(changeOf('SUSPENSE'), APPROVED, {
+    allAccess(changeOf('SUSPENSE'), APPROVED, ANNOUNCING, {
       GetItem: ['PAYMENT'],
-      QueryFields: ['ENDPOINTS'],
-      PutItem: ['DELIVERY', 'EVENT', 'JOURNAL'],
+      PutItem: ['JOURNAL'],
       UpdateItem: ['HOUSE', 'PAYMENT'],
+      ConditionCheckItem: ['PAYMENT'],
     }),
     { sends: BOTH_LANES },
   ),

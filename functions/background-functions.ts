@@ -97,7 +97,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     ...ASKS_PROVIDER,
     trigger: { kind: 'queue', queue: 'settlements', batchSize: 1, maxConcurrency: 10 },
     table: SETTLING,
-    sends: ['settlements', 'audits'],
+    sends: ['settlements', 'audits', ...BOTH_LANES],
     timeoutSeconds: 300,
     recursive: true,
   }),

@@ -9,6 +9,7 @@ export const NEWS_OF_VISIBLE_PAYMENT: TableAccess = {
   PutItem: ['DELIVERY', 'EVENT', 'SUSPENSE'],
   UpdateItem: ['NOTED', 'PAYMENT', 'SUSPENSE'],
   UpdateFields: ['LEDGER'],
+  ConditionCheckItem: ['PAYMENT'],
 }
 
 /** A payment that becomes visible also gets search pointers. */
@@ -49,12 +50,17 @@ export const ADJUSTING: TableAccess = allAccess(RECORDING, APPROVED, {
   ConditionCheckItem: ['JOURNAL'],
 })
 
+/** Puts an event, with a delivery to each endpoint that wants it. */
+export const ANNOUNCING: TableAccess = {
+  QueryFields: ['ENDPOINTS'],
+  PutItem: ['DELIVERY', 'EVENT'],
+}
+
 /** Moves a payment's money for an operator, and announces it. */
-export const REFUNDING: TableAccess = allAccess(RECORDING, APPROVED, POSTING, {
+export const REFUNDING: TableAccess = allAccess(RECORDING, APPROVED, POSTING, ANNOUNCING, {
   BatchGetItem: ['JOURNAL'],
   GetItem: ['JOURNAL', 'SUSPENSE'],
-  QueryFields: ['ENDPOINTS'],
-  PutItem: ['DELIVERY', 'EVENT', 'JOURNAL'],
+  PutItem: ['JOURNAL'],
   UpdateItem: ['HOUSE'],
   ConditionCheckItem: ['JOURNAL'],
 })
@@ -65,7 +71,7 @@ export const ALL_CLIENTS: TableAccess = { QueryFields: ['AUDIT'] }
 export const JOURNAL_READ: TableAccess = { Query: ['JOURNAL'] }
 
 /** Payments that waited too long are posted first. */
-export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
+export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, ANNOUNCING, {
   GetItem: ['AUDIT', 'CLIENT'],
   BatchGetItem: ['SETTLEMENT'],
   PutItem: ['AUDIT', 'SETTLEMENT', 'SUSPENSE'],
@@ -208,7 +214,7 @@ export const RECOUNTING: TableAccess = allAccess(WHOLE_AUDIT, RECORDING, {
   UpdateItem: ['ENDPOINTS', 'LEDGER', 'NOTED', 'SETTLEMENT', 'SUSPENSE'],
   UpdateFields: ['LEDGER'],
   DeleteItem: ['ENDPOINTS'],
-  ConditionCheckItem: ['EVENT', 'JOURNAL', 'PAYMENT'],
+  ConditionCheckItem: ['EVENT', 'JOURNAL', 'PAYMENT', 'SETTLEMENT'],
 })
 
 /** Figures of a payout: its client's balance, register of suspense and paid settlements. */
@@ -239,6 +245,7 @@ export const PAYING_OUT: TableAccess = allAccess(
   SETTLEMENT_AUDIT,
   PAYOUT_FIGURES,
   APPROVED,
+  ANNOUNCING,
   changeOf('SETTLEMENT'),
   {
     GetItem: ['BATCH', 'LEDGER'],

@@ -40,9 +40,18 @@ export function subjectOfPayment(id: PaymentId): EventSubject {
   return { kind: 'payment', id }
 }
 
+export function subjectOfSettlement(id: SettlementId): EventSubject {
+  return { kind: 'settlement', id }
+}
+
 /** Undefined for another subject, and without one. */
 export function paymentOfSubject(subject: EventSubject | undefined): PaymentId | undefined {
   return subject?.kind === 'payment' ? subject.id : undefined
+}
+
+/** Undefined for another subject, and without one. */
+export function settlementOfSubject(subject: EventSubject | undefined): SettlementId | undefined {
+  return subject?.kind === 'settlement' ? subject.id : undefined
 }
 
 /** Version 8. The length of each part is hashed too, so that ("ab","c") and ("a","bc") differ. */

@@ -414,6 +414,42 @@ export type Settlement = {
   readonly batch?: number | null
 }
 
+export type SettlementData = {
+  readonly id: string
+  readonly client_id: string
+  /** The start of its period, which includes this time. Each of its entries has period_start <= eligible_at - 24 h < period_end. For a payment that is posted within a day, eligible_at - 24 h is its paid_at. */
+  readonly period_start: string
+  /** The end of its period. The period excludes this time. */
+  readonly period_end: string
+  /** Sum of `notional_minor` of its entries. */
+  readonly gross_minor: number
+  /** Sum of the provider's actual fees of its entries. */
+  readonly xendit_fees_minor: number
+  /** Sum of the gateway's markups of its entries. */
+  readonly hexolus_markup_minor: number
+  /** The amount of the payout: gross less fees and markups. */
+  readonly net_minor: number
+  readonly currency: 'IDR'
+  readonly payment_count: number
+  /** `recorded` until an operator marks the transfer as made (`manual_paid`) or rejected (`failed`). */
+  readonly status: 'recorded' | 'manual_paid' | 'failed'
+  /** The daily sweep (`auto`), or an operator. */
+  readonly triggered_by: 'manual' | 'auto'
+  /** As registered when the settlement was recorded. */
+  readonly bank_name: string | null
+  /** As registered when the settlement was recorded. */
+  readonly bank_account_no: string | null
+  /** As registered when the settlement was recorded. */
+  readonly bank_account_name: string | null
+  /** The operator's note. */
+  readonly notes: string | null
+  /** When it was marked `manual_paid`. */
+  readonly settled_at: string | null
+  readonly created_at: string
+  /** The transfer at our bank. Only of `settlement.paid`. */
+  readonly bank_reference?: string
+}
+
 export type Entry = {
   readonly id: string
   /** What moved the money. */
@@ -449,8 +485,8 @@ export type Entry = {
 export type WebhookEndpoint = {
   readonly id: string
   readonly url: string
-  /** `*` means all types except `payment.reversed`, `payment.disputed`, `payment.held`, which must be in the list itself. */
-  readonly event_types: readonly ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.reversed' | 'payment.disputed' | 'payment.held' | '*')[]
+  /** `*` means all types except `payment.reversed`, `payment.disputed`, `payment.held`, `settlement.recorded`, `settlement.paid`, `settlement.failed`, which must be in the list itself. */
+  readonly event_types: readonly ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.reversed' | 'payment.disputed' | 'payment.held' | 'settlement.recorded' | 'settlement.paid' | 'settlement.failed' | '*')[]
   /** A disabled endpoint gets no events. The operator can enable it. */
   readonly enabled: boolean
   readonly created_at: string
@@ -462,8 +498,10 @@ export type WebhookDelivery = {
   /** The `event_id` in their body. It is the same for every endpoint and every attempt. */
   readonly event_id: string
   readonly event: string
-  /** Absent for a test event. */
+  /** Absent unless the event is of a payment. */
   readonly payment_id?: string
+  /** Absent unless the event is of a settlement. */
+  readonly settlement_id?: string
   readonly endpoint_id: string
   readonly url: string
   /** `abandoned` after eight attempts of a round; `skipped` if the endpoint was disabled or deleted, or the event was lost (`event_gone`). */
@@ -558,6 +596,13 @@ export type Event = {
   /** The time of the event, not of the webhook. */
   readonly timestamp: string
   readonly data: HeldData
+} | {
+  readonly event: 'settlement.recorded' | 'settlement.paid' | 'settlement.failed'
+  /** The same in every attempt and at every endpoint. */
+  readonly event_id: string
+  /** The time of the event, not of the webhook. */
+  readonly timestamp: string
+  readonly data: SettlementData
 }
 
 export type EventList = {

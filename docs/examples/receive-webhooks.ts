@@ -1,57 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { PaymentEvent, SettlementEvent, WebhookEvent } from './webhook-events.ts'
 
 /*
- * Receives the gateway's webhooks. Copy this file; it has no dependencies. It takes the raw bytes,
- * checks the signatures before it parses them, and processes each event once. webhook-servers.ts
- * connects it to servers.
+ * Receives the gateway's webhooks. Copy this file and webhook-events.ts; they have no dependencies.
+ * It takes the raw bytes, checks the signatures before it parses them, and processes each event
+ * once. webhook-servers.ts connects it to servers.
  */
 
-/** The fields of a payment that this file knows. A webhook may have more: ignore them. */
-export type PaymentData = {
-  readonly id: string
-  readonly status: 'succeeded' | 'failed' | 'expired'
-  readonly external_reference?: string
-  readonly notional_minor: number
-  readonly xendit_fee_minor: number
-  readonly hexolus_markup_minor: number
-  readonly client_net_minor: number
-  readonly fee_status: 'estimated' | 'actual' | 'assumed'
-  readonly metadata?: Readonly<Record<string, unknown>>
-  readonly paid_at?: string
-}
-
-type Envelope = { readonly event_id: string; readonly timestamp: string }
-
-type StatusEvent = Envelope & {
-  readonly event: 'payment.succeeded' | 'payment.failed' | 'payment.expired'
-  readonly data: PaymentData
-}
-
-/** Money went back, or returned. Only endpoints that name this event, or the next one, get it. */
-type ReversedEvent = Envelope & {
-  readonly event: 'payment.reversed'
-  readonly data: PaymentData & {
-    readonly type: 'refund' | 'chargeback' | 'reversal' | 'dispute_won'
-    readonly amount_minor: number
-    readonly taken_back_minor: number
-  }
-}
-
-/** `dispute`, or `held` for money that is not credited; the API's description has their fields. */
-type SuspenseEvent = Envelope & {
-  readonly event: 'payment.disputed' | 'payment.held'
-  readonly data: PaymentData & { readonly dispute?: unknown; readonly held?: unknown }
-}
-
-export type PaymentEvent = StatusEvent | ReversedEvent | SuspenseEvent
-
-/** The operator tests the endpoint. No payment belongs to it. */
-export type TestEvent = Envelope & {
-  readonly event: 'gateway.test'
-  readonly data: { readonly client_id: string; readonly endpoint_id: string }
-}
-
-export type WebhookEvent = PaymentEvent | TestEvent
+export type * from './webhook-events.ts'
 
 /** Why a request was refused: the code is for programs, the message for their developer. */
 export class WebhookRefused extends Error {
@@ -84,6 +40,7 @@ export type Receiver = {
   readonly once: (eventId: string, work: () => Promise<void>) => Promise<void>
   /** Processes an event of a payment. Test events and unknown events are answered without it. */
   readonly handle: (event: PaymentEvent) => Promise<void>
+  readonly handleSettlement?: (event: SettlementEvent) => Promise<void>
   /**
    * Gets every refusal, and every error of `once` and `handle`. Default: prints it to standard
    * error.
@@ -93,12 +50,14 @@ export type Receiver = {
 
 /** Answers one request. The gateway sends it again unless the answer is 2xx. */
 export async function receiveWebhook(
-  { secrets, once, handle, report = print }: Receiver,
+  { secrets, once, handle, handleSettlement, report = print }: Receiver,
   request: WebhookRequest,
 ): Promise<{ readonly status: number; readonly body: string }> {
   try {
     const event = verifyWebhook(request, secrets)
     if (isPaymentEvent(event)) await once(event.event_id, () => handle(event))
+    else if (handleSettlement && isSettlementEvent(event))
+      await once(event.event_id, () => handleSettlement(event))
     return { status: 200, body: 'ok' }
   } catch (error) {
     report(error)
@@ -274,6 +233,10 @@ function verifyStandard(
 
 function isPaymentEvent(event: WebhookEvent): event is PaymentEvent {
   return event.event.startsWith('payment.')
+}
+
+function isSettlementEvent(event: WebhookEvent): event is SettlementEvent {
+  return event.event.startsWith('settlement.')
 }
 
 const REMEMBERED = 10_000

@@ -14,6 +14,7 @@ import { judgeSettlement, RecountSchema } from './judged/audit-settlement.ts'
 import { auditTrails } from './judged/audit-trails.ts'
 import { type ClientBooks, readClientBooks, type StoredSettlement } from './judged/client-books.ts'
 import { judgeListed } from './judged/judge-payments.ts'
+import { judgeSettlementEvents } from './judged/judge-settlement-events.ts'
 
 export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
 
@@ -160,12 +161,15 @@ function settlementPart(
   return {
     key,
     order: key,
-    judge: (state, isOver) =>
-      judgeSettlement(deps, books, stored, {
-        from: ifValid(RecountSchema, state),
-        isOver,
-        withPayments,
-      }),
+    judge: async (state, isOver) => {
+      const from = ifValid(RecountSchema, state)
+      const judged = await judgeSettlement(deps, books, stored, { from, isOver, withPayments })
+      if (judged.state !== undefined) return judged
+      const events = await confirmedDifferences(deps, () =>
+        judgeSettlementEvents(deps, books, settlementId),
+      )
+      return { differences: [...judged.differences, ...events] }
+    },
     ...(isLong(deps, stored.settlement) && { ends: [settlementId, digest] as const }),
   }
 }

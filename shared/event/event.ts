@@ -15,11 +15,19 @@ export const REVERSED_EVENT_TYPE = 'payment.reversed'
 export const DISPUTED_EVENT_TYPE = 'payment.disputed'
 /** Money that names the payment is held in suspense, or what became of it (design section 8). */
 export const HELD_EVENT_TYPE = 'payment.held'
+/** A settlement and its payout (design section 8), at most one of each type for a settlement. */
+export const SETTLEMENT_EVENT_TYPES = [
+  'settlement.recorded',
+  'settlement.paid',
+  'settlement.failed',
+] as const
+export type SettlementEventType = (typeof SETTLEMENT_EVENT_TYPES)[number]
 /** Only endpoints that name them get these (design section 8). */
 export const OPT_IN_EVENT_TYPES = [
   REVERSED_EVENT_TYPE,
   DISPUTED_EVENT_TYPE,
   HELD_EVENT_TYPE,
+  ...SETTLEMENT_EVENT_TYPES,
 ] as const
 export const EVENT_TYPES = [...STATUS_EVENT_TYPES, ...OPT_IN_EVENT_TYPES] as const
 

@@ -8,10 +8,11 @@ import { SUSPENSE_CAUSES, type Suspense, SuspenseSchema } from '../suspense/susp
 import { putSuspense } from '../suspense/suspense-store.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
-import { type AnnounceDeps, announcementOfHeld, sendAnnouncement } from './announcement.ts'
+import { type AnnounceDeps, sendAnnouncement } from '../webhook/delivery/announce.ts'
+import { announcementOfHeld } from './announcement.ts'
 import type { HeldMoney, Payment } from './payment.ts'
 import { findStoredPayment, isForeign } from './payment-store.ts'
-import { noteHeld } from './shown-store.ts'
+import { noteHeld, requireCreating } from './shown-store.ts'
 
 export type HeldDeps = AnnounceDeps & Pick<Deps, 'queues' | 'log' | 'now'>
 
@@ -49,9 +50,11 @@ export async function withShownMoney<Outcome extends TransactOutcome<string>>(
 ): Promise<Outcome> {
   let isAnnounced = false
   for (let tried = 1; ; tried++) {
-    const payment = await shownPaymentOf(deps, after)
-    const told = payment && (await announceMoney(deps, payment, after, isAnnounced))
-    const shown = told && { shown: noteHeld(payment, told.held), ...told.steps }
+    const { visible, creating } = await ownPaymentOf(deps, after)
+    const told = visible && (await announceMoney(deps, visible, after, isAnnounced))
+    const shown = told
+      ? { shown: noteHeld(visible, told.held), ...told.steps }
+      : creating && { shown: requireCreating(creating.paymentId) }
     const outcome = await write({ ...shown }, told?.freshUntil)
     if (outcome.applied) await told?.tell()
     else if (tried < MAX_TRIES && isRefusedBy(outcome.refusedBy, shown)) {
@@ -96,11 +99,12 @@ export async function announceMoney(
   }
 }
 
-async function shownPaymentOf(deps: HeldDeps, { paymentId, clientId, kind }: Suspense) {
+/** The payment of held money that its merchant sees, or will see. */
+async function ownPaymentOf(deps: HeldDeps, { paymentId, clientId, kind }: Suspense) {
   const id = kind === 'money' ? ifValid(PaymentIdSchema, paymentId) : undefined
   const stored = id && (await findStoredPayment(deps, id))
-  const isShown = stored && stored.status !== 'creating' && !isForeign(stored)
-  return isShown && stored.clientId === clientId ? stored : undefined
+  if (!stored || isForeign(stored) || stored.clientId !== clientId) return {}
+  return stored.status === 'creating' ? { creating: stored } : { visible: stored }
 }
 
 /** What a merchant sees of the item. Undefined unless it holds money. */

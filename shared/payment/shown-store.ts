@@ -1,5 +1,5 @@
 import { paymentKey } from '../table/keys.ts'
-import { all, type Step, unchanged, update } from '../table/step.ts'
+import { all, equals, guard, type Step, unchanged, update } from '../table/step.ts'
 import type { Payment } from './payment.ts'
 
 /** What the event of the change says of the payment; an erasure changes it too. */
@@ -14,6 +14,11 @@ export function noteDispute(payment: Payment, dispute: Payment['dispute']): Step
 /** Refused if held money, or what its event says of the payment, changed after the read. */
 export function noteHeld(payment: Payment, held: Payment['held']): Step {
   return update(paymentKey(payment.paymentId), { set: { held } }, isAsRead(payment, 'held'))
+}
+
+/** Refused when the payment became visible after the read: then it shows its held money. */
+export function requireCreating(paymentId: Payment['paymentId']): Step {
+  return guard(paymentKey(paymentId), equals('status', 'creating'))
 }
 
 function isAsRead(payment: Payment, shown: 'dispute' | 'held') {

@@ -19,7 +19,7 @@ import { passGate } from './payout-gate.ts'
 /** An audit that ends meanwhile changes a verdict; then the payout gate runs again. */
 const MAX_TRIES = 3
 
-type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log' | 'alerts'>
+type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log' | 'alerts' | 'queues'>
 
 type PaidInput = CloseInput & {
   /** The bank's own number of the transfer. */

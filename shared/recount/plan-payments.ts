@@ -1,11 +1,11 @@
 import { asEstimated, asMovedBy, eventNamesOf, heldBy } from '../audit/judged/judge-events.ts'
 import { judgePayments } from '../audit/judged/judge-payments.ts'
-import { rowDifferences } from '../audit/judged/row-differences.ts'
+import { rowDifferences } from '../audit/rows/row-differences.ts'
 import { GatewayError } from '../errors.ts'
 import { type Event, reversedEventName } from '../event/event.ts'
 import { requireEvent } from '../event/event-store.ts'
 import { listEventsOf } from '../event/read-events.ts'
-import { deliveryIdFor, type PaymentId, PaymentIdSchema, subjectOfPayment } from '../ids.ts'
+import { type PaymentId, PaymentIdSchema, subjectOfPayment } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import type { Entry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
@@ -20,15 +20,13 @@ import { ifStored, isForeign } from '../payment/payment-store.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { requireSameMoney } from '../posting/posting-store.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
-import { deliveryKey, paymentKey } from '../table/keys.ts'
+import { paymentKey } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
-import type { Step } from '../table/step.ts'
 import type { Steps } from '../table/table.ts'
 import type { Difference } from '../verdict/difference.ts'
-import { insertDelivery, newDelivery } from '../webhook/delivery/delivery-store.ts'
-import { findEndpointEver } from '../webhook/endpoint/endpoint-store.ts'
 import { type Findings, NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
 import { isOfShown, withShown } from './plan-shown.ts'
+import { announceAgain, lostDelivery } from './put-events.ts'
 import { raisePayment, straysOf } from './raise-payment.ts'
 import { shiftFigures } from './shift-figures.ts'
 
@@ -204,40 +202,16 @@ async function putsOf(
         putPointers(payment).map((step, at) => [`pointer ${at}`, step] as const),
       )
       puts.push({ lines: [line], steps })
-    } else if (what === 'event')
-      puts.push({ lines: [line], steps: await announceAgain(deps, payment, String(expected)) })
-    else {
+    } else if (what === 'event') {
+      const name = String(expected)
+      const steps = await announceAgain(deps, name, await announcement(deps, payment, name))
+      puts.push({ lines: [line], steps })
+    } else {
       const delivery = await lostDelivery(deps, id, events)
       if (delivery) puts.push({ lines: [line], steps: { [id]: delivery } })
     }
   }
   return puts
-}
-
-/** Due at once. A delivery to an unknown endpoint stays lost. */
-async function lostDelivery(
-  deps: RecountDeps,
-  id: string,
-  events: readonly Event[],
-): Promise<Step | undefined> {
-  for (const event of events) {
-    const endpointId = event.endpointIds.find((one) => deliveryIdFor(event.eventId, one) === id)
-    const endpoint = endpointId && (await findEndpointEver(deps, { ...event, endpointId }))
-    if (endpoint) return insertDelivery(newDelivery(event, endpoint, event.firedAt))
-  }
-  return undefined
-}
-
-/** A lost event under its id, with its deliveries that are lost too. */
-async function announceAgain(deps: RecountDeps, payment: Payment, name: string) {
-  const { steps, deliveries } = await announcement(deps, payment, name)
-  const items = await deps.table.getMany(
-    deliveries.map(({ delivery }) => deliveryKey(delivery.deliveryId)),
-  )
-  const lost = deliveries.flatMap(({ delivery }, at) =>
-    items[at] === undefined ? [[delivery.deliveryId, insertDelivery(delivery)] as const] : [],
-  )
-  return { [name]: steps['event'], ...Object.fromEntries(lost) }
 }
 
 function announcement(deps: RecountDeps, payment: Payment, name: string) {

@@ -2,8 +2,10 @@ import { isAboutSums } from '../audit/judged/audit-settlement.ts'
 import { readTrail } from '../audit/judged/audit-trails.ts'
 import { type StoredSettlement } from '../audit/judged/client-books.ts'
 import { stateIn } from '../audit/judged/derive-settlement.ts'
-import { rowDifferences } from '../audit/judged/row-differences.ts'
+import { rowDifferences } from '../audit/rows/row-differences.ts'
 import { mapInChunks } from '../chunks.ts'
+import { listEventsOf } from '../event/read-events.ts'
+import { subjectOfSettlement } from '../ids.ts'
 import type { Entry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import type { AuditRecord } from '../operator/audit-record-store.ts'
@@ -17,6 +19,7 @@ import { bankReferenceKey, entryKey, settlementKey } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
 import { compare, type Difference, tryToMake } from '../verdict/difference.ts'
 import type { Findings, LostRecord, Plan, RecountDeps, Write } from './plan.ts'
+import { endIn, isOfEvents, planSettlementEvents } from './plan-settlement-events.ts'
 
 /** A settlement after the plan. `sums`: those of its entries, if they are to be written. */
 export type PlannedSettlement = {
@@ -46,10 +49,19 @@ export async function planSettlements(
     if (own.length === 0 && id !== paidId)
       return { settlement: unchanged, writes: [], left: [], covered: [] }
     const { records } = await readTrail(deps, id, before.clientId)
-    const after = settlementAfter(findings, row, records, id === paidId)
+    const found = await listEventsOf(deps, subjectOfSettlement(id))
+    const events = found.flatMap((event) => event ?? [])
+    const shown = { records, told: endIn(events), isPaidByWindow: id === paidId }
+    const after = settlementAfter(findings, row, shown)
     const trail = await planTrail(deps, row, after, { own, records })
+    const ofEvents = await planSettlementEvents(
+      deps,
+      findings.books,
+      { before, after },
+      { own, events },
+    )
     const ended = new Set(trail.writes.flatMap(({ ends }) => ends))
-    const others = own.filter((one) => !ended.has(one) && !isAboutSums(one))
+    const others = own.filter((one) => !ended.has(one) && !isAboutSums(one) && !isOfEvents(one, id))
     const isChanging = plannedEntries.some(({ eligibleAt }) => hasSwept(after, eligibleAt))
     const isWrong = own.some(isAboutSums) && others.length === 0 && !isChanging
     const live = isWrong ? await liveBatchOf(deps, after) : undefined
@@ -62,7 +74,7 @@ export async function planSettlements(
     const isSummed = sums !== undefined && sums !== 'unsummed' && sums.netMinor > 0
     return {
       settlement: { ...settled, sums: isSummed ? sums : undefined },
-      writes: trail.writes,
+      writes: [...trail.writes, ...ofEvents],
       left,
       covered,
     }
@@ -76,16 +88,20 @@ export async function planSettlements(
 }
 
 function isAbout(
-  { id }: Difference,
+  difference: Difference,
   { settlement }: StoredSettlement,
   entries: readonly Entry[],
 ): boolean {
+  const { id } = difference
   const { settlementId, recreditedAt } = settlement
   const recredit = recreditedAt && tryToMake(() => recreditEntry(settlement, recreditedAt))
   const isStray = entries.some(
     (one) => one.entryId === id && one.recreditedSettlementId === settlementId,
   )
-  return id === settlementId || id === recredit?.entryId || isStray
+  const isOwn = id === settlementId || id === recredit?.entryId
+  return (
+    isOwn || isStray || (difference.what === 'delivery' && isOfEvents(difference, settlementId))
+  )
 }
 
 /** The one recorded settlement whose payout the window shows. */
@@ -102,12 +118,18 @@ function paidByWindow({ books, differences }: Findings): string | undefined {
   return isShown && others.length === 0 ? row?.settlement.settlementId : undefined
 }
 
+type Shown = {
+  readonly records: readonly AuditRecord[]
+  /** By its event. */
+  readonly told: Partial<Settlement> | undefined
+  readonly isPaidByWindow: boolean
+}
+
 /** Whichever shows more is kept: nothing that an operator did is taken back. */
 function settlementAfter(
   { books, strayEntries }: Findings,
   { settlement }: StoredSettlement,
-  records: readonly AuditRecord[],
-  isPaidByWindow: boolean,
+  { records, told, isPaidByWindow }: Shown,
 ): Settlement {
   const { settlementId: id } = settlement
   const said = stateIn(records)
@@ -119,9 +141,7 @@ function settlementAfter(
       ? {}
       : said.status !== 'recorded'
         ? said
-        : isPaidByWindow
-          ? paid
-          : recreditedAt && ({ status: 'failed' } as const)
+        : (told ?? (isPaidByWindow ? paid : recreditedAt && ({ status: 'failed' } as const)))
   const isManual = settlement.triggeredBy === 'manual' || said.triggeredBy === 'manual'
   // A later claim shows more than the last record that is left.
   const batch = Math.max(said.batch ?? 0, settlement.batch ?? 0) || undefined

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { backIn, derivedTotals, readHouse, totalOf } from '../audit/judged/audit-house.ts'
 import { readTrail } from '../audit/judged/audit-trails.ts'
-import { rowDifferences } from '../audit/judged/row-differences.ts'
+import { rowDifferences } from '../audit/rows/row-differences.ts'
 import { ifValid } from '../if-valid.ts'
 import { type HouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { plus, ZERO } from '../money.ts'

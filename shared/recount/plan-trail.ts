@@ -1,6 +1,6 @@
 import { readTrail } from '../audit/judged/audit-trails.ts'
 import { clientIn, endpointsIn, keysIn } from '../audit/judged/derive-client.ts'
-import { rowDifferences } from '../audit/judged/row-differences.ts'
+import { rowDifferences } from '../audit/rows/row-differences.ts'
 import { mapInChunks } from '../chunks.ts'
 import { apiKeyRow } from '../client/api-key-store.ts'
 import { type Client, ClientSchema } from '../client/client.ts'

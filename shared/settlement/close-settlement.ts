@@ -5,13 +5,15 @@ import { type Entry, NO_FIGURES, newEntry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { readWindow, recreditWindow } from '../ledger/window-store.ts'
 import { requireApproval } from '../operator/approval-store.ts'
-import { recordChange } from '../operator/audit-record-store.ts'
+import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
+import { sendAnnouncement } from '../webhook/delivery/announce.ts'
+import { announcementOfSettlement } from './announce-settlement.ts'
 import type { Settlement } from './settlement.ts'
 import { findAnySettlement, markClosed, markRecredited } from './settlement-store.ts'
 
-export type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log' | 'invocation'>
+export type CloseDeps = RecordDeps & Pick<Deps, 'stage' | 'log'>
 
 const NEXT_STEP: Readonly<Record<Settlement['status'] | 'recredited', string>> = {
   recorded: 'Only a failed settlement can be recredited: mark-settlement-failed first.',
@@ -25,33 +27,45 @@ const NEXT_STEP: Readonly<Record<Settlement['status'] | 'recredited', string>> =
 type CloseAction = { readonly operator: string; readonly action: string; readonly details?: object }
 
 /**
- * One transaction with the audit record and further steps, whose refusal is returned. Throws 422 if
- * another operator has closed the settlement.
+ * One transaction with its event, the audit record and further steps, whose refusal is returned.
+ * Throws 422 if another operator has closed the settlement, and 409 if it was announced before.
  */
 export async function closeSettlement<Name extends string>(
-  deps: CloseDeps,
+  deps: CloseDeps & Pick<Deps, 'queues'>,
   {
     before,
     after,
     action,
   }: { readonly before: Settlement; readonly after: Settlement; readonly action: CloseAction },
   steps: Steps<Name>,
-): Promise<TransactOutcome<Name | 'settlement'>> {
+): Promise<TransactOutcome<string>> {
+  const announcement = await announcementOfSettlement(deps, after, after.settledAt ?? deps.now())
+  const { steps: announced, freshUntil } = announcement
   // The first step, so that the slower of two operators gets this step's refusal.
-  const allSteps = { settlement: markClosed(after), ...steps }
-  const outcome = await recordChange<Name | 'settlement'>(
-    deps,
-    changeRecord(before, after, action),
-    allSteps,
-  )
-  if (!outcome.applied && outcome.refusedBy === 'settlement') {
+  const allSteps: Steps<string> = { settlement: markClosed(after), ...steps, ...announced }
+  const record = { ...changeRecord(before, after, action), freshUntil }
+  const outcome = await recordChange(deps, record, allSteps)
+  if (outcome.applied) {
+    deps.log.info('settlement.closed', { settlement_id: after.settlementId, status: after.status })
+    await sendAnnouncement(deps, announcement)
+    return outcome
+  }
+  if (outcome.refusedBy === 'settlement') {
     const stored = await findAnySettlement(deps, before.settlementId)
     // A recount may have corrected the sums of a settlement that is still recorded.
     if (stored.status !== 'recorded') throw wrongStateError('closed', stored)
   }
-  if (outcome.applied)
-    deps.log.info('settlement.closed', { settlement_id: after.settlementId, status: after.status })
+  if (outcome.refusedBy === 'event') throw announcedError(after)
   return outcome
+}
+
+/** After a restore the table may have the event of a payout that it has lost. */
+function announcedError({ settlementId, clientId, status }: Settlement) {
+  return new GatewayError(
+    'conflict',
+    `settlement ${settlementId} was announced as ${status} before a restore`,
+    { actionHint: `Run recount-ledger for client ${clientId} first: it brings the payout back.` },
+  )
 }
 
 function changeRecord(before: Settlement, after: Settlement, { details, ...action }: CloseAction) {
@@ -81,7 +95,7 @@ export type CloseInput = { readonly settlementId: string; readonly operator: str
  * 3.2).
  */
 export async function markSettlementFailed(
-  deps: CloseDeps,
+  deps: CloseDeps & Pick<Deps, 'queues'>,
   input: CloseInput & { readonly notes: string },
 ) {
   const settlement = await findAnySettlement(deps, input.settlementId)
@@ -89,8 +103,7 @@ export async function markSettlementFailed(
   const failed: Settlement = { ...settlement, status: 'failed', notes: input.notes }
   const action = { operator: input.operator, action: 'mark-settlement-failed' }
   const { applied } = await closeSettlement(deps, { before: settlement, after: failed, action }, {})
-  if (!applied)
-    throw new GatewayError('conflict', 'the sums of this settlement were just corrected; try again')
+  if (!applied) throw new GatewayError('conflict', 'this settlement was just changed; try again')
   return failed
 }
 

@@ -13,11 +13,14 @@ import { less, type Minor } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { type AssumeDeps, type OpenRow, postOverduePayments } from '../posting/assume-fee.ts'
 import { toItem } from '../table/attributes.ts'
+import type { Steps } from '../table/table.ts'
 import { addMs, epochMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
 import { askForAudit } from '../verdict/client-verdict-store.ts'
+import { sendAnnouncement } from '../webhook/delivery/announce.ts'
+import { announcementOfSettlement } from './announce-settlement.ts'
 import { nextEligible } from './next-eligible.ts'
 import { isLong, type Settlement } from './settlement.ts'
-import { findSettlements, keepSum, keptSum, putSettlement } from './settlement-store.ts'
+import { dropSum, findSettlements, keepSum, keptSum, putSettlement } from './settlement-store.ts'
 import { type EntrySums, emptySums, type SumDeps, sumEntries, sumFirstPage } from './sum-entries.ts'
 
 type SettleResult = {
@@ -169,19 +172,29 @@ async function recordSettlement(
     createdAt: deps.now(),
   }
   assertBalanced(settlement)
-  const steps = { window: sweepWindow(settlement), settlement: putSettlement(settlement) }
+  const announcement = await announcementOfSettlement(deps, settlement, settlement.createdAt)
+  const { steps: announced, freshUntil } = announcement
+  const steps: Steps<string> = {
+    window: sweepWindow(settlement),
+    settlement: putSettlement(settlement),
+    ...announced,
+  }
   const after = { status: settlement.status, net_minor: settlement.netMinor, client_id: clientId }
-  const change = { requestId, subject: settlementId, clientId, action: 'trigger-settlement', after }
-  const { applied } =
+  const action = 'trigger-settlement'
+  const change = { requestId, subject: settlementId, clientId, action, after, freshUntil }
+  const outcome =
     operator === undefined
-      ? await deps.table.transact(steps)
+      ? await deps.table.transact(steps, freshUntil)
       : await recordChange(deps, { ...change, operator }, steps)
-  if (!applied) {
+  if (!outcome.applied) {
     // Another run that continued this sum may have recorded its settlement under the same id.
     const [stored] = await findSettlements(deps, [settlementId])
+    // After a restore: an announced settlement is lost, and its window is summed under another id.
+    if (!stored && outcome.refusedBy === 'event') await dropSum(deps, clientId, window)
     if (stored?.createdAt !== settlement.createdAt || stored.digest !== settlement.digest)
       return undefined
   }
+  await sendAnnouncement(deps, announcement)
   if (isLong(deps, settlement)) await askForAudit(deps, clientId, MINUTE_MS / SECOND_MS)
   const ids = { settlement_id: settlementId, client_id: clientId }
   if (bank === undefined) deps.log.warn('settlement.without_bank', ids)

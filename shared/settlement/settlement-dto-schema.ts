@@ -65,4 +65,13 @@ function amount(text: string) {
   return v.pipe(v.number(), v.integer(), v.description(text))
 }
 
+/** The `data` object of a settlement's events (design section 8). */
+export const SettlementDataSchema = v.object({
+  ...v.omit(SettlementDtoSchema, ['bank_reference', 'batch']).entries,
+  bank_reference: v.optional(
+    v.pipe(v.string(), v.description('The transfer at our bank. Only of `settlement.paid`.')),
+  ),
+})
+export type SettlementData = v.InferOutput<typeof SettlementDataSchema>
+
 export type SettlementDto = v.InferOutput<typeof SettlementDtoSchema>

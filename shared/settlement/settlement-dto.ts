@@ -2,7 +2,9 @@ import { periodOf, type Settlement } from './settlement.ts'
 import type { SettlementDto } from './settlement-dto-schema.ts'
 
 /** The settlement object (spec 2.3): null for a missing value. */
-export function toSettlementDto(settlement: Settlement): SettlementDto {
+export function toSettlementDto(
+  settlement: Settlement,
+): Omit<SettlementDto, 'bank_reference' | 'batch'> {
   return {
     id: settlement.settlementId,
     client_id: settlement.clientId,

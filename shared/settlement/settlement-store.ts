@@ -17,6 +17,7 @@ import {
   DUE_WORK_FIELDS,
   dueWork,
   equals,
+  guard,
   isNew,
   put,
   type Step,
@@ -193,6 +194,11 @@ export function markRecredited(
   )
 }
 
+/** Refused when the sums or the settlement's state changed after the read. */
+export function requireState({ settlementId, status, digest }: Settlement): Step {
+  return guard(settlementKey(settlementId), all(equals('status', status), equals('digest', digest)))
+}
+
 /** Refused unless the settlement is paid and its transfer has not come back yet. */
 export function markReturned({ settlementId }: Settlement, at: Timestamp): Step {
   return update(
@@ -246,14 +252,22 @@ export function keptSum({ settledUntil, progress }: Window): KeptSum | undefined
 export async function keepSum(
   deps: TableDeps,
   clientId: ClientId,
-  { settledUntil, progressNumber }: Pick<Window, 'settledUntil' | 'progressNumber'>,
+  window: WindowRead,
   { position, ...sum }: KeptSum,
 ): Promise<void> {
-  const progress = { start: settledUntil, ...sum, ...(position && { position }) }
-  const changes = { set: { progress, progressNumber: (progressNumber ?? 0) + 1 } }
-  const isAsRead = all(
-    equals('settledUntil', settledUntil),
-    unchanged('progressNumber', progressNumber),
-  )
-  await deps.table.write(update(windowKey(clientId), changes, isAsRead))
+  const progress = { start: window.settledUntil, ...sum, ...(position && { position }) }
+  const changes = { set: { progress, progressNumber: (window.progressNumber ?? 0) + 1 } }
+  await deps.table.write(update(windowKey(clientId), changes, isAsRead(window)))
+}
+
+type WindowRead = Pick<Window, 'settledUntil' | 'progressNumber'>
+
+function isAsRead({ settledUntil, progressNumber }: WindowRead) {
+  return all(equals('settledUntil', settledUntil), unchanged('progressNumber', progressNumber))
+}
+
+/** The next run sums the window from its start. Refused like `keepSum`. */
+export async function dropSum(deps: TableDeps, clientId: ClientId, window: WindowRead) {
+  const changes = { remove: ['progress', 'progressNumber'] as const }
+  await deps.table.write(update(windowKey(clientId), changes, isAsRead(window)))
 }

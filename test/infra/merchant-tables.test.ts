@@ -66,7 +66,7 @@ it('the waits between attempts equal those of the schedule', () => {
 })
 
 it('the table of events has every event, in order', () => {
-  const events = rows(webhooks, /^\| `((?:payment|gateway)\.[a-z]+)` \|/gm).flat()
+  const events = rows(webhooks, /^\| `((?:payment|settlement|gateway)\.[a-z]+)` \|/gm).flat()
 
   expect(events).toStrictEqual([...EVENT_TYPES, TEST_EVENT_TYPE])
 })

@@ -1,4 +1,4 @@
-import { kindOf } from '../../shared/audit/judged/stored-rows.ts'
+import { kindOf } from '../../shared/audit/rows/stored-rows.ts'
 import { readDetails } from '../../shared/payment/payment-details.ts'
 import { fromItem, toItem } from '../../shared/table/attributes.ts'
 import { deflateText, inflateText } from '../../shared/table/deflated-text.ts'

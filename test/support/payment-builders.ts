@@ -137,7 +137,7 @@ export function lateAnswer({ provider }: TestDeps): PromiseWithResolvers<CreateA
 export function payFirst({ provider }: TestDeps) {
   const [{ paymentRequestId, reference } = provider.requestOf('the first')] =
     provider.requests.values()
-  return { reference, providerPaymentId: provider.pay(paymentRequestId) }
+  return { reference, paymentRequestId, providerPaymentId: provider.pay(paymentRequestId) }
 }
 
 /** The payment is still being created, under a lease. */

@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { loadHandlers } from '../functions/load-handlers.ts'
 import { COMMON_ERRORS, errorDescription } from './error-answers.ts'
-import type { RecordedAnswer } from './example-walk.ts'
 import { isJson, type Json, jsonSchemaOf } from './json-schema-of.ts'
 import { OPERATIONS, type Operation, type Parameters } from './operations.ts'
 import { refTo } from './response-schemas.ts'
+import type { RecordedAnswer } from './walk.ts'
 
 const JSON_TYPE = 'application/json'
 

@@ -3,6 +3,7 @@ import {
   EVENT_TYPES,
   HELD_EVENT_TYPE,
   REVERSED_EVENT_TYPE,
+  SETTLEMENT_EVENT_TYPES,
   TEST_EVENT_TYPE,
 } from '../../../shared/event/event.ts'
 import type { Json } from './json-schema-of.ts'
@@ -25,6 +26,12 @@ const SUMMARIES: Readonly<Record<AnnouncedEvent, string>> = {
   'payment.held':
     'A customer paid money for the payment that is not credited, or this money went back. Sent ' +
     'only to endpoints that name this event.',
+  'settlement.recorded':
+    'A settlement was recorded: its payout follows. Sent only to endpoints that name this event.',
+  'settlement.paid':
+    'The transfer of a settlement was made. Sent only to endpoints that name this event.',
+  'settlement.failed':
+    'The bank refused the transfer of a settlement. Sent only to endpoints that name this event.',
   'gateway.test':
     'A test from an operator to one endpoint, for any event types. It belongs to no payment.',
 }
@@ -118,5 +125,6 @@ function dataOf(event: AnnouncedEvent): Json {
   if (event === TEST_EVENT_TYPE) return TEST_DATA
   if (event === DISPUTED_EVENT_TYPE) return refTo('DisputedData')
   if (event === HELD_EVENT_TYPE) return refTo('HeldData')
+  if (SETTLEMENT_EVENT_TYPES.some((type) => type === event)) return refTo('SettlementData')
   return refTo(event === REVERSED_EVENT_TYPE ? 'ReversedData' : 'WebhookData')
 }

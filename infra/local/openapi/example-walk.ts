@@ -1,25 +1,12 @@
 import * as v from 'valibot'
 import { OPT_IN_EVENT_TYPES } from '../../../shared/event/event.ts'
-import { DAYS_TO_PAYOUT } from '../demo-walk.ts'
-import {
-  type Answer,
-  type CallInput,
-  type LocalCaller,
-  type ReceivedWebhook,
-} from '../local-caller.ts'
+import type { LocalCaller } from '../local-caller.ts'
 import { eventually } from '../process/eventually.ts'
 import type { Json } from './json-schema-of.ts'
-
-/** A recorded answer for the description. Its name is unique within its operation and status. */
-export type RecordedAnswer = Answer & { readonly name: string; readonly summary: string }
-
-export type WalkResult = {
-  readonly answers: readonly RecordedAnswer[]
-  readonly webhooks: readonly ReceivedWebhook[]
-}
+import type { RecordedAnswer, Walk, WalkResult } from './walk.ts'
+import { walkPayout } from './walk-payout.ts'
 
 const HOUR = 3_600
-const DAY = 24 * HOUR
 
 const PAYER = { name: 'Sari Dewi', email: 'sari@shop.example', phone: '+6281234567890' }
 const VIRTUAL_ACCOUNT = {
@@ -39,24 +26,6 @@ const PUSH = { ...WALLET, channel_code: 'OVO', customer: { phone: PAYER.phone } 
 const Deliveries = v.object({
   data: v.array(v.object({ id: v.string(), event_id: v.string(), endpoint_id: v.string() })),
 })
-const Settlements = v.object({ data: v.array(v.object({ id: v.string() })) })
-
-type Walk = {
-  readonly caller: LocalCaller
-  readonly clientId: string
-  readonly key: string
-  /**
-   * Calls with the merchant's key, unless `input` has another key. Records the answer with this
-   * name.
-   */
-  readonly record: (
-    operation: string,
-    name: string,
-    summary: string,
-    input?: CallInput,
-  ) => Promise<Json>
-  readonly addAnswer: (answer: Answer, name: string, summary: string) => void
-}
 
 /** Creates a merchant and records every kind of answer that merchants can get. */
 export async function exampleWalk(caller: LocalCaller, inboxUrl: string): Promise<WalkResult> {
@@ -85,9 +54,9 @@ export async function exampleWalk(caller: LocalCaller, inboxUrl: string): Promis
   await walkDeliveries(walk)
   await walkRefusals(walk)
   await walkFailures(walk)
-  await walkPayout(walk)
+  const settlementWebhooks = await walkPayout(walk, { inboxUrl, payment: QRIS })
   const laterWebhooks = await walkMoneyBack(walk, paymentId)
-  return { answers, webhooks: [testWebhook, ...webhooks, ...laterWebhooks] }
+  return { answers, webhooks: [testWebhook, ...webhooks, ...settlementWebhooks, ...laterWebhooks] }
 }
 
 async function walkPayments({ caller, record }: Walk) {
@@ -246,34 +215,6 @@ async function walkFailures({ caller, key, record, addAnswer }: Walk): Promise<v
     return (await Promise.all(calls)).find(({ status }) => status === 429)
   })
   addAnswer(refusal, 'rate_limit', 'The merchant used more than its limit')
-}
-
-async function walkPayout({ caller, key, record }: Walk): Promise<void> {
-  await caller.advance(DAYS_TO_PAYOUT * DAY)
-  await caller.invoke('sync-provider-transactions', {})
-  await caller.invoke('sweep-settlements', {})
-  const id = await eventually('no settlement', async () => {
-    const [settlement] = v.parse(
-      Settlements,
-      (await caller.call('api-list-settlements', { key })).body,
-    ).data
-    return settlement?.id
-  })
-  await record('api-list-settlement-payments', 'payments', 'All entries', { id })
-  await record('api-list-settlement-payments', 'after', 'An invalid cursor', {
-    id,
-    query: 'after=x',
-  })
-  await record('api-list-balance-entries', 'entries', 'All entries so far')
-  await record('api-list-balance-entries', 'after', 'An invalid cursor', { query: 'after=x' })
-  await record('api-get-settlement', 'recorded', 'Recorded, not paid out yet', { id })
-  await record('api-get-balance', 'in_settlement', 'With the money in settlement and paid out', {
-    query: 'include=settlements',
-  })
-  await caller.payOut(id, 'BCA-0120')
-  await record('api-get-settlement', 'paid_out', 'Paid out', { id, query: 'include=payout' })
-  await record('api-get-settlement', 'include', 'An unknown part', { id, query: 'include=all' })
-  await record('api-list-settlements', 'paid_out', 'One payout so far')
 }
 
 /** A part of a payment goes back, its customer disputes the rest, another pays too much. */

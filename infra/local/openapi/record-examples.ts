@@ -7,8 +7,9 @@ import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 import { localCaller, type ReceivedWebhook } from '../local-caller.ts'
 import { startLocalCloud } from '../local-cloud.ts'
 import { qrisString } from '../provider-simulator/requests/qris-string.ts'
-import { exampleWalk, type RecordedAnswer, type WalkResult } from './example-walk.ts'
+import { exampleWalk } from './example-walk.ts'
 import { isJson, type Json } from './json-schema-of.ts'
+import type { RecordedAnswer, WalkResult } from './walk.ts'
 
 export type RecordedWebhook = {
   readonly headers: Readonly<Record<string, string>>

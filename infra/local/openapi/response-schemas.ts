@@ -3,6 +3,7 @@ import {
   DISPUTED_EVENT_TYPE,
   HELD_EVENT_TYPE,
   REVERSED_EVENT_TYPE,
+  SETTLEMENT_EVENT_TYPES,
   STATUS_EVENT_TYPES,
 } from '../../../shared/event/event.ts'
 import { BalanceDtoSchema } from '../../../shared/ledger/balance-dto-schema.ts'
@@ -13,7 +14,10 @@ import {
   ReversedDataSchema,
   WebhookDataSchema,
 } from '../../../shared/payment/payment-dto-schema.ts'
-import { SettlementDtoSchema } from '../../../shared/settlement/settlement-dto-schema.ts'
+import {
+  SettlementDataSchema,
+  SettlementDtoSchema,
+} from '../../../shared/settlement/settlement-dto-schema.ts'
 import { EntryDtoSchema } from '../../../shared/settlement/statement/entry-dto-schema.ts'
 import {
   OwnDeliveryDtoSchema,
@@ -30,6 +34,7 @@ const DTOS = {
   HeldData: HeldDataSchema,
   Balance: BalanceDtoSchema,
   Settlement: SettlementDtoSchema,
+  SettlementData: SettlementDataSchema,
   Entry: EntryDtoSchema,
   WebhookEndpoint: OwnEndpointDtoSchema,
   WebhookDelivery: OwnDeliveryDtoSchema,
@@ -58,6 +63,7 @@ export function responseSchemas(): Readonly<Record<string, Json>> {
         eventEnvelope({ type: 'string', const: REVERSED_EVENT_TYPE }, refTo('ReversedData')),
         eventEnvelope({ type: 'string', const: DISPUTED_EVENT_TYPE }, refTo('DisputedData')),
         eventEnvelope({ type: 'string', const: HELD_EVENT_TYPE }, refTo('HeldData')),
+        eventEnvelope({ type: 'string', enum: SETTLEMENT_EVENT_TYPES }, refTo('SettlementData')),
       ],
     },
     EventList: listOf('Event', {

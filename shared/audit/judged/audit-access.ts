@@ -9,8 +9,8 @@ import { queryAll } from '../../table/list-items.ts'
 import { compare, type Difference } from '../../verdict/difference.ts'
 import { type Endpoint, EndpointSchema } from '../../webhook/endpoint/endpoint.ts'
 import { endpointRow } from '../../webhook/endpoint/endpoint-store.ts'
+import { rowDifferences } from '../rows/row-differences.ts'
 import { endpointsIn, keysIn } from './derive-client.ts'
-import { rowDifferences } from './row-differences.ts'
 
 const PAGE = 100
 

@@ -15,7 +15,7 @@ import { approvalKey } from '../../table/keys.ts'
 import { TimestampSchema } from '../../time.ts'
 import { acceptedSubject } from '../../verdict/acceptances.ts'
 import type { Difference } from '../../verdict/difference.ts'
-import { rowDifferences } from './row-differences.ts'
+import { rowDifferences } from '../rows/row-differences.ts'
 
 const Approved = v.object({
   ...v.pick(ApprovalSchema, ['action', 'payload', 'at', 'until']).entries,

@@ -15,8 +15,8 @@ import { openedBatches, settlementItemsIn } from '../../settlement/batch/batch-s
 import { SettlementSchema } from '../../settlement/settlement.ts'
 import { batchKey } from '../../table/keys.ts'
 import { compare, type Difference } from '../../verdict/difference.ts'
+import { rowDifferences } from '../rows/row-differences.ts'
 import { readTrail } from './audit-trails.ts'
-import { rowDifferences } from './row-differences.ts'
 
 /** The older ones are compared when their file is asked for again. */
 const LAST_BATCHES = 10

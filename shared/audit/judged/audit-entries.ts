@@ -12,10 +12,10 @@ import type { Item } from '../../table/attributes.ts'
 import { entryKey, paymentKey } from '../../table/keys.ts'
 import type { Reads } from '../../table/table.ts'
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
+import { rowDifferences } from '../rows/row-differences.ts'
 import type { ClientBooks } from './client-books.ts'
 import { auditOwners } from './derive-payment.ts'
 import { auditAdjusted } from './judge-legs.ts'
-import { rowDifferences } from './row-differences.ts'
 
 /** Entries as they are stored: an unreadable one is a difference and hides no other. */
 export type JournalReading = {

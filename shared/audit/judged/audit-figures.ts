@@ -15,6 +15,7 @@ import { LEDGER_SHARDS } from '../../table/schema.ts'
 import type { Reads } from '../../table/table.ts'
 import { addMs, DAY_MS, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
 import { compare, compareAll, type Difference, onlyIf } from '../../verdict/difference.ts'
+import { rowDifferences } from '../rows/row-differences.ts'
 import { auditAdjustments, auditEntries, readingInto } from './audit-entries.ts'
 import {
   type ClientBooks,
@@ -24,7 +25,6 @@ import {
   storedPayment,
 } from './client-books.ts'
 import { auditOwners, estimateOf } from './derive-payment.ts'
-import { rowDifferences } from './row-differences.ts'
 
 type FigureDeps = JudgeDeps & Pick<Deps, 'sleep'>
 

@@ -10,8 +10,8 @@ import { queryAll } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { TimestampSchema } from '../../time.ts'
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
+import { rowDifferences } from '../rows/row-differences.ts'
 import { readTrail } from './audit-trails.ts'
-import { rowDifferences } from './row-differences.ts'
 
 const Said = v.object({
   reference: v.string(),

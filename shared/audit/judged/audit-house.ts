@@ -25,13 +25,13 @@ import {
   toValue,
   withClient,
 } from '../../verdict/difference.ts'
+import { rowDifferences } from '../rows/row-differences.ts'
+import { ownDifferences } from '../rows/stored-rows.ts'
 import { auditHouseAdjustments } from './audit-house-adjustments.ts'
 import { compareWithNotes, type Note, readNotes } from './audit-registers.ts'
 import { readTrail } from './audit-trails.ts'
 import { auditHeld, auditHouseLegs } from './judge-legs.ts'
 import { auditShownMoney } from './judge-shown.ts'
-import { rowDifferences } from './row-differences.ts'
-import { ownDifferences } from './stored-rows.ts'
 
 /**
  * Compares the house journal with totals, and suspense with journal and register, both ways. A

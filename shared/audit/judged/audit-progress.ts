@@ -5,7 +5,7 @@ import { syncJobKey, verdictKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, dayNumber, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { ClientVerdictSchema } from '../../verdict/client-verdict-store.ts'
 import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
-import { ownDifferences } from './stored-rows.ts'
+import { ownDifferences } from '../rows/stored-rows.ts'
 
 /*
  * Rows in which background work keeps how far it has come. The work moves them by a rule, and the

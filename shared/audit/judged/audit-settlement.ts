@@ -19,6 +19,7 @@ import {
   onlyIf,
   tryToMake,
 } from '../../verdict/difference.ts'
+import { rowDifferences } from '../rows/row-differences.ts'
 import { auditEntries, readingInto } from './audit-entries.ts'
 import { readTrail } from './audit-trails.ts'
 import {
@@ -29,7 +30,6 @@ import {
   type StoredSettlement,
 } from './client-books.ts'
 import { derivedSettlement } from './derive-settlement.ts'
-import { rowDifferences } from './row-differences.ts'
 
 /** The sums of whole blocks, and the last entry in these blocks. */
 export const RecountSchema = v.object({

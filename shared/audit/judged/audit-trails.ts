@@ -16,9 +16,9 @@ import { auditHeadKey, idOf, rowKeyOf } from '../../table/keys.ts'
 import { queryPages } from '../../table/list-items.ts'
 import { addMs, DAY_MS } from '../../time.ts'
 import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
+import { rowDifferences } from '../rows/row-differences.ts'
 import { auditAccess } from './audit-access.ts'
 import { auditApproval, ownerOfApproval, usedIn } from './audit-approval.ts'
-import { rowDifferences } from './row-differences.ts'
 
 /** An audit that is not full reads the changes of this time. */
 const LATELY_MS = 3 * DAY_MS

@@ -27,9 +27,9 @@ import { itemPages, type KeyedItem, keyedItems, queryAll } from '../../table/lis
 import type { Reads } from '../../table/table.ts'
 import { DAY_MS, END_OF_TIME, type Timestamp, TimestampSchema } from '../../time.ts'
 import { compare, type Difference, onlyIf, toValue } from '../../verdict/difference.ts'
+import { rowDifferences } from '../rows/row-differences.ts'
 import { readTrail } from './audit-trails.ts'
 import { adjustmentsIn, clientIn } from './derive-client.ts'
-import { rowDifferences } from './row-differences.ts'
 
 /** Older rows are read eventually, because they no longer move. */
 export const OLD_MS = 2 * DAY_MS

@@ -1,9 +1,8 @@
 import type { StoreDeps } from '../../deps.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { EventSchema } from '../../event/read-events.ts'
-import { type ClientId, deliveryIdFor, type PaymentId } from '../../ids.ts'
+import { type ClientId, deliveryIdFor, type EventSubject } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
-import type { Payment } from '../../payment/payment.ts'
 import type { Item } from '../../table/attributes.ts'
 import { attemptKey, deliveryKey, endpointsPk } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
@@ -18,16 +17,11 @@ import {
 } from '../../webhook/delivery/delivery.ts'
 import { deliveryRow, newDelivery } from '../../webhook/delivery/delivery-store.ts'
 import { retentionFrom } from '../../webhook/send/attempt-store.ts'
-import { rowDifferences } from './row-differences.ts'
-import { ownDifferences, ttlOf } from './stored-rows.ts'
-
-export type PaymentDifferences = {
-  readonly paymentId: PaymentId
-  readonly differences: readonly Difference[]
-}
+import { rowDifferences } from '../rows/row-differences.ts'
+import { ownDifferences, ttlOf } from '../rows/stored-rows.ts'
 
 type Announced = {
-  readonly paymentId: PaymentId
+  readonly subject: EventSubject
   readonly event: Event
   readonly endpoint: Parameters<typeof newDelivery>[1]
 }
@@ -39,26 +33,26 @@ type Announced = {
 export async function judgeDeliveries(
   deps: StoreDeps,
   clientId: ClientId,
-  events: readonly { readonly payment: Payment; readonly item: Item | undefined }[],
+  events: readonly { readonly subject: EventSubject; readonly item: Item | undefined }[],
   reads: Reads,
-): Promise<readonly PaymentDifferences[]> {
+) {
   const now = deps.now()
   // An unreadable event is a difference of its own. A delivery may be deleted after its retention,
   // and a redelivery may have replaced it.
-  const fired = events.flatMap(({ payment: { paymentId }, item }) => {
+  const fired = events.flatMap(({ subject, item }) => {
     const event = ifValid(EventSchema, item)
     const isKept = event && addMs(event.firedAt, RETENTION.deliveryMs) > now
-    return isKept ? [{ paymentId, event }] : []
+    return isKept ? [{ subject, event }] : []
   })
   if (fired.every(({ event }) => event.endpointIds.length === 0)) return []
   // The URL of each endpoint, including deleted endpoints.
   const list = { partition: [endpointsPk(clientId)], limit: 100, fields: ['endpointId', 'url'] }
   const endpoints = await queryAll(deps, list)
   const urls = new Map(endpoints.map(({ endpointId, url }) => [endpointId, String(url)]))
-  const announced: readonly Announced[] = fired.flatMap(({ paymentId, event }) =>
+  const announced: readonly Announced[] = fired.flatMap(({ subject, event }) =>
     event.endpointIds.map((endpointId) => {
       const url = urls.get(endpointId) ?? 'none'
-      return { paymentId, event, endpoint: { endpointId, clientId, url, enabled: false } }
+      return { subject, event, endpoint: { endpointId, clientId, url, enabled: false } }
     }),
   )
   const ids = announced.map(({ event, endpoint: { endpointId } }) =>
@@ -67,7 +61,7 @@ export async function judgeDeliveries(
   const items = await deps.table.getMany(ids.map(deliveryKey), reads)
   const ofAttempts = await judgeAttempts(deps, items, reads)
   return announced.map((one, at) => ({
-    paymentId: one.paymentId,
+    id: one.subject.id,
     differences: [
       ...judgeDelivery(one, items[at], now),
       ...ofAttempts.filter(({ id }) => id === ids[at]),
@@ -76,14 +70,14 @@ export async function judgeDeliveries(
 }
 
 function judgeDelivery(
-  { paymentId, event, endpoint }: Announced,
+  { subject: { kind, id: subjectId }, event, endpoint }: Announced,
   item: Item | undefined,
   now: Timestamp,
 ): readonly Difference[] {
   const made = newDelivery(event, endpoint, event.firedAt)
   const { deliveryId: id, eventId, eventName, subject, firedAt } = made
   if (item === undefined)
-    return compare('delivery', id, `of ${event.name} of payment ${paymentId}`, undefined)
+    return compare('delivery', id, `of ${event.name} of ${kind} ${subjectId}`, undefined)
   const delivery = tryToMake(() => ifValid(DeliverySchema, item))
   if (delivery === undefined) return compare('delivery', id, 'readable', 'unreadable')
   const { endpointId, clientId, url } = endpoint

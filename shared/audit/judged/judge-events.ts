@@ -30,9 +30,9 @@ import type { Item } from '../../table/attributes.ts'
 import { paymentKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, expiresAfter, type Timestamp, TimestampSchema } from '../../time.ts'
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
+import { rowDifferences } from '../rows/row-differences.ts'
+import { ttlOf } from '../rows/stored-rows.ts'
 import { estimateOf } from './derive-payment.ts'
-import { rowDifferences } from './row-differences.ts'
-import { ttlOf } from './stored-rows.ts'
 
 /** Derives the event that its payment's transaction wrote, and compares it with what is stored. */
 export function judgeEvent(

@@ -29,13 +29,13 @@ import {
   type Difference,
   tryToMake,
 } from '../../verdict/difference.ts'
+import { rowDifferences } from '../rows/row-differences.ts'
 import { type ClientBooks, OLD_MS, storedPayment } from './client-books.ts'
 import { auditOwners, derivedPayment, paymentRules } from './derive-payment.ts'
-import { judgeDeliveries, type PaymentDifferences } from './judge-deliveries.ts'
+import { judgeDeliveries } from './judge-deliveries.ts'
 import { auditStrayEvents, eventNamesOf, judgeEvent } from './judge-events.ts'
 import { auditSums } from './judge-legs.ts'
-import { judgeShown } from './judge-shown.ts'
-import { rowDifferences } from './row-differences.ts'
+import { judgeShown, type PaymentDifferences } from './judge-shown.ts'
 
 /**
  * Derives each payment's rows (itself, its entries, its events and their deliveries) and compares
@@ -61,11 +61,15 @@ export async function judgePayments(
     paymentId: payment.paymentId,
     differences: judgeEvent(payment, { name, item }, { clientId, now }),
   }))
-  const deliveries = await judgeDeliveries(deps, clientId, events, reads)
-  const byPayment = Map.groupBy(
-    [...judgedEvents, ...entries, ...pointers, ...shown, ...deliveries],
+  const ofPayments = events.map(({ payment: { paymentId }, item }) => {
+    return { subject: subjectOfPayment(paymentId), item }
+  })
+  const deliveries = await judgeDeliveries(deps, clientId, ofPayments, reads)
+  const byPayment = Map.groupBy<string, PaymentDifferences>(
+    [...judgedEvents, ...entries, ...pointers, ...shown],
     ({ paymentId }) => paymentId,
   )
+  const deliveriesOf = Map.groupBy(deliveries, ({ id }) => id)
   return rows.map(({ key, item, payment }) => ({
     id: v.parse(PaymentIdSchema, idOf(key.pk)),
     payment,
@@ -74,7 +78,9 @@ export async function judgePayments(
         ? [
             ...judgePayment(payment, item, { clientId, now }),
             ...(owners.get(payment.paymentId) ?? []),
-            ...(byPayment.get(payment.paymentId) ?? []).flatMap(({ differences }) => differences),
+            ...[byPayment, deliveriesOf].flatMap((found) =>
+              (found.get(payment.paymentId) ?? []).flatMap(({ differences }) => differences),
+            ),
           ]
         : compare('payment', idOf(key.pk), 'readable', 'unreadable'),
   }))

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TableDeps } from '../../deps.ts'
-import { PaymentIdSchema } from '../../ids.ts'
+import { type PaymentId, PaymentIdSchema } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { MAX_SHOWN, shownMoney } from '../../payment/held-money.ts'
 import type { Payment } from '../../payment/payment.ts'
@@ -9,8 +9,13 @@ import { shownDispute } from '../../suspense/dispute.ts'
 import { NotedSchema, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
 import { notedKey, paymentKey, suspenseKey } from '../../table/keys.ts'
 import type { Reads } from '../../table/table.ts'
+import { addMs, MINUTE_MS } from '../../time.ts'
 import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
-import type { PaymentDifferences } from './judge-deliveries.ts'
+
+export type PaymentDifferences = {
+  readonly paymentId: PaymentId
+  readonly differences: readonly Difference[]
+}
 
 /** A payment shows its dispute and its held money as their items in suspense say them. */
 export async function judgeShown(
@@ -61,9 +66,11 @@ function differing(name: 'dispute' | 'held', id: string, derived: unknown, shown
   return onlyIf(!isDeepStrictEqual(derived, shown), difference)
 }
 
+const UNSEEN_MS = 2 * MINUTE_MS
+
 /**
  * The payment that held money names shows it, unless ten newer items are shown, or the money was
- * held before its merchant could see the payment.
+ * held before its merchant could see the payment: its commit may take a minute, and clocks differ.
  */
 export async function auditShownMoney(
   deps: TableDeps,
@@ -74,7 +81,7 @@ export async function auditShownMoney(
   if (shownMoney(item) === undefined || paymentId === undefined || clientId === undefined) return []
   const [stored] = await deps.table.getMany([paymentKey(paymentId)])
   const payment = ifValid(PaymentSchema, stored)
-  if (payment?.clientId !== clientId || createdAt < payment.createdAt) return []
+  if (payment?.clientId !== clientId || createdAt < addMs(payment.createdAt, UNSEEN_MS)) return []
   const { held = [] } = payment
   const isShown = held.some((shown) => shown.suspenseId === suspenseId)
   const isOlder = held.length >= MAX_SHOWN && held.every(({ at }) => at >= createdAt)

@@ -6,7 +6,7 @@ import type {
   ProviderRequestStatus,
   Unanswered,
 } from '../../provider/provider.ts'
-import type { AnnounceDeps } from '../announcement.ts'
+import type { AnnounceDeps } from '../../webhook/delivery/announce.ts'
 
 /** What to ask the provider about. Any caller may name it; only the provider's answer is news. */
 export type NewsSubject = Partial<Pick<CallbackSubject, 'paymentRequestId' | 'providerPaymentId'>>

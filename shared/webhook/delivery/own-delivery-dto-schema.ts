@@ -16,7 +16,10 @@ export const OwnDeliveryDtoSchema = v.object({
     ),
   ),
   event: v.string(),
-  payment_id: v.optional(v.pipe(id, v.description('Absent for a test event.'))),
+  payment_id: v.optional(v.pipe(id, v.description('Absent unless the event is of a payment.'))),
+  settlement_id: v.optional(
+    v.pipe(id, v.description('Absent unless the event is of a settlement.')),
+  ),
   endpoint_id: id,
   url: v.string(),
   status: v.pipe(

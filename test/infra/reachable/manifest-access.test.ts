@@ -131,7 +131,7 @@ describe('what the code of a function can write of events and payments', () => {
     expect(writersBy('DeleteItem')).toStrictEqual([])
   })
 
-  it('who puts an event ends a payment, moves or holds its money, or recounts', () => {
+  it('who puts an event ends a payment, moves or holds its money, settles, or recounts', () => {
     const announcers = writersBy('PutItem')
 
     expect(announcers).toStrictEqual([
@@ -139,17 +139,20 @@ describe('what the code of a function can write of events and payments', () => {
       'api-cancel-payment',
       'receive-provider-callback',
       'check-due-payments',
+      'settle-client',
       'sync-provider-transactions',
       'sync-slices',
       'refresh-payment',
+      'trigger-settlement',
+      'mark-settlement-paid',
+      'payout-answer',
+      'mark-settlement-failed',
       'refund-payment',
       'recount-ledger',
       'resolve-suspense',
     ])
-    for (const name of announcers) {
-      const write = name === 'recount-ledger' ? 'PutItem' : 'UpdateItem'
-      expect(writesOf(name, 'PAYMENT'), name).toContain(write)
-    }
+    for (const name of announcers)
+      expect([...writesOf(name, 'PAYMENT'), ...writesOf(name, 'SETTLEMENT')], name).not.toEqual([])
   })
 
   it('a cancel changes payments, and puts none', () => {

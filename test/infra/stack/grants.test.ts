@@ -166,7 +166,8 @@ it.each([
       'check-due-payments ' +
       'sync-provider-transactions sync-slices ' +
       'refund-payment resolve-suspense api-redeliver-to-endpoint deliver-webhook redeliver ' +
-      'recount-ledger'
+      'settle-client trigger-settlement mark-settlement-paid mark-settlement-failed ' +
+      'payout-answer recount-ledger'
     ).split(' '),
   ],
   [

@@ -5,15 +5,18 @@
  */
 import { describe, expect } from 'vitest'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
-import { subjectOfPayment } from '../../../shared/ids.ts'
+import { paymentIdForKey, subjectOfPayment } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { bookSuspense, bookSuspenseRefund } from '../../../shared/posting/house-journal.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { finding } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
+import { loseAnswer, payFirst } from '../../support/payment-builders.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { withApproval } from '../../support/with-approval.ts'
@@ -186,6 +189,26 @@ describe('the transaction of held money', () => {
 
     expect(await held.shown()).toHaveLength(2)
     expect(deps.published).toHaveLength(2)
+  })
+
+  it('is tried again when its payment becomes visible between read and write', async ({
+    deps,
+    client,
+  }) => {
+    await loseAnswer(deps, client)
+    const paymentId = paymentIdForKey(client.clientId, 'key-1')
+    const { providerPaymentId, paymentRequestId } = payFirst(deps)
+    const wrong = deps.provider.pay(paymentRequestId, 90_000)
+    const credit = () => applyProviderNews(deps, { providerPaymentId }, 'sync')
+    const racing = beforeFirst(deps, 'transact', credit)
+
+    await applyProviderNews(racing, { providerPaymentId: wrong }, 'sync')
+
+    const stored = await findStoredPayment(deps, paymentId)
+    expect(stored).toMatchObject({
+      status: 'succeeded',
+      held: [{ suspenseId: wrong, amountMinor: 90_000, cause: 'wrong_amount' }],
+    })
   })
 
   it('has no second event when a restore brought back the event alone', async ({

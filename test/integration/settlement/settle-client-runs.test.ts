@@ -4,11 +4,15 @@
  * one row must settle what one run settles.
  */
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
+import * as v from 'valibot'
 import { describe, expect, vi } from 'vitest'
 import { handler as worker } from '../../../functions/queue/settle-client.ts'
+import { SettlementIdSchema } from '../../../shared/ids.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
+import { announcementOfSettlement } from '../../../shared/settlement/announce-settlement.ts'
 import { triggerSettlement } from '../../../shared/settlement/settle-client.ts'
+import { keptSum } from '../../../shared/settlement/settlement-store.ts'
 import { journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
@@ -16,6 +20,7 @@ import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aDayLater,
+  aSettledClient,
   BY_OPERATOR,
   inSteps,
   settle,
@@ -145,6 +150,26 @@ describe('a window with too many entries for one run', () => {
 
     expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
   })
+
+  stepped(
+    'is summed under another id when a restore left only the announcement of its settlement',
+    async ({ deps, client }) => {
+      const small = inSteps(deps)
+      await settle(small, client)
+      const kept = keptSum(await readWindow(deps, client.clientId))
+      const { settlementId } = v.parse(v.object({ settlementId: SettlementIdSchema }), kept)
+      const other = (await aSettledClient(deps)).settlement
+      const lost = { ...other, settlementId, clientId: client.clientId }
+      const { steps } = await announcementOfSettlement(deps, lost, deps.now())
+      await deps.table.transact(steps)
+
+      await drainQueue(small)
+
+      const settlements = await settlementsOf(deps, client)
+      expect(settlements).toMatchObject([ALL_FIVE])
+      expect(settlements[0]?.settlementId).not.toBe(settlementId)
+    },
+  )
 
   stepped('is recorded once by two runs that continue one sum', async ({ deps, client }) => {
     await settle(inSteps(deps), client)

@@ -119,10 +119,11 @@ describe('register-endpoint (spec 2.4)', () => {
 
   const UNKNOWN_NAME =
     'must be ("payment.succeeded" | "payment.failed" | "payment.expired" | "payment.reversed" ' +
-    '| "payment.disputed" | "payment.held" | "*")'
+    '| "payment.disputed" | "payment.held" | "settlement.recorded" | "settlement.paid" ' +
+    '| "settlement.failed" | "*")'
   const MIXED_NAMES =
     'must be ["*"] alone or with payment.reversed, payment.disputed, payment.held, ' +
-    'or a list of names'
+    'settlement.recorded, settlement.paid, settlement.failed, or a list of names'
   it.each([
     ['an http URL', { url: 'http://merchant.example/' }, 'url', 'must be an https URL'],
     [

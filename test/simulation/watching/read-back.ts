@@ -39,9 +39,14 @@ const SHOWN = {
     id: row['delivery_id'],
     // The name of an event begins with its type.
     event: text(row, 'event_name').split('#')[0],
-    payment_id: Object(row['subject']).id,
+    ...subjectOf(row),
     ...pick(row, 'event_id endpoint_id url status created_at'),
   }),
+}
+
+function subjectOf({ subject }: RawItem): Shown {
+  const { kind, id } = Object(subject)
+  return { payment_id: undefined, settlement_id: undefined, [`${kind}_id`]: id }
 }
 
 type Kind = keyof typeof SHOWN

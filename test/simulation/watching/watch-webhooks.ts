@@ -4,6 +4,7 @@ import { reportSituation } from '../sometimes/report-situation.ts'
 import { type Process } from '../world/process.ts'
 import { deliveryRow } from '../world/rows.ts'
 import { isChanged, ms, onWrite, type States } from '../world/rules.ts'
+import { NAMED_EVENTS } from '../world/tenants.ts'
 import { namesOf, type World } from '../world/world.ts'
 
 /** A commit keeps its time for tries of a minute, and its last try takes 17 s. */
@@ -67,8 +68,7 @@ export function watchAnnouncements(world: World, { of, since }: States): void {
 function wants(endpoint: RawItem, eventName: string): boolean {
   const types = endpoint['event_types'] as readonly string[]
   const [type = ''] = eventName.split('#')
-  const isOptIn = ['payment.reversed', 'payment.disputed', 'payment.held'].includes(type)
-  const isNamed = types.includes(type) || (types.includes('*') && !isOptIn)
+  const isNamed = types.includes(type) || (types.includes('*') && !NAMED_EVENTS.includes(type))
   return endpoint['deleted_at'] === undefined && isNamed
 }
 

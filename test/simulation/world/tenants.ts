@@ -27,6 +27,11 @@ export function liveEndpoints({ endpoints }: Tenant): readonly SimEndpoint[] {
   return endpoints.filter(({ isGone }) => isGone !== true)
 }
 
+const PAYMENT_EVENTS = ['reversed', 'disputed', 'held'].map((name) => `payment.${name}`)
+const SETTLEMENT_EVENTS = ['recorded', 'paid', 'failed'].map((name) => `settlement.${name}`)
+/** Only endpoints that name them get these events. */
+export const NAMED_EVENTS: readonly string[] = [...PAYMENT_EVENTS, ...SETTLEMENT_EVENTS]
+
 /** Undefined if the operator got no answer. */
 export async function addEndpoint(
   world: World,
@@ -35,11 +40,7 @@ export async function addEndpoint(
   const number = world.registrations.get(clientId) ?? 0
   world.registrations.set(clientId, number + 1)
   const url = `https://endpoint-${number}.${clientId.slice(0, 8)}.example/hooks`
-  const asked = {
-    client_id: clientId,
-    url,
-    event_types: ['*', 'payment.reversed', 'payment.disputed', 'payment.held'],
-  }
+  const asked = { client_id: clientId, url, event_types: ['*', ...NAMED_EVENTS] }
   const registered = await operate(world, 'register-endpoint', asked)
   if (registered?.status !== 200) return undefined
   const endpointId = String(registered.body['endpoint_id'])

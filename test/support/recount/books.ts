@@ -160,6 +160,10 @@ export function movingEntries(entries: readonly RawItem[]): readonly RawItem[] {
 
 export type Books = Readonly<Record<keyof ReturnType<typeof booksOf>, readonly RawItem[]>>
 
+function isOfPayment({ pk }: RawItem): boolean {
+  return String(pk).startsWith('EVENT#payment#')
+}
+
 /** Payments and their events are in their client's lists, and its shards count the payments. */
 export function countProblems({ payments, events, shards }: Books): string[] {
   const byClient = Map.groupBy(payments, (payment) => text(payment, 'client_id'))
@@ -168,7 +172,7 @@ export function countProblems({ payments, events, shards }: Books): string[] {
   )
   const clients = new Set([...byClient.keys(), ...shards.map(clientOf)])
   return [
-    ...[...payments, ...events].flatMap(({ pk, sk, owner, payment_id: id }) =>
+    ...[...payments, ...events.filter(isOfPayment)].flatMap(({ pk, sk, owner, payment_id: id }) =>
       differences(`${String(pk)} ${String(sk)}`, [
         ['owner', clientById.get(id) ?? 'that of a payment', owner],
       ]),

@@ -6,7 +6,7 @@ import { type Books, booksOf, countProblems, type RawItem, type Seen, text } fro
 import { deliveryProblems, eventProblems } from './delivery-books.ts'
 import { entryProblems, ledgerProblems } from './journal-books.ts'
 import { paymentEntryProblems } from './payment-books.ts'
-import { batchProblems } from './payout-books.ts'
+import { batchProblems, settlementEventProblems } from './payout-books.ts'
 import { registerProblems } from './registers.ts'
 import { rowProblems } from './stored-rows.ts'
 
@@ -40,6 +40,7 @@ export function problemsOf(items: readonly RawItem[], seen: Seen): readonly stri
         item['expires_at'] !== undefined && text(item, 'expires_at') <= text(item, 'created_at'),
     ),
     ...deliveryProblems(books, seen),
+    ...settlementEventProblems(books),
     // No event announces a cancel: only where the merchant asked for it, before the expiry.
     ...paymentsThat(
       "was cancelled without its client's request",

@@ -39,3 +39,27 @@ function numberProblems(batches: readonly RawItem[]): readonly string[] {
 function idsIn({ settlement_ids: ids }: RawItem): readonly string[] {
   return Array.isArray(ids) ? ids.map(String) : []
 }
+
+/** Each settlement has the event of its record and of its end, with its figures, and no other. */
+export function settlementEventProblems({ settlements, events }: Books): readonly string[] {
+  const bySettlement = Map.groupBy(events, ({ pk }) => String(pk))
+  return settlements.flatMap((settlement) => {
+    const id = text(settlement, 'settlement_id')
+    const own = bySettlement.get(`EVENT#settlement#${id}`) ?? []
+    const end = END_OF_STATUS[text(settlement, 'status')]
+    const expected = ['settlement.recorded', ...(end === undefined ? [] : [end])].toSorted()
+    const names = own.map((event) => text(event, 'sk')).toSorted()
+    const isSame = own.every((event) => {
+      const { data } = JSON.parse(text(event, 'body'))
+      const [net, owner] = [settlement['net_minor'], settlement['client_id']]
+      return data.id === id && data.net_minor === net && event['owner'] === owner
+    })
+    const problem = `settlement ${id} has the events ${names.join()}`
+    return names.join() === expected.join() && isSame ? [] : [problem]
+  })
+}
+
+const END_OF_STATUS: Readonly<Record<string, string>> = {
+  manual_paid: 'settlement.paid',
+  failed: 'settlement.failed',
+}

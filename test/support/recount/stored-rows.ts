@@ -1,5 +1,5 @@
-import { comparable, differingAttributes } from '../../../shared/audit/judged/row-differences.ts'
-import { kindOf, remadeRow } from '../../../shared/audit/judged/stored-rows.ts'
+import { comparable, differingAttributes } from '../../../shared/audit/rows/row-differences.ts'
+import { kindOf, remadeRow } from '../../../shared/audit/rows/stored-rows.ts'
 import { attributeName, fromItem } from '../../../shared/table/attributes.ts'
 import { NOT_AUDITED, roleOf } from '../../single-changes/registry.ts'
 import type { RawItem } from './books.ts'

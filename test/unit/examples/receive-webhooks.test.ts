@@ -8,6 +8,7 @@ import {
   type PaymentEvent,
   type Receiver,
   receiveWebhook,
+  type SettlementEvent,
   verifyWebhook,
   type WebhookRefused,
 } from '../../../docs/examples/receive-webhooks.ts'
@@ -36,16 +37,19 @@ const BODY = envelopeBody('payment.succeeded', EVENT_ID, timestampOf(Date.UTC(20
 })
 
 /** The compiler compares these names with the type that merchants copy. */
-const TYPED_EVENTS: Readonly<Record<PaymentEvent['event'], true>> = {
+const TYPED_EVENTS: Readonly<Record<(PaymentEvent | SettlementEvent)['event'], true>> = {
   'payment.succeeded': true,
   'payment.failed': true,
   'payment.expired': true,
   'payment.reversed': true,
   'payment.disputed': true,
   'payment.held': true,
+  'settlement.recorded': true,
+  'settlement.paid': true,
+  'settlement.failed': true,
 }
 
-it('the type of events has every event of a payment', () => {
+it('the types of events have every event of a payment and of a settlement', () => {
   expect(Object.keys(TYPED_EVENTS)).toStrictEqual([...EVENT_TYPES])
 })
 

@@ -1,0 +1,143 @@
+import * as v from 'valibot'
+import type { StoreDeps } from '../../deps.ts'
+import {
+  type Event,
+  envelopeBody,
+  RETENTION,
+  SETTLEMENT_EVENT_TYPES,
+  type SettlementEventType,
+} from '../../event/event.ts'
+import { eventRow } from '../../event/event-store.ts'
+import { EventSchema } from '../../event/read-events.ts'
+import { eventIdFor, type SettlementId, subjectOfSettlement } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
+import { settlementEventOf, toSettlementData } from '../../settlement/announce-settlement.ts'
+import type { Settlement } from '../../settlement/settlement.ts'
+import { findSettlements } from '../../settlement/settlement-store.ts'
+import type { Item } from '../../table/attributes.ts'
+import { eventKey } from '../../table/keys.ts'
+import { addMs, DAY_MS, expiresAfter, type Timestamp } from '../../time.ts'
+import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
+import { rowDifferences } from '../rows/row-differences.ts'
+import { ttlOf } from '../rows/stored-rows.ts'
+import { type ClientBooks } from './client-books.ts'
+import { judgeDeliveries } from './judge-deliveries.ts'
+import { STRAY_EVENT } from './judge-events.ts'
+
+/**
+ * Derives the events that a settlement's record and its end wrote, with their deliveries, and
+ * compares them with what is stored.
+ */
+export async function judgeSettlementEvents(
+  deps: StoreDeps,
+  books: RecordedBooks,
+  id: SettlementId,
+): Promise<readonly Difference[]> {
+  // A missing settlement is a difference of the figures.
+  const [settlement] = await findSettlements(deps, [id])
+  return settlement ? judgeEventsOf(deps, books, settlement) : []
+}
+
+type RecordedBooks = Pick<ClientBooks, 'clientId' | 'clientRecords'>
+
+export async function judgeEventsOf(
+  deps: StoreDeps,
+  { clientId, clientRecords }: RecordedBooks,
+  settlement: Settlement,
+): Promise<readonly Difference[]> {
+  const { settlementId: id } = settlement
+  const subject = subjectOfSettlement(id)
+  const items = await deps.table.getMany(
+    SETTLEMENT_EVENT_TYPES.map((name) => eventKey(subject, name)),
+  )
+  const stored = SETTLEMENT_EVENT_TYPES.map((name, at) => ({ name, item: items[at] }))
+  const [told, strays] = [stored.filter(isToldIn(settlement)), stored.filter(isStrayIn(settlement))]
+  // A recount may have corrected the sums after the event.
+  const isRecounted = clientRecords.some(({ action }) => action === 'recount-ledger')
+  const deliveries = await judgeDeliveries(
+    deps,
+    clientId,
+    told.map(({ item }) => ({ subject, item })),
+    'consistent',
+  )
+  return [
+    ...strays.flatMap(({ name }) => compare(KIND, id, STRAY_EVENT, name)),
+    ...told.flatMap((event) => judgeEvent(settlement, event, { isRecounted, now: deps.now() })),
+    ...deliveries.flatMap(({ differences }) => differences),
+  ]
+}
+
+/** Of a payment's event the kind is `event`. */
+const KIND = 'settlement_event'
+
+type Named = { readonly name: SettlementEventType; readonly item: Item | undefined }
+
+function isToldIn(settlement: Settlement) {
+  return ({ name }: Named) => namesOf(settlement).includes(name)
+}
+
+function isStrayIn(settlement: Settlement) {
+  return ({ name, item }: Named) => item !== undefined && !namesOf(settlement).includes(name)
+}
+
+function namesOf(settlement: Settlement): readonly SettlementEventType[] {
+  return [...new Set(['settlement.recorded' as const, settlementEventOf(settlement)])]
+}
+
+function judgeEvent(
+  settlement: Settlement,
+  { name, item }: Named,
+  { isRecounted, now }: { readonly isRecounted: boolean; readonly now: Timestamp },
+): readonly Difference[] {
+  const { settlementId: id, clientId } = settlement
+  const firedAt = toldAt(settlement, name)
+  if (item === undefined) {
+    // Events outlive their deliveries, which are kept for ninety days.
+    const mayBeGone = addMs(firedAt ?? settlement.createdAt, RETENTION.deliveryMs) <= now
+    return onlyIf(!mayBeGone, compare(KIND, id, name, undefined))
+  }
+  const stored = ifValid(EventSchema, item)
+  if (stored === undefined) return compare(KIND, id, 'readable', 'unreadable')
+  const subject = subjectOfSettlement(id)
+  const own = { name, type: name, subject, clientId, eventId: eventIdFor(subject, name) }
+  const event = { ...stored, ...own, firedAt: firedAt ?? stored.firedAt }
+  const then = asTold(settlement, name)
+  const body = bodyOf(then, event, isRecounted ? sumsIn(stored) : {})
+  const born = expiresAfter(event.firedAt, RETENTION.eventMs)
+  const { ttl = 0 } = ttlOf(item)
+  const isKept = ttl >= born && ttl <= expiresAfter(addMs(now, DAY_MS), RETENTION.eventMs)
+  return rowDifferences(KIND, id, eventRow({ ...event, body, ttl: isKept ? ttl : born }), item)
+}
+
+/** Undefined of a failure, which the settlement has no time of. */
+function toldAt({ createdAt, settledAt }: Settlement, name: SettlementEventType) {
+  return name === 'settlement.recorded' ? createdAt : settledAt
+}
+
+/** The settlement as it was when it was announced. */
+export function asTold(settlement: Settlement, name: SettlementEventType): Settlement {
+  return name === 'settlement.recorded' ? asRecorded(settlement) : settlement
+}
+
+function asRecorded(settlement: Settlement): Settlement {
+  const { bankReference: _, settledAt: __, notes: ___, ...recorded } = settlement
+  return { ...recorded, status: 'recorded' }
+}
+
+function bodyOf(settlement: Settlement, { type, eventId, firedAt }: Event, sums: object): string {
+  return envelopeBody(type, eventId, firedAt, { ...toSettlementData(settlement), ...sums })
+}
+
+const SumsBody = v.object({
+  data: v.object({
+    gross_minor: v.number(),
+    xendit_fees_minor: v.number(),
+    hexolus_markup_minor: v.number(),
+    net_minor: v.number(),
+    payment_count: v.number(),
+  }),
+})
+
+function sumsIn({ body }: Event): object {
+  return tryToMake(() => v.parse(SumsBody, JSON.parse(body)).data) ?? {}
+}

@@ -1,0 +1,93 @@
+import * as v from 'valibot'
+import type { ClientBooks } from '../audit/judged/client-books.ts'
+import { asTold, judgeEventsOf } from '../audit/judged/judge-settlement-events.ts'
+import { type Event, SETTLEMENT_EVENT_TYPES } from '../event/event.ts'
+import { ifValid } from '../if-valid.ts'
+import { announcementOfSettlement } from '../settlement/announce-settlement.ts'
+import type { Settlement } from '../settlement/settlement.ts'
+import { requireState } from '../settlement/settlement-store.ts'
+import type { Steps } from '../table/table.ts'
+import { TimestampSchema } from '../time.ts'
+import { type Difference, isSame, tryToMake } from '../verdict/difference.ts'
+import type { RecountDeps, Write } from './plan.ts'
+import { announceAgain, lostDelivery } from './put-events.ts'
+
+/** Puts the events and deliveries that the planned settlement has lost. */
+export async function planSettlementEvents(
+  deps: RecountDeps,
+  books: Pick<ClientBooks, 'clientId' | 'clientRecords'>,
+  { before, after }: { readonly before: Settlement; readonly after: Settlement },
+  { own, events }: { readonly own: readonly Difference[]; readonly events: readonly Event[] },
+): Promise<readonly Write[]> {
+  const { settlementId: id, clientId } = after
+  const found = own.filter((one) => isOfEvents(one, id))
+  if (found.length === 0 && before.status === after.status) return []
+  const remaining = await judgeEventsOf(deps, books, after)
+  const lines = remaining.filter(isMissing)
+  const steps: Steps<string>[] = []
+  for (const line of lines) steps.push(await putsOf(deps, after, line, events))
+  if (found.length + lines.length === 0) return []
+  const isLeft = (one: Difference) =>
+    remaining.some((left) => !isMissing(left) && isSame(left, one))
+  return [
+    {
+      subject: id,
+      clientId,
+      repair: 'put',
+      lines,
+      ends: found.filter((one) => !isLeft(one)),
+      steps: Object.assign({ settlement: requireState(after) }, ...steps),
+    },
+  ]
+}
+
+function isMissing({ what, found }: Difference): boolean {
+  return found === null && (what === 'settlement_event' || what === 'delivery')
+}
+
+async function putsOf(
+  deps: RecountDeps,
+  after: Settlement,
+  { what, id, expected }: Difference,
+  events: readonly Event[],
+): Promise<Steps<string>> {
+  if (what === 'delivery') {
+    const delivery = await lostDelivery(deps, id, events)
+    return delivery ? { [id]: delivery } : {}
+  }
+  const name = SETTLEMENT_EVENT_TYPES.find((type) => type === expected)
+  if (name === undefined) return {}
+  const told = asTold(after, name)
+  const firedAt = told.status === 'recorded' ? told.createdAt : (told.settledAt ?? deps.now())
+  return announceAgain(deps, name, await announcementOfSettlement(deps, told, firedAt))
+}
+
+const EndBody = v.object({
+  data: v.object({
+    notes: v.nullable(v.string()),
+    settled_at: v.nullable(TimestampSchema),
+    bank_reference: v.optional(v.string()),
+  }),
+})
+
+/** The end of the settlement that one of its events announced. */
+export function endIn(events: readonly Event[]): Partial<Settlement> | undefined {
+  const event = events.find(({ name }) => name !== 'settlement.recorded')
+  const body = event && tryToMake(() => ifValid(EndBody, JSON.parse(event.body)))
+  if (!event || !body) return undefined
+  const { notes, settled_at, bank_reference: bankReference } = body.data
+  return {
+    status: event.name === 'settlement.paid' ? 'manual_paid' : 'failed',
+    notes: notes ?? undefined,
+    settledAt: settled_at ?? undefined,
+    bankReference,
+  }
+}
+
+const OF_SETTLEMENT = /\bof settlement ([0-9a-f-]{36})$/
+
+/** The difference is about the settlement's events, or about a lost delivery of them. */
+export function isOfEvents({ what, expected }: Difference, settlementId: string): boolean {
+  if (what === 'delivery') return OF_SETTLEMENT.exec(String(expected))?.[1] === settlementId
+  return what.startsWith('settlement_event')
+}

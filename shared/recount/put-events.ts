@@ -1,0 +1,38 @@
+import type { Event } from '../event/event.ts'
+import { deliveryIdFor } from '../ids.ts'
+import { deliveryKey } from '../table/keys.ts'
+import type { Step } from '../table/step.ts'
+import type { Steps } from '../table/table.ts'
+import type { Announcement } from '../webhook/delivery/announce.ts'
+import { insertDelivery, newDelivery } from '../webhook/delivery/delivery-store.ts'
+import { findEndpointEver } from '../webhook/endpoint/endpoint-store.ts'
+import type { RecountDeps } from './plan.ts'
+
+/** A lost event under its id, with its deliveries that are lost too. */
+export async function announceAgain(
+  deps: RecountDeps,
+  name: string,
+  { steps, deliveries }: Announcement,
+): Promise<Steps<string>> {
+  const items = await deps.table.getMany(
+    deliveries.map(({ delivery }) => deliveryKey(delivery.deliveryId)),
+  )
+  const lost = deliveries.flatMap(({ delivery }, at) =>
+    items[at] === undefined ? [[delivery.deliveryId, insertDelivery(delivery)] as const] : [],
+  )
+  return { [name]: steps['event'], ...Object.fromEntries(lost) }
+}
+
+/** Due at once. A delivery to an unknown endpoint stays lost. */
+export async function lostDelivery(
+  deps: RecountDeps,
+  id: string,
+  events: readonly Event[],
+): Promise<Step | undefined> {
+  for (const event of events) {
+    const endpointId = event.endpointIds.find((one) => deliveryIdFor(event.eventId, one) === id)
+    const endpoint = endpointId && (await findEndpointEver(deps, { ...event, endpointId }))
+    if (endpoint) return insertDelivery(newDelivery(event, endpoint, event.firedAt))
+  }
+  return undefined
+}

@@ -1,0 +1,167 @@
+/**
+ * Goal: a merchant hears of its payouts (design section 8): `settlement.recorded`,
+ * `settlement.paid` and `settlement.failed`, each once, in the transaction that makes it true, and
+ * only at endpoints that name them.
+ */
+import { describe, expect, it } from 'vitest'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import type { Event, SettlementEventType } from '../../../shared/event/event.ts'
+import { listEventsOf } from '../../../shared/event/read-events.ts'
+import { subjectOfSettlement } from '../../../shared/ids.ts'
+import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
+import { announcementOfSettlement } from '../../../shared/settlement/announce-settlement.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import { toSettlementDto } from '../../../shared/settlement/settlement-dto.ts'
+import { eventKey, rowKeyOf, settlementKey, windowKey } from '../../../shared/table/keys.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
+import {
+  aSettledClient,
+  fail,
+  payOut,
+  sweepADayLater,
+  withoutFloor,
+  withoutSleep,
+} from '../../support/settlement-builders.ts'
+import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { storedEndpoint } from '../../support/webhook-builders.ts'
+
+const NAMES: readonly SettlementEventType[] = [
+  'settlement.recorded',
+  'settlement.paid',
+  'settlement.failed',
+]
+
+/** A merchant with an endpoint for payouts, another for everything else, and a settlement. */
+async function aTold(deps = memoryDeps()) {
+  const client = await withoutFloor(deps)
+  const { clientId } = client
+  const endpoint = await storedEndpoint(deps, { clientId, eventTypes: [...NAMES] })
+  await storedEndpoint(deps, { clientId, eventTypes: ['*'] })
+  await aSucceededPayment(deps, client)
+  const settlement = await sweepADayLater(deps, client)
+  if (settlement === undefined) throw new Error('nothing was settled')
+  return { deps, client, endpoint, settlement }
+}
+
+async function eventsOf(deps: TestDeps, { settlementId }: Pick<Settlement, 'settlementId'>) {
+  const events = await listEventsOf(deps, subjectOfSettlement(settlementId))
+  return events.flatMap((event) => (event ? [told(event)] : []))
+}
+
+function told({ name, body, endpointIds, firedAt }: Event) {
+  const { event, data } = JSON.parse(body)
+  return { name, event, data, endpointIds, firedAt }
+}
+
+describe('a settlement is announced', () => {
+  it('when it is recorded, as the API shows it, to the endpoint that names it alone', async () => {
+    const { deps, endpoint, settlement } = await aTold()
+
+    expect(await eventsOf(deps, settlement)).toStrictEqual([
+      {
+        name: 'settlement.recorded',
+        event: 'settlement.recorded',
+        data: toSettlementDto(settlement),
+        endpointIds: [endpoint.endpointId],
+        firedAt: settlement.createdAt,
+      },
+    ])
+    const [sent] = deps.sent.filter(({ queue }) => queue === 'webhooks').slice(-1)
+    expect(sent?.message.body).toMatchObject({ endpoint_id: endpoint.endpointId })
+  })
+
+  it('when it is paid, with the reference of the transfer', async () => {
+    const { deps, settlement } = await aTold()
+
+    const paid = await payOut(deps, settlement)
+
+    const events = await eventsOf(deps, settlement)
+    expect(events.map(({ name }) => name)).toStrictEqual(['settlement.paid', 'settlement.recorded'])
+    const data = { ...toSettlementDto(paid), bank_reference: paid.bankReference }
+    expect(events[0]).toMatchObject({ data, firedAt: paid.settledAt })
+    expect(await balanced(deps, paid)).toBe(true)
+  })
+
+  it('when it fails, with the words of the bank', async () => {
+    const { deps, settlement } = await aTold()
+
+    const failed = await fail(deps, settlement)
+
+    const [event] = await eventsOf(deps, settlement)
+    expect(event).toMatchObject({ name: 'settlement.failed', data: { notes: failed.notes } })
+    expect(await balanced(deps, failed)).toBe(true)
+  })
+
+  it('in the feed of a merchant without an endpoint too', async () => {
+    const deps = memoryDeps()
+    const { settlement } = await aSettledClient(deps)
+
+    expect(await eventsOf(deps, settlement)).toMatchObject([{ endpointIds: [] }])
+  })
+})
+
+async function balanced(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
+  return (await auditLedger(withoutSleep(deps), clientId)).balanced
+}
+
+describe('after a restore', () => {
+  it('a lost event is put again by a recount, with its delivery', async () => {
+    const { deps, endpoint, settlement } = await aTold()
+    const paid = await payOut(deps, settlement)
+    const subject = subjectOfSettlement(settlement.settlementId)
+    const before = await eventsOf(deps, settlement)
+    for (const name of ['settlement.recorded', 'settlement.paid'])
+      await deps.table.write(remove(eventKey(subject, name), exists))
+    const delivery = deps.stored.items('DELIVERY#').find((row) => row['event_name'] === NAMES[1])
+    await deps.table.write(remove(rowKeyOf('DELIVERY', delivery ?? {}), exists))
+
+    await repaired(deps, paid)
+
+    expect(await eventsOf(deps, settlement)).toStrictEqual(before)
+    const again = deps.stored.items('DELIVERY#').find((row) => row['event_name'] === NAMES[1])
+    expect(again).toMatchObject({ owner: endpoint.endpointId, state: 'scheduled' })
+  })
+
+  it('the event of a lost payout brings it back: nobody pays it a second time', async () => {
+    const { deps, settlement } = await aTold()
+    const paid = { ...settlement, status: 'manual_paid', bankReference: 'BCA 1' } as const
+    const closed: Settlement = { ...paid, settledAt: deps.now() }
+    const { steps } = await announcementOfSettlement(deps, closed, deps.now())
+    await deps.table.transact(steps)
+
+    await expect(payOut(deps, settlement)).rejects.toMatchObject({
+      code: 'conflict',
+      details: { actionHint: expect.stringContaining('recount-ledger') },
+    })
+    await repaired(deps, settlement)
+
+    expect(await deps.table.get(settlementKey(settlement.settlementId))).toMatchObject({
+      status: 'manual_paid',
+      bankReference: 'BCA 1',
+    })
+    expect(await deps.table.get(windowKey(settlement.clientId))).toMatchObject({
+      paidOutMinor: settlement.netMinor,
+    })
+  })
+})
+
+async function repaired(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
+  const quick = withoutSleep(deps)
+  const { plan } = await recountLedger(quick, { clientId, operator: 'sari' })
+  await recountLedger(quick, { clientId, operator: 'sari', plan })
+  expect((await recountLedger(quick, { clientId, operator: 'sari' })).writes).toStrictEqual([])
+  expect(await balanced(deps, { clientId })).toBe(true)
+}
+
+it('the audit finds an altered event, and one that nothing explains', async () => {
+  const { deps, client, settlement } = await aTold()
+  const failed: Settlement = { ...settlement, status: 'failed', notes: 'x' }
+  const { steps } = await announcementOfSettlement(deps, failed, deps.now())
+  await deps.table.transact(steps)
+
+  const { differences } = await auditLedger(withoutSleep(deps), client.clientId)
+
+  expect(differences).toMatchObject([{ what: 'settlement_event', found: 'settlement.failed' }])
+})
