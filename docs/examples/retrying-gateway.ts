@@ -173,7 +173,7 @@ function deadlineOf(ms: number) {
   return { signal: controller.signal, passed, end: () => clearTimeout(timer) }
 }
 
-type RetryRules = Pick<GatewayRequest, 'idempotencyKey' | 'once'>
+type RetryRules = { readonly idempotencyKey: string | undefined; readonly once: boolean }
 
 function refusal(
   { status, headers }: Response,
@@ -196,7 +196,7 @@ function refusal(
   return {
     ok: false,
     // A 429 refuses the request before it has an effect.
-    mayRetry: isTemporary && (once !== true || status === 429),
+    mayRetry: isTemporary && (!once || status === 429),
     retryAfterMs: Number.isFinite(seconds) ? seconds * 1_000 : 0,
     error: new GatewayRefused(envelope.message ?? `HTTP status ${status}`, facts),
   }

@@ -54,8 +54,8 @@ export function forFetch(receiver: Receiver) {
 
 type LambdaEvent = {
   readonly headers: Readonly<Record<string, string | undefined>>
-  readonly body?: string | null
-  readonly isBase64Encoded?: boolean
+  readonly body?: string | null | undefined
+  readonly isBase64Encoded?: boolean | undefined
 }
 
 /**

@@ -3,9 +3,8 @@ import { MANIFEST } from '../../functions/manifest.ts'
 import { DeliveryIdSchema } from '../../shared/ids.ts'
 import { ifValid } from '../../shared/if-valid.ts'
 import { byQueue, QUEUE_NAMES, type QueueName } from '../../shared/queues.ts'
-import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
+import { callbackSecretName, providerSecretName, type Secrets } from '../../shared/secrets.ts'
 import { deliveryKey, endpointKey, testDeliveryKey } from '../../shared/table/keys.ts'
-import { UPSTREAM } from '../../shared/table/upstream.ts'
 import { DeliverySchema } from '../../shared/webhook/delivery/delivery.ts'
 import { SealedEndpointSchema } from '../../shared/webhook/endpoint/endpoint.ts'
 import { QUEUE_SETTINGS } from '../stack/triggers/queue-settings.ts'
@@ -24,15 +23,20 @@ import { LOCAL_STAGE, localDeps } from './functions/local-deps.ts'
 import { type LocalLog, localLog } from './functions/local-log.ts'
 import type { LocalCloudOptions } from './local-cloud.ts'
 import { answerDocumentation } from './openapi/answer-documentation.ts'
-import type { DataDirectory } from './process/data-directory.ts'
+import { claimForProvider, type DataDirectory } from './process/data-directory.ts'
 import { readJsonFile, writeJsonFile } from './process/json-file.ts'
 import { type LocalClock, startLocalClock } from './process/local-clock.ts'
+import { startLocalHttpServer } from './process/local-http-server.ts'
 import { withTimeout } from './process/with-timeout.ts'
 import { startProviderSimulator } from './provider-simulator/provider-simulator.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY } from './provider-simulator/simulator-keys.ts'
 import { type DemoClient, seedDemoClient } from './seed-demo-client.ts'
+import { answerCustomer } from './test-provider/answer-customer.ts'
+import { proveKey } from './test-provider/prove-key.ts'
+import type { TestEnvironment } from './test-provider/test-environment.ts'
+import { watchPending } from './test-provider/watch-pending.ts'
 import { type EventSources, startEventSources } from './triggers/start-event-sources.ts'
-import { startHttpGateway } from './triggers/start-http-gateway.ts'
+import { CALLBACK_PATH, startHttpGateway } from './triggers/start-http-gateway.ts'
 
 /** How long `close` waits for requests and deliveries in progress. */
 const DRAIN_MS = 3_000
@@ -48,17 +52,13 @@ type ReadyParts = { readonly host: FunctionHost; readonly alerts: AlertInbox['al
 > &
   ConsoleParts
 
-/** Every local gateway has the same secrets, because the simulator knows only these. */
-const SECRETS = new Map([
-  [providerSecretName(LOCAL_STAGE.name), JSON.stringify({ secret_key: PROVIDER_KEY })],
-  [callbackSecretName(LOCAL_STAGE.name), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
-])
-
 /** Assembles the local gateway. Disposing `parts` ends every started part. */
 export async function assembleCloud(
   parts: AsyncDisposableStack,
   { data, tableOpening, ...options }: Assembly,
 ) {
+  const { testEnvironment } = options
+  claimForProvider(data, testEnvironment !== undefined)
   const clock = openClock(data)
   parts.defer(() => clock.close())
   const log = localLog(clock, options.writeLog)
@@ -72,30 +72,17 @@ export async function assembleCloud(
     ofDelivery: async () => undefined,
   }
   const { port } = options
-  const servers = await startServers(parts, { port, clock, log, data, ready, secrets })
+  const family = { port, clock, log, data, ready, secrets, testEnvironment }
+  const servers = await startServers(parts, family)
+  if (testEnvironment) await proveKey(testEnvironment)
 
   options.onProgress?.('queues, the table and its functions')
   const messaging = await openQueues(parts, data, clock)
   const table = await tableOpening
   options.signal?.throwIfAborted()
 
-  const depsFor = localDeps({
-    limits: options.limits,
-    clock,
-    table,
-    ...messaging,
-    secrets: { get: async (name) => SECRETS.get(name) },
-    sealer: localSealer({ stage: LOCAL_STAGE.name, key: localSealKey(data?.sealKey) }),
-    providerUrl: servers.provider.url,
-    log,
-  })
-  secrets.ofDelivery = secretsOfDeliveries(depsFor)
-  const host = hostFunctions(handlersOnDemand(MANIFEST), { stage: LOCAL_STAGE.name, depsFor, log })
-  const sources = startEventSources({ host, clock, ...messaging })
-  parts.defer(async () => {
-    const closing = [servers.api.close(DRAIN_MS), servers.lambda.close(DRAIN_MS), sources.close()]
-    await withTimeout<unknown>(DRAIN_MS, Promise.all(closing), () => undefined)
-  })
+  const started = { options, data, clock, log, table, messaging, servers, secrets }
+  const { host, sources } = startFunctions(parts, started)
 
   options.onProgress?.('a demo merchant')
   const inboxUrl = servers.merchant.url
@@ -116,9 +103,49 @@ export async function assembleCloud(
     clock,
     demoClient,
     table,
+    testEnvironment,
     /** Waits a few seconds for work in progress, then ends everything. */
     close: () => runningParts.disposeAsync(),
   }
+}
+
+type StartedParts = Pick<ServersOptions, 'data' | 'clock' | 'log' | 'secrets'> & {
+  readonly options: Pick<LocalCloudOptions, 'limits' | 'testEnvironment'>
+  readonly table: LocalTable
+  readonly messaging: Awaited<ReturnType<typeof openQueues>>
+  readonly servers: Awaited<ReturnType<typeof startServers>>
+}
+
+/** Connects the manifest's functions to what they use, and to their queues and schedules. */
+function startFunctions(
+  parts: AsyncDisposableStack,
+  { options, data, clock, log, table, messaging, servers, secrets }: StartedParts,
+) {
+  const { limits, testEnvironment } = options
+  const depsFor = localDeps({
+    limits,
+    clock,
+    table,
+    ...messaging,
+    secrets: secretsFor(testEnvironment),
+    sealer: localSealer({ stage: LOCAL_STAGE.name, key: localSealKey(data?.sealKey) }),
+    provider: testEnvironment ?? { url: servers.provider.url },
+    log,
+  })
+  secrets.ofDelivery = secretsOfDeliveries(depsFor)
+  const host = hostFunctions(handlersOnDemand(MANIFEST), { stage: LOCAL_STAGE.name, depsFor, log })
+  const sources = startEventSources({ host, clock, ...messaging })
+  parts.defer(async () => {
+    const closing = [servers.api.close(DRAIN_MS), servers.lambda.close(DRAIN_MS), sources.close()]
+    await withTimeout<unknown>(DRAIN_MS, Promise.all(closing), () => undefined)
+  })
+  if (testEnvironment && !testEnvironment.publicUrl) {
+    const depsNamed = depsOf(depsFor)
+    const reader = depsNamed('api-list-payments')
+    const watch = watchPending({ host, reader, writer: depsNamed('receive-provider-callback') })
+    parts.defer(() => watch.close())
+  }
+  return { host, sources }
 }
 
 const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })
@@ -140,12 +167,13 @@ type ServersOptions = Pick<Assembly, 'port' | 'data'> & {
   readonly log: LocalLog
   readonly ready: Promise<ReadyParts>
   readonly secrets: InboxSecrets
+  readonly testEnvironment: TestEnvironment | undefined
 }
 
 /** Listens on the four ports, until `parts` is disposed. */
 async function startServers(
   parts: AsyncDisposableStack,
-  { port, clock, log, data, ready, secrets }: ServersOptions,
+  { port, clock, log, data, ready, secrets, testEnvironment }: ServersOptions,
 ) {
   const family = new Set<number>()
   const optionsAt = (offset: number) => ({ port: port === 0 ? 0 : port + offset, family, clock })
@@ -154,16 +182,23 @@ async function startServers(
     return server
   }
   const pages = [answerStartPage(ready), answerConsole(ready), answerDocumentation]
-  const api = closeAtEnd(await startHttpGateway({ ...optionsAt(0), ready, pages }))
-  const lambda = closeAtEnd(await startLambdaServer({ ...optionsAt(1), ready, log }))
+  const publicUrl = testEnvironment?.publicUrl
+  const api = closeAtEnd(await startHttpGateway({ ...optionsAt(0), ready, pages, publicUrl }))
+  const hasRealTime = testEnvironment !== undefined
+  const lambda = closeAtEnd(await startLambdaServer({ ...optionsAt(1), ready, log, hasRealTime }))
   const provider = closeAtEnd(
-    await startProviderSimulator({
-      ...optionsAt(2),
-      secretKey: PROVIDER_KEY,
-      callbackUrl: () => `${api.url}/callbacks/${UPSTREAM}`,
-      callbackToken: CALLBACK_TOKEN,
-      stateFile: data?.simulator,
-    }),
+    testEnvironment
+      ? await startLocalHttpServer({
+          ...optionsAt(2),
+          answer: answerCustomer(testEnvironment, ready),
+        })
+      : await startProviderSimulator({
+          ...optionsAt(2),
+          secretKey: PROVIDER_KEY,
+          callbackUrl: () => api.url + CALLBACK_PATH,
+          callbackToken: CALLBACK_TOKEN,
+          stateFile: data?.simulator,
+        }),
   )
   const merchant = closeAtEnd(await startWebhookInbox({ ...optionsAt(3), secrets }))
   const urls = { api: api.url, lambda: lambda.url, provider: provider.url, inbox: merchant.url }
@@ -190,11 +225,28 @@ async function openQueues(
   return { emulator, queueUrls, alertsTopicArn, alerts: inbox.alerts }
 }
 
+/** With the simulator every local gateway has the same secrets, because it knows only these. */
+function secretsFor(environment: TestEnvironment | undefined): Secrets {
+  const { secretKey = PROVIDER_KEY, callbackToken = CALLBACK_TOKEN } = environment ?? {}
+  const values = new Map([
+    [providerSecretName(LOCAL_STAGE.name), JSON.stringify({ secret_key: secretKey })],
+    [callbackSecretName(LOCAL_STAGE.name), JSON.stringify({ callback_tokens: [callbackToken] })],
+  ])
+  return { get: async (name) => values.get(name) }
+}
+
+/** What a function of the manifest may use. */
+function depsOf(depsFor: ReturnType<typeof localDeps>) {
+  return (name: string) => {
+    const spec = MANIFEST.find((candidate) => candidate.name === name)
+    if (spec === undefined) throw new Error(`the manifest has no ${name}`)
+    return depsFor(spec)
+  }
+}
+
 /** Reads the secret that signed a delivery, as the function that sends deliveries does. */
 function secretsOfDeliveries(depsFor: ReturnType<typeof localDeps>): InboxSecrets['ofDelivery'] {
-  const spec = MANIFEST.find(({ name }) => name === 'deliver-webhook')
-  if (spec === undefined) throw new Error('no function delivers webhooks')
-  const { table, sealer } = depsFor(spec)
+  const { table, sealer } = depsOf(depsFor)('deliver-webhook')
   return async (id) => {
     const deliveryId = ifValid(DeliveryIdSchema, id)
     const keys = deliveryId ? [deliveryKey(deliveryId), testDeliveryKey(deliveryId)] : []

@@ -2,6 +2,7 @@ import type { TableKind } from './emulators/local-table.ts'
 import { openTable } from './emulators/open-table.ts'
 import type { ClientLimits } from './functions/local-deps.ts'
 import { openDataDirectory } from './process/data-directory.ts'
+import type { TestEnvironment } from './test-provider/test-environment.ts'
 
 export type LocalCloudOptions = {
   /** The API's port. Lambda, provider and inbox take the next three ports. 0 takes free ports. */
@@ -12,6 +13,8 @@ export type LocalCloudOptions = {
   readonly table?: TableKind
   /** Default: clients have no limits. */
   readonly limits?: ClientLimits | undefined
+  /** The provider's test mode instead of its simulator. The clock then cannot jump. */
+  readonly testEnvironment?: TestEnvironment | undefined
   /** Also gets every log line. */
   readonly writeLog?: (line: string) => void
   /** Called with the next step of the start. */

@@ -11,27 +11,33 @@ import {
   UsageError,
 } from './terminal/command-line.ts'
 import { printableLines } from './terminal/printable.ts'
+import { ENVIRONMENT_HELP } from './test-provider/environment-help.ts'
 
 /** Closing takes about a second. After this deadline the process exits anyway. */
 const STOP_DEADLINE_MS = 10_000
 
-const USAGE = `npm start [-- --table memory|dynamodb] [--data DIR] [--limits prod] [--verbose]
+const USAGE = `npm start [-- --table memory|dynamodb] [--data DIR] [--provider xendit-test] [--limits prod] [--verbose]
 
 Runs the whole gateway on this machine. PORT (default ${DEFAULT_PORT}) moves its four ports.
   --table memory|dynamodb
                where the table is: in this process, or in DynamoDB Local, which needs Java 17 or Docker. Default:
                DynamoDB Local if this machine can start it, else memory
   --data DIR   keep all state in DIR, with DynamoDB Local. Without it, all state is lost at the end
+  --provider xendit-test
+               ask the provider's own test mode instead of the simulator, with your development key. No clock jumps
   --limits prod
                limit clients and pushes to a phone as in production. Without it, clients have no limits
   --verbose    write every log line to the error output
   --help, -h   this text
+Environment, for --provider xendit-test:
+${ENVIRONMENT_HELP}
 Exit code: 0 stopped on request, 1 did not start or failed, 2 wrong arguments.`
 
 const OPTIONS = {
   ...TABLE_OPTION,
   data: { type: 'string' },
   limits: { type: 'string' },
+  provider: { type: 'string' },
   verbose: { type: 'boolean' },
 } as const
 
@@ -52,7 +58,7 @@ try {
 }
 
 async function start(argv: readonly string[]): Promise<number> {
-  const { data, verbose = false, limits, ...options } = readOptions(argv, OPTIONS)
+  const { data, verbose = false, limits, provider, ...options } = readOptions(argv, OPTIONS)
   const table = tableFrom(options.table)
   if (data !== undefined && table === 'memory') {
     throw new UsageError(
@@ -60,6 +66,8 @@ async function start(argv: readonly string[]): Promise<number> {
     )
   }
   if (limits !== undefined && limits !== 'prod') throw new UsageError('--limits takes prod')
+  if (provider !== undefined && provider !== 'xendit-test')
+    throw new UsageError('--provider takes xendit-test; without it, the simulator is the provider')
   const port = portFrom(process.env['PORT'])
   console.log('Starting the local gateway…')
   // A late import, because modules that are imported earlier do not use the cache.
@@ -69,6 +77,7 @@ async function start(argv: readonly string[]): Promise<number> {
     table,
     dataDirectory: data,
     limits: limits === 'prod' ? await productionLimits() : undefined,
+    testEnvironment: provider === undefined ? undefined : await providerTestMode(),
     signal: lifecycle.signal,
     onFailure: lifecycle.fail,
     onProgress: (step) => console.log(`  ${step}…`),
@@ -82,6 +91,12 @@ async function start(argv: readonly string[]): Promise<number> {
   await cloud.close()
   console.log('Stopped.')
   return exitCode
+}
+
+/** Read late, because most starts use the simulator. */
+async function providerTestMode() {
+  const { testEnvironment } = await import('./test-provider/test-environment.ts')
+  return testEnvironment(process.env)
 }
 
 /** Read late, because most starts need no stage's file. */

@@ -43,13 +43,31 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
       'go run .',
     ],
   },
+  // Our own client, as `npm run pack` makes it, in a project as `npm init` makes it.
+  package: {
+    program: 'use-package.ts',
+    commands: [
+      'npm run --silent --prefix "$PROJECT" pack -- --out "$PWD"',
+      'rm package.json && npm init -y > init.json',
+      'npm install --silent payment-gateway-client-*.tgz typescript@5.9.3 @types/node@20.19.43 ' +
+        'express@5.3.0 @types/express@5.0.6 fastify@5.12.8 hono@4.13.19 @types/aws-lambda@8.10.164',
+      'npm install --silent --prefix node20 node@20.20.2',
+      'npm install --silent --prefix node24 node@24.21.0',
+      'cp use-package.ts use-package.mts && mv use-package.ts use-package.cts',
+      'npx tsc --strict --exactOptionalPropertyTypes --module nodenext --target es2022 ' +
+        '--esModuleInterop --outDir out use-package.mts use-package.cts',
+      'for node in node20 node24; do for kind in mjs cjs; do RUN=$node-$kind ' +
+        '$node/node_modules/.bin/node out/use-package.$kind || exit 1; done; done',
+    ],
+  },
 }
 
-const USAGE = `npm run clients [-- python|typescript|go …]
+const USAGE = `npm run clients [-- python|typescript|go|package …]
 
 Generates clients from docs/openapi.yaml with openapi-python-client, openapi-typescript and oapi-codegen, and uses
-each, unedited, on its own gateway. Needs Python 3.11, npm and Go with their registries. It works in a folder of the
-system's temporary directory, and removes it.
+each, unedited, on its own gateway. \`package\` is the client of docs/examples: npm installs the tarball of \`npm run pack\`
+into a new project, as ESM and as CommonJS, on Node 20 and 24. Needs Python 3.11, npm and Go with their registries. It
+works in a folder of the system's temporary directory, and removes it.
   --help, -h   this text
 Exit code: 0 all clients work, 1 one does not, 2 wrong arguments.`
 
@@ -66,6 +84,7 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
       const works = await use(generator, {
         GATEWAY_URL: cloud.urls.api,
         GATEWAY_KEY: cloud.demoClient.api_key,
+        PROJECT: PROJECT_ROOT,
       })
       if (!works) failed++
       console.log(`client of ${name}: ${works ? 'works' : 'FAILED'}`)

@@ -9,7 +9,7 @@ import { tempDirectory } from '../support/temp-directory.ts'
 import { runScripts, type ScriptResult } from './run-scripts.ts'
 
 const SCRIPTS = Object.entries(packageJson.scripts).flatMap(([name, command]) => {
-  const [, script = ''] = /(\S+\.ts(?: \w+)?)$/.exec(command) ?? []
+  const [, script = ''] = /(\S+(?:\.ts|main\.mjs)(?: \w+)?)$/.exec(command) ?? []
   const [file = '', ...argv] = script.split(' ')
   return file === '' ? [] : [{ name, args: [file, ...argv] as const }]
 })

@@ -128,6 +128,20 @@ it('a gateway with impossible options, on a machine without Java and Docker, pri
   )
 })
 
+it('--limits prod limits the creates of a client, who has no limit without it', async () => {
+  const statusesWith = async (...args: readonly string[]) => {
+    const gateway = spawnGateway({ args: ['--table', 'memory', ...args] })
+    const banner = await gateway.ready()
+    const creates = Array.from({ length: 60 }, (_, n) => createPayment(banner, `limited-${n}`))
+    const statuses = (await Promise.all(creates)).map(({ status }) => status)
+    await gateway.end('SIGTERM')
+    return new Set(statuses)
+  }
+
+  expect(await statusesWith()).toStrictEqual(new Set([201]))
+  expect(await statusesWith('--limits', 'prod')).toStrictEqual(new Set([201, 429]))
+})
+
 it('without Java and Docker the table is in memory, and the banner says so (design section 6)', async () => {
   machineWith({})
   const gateway = spawnGateway()

@@ -103,12 +103,14 @@ describe('npm run pay and npm run watch', () => {
   })
 })
 
-it('the banner of npm start shows the command that pays, with the port of this gateway', ({
+it('the banner of npm start shows the console first, and the command that pays, with the port of this gateway', ({
   world: { cloud },
 }) => {
   const bannerAt = (api: string) =>
     banner({ ...cloud, urls: { ...cloud.urls, api } }, { startedInMs: 1 })
 
+  const [first = ''] = /http\S+/.exec(bannerAt('http://127.0.0.1:3000')) ?? []
+  expect(first).toBe('http://127.0.0.1:3000/console')
   expect(bannerAt('http://127.0.0.1:3000')).toContain('\n  npm run pay -- $ID\n')
   expect(bannerAt('http://127.0.0.1:4000')).toContain('\n  PORT=4000 npm run pay -- $ID\n')
 })

@@ -5,16 +5,20 @@ import { PATIENCE_MS } from './patience.ts'
 import { outputOf } from './run-tool.ts'
 import { PROJECT_ROOT } from './source-file.ts'
 
-export type GatewayStart = { readonly args?: readonly string[]; readonly port?: number }
+export type GatewayStart = {
+  readonly args?: readonly string[]
+  readonly port?: number
+  readonly env?: NodeJS.ProcessEnv
+}
 
 /** The last words of a banner that is complete enough to be read. */
 const READY = 'Try it'
 
 /** The test that starts the process ends it. */
-export function startGatewayProcess({ args = [], port = 0 }: GatewayStart = {}) {
+export function startGatewayProcess({ args = [], port = 0, env }: GatewayStart = {}) {
   const child = spawn(process.execPath, [join(PROJECT_ROOT, 'infra/local/main.ts'), ...args], {
     // The gateway must not take npm for its parent: then it would end itself.
-    env: { ...process.env, PORT: String(port), npm_lifecycle_event: undefined },
+    env: { ...process.env, ...env, PORT: String(port), npm_lifecycle_event: undefined },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited: Promise<unknown[]> = once(child, 'close')

@@ -26,10 +26,17 @@ type Control = {
 type LambdaServerOptions = Pick<Control, 'clock' | 'log'> & {
   readonly port: number
   readonly family?: Set<number>
+  /** The provider's test mode has no clock of ours, so ours cannot jump. */
+  readonly hasRealTime?: boolean
   readonly ready: Promise<
     Omit<Control, 'clock' | 'log'> & { readonly host: Pick<FunctionHost, 'byName'> }
   >
 }
+
+const CLOCK = '/_local/clock'
+const NO_JUMPS = jsonReply(409, {
+  message: "the clock cannot jump: the provider's test mode runs in real time",
+})
 
 /**
  * PORT+1: the Lambda Invoke API for every function, and the local controls. The server listens at
@@ -41,12 +48,14 @@ export function startLambdaServer({
   clock,
   log,
   ready,
+  hasRealTime = false,
 }: LambdaServerOptions): Promise<LocalHttpServer> {
   return startLocalHttpServer({
     port,
     family,
     maxBodyBytes: MAX_INVOKE_BYTES,
     answer: async (request) => {
+      if (hasRealTime && request.method === 'POST' && request.path === CLOCK) return NO_JUMPS
       const { host, alerts, attemptsEnded } = await ready
       return (
         (await answerControl({ clock, alerts, attemptsEnded, log }, request)) ??
@@ -66,9 +75,9 @@ export function answerControl(
   request: LocalRequest,
 ): LocalReply | Promise<LocalReply> | undefined {
   switch (`${request.method} ${request.path}`) {
-    case 'GET /_local/clock':
+    case `GET ${CLOCK}`:
       return clockReply(parts.clock)
-    case 'POST /_local/clock':
+    case `POST ${CLOCK}`:
       return jumpClock(parts, request.body)
     case 'GET /_local/alerts':
       return jsonReply(200, parts.alerts())

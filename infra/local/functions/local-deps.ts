@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import type { Deps } from '../../../shared/deps.ts'
 import type { Log } from '../../../shared/log.ts'
+import type { HttpCall, HttpOutcome } from '../../../shared/provider/call-json.ts'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 import { retryingTable, withJoinedReads } from '../../../shared/runtime/aws/retrying-table.ts'
@@ -37,6 +38,13 @@ export type ClientLimits = Pick<
   'clientRateLimit' | 'clientCreateLimit' | 'pushLimit'
 >
 
+/** The provider's simulator, or its test mode, which limits calls. */
+export type UpstreamProvider = {
+  readonly url: string
+  readonly call?: (call: HttpCall) => Promise<HttpOutcome>
+  readonly callsPerMinute?: () => number
+}
+
 export type LocalDepsOptions = {
   /** Left out: clients have no limits. */
   readonly limits: ClientLimits | undefined
@@ -47,7 +55,7 @@ export type LocalDepsOptions = {
   readonly alertsTopicArn: string
   readonly secrets: Secrets
   readonly sealer: Sealer
-  readonly providerUrl: string
+  readonly provider: UpstreamProvider
   readonly log: Log
 }
 
@@ -58,9 +66,16 @@ export type LocalDepsOptions = {
  * entry.
  */
 export function localDeps(options: LocalDepsOptions): (spec: FunctionSpec) => Deps {
-  const { clock, emulator, log } = options
+  const { clock, emulator, log, provider } = options
   const monotonicMs = () => performance.now()
-  const stage = { ...LOCAL_STAGE, ...options.limits }
+  const stage: StageSettings = {
+    ...LOCAL_STAGE,
+    ...options.limits,
+    // Read at each use, because the provider's answers change it.
+    get providerCallsPerMinute() {
+      return provider.callsPerMinute?.()
+    },
+  }
   const basics = {
     log,
     now: () => timestampOf(clock.nowMs()),
@@ -85,7 +100,8 @@ export function localDeps(options: LocalDepsOptions): (spec: FunctionSpec) => De
       stage,
       provider: loggedProvider(
         chosenProvider({
-          baseUrl: options.providerUrl,
+          baseUrl: provider.url,
+          ...(provider.call && { call: provider.call }),
           stage: LOCAL_STAGE.name,
           secrets: granted.secrets,
           nowMs: () => clock.nowMs(),

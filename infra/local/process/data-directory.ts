@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { writeJsonFile } from './json-file.ts'
 import {
   claimForThisProcess,
   endProcess,
@@ -40,6 +41,8 @@ export async function openDataDirectory(directory: string) {
     queues: join(path, 'queues'),
     sealKey: join(path, 'seal-key.json'),
     simulator: join(path, 'provider-simulator.jsonl'),
+    /** Exists if the directory's payments are at the provider's test mode. */
+    testProvider: join(path, 'test-provider.json'),
     clock: join(path, 'clock.json'),
     alerts: join(path, 'alerts.jsonl'),
     demoClient: join(path, 'demo-client.json'),
@@ -55,6 +58,20 @@ export async function openDataDirectory(directory: string) {
 }
 
 export type DataDirectory = Awaited<ReturnType<typeof openDataDirectory>>
+
+/**
+ * A payment is known to one provider only. So a directory stays with the simulator or with the
+ * provider's test mode, as it began. Throws for the other one.
+ */
+export function claimForProvider(data: DataDirectory | undefined, isTestMode: boolean): void {
+  if (!data) return
+  const isOfOther = existsSync(isTestMode ? data.simulator : data.testProvider)
+  if (isOfOther) {
+    const other = isTestMode ? "the provider's simulator" : "the provider's test mode"
+    throw new Error(`${data.path} has payments of ${other}; choose another directory`)
+  }
+  if (isTestMode) writeJsonFile(data.testProvider, {})
+}
 
 function claimDirectory(path: string, tablePath: string, gatewayProcess: string) {
   try {

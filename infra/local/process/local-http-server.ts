@@ -53,6 +53,8 @@ export type LocalHttpServerOptions = {
   /** The ports whose pages may call each other. This server adds its own port when it listens. */
   readonly family?: Set<number>
   readonly answer: (request: LocalRequest) => LocalAnswer | Promise<LocalAnswer>
+  /** Requests from elsewhere that are answered all the same. Default: none. */
+  readonly admits?: (incoming: IncomingMessage) => boolean
   /** How long an idle connection stays open. Default: 60 s. */
   readonly keepAliveMs?: number
   /** Default: 1 MB. */
@@ -121,7 +123,7 @@ export async function startLocalHttpServer(options: LocalHttpServerOptions) {
       if (isClosing) response.shouldKeepAlive = false
       reply(response, answer)
     }
-    if (isForeignRequest(incoming.headers, family))
+    if (isForeignRequest(incoming.headers, family) && options.admits?.(incoming) !== true)
       return send(jsonReply(403, FOREIGN_REFUSAL, FOREIGN_HEADERS))
     serve(incoming, response, options, { closeSignal: controller.signal, send, streams }).catch(
       () => response.destroy(),

@@ -4,12 +4,14 @@ import { DEFAULT_PORT } from './command-line.ts'
 
 const DAY_SECONDS = 86_400
 
-type StartedCloud = Pick<LocalCloud, 'urls' | 'demoClient' | 'table'>
+type StartedCloud = Pick<LocalCloud, 'urls' | 'demoClient' | 'table'> &
+  Partial<Pick<LocalCloud, 'testEnvironment'>>
+type Urls = StartedCloud['urls']
 type StartFacts = { readonly startedInMs: number; readonly data?: string | undefined }
 
 /** The text after the start: all addresses, a demo merchant, and commands to try. */
 export function banner(
-  { urls, demoClient, table }: StartedCloud,
+  { urls, demoClient, table, testEnvironment }: StartedCloud,
   { startedInMs, data }: StartFacts,
 ): string {
   return `
@@ -19,7 +21,7 @@ The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? '
 
   API            ${urls.api}/v1
   Lambda Invoke  ${urls.lambda}   clock, alerts and log: /_local/clock /_local/alerts /_local/log
-  Provider       ${urls.provider}   every control and fault, with examples: /_simulator
+  Provider       ${providerLine(urls, testEnvironment)}
   Webhook inbox  ${urls.inbox}/received
   Table          ${table.place}
 
@@ -28,10 +30,27 @@ The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? '
   Endpoint       ${demoClient.endpoint_url}
   Its secret     ${demoClient.signing_secret}
 
-${commandsToTry(urls, demoClient)}`
+${commandsToTry(urls, demoClient, testEnvironment ? LONGEST_ASK_SECONDS : 1)}
+${testEnvironment ? '' : commandsOfLaterDays(urls)}${awsCommand(urls)}`
 }
 
-function commandsToTry(urls: StartedCloud['urls'], demoClient: StartedCloud['demoClient']): string {
+/** Without a public address the gateway asks every ten seconds, and the answer takes a moment. */
+const LONGEST_ASK_SECONDS = 15
+
+function providerLine({ provider }: Urls, environment: StartedCloud['testEnvironment']): string {
+  if (!environment) return `${provider}   every control and fault, with examples: /_simulator`
+  const { url, callbackUrl } = environment
+  const news = callbackUrl
+    ? `set ${callbackUrl} as its callback URL`
+    : 'no callbacks: pending payments are asked about every 10 s'
+  return `${provider}   relays customers to ${url} (test mode; ${news})`
+}
+
+function commandsToTry(
+  urls: Urls,
+  demoClient: StartedCloud['demoClient'],
+  waitSeconds: number,
+): string {
   return `\
 Try it (a POSIX shell in the project's directory; paste one block after the other):
 
@@ -46,10 +65,14 @@ Try it (a POSIX shell in the project's directory; paste one block after the othe
   ${portOf(urls.api)}npm run pay -- $ID
 
   # Show the webhook, the payment and the balance
-  sleep 1; curl -s ${urls.inbox}/received
+  sleep ${waitSeconds}; curl -s ${urls.inbox}/received
   curl -s ${urls.api}/v1/payments/$ID -H "Authorization: Bearer $KEY"
   curl -s ${urls.api}/v1/balance -H "Authorization: Bearer $KEY"
+`
+}
 
+function commandsOfLaterDays(urls: Urls): string {
+  return `\
   # Some days later, when the provider has settled: make the fee final, sweep, and pay out as an operator
   op() { curl -s ${urls.lambda}/2015-03-31/functions/gateway-local-$1/invocations -d "$2"; echo; }
   curl -s ${urls.lambda}/_local/clock -d '{"advance_seconds":${DAYS_TO_PAYOUT * DAY_SECONDS}}'
@@ -61,6 +84,11 @@ Try it (a POSIX shell in the project's directory; paste one block after the othe
   op mark-settlement-paid "{\\"operator\\":\\"me\\",\\"settlement_id\\":\\"$SETTLEMENT\\",\\"bank_reference\\":\\"transfer-1\\"}"
   curl -s "${urls.api}/v1/balance?include=settlements" -H "Authorization: Bearer $KEY"
 
+`
+}
+
+function awsCommand(urls: Urls): string {
+  return `\
   # Invoke a function with the AWS CLI version 2, as on AWS
   export AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=ap-southeast-3
   aws lambda invoke --endpoint-url ${urls.lambda} --function-name gateway-local-get-payment \\

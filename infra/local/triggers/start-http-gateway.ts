@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
+import { UPSTREAM } from '../../../shared/table/upstream.ts'
 import type { FunctionHost, LocalFunction } from '../functions/function-host.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import {
@@ -13,6 +14,9 @@ import {
 import { routeTable } from '../process/route-table.ts'
 import { withTimeout } from '../process/with-timeout.ts'
 import { httpEvent } from './http-event.ts'
+
+/** Where the provider's callbacks come in. */
+export const CALLBACK_PATH = `/callbacks/${UPSTREAM}`
 
 /** Limits of an HTTP API of API Gateway. */
 const MAX_PAYLOAD_BYTES = 10 * 1024 * 1024
@@ -43,6 +47,8 @@ export function startHttpGateway(options: {
   readonly ready: Promise<{ readonly host: Pick<FunctionHost, 'functions'> }>
   readonly clock: Pick<LocalClock, 'nowMs'>
   readonly pages?: readonly LocalPages[]
+  /** A tunnel's address for the provider's callbacks. Nothing else is answered there. */
+  readonly publicUrl?: URL | undefined
 }): Promise<LocalHttpServer> {
   const routes = options.ready.then(({ host }) => functionRoutes(host.functions))
 
@@ -75,6 +81,11 @@ export function startHttpGateway(options: {
     answer,
     maxBodyBytes: MAX_PAYLOAD_BYTES,
     tooLarge: TOO_LARGE,
+    admits: ({ method, url, headers: { host } }) =>
+      method === 'POST' &&
+      url === CALLBACK_PATH &&
+      host !== undefined &&
+      host === options.publicUrl?.host,
   })
 }
 

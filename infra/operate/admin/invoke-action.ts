@@ -1,4 +1,4 @@
-import { type IncomingMessage, request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
 import { functionName } from '../../../functions/function-spec.ts'
 import { parseOwnJson } from '../../../shared/json.ts'
@@ -80,6 +80,8 @@ async function invokeLocally(
   url: string,
   duty: string | undefined,
 ): Promise<Answer> {
+  // An import of node:http would also load undici, for its exports that nothing here uses.
+  const { request } = process.getBuiltinModule('node:http')
   const sent = request(`${url}/2015-03-31/functions/${name}/invocations`, {
     method: 'POST',
     // AWS reads the caller's duty from the credentials.

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { readSheet as readXlsxSheet } from 'read-excel-file/node'
 import { UsageError } from '../../local/terminal/command-line.ts'
 import { parseCsv } from './parse-csv.ts'
 
@@ -32,7 +31,9 @@ function bytesOf(path: string): Buffer {
 
 async function readXlsx(path: string, bytes: Buffer): Promise<readonly SheetRow[]> {
   try {
-    const rows = await readXlsxSheet(bytes, { parseNumber: numberText })
+    // A late import, because the package's 80 files would delay every call of the tool.
+    const { readSheet } = await import('read-excel-file/node')
+    const rows = await readSheet(bytes, { parseNumber: numberText })
     return rows.map((row) => row.map(cellText))
   } catch (cause) {
     throw new UsageError(`${path} is no xlsx file that can be read`, { cause })

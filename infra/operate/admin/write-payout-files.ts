@@ -1,7 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import writeXlsxFile from 'write-excel-file/node'
 import { csv } from '../../../shared/settlement/statement/csv.ts'
 import { UsageError } from '../../local/terminal/command-line.ts'
 import { type Output, printableLine } from '../../local/terminal/printable.ts'
@@ -107,7 +106,9 @@ async function writeFile(folder: string, file: PayoutFile, number: number, io: O
 }
 
 /** Every cell but a number is text, also a cell that a person fills in later. */
-function xlsxOf(rows: readonly (readonly (string | number)[])[]): Promise<Buffer> {
+async function xlsxOf(rows: readonly (readonly (string | number)[])[]): Promise<Buffer> {
+  // A late import, because the package's 80 files would delay every call of the tool.
+  const { default: writeXlsxFile } = await import('write-excel-file/node')
   const cells = rows.map((row) =>
     row.map((value) =>
       typeof value === 'number' ? value : { value, type: String, format: '@' as const },

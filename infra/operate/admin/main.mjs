@@ -1,6 +1,7 @@
 import { enableCompileCache } from 'node:module'
 
-// Loading takes most of a call's time. The cache is in the system's temporary directory.
+// Loading takes most of a call's time. The cache is in the system's temporary directory. This file
+// is JavaScript: to start with TypeScript, Node would load its compiler before the cache is on.
 enableCompileCache()
 const { runAdmin } = await import('./run-admin.ts')
 

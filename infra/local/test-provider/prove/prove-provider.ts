@@ -1,0 +1,70 @@
+import { CHANNELS } from '../../../../shared/payment/channel/channels.ts'
+import type { TestEnvironment } from '../test-environment.ts'
+import { type Exchange, InterviewEnded, interview } from './interview.ts'
+import type { OpenQuestion, ReceivedCallback, Study, Verdict } from './open-question.ts'
+import { QUESTIONS_OF_CALLBACKS } from './questions-of-callbacks.ts'
+import { QUESTIONS_OF_CREATES } from './questions-of-creates.ts'
+import { QUESTIONS_OF_NEWS } from './questions-of-news.ts'
+import { type ChannelWalk, nameOf, walkChannel } from './walk-channel.ts'
+
+export const OPEN_QUESTIONS: readonly OpenQuestion[] = [
+  ...QUESTIONS_OF_CREATES,
+  ...QUESTIONS_OF_NEWS,
+  ...QUESTIONS_OF_CALLBACKS,
+]
+
+export type Answer = Pick<OpenQuestion, 'id' | 'question'> & Verdict
+
+export type Proof = {
+  readonly answers: readonly Answer[]
+  readonly exchanges: readonly Exchange[]
+  /** Why the walk ended early. */
+  readonly endedBy?: string
+}
+
+type Ways = {
+  readonly environment: Pick<TestEnvironment, 'url' | 'secretKey' | 'call'>
+  readonly wait: (ms: number) => Promise<void>
+  readonly nowMs: () => number
+  readonly callbacks: readonly ReceivedCallback[] | undefined
+  readonly onProgress: (line: string) => void
+}
+
+/**
+ * Walks every channel of our table at the provider, then answers what its documents leave open. A
+ * question is not asked if the account lacks the channel. If the provider ends the walk, the
+ * answers until then are kept, and the other questions are not asked.
+ */
+export async function proveProvider({ onProgress, ...ways }: Ways): Promise<Proof> {
+  const asking = interview(ways)
+  const walks = new Map<string, ChannelWalk>()
+  const study: Study = { ...ways, interview: asking, walks }
+  const answers: Answer[] = []
+  let endedBy: string | undefined
+  const run = async (step: () => Promise<void>) => {
+    if (endedBy !== undefined) return
+    try {
+      await step()
+    } catch (error) {
+      if (!(error instanceof InterviewEnded)) throw error
+      endedBy = error.message
+    }
+  }
+  for (const channel of CHANNELS) {
+    await run(async () => {
+      onProgress(`channel ${nameOf(channel)}`)
+      walks.set(nameOf(channel), await walkChannel(asking, channel))
+    })
+  }
+  for (const { id, question, ask } of OPEN_QUESTIONS) {
+    await run(async () => {
+      const found = await ask(study)
+      answers.push({ id, question, ...found })
+    })
+    const because = `the walk ended: ${endedBy}`
+    if (!answers.some((answer) => answer.id === id))
+      answers.push({ id, question, answer: 'not asked', because })
+  }
+  const { exchanges } = asking
+  return { answers, exchanges, ...(endedBy !== undefined && { endedBy }) }
+}

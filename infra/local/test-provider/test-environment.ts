@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { callJson, type HttpCall, type HttpOutcome } from '../../../shared/provider/call-json.ts'
+import { UsageError } from '../terminal/command-line.ts'
+import { CALLBACK_PATH } from '../triggers/start-http-gateway.ts'
+import { API_URL } from './environment-help.ts'
+
+/** Only these keys belong to the provider's test mode, where no money moves. */
+const TEST_KEY = /^xnd_development_[\x21-\x7e]{1,500}$/
+
+const TOKEN = /^[\x21-\x7e]{16,1024}$/
+
+/** The provider's published limit of its test mode, until an answer names another one. */
+const CALLS_PER_MINUTE = 60
+
+/** As long as the gateway waits for a create. */
+const ASK_TIMEOUT_MS = 12_000
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * The provider's test mode, with the developer's own key. Throws `UsageError` for a key of another
+ * mode, and for incomplete settings. No message names the key.
+ */
+export function testEnvironment(env: Environment) {
+  const secretKey = env['XENDIT_SECRET_KEY'] ?? ''
+  if (!TEST_KEY.test(secretKey)) {
+    throw new UsageError(
+      secretKey === ''
+        ? 'set XENDIT_SECRET_KEY to your development key (xnd_development_…)'
+        : 'XENDIT_SECRET_KEY is no development key (xnd_development_…): only test mode is allowed',
+    )
+  }
+  const url = httpsUrl('XENDIT_API_URL', env['XENDIT_API_URL'] || API_URL)
+  const publicUrl = env['XENDIT_CALLBACK_URL']
+    ? httpsUrl('XENDIT_CALLBACK_URL', env['XENDIT_CALLBACK_URL'])
+    : undefined
+  const givenToken = env['XENDIT_CALLBACK_TOKEN'] ?? ''
+  if (publicUrl && !TOKEN.test(givenToken)) {
+    throw new UsageError(
+      'XENDIT_CALLBACK_URL needs XENDIT_CALLBACK_TOKEN, of at least 16 characters without spaces',
+    )
+  }
+  const budget = callBudgetFromHeaders()
+  return {
+    url: url.origin,
+    secretKey,
+    /** Without a public address no callback comes, so nobody knows the token. */
+    callbackToken: publicUrl ? givenToken : randomUUID(),
+    publicUrl,
+    callbackUrl: publicUrl && publicUrl.origin + CALLBACK_PATH,
+    call: budget.call,
+    callsPerMinute: budget.callsPerMinute,
+  }
+}
+
+export type TestEnvironment = ReturnType<typeof testEnvironment>
+
+/** One call of the provider's API, with the developer's key. */
+export function askProvider(
+  { url, secretKey, call }: Pick<TestEnvironment, 'url' | 'secretKey' | 'call'>,
+  { method = 'GET', path, body, headers }: ProviderQuestion,
+): Promise<HttpOutcome> {
+  return call({
+    method,
+    url: new URL(path, url),
+    headers: { ...authorizationOf(secretKey), 'api-version': '2024-11-11', ...headers },
+    ...(body !== undefined && { body }),
+    timeoutMs: ASK_TIMEOUT_MS,
+  })
+}
+
+export type ProviderQuestion = {
+  /** Default: GET. */
+  readonly method?: HttpCall['method']
+  /** With the query. */
+  readonly path: string
+  readonly body?: object
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+function authorizationOf(secretKey: string) {
+  return { authorization: `Basic ${Buffer.from(`${secretKey}:`).toString('base64')}` }
+}
+
+function httpsUrl(name: string, text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol !== 'https:' || url.username !== '' || url.search !== '')
+    throw new UsageError(`${name} must be an https address without user and query`)
+  return url
+}
+
+/** Makes the calls, and remembers the limit that each endpoint's last answer named. */
+function callBudgetFromHeaders() {
+  const limits = new Map<string, number>()
+  return {
+    call: async (call: HttpCall): Promise<HttpOutcome> => {
+      const outcome = await callJson(call)
+      const limit = outcome.kind === 'answered' ? outcome.rateLimit?.limit : undefined
+      const [endpoint = ''] = /^(?:\/v\d+)?\/\w+/.exec(call.url.pathname) ?? []
+      if (limit !== undefined && limit > 0) limits.set(endpoint, limit)
+      return outcome
+    },
+    callsPerMinute: () => (limits.size === 0 ? CALLS_PER_MINUTE : Math.min(...limits.values())),
+  }
+}

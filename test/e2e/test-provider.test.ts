@@ -1,0 +1,107 @@
+import { expect, it, onTestFinished } from 'vitest'
+import {
+  CALLBACK_TOKEN,
+  PROVIDER_HEADERS,
+} from '../../infra/local/provider-simulator/simulator-keys.ts'
+import { eventually } from '../support/eventually.ts'
+import { type GatewayStart, startGatewayProcess } from '../support/start-gateway-process.ts'
+import { sendAsBrowser, VA, worldAt } from './gateway-world.ts'
+import { providerBehindTls } from './provider-behind-tls.ts'
+
+/*
+ * Goal: `npm start -- --provider xendit-test` works with a provider elsewhere, as with the
+ * simulator. Method: the gateway is a process of its own. The simulator stands for the provider,
+ * behind TLS at a name with a certificate of its own. It has its own clock, and no callback reaches
+ * the gateway, unless a test carries it there.
+ */
+
+const ARGS = ['--provider', 'xendit-test', '--table', 'memory'] as const
+
+function spawnGateway(start: GatewayStart) {
+  const gateway = startGatewayProcess({ args: ARGS, ...start })
+  onTestFinished(async () => void (await gateway.end('SIGKILL')))
+  return gateway
+}
+
+it('a payment succeeds without callbacks, and its customer pays as at the simulator', async () => {
+  const provider = await providerBehindTls()
+  const gateway = spawnGateway({ env: provider.env })
+  const banner = await gateway.ready()
+  const { withKey, webhooksOf } = worldAt(banner)
+  const merchant = withKey(banner.apiKey)
+  const { body } = await merchant.create(VA, 'order-1')
+  const id = String(body['id'])
+
+  const search = `${banner.provider}/_simulator/payment_requests?reference_id=${id}`
+  const [request] = (await (await fetch(search)).json()) as { payment_request_id: string }[]
+  const paying = `${banner.provider}/v3/payment_requests/${request?.payment_request_id}/simulate`
+  await fetch(paying, { method: 'POST', headers: PROVIDER_HEADERS, body: '{}' })
+
+  await eventually(async () => expect((await merchant.payment(id))['status']).toBe('succeeded'))
+  await eventually(async () => expect(await webhooksOf(id)).toHaveLength(1))
+  expect(gateway.output()).toContain(`relays customers to ${provider.url}`)
+  expect(await (await fetch(`${banner.lambda}/_local/log`)).text()).not.toContain(
+    provider.env.XENDIT_SECRET_KEY,
+  )
+})
+
+it('the clock does not jump, because the provider would not follow', async () => {
+  const provider = await providerBehindTls()
+  const banner = await spawnGateway({ env: provider.env }).ready()
+
+  const { status, body } = await sendAsBrowser(`${banner.lambda}/_local/clock`, {
+    method: 'POST',
+    body: { advance_seconds: 60 },
+  })
+
+  expect(status).toBe(409)
+  expect(body).toContain('runs in real time')
+})
+
+it('a callback at the public address is received, and nothing else is answered there', async () => {
+  const provider = await providerBehindTls()
+  const banner = await spawnGateway({
+    env: {
+      ...provider.env,
+      XENDIT_CALLBACK_URL: 'https://shop.tunnel.example',
+      XENDIT_CALLBACK_TOKEN: CALLBACK_TOKEN,
+    },
+  }).ready()
+  const merchant = worldAt(banner).withKey(banner.apiKey)
+  const { body } = await merchant.create(VA, 'order-1')
+  const id = String(body['id'])
+  const search = `/_simulator/payment_requests?reference_id=${id}`
+  const [request] = (await (await fetch(banner.provider + search)).json()) as {
+    payment_request_id: string
+  }[]
+  await provider.call('POST', `/v3/payment_requests/${request?.payment_request_id}/simulate`, {})
+  const [callback] = await provider.callbacks(1)
+  const atTunnel = (path: string, host = 'shop.tunnel.example') =>
+    sendAsBrowser(banner.api + path, {
+      method: 'POST',
+      headers: { host, 'x-callback-token': String(callback?.headers['x-callback-token']) },
+      body: callback?.body,
+    })
+
+  const received = await atTunnel('/callbacks/xendit')
+
+  expect(received.status).toBe(200)
+  expect((await merchant.payment(id))['status']).toBe('succeeded')
+  expect((await atTunnel('/v1/payments')).status).toBe(403)
+  expect((await atTunnel('/callbacks/xendit?x')).status).toBe(403)
+  expect((await atTunnel('/callbacks/xendit', 'other.example')).status).toBe(403)
+})
+
+it.for([
+  ['', 2, 'set XENDIT_SECRET_KEY'],
+  ['xnd_production_abcdef', 2, 'only test mode is allowed'],
+  ['xnd_development_unknown', 1, 'refuses XENDIT_SECRET_KEY (INVALID_API_KEY)'],
+] as const)('a start with the key "%s" ends with %i and a reason', async ([key, code, reason]) => {
+  const provider = await providerBehindTls()
+
+  const gateway = spawnGateway({ env: { ...provider.env, XENDIT_SECRET_KEY: key } })
+
+  expect(await gateway.exited).toStrictEqual([code, null])
+  expect(gateway.output()).toContain(reason)
+  if (key !== '') expect(gateway.output()).not.toContain(key)
+})

@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
+import PAGES from './promises.json' with { type: 'json' }
+
+/*
+ * Goal: README and docs/merchants.md promise nothing that no test shows. Method: promises.json has
+ * every sentence and row of the two pages: with the test that shows it, or as plain, if it promises
+ * nothing. A new or changed sentence fails here until it stands there. Commands in blocks have
+ * tests of their own.
+ */
+
+/** A row of a table counts as a sentence. Headings, pictures and blocks are left out. */
+function sentencesOf(text: string): readonly string[] {
+  const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/^!\[.*$/gm, '')
+  return prose.split('\n').flatMap((line) => {
+    if (/^(?:#|\|[-|]+\|$|\s*$)/.test(line)) return []
+    if (line.startsWith('|')) return [line]
+    return line.replace(/^- /, '').split(/(?<=[^\d]\.\)?) (?=[A-Z`*[])/)
+  })
+}
+
+/** The titles of a file, as they are written there. */
+function hasTest(file: string, title: string): boolean {
+  if (!existsSync(join(PROJECT_ROOT, file))) return false
+  const text = projectText(file)
+  return ["'", '"', '`'].some((quote) => text.includes(`${quote}${title}${quote}`))
+}
+
+describe.for(PAGES)('$page', ({ page, promises, plain }) => {
+  it('has every sentence in the table: add a new one to test/infra/promises.json, with its test', () => {
+    const known = [...promises.map(({ sentence }) => sentence), ...plain]
+
+    expect([...sentencesOf(projectText(page))].toSorted()).toStrictEqual(known.toSorted())
+  })
+
+  it('promises only what a test of that name shows', () => {
+    const unproven = promises.filter(({ file, test }) => !hasTest(file, test))
+
+    expect(promises.length).toBeGreaterThan(40)
+    expect(unproven).toStrictEqual([])
+  })
+})

@@ -1,0 +1,130 @@
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as client from '../../../docs/examples/gateway-client.ts'
+import * as receiver from '../../../docs/examples/receive-webhooks.ts'
+import * as retrying from '../../../docs/examples/retrying-gateway.ts'
+import * as servers from '../../../docs/examples/webhook-servers.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import {
+  buildClientPackage,
+  PACKAGE_NAME,
+} from '../../../infra/local/client-package/build-client-package.ts'
+import packageJson from '../../../package.json' with { type: 'json' }
+import { blocksOf } from '../../support/document-blocks.ts'
+import { runTool } from '../../support/run-tool.ts'
+import { PROJECT_ROOT } from '../../support/source-file.ts'
+import { tempDirectory } from '../../support/temp-directory.ts'
+
+/*
+ * Goal: a merchant's project uses the package as it is. Method: the package is built into a project
+ * without one of our files, which compiles with stricter options than most, and loads it in both
+ * ways. Node 20, npm's install and the servers: `npm run clients -- package`.
+ */
+
+const STRICT =
+  '--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess ' +
+  '--noPropertyAccessFromIndexSignature --module nodenext --target es2022 --types node --noEmit'
+
+const built = mkdtempSync(join(tmpdir(), 'gateway-package-'))
+beforeAll(() => buildClientPackage(built))
+afterAll(() => rmSync(built, { recursive: true }))
+
+function projectWithPackage(): string {
+  const project = tempDirectory()
+  const modules = join(project, 'node_modules')
+  cpSync(built, join(modules, PACKAGE_NAME), { recursive: true })
+  symlinkSync(join(PROJECT_ROOT, 'node_modules/@types'), join(modules, '@types'))
+  return project
+}
+
+const NAMES = [client, receiver, retrying, servers].flatMap((module) => Object.keys(module))
+
+describe('the package of the client', () => {
+  it('exports everything of docs/examples, to import and to require', async () => {
+    const cwd = projectWithPackage()
+    const show = 'console.log(Object.keys(client).join())'
+    writeFileSync(join(cwd, 'a.mjs'), `import * as client from '${PACKAGE_NAME}'\n${show}`)
+    writeFileSync(join(cwd, 'b.cjs'), `const client = require('${PACKAGE_NAME}')\n${show}`)
+
+    const results = [
+      await runTool(process.execPath, ['a.mjs'], { cwd }),
+      await runTool(process.execPath, ['b.cjs'], { cwd }),
+    ]
+
+    for (const { code, output, errors } of results) {
+      expect({ code, errors }).toStrictEqual({ code: 0, errors: '' })
+      expect(output.trim().split(',').toSorted()).toStrictEqual(NAMES.toSorted())
+    }
+  })
+
+  it('has types that pass strict options, also without skipLibCheck, in both module systems', async () => {
+    const cwd = projectWithPackage()
+    const [example] = blocksOf('docs/examples/README.md')
+    for (const name of ['use.mts', 'use.cts']) writeFileSync(join(cwd, name), example?.text ?? '')
+    writeFileSync(
+      join(cwd, 'wrong.mts'),
+      `import { gatewayClient } from '${PACKAGE_NAME}'\n` +
+        `gatewayClient({ baseUrl: '', apiKey: '' }).createPayment({ method: 'cash' })`,
+    )
+    const tsc = join(PROJECT_ROOT, 'node_modules/typescript/bin/tsc')
+
+    const compiled = await Promise.all(
+      [['use.mts', 'use.cts'], ['wrong.mts']].map((files) =>
+        runTool(process.execPath, [tsc, '--ignoreConfig', ...STRICT.split(' '), ...files], { cwd }),
+      ),
+    )
+
+    expect(compiled[0]).toStrictEqual({ code: 0, output: '', errors: '' })
+    // Types that were not found would refuse nothing.
+    expect(compiled[1]?.output).toMatch(/wrong\.mts.*error TS2322|TS2345/)
+  })
+
+  it('has the version and the licence of the project, and depends on nothing', () => {
+    const about = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8'))
+
+    const { version, license } = packageJson
+    expect(about).toMatchObject({ name: PACKAGE_NAME, version, license })
+    expect(about).not.toHaveProperty('dependencies')
+    expect(readdirSync(built).toSorted()).toStrictEqual(
+      ['LICENSE', 'README.md', 'cjs', 'esm', 'package.json'].toSorted(),
+    )
+  })
+
+  it('has a method for every endpoint', async () => {
+    const called = new Set<string>()
+    const gateway = client.gatewayClient({
+      baseUrl: 'https://gateway.example',
+      apiKey: 'gk_1',
+      fetch: async (url, init) => {
+        const { pathname } = new URL(url instanceof Request ? url.url : url)
+        called.add(`${init?.method ?? 'GET'} ${pathname.replace('/the-id', '/{id}')}`)
+        return Response.json({ id: 'the-id', data: [], next: null, has_more: false })
+      },
+    })
+    // A later method is called too, with the arguments that some of them take.
+    const methods: readonly ((...args: never[]) => unknown)[] = Object.values(gateway)
+    for (const method of methods) {
+      const result = await Reflect.apply(method, undefined, ['the-id', {}])
+      if (typeof result === 'object' && result !== null && Symbol.asyncIterator in result) {
+        await (result as AsyncGenerator).next()
+      }
+    }
+
+    const endpoints = MANIFEST.flatMap(({ trigger }) =>
+      trigger.kind === 'http' && trigger.path.startsWith('/v1/')
+        ? [`${trigger.method} ${trigger.path}`]
+        : [],
+    )
+    expect([...called].toSorted()).toStrictEqual(endpoints.toSorted())
+  })
+})
