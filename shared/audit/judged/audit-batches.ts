@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { TableDeps } from '../../deps.ts'
+import type { StoreDeps, TableDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
 import { MinorSchema } from '../../money.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
@@ -14,21 +14,29 @@ import {
 import { openedBatches, settlementItemsIn } from '../../settlement/batch/batch-store.ts'
 import { SettlementSchema } from '../../settlement/settlement.ts'
 import { batchKey } from '../../table/keys.ts'
+import { dayNumber } from '../../time.ts'
 import { compare, type Difference } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { readTrail } from './audit-trails.ts'
 
-/** The older ones are compared when their file is asked for again. */
+/** Each older one is compared once in so many days, and when its file is asked for again. */
+const CYCLE_DAYS = 30
 const LAST_BATCHES = 10
 
 /**
- * The register of batches is an intact chain, and the last batches are as their records and their
- * settlements say.
+ * The register of batches is an intact chain, and the batches that are due are as their records and
+ * their settlements say.
  */
-export async function auditBatches(deps: TableDeps): Promise<readonly Difference[]> {
+export async function auditBatches(deps: StoreDeps): Promise<readonly Difference[]> {
   const { records, differences } = await readTrail(deps, BATCHES_SUBJECT, undefined)
   const found = [...differences]
-  for (const [number, createdAt] of [...openedBatches(records)].slice(-LAST_BATCHES)) {
+  const opened = [...openedBatches(records)]
+  const today = dayNumber(deps.now())
+  const due = opened.filter(
+    ([number], at) =>
+      at >= opened.length - LAST_BATCHES || number % CYCLE_DAYS === today % CYCLE_DAYS,
+  )
+  for (const [number, createdAt] of due) {
     const stored = await deps.table.get(batchKey(number))
     const batch = ifValid(BatchSchema, stored)
     const trail = await readTrail(deps, batchSubject(number), undefined)

@@ -10,6 +10,7 @@ import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { fail, recredit } from '../../support/settlement-builders.ts'
@@ -100,6 +101,23 @@ it('a batch that a restore brought back without its place in the register gets i
 
   expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 } })
   expect(await auditBatches(deps)).toStrictEqual([])
+})
+
+it('each batch is compared within thirty days, however many came after it', async () => {
+  const deps = memoryDeps()
+  for (let number = 1; number <= 11; number++) {
+    await aWaitingSettlement(deps)
+    await fileOf(deps)
+  }
+  await deps.table.write(update(batchKey(1), { set: { state: 'cancelled' } }, exists))
+
+  const found = []
+  for (let day = 0; day < 30; day++) {
+    found.push(...(await auditBatches(deps)))
+    deps.clock.set(addMs(deps.now(), DAY_MS))
+  }
+
+  expect(found).toMatchObject([{ what: 'batch.state', id: '1', found: 'cancelled' }])
 })
 
 it('a cancelled batch whose row was lost is no difference', async () => {
