@@ -80,6 +80,7 @@ export async function readBackProblems(
     ...(await listProblems(ask, 'settlement', own.settlements)),
     ...(await listProblems(ask, 'delivery', own.deliveries)),
     ...(await balanceProblems(ask, own)),
+    ...(await entriesProblems(ask, own)),
   ]
 }
 
@@ -170,6 +171,33 @@ async function balanceProblems(
   return Object.entries(expected).every(([figure, value]) => shown[figure] === value)
     ? []
     : [`the balance shows ${JSON.stringify(shown)}; the ledger says ${JSON.stringify(expected)}`]
+}
+
+/** Large, because entries are many and this list is read once. */
+const ENTRIES_PER_PAGE = 50
+const MAX_PAGES = 1_000
+
+/**
+ * Every entry of the balance once, and the nets of open payments: together the four figures of the
+ * balance. A re-credit counts nowhere.
+ */
+async function entriesProblems(ask: Ask, { ledger, payments }: ReturnType<typeof ownBooks>) {
+  const shown: Shown[] = []
+  let after: string | undefined
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const query = { limit: String(ENTRIES_PER_PAGE), ...(after !== undefined && { after }) }
+    const body = (await ask('api-list-balance-entries', { query }))?.body ?? {}
+    shown.push(...((body['data'] ?? []) as Shown[]))
+    after = typeof body['next'] === 'string' ? body['next'] : undefined
+    if (after === undefined) break
+  }
+  const open = payments.filter((payment) => payment['open_at'] !== undefined)
+  const found =
+    sum(shown, 'client_net_minor') + sum(open, 'net_minor') - sum(open, 'taken_back_minor')
+  const expected = sum(ledger, 'credited_minor')
+  return found === expected
+    ? []
+    : [`entries and open payments add up to ${found}; the balance says ${expected}`]
 }
 
 function pick(item: RawItem, names: string): Shown {
