@@ -21,6 +21,7 @@ import {
   PAYMENT_SEARCH,
   PUSHING,
   ROUNDS,
+  STATEMENT,
 } from './table-access.ts'
 
 const [get, post] = [routeOf('GET'), routeOf('POST')]
@@ -53,6 +54,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     allAccess(JOURNAL_READ, { GetItem: ['LEDGER'] }, listOf('SETTLEMENT', 'by-owner')),
     LOOKUP,
   ),
+  get('/v1/statement', 'get-statement', STATEMENT, { ...LOOKUP, alerts: true }),
   get('/v1/settlements', 'list-settlements', listOf('SETTLEMENT', 'by-owner')),
   get('/v1/settlements/{id}', 'get-settlement', { GetItem: ['SETTLEMENT'] }),
   get(

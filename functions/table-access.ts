@@ -72,6 +72,14 @@ export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
   indexes: ['by-open'],
 })
 
+/** Entries, stored totals of settlements, and a finding with its alert when they differ. */
+export const STATEMENT: TableAccess = allAccess(JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), {
+  GetItem: ['PAYMENT'],
+  Query: ['LEDGER'],
+  PutItem: ['SUSPENSE'],
+  UpdateItem: ['NOTED', 'SUSPENSE'],
+})
+
 export const BALANCE: TableAccess = { Query: ['LEDGER'] }
 
 export const TIMELINE: TableAccess = {

@@ -60,9 +60,9 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_301],
-    [['infra/'], 876],
-    [['test/'], 2_772],
+    [['functions/', 'shared/'], 1_328],
+    [['infra/'], 878],
+    [['test/'], 2_799],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 

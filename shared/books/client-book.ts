@@ -57,33 +57,38 @@ export async function readClientBook(
   return { book, differences: sum.differences }
 }
 
+type SettledBook = {
+  readonly checked: CheckedBook
+  readonly sweptMinor: number
+  readonly sweptUntil: Timestamp
+}
+
 /**
- * The book of all settlements by their stored totals, with what they swept, and where the entries
- * after them begin. `note`: called with each settlement.
+ * The book of the settlements by their stored totals, with what they swept, and where the entries
+ * after them begin. `until`: later windows do not count. `note` is called with each settlement.
  */
 export async function bookOfSettlements(
   deps: Pick<Deps, 'table' | 'stage'>,
   clientId: ClientId,
   { settledUntil, lastSettlementId }: Pick<Window, 'settledUntil' | 'lastSettlementId'>,
   period: BookPeriod,
-  note: (settlement: Settlement) => void = () => undefined,
-): Promise<{
-  readonly checked: CheckedBook
-  readonly sweptMinor: number
-  readonly sweptUntil: Timestamp
-}> {
+  some: { readonly until?: Timestamp; readonly note?: (settlement: Settlement) => void } = {},
+): Promise<SettledBook> {
   let checked = EMPTY_BOOK
   let sweptMinor = 0
   let sweptUntil = settledUntil
   for await (const { stored, differences } of storedSettlements(deps, clientId, lastSettlementId)) {
-    const books = await mapInChunks(stored, 1, ({ settlement }) =>
+    const settlements = stored.flatMap(({ settlement }) =>
+      some.until !== undefined && settlement.sweptFrom >= some.until ? [] : settlement,
+    )
+    const books = await mapInChunks(settlements, 1, (settlement) =>
       bookOfSettlement(deps, settlement, period),
     )
     checked = joinBooks(checked, { book: {}, differences }, ...books)
-    for (const { settlement } of stored) {
+    for (const settlement of settlements) {
       sweptMinor += settlement.netMinor - settlement.recreditedMinor
       sweptUntil = later(sweptUntil, settlement.sweptUntil)
-      note(settlement)
+      some.note?.(settlement)
     }
   }
   return { checked, sweptMinor, sweptUntil }

@@ -274,6 +274,8 @@ async function walkPayout({ caller, key, record }: Walk): Promise<void> {
   await record('api-get-settlement', 'paid_out', 'Paid out', { id, query: 'include=payout' })
   await record('api-get-settlement', 'include', 'An unknown part', { id, query: 'include=all' })
   await record('api-list-settlements', 'paid_out', 'One payout so far')
+  await record('api-get-statement', 'month', 'This month so far, with the payout')
+  await record('api-get-statement', 'to', 'An invalid day', { query: 'to=x' })
 }
 
 /** A part of a payment goes back, its customer disputes the rest, another pays too much. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { StatementDtoSchema } from '../../../shared/books/statement-dto-schema.ts'
 import {
   DISPUTED_EVENT_TYPE,
   HELD_EVENT_TYPE,
@@ -31,6 +32,7 @@ const DTOS = {
   Balance: BalanceDtoSchema,
   Settlement: SettlementDtoSchema,
   Entry: EntryDtoSchema,
+  Statement: StatementDtoSchema,
   WebhookEndpoint: OwnEndpointDtoSchema,
   WebhookDelivery: OwnDeliveryDtoSchema,
   Redelivered: RedeliveredDtoSchema,

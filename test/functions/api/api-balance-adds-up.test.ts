@@ -2,9 +2,9 @@ import { expect, it } from 'vitest'
 import { ZERO } from '../../../shared/money.ts'
 import type { EntryDto } from '../../../shared/settlement/statement/entry-dto-schema.ts'
 import { API, anApi, call } from '../../support/api-event.ts'
-import { payoutHistory } from '../../support/payout-history.ts'
 import { BANK } from '../../support/settlement-builders.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
+import { payoutHistory } from './payout-history.ts'
 
 const CSV = { accept: 'text/csv' }
 

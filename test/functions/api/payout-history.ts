@@ -1,9 +1,9 @@
-import { movePayment } from '../../shared/posting/move-payment.ts'
-import { returnPayout } from '../../shared/settlement/return-payout.ts'
-import type { Settlement } from '../../shared/settlement/settlement.ts'
-import type { ApiClient } from './api-event.ts'
-import { aRefund } from './money-rows.ts'
-import { anOpenPayment, aSucceededPayment, post } from './paid-builders.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { returnPayout } from '../../../shared/settlement/return-payout.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import type { ApiClient } from '../../support/api-event.ts'
+import { aRefund } from '../../support/money-rows.ts'
+import { anOpenPayment, aSucceededPayment, post } from '../../support/paid-builders.ts'
 import {
   aDayLater,
   BY_OPERATOR,
@@ -11,18 +11,10 @@ import {
   payOut,
   recredit,
   sweptADayLater,
-} from './settlement-builders.ts'
-import { paymentOf } from './synced-payment.ts'
-import type { TestDeps } from './test-deps.ts'
-import { withApproval } from './with-approval.ts'
-
-/** The bank sends a paid settlement's money back. */
-export function returnToBank(deps: TestDeps, { settlementId }: Settlement) {
-  const bankReference = `RTN ${settlementId}`
-  return withApproval(deps, () =>
-    returnPayout(deps, { settlementId, ...BY_OPERATOR, bankReference }),
-  )
-}
+} from '../../support/settlement-builders.ts'
+import { paymentOf } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { withApproval } from '../../support/with-approval.ts'
 
 /**
  * Everything that a settlement can become, each state on a day of its own. Yields after each step,
@@ -56,4 +48,12 @@ export async function* payoutHistory(deps: TestDeps, caller: ApiClient) {
   yield 'a payout of the returned money'
   await post(deps, await paymentOf(deps, { payment: open }))
   yield 'the open payment is posted'
+}
+
+/** The bank sends a paid settlement's money back. */
+function returnToBank(deps: TestDeps, { settlementId }: Settlement) {
+  const bankReference = `RTN ${settlementId}`
+  return withApproval(deps, () =>
+    returnPayout(deps, { settlementId, ...BY_OPERATOR, bankReference }),
+  )
 }
