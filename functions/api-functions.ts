@@ -11,6 +11,7 @@ import {
 import {
   BALANCE,
   BULK_REDELIVERING,
+  ENDPOINTS_HEALTH,
   JOURNAL_READ,
   listOf,
   NEWS,
@@ -63,7 +64,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] }),
     LOOKUP,
   ),
-  get('/v1/webhook_endpoints', 'list-webhook-endpoints', { QueryFields: ['ENDPOINTS'] }, LOOKUP),
+  get('/v1/webhook_endpoints', 'list-webhook-endpoints', ENDPOINTS_HEALTH, LOOKUP),
   get('/v1/webhook_deliveries', 'list-webhook-deliveries', OWN_DELIVERIES, LOOKUP),
   get('/v1/webhook_deliveries/{id}', 'get-webhook-delivery', OWN_DELIVERY, LOOKUP),
   post(

@@ -116,11 +116,13 @@ export const OWN_DELIVERY: TableAccess = {
   Query: ['DELIVERY', 'TEST'],
 }
 
-export const OWN_DELIVERIES: TableAccess = allAccess(
+export const ENDPOINTS_HEALTH: TableAccess = allAccess(
   OWN_DELIVERY,
-  { GetFields: ['ENDPOINTS'], QueryFields: ['ENDPOINTS'] },
+  { QueryFields: ['ENDPOINTS'] },
   listOf('DELIVERY', 'by-owner', 'by-status'),
 )
+
+export const OWN_DELIVERIES: TableAccess = allAccess(ENDPOINTS_HEALTH, { GetFields: ['ENDPOINTS'] })
 
 const ALERTING: TableAccess = {
   GetFields: ['ENDPOINTS'],
