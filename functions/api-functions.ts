@@ -18,11 +18,11 @@ import {
   NEWS_OF_VISIBLE_PAYMENT,
   OWN_DELIVERIES,
   OWN_DELIVERY,
+  OWN_STATEMENT,
   PAUSES,
   PAYMENT_SEARCH,
   PUSHING,
   ROUNDS,
-  STATEMENT,
 } from './table-access.ts'
 
 const [get, post] = [routeOf('GET'), routeOf('POST')]
@@ -55,7 +55,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     allAccess(JOURNAL_READ, { GetItem: ['LEDGER'] }, listOf('SETTLEMENT', 'by-owner')),
     LOOKUP,
   ),
-  get('/v1/statement', 'get-statement', STATEMENT, { ...LOOKUP, alerts: true }),
+  get('/v1/statement', 'get-statement', OWN_STATEMENT, { ...LOOKUP, alerts: true }),
   get('/v1/settlements', 'list-settlements', listOf('SETTLEMENT', 'by-owner')),
   get('/v1/settlements/{id}', 'get-settlement', { GetItem: ['SETTLEMENT'] }),
   get(

@@ -72,10 +72,13 @@ export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
   indexes: ['by-open'],
 })
 
-/** Entries, stored totals of settlements, and a finding with its alert when they differ. */
 export const STATEMENT: TableAccess = allAccess(JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), {
-  GetItem: ['PAYMENT'],
   Query: ['LEDGER'],
+})
+
+/** A statement that differs from the stored totals is a finding with its alert. */
+export const OWN_STATEMENT: TableAccess = allAccess(STATEMENT, {
+  GetItem: ['PAYMENT'],
   PutItem: ['SUSPENSE'],
   UpdateItem: ['NOTED', 'SUSPENSE'],
 })

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { clientStatement } from '../../shared/books/client-statement.ts'
+import { refuseStatement } from '../../shared/books/refuse-statement.ts'
 import { statementCsv, toStatementDto } from '../../shared/books/statement-dto.ts'
 import { BookDaySchema } from '../../shared/journal/day-totals.ts'
 import { limitParamOf } from '../../shared/page.ts'
@@ -17,7 +18,8 @@ const query = v.strictObject({
 export const handler = apiHandler(
   { query, mostUnits: 3_000 },
   async ({ clientId, query: params, headers }, deps) => {
-    const page = await clientStatement(deps, { clientId, ...params, field: 'after' })
+    const asked = { clientId, ...params, field: 'after' } as const
+    const page = await clientStatement(deps, asked, (unsound) => refuseStatement(deps, unsound))
     const { from, to, next } = page
     const pathOf = (after: string) =>
       `/v1/statement?from=${from}&to=${to}&after=${after}&limit=${params.limit}`

@@ -10,9 +10,8 @@ import { periodOf, type Settlement } from '../settlement/settlement.ts'
 import { settlementsEnding } from '../settlement/settlement-store.ts'
 import { DAY_MS, END_OF_TIME, earlier, type Timestamp, TimestampSchema } from '../time.ts'
 import { type BookPeriod, bookPeriod } from './book-period.ts'
-import { type RefuseDeps, refuseIfUnequal, refuseStatement } from './refuse-statement.ts'
 import { entrySpan, type LinesPage, readLines, type StatementLine } from './statement-lines.ts'
-import { statementTotals } from './statement-totals.ts'
+import { isDiffering, statementTotals, type Unsound } from './statement-totals.ts'
 
 export type StatementInput = {
   readonly clientId: ClientId
@@ -34,22 +33,26 @@ export type StatementPage = BookPeriod & {
   readonly next: string | undefined
 }
 
-type StatementDeps = RefuseDeps & Pick<Deps, 'now'>
+type StatementDeps = Pick<Deps, 'table' | 'stage' | 'now'>
+
+/** Throws. Merchants' requests also tell the operators. */
+type Refuse = (unsound: Unsound) => Promise<never>
 
 /**
  * A page of a client's statement (design section 8). The first page reads what was owed before it
  * from the settlements' stored totals; its cursor keeps the figures and the balance so far. So all
  * pages have one opening, and closing is always opening and the lines that were shown: an entry
  * that is posted between two pages is on a later page or on none. Up to the last final day the
- * lines are compared with the stored totals. If they differ: 500, with a finding and an alert.
+ * lines are compared with the stored totals. If they differ, `refuse` answers.
  */
 export async function clientStatement(
   deps: StatementDeps,
   input: StatementInput,
+  refuse: Refuse,
 ): Promise<StatementPage> {
   const { clientId, limit, after: cursor, field } = input
   const kept = keptFigures(input)
-  const { payouts, ...figures } = kept ?? (await firstFigures(deps, input))
+  const { payouts, ...figures } = kept ?? (await firstFigures(deps, input, refuse))
   const { from, to, openingMinor, finalUntil, checked, position } = figures
   const page = await readLines(deps, {
     clientId,
@@ -67,7 +70,8 @@ export async function clientStatement(
     return { ...line, balanceMinor }
   })
   if (checked && isPassed(checked.day, position, page) && checkedMinor !== checked.minor) {
-    await refuseIfUnequal(deps, { clientId, from, day: checked.day })
+    const { day } = checked
+    if (await isDiffering(deps, { clientId, from, day })) await refuse({ clientId, day })
     if (kept) readCursor(v.never(), cursor, field)
     throw new GatewayError('internal_error', 'entries became visible meanwhile; try again')
   }
@@ -120,10 +124,14 @@ function keptFigures({ clientId, from, to, after, field }: StatementInput) {
   return kept && { ...kept, payouts: undefined }
 }
 
-async function firstFigures(deps: StatementDeps, { clientId, ...asked }: StatementInput) {
+async function firstFigures(
+  deps: StatementDeps,
+  { clientId, ...asked }: StatementInput,
+  refuse: Refuse,
+) {
   const period = statementPeriod(deps, asked)
   const { payouts, isSound, ...totals } = await statementTotals(deps, clientId, period)
-  if (!isSound) await refuseStatement(deps, { clientId, day: totals.checked?.day ?? period.to })
+  if (!isSound) await refuse({ clientId, day: totals.checked?.day ?? period.to })
   return {
     ...period,
     ...totals,

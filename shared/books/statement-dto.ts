@@ -27,6 +27,19 @@ function toLineDto(line: PageLine) {
   }
 }
 
+/** The page of an operator, who continues from the cursor. */
+export function toStatementReport(
+  page: StatementPage,
+  { format, isContinued }: { readonly format: 'json' | 'csv'; readonly isContinued: boolean },
+) {
+  const { lines, next, ...figures } = toStatementDto(page)
+  return {
+    ...figures,
+    ...(format === 'csv' ? { csv: statementCsv(page, isContinued) } : { data: lines }),
+    ...(next !== null && { continuing: true, cursor: next }),
+  }
+}
+
 const COLUMNS = [
   'at',
   'type',

@@ -4,13 +4,13 @@ import type { ClientId } from '../ids.ts'
 import { addTotals, bookDay, totalsOf } from '../journal/day-totals.ts'
 import { entryPages } from '../journal/read-entries.ts'
 import { type Ledger, readLedger } from '../ledger/ledger-store.ts'
-import type { Minor } from '../money.ts'
+import { less, type Minor, plus, ZERO } from '../money.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { earlier, type Timestamp } from '../time.ts'
 import { addBooks, type BookLine, bookOfLines, figureOf } from './book.ts'
 import { type BookPeriod, isInPeriod } from './book-period.ts'
 import { bookOfSettlements, paidDayOf } from './client-book.ts'
-import { dayBefore, entrySpan, lastDayBefore, nextDay } from './statement-lines.ts'
+import { dayBefore, entrySpan, isLine, lastDayBefore, nextDay } from './statement-lines.ts'
 
 export type StatementTotals = {
   readonly openingMinor: Minor
@@ -97,4 +97,49 @@ async function readTail(
 function tooManyEntries(earliest: string) {
   const reason = `too many payments are not settled yet; give ${earliest} or an earlier day`
   return invalid(`from: ${reason}`, { from: [reason] })
+}
+
+/** A client whose stored totals and journal differ up to a day. */
+export type Unsound = { readonly clientId: ClientId; readonly day: string }
+
+type CheckedSpan = Unsound & { readonly from: string }
+
+/**
+ * Whether the lines from a day to a final one differ from the stored totals. Everything is read
+ * again, because a caller can write a cursor, and an entry may become visible after its
+ * transaction. Lines that are too many for one request count as differing.
+ */
+export async function isDiffering(
+  deps: Pick<Deps, 'table' | 'stage'>,
+  span: CheckedSpan,
+): Promise<boolean> {
+  const { clientId, from, day: to } = span
+  const totals = await statementTotals(deps, clientId, { from, to })
+  const linesMinor = await sumOfLines(deps, span, totals)
+  if (linesMinor === undefined || !totals.isSound || totals.checked?.day !== to) return true
+  return totals.checked.minor !== plus(totals.openingMinor, linesMinor)
+}
+
+/** Some seconds of reading. */
+const MAX_PAGES = 20
+const ROWS = 1_000
+
+/** Undefined if the lines are too many. */
+async function sumOfLines(
+  deps: Pick<Deps, 'table' | 'stage'>,
+  { clientId, from, day: to }: CheckedSpan,
+  { payouts }: StatementTotals,
+): Promise<Minor | undefined> {
+  let sum = payouts
+    .filter((settlement) => (paidDayOf(settlement) ?? '') <= to)
+    .reduce((total, { netMinor }) => less(total, netMinor), ZERO)
+  let pages = 0
+  const journal = { clientId, span: entrySpan(from, to), limit: ROWS }
+  for await (const { entries, more } of entryPages(deps, journal)) {
+    for (const entry of entries)
+      if (isLine(entry) && isInPeriod({ from, to }, bookDay(entry.postedAt)))
+        sum = plus(sum, entry.netMinor)
+    if (more && ++pages === MAX_PAGES) return undefined
+  }
+  return sum
 }

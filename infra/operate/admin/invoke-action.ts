@@ -1,7 +1,9 @@
-import { type IncomingMessage, request } from 'node:http'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
+import * as v from 'valibot'
 import { functionName } from '../../../functions/function-spec.ts'
 import { parseOwnJson } from '../../../shared/json.ts'
+import { type Timestamp, TimestampSchema, timestampOf } from '../../../shared/time.ts'
 import { DUTY_HEADER } from '../../local/emulators/local-aws.ts'
 import { UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
 import { requireRegion } from '../check/region-of.ts'
@@ -87,13 +89,34 @@ async function invokeLocally(
     agent: false,
     signal: AbortSignal.timeout(timeoutMs),
   })
-  const reply = await new Promise<IncomingMessage>((resolve, reject) => {
-    sent.once('response', resolve).once('error', reject).end(payload)
-  })
+  const reply = await replyTo(sent, payload)
   const text = await readText(reply)
   if (reply.statusCode === 200) return { failed: 'x-amz-function-error' in reply.headers, text }
   const kind = reply.headers['x-amzn-errortype'] ?? `HTTP ${reply.statusCode}`
   throw Object.assign(new Error(text), { name: String(kind) })
+}
+
+function replyTo(sent: ClientRequest, payload?: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    sent.once('response', resolve).once('error', reject).end(payload)
+  })
+}
+
+const Clock = v.object({ now: TimestampSchema })
+
+/** The stage's time: the local gateway has a clock of its own. */
+export async function stageNow(stage: string, env: NodeJS.ProcessEnv): Promise<Timestamp> {
+  if (stage !== LOCAL_STAGE) return timestampOf(Date.now())
+  const url = localUrl(env)
+  const options = { agent: false, signal: AbortSignal.timeout(MARGIN_MS) }
+  try {
+    const reply = await replyTo(request(`${url}/_local/clock`, options))
+    return v.parse(Clock, JSON.parse(await readText(reply))).now
+  } catch (cause) {
+    throw new InvocationFailed(`no clock answers at ${url}; start the gateway: npm start`, {
+      cause,
+    })
+  }
 }
 
 function failureMessage(

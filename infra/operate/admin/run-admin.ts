@@ -2,10 +2,11 @@ import { Command, CommanderError } from 'commander'
 import * as v from 'valibot'
 import { asksForHelp, readOptions, UsageError } from '../../local/terminal/command-line.ts'
 import { type Output, onTerminal, printableLine } from '../../local/terminal/printable.ts'
+import { monthCommand } from '../month/month-command.ts'
 import { type ActionCall, defineAction, LOCAL_STAGE, type Payload } from './action-command.ts'
 import { completionScript } from './completion.ts'
 import { InvocationFailed, invokeAction } from './invoke-action.ts'
-import { LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
+import { actionNamed, LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
 import { runAnswer } from './run-answer.ts'
@@ -43,6 +44,8 @@ export async function runAdmin(argv: readonly string[], output: AdminIo): Promis
   let code: ExitCode = 0
   try {
     if (argv[0] === 'today' && !asksForHelp(argv)) return await today(argv.slice(1), io)
+    if (argv[0] === 'month' && !asksForHelp(argv))
+      return (await monthCommand(argv.slice(1), io)) ? 0 : 1
     for (const spec of namedAction.length > 0 ? namedAction : LISTED_ACTIONS) {
       const command = program.command(spec.name).helpGroup(headingOf(spec))
       defineAction(command, spec, io.env['GATEWAY_OPERATOR'], async (call) => {
@@ -82,11 +85,8 @@ async function runCall(
 async function today(argv: readonly string[], io: AdminIo): Promise<ExitCode> {
   const options = { stage: { type: 'string', default: LOCAL_STAGE } } as const
   const { stage } = readOptions(argv, options)
-  const ask = async (name: string, payload: Payload) => {
-    const spec = LISTED_ACTIONS.find((action) => action.name === name)
-    if (spec === undefined) throw new Error(`there is no action ${name}`)
-    return invoke(spec, { stage, json: false, payload }, io)
-  }
+  const ask = (name: string, payload: Payload) =>
+    invoke(actionNamed(name), { stage, json: false, payload }, io)
   return (await runToday(stage, ask, io)) ? 0 : 1
 }
 
@@ -99,7 +99,8 @@ Environment:
   AWS_REGION, AWS_PROFILE  the region of a stage on AWS, and your credentials
 
 <action> --help shows its fields and options. today shows what waits for an operator: payouts,
-approvals, cases, suspense, differences. completion prints a script for bash and zsh:
+approvals, cases, suspense, differences. month 2026-11 --out DIR writes the files of a month of
+Asia/Jakarta: books, statements, payouts, suspense, and a page that adds them up. completion prints a script for bash and zsh:
   eval "$(npm run -s admin -- completion)" makes the command gateway-admin. Without --stage, commands go to the gateway on this machine.`
 
 function emptyProgram(io: AdminIo): Command {
