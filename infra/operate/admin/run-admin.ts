@@ -99,8 +99,9 @@ Environment:
   AWS_REGION, AWS_PROFILE  the region of a stage on AWS, and your credentials
 
 <action> --help shows its fields and options. today shows what waits for an operator: payouts,
-approvals, cases, suspense, differences. month 2026-11 --out DIR writes the files of a month of
-Asia/Jakarta: books, statements, payouts, suspense, and a page that adds them up. completion prints a script for bash and zsh:
+approvals, cases, suspense, differences. month 2026-11 --out DIR writes the files of a month:
+books, statements, payouts, suspense, and a page that adds them up. Times are UTC. Days and months
+are those of Asia/Jakarta (UTC+7). completion prints a script for bash and zsh:
   eval "$(npm run -s admin -- completion)" makes the command gateway-admin. Without --stage, commands go to the gateway on this machine.`
 
 function emptyProgram(io: AdminIo): Command {
