@@ -60,9 +60,9 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_333],
+    [['functions/', 'shared/'], 1_334],
     [['infra/'], 896],
-    [['test/'], 2_822],
+    [['test/'], 2_824],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 

@@ -81,6 +81,7 @@ export async function readBackProblems(
     ...(await listProblems(ask, 'delivery', own.deliveries)),
     ...(await balanceProblems(ask, own)),
     ...(await entriesProblems(ask, own)),
+    ...(await statementProblems(ask, own)),
   ]
 }
 
@@ -191,13 +192,38 @@ async function entriesProblems(ask: Ask, { ledger, payments }: ReturnType<typeof
     after = typeof body['next'] === 'string' ? body['next'] : undefined
     if (after === undefined) break
   }
-  const open = payments.filter((payment) => payment['open_at'] !== undefined)
-  const found =
-    sum(shown, 'client_net_minor') + sum(open, 'net_minor') - sum(open, 'taken_back_minor')
+  const found = sum(shown, 'client_net_minor') + openNets(payments)
   const expected = sum(ledger, 'credited_minor')
   return found === expected
     ? []
     : [`entries and open payments add up to ${found}; the balance says ${expected}`]
+}
+
+function openNets(payments: readonly RawItem[]): number {
+  const open = payments.filter((payment) => payment['open_at'] !== undefined)
+  return sum(open, 'net_minor') - sum(open, 'taken_back_minor')
+}
+
+/** Today's closing is all credits less open payments and payouts: opening and every line. */
+async function statementProblems(ask: Ask, { ledger, payments }: ReturnType<typeof ownBooks>) {
+  const lines: Shown[] = []
+  let page: Shown = {}
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const query: Filter = {
+      limit: String(ENTRIES_PER_PAGE),
+      ...(pages > 0 && { after: String(page['next']) }),
+    }
+    page = (await ask('api-get-statement', { query }))?.body ?? {}
+    lines.push(...((page['lines'] ?? []) as Shown[]))
+    if (typeof page['next'] !== 'string') break
+  }
+  const added = Number(page['opening_minor']) + sum(lines, 'amount_minor')
+  const closing = page['closing_minor']
+  const expected =
+    sum(ledger, 'credited_minor') - sum(ledger, 'paid_out_minor') - openNets(payments)
+  return closing === expected && added === expected
+    ? []
+    : [`the statement closes at ${String(closing)}, adds up to ${added}; owed are ${expected}`]
 }
 
 function pick(item: RawItem, names: string): Shown {
