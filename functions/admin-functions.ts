@@ -28,6 +28,7 @@ import {
   RECOUNTING,
   REFUNDING,
   SETTLING,
+  STATEMENT,
   TIMELINE,
 } from './table-access.ts'
 
@@ -151,6 +152,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     }),
   ),
   look('get-settlement-statement', allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })),
+  look('get-statement', allAccess({ GetItem: ['CLIENT'] }, STATEMENT)),
   finance('adjust-ledger', ADJUSTING),
   finance('audit-ledger', AUDITING, { timeoutSeconds: 300, alerts: true, sends: ['audits'] }),
   finance('recount-ledger', RECOUNTING, { secrets: ['read-provider'], timeoutSeconds: 900 }),

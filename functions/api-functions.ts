@@ -11,12 +11,14 @@ import {
 import {
   BALANCE,
   BULK_REDELIVERING,
+  ENDPOINTS_HEALTH,
   JOURNAL_READ,
   listOf,
   NEWS,
   NEWS_OF_VISIBLE_PAYMENT,
   OWN_DELIVERIES,
   OWN_DELIVERY,
+  OWN_STATEMENT,
   PAUSES,
   PAYMENT_SEARCH,
   PUSHING,
@@ -53,6 +55,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     allAccess(JOURNAL_READ, { GetItem: ['LEDGER'] }, listOf('SETTLEMENT', 'by-owner')),
     LOOKUP,
   ),
+  get('/v1/statement', 'get-statement', OWN_STATEMENT, { ...LOOKUP, alerts: true }),
   get('/v1/settlements', 'list-settlements', listOf('SETTLEMENT', 'by-owner')),
   get('/v1/settlements/{id}', 'get-settlement', { GetItem: ['SETTLEMENT'] }),
   get(
@@ -61,7 +64,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] }),
     LOOKUP,
   ),
-  get('/v1/webhook_endpoints', 'list-webhook-endpoints', { QueryFields: ['ENDPOINTS'] }, LOOKUP),
+  get('/v1/webhook_endpoints', 'list-webhook-endpoints', ENDPOINTS_HEALTH, LOOKUP),
   get('/v1/webhook_deliveries', 'list-webhook-deliveries', OWN_DELIVERIES, LOOKUP),
   get('/v1/webhook_deliveries/{id}', 'get-webhook-delivery', OWN_DELIVERY, LOOKUP),
   post(

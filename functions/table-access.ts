@@ -78,6 +78,17 @@ export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, ANNOUNCING
   indexes: ['by-open'],
 })
 
+export const STATEMENT: TableAccess = allAccess(JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), {
+  Query: ['LEDGER'],
+})
+
+/** A statement that differs from the stored totals is a finding with its alert. */
+export const OWN_STATEMENT: TableAccess = allAccess(STATEMENT, {
+  GetItem: ['PAYMENT'],
+  PutItem: ['SUSPENSE'],
+  UpdateItem: ['NOTED', 'SUSPENSE'],
+})
+
 export const BALANCE: TableAccess = { Query: ['LEDGER'] }
 
 export const TIMELINE: TableAccess = {
@@ -114,11 +125,13 @@ export const OWN_DELIVERY: TableAccess = {
   Query: ['DELIVERY', 'TEST'],
 }
 
-export const OWN_DELIVERIES: TableAccess = allAccess(
+export const ENDPOINTS_HEALTH: TableAccess = allAccess(
   OWN_DELIVERY,
-  { GetFields: ['ENDPOINTS'], QueryFields: ['ENDPOINTS'] },
+  { QueryFields: ['ENDPOINTS'] },
   listOf('DELIVERY', 'by-owner', 'by-status'),
 )
+
+export const OWN_DELIVERIES: TableAccess = allAccess(ENDPOINTS_HEALTH, { GetFields: ['ENDPOINTS'] })
 
 const ALERTING: TableAccess = {
   GetFields: ['ENDPOINTS'],

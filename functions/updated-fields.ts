@@ -95,9 +95,9 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   ],
   NOTED: [
     [
-      `api-create-payment api-cancel-payment receive-provider-callback deliver-webhook
-        check-due-payments settle-client sync-provider-transactions sync-slices
-        refresh-payment trigger-settlement refund-payment recount-ledger`,
+      `api-create-payment api-cancel-payment api-get-statement receive-provider-callback
+        deliver-webhook check-due-payments settle-client sync-provider-transactions
+        sync-slices refresh-payment trigger-settlement refund-payment recount-ledger`,
       `amount_minor cause client_id created_at kind payment_id provider_payment_id
         suspense_id`,
     ],
@@ -160,10 +160,10 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   RATE: [
     [
       `api-create-payment api-list-payments api-get-payment api-cancel-payment
-        api-get-balance api-list-balance-entries api-list-settlements api-get-settlement
-        api-list-settlement-payments api-list-webhook-endpoints api-list-webhook-deliveries
-        api-get-webhook-delivery api-redeliver-webhook api-redeliver-to-endpoint
-        api-list-events`,
+        api-get-balance api-list-balance-entries api-get-statement api-list-settlements
+        api-get-settlement api-list-settlement-payments api-list-webhook-endpoints
+        api-list-webhook-deliveries api-get-webhook-delivery api-redeliver-webhook
+        api-redeliver-to-endpoint api-list-events`,
       'before last_used_on points second ttl',
     ],
   ],
@@ -183,7 +183,8 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   ],
   SUSPENSE: [
     [
-      'api-create-payment api-cancel-payment check-due-payments refresh-payment',
+      `api-create-payment api-cancel-payment api-get-statement check-due-payments
+        refresh-payment`,
       'due_at said_at slot state status work',
     ],
     ['receive-provider-callback', 'answer_by due_at resolution said_at slot state status work'],

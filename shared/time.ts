@@ -68,7 +68,10 @@ export const AnyTimeSchema = v.pipe(
   v.string(),
   v.check(
     (text) => isDay(RFC_3339.exec(text)?.[1] ?? '') && !Number.isNaN(Date.parse(text)),
-    'must be an RFC 3339 time',
+    ({ input }) =>
+      /T\S+ \d\d:\d\d$/.test(input)
+        ? 'must be an RFC 3339 time; in a query, write the + of an offset as %2B'
+        : 'must be an RFC 3339 time',
   ),
   v.transform((text) =>
     timestampOf(Math.min(Math.max(Date.parse(text), 0), LATEST_FOREIGN_MS - 1)),

@@ -60,9 +60,9 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_318],
-    [['infra/'], 954],
-    [['test/'], 2_836],
+    [['functions/', 'shared/'], 1_352],
+    [['infra/'], 975],
+    [['test/'], 2_889],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 

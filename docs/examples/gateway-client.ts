@@ -11,6 +11,7 @@ import type {
   RedeliverToEndpoint,
   Settlement,
   SettlementList,
+  Statement,
   WebhookDelivery,
   WebhookDeliveryList,
   WebhookEndpointList,
@@ -49,6 +50,8 @@ type Missed = Pick<RedeliverToEndpoint, 'since' | 'status'>
 
 type ListFilter = { readonly status?: Payment['status']; readonly external_reference?: string }
 
+type StatementDays = { readonly from?: string; readonly to?: string }
+
 const PER_PAGE = 100
 
 /** Every call that a merchant can make. */
@@ -83,10 +86,7 @@ export function gatewayClient(options: ClientOptions) {
       }
     },
 
-    /**
-     * Undefined if the key has no payment yet. Then create it with the same key, never with a new
-     * one.
-     */
+    /** Undefined if the key has no payment yet: create it with the same key, never a new one. */
     findPaymentOfKey: async (idempotencyKey: string): Promise<Payment | undefined> =>
       (await get<PaymentList>('/v1/payments', { idempotency_key: idempotencyKey })).data[0],
 
@@ -106,6 +106,10 @@ export function gatewayClient(options: ClientOptions) {
       everyItemByCursor((after) =>
         get<EntryList>('/v1/balance/entries', { since, after, limit: 1_000 }),
       ),
+
+    /** All pages as one. Days of Asia/Jakarta, at most 100; by default this month so far. */
+    getStatement: (days: StatementDays = {}): Promise<Statement> =>
+      wholeStatement((after) => get<Statement>('/v1/statement', { ...days, after, limit: 1_000 })),
 
     getSettlement: (id: string) => get<Settlement>(`/v1/settlements/${encodeURIComponent(id)}`),
 
@@ -220,6 +224,16 @@ async function* everyItemByCursor<Item>(
     yield* data
     if (!hasMore || next === null) return
     after = next
+  }
+}
+
+async function wholeStatement(pageOf: (after?: string) => Promise<Statement>): Promise<Statement> {
+  const lines: Statement['lines'][number][] = []
+  for (let after: string | undefined; ; ) {
+    const page = await pageOf(after)
+    lines.push(...page.lines)
+    if (page.next === null) return { ...page, lines }
+    after = page.next
   }
 }
 

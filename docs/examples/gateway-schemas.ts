@@ -482,6 +482,33 @@ export type Entry = {
   readonly carried_minor?: number
 }
 
+export type Statement = {
+  /** The first day, a date in Asia/Jakarta (UTC+7). Days begin at 17:00 UTC. */
+  readonly from: string
+  /** The last day, a date in Asia/Jakarta (UTC+7). Days begin at 17:00 UTC. */
+  readonly to: string
+  /** What was owed to you at the end of the day before `from`. */
+  readonly opening_minor: number
+  readonly lines: readonly ({
+    /** When the entry was written, or the payout was marked paid, in UTC. */
+    readonly at: string
+    /** What moved the money. */
+    readonly type: 'payment' | 'refund' | 'chargeback' | 'reversal' | 'dispute_won' | 'late_row' | 'recovered' | 'returned' | 'written_off' | 'correction' | 'payout'
+    readonly payment_id?: string
+    /** The settlement that a `payout` paid, or whose transfer came back. */
+    readonly settlement_id?: string
+    readonly external_reference?: string
+    /** What is owed to you changes by this. Of a `payout` it is negative. */
+    readonly amount_minor: number
+  })[]
+  /** What was owed to you at the end of `to`: `opening_minor` and all lines. On earlier pages it is null if a day of the statement can still change. */
+  readonly closing_minor: number | null
+  /** Lines before this time never change, and no line is added before it. */
+  readonly final_until: string
+  /** The `after` of the next page. Null on the last page. */
+  readonly next: string | null
+}
+
 export type WebhookEndpoint = {
   readonly id: string
   readonly url: string
@@ -490,6 +517,10 @@ export type WebhookEndpoint = {
   /** A disabled endpoint gets no events. The operator can enable it. */
   readonly enabled: boolean
   readonly created_at: string
+  /** When the endpoint last answered with a 2xx status, in UTC. Null if it answered none of its newest ten deliveries. */
+  readonly last_answered_at: string | null
+  /** Deliveries that wait for their next attempt after a failure or a delay. 100 means 100 or more. A delivery in its first minute is not counted. */
+  readonly waiting: number
 }
 
 export type WebhookDelivery = {

@@ -11,7 +11,7 @@ import { syncJobKey } from '../table/keys.ts'
 import { itemPages } from '../table/list-items.ts'
 import { addMs, DAY_MS, HOUR_MS, msBetween } from '../time.ts'
 import { keepBalance, type Question, readBalance, type StoredBalance } from './balance-store.ts'
-import { readClientBook } from './get-books.ts'
+import { readClientBook } from './client-book.ts'
 import { tellTransit } from './tell-transit.ts'
 
 type CompareDeps = Pick<

@@ -1,38 +1,25 @@
 import * as v from 'valibot'
-import { readableLedger, storedSettlements } from '../audit/judged/client-books.ts'
 import { mapInChunks } from '../chunks.ts'
 import { walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
-import { addTotals, bookDay, totalsOf } from '../journal/day-totals.ts'
-import { CLIENT_SIDES } from '../journal/entry.ts'
 import { houseTotals } from '../journal/house-store.ts'
-import { entryPages } from '../journal/read-entries.ts'
-import { creditedOf } from '../ledger/ledger-store.ts'
-import { MinorSchema, minor, plus, ZERO } from '../money.ts'
+import { MinorSchema } from '../money.ts'
 import { encodeCursor, readCursor } from '../page.ts'
-import type { Settlement } from '../settlement/settlement.ts'
 import { csv } from '../settlement/statement/csv.ts'
-import { sweptSpan } from '../settlement/statement/settlement-entries.ts'
-import { attributeName } from '../table/attributes.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { addMs, DAY_MS, later, type Timestamp } from '../time.ts'
-import { compare, type Difference, DifferenceSchema } from '../verdict/difference.ts'
-import {
-  addBooks,
-  type Book,
-  type BookLine,
-  bookOfLines,
-  bookOfPayout,
-  FIGURES,
-  figureOf,
-  problemsIn,
-  unequalSides,
-  withDebts,
-} from './book.ts'
+import { type Difference, DifferenceSchema } from '../verdict/difference.ts'
+import { FIGURES, figureOf, problemsIn } from './book.ts'
 import { type BookPeriod, bookPeriod, type PeriodInput, WALK_FIELDS } from './book-period.ts'
 import { contradictions, controlDifferences } from './book-witnesses.ts'
+import {
+  type CheckedBook,
+  checkLines,
+  EMPTY_BOOK,
+  joinBooks,
+  readClientBook,
+} from './client-book.ts'
 
 type BooksDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs' | 'provider'>
 
@@ -67,10 +54,6 @@ const Progress = v.strictObject({
   book: v.record(v.string(), MinorSchema),
   differences: v.array(v.strictObject(DifferenceSchema.entries)),
 })
-
-type CheckedBook = { readonly book: Book; readonly differences: readonly Difference[] }
-
-const EMPTY_BOOK: CheckedBook = { book: {}, differences: [] }
 
 async function booksOfAll(deps: BooksDeps, input: BooksInput): Promise<object> {
   const isCsv = input.format === 'csv'
@@ -139,106 +122,6 @@ async function witnessedBook(
   const controls = await controlDifferences(deps, clientId)
   const rows = contradicted.get(clientId) ?? []
   return joinBooks({ book, differences }, { book: {}, differences: [...controls, ...rows] })
-}
-
-/** An entry is eligible at most a day after it was posted, on any clock. */
-const FURTHEST_MS = 2 * DAY_MS
-
-/**
- * The settlements' stored totals, and the entries after the last settlement (design section 12).
- */
-export async function readClientBook(
-  deps: Pick<Deps, 'table' | 'stage' | 'now'>,
-  clientId: ClientId,
-  period: BookPeriod,
-): Promise<CheckedBook> {
-  const ledger = await readableLedger(deps, clientId)
-  if (ledger === undefined)
-    return { book: {}, differences: compare('ledger', clientId, 'readable', 'unreadable') }
-  const { settledUntil, lastSettlementId } = ledger.window
-  let sum: CheckedBook = EMPTY_BOOK
-  // Shards count the entries, re-credits apart, and the open payments.
-  let openMinor: number = creditedOf(ledger)
-  let start: Timestamp = settledUntil
-  for await (const { stored, differences } of storedSettlements(deps, clientId, lastSettlementId)) {
-    const books = await mapInChunks(stored, 1, ({ settlement }) =>
-      bookOfSettlement(deps, settlement, period),
-    )
-    for (const { settlement } of stored)
-      openMinor -= settlement.netMinor - settlement.recreditedMinor
-    sum = joinBooks(sum, { book: {}, differences }, ...books)
-    start = stored.reduce((last, { settlement }) => later(last, settlement.sweptUntil), start)
-  }
-  const span = { start, end: addMs(deps.now(), FURTHEST_MS) }
-  for await (const { entries } of entryPages(deps, { clientId, span })) {
-    for (const { netMinor } of entries) openMinor -= netMinor
-    sum = joinBooks(
-      sum,
-      checkLines(totalsOf(entries), period, { what: 'entry.sides', id: clientId }),
-    )
-  }
-  const book = { ...withDebts(sum.book), open: minor(openMinor) }
-  return { book, differences: sum.differences }
-}
-
-/** The stored totals by type and day must add up to the settlement's sums. */
-async function bookOfSettlement(
-  deps: Pick<Deps, 'table' | 'stage'>,
-  settlement: Settlement,
-  period: BookPeriod,
-): Promise<CheckedBook> {
-  const { settlementId: id, totals, status, settledAt, netMinor } = settlement
-  const isPaid = status === 'manual_paid' && settledAt !== undefined
-  const lines = totals.every((total) => hasNoBorder(total, period))
-    ? totals
-    : await totalsByDay(deps, settlement)
-  return joinBooks(checkLines(lines, period, { what: 'settlement.totals', id }), {
-    book: isPaid ? bookOfPayout({ day: bookDay(settledAt), netMinor }, period) : {},
-    differences: CLIENT_SIDES.flatMap((side) => {
-      const found = totals.reduce((sum, total) => plus(sum, total[side]), ZERO)
-      return compare(`settlement.totals.${attributeName(side)}`, id, settlement[side], found)
-    }),
-  })
-}
-
-/** Whether the period takes all days of a total, or none, and none after its end. */
-function hasNoBorder(
-  { day, lastDay = day }: Pick<BookLine, 'day' | 'lastDay'>,
-  { from, to }: BookPeriod,
-): boolean {
-  return lastDay < from || day > to || (day >= from && lastDay <= to)
-}
-
-/** A settlement of very many days stores no total of each day. Its entries show them. */
-async function totalsByDay(deps: Pick<Deps, 'table' | 'stage'>, settlement: Settlement) {
-  const { clientId } = settlement
-  let totals: Settlement['totals'] = []
-  for await (const { entries } of entryPages(deps, { clientId, span: sweptSpan(settlement) }))
-    totals = [...addTotals(totals, totalsOf(entries))]
-  return totals
-}
-
-/** The most differences of an answer; an audit lists all. */
-const MAX_DIFFERENCES = 20
-
-function joinBooks(...books: readonly CheckedBook[]): CheckedBook {
-  return {
-    book: addBooks(...books.map(({ book }) => book)),
-    differences: books.flatMap(({ differences }) => differences).slice(0, MAX_DIFFERENCES),
-  }
-}
-
-function checkLines(
-  lines: readonly BookLine[],
-  period: BookPeriod,
-  { what, id }: Pick<Difference, 'what' | 'id'>,
-): CheckedBook {
-  return {
-    book: bookOfLines(lines, period),
-    differences: lines.flatMap((line) =>
-      unequalSides(line, what, `${id} ${line.day} ${line.type}`),
-    ),
-  }
 }
 
 function toBooksDto({ from, to }: BookPeriod, checked: CheckedBook) {

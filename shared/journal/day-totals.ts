@@ -27,6 +27,9 @@ export function startOfBookDay(at: Timestamp): Timestamp {
   return addMs(endOfBookDay(bookDay(at)), -DAY_MS)
 }
 
+/** An entry is eligible at most a day after it was posted, on any clock within a day. */
+export const FURTHEST_ELIGIBLE_MS = 2 * DAY_MS
+
 type DayTotal = v.InferOutput<typeof DayTotalSchema>
 
 export function addTotals(...lists: readonly (readonly DayTotal[])[]): readonly DayTotal[] {

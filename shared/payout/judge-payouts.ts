@@ -4,7 +4,7 @@ import { type Registered, walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
-import type { ClientId } from '../ids.ts'
+import type { ClientId, SettlementId } from '../ids.ts'
 import type { Approval } from '../operator/approval-store.ts'
 import { liveBatchOf } from '../settlement/batch/batch-store.ts'
 import { wrongStateError } from '../settlement/close-settlement.ts'
@@ -26,7 +26,8 @@ export type Payout = {
 export type LeftOut = {
   readonly settlement_id: string
   readonly client_id: string
-  readonly amount_minor: number
+  /** Null if the row cannot be read. */
+  readonly amount_minor: number | null
   readonly reason: string
   readonly command: string | null
   /** The figures that need an approval. */
@@ -46,9 +47,11 @@ export async function judgeClients(
   const payouts: Payout[] = []
   const leftOut: LeftOut[] = []
   const read = async (clientIds: readonly ClientId[]) => {
-    const lists = await mapInChunks(clientIds, SIDE_BY_SIDE, (clientId) =>
-      recordedSettlements(deps, clientId),
-    )
+    const lists = await mapInChunks(clientIds, SIDE_BY_SIDE, async (clientId) => {
+      const { settlements, unreadableIds } = await recordedSettlements(deps, clientId)
+      leftOut.push(...unreadableIds.map((id) => leaveOutUnreadable(id, clientId)))
+      return settlements
+    })
     const judged = await mapInChunks(lists.flat(), SIDE_BY_SIDE, (one) => judgePayout(deps, one))
     for (const one of judged) {
       if ('reason' in one) leftOut.push(one)
@@ -89,6 +92,16 @@ export function leaveOut(
     reason: confirm ? `${message} ${JSON.stringify(confirm)}` : message,
     command: actionHint ?? null,
     ...(confirm && { confirm }),
+  }
+}
+
+function leaveOutUnreadable(settlementId: SettlementId, clientId: ClientId): LeftOut {
+  return {
+    settlement_id: settlementId,
+    client_id: clientId,
+    amount_minor: null,
+    reason: 'its row cannot be read: it was changed by hand, or by a later release',
+    command: `audit-ledger --client_id ${clientId} names it; recount-ledger repairs what it can.`,
   }
 }
 

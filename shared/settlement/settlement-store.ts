@@ -91,15 +91,31 @@ export async function settlementsEnding(
   return findSettlements(deps, settlementIdsOf(items))
 }
 
-/** A client's settlements that wait for their payout, oldest first. */
+/**
+ * A client's settlements that wait for their payout, oldest first, and the ids of rows that cannot
+ * be read: one row must not stop the payouts of all clients.
+ */
 export async function recordedSettlements(
   deps: TableDeps,
   clientId: ClientId,
-): Promise<readonly Settlement[]> {
+): Promise<{
+  readonly settlements: readonly Settlement[]
+  readonly unreadableIds: readonly SettlementId[]
+}> {
   const partition = [clientId, ENTITY, 'recorded'] as const
   const items = await queryAll(deps, { index: 'by-status', partition, limit: 100 })
-  const settlements = await findSettlements(deps, settlementIdsOf(items))
-  return settlements.filter(({ status }) => status === 'recorded')
+  const ids = settlementIdsOf(items)
+  const rows = await deps.table.getMany(ids.map(settlementKey))
+  const read = ids.map((id, at) => {
+    const settlement = ifValid(SettlementSchema, rows[at])
+    return { id, settlement: settlement?.settlementId === id ? settlement : undefined }
+  })
+  return {
+    settlements: read.flatMap(({ settlement }) =>
+      settlement?.status === 'recorded' ? settlement : [],
+    ),
+    unreadableIds: read.flatMap(({ id, settlement }, at) => (rows[at] && !settlement ? id : [])),
+  }
 }
 
 /** Strongly consistent, without missing settlements. */

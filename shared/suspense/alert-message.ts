@@ -42,7 +42,7 @@ export async function disputesBefore(deps: TableDeps, { createdAt }: Suspense): 
 }
 
 function messageOf(item: Suspense, facts: Facts): string {
-  const { kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'unknown' } = item
+  const { kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'unknown', clientId } = item
   const close = `run resolve-suspense --suspense_id ${suspenseId}`
   if (cause === 'payment_foreign') {
     const what = kind === 'money' ? `${amountMinor} IDR of it are held` : 'it is not posted'
@@ -73,6 +73,8 @@ function messageOf(item: Suspense, facts: Facts): string {
       return `More went back of payment ${paymentId} than its customer paid, by refund and dispute, so the house bears ${amountMinor} IDR (${suspenseId}). A dispute can be answered with the refund: list-suspense --kind case --payment_id ${paymentId} shows until when. Then ${close}.`
     case 'event_gone':
       return `The event ${suspenseId} of payment ${paymentId} is missing in the table, so its delivery was skipped. Inform the merchant, then ${close}.`
+    case 'statement_differs':
+      return `A statement of client ${clientId} was refused: its lines in the journal and the stored totals of its settlements are not equal (${suspenseId}). The client cannot read statements of these days. Run audit-ledger --client_id ${clientId}, which names the difference, and repair it with recount-ledger. Then ${close}.`
     default:
       return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Check it, then ${close}.`
   }

@@ -31,6 +31,7 @@ export const SUSPENSE_CAUSES = {
     'payment_foreign',
     'dispute_unknown',
     'went_back_twice',
+    'statement_differs',
   ],
   case: ['dispute', 'transfer'],
 } as const

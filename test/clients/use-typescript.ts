@@ -34,6 +34,8 @@ const paid = await client.GET('/v1/settlements/{id}/payments', {
   params: { path: { id: settlement.id } },
 })
 assert(typeof paid.data === 'object' && 'data' in paid.data && paid.data.data.length > 0)
+const statement = await client.GET('/v1/statement')
+assert(typeof statement.data === 'object' && statement.data.lines.length > 0)
 const balance = await client.GET('/v1/balance', { params: { query: { include: 'settlements' } } })
 assert((balance.data?.paid_out_minor ?? 0) > 0)
 

@@ -65,7 +65,7 @@ describe('the documents of the project', () => {
       1,
     )
     expect(named.filter((name) => !(name in packageJson.scripts))).toStrictEqual([])
-    const words = ['today', 'completion', ...ACTIONS.map(({ name }) => name)]
+    const words = ['today', 'month', 'completion', ...ACTIONS.map(({ name }) => name)]
     expect(actions.filter((name) => !words.includes(name))).toStrictEqual([])
     for (const line of deployments)
       expect(parseDeployCommand(line.trim().split(/\s+/)).stage).toBe('prod')

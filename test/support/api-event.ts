@@ -4,6 +4,7 @@ import { handler as createPayment } from '../../functions/api/create-payment.ts'
 import { handler as getBalance } from '../../functions/api/get-balance.ts'
 import { handler as getPayment } from '../../functions/api/get-payment.ts'
 import { handler as getSettlement } from '../../functions/api/get-settlement.ts'
+import { handler as getStatement } from '../../functions/api/get-statement.ts'
 import { handler as getWebhookDelivery } from '../../functions/api/get-webhook-delivery.ts'
 import { handler as listBalanceEntries } from '../../functions/api/list-balance-entries.ts'
 import { handler as listEvents } from '../../functions/api/list-events.ts'
@@ -40,6 +41,7 @@ export const API = {
   cancelPayment: { route: 'POST /v1/payments/{id}/cancel', handler: cancelPayment },
   getBalance: { route: 'GET /v1/balance', handler: getBalance },
   listBalanceEntries: { route: 'GET /v1/balance/entries', handler: listBalanceEntries },
+  getStatement: { route: 'GET /v1/statement', handler: getStatement },
   listSettlements: { route: 'GET /v1/settlements', handler: listSettlements },
   getSettlement: { route: 'GET /v1/settlements/{id}', handler: getSettlement },
   listSettlementPayments: {

@@ -199,6 +199,7 @@ export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unk
   'refund-payment': { operator: 'ayu', payment_id: '$succeeded', ...REFUND },
   'adjust-house': { operator: 'ayu', ...BANK_CHARGE },
   'get-settlement-statement': { settlement_id: '$settlement' },
+  'get-statement': { client_id: '$client' },
   'adjust-ledger': { ...ASKED, kind: 'correction', amount_minor: -5_000, reference: 'BANK-1' },
   'audit-ledger': { client_id: '$client' },
   'recount-ledger': { operator: 'ayu', client_id: '$torn' },

@@ -3,7 +3,8 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { loadHandlers } from '../functions/load-handlers.ts'
 import { COMMON_ERRORS, errorDescription } from './error-answers.ts'
 import { isJson, type Json, jsonSchemaOf } from './json-schema-of.ts'
-import { OPERATIONS, type Operation, type Parameters } from './operations.ts'
+import type { Operation, Parameters } from './operation.ts'
+import { OPERATIONS } from './operations.ts'
 import { refTo } from './response-schemas.ts'
 import type { RecordedAnswer } from './walk.ts'
 
@@ -121,6 +122,17 @@ const PARAMETERS: Parameters = {
   since: {
     description: 'Only events that fired at or after this time. Without it: the last 90 days.',
     schema: { type: 'string', format: 'date-time' },
+  },
+  from: {
+    description:
+      'The first day, a date in Asia/Jakarta (UTC+7). Without it: the first of the month of `to`.',
+    schema: { type: 'string', format: 'date' },
+  },
+  to: {
+    description:
+      'The last day, a date in Asia/Jakarta (UTC+7), at most today, and at most 100 days with ' +
+      '`from`. Without it: today.',
+    schema: { type: 'string', format: 'date' },
   },
   include: { description: '`settlements` adds `in_settlement_minor` and `paid_out_minor`.' },
 }

@@ -1,36 +1,6 @@
+import { DELIVERY_OPERATIONS } from './delivery-operations.ts'
 import type { Json } from './json-schema-of.ts'
-
-/** A successful answer: its description, and the schema of its body. */
-type Success = {
-  readonly description: string
-  readonly schema: string
-  /** The answer is also available as CSV. */
-  readonly csv?: true
-  readonly headers?: Readonly<Record<string, Json>>
-  /** Operations that can follow this answer, with the source of their parameters. */
-  readonly links?: Readonly<
-    Record<string, { readonly operationId: string; readonly parameters: Json }>
-  >
-}
-
-/** The purpose of a parameter; `schema` if the parsing schema cannot express its check. */
-export type Parameters = Readonly<
-  Record<string, { readonly description: string; readonly schema?: Json }>
->
-
-export type Operation = {
-  readonly operationId: string
-  readonly tag: 'Payments' | 'Balance' | 'Events' | 'Settlements' | 'Deliveries'
-  readonly summary: string
-  readonly description: string
-  /** Parameters that differ from the common parameters of the same name. */
-  readonly parameters?: Parameters
-  readonly body?: string
-  readonly takesIdempotencyKey?: true
-  readonly success: Readonly<Record<number, Success>>
-  /** The statuses of further errors, beside the errors of every operation. */
-  readonly errors: readonly (404 | 422 | 502)[]
-}
+import { ID_OF_ANSWER, linkToFirst, type Operation, okAnswer, type Success } from './operation.ts'
 
 /**
  * Raised with every change that merchants can notice. CHANGELOG.md has a line for each version,
@@ -45,8 +15,6 @@ export const TAGS = {
   Settlements: 'Payouts to your bank account. Each covers many payments.',
   Deliveries: 'The webhooks to your endpoints, with their attempts.',
 } as const satisfies Record<Operation['tag'], string>
-
-const ID_OF_ANSWER: Json = { id: '$response.body#/id' }
 
 const TO_THE_PAYMENT = {
   get: { operationId: 'getPayment', parameters: ID_OF_ANSWER },
@@ -216,75 +184,23 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     ),
     errors: [422],
   },
-  'api-list-webhook-endpoints': {
-    operationId: 'listWebhookEndpoints',
-    tag: 'Deliveries',
-    summary: 'List webhook endpoints',
+  'api-get-statement': {
+    operationId: 'getStatement',
+    tag: 'Balance',
+    summary: 'Read your statement',
     description:
-      'The addresses of your webhooks, newest first. The operator registers and deletes them.',
-    success: okAnswer('All endpoints.', 'WebhookEndpointList'),
+      'Your account for days of Asia/Jakarta: what was owed to you before, each movement, each ' +
+      'payout, and what is owed to you at the end. A failed or re-credited settlement has no ' +
+      'line: its money is still owed to you. Payments that the provider has not settled yet are ' +
+      'not in it. Days are in order; within a day payouts are last. Days up to `final_until` ' +
+      'never change. A page can have fewer lines than `limit`: read until `next` is null. With ' +
+      '`Accept: text/csv`: the same lines as CSV, with the balance after each line.',
+    success: okAnswer(
+      'A page of the statement. For CSV, the `Link` header has the next page.',
+      'Statement',
+      AS_CSV,
+    ),
     errors: [422],
   },
-  'api-list-webhook-deliveries': {
-    operationId: 'listWebhookDeliveries',
-    tag: 'Deliveries',
-    summary: 'List webhook deliveries',
-    description:
-      'Newest first, of all endpoints, also deleted ones. Filters can be combined. A page must ' +
-      'lie within the newest 2,000. The search covers only the newest 1,000 succeeded deliveries ' +
-      'of all selected endpoints. A page of 50 or more, or with a status, costs several points ' +
-      'of the rate limit. Deliveries are kept for 90 days.',
-    success: okAnswer('A page of deliveries.', 'WebhookDeliveryList', {
-      links: linkToFirst('getWebhookDelivery'),
-    }),
-    errors: [404, 422],
-  },
-  'api-get-webhook-delivery': {
-    operationId: 'getWebhookDelivery',
-    tag: 'Deliveries',
-    summary: 'Fetch a webhook delivery',
-    description: 'The delivery of one event to one endpoint, with all attempts.',
-    success: okAnswer('The delivery.', 'WebhookDelivery', {
-      links: { redeliver: { operationId: 'redeliverWebhook', parameters: ID_OF_ANSWER } },
-    }),
-    errors: [404],
-  },
-  'api-redeliver-webhook': {
-    operationId: 'redeliverWebhook',
-    tag: 'Deliveries',
-    summary: 'Send a webhook again',
-    description:
-      'Starts a new round of up to eight attempts, with the same `event_id` and the same bytes. ' +
-      'Takes no body. Answers 422 while a round is in progress, or after ten rounds on one UTC ' +
-      'day. Also answers 422 if the endpoint is disabled or deleted.',
-    success: okAnswer('The delivery, scheduled again.', 'WebhookDelivery', {
-      links: { get: { operationId: 'getWebhookDelivery', parameters: ID_OF_ANSWER } },
-    }),
-    errors: [404, 422],
-  },
-  'api-redeliver-to-endpoint': {
-    operationId: 'redeliverToEndpoint',
-    tag: 'Deliveries',
-    summary: 'Send missed webhooks to an endpoint again',
-    description:
-      'Starts a new round for every abandoned or skipped delivery since a time. It also sends ' +
-      'the events that the endpoint never got. One call checks up to a hundred events: repeat ' +
-      'with `next` as `cursor` until it is null. Safe to repeat: it skips deliveries in ' +
-      'progress. Answers 422 if the endpoint is disabled.',
-    body: 'RedeliverToEndpoint',
-    success: okAnswer('The started rounds, and the cursor of the next call.', 'Redelivered'),
-    errors: [404, 422],
-  },
-}
-
-function okAnswer(
-  description: string,
-  schema: string,
-  options: Omit<Success, 'description' | 'schema'> = {},
-): Operation['success'] {
-  return { 200: { description, schema, ...options } }
-}
-
-function linkToFirst(operationId: string): Success['links'] {
-  return { first: { operationId, parameters: { id: '$response.body#/data/0/id' } } }
+  ...DELIVERY_OPERATIONS,
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { StatementDtoSchema } from '../../../shared/books/statement-dto-schema.ts'
 import {
   DISPUTED_EVENT_TYPE,
   HELD_EVENT_TYPE,
@@ -36,6 +37,7 @@ const DTOS = {
   Settlement: SettlementDtoSchema,
   SettlementData: SettlementDataSchema,
   Entry: EntryDtoSchema,
+  Statement: StatementDtoSchema,
   WebhookEndpoint: OwnEndpointDtoSchema,
   WebhookDelivery: OwnDeliveryDtoSchema,
   Redelivered: RedeliveredDtoSchema,

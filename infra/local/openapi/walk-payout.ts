@@ -34,6 +34,8 @@ export async function walkPayout({ caller, key, record }: Walk, other: OtherMerc
   await record('api-get-settlement', 'paid_out', 'Paid out', { id, query: 'include=payout' })
   await record('api-get-settlement', 'include', 'An unknown part', { id, query: 'include=all' })
   await record('api-list-settlements', 'paid_out', 'One payout so far')
+  await record('api-get-statement', 'month', 'This month so far, with the payout')
+  await record('api-get-statement', 'to', 'An invalid day', { query: 'to=x' })
   const paid = await caller.webhook('settlement.paid')
   await caller.act('mark-settlement-failed', {
     settlement_id: await newestSettlement(caller, otherKey),

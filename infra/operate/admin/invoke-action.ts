@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
 import { functionName } from '../../../functions/function-spec.ts'
 import { parseOwnJson } from '../../../shared/json.ts'
@@ -15,7 +15,7 @@ export class InvocationFailed extends Error {
 }
 
 /** Time beyond the function's own timeout. */
-const MARGIN_MS = 10_000
+export const MARGIN_MS = 10_000
 
 /**
  * Invokes an action's function once and answers its result, with the digits of its numbers. After a
@@ -48,7 +48,7 @@ export async function invokeAction(
 }
 
 /** The local gateway's Invoke API is on the port after PORT (design section 6). */
-function localUrl(env: NodeJS.ProcessEnv): string {
+export function localUrl(env: NodeJS.ProcessEnv): string {
   const port = wholeNumber(env['PORT'] || '3000') ?? 0
   if (port < 1 || port > 65_534) throw new UsageError('PORT must be a number from 1 to 65534')
   return `http://127.0.0.1:${port + 1}`
@@ -89,13 +89,17 @@ async function invokeLocally(
     agent: false,
     signal: AbortSignal.timeout(timeoutMs),
   })
-  const reply = await new Promise<IncomingMessage>((resolve, reject) => {
-    sent.once('response', resolve).once('error', reject).end(payload)
-  })
+  const reply = await replyTo(sent, payload)
   const text = await readText(reply)
   if (reply.statusCode === 200) return { failed: 'x-amz-function-error' in reply.headers, text }
   const kind = reply.headers['x-amzn-errortype'] ?? `HTTP ${reply.statusCode}`
   throw Object.assign(new Error(text), { name: String(kind) })
+}
+
+export function replyTo(sent: ClientRequest, payload?: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    sent.once('response', resolve).once('error', reject).end(payload)
+  })
 }
 
 function failureMessage(

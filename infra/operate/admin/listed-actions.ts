@@ -38,3 +38,9 @@ export const LISTED_ACTIONS: readonly ListedAction[] = readFileSync(
   .split('\n')
   .filter((line) => line !== '')
   .map((line): ListedAction => JSON.parse(line))
+
+export function actionNamed(name: string): ListedAction {
+  const action = LISTED_ACTIONS.find((listed) => listed.name === name)
+  if (action === undefined) throw new Error(`there is no action ${name}`)
+  return action
+}

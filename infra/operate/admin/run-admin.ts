@@ -5,7 +5,7 @@ import { type Output, onTerminal, printableLine } from '../../local/terminal/pri
 import { type ActionCall, defineAction, LOCAL_STAGE, type Payload } from './action-command.ts'
 import { completionScript } from './completion.ts'
 import { InvocationFailed, invokeAction } from './invoke-action.ts'
-import { LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
+import { actionNamed, LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
 import { runAnswer } from './run-answer.ts'
@@ -43,6 +43,11 @@ export async function runAdmin(argv: readonly string[], output: AdminIo): Promis
   let code: ExitCode = 0
   try {
     if (argv[0] === 'today' && !asksForHelp(argv)) return await today(argv.slice(1), io)
+    if (argv[0] === 'month' && !asksForHelp(argv)) {
+      // Late, because every other command would wait for it.
+      const { monthCommand } = await import('../month/month-command.ts')
+      return (await monthCommand(argv.slice(1), io)) ? 0 : 1
+    }
     for (const spec of namedAction.length > 0 ? namedAction : LISTED_ACTIONS) {
       const command = program.command(spec.name).helpGroup(headingOf(spec))
       defineAction(command, spec, io.env['GATEWAY_OPERATOR'], async (call) => {
@@ -82,11 +87,8 @@ async function runCall(
 async function today(argv: readonly string[], io: AdminIo): Promise<ExitCode> {
   const options = { stage: { type: 'string', default: LOCAL_STAGE } } as const
   const { stage } = readOptions(argv, options)
-  const ask = async (name: string, payload: Payload) => {
-    const spec = LISTED_ACTIONS.find((action) => action.name === name)
-    if (spec === undefined) throw new Error(`there is no action ${name}`)
-    return invoke(spec, { stage, json: false, payload }, io)
-  }
+  const ask = (name: string, payload: Payload) =>
+    invoke(actionNamed(name), { stage, json: false, payload }, io)
   return (await runToday(stage, ask, io)) ? 0 : 1
 }
 
@@ -99,7 +101,9 @@ Environment:
   AWS_REGION, AWS_PROFILE  the region of a stage on AWS, and your credentials
 
 <action> --help shows its fields and options. today shows what waits for an operator: payouts,
-approvals, cases, suspense, differences. completion prints a script for bash and zsh:
+approvals, cases, suspense, differences. month 2026-11 --out DIR writes the files of a month:
+books, statements, payouts, suspense, and a page that adds them up. Times are UTC. Days and months
+are those of Asia/Jakarta (UTC+7). completion prints a script for bash and zsh:
   eval "$(npm run -s admin -- completion)" makes the command gateway-admin. Without --stage, commands go to the gateway on this machine.`
 
 function emptyProgram(io: AdminIo): Command {

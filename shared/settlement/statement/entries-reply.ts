@@ -4,23 +4,27 @@ import { ENTRY_COLUMNS } from './settlement-entries.ts'
 
 type EntriesPage = { readonly entries: readonly EntryDto[]; readonly next: string | undefined }
 
-export function entriesReply(
-  { entries, next }: EntriesPage,
-  {
-    accept,
-    pathOf,
-  }: { readonly accept: string | undefined; readonly pathOf: (after: string) => string },
+type Asked = { readonly accept: string | undefined; readonly pathOf: (after: string) => string }
+
+export function entriesReply({ entries, next }: EntriesPage, asked: Asked) {
+  return pageReply(next, asked, {
+    json: () => ({ data: entries, next: next ?? null, has_more: next !== undefined }),
+    csv: () => csv(ENTRY_COLUMNS, entries),
+  })
+}
+
+/** A page as JSON. As CSV if the caller accepts it; then the `Link` header has the next page. */
+export function pageReply(
+  next: string | undefined,
+  { accept, pathOf }: Asked,
+  formats: { readonly json: () => object; readonly csv: () => string },
 ) {
-  if (!asksForCsv(accept))
-    return {
-      status: 200,
-      body: { data: entries, next: next ?? null, has_more: next !== undefined },
-    }
+  if (!asksForCsv(accept)) return { status: 200, body: formats.json() }
   const headers = {
     'content-type': 'text/csv; charset=utf-8',
     ...(next !== undefined && { link: `<${pathOf(next)}>; rel="next"` }),
   }
-  return { status: 200, body: csv(ENTRY_COLUMNS, entries), headers }
+  return { status: 200, body: formats.csv(), headers }
 }
 
 function asksForCsv(accept = ''): boolean {

@@ -1,11 +1,12 @@
 import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { type ClientId, type SettlementId, UuidSchema } from '../../ids.ts'
+import { FURTHEST_ELIGIBLE_MS } from '../../journal/day-totals.ts'
 import { type Entry, isForClient, settledFigures } from '../../journal/entry.ts'
 import { readEntries, type Span } from '../../journal/read-entries.ts'
 import { readWindow } from '../../ledger/window-store.ts'
 import { CursorTime, encodeCursor, readCursor } from '../../page.ts'
-import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
+import { addMs, type Timestamp } from '../../time.ts'
 import { hasSwept, type Settlement } from '../settlement.ts'
 import { toSettlementDto } from '../settlement-dto.ts'
 import { findAnySettlement, findSettlement, settlementsBetween } from '../settlement-store.ts'
@@ -95,8 +96,7 @@ export async function balanceEntries(
     ...asked
   }: PageRequest & { readonly clientId: ClientId; readonly since: Timestamp },
 ) {
-  // An entry of a payment that was just posted is eligible a day later.
-  const span = { start: since, end: addMs(deps.now(), 2 * DAY_MS) }
+  const span = { start: since, end: addMs(deps.now(), FURTHEST_ELIGIBLE_MS) }
   const journal = { ownerId: clientId, clientId, span }
   const { settledUntil } = await readWindow(deps, clientId)
   const { entries, next } = await pageOf(deps, journal, { ...asked, field: 'after' }, isForClient)

@@ -27,7 +27,10 @@ export function toEndpointDto(endpoint: Endpoint) {
   return { endpoint_id, client_id: endpoint.clientId, ...shown }
 }
 
-export function toOwnEndpointDto(endpoint: Endpoint): OwnEndpointDto {
+/** Without its health, which the lists of its deliveries show. */
+export function toOwnEndpointDto(
+  endpoint: Endpoint,
+): Omit<OwnEndpointDto, 'last_answered_at' | 'waiting'> {
   return {
     id: endpoint.endpointId,
     url: endpoint.url,

@@ -1,6 +1,7 @@
 import type { MemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { pointsOf } from '../../../shared/client/enforce-rate-limit.ts'
+import { bookDay, endOfBookDay } from '../../../shared/journal/day-totals.ts'
 import { attemptKey, deliveryKey, type Key, paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { API, type ApiRequest, anApiClient, call } from '../../support/api-event.ts'
@@ -165,6 +166,10 @@ async function books({ deps, caller, measure }: MeteredApi): Promise<void> {
     deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
     await sweptNow(deps, caller)
   }
+  const from = bookDay(paid[0]?.paidAt ?? deps.now())
+  const to = bookDay(addMs(endOfBookDay(from), 98 * DAY_MS))
+  const days = { from, to, limit: String(MANY) }
+  await measure('a thousand lines of 100 days', 3, 'getStatement', { query: days })
   await measure('a page of 100', 3, 'listSettlements', { query: { per_page: String(PAGE) } })
 }
 

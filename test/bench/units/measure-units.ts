@@ -73,6 +73,7 @@ async function requests(means: Started): Promise<readonly FlowUnits[]> {
   const ofOrder = { external_reference: ORDER.external_reference }
   await measured('list of 25 by reference', () => ask('api-list-payments', { query: ofOrder }))
   await measured('balance', () => ask('api-get-balance', {}))
+  await measured('statement of a month', () => ask('api-get-statement', {}))
   await measured('cancel', () => ask('api-cancel-payment', { id }))
   await create(BRIEF, `order-${PAGE + 1}`)
   await expireAll(means)

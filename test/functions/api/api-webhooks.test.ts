@@ -65,6 +65,8 @@ it('GET /v1/webhook_endpoints (design section 8) shows all endpoints, newest fir
     event_types: eventTypes,
     enabled,
     created_at: createdAt,
+    last_answered_at: null,
+    waiting: 0,
   }))
   expect([answer.status, answer.body]).toStrictEqual([200, { data: shown }])
   expect(answer.text).not.toMatch(/secret|whsec/)

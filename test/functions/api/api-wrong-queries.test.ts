@@ -95,7 +95,7 @@ const WRONG_CURSORS = [
 ].map((position) => Buffer.from(JSON.stringify(position)).toString('base64url'))
 
 const NO_STATUSES = [' ', 'paid', 'PENDING', 'creating', 'pending,failed', 'constructor']
-const NO_TIMES = ['yesterday', '2026-11-20', '2026-13-01T00:00:00Z', '2026-11-20T04:00:00 07:00']
+const NO_TIMES = ['yesterday', '2026-11-20', '2026-13-01T00:00:00Z']
 
 type RefusedQuery = readonly [Name, Query, reasons: Query, message?: string]
 

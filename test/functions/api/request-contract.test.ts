@@ -24,6 +24,7 @@ const QUERIES: Readonly<Partial<Record<Name, { isList: boolean; known?: Query; w
     listSettlements: { isList: true, known: { per_page: '5' }, wrong: { per_page: 'x' } },
     listBalanceEntries: { isList: true, known: { limit: '5' }, wrong: { since: 'x' } },
     listSettlementPayments: { isList: true, known: { limit: '5' }, wrong: { limit: 'x' } },
+    getStatement: { isList: true, known: { limit: '5' }, wrong: { from: 'x' } },
     listWebhookEndpoints: { isList: true },
     listWebhookDeliveries: { isList: true, known: { status: 'skipped' }, wrong: { status: 'x' } },
     listEvents: { isList: true, known: { limit: '5' }, wrong: { limit: 'x' } },

@@ -135,6 +135,6 @@ it('is judged by the daily audit if its message was lost, and again after a new 
 
   await pass()
 
-  const [settlement] = await recordedSettlements(deps, client.clientId)
+  const [settlement] = (await recordedSettlements(deps, client.clientId)).settlements
   expect((await verdict()).longSettlements).toStrictEqual({ [settlementId]: settlement?.digest })
 })

@@ -85,6 +85,8 @@ export async function readBackProblems(
     ...(await listProblems(ask, 'settlement', own.settlements)),
     ...(await listProblems(ask, 'delivery', own.deliveries)),
     ...(await balanceProblems(ask, own)),
+    ...(await entriesProblems(ask, own)),
+    ...(await statementProblems(ask, own)),
   ]
 }
 
@@ -175,6 +177,58 @@ async function balanceProblems(
   return Object.entries(expected).every(([figure, value]) => shown[figure] === value)
     ? []
     : [`the balance shows ${JSON.stringify(shown)}; the ledger says ${JSON.stringify(expected)}`]
+}
+
+/** Large, because entries are many and this list is read once. */
+const ENTRIES_PER_PAGE = 50
+const MAX_PAGES = 1_000
+
+/**
+ * Every entry of the balance once, and the nets of open payments: together the four figures of the
+ * balance. A re-credit counts nowhere.
+ */
+async function entriesProblems(ask: Ask, { ledger, payments }: ReturnType<typeof ownBooks>) {
+  const shown: Shown[] = []
+  let after: string | undefined
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const query = { limit: String(ENTRIES_PER_PAGE), ...(after !== undefined && { after }) }
+    const body = (await ask('api-list-balance-entries', { query }))?.body ?? {}
+    shown.push(...((body['data'] ?? []) as Shown[]))
+    after = typeof body['next'] === 'string' ? body['next'] : undefined
+    if (after === undefined) break
+  }
+  const found = sum(shown, 'client_net_minor') + openNets(payments)
+  const expected = sum(ledger, 'credited_minor')
+  return found === expected
+    ? []
+    : [`entries and open payments add up to ${found}; the balance says ${expected}`]
+}
+
+function openNets(payments: readonly RawItem[]): number {
+  const open = payments.filter((payment) => payment['open_at'] !== undefined)
+  return sum(open, 'net_minor') - sum(open, 'taken_back_minor')
+}
+
+/** Today's closing is all credits less open payments and payouts: opening and every line. */
+async function statementProblems(ask: Ask, { ledger, payments }: ReturnType<typeof ownBooks>) {
+  const lines: Shown[] = []
+  let page: Shown = {}
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const query: Filter = {
+      limit: String(ENTRIES_PER_PAGE),
+      ...(pages > 0 && { after: String(page['next']) }),
+    }
+    page = (await ask('api-get-statement', { query }))?.body ?? {}
+    lines.push(...((page['lines'] ?? []) as Shown[]))
+    if (typeof page['next'] !== 'string') break
+  }
+  const added = Number(page['opening_minor']) + sum(lines, 'amount_minor')
+  const closing = page['closing_minor']
+  const expected =
+    sum(ledger, 'credited_minor') - sum(ledger, 'paid_out_minor') - openNets(payments)
+  return closing === expected && added === expected
+    ? []
+    : [`the statement closes at ${String(closing)}, adds up to ${added}; owed are ${expected}`]
 }
 
 function pick(item: RawItem, names: string): Shown {

@@ -106,7 +106,7 @@ it.each([
 })
 
 it('the client has a call for every route of a merchant', async () => {
-  const { client, requests } = aClient([[200, { data: [], next: null, has_more: false }]])
+  const { client, requests } = aClient([[200, { data: [], lines: [], next: null }]])
   const calls = [
     () => client.createPayment(BODY),
     () => client.getPayment('x'),
@@ -115,6 +115,7 @@ it('the client has a call for every route of a merchant', async () => {
     () => client.listPayments().next(),
     () => client.getBalance(),
     () => client.listBalanceEntries().next(),
+    () => client.getStatement(),
     () => client.getSettlement('x'),
     () => client.listSettlements().next(),
     () => client.listSettlementEntries('x').next(),
@@ -127,7 +128,6 @@ it('the client has a call for every route of a merchant', async () => {
   ]
 
   for (const call of calls) await call()
-
   const asked = new Set(requests.map(({ method, path }) => `${method} ${path.split('?')[0]}`))
   const routes = MANIFEST.filter(answersClients).map((spec) =>
     String(routeKeyOf(spec)).replace('{id}', 'x'),

@@ -15,7 +15,7 @@ const RECONNECT_DELAY_MS = 2_000
 const activityLines = store<readonly ShownLine[]>([])
 const isLive = store(false)
 
-/** The activity feed, newest first, with a heading for each day of the local clock. */
+/** The activity feed, newest first, with a heading for each UTC day of the local clock. */
 export function ActivityPane() {
   const lines = activityLines.use()
   const live = isLive.use()
@@ -33,7 +33,7 @@ export function ActivityPane() {
         {lines.length === 0 && <p class="empty">Nothing has happened yet. Create a payment.</p>}
         {[...days].map(([day, dayLines]) => (
           <section key={day} aria-label={day}>
-            <h3>{day}</h3>
+            <h3>{day} UTC</h3>
             <ol>
               {dayLines.map((line, index) => (
                 <Line key={dayLines.length - index} line={line} />

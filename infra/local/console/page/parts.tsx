@@ -177,7 +177,7 @@ export function SelectField({ label, ...select }: SelectProps & { readonly label
 export function Time({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={at}>
-      {at.slice(0, 10)} {at.slice(11, 19)}
+      {at.slice(0, 10)} {at.slice(11, 19)} UTC
     </time>
   )
 }

@@ -1,0 +1,163 @@
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { bookDay } from '../../../shared/journal/day-totals.ts'
+import { csv } from '../../../shared/settlement/statement/csv.ts'
+import { TimestampSchema } from '../../../shared/time.ts'
+import { InvocationFailed } from '../admin/invoke-action.ts'
+import { type Ask, csvReader, partsOf } from './month-parts.ts'
+
+/** Days of Asia/Jakarta, both included. */
+export type Days = { readonly from: string; readonly to: string }
+
+type Place = { readonly folder: string; readonly ask: Ask }
+
+export type MonthBooks = {
+  /** Of all clients and the house, as the action adds them up. */
+  readonly figures: Readonly<Record<string, number>>
+  /** The same figures, added up from the lines of clients and house. */
+  readonly sums: Readonly<Record<string, number>>
+  readonly isBalanced: boolean
+  readonly clients: readonly ClientBook[]
+}
+
+export type ClientBook = {
+  readonly clientId: string
+  readonly openingMinor: number
+  readonly closingMinor: number
+  readonly isBalanced: boolean
+}
+
+const CsvPart = v.object({ csv: v.string() })
+const FiguresPart = v.object({
+  figures: v.optional(v.array(v.object({ name: v.string(), amount_minor: v.number() })), []),
+  balanced: v.optional(v.boolean(), true),
+})
+
+export async function writeBooks({ from, to }: Days, { folder, ask }: Place): Promise<MonthBooks> {
+  let all: v.InferOutput<typeof FiguresPart> = { figures: [], balanced: false }
+  for await (const part of partsOf(ask, 'get-books', { from, to }, FiguresPart)) all = part
+  writeFileSync(join(folder, 'books-of-all.csv'), csv(['name', 'amount_minor'], all.figures))
+  const names = all.figures.map(({ name }) => name)
+  const sums = Object.fromEntries(names.map((name) => [name, 0]))
+  const clients: ClientBook[] = []
+  const rowsIn = csvReader()
+  const asked = { from, to, format: 'csv' }
+  for await (const { csv: text } of partsOf(ask, 'get-books', asked, CsvPart)) {
+    appendFileSync(join(folder, 'books-by-client.csv'), text)
+    for (const row of rowsIn(text)) {
+      for (const name of names) sums[name] = (sums[name] ?? 0) + Number(row[name])
+      if (row['client_id'] !== 'house')
+        clients.push({
+          clientId: row['client_id'] ?? '',
+          openingMinor: Number(row['opening.clients']),
+          closingMinor: Number(row['clients']),
+          isBalanced: row['balanced'] === 'true',
+        })
+    }
+  }
+  const figures = Object.fromEntries(
+    all.figures.map((figure) => [figure.name, figure.amount_minor]),
+  )
+  return { figures, sums, isBalanced: all.balanced, clients }
+}
+
+export type StatementSums = {
+  readonly openingMinor: number
+  readonly linesMinor: number
+  readonly paidMinor: number
+  readonly closingMinor: number | null
+  readonly finalUntil: string
+}
+
+const StatementPart = v.object({
+  csv: v.string(),
+  opening_minor: v.number(),
+  closing_minor: v.nullable(v.number()),
+  final_until: v.string(),
+})
+
+const PAYOUT_COLUMNS = ['client_id', 'at', 'settlement_id', 'amount_minor'] as const
+
+/** Its payouts are also lines of the file of all payouts. */
+export async function writeStatement(
+  clientId: string,
+  { from, to }: Days,
+  { folder, ask }: Place,
+): Promise<StatementSums | undefined> {
+  const payoutsFile = join(folder, 'payouts.csv')
+  const rowsIn = csvReader()
+  let [linesMinor, paidMinor] = [0, 0]
+  let sums: StatementSums | undefined
+  const asked = { client_id: clientId, from, to, format: 'csv' }
+  for await (const part of partsOf(ask, 'get-statement', asked, StatementPart)) {
+    appendFileSync(join(folder, 'statements', `${clientId}.csv`), part.csv)
+    const lines = rowsIn(part.csv).map((line) => ({
+      ...line,
+      amount: Number(line['amount_minor']),
+    }))
+    const payouts = lines
+      .filter((line) => Reflect.get(line, 'type') === 'payout')
+      .map(({ amount, ...line }) => ({ ...line, client_id: clientId, amount_minor: -amount }))
+    linesMinor += lines.reduce((sum, { amount }) => sum + amount, 0)
+    paidMinor += payouts.reduce((sum, { amount_minor: amount }) => sum + amount, 0)
+    appendFileSync(payoutsFile, csv(PAYOUT_COLUMNS, payouts, existsSync(payoutsFile)))
+    sums = {
+      openingMinor: part.opening_minor,
+      linesMinor,
+      paidMinor,
+      closingMinor: part.closing_minor,
+      finalUntil: part.final_until,
+    }
+  }
+  return sums
+}
+
+const FILES = { case: 'cases.csv', money: 'suspense.csv', finding: 'findings.csv' } as const
+
+const cell = v.nullish(v.union([v.string(), v.number()]))
+const ITEM = {
+  suspense_id: cell,
+  cause: cell,
+  amount_minor: cell,
+  payment_id: cell,
+  status: cell,
+  due_at: cell,
+  resolution: cell,
+}
+const COLUMNS = [...v.keyof(v.object(ITEM)).options, 'created_at'] as const
+const ItemsPart = v.object({
+  data: v.array(
+    v.object({
+      ...ITEM,
+      kind: v.picklist(['case', 'money', 'finding']),
+      created_at: TimestampSchema,
+    }),
+  ),
+})
+
+const PER_PAGE = 100
+const MAX_PAGES = 1_000
+
+/** Cases, held money and findings: those made in the month, and older ones that are open now. */
+export async function writeSuspense({ from, to }: Days, { folder, ask }: Place): Promise<void> {
+  for (const file of Object.values(FILES)) writeFileSync(join(folder, file), csv(COLUMNS, []))
+  for (const filter of [{}, { status: 'open' }]) {
+    const isOfOpen = 'status' in filter
+    for (let page = 1; ; page++) {
+      if (page > MAX_PAGES)
+        throw new InvocationFailed(`list-suspense has more than ${MAX_PAGES} pages`)
+      const asked = { ...filter, page, per_page: PER_PAGE }
+      const [part] = await Array.fromAsync(partsOf(ask, 'list-suspense', asked, ItemsPart))
+      const items = part?.data ?? []
+      for (const item of items) {
+        const day = bookDay(item.created_at)
+        const isShown = isOfOpen ? day < from : from <= day && day <= to
+        if (isShown) appendFileSync(join(folder, FILES[item.kind]), csv(COLUMNS, [item], true))
+      }
+      // The list is newest first. Items that changed meanwhile make a page short.
+      const oldest = items.at(-1)?.created_at
+      if (oldest === undefined || (!isOfOpen && bookDay(oldest) < from)) break
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import { readableLedger, storedSettlements } from '../audit/judged/client-books.ts'
+import { mapInChunks } from '../chunks.ts'
+import type { Deps } from '../deps.ts'
+import type { ClientId } from '../ids.ts'
+import { addTotals, bookDay, FURTHEST_ELIGIBLE_MS, totalsOf } from '../journal/day-totals.ts'
+import { CLIENT_SIDES } from '../journal/entry.ts'
+import { entryPages } from '../journal/read-entries.ts'
+import { creditedOf } from '../ledger/ledger-store.ts'
+import type { Window } from '../ledger/window-store.ts'
+import { minor, plus, ZERO } from '../money.ts'
+import type { Settlement } from '../settlement/settlement.ts'
+import { sweptSpan } from '../settlement/statement/settlement-entries.ts'
+import { attributeName } from '../table/attributes.ts'
+import { addMs, later, type Timestamp } from '../time.ts'
+import { compare, type Difference } from '../verdict/difference.ts'
+import {
+  addBooks,
+  type Book,
+  type BookLine,
+  bookOfLines,
+  bookOfPayout,
+  unequalSides,
+  withDebts,
+} from './book.ts'
+import type { BookPeriod } from './book-period.ts'
+
+export type CheckedBook = { readonly book: Book; readonly differences: readonly Difference[] }
+
+export const EMPTY_BOOK: CheckedBook = { book: {}, differences: [] }
+
+type BookDeps = Pick<Deps, 'table' | 'stage' | 'now'>
+
+/**
+ * The settlements' stored totals, and the entries after the last settlement (design section 12).
+ */
+export async function readClientBook(
+  deps: BookDeps,
+  clientId: ClientId,
+  period: BookPeriod,
+): Promise<CheckedBook> {
+  const ledger = await readableLedger(deps, clientId)
+  if (ledger === undefined)
+    return { book: {}, differences: compare('ledger', clientId, 'readable', 'unreadable') }
+  const settled = await bookOfSettlements(deps, clientId, ledger.window, period)
+  let sum = settled.checked
+  // Shards count the entries, re-credits apart, and the open payments.
+  let openMinor = creditedOf(ledger) - settled.sweptMinor
+  const span = { start: settled.sweptUntil, end: addMs(deps.now(), FURTHEST_ELIGIBLE_MS) }
+  for await (const { entries } of entryPages(deps, { clientId, span })) {
+    for (const { netMinor } of entries) openMinor -= netMinor
+    sum = joinBooks(
+      sum,
+      checkLines(totalsOf(entries), period, { what: 'entry.sides', id: clientId }),
+    )
+  }
+  const book = { ...withDebts(sum.book), open: minor(openMinor) }
+  return { book, differences: sum.differences }
+}
+
+type SettledBook = {
+  readonly checked: CheckedBook
+  readonly sweptMinor: number
+  readonly sweptUntil: Timestamp
+}
+
+/**
+ * The book of the settlements by their stored totals, with what they swept, and where the entries
+ * after them begin. `until`: later windows do not count. `note` is called with each settlement.
+ */
+export async function bookOfSettlements(
+  deps: Pick<Deps, 'table' | 'stage'>,
+  clientId: ClientId,
+  { settledUntil, lastSettlementId }: Pick<Window, 'settledUntil' | 'lastSettlementId'>,
+  period: BookPeriod,
+  some: { readonly until?: Timestamp; readonly note?: (settlement: Settlement) => void } = {},
+): Promise<SettledBook> {
+  let checked = EMPTY_BOOK
+  let sweptMinor = 0
+  let sweptUntil = settledUntil
+  for await (const { stored, differences } of storedSettlements(deps, clientId, lastSettlementId)) {
+    const settlements = stored.flatMap(({ settlement }) =>
+      some.until !== undefined && settlement.sweptFrom >= some.until ? [] : settlement,
+    )
+    const books = await mapInChunks(settlements, 1, (settlement) =>
+      bookOfSettlement(deps, settlement, period),
+    )
+    checked = joinBooks(checked, { book: {}, differences }, ...books)
+    for (const settlement of settlements) {
+      sweptMinor += settlement.netMinor - settlement.recreditedMinor
+      sweptUntil = later(sweptUntil, settlement.sweptUntil)
+      some.note?.(settlement)
+    }
+  }
+  return { checked, sweptMinor, sweptUntil }
+}
+
+/** The stored totals by type and day must add up to the settlement's sums. */
+async function bookOfSettlement(
+  deps: Pick<Deps, 'table' | 'stage'>,
+  settlement: Settlement,
+  period: BookPeriod,
+): Promise<CheckedBook> {
+  const { settlementId: id, totals, netMinor } = settlement
+  const day = paidDayOf(settlement)
+  const lines = totals.every((total) => hasNoBorder(total, period))
+    ? totals
+    : await totalsByDay(deps, settlement)
+  return joinBooks(checkLines(lines, period, { what: 'settlement.totals', id }), {
+    book: day === undefined ? {} : bookOfPayout({ day, netMinor }, period),
+    differences: CLIENT_SIDES.flatMap((side) => {
+      const found = totals.reduce((sum, total) => plus(sum, total[side]), ZERO)
+      return compare(`settlement.totals.${attributeName(side)}`, id, settlement[side], found)
+    }),
+  })
+}
+
+/** The day of a settlement's payout; undefined without one. */
+export function paidDayOf({
+  status,
+  settledAt,
+}: Pick<Settlement, 'status' | 'settledAt'>): string | undefined {
+  return status === 'manual_paid' && settledAt !== undefined ? bookDay(settledAt) : undefined
+}
+
+/** Whether the period takes all days of a total, or none, and none after its end. */
+function hasNoBorder(
+  { day, lastDay = day }: Pick<BookLine, 'day' | 'lastDay'>,
+  { from, to }: BookPeriod,
+): boolean {
+  return lastDay < from || day > to || (day >= from && lastDay <= to)
+}
+
+/** A settlement of very many days stores no total of each day. Its entries show them. */
+async function totalsByDay(deps: Pick<Deps, 'table' | 'stage'>, settlement: Settlement) {
+  const { clientId } = settlement
+  let totals: Settlement['totals'] = []
+  for await (const { entries } of entryPages(deps, { clientId, span: sweptSpan(settlement) }))
+    totals = [...addTotals(totals, totalsOf(entries))]
+  return totals
+}
+
+/** The most differences of an answer; an audit lists all. */
+const MAX_DIFFERENCES = 20
+
+export function joinBooks(...books: readonly CheckedBook[]): CheckedBook {
+  return {
+    book: addBooks(...books.map(({ book }) => book)),
+    differences: books.flatMap(({ differences }) => differences).slice(0, MAX_DIFFERENCES),
+  }
+}
+
+export function checkLines(
+  lines: readonly BookLine[],
+  period: BookPeriod,
+  { what, id }: Pick<Difference, 'what' | 'id'>,
+): CheckedBook {
+  return {
+    book: bookOfLines(lines, period),
+    differences: lines.flatMap((line) =>
+      unequalSides(line, what, `${id} ${line.day} ${line.type}`),
+    ),
+  }
+}

@@ -1,0 +1,22 @@
+import { GatewayError } from '../errors.ts'
+import { finding, recordSuspense, type SuspenseDeps } from '../suspense/record-suspense.ts'
+import type { Unsound } from './statement-totals.ts'
+
+/**
+ * Throws 500, after a finding with its alert, once for a client and day. An alert that fails is
+ * repeated by due work, and a second request finds the finding there.
+ */
+export async function refuseStatement(
+  deps: SuspenseDeps,
+  { clientId, day }: Unsound,
+): Promise<never> {
+  const subject = `${clientId}#${day}`
+  const payment = { paymentId: undefined, clientId }
+  const now = deps.now()
+  await recordSuspense(deps, finding({ subject, cause: 'statement_differs', payment, now }))
+  throw new GatewayError(
+    'internal_error',
+    `the statement up to ${day} does not add up, so it is not shown; the operators were told`,
+    { actionHint: 'Ask support about it, with the request id. Earlier days may be complete.' },
+  )
+}

@@ -1,0 +1,56 @@
+import { mapInChunks } from '../../chunks.ts'
+import type { TableDeps } from '../../deps.ts'
+import type { ClientId, EndpointId } from '../../ids.ts'
+import { reserveUnits } from '../../table/used-units.ts'
+import { later, type Timestamp } from '../../time.ts'
+import { toOwnEndpointDto } from '../endpoint/endpoint-dto.ts'
+import { newestEndpoints } from '../endpoint/endpoint-store.ts'
+import type { OwnEndpointDto } from '../endpoint/own-endpoint-dto-schema.ts'
+import type { Delivery } from './delivery.ts'
+import { attemptsOf, findDeliveries } from './delivery-store.ts'
+import { listedKeys } from './list-deliveries.ts'
+
+/** Deliveries that are read for the last answer, and the most waiting ones that are counted. */
+const NEWEST = 10
+export const MAX_WAITING = 100
+
+/** Ten rows, the newest attempt of each, and two queries of keys. */
+const UNITS_AN_ENDPOINT = 17
+const AT_ONCE = 10
+
+/**
+ * A client's endpoints with their health (design section 8), from the lists of their deliveries: no
+ * attempt writes more for it.
+ */
+export async function endpointsWithHealth(
+  deps: TableDeps,
+  clientId: ClientId,
+): Promise<readonly OwnEndpointDto[]> {
+  const endpoints = await newestEndpoints(deps, clientId)
+  await reserveUnits(endpoints.length * UNITS_AN_ENDPOINT)
+  return mapInChunks(endpoints, AT_ONCE, async (endpoint) => ({
+    ...toOwnEndpointDto(endpoint),
+    last_answered_at: (await lastAnswerOf(deps, endpoint.endpointId)) ?? null,
+    waiting: (await listedKeys(deps, [endpoint.endpointId], 'scheduled', MAX_WAITING)).length,
+  }))
+}
+
+/** The latest 2xx among the newest deliveries. A retry may be later than a newer delivery. */
+async function lastAnswerOf(
+  deps: TableDeps,
+  endpointId: EndpointId,
+): Promise<Timestamp | undefined> {
+  const keys = await listedKeys(deps, [endpointId], undefined, NEWEST)
+  const succeeded = (await findDeliveries(deps, keys)).filter(
+    ({ status }) => status === 'succeeded',
+  )
+  const answers = await Promise.all(succeeded.map((delivery) => answeredAt(deps, delivery)))
+  return answers
+    .flatMap((at) => at ?? [])
+    .reduce<Timestamp | undefined>((last, at) => later(last ?? at, at), undefined)
+}
+
+/** The attempt after which a delivery succeeded was its last. */
+async function answeredAt(deps: TableDeps, delivery: Delivery): Promise<Timestamp | undefined> {
+  return (await attemptsOf(deps, delivery, 1)).at(-1)?.at
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { handler as getStatement } from '../../../functions/admin/get-statement.ts'
+import { raiseFence } from '../../../shared/ledger/fence-store.ts'
+import { settlementKey } from '../../../shared/table/keys.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
+import { aSettledClient } from '../../support/settlement-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { memoryDeps } from '../../support/test-deps.ts'
+
+describe('get-statement', () => {
+  it('shows the lines of a merchant as it reads them, as JSON or CSV', async () => {
+    const deps = memoryDeps()
+    const { client } = await aSettledClient(deps)
+    const asked = { client_id: client.clientId, from: '2026-11-20' }
+
+    const { status, body } = await invokeAdmin(getStatement, deps, asked)
+    const csv = await invokeAdmin(getStatement, deps, { ...asked, format: 'csv' })
+
+    const figures = { from: '2026-11-20', opening_minor: 0, closing_minor: 95_900 }
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ ...figures, data: [{ type: 'payment', amount_minor: 95_900 }] })
+    expect(body).not.toHaveProperty('continuing')
+    expect(csv.body).toMatchObject({ ...figures, csv: expect.stringContaining(',95900,95900\n') })
+  })
+
+  it('answers 404 for an unknown merchant, and 422 for a wrong cursor', async () => {
+    const deps = memoryDeps()
+    const { client } = await aSettledClient(deps)
+
+    const unknown = await invokeAdmin(getStatement, deps, { client_id: crypto.randomUUID() })
+    const asked = { client_id: client.clientId, cursor: 'x' }
+    const wrong = await invokeAdmin(getStatement, deps, asked)
+
+    expect(unknown.status).toBe(404)
+    expect(wrong).toMatchObject({
+      status: 422,
+      body: { field_errors: { cursor: [expect.any(String)] } },
+    })
+  })
+
+  it('names the audit when the stored totals differ, and writes nothing', async () => {
+    const deps = memoryDeps()
+    const { client, settlement } = await aSettledClient(deps)
+    deps.clock.advance(3 * 86_400)
+    await raiseFence(deps, client.clientId, deps.now())
+    const key = settlementKey(settlement.settlementId)
+    await putRaw(deps, { ...(await rawItem(deps, key)), net_minor: 95_901 })
+    deps.changes.length = 0
+
+    const asked = { client_id: client.clientId, from: '2026-11-20' }
+    const { status, body } = await invokeAdmin(getStatement, deps, asked)
+
+    expect([status, Object(body).action_hint]).toStrictEqual([
+      500,
+      `Run audit-ledger --client_id ${client.clientId}, which names the difference.`,
+    ])
+    expect([deps.changes, deps.published]).toStrictEqual([[], []])
+  })
+})

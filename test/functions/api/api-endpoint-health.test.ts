@@ -1,0 +1,105 @@
+import { describe, expect } from 'vitest'
+import { addMs } from '../../../shared/time.ts'
+import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
+import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { API, anApi, call } from '../../support/api-event.ts'
+import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
+import {
+  ABANDONED,
+  FAILED,
+  messageFor,
+  storedDelivery,
+  storedEndpoint,
+} from '../../support/webhook-builders.ts'
+
+const it = testWith(
+  async () => {
+    const { deps, caller } = await anApi({}, testDeps())
+    const endpoint = await storedEndpoint(deps, { clientId: caller.clientId })
+    const health = async (own: TestDeps = deps) => {
+      const { body } = await call(own, API.listWebhookEndpoints, { caller })
+      const [first = {}] = body['data'] as readonly Readonly<Record<string, unknown>>[]
+      return [first['last_answered_at'], first['waiting']]
+    }
+    return { deps, endpoint, health }
+  },
+  'deps',
+  'endpoint',
+  'health',
+)
+
+/** A worker makes the next attempt. */
+async function attempt(deps: TestDeps, delivery: Delivery, httpStatus: number) {
+  deps.answerWebhooks(async () =>
+    httpStatus === 200 ? { httpStatus, responseBody: 'ok', durationMs: 12 } : FAILED,
+  )
+  await deliverWebhook(deps, messageFor(delivery))
+}
+
+describe('the health of an endpoint in GET /v1/webhook_endpoints', () => {
+  it('has the time of the last 2xx, and no waiting delivery', async ({
+    deps,
+    endpoint,
+    health,
+  }) => {
+    await attempt(deps, await storedDelivery(deps, endpoint), 200)
+    const answeredAt = deps.now()
+    deps.clock.advance(60)
+    await storedDelivery(deps, endpoint, ABANDONED)
+
+    expect(await health()).toStrictEqual([answeredAt, 0])
+  })
+
+  it('counts a delivery that waits after a failure, until a later attempt is answered', async ({
+    deps,
+    endpoint,
+    health,
+  }) => {
+    const delivery = await storedDelivery(deps, endpoint)
+    await attempt(deps, delivery, 500)
+    const failed = await health()
+    await attempt(deps, await storedDelivery(deps, endpoint), 200)
+    deps.clock.advance(60)
+    const second = { ...delivery, attempts: 1, nextAttemptAt: deps.now() }
+
+    await attempt(deps, second, 200)
+
+    expect(failed).toStrictEqual([null, 1])
+    expect(await health()).toStrictEqual([deps.now(), 0])
+  })
+
+  it('does not count a delivery in its first minute', async ({ deps, endpoint, health }) => {
+    await storedDelivery(deps, endpoint)
+
+    expect(await health()).toStrictEqual([null, 0])
+  })
+
+  it('counts to 100, and reads the newest ten deliveries', async ({ deps, endpoint, health }) => {
+    await attempt(deps, await storedDelivery(deps, endpoint), 200)
+    for (let number = 1; number <= 101; number++) {
+      const createdAt = addMs(deps.now(), number)
+      await storedDelivery(deps, endpoint, { attempts: 1, unlisted: undefined as never, createdAt })
+    }
+    const { deps: recorded, calls } = recordTable(deps)
+
+    expect(await health(recorded)).toStrictEqual([null, 100])
+    const read = calls.flatMap((made) => (made.name === 'batchGet' ? made.keys : []))
+    expect(read.filter(({ pk }) => pk.startsWith('DELIVERY#'))).toHaveLength(10)
+  })
+})
+
+it('GET /v1/events names %2B when the + of an offset became a space', async () => {
+  const { ask } = await anApi()
+
+  const { status, body } = await ask('listEvents', {
+    query: { since: '2026-11-20T10:00:00 07:00' },
+  })
+  const other = await ask('listEvents', { query: { since: 'yesterday' } })
+
+  expect(status).toBe(422)
+  expect(Object(body['field_errors']).since).toStrictEqual([
+    'must be an RFC 3339 time; in a query, write the + of an offset as %2B',
+  ])
+  expect(Object(other.body['field_errors']).since).toStrictEqual(['must be an RFC 3339 time'])
+})

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import { derivedUuid } from '../../../shared/ids.ts'
+import { figuresOf, newEntry } from '../../../shared/journal/entry.ts'
+import { putEntry } from '../../../shared/journal/entry-store.ts'
+import { minor, ZERO } from '../../../shared/money.ts'
+import { addMs } from '../../../shared/time.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { payOut, sweptADayLater, sweptNow } from '../../support/settlement-builders.ts'
+import { payoutHistory } from './payout-history.ts'
+import { aStatementMerchant, closeDays, totalOfLines } from './statement-merchant.ts'
+
+describe('pages of GET /v1/statement (design section 8)', () => {
+  it('has the same lines in pages of any size, and knows the closing of final days on each page', async () => {
+    const { deps, caller, pages } = await aStatementMerchant()
+    await Array.fromAsync(payoutHistory(deps, caller))
+    deps.clock.advance(3 * 86_400)
+    const midnight = await closeDays(deps, caller)
+    const days = { from: '2026-11-20', to: '2026-11-27' }
+    const [whole] = await pages(days)
+
+    for (const limit of ['1', '2', '3', '7', '8', '1000']) {
+      const all = await pages({ ...days, limit })
+
+      expect(all.flatMap(({ lines }) => lines)).toStrictEqual(whole?.lines)
+      expect(all.every(({ lines }) => lines.length <= Number(limit))).toBe(true)
+      for (const page of all)
+        expect(page).toMatchObject({
+          opening_minor: 0,
+          closing_minor: 25_950,
+          final_until: midnight,
+        })
+    }
+  })
+
+  it('keeps its figures between pages while payments are posted, and closes at what it showed', async () => {
+    const { deps, caller, statement } = await aStatementMerchant()
+    for (const amount of [100_000, 50_000, 70_000]) {
+      await aSucceededPayment(deps, caller, { notionalMinor: amount })
+      deps.clock.advance(60)
+    }
+    const first = await statement({ limit: '2' })
+    // The later payment has a place after the page, the earlier one before it.
+    await aSucceededPayment(deps, caller, { notionalMinor: 30_000 })
+    const earlier = addMs(deps.now(), -600_000)
+    await aSucceededPayment(deps, caller, { notionalMinor: 20_000, paidAt: earlier })
+
+    const second = await statement({ limit: '2', after: first.next ?? '' })
+
+    expect([first.closing_minor, second.next]).toStrictEqual([null, null])
+    const lines = [...first.lines, ...second.lines]
+    expect(lines.map(({ amount_minor }) => amount_minor)).toStrictEqual([
+      95_900, 45_950, 65_930, 25_970,
+    ])
+    expect(second).toMatchObject({ opening_minor: 0, closing_minor: totalOfLines(lines) })
+    expect((await statement()).closing_minor).toBe(totalOfLines(lines) + 15_980)
+  })
+
+  it('answers CSV with the balance after each line, and the next page in the Link header', async () => {
+    const { deps, caller, ask } = await aStatementMerchant()
+    await aSucceededPayment(deps, caller, { externalReference: '=1+1' })
+    await payOut(deps, await sweptADayLater(deps, caller))
+    const csv = { accept: 'text/csv' }
+
+    const first = await ask({ from: '2026-11-20', limit: '1' }, csv)
+    const [, next = ''] = /^<(.+)>; rel="next"$/.exec(String(first.headers['link'])) ?? []
+    const link = new URL(next, 'https://api.example')
+    const second = await ask(Object.fromEntries(link.searchParams), csv)
+
+    const header = 'at,type,payment_id,settlement_id,external_reference,amount_minor,balance_minor'
+    expect(link.pathname).toBe('/v1/statement')
+    expect(first.text).toMatch(
+      new RegExp(`^${header}\n"[^"]+Z","payment","[0-9a-f-]{36}",,"'=1\\+1",95900,95900\n$`),
+    )
+    expect(second.text).toMatch(
+      new RegExp(`^${header}\n"[^"]+Z","payout",,"[0-9a-f-]{36}",,-95900,0\n$`),
+    )
+    expect(second.headers).not.toHaveProperty('link')
+  })
+
+  it('refuses a cursor of other days', async () => {
+    const { deps, caller, ask, statement } = await aStatementMerchant()
+    await aSucceededPayment(deps, caller)
+    await aSucceededPayment(deps, caller)
+    const days = { from: '2026-11-19', to: '2026-11-20', limit: '1' }
+    const after = (await statement(days)).next ?? ''
+
+    expect((await ask({ ...days, after })).status).toBe(200)
+    expect((await ask({ ...days, from: '2026-11-18', after })).status).toBe(422)
+  })
+})
+
+it('GET /v1/statement of a merchant with too many unsettled entries asks for an earlier day', async () => {
+  const { deps, caller, ask, statement, pages } = await aStatementMerchant()
+  const count = 5_001
+  for (let number = 0; number < count; number++) {
+    const entryId = derivedUuid('many', String(number))
+    const at = addMs(deps.now(), number)
+    const figures = { ...figuresOf(minor(10), ZERO, ZERO), otherMinor: minor(-10) }
+    const entry = newEntry({
+      entryId,
+      type: 'correction',
+      eligibleAt: at,
+      postedAt: at,
+      ...figures,
+    })
+    await deps.table.write(putEntry(caller.clientId, entry))
+  }
+  deps.clock.advance(2 * 86_400)
+  await closeDays(deps, caller)
+
+  const { status, body } = await ask({ from: '2026-11-22' })
+  const all = await pages({ from: '2026-11-18', limit: '1000' })
+
+  expect([status, body['field_errors']]).toMatchObject([
+    422,
+    { from: [expect.stringMatching(/give 2026-11-\d\d or an earlier day/)] },
+  ])
+  const lines = all.flatMap((page) => page.lines)
+  expect([lines.length, all.at(-1)?.closing_minor]).toStrictEqual([count, count * 10])
+  expect(lines.map(({ at }) => at)).toStrictEqual(lines.map(({ at }) => at).toSorted())
+  await sweptNow(deps, caller)
+  deps.clock.advance(3 * 86_400)
+  expect(await statement({ from: '2026-11-22' })).toMatchObject({ opening_minor: count * 10 })
+})

@@ -1,0 +1,44 @@
+import * as v from 'valibot'
+import { expect } from 'vitest'
+import { StatementDtoSchema } from '../../../shared/books/statement-dto-schema.ts'
+import { raiseFence } from '../../../shared/ledger/fence-store.ts'
+import { ZERO } from '../../../shared/money.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { API, type ApiClient, anApi, call } from '../../support/api-event.ts'
+import { jakartaMidnightAfter } from '../../support/jakarta.ts'
+import { BANK } from '../../support/settlement-builders.ts'
+import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+
+type Query = Readonly<Record<string, string>>
+
+/** Reads its statement. Its table is its own. */
+export async function aStatementMerchant() {
+  const own = memoryDeps()
+  const { deps, caller } = await anApi({ settlementFloorMinor: ZERO, bank: BANK }, own)
+  const ask = (query: Query = {}, headers: Query = {}, by: ApiClient = caller) =>
+    call(deps, API.getStatement, { caller: by, query, headers })
+  const statement = async (query: Query = {}) => {
+    const { status, body } = await ask(query)
+    expect([status, body]).toStrictEqual([200, body])
+    return v.parse(StatementDtoSchema, body)
+  }
+  /** Every page, from the first one on. */
+  const pages = async (query: Query) => {
+    const all = [await statement(query)]
+    for (let next = all[0]?.next; next; next = all.at(-1)?.next)
+      all.push(await statement({ ...query, after: next }))
+    return all
+  }
+  return { own, deps, caller, ask, statement, pages }
+}
+
+export function totalOfLines(lines: readonly { readonly amount_minor: number }[]): number {
+  return lines.reduce((sum, { amount_minor }) => sum + amount_minor, 0)
+}
+
+/** The daily sweep closes the days that are over. */
+export async function closeDays(deps: TestDeps, { clientId }: ApiClient) {
+  const midnight = jakartaMidnightAfter(addMs(deps.now(), -DAY_MS))
+  await raiseFence(deps, clientId, midnight)
+  return midnight
+}

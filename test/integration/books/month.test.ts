@@ -1,0 +1,162 @@
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { handler as getBooks } from '../../../functions/admin/get-books.ts'
+import { handler as getStatement } from '../../../functions/admin/get-statement.ts'
+import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
+import { parseCsv } from '../../../infra/operate/admin/parse-csv.ts'
+import { runMonth } from '../../../infra/operate/month/run-month.ts'
+import { clientStatement } from '../../../shared/books/client-statement.ts'
+import { finding } from '../../../shared/suspense/record-suspense.ts'
+import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { settlementKey } from '../../../shared/table/keys.ts'
+import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
+import { isNightly } from '../../support/runs.ts'
+import { settlementsOf } from '../../support/settlement-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { AFTER_YEAR, aClientOfAYear } from './made-year.ts'
+
+/*
+ * Goal: the months of a year join for many clients, and the files of a month add up or say what
+ * does not. Method: clients whose year is written as rows, read by the actions that operators call.
+ */
+
+const HANDLERS = {
+  'get-books': getBooks,
+  'get-statement': getStatement,
+  'list-suspense': listSuspense,
+}
+
+async function aYear(count: number) {
+  const deps = memoryDeps()
+  const clients = []
+  for (let seed = 1; seed <= count; seed++) clients.push(await aClientOfAYear(deps, seed))
+  deps.clock.set(AFTER_YEAR)
+  return { deps, clients }
+}
+
+const MONTHS = Array.from({ length: 12 }, (_, month) => {
+  const first = new Date(Date.UTC(2026, month, 1)).toISOString().slice(0, 10)
+  const last = new Date(Date.UTC(2026, month + 1, 0)).toISOString().slice(0, 10)
+  return { from: first, to: last }
+})
+
+async function written(deps: TestDeps, month: string, folder = join(tempFolder(), 'new')) {
+  const [out, err, said]: [string[], string[], string[]] = [[], [], []]
+  const ask = (action: string, payload: object) =>
+    invokeAdmin(HANDLERS[action as keyof typeof HANDLERS], deps, payload)
+  const io = {
+    out: (text: string) => void out.push(text),
+    err: (text: string) => void err.push(text),
+    say: (text: string) => void said.push(text),
+  }
+  const isRight = await runMonth({ month, folder, now: deps.now() }, ask, io)
+  const file = (name: string) => readFileSync(join(folder, name), 'utf8')
+  return { isRight, out, err, said, folder, file }
+}
+
+function tempFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'month-'))
+}
+
+describe('a year of many clients', () => {
+  it('has opening + lines = closing = next opening in each month of each client', async () => {
+    const { deps, clients } = await aYear(isNightly ? 1_000 : 100)
+    let lines = 0
+    for (const { clientId } of clients) {
+      let owed = 0
+      for (const days of MONTHS) {
+        const asked = { clientId, ...days, limit: 1_000, field: 'after' } as const
+        const statement = await clientStatement(deps, asked, () =>
+          Promise.reject(new Error(days.from)),
+        )
+
+        expect(statement.openingMinor).toBe(owed)
+        const sum = statement.lines.reduce((total, { amountMinor }) => total + amountMinor, 0)
+        expect(statement.closingMinor).toBe(statement.openingMinor + sum)
+        owed = Number(statement.closingMinor)
+        lines += statement.lines.length
+      }
+    }
+    expect(lines).toBeGreaterThan(clients.length * 80)
+  })
+})
+
+describe('npm run admin -- month', () => {
+  it('writes books, statements, payouts, suspense, and a page on which all adds up', async () => {
+    const { deps, clients } = await aYear(5)
+    const [client] = clients
+    const at = timestampOf(Date.UTC(2026, 10, 30, 17, 30))
+    const about = { cause: 'fee_changed', payment: client, subject: 'txn' } as const
+    await writeSuspense(
+      deps,
+      finding({ ...about, payment: undefined, subject: 'old', now: addMs(at, -60 * DAY_MS) }),
+    )
+    await writeSuspense(deps, finding({ ...about, payment: undefined, now: at }))
+
+    const { isRight, out, err, said, folder, file } = await written(deps, '2026-11')
+
+    expect([isRight, err]).toStrictEqual([true, []])
+    expect(out).toStrictEqual([`${join(folder, 'month.md')}: 5 clients, all adds up`])
+    expect(said).toContain('month: 4 of 5 statements are written')
+    expect(readdirSync(join(folder, 'statements')).toSorted()).toStrictEqual(
+      clients.map(({ clientId }) => `${clientId}.csv`).toSorted(),
+    )
+    const [header, ...rows] = parseCsv(file('books-by-client.csv')) ?? []
+    expect([header?.[0], rows.length]).toStrictEqual(['client_id', 6])
+    const payouts = parseCsv(file('payouts.csv')) ?? []
+    expect(payouts[0]).toStrictEqual(['client_id', 'at', 'settlement_id', 'amount_minor'])
+    const paid = payouts.slice(1).reduce((sum, cells) => sum + Number(cells[3]), 0)
+    expect(paid).toBeGreaterThan(0)
+    expect(file('books-of-all.csv')).toContain(`"paid_out",${paid}\n`)
+    expect(file('month.md')).toMatch(/Asia\/Jakarta \(UTC\+7\)[^]+## All adds up/)
+    // The second one was made on 1 December in Jakarta; the first one is still open.
+    expect(file('findings.csv').trimEnd().split('\n')).toHaveLength(2)
+    expect(file('findings.csv')).toContain('"old#fee_changed"')
+  })
+
+  it('says what does not add up, goes on, and answers false', async () => {
+    const { deps, clients } = await aYear(3)
+    const [settlement] = await settlementsOf(deps, clients[1] ?? never())
+    const key = settlementKey(settlement?.settlementId ?? never())
+    const row = await rawItem(deps, key)
+    await putRaw(deps, { ...row, net_minor: Number(row['net_minor']) + 1 })
+
+    const { isRight, err, folder, file } = await written(deps, '2026-12')
+
+    expect(isRight).toBe(false)
+    expect(err.join('\n')).toContain(
+      `Statement of client ${clients[1]?.clientId}: get-statement was refused`,
+    )
+    expect(err.join('\n')).toContain(`The book of client ${clients[1]?.clientId} is not balanced.`)
+    expect(file('month.md')).toContain(`## ${err.length} problems`)
+    expect(readdirSync(join(folder, 'statements'))).toHaveLength(2)
+  })
+
+  it('refuses a folder with files, a wrong month, and one that has not begun; nothing is written', async () => {
+    const deps = memoryDeps()
+    const folder = tempFolder()
+    writeFileSync(join(folder, 'mine.txt'), '')
+
+    await expect(written(deps, '2026-11', folder)).rejects.toThrow('is not empty')
+    await expect(written(deps, '2026-13')).rejects.toThrow('write it as 2026-11')
+    await expect(written(deps, '2026-12')).rejects.toThrow('has not begun')
+    expect(readdirSync(folder)).toStrictEqual(['mine.txt'])
+  })
+
+  it('ends a month that is not over today', async () => {
+    const deps = memoryDeps()
+
+    const { isRight, file } = await written(deps, '2026-11')
+
+    expect(isRight).toBe(true)
+    expect(file('month.md')).toContain('# Month of 2026-11-01 to 2026-11-20')
+  })
+})
+
+function never(): never {
+  throw new Error('there is no such row')
+}

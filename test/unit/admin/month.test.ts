@@ -1,0 +1,100 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { type Month, monthPage } from '../../../infra/operate/month/month-page.ts'
+import { cli } from '../../support/admin-command.ts'
+import { json } from '../../support/scripted-server.ts'
+
+const FIGURES = { 'opening.clients': 10, 'taken_in.qris': 7, clients: 15, paid_out: 2 }
+const SIDES = { 'opening.at_bank': 0, at_bank: -2, 'at_bank.payout': -2 }
+const PROVIDER = { 'opening.at_provider': 10, 'at_provider.payment': 7, at_provider: 17 }
+const ALL = { ...FIGURES, ...SIDES, ...PROVIDER }
+const STATEMENT = {
+  openingMinor: 10,
+  linesMinor: 5,
+  paidMinor: 2,
+  closingMinor: 15,
+  finalUntil: '2026-12-01T17:00:00.000Z',
+}
+const CLIENT = { clientId: 'c1', openingMinor: 10, closingMinor: 15, isBalanced: true }
+
+function aMonth(fields: Partial<Month> = {}): Month {
+  return {
+    from: '2026-11-01',
+    to: '2026-11-30',
+    madeAt: '2026-12-02T02:00:00.000Z',
+    books: { figures: ALL, sums: ALL, isBalanced: true, clients: [CLIENT] },
+    clients: [{ ...CLIENT, statement: STATEMENT }],
+    refusals: [],
+    ...fields,
+  }
+}
+
+it('the page of a month says its zone, and that all adds up', () => {
+  const { text, wrong } = monthPage(aMonth())
+
+  expect(wrong).toStrictEqual([])
+  expect(text).toContain('Days are those of Asia/Jakarta (UTC+7). Times in the files are UTC.')
+  expect(text).toContain('| clients | 10 | 5 | 15 |')
+})
+
+it.each<[string, Partial<Month>, string]>([
+  [
+    'clients and house against all',
+    { books: { ...aMonth().books, sums: { ...ALL, paid_out: 3 } } },
+    'paid_out: clients and house are 3, all is 2.',
+  ],
+  [
+    'opening and flows against closing',
+    { books: { ...aMonth().books, figures: { ...ALL, 'taken_in.qris': 8 }, sums: {} } },
+    'Books of all, flows of clients: 15 instead of 16.',
+  ],
+  [
+    'an opening of a statement against the books',
+    { clients: [{ ...CLIENT, openingMinor: 9, statement: STATEMENT }] },
+    'Statement of client c1: opening, and in the books: 10 and 9.',
+  ],
+  [
+    'the lines of a statement against its closing',
+    { clients: [{ ...CLIENT, statement: { ...STATEMENT, linesMinor: 6 } }] },
+    'Statement of client c1: opening and lines, and its closing: 16 and 15.',
+  ],
+  [
+    'a closing of a statement against the books',
+    { clients: [{ ...CLIENT, closingMinor: 16, statement: STATEMENT }] },
+    'Statement of client c1: closing, and in the books: 15 and 16.',
+  ],
+  [
+    'payouts against the books',
+    { clients: [{ ...CLIENT, statement: { ...STATEMENT, paidMinor: 1 } }] },
+    'Payouts of all statements, and paid_out: 1 and 2.',
+  ],
+  [
+    'books that are not balanced',
+    { books: { ...aMonth().books, isBalanced: false } },
+    'The books of all are not balanced: get-books names the differences.',
+  ],
+])('the page of a month names %s', (_, fields, sentence) => {
+  const { text, wrong } = monthPage(aMonth(fields))
+
+  expect(wrong).toStrictEqual([sentence])
+  expect(text).toContain(`- ${sentence}`)
+})
+
+it('npm run admin -- month takes its time from the stage, and needs a folder', async () => {
+  const { run } = await cli((response, request) => {
+    const isClock = request.url === '/_local/clock'
+    json(200, isClock ? { now: '2026-11-30T16:59:59.000Z' } : {})(response, request)
+  })
+
+  expect(await run('month', '2026-11')).toMatchObject({
+    code: 2,
+    err: 'give a folder for the files: --out DIR',
+  })
+  const folder = join(mkdtempSync(join(tmpdir(), 'month-')), 'new')
+  expect(await run('month', '2026-12', '--out', folder)).toMatchObject({
+    code: 2,
+    err: '2026-12 has not begun: in Jakarta it is 2026-11-30',
+  })
+})
