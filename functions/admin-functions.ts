@@ -21,6 +21,7 @@ import {
   JOURNAL_READ,
   listOf,
   NEWS,
+  NOT_ENDED,
   OWN_DELIVERIES,
   PAYING_OUT,
   PAYOUT_LISTS,
@@ -123,7 +124,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     allAccess(RECORDING, APPROVED, { GetItem: ['CLIENT', 'VERDICT'], Query: ['AUDIT'] }),
   ),
   approve('approve', allAccess(RECORDING, { GetItem: ['APPROVAL'], PutItem: ['APPROVAL'] })),
-  finance('mark-settlement-failed', allAccess(changeOf('SETTLEMENT'), ANNOUNCING), {
+  finance('mark-settlement-failed', allAccess(changeOf('SETTLEMENT'), ANNOUNCING, NOT_ENDED), {
     sends: BOTH_LANES,
   }),
   finance(

@@ -56,6 +56,9 @@ export const ANNOUNCING: TableAccess = {
   PutItem: ['DELIVERY', 'EVENT'],
 }
 
+/** Closes a settlement that no event shows closed. */
+export const NOT_ENDED: TableAccess = { ConditionCheckItem: ['EVENT'] }
+
 /** Moves a payment's money for an operator, and announces it. */
 export const REFUNDING: TableAccess = allAccess(RECORDING, APPROVED, POSTING, ANNOUNCING, {
   BatchGetItem: ['JOURNAL'],
@@ -250,7 +253,7 @@ export const BATCHING: TableAccess = allAccess(
   APPROVED,
   changeOf('SETTLEMENT'),
   changeOf('BATCH'),
-  { PutItem: ['BATCH'], ConditionCheckItem: ['CLIENT', 'VERDICT'] },
+  { BatchGetItem: ['EVENT'], PutItem: ['BATCH'], ConditionCheckItem: ['CLIENT', 'VERDICT'] },
 )
 
 /** Pays out a settlement, if its audit and its payout gate still hold. */
@@ -262,8 +265,9 @@ export const PAYING_OUT: TableAccess = allAccess(
   changeOf('SETTLEMENT'),
   {
     GetItem: ['BATCH', 'LEDGER'],
+    BatchGetItem: ['EVENT'],
     PutItem: ['PAYOUTREF'],
     UpdateItem: ['LEDGER'],
-    ConditionCheckItem: ['CLIENT', 'VERDICT'],
+    ConditionCheckItem: ['CLIENT', 'EVENT', 'VERDICT'],
   },
 )

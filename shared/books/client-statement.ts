@@ -71,8 +71,9 @@ export async function clientStatement(
   })
   if (checked && isPassed(checked.day, position, page) && checkedMinor !== checked.minor) {
     const { day } = checked
-    if (await isDiffering(deps, { clientId, from, day })) await refuse({ clientId, day })
-    if (kept) readCursor(v.never(), cursor, field)
+    const isWrong = await isDiffering(deps, { clientId, from, day })
+    if (isWrong) await refuse({ clientId, day })
+    if (kept && isWrong === false) readCursor(v.never(), cursor, field)
     throw new GatewayError('internal_error', 'entries became visible meanwhile; try again')
   }
   const { next } = page
@@ -115,6 +116,10 @@ function keptFigures({ clientId, from, to, after, field }: StatementInput) {
     v.strictObject({ ...figureFields, of: v.literal(clientId) }),
     v.check((kept) => [kept.from, undefined].includes(from) && [kept.to, undefined].includes(to)),
     v.check((kept) => kept.from <= kept.position.day && kept.position.day <= kept.to),
+    v.check((kept) => daysOf(kept) <= MAX_DAYS),
+    v.check(({ from: first, to: last, checked }) => {
+      return checked === undefined || (first <= checked.day && checked.day <= last)
+    }),
     v.check(({ position: { day, after: place } }) => {
       const { start, end } = entrySpan(day, day)
       return place === undefined || (start <= place.eligibleAt && place.eligibleAt < end)
@@ -154,12 +159,16 @@ export function statementPeriod(
   asked: Pick<StatementInput, 'from' | 'to'>,
 ): BookPeriod {
   const { from, to } = bookPeriod(deps, asked)
-  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
+  const days = daysOf({ from, to })
   if (days > MAX_DAYS) {
     const reason = `at most ${MAX_DAYS} days; from ${from} to ${to} are ${days}`
     throw invalid(`to: ${reason}`, { to: [reason] }, 'Ask for the later days by themselves.')
   }
   return { from, to }
+}
+
+function daysOf({ from, to }: BookPeriod): number {
+  return (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
 }
 
 /** None was paid in the period when the first page was read. */

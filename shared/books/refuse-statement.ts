@@ -1,18 +1,19 @@
 import { GatewayError } from '../errors.ts'
+import { bookDay } from '../journal/day-totals.ts'
 import { finding, recordSuspense, type SuspenseDeps } from '../suspense/record-suspense.ts'
 import type { Unsound } from './statement-totals.ts'
 
 /**
- * Throws 500, after a finding with its alert, once for a client and day. An alert that fails is
- * repeated by due work, and a second request finds the finding there.
+ * Throws 500, after a finding with its alert, at most one a day for a client. An alert that fails
+ * is repeated by due work, and a second request finds the finding there.
  */
 export async function refuseStatement(
   deps: SuspenseDeps,
   { clientId, day }: Unsound,
 ): Promise<never> {
-  const subject = `${clientId}#${day}`
-  const payment = { paymentId: undefined, clientId }
   const now = deps.now()
+  const subject = `${clientId}#${bookDay(now)}`
+  const payment = { paymentId: undefined, clientId }
   await recordSuspense(deps, finding({ subject, cause: 'statement_differs', payment, now }))
   throw new GatewayError(
     'internal_error',

@@ -107,16 +107,19 @@ type CheckedSpan = Unsound & { readonly from: string }
 /**
  * Whether the lines from a day to a final one differ from the stored totals. Everything is read
  * again, because a caller can write a cursor, and an entry may become visible after its
- * transaction. Lines that are too many for one request count as differing.
+ * transaction. Undefined if the lines are too many for one request.
  */
 export async function isDiffering(
   deps: Pick<Deps, 'table' | 'stage'>,
   span: CheckedSpan,
-): Promise<boolean> {
+): Promise<boolean | undefined> {
   const { clientId, from, day: to } = span
   const totals = await statementTotals(deps, clientId, { from, to })
+  // Only a written cursor names a day that is not final.
+  if (totals.checked?.day !== to) return false
+  if (!totals.isSound) return true
   const linesMinor = await sumOfLines(deps, span, totals)
-  if (linesMinor === undefined || !totals.isSound || totals.checked?.day !== to) return true
+  if (linesMinor === undefined) return undefined
   return totals.checked.minor !== plus(totals.openingMinor, linesMinor)
 }
 

@@ -37,6 +37,10 @@ export function requireEvent({ subject, name }: NamedEvent): Step {
   return guard(eventKey(subject, name), exists)
 }
 
+export function requireNoEvent({ subject, name }: NamedEvent): Step {
+  return guard(eventKey(subject, name), isNew)
+}
+
 const BodyAndOwner = v.optional(v.object({ body: v.unknown(), owner: v.unknown() }))
 
 /**

@@ -1,6 +1,7 @@
 import { auditChain } from '../audit/judged/audit-figures.ts'
 import { auditSettlement, judgeSettlement } from '../audit/judged/audit-settlement.ts'
 import { type ClientBooks, readClientBooks } from '../audit/judged/client-books.ts'
+import { judgeStrayEvents } from '../audit/judged/judge-settlement-events.ts'
 import type { Client } from '../client/client.ts'
 import { requireClient, requirePayable } from '../client/client-store.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
@@ -175,7 +176,8 @@ async function judgeAgain(
       ({ id }) => id === settlementId || id === client.clientId,
     )
   })
-  return [...differences, ...around]
+  const strays = await confirmedDifferences(deps, () => judgeStrayEvents(deps, settlementId))
+  return [...differences, ...around, ...strays]
 }
 
 function settlementIn({ settlements }: ClientBooks, settlementId: string) {

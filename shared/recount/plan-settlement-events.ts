@@ -23,19 +23,26 @@ export async function planSettlementEvents(
   const found = own.filter((one) => isOfEvents(one, id))
   if (found.length === 0 && before.status === after.status) return []
   const remaining = await judgeEventsOf(deps, books, after)
-  const lines = remaining.filter(isMissing)
+  const lines: Difference[] = []
   const steps: Steps<string>[] = []
-  for (const line of lines) steps.push(await putsOf(deps, after, line, events))
-  if (found.length + lines.length === 0) return []
+  for (const line of remaining.filter(isMissing)) {
+    const puts = await putsOf(deps, after, line, events)
+    // A delivery to an unknown endpoint stays lost.
+    if (Object.keys(puts).length === 0) continue
+    lines.push(line)
+    steps.push(puts)
+  }
   const isLeft = (one: Difference) =>
-    remaining.some((left) => !isMissing(left) && isSame(left, one))
+    remaining.some((left) => !lines.includes(left) && isSame(left, one))
+  const ends = found.filter((one) => !isLeft(one))
+  if (lines.length + ends.length === 0) return []
   return [
     {
       subject: id,
       clientId,
       repair: 'put',
       lines,
-      ends: found.filter((one) => !isLeft(one)),
+      ends,
       steps: Object.assign({ settlement: requireState(after) }, ...steps),
     },
   ]

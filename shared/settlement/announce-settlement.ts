@@ -1,5 +1,7 @@
 import type { SettlementEventType } from '../event/event.ts'
+import { requireNoEvent } from '../event/event-store.ts'
 import { subjectOfSettlement } from '../ids.ts'
+import type { Step } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
 import { type AnnounceDeps, announce } from '../webhook/delivery/announce.ts'
 import type { Settlement } from './settlement.ts'
@@ -30,6 +32,12 @@ export function announcementOfSettlement(
     data: toSettlementData(settlement),
     firedAt,
   })
+}
+
+/** Refused when the settlement was announced with the other end. */
+export function requireNotEnded({ settlementId, status }: Settlement): Step {
+  const name = EVENT_OF_STATUS[status === 'failed' ? 'manual_paid' : 'failed']
+  return requireNoEvent({ subject: subjectOfSettlement(settlementId), name })
 }
 
 /** The `data` of a settlement's events: the settlement, and once it is paid its transfer. */

@@ -9,7 +9,7 @@ import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts
 import type { Steps, TransactOutcome } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
 import { sendAnnouncement } from '../webhook/delivery/announce.ts'
-import { announcementOfSettlement } from './announce-settlement.ts'
+import { announcementOfSettlement, requireNotEnded } from './announce-settlement.ts'
 import type { Settlement } from './settlement.ts'
 import { findAnySettlement, markClosed, markRecredited } from './settlement-store.ts'
 
@@ -42,7 +42,12 @@ export async function closeSettlement<Name extends string>(
   const announcement = await announcementOfSettlement(deps, after, after.settledAt ?? deps.now())
   const { steps: announced, freshUntil } = announcement
   // The first step, so that the slower of two operators gets this step's refusal.
-  const allSteps: Steps<string> = { settlement: markClosed(after), ...steps, ...announced }
+  const allSteps: Steps<string> = {
+    settlement: markClosed(after),
+    ...steps,
+    otherEnd: requireNotEnded(after),
+    ...announced,
+  }
   const record = { ...changeRecord(before, after, action), freshUntil }
   const outcome = await recordChange(deps, record, allSteps)
   if (outcome.applied) {
@@ -55,15 +60,15 @@ export async function closeSettlement<Name extends string>(
     // A recount may have corrected the sums of a settlement that is still recorded.
     if (stored.status !== 'recorded') throw wrongStateError('closed', stored)
   }
-  if (outcome.refusedBy === 'event') throw announcedError(after)
+  if (['event', 'otherEnd'].includes(outcome.refusedBy)) throw announcedError(after)
   return outcome
 }
 
 /** After a restore the table may have the event of a payout that it has lost. */
-function announcedError({ settlementId, clientId, status }: Settlement) {
+function announcedError({ settlementId, clientId }: Settlement) {
   return new GatewayError(
     'conflict',
-    `settlement ${settlementId} was announced as ${status} before a restore`,
+    `settlement ${settlementId} was announced as paid or failed before a restore`,
     { actionHint: `Run recount-ledger for client ${clientId} first: it brings the payout back.` },
   )
 }

@@ -11,6 +11,7 @@ import { eventRow } from '../../event/event-store.ts'
 import { EventSchema } from '../../event/read-events.ts'
 import { eventIdFor, type SettlementId, subjectOfSettlement } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
+import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { settlementEventOf, toSettlementData } from '../../settlement/announce-settlement.ts'
 import type { Settlement } from '../../settlement/settlement.ts'
 import { findSettlements } from '../../settlement/settlement-store.ts'
@@ -47,13 +48,9 @@ export async function judgeEventsOf(
 ): Promise<readonly Difference[]> {
   const { settlementId: id } = settlement
   const subject = subjectOfSettlement(id)
-  const items = await deps.table.getMany(
-    SETTLEMENT_EVENT_TYPES.map((name) => eventKey(subject, name)),
-  )
-  const stored = SETTLEMENT_EVENT_TYPES.map((name, at) => ({ name, item: items[at] }))
-  const [told, strays] = [stored.filter(isToldIn(settlement)), stored.filter(isStrayIn(settlement))]
-  // A recount may have corrected the sums after the event.
-  const isRecounted = clientRecords.some(({ action }) => action === 'recount-ledger')
+  const stored = await storedEvents(deps, id)
+  const told = stored.filter(isToldIn(settlement))
+  const isRecounted = clientRecords.some((record) => hasRepaired(record, id))
   const deliveries = await judgeDeliveries(
     deps,
     clientId,
@@ -61,10 +58,43 @@ export async function judgeEventsOf(
     'consistent',
   )
   return [
-    ...strays.flatMap(({ name }) => compare(KIND, id, STRAY_EVENT, name)),
+    ...straysIn(settlement, stored),
     ...told.flatMap((event) => judgeEvent(settlement, event, { isRecounted, now: deps.now() })),
     ...deliveries.flatMap(({ differences }) => differences),
   ]
+}
+
+const RepairRecord = v.object({
+  after: v.object({ repaired: v.array(v.object({ id: v.string() })) }),
+})
+
+/** A recount may have corrected the sums after the event. */
+function hasRepaired(record: AuditRecord, id: SettlementId): boolean {
+  return ifValid(RepairRecord, record)?.after.repaired.some((one) => one.id === id) ?? false
+}
+
+/** An end that a restore has lost, and that its event still shows. No payout may forget it. */
+export async function judgeStrayEvents(
+  deps: StoreDeps,
+  id: SettlementId,
+): Promise<readonly Difference[]> {
+  const stored = await storedEvents(deps, id)
+  const [settlement] = await findSettlements(deps, [id])
+  return settlement ? straysIn(settlement, stored) : []
+}
+
+async function storedEvents(deps: StoreDeps, id: SettlementId): Promise<readonly Named[]> {
+  const subject = subjectOfSettlement(id)
+  const items = await deps.table.getMany(
+    SETTLEMENT_EVENT_TYPES.map((name) => eventKey(subject, name)),
+  )
+  return SETTLEMENT_EVENT_TYPES.map((name, at) => ({ name, item: items[at] }))
+}
+
+function straysIn(settlement: Settlement, stored: readonly Named[]): readonly Difference[] {
+  return stored
+    .filter(isStrayIn(settlement))
+    .flatMap(({ name }) => compare(KIND, settlement.settlementId, STRAY_EVENT, name))
 }
 
 /** Of a payment's event the kind is `event`. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { derivedUuid } from '../../../shared/ids.ts'
+import { bookDay } from '../../../shared/journal/day-totals.ts'
 import { figuresOf, newEntry } from '../../../shared/journal/entry.ts'
 import { putEntry } from '../../../shared/journal/entry-store.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
@@ -61,7 +62,7 @@ describe('GET /v1/statement when its two sources differ', () => {
 
     for (const { status, body } of answers)
       expect([status, body['code']]).toStrictEqual([500, 'internal_error'])
-    const subject = `${caller.clientId}#2026-11-21#statement_differs`
+    const subject = `${caller.clientId}#${bookDay(deps.now())}#statement_differs`
     expect(deps.published).toStrictEqual([
       {
         kind: 'suspense.finding',
@@ -109,19 +110,28 @@ describe('GET /v1/statement when its two sources differ', () => {
     expect(deps.published).toHaveLength(1)
   })
 
-  it('takes a cursor that its caller altered for what it is: 422, and nothing is written', async () => {
-    const { own, deps, ask, statement } = await aSettledMonth()
-    const { next } = await statement({ ...DAYS, limit: '1' })
-    const kept = JSON.parse(Buffer.from(next ?? '', 'base64url').toString())
-    const after = Buffer.from(JSON.stringify({ ...kept, balanceMinor: 1 })).toString('base64url')
-    own.changes.length = 0
+  it.each([
+    ['balance', () => ({ balanceMinor: 1 })],
+    ['last final day', () => ({ checked: { day: '2031-01-01', minor: 1 } })],
+    ['final day of today', ({ to }: Kept) => ({ checked: { day: to, minor: 1 } })],
+    ['first day', () => ({ from: '1971-01-01', position: { day: '1971-01-01' } })],
+  ])(
+    'takes a cursor whose %s its caller altered for what it is: 422, and nothing is written',
+    async (_, change) => {
+      const { own, deps, ask, statement } = await aSettledMonth()
+      const { next } = await statement({ ...DAYS, limit: '1' })
+      const kept = JSON.parse(Buffer.from(next ?? '', 'base64url').toString())
+      const altered = { ...kept, ...change(kept) }
+      const after = Buffer.from(JSON.stringify(altered)).toString('base64url')
+      own.changes.length = 0
 
-    const { status } = await ask({ ...DAYS, limit: '1', after })
+      const { status } = await ask({ limit: '100', after })
 
-    expect(status).toBe(422)
-    expect(deps.published).toStrictEqual([])
-    expect(own.changes.map(({ key }) => key.pk.split('#')[0])).not.toContain('SUSPENSE')
-  })
+      expect(status).toBe(422)
+      expect(deps.published).toStrictEqual([])
+      expect(own.changes.map(({ key }) => key.pk.split('#')[0])).not.toContain('SUSPENSE')
+    },
+  )
 
   it('keeps the finding when the alert fails, and tells later', async () => {
     const { deps, caller, forge } = await aSettledMonth()
@@ -130,8 +140,10 @@ describe('GET /v1/statement when its two sources differ', () => {
 
     const { status } = await call(silent, API.getStatement, { caller, query: DAYS })
 
-    const pk = `SUSPENSE#${caller.clientId}#2026-11-21#statement_differs`
+    const pk = `SUSPENSE#${caller.clientId}#${bookDay(deps.now())}#statement_differs`
     expect(status).toBe(500)
     expect(await rawItem(deps, { pk, sk: 'SUSPENSE' })).toMatchObject({ work: 'alert' })
   })
 })
+
+type Kept = { readonly to: string }

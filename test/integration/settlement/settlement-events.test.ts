@@ -9,6 +9,7 @@ import type { Client } from '../../../shared/client/client.ts'
 import type { Event, SettlementEventType } from '../../../shared/event/event.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { subjectOfSettlement } from '../../../shared/ids.ts'
+import { payoutFile } from '../../../shared/payout/payout-file.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { announcementOfSettlement } from '../../../shared/settlement/announce-settlement.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
@@ -18,6 +19,8 @@ import { exists, remove } from '../../../shared/table/step.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import {
   aSettledClient,
+  auditedNow,
+  BY_OPERATOR,
   fail,
   payOut,
   sweepADayLater,
@@ -124,14 +127,15 @@ describe('after a restore', () => {
     expect(again).toMatchObject({ owner: endpoint.endpointId, state: 'scheduled' })
   })
 
-  it('the event of a lost payout brings it back: nobody pays it a second time', async () => {
+  it('the event of a lost payout brings it back: no file has it again, and nobody closes it', async () => {
     const { deps, settlement } = await aTold()
-    const paid = { ...settlement, status: 'manual_paid', bankReference: 'BCA 1' } as const
-    const closed: Settlement = { ...paid, settledAt: deps.now() }
-    const { steps } = await announcementOfSettlement(deps, closed, deps.now())
-    await deps.table.transact(steps)
+    await announceAs(deps, { ...settlement, bankReference: 'BCA 1' }, 'manual_paid')
+    await auditedNow(deps, settlement)
 
-    await expect(payOut(deps, settlement)).rejects.toMatchObject({
+    const answer = await payoutFile(deps, { ...BY_OPERATOR, format: 'csv' })
+    expect(answer).toMatchObject({ left_out: [{ settlement_id: settlement.settlementId }] })
+    await expect(payOut(deps, settlement)).rejects.toMatchObject({ code: 'validation' })
+    await expect(fail(deps, settlement)).rejects.toMatchObject({
       code: 'conflict',
       details: { actionHint: expect.stringContaining('recount-ledger') },
     })
@@ -146,6 +150,33 @@ describe('after a restore', () => {
     })
   })
 })
+
+it('a recount offers no write for what it cannot repair', async () => {
+  const { deps, client, settlement } = await aTold()
+  await fail(deps, settlement)
+  await announceAs(deps, settlement, 'manual_paid')
+  const rows = deps.stored.items('DELIVERY#').filter((row) => row['event_name'] === NAMES[2])
+  for (const row of rows) await deps.table.write(remove(rowKeyOf('DELIVERY', row), exists))
+  for (const { pk, sk } of deps.stored.items('ENDPOINTS#'))
+    await deps.table.write(remove({ pk: String(pk), sk: String(sk) }, exists))
+
+  const asked = { clientId: client.clientId, operator: 'sari' }
+  const { writes, not_repairable: left } = await recountLedger(withoutSleep(deps), asked)
+
+  expect(writes).toStrictEqual([])
+  expect(left.map(({ what }) => what).toSorted()).toContain('settlement_event')
+  expect(left.map(({ what }) => what).toSorted()).toContain('delivery')
+})
+
+async function announceAs(deps: TestDeps, before: Settlement, status: Settlement['status']) {
+  const settledAt = status === 'manual_paid' ? deps.now() : undefined
+  const { steps } = await announcementOfSettlement(
+    deps,
+    { ...before, status, settledAt },
+    deps.now(),
+  )
+  await deps.table.transact(steps)
+}
 
 async function repaired(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
   const quick = withoutSleep(deps)
