@@ -101,10 +101,11 @@ function syncRun({ measure, run }: MeteredWorld, name: string): Promise<Flow> {
 }
 
 /** A metered world with a merchant, and what the merchant asks. */
-export async function startMerchant(metered?: MeteredWorld) {
+/** `named`: the events that its endpoint names besides `*`. */
+export async function startMerchant(metered?: MeteredWorld, named: readonly string[] = []) {
   const started = metered ?? (await startMeteredWorld())
   const { world } = started
-  const merchant = await runUntil(world, addTenant(world, 0, 1, []))
+  const merchant = await runUntil(world, addTenant(world, 0, 1, named))
   /**
    * The body of an answer with this status and these fields. Throws for any other answer: a failed
    * flow costs too little.

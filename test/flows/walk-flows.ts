@@ -29,7 +29,7 @@ type Walk = Awaited<ReturnType<typeof startMerchant>> & { readonly onFlow: OnFlo
  * when a flow did not do its work, because too few functions would have run.
  */
 export async function walkFlows(metered: MeteredWorld, onFlow: OnFlow): Promise<void> {
-  const started = await startMerchant(metered)
+  const started = await startMerchant(metered, ['payment.reversed'])
   const walk: Walk = { ...started, onFlow }
   const unmeasured: Walk = { ...started, onFlow: (_, run) => run() }
   // Otherwise the sum of one payment could be too small to settle.
