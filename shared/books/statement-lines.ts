@@ -12,7 +12,7 @@ import { paidDayOf } from './client-book.ts'
 type LineType = Exclude<EntryType, 'recredit'>
 type EntryOfLine = Entry & { readonly type: LineType }
 
-/** One movement of what is owed to the client, or its payout. */
+/** A line is a movement of what is owed to the client, or a payout to it. */
 export type StatementLine = {
   readonly at: Timestamp
   readonly type: LineType | 'payout'

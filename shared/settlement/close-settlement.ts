@@ -27,8 +27,9 @@ const NEXT_STEP: Readonly<Record<Settlement['status'] | 'recredited', string>> =
 type CloseAction = { readonly operator: string; readonly action: string; readonly details?: object }
 
 /**
- * One transaction with its event, the audit record and further steps, whose refusal is returned.
- * Throws 422 if another operator has closed the settlement, and 409 if it was announced before.
+ * Writes the settlement's end in one transaction with its event, the audit record and further
+ * steps. Answers the refusal of a further step. Throws 422 if another operator has closed the
+ * settlement, and 409 if it was announced before.
  */
 export async function closeSettlement<Name extends string>(
   deps: CloseDeps & Pick<Deps, 'queues'>,

@@ -3,8 +3,9 @@ import { providerSecretName } from '../../../shared/secrets.ts'
 import type { TestEnvironment } from './test-environment.ts'
 
 /**
- * One read of the provider. Throws for a person if the provider does not answer, or refuses the key
- * or one of its permissions. The answer's headers begin the budget of calls.
+ * Asks the provider once. Throws an error that a developer can read if the provider does not
+ * answer, or refuses the key or one of its permissions. The answer's headers begin the budget of
+ * calls.
  */
 export async function proveKey({ url, secretKey, call }: TestEnvironment): Promise<void> {
   const stage = 'local'

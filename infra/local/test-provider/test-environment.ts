@@ -44,7 +44,7 @@ export function testEnvironment(env: Environment) {
   return {
     url: url.origin,
     secretKey,
-    /** Without a public address no callback comes, so nobody knows the token. */
+    /** Without a public address no callback comes: the token is random, and is not shown. */
     callbackToken: publicUrl ? givenToken : randomUUID(),
     publicUrl,
     callbackUrl: publicUrl && publicUrl.origin + CALLBACK_PATH,
@@ -55,7 +55,7 @@ export function testEnvironment(env: Environment) {
 
 export type TestEnvironment = ReturnType<typeof testEnvironment>
 
-/** One call of the provider's API, with the developer's key. */
+/** Calls the provider's API once, with the developer's key. */
 export function askProvider(
   { url, secretKey, call }: Pick<TestEnvironment, 'url' | 'secretKey' | 'call'>,
   { method = 'GET', path, body, headers }: ProviderQuestion,

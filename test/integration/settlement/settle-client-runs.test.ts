@@ -12,7 +12,7 @@ import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { announcementOfSettlement } from '../../../shared/settlement/announce-settlement.ts'
 import { triggerSettlement } from '../../../shared/settlement/settle-client.ts'
-import { keptSum } from '../../../shared/settlement/settlement-store.ts'
+import { dropSum, keptSum } from '../../../shared/settlement/settlement-store.ts'
 import { journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
@@ -170,6 +170,18 @@ describe('a window with too many entries for one run', () => {
       expect(settlements[0]?.settlementId).not.toBe(settlementId)
     },
   )
+
+  stepped('keeps the sum of a faster run when it is dropped', async ({ deps, client }) => {
+    const window = () => readWindow(deps, client.clientId)
+    await settle(inSteps(deps), client)
+    const read = await window()
+    await settle(inSteps(deps), client)
+    const kept = keptSum(await window())
+    await dropSum(deps, client.clientId, read)
+
+    expect(keptSum(await window())).toStrictEqual(kept)
+    expect(kept).toBeDefined()
+  })
 
   stepped('is recorded once by two runs that continue one sum', async ({ deps, client }) => {
     await settle(inSteps(deps), client)

@@ -14,7 +14,13 @@ import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { announcementOfSettlement } from '../../../shared/settlement/announce-settlement.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { toSettlementDto } from '../../../shared/settlement/settlement-dto.ts'
-import { eventKey, rowKeyOf, settlementKey, windowKey } from '../../../shared/table/keys.ts'
+import {
+  auditHeadKey,
+  eventKey,
+  rowKeyOf,
+  settlementKey,
+  windowKey,
+} from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import {
@@ -27,7 +33,7 @@ import {
   withoutFloor,
   withoutSleep,
 } from '../../support/settlement-builders.ts'
-import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
 const NAMES: readonly SettlementEventType[] = [
@@ -166,6 +172,31 @@ it('a recount offers no write for what it cannot repair', async () => {
   expect(writes).toStrictEqual([])
   expect(left.map(({ what }) => what).toSorted()).toContain('settlement_event')
   expect(left.map(({ what }) => what).toSorted()).toContain('delivery')
+})
+
+it('a recount puts no event of a settlement that was closed after the plan was read', async () => {
+  const { deps, client, settlement } = await aTold()
+  const subject = subjectOfSettlement(settlement.settlementId)
+  await deps.table.write(remove(eventKey(subject, 'settlement.recorded'), exists))
+  const asked = { clientId: client.clientId, operator: 'sari' }
+  const head = auditHeadKey(settlement.settlementId)
+  let [reads, readsOfPlan] = [0, Number.POSITIVE_INFINITY]
+  const overtaken = interceptTable(withoutSleep(deps), {
+    before: async (call) => {
+      const isHead =
+        call.name === 'get' && call.keys.some(({ pk, sk }) => pk === head.pk && sk === head.sk)
+      // The write reads the head once more than the plan.
+      if (isHead && ++reads === 2 * readsOfPlan + 1) await fail(deps, settlement)
+    },
+  })
+  const { plan } = await recountLedger(overtaken, asked)
+  readsOfPlan = reads
+
+  const { written, left } = await recountLedger(overtaken, { ...asked, plan })
+
+  expect(written).toStrictEqual([])
+  expect(left).toMatchObject([{ id: settlement.settlementId }])
+  await repaired(deps, client)
 })
 
 async function announceAs(deps: TestDeps, before: Settlement, status: Settlement['status']) {
