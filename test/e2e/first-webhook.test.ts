@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { freePort } from '../../infra/local/emulators/dynamodb-local.ts'
+import { ownPorts } from '../support/own-ports.ts'
 import { runTool } from '../support/run-tool.ts'
 import { startGatewayProcess } from '../support/start-gateway-process.ts'
 
@@ -10,7 +10,7 @@ import { startGatewayProcess } from '../support/start-gateway-process.ts'
  */
 
 it('the first commands of the banner end with a paid payment and its verified webhook', async () => {
-  const gateway = startGatewayProcess({ port: await freePort(), args: ['--table', 'memory'] })
+  const gateway = startGatewayProcess({ port: await ownPorts(), args: ['--table', 'memory'] })
   onTestFinished(async () => void (await gateway.end('SIGKILL')))
   await gateway.ready()
   const [blocks = ''] =

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { freePort } from '../../infra/local/emulators/dynamodb-local.ts'
 import { startLocalCloud } from '../../infra/local/local-cloud.ts'
+import { ownPorts } from '../support/own-ports.ts'
 import { runTool } from '../support/run-tool.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
@@ -24,7 +24,7 @@ async function play(port: number, ...lines: readonly string[]) {
 
 /** The gateway has free ports, and the command takes a row of four. */
 async function aRowOfPorts() {
-  const port = await freePort()
+  const port = await ownPorts()
   const cloud = await startLocalCloud({ port, table: 'memory' })
   onTestFinished(() => cloud.close())
   return { cloud, port }
@@ -103,7 +103,7 @@ it('ends at the line that the gateway refuses', async () => {
 })
 
 it('says that no gateway runs', async () => {
-  const { code, errors } = await play(await freePort(), '1,Kopi,merchant,,,')
+  const { code, errors } = await play(await ownPorts(), '1,Kopi,merchant,,,')
 
   expect(code).toBe(1)
   expect(errors).toContain('start one with npm start')

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect } from 'vitest'
-import { freePort } from '../../infra/local/emulators/dynamodb-local.ts'
 import { blocksOf, matchesIn } from '../support/document-blocks.ts'
 import { eventually } from '../support/eventually.ts'
+import { ownPorts } from '../support/own-ports.ts'
 import { outputOf } from '../support/run-tool.ts'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
@@ -69,7 +69,7 @@ function shapeOf(value: unknown): unknown {
 
 async function afterQuickstart({ urls, merchant, admin }: World): Promise<string> {
   // The merchant's shop does not run any more.
-  const { key, clientId } = await merchant([`http://127.0.0.1:${await freePort()}/hooks`])
+  const { key, clientId } = await merchant([`http://127.0.0.1:${await ownPorts()}/hooks`])
   await admin('update-client', { operator: 'test', client_id: clientId, bank: BANK })
   const [, merchantBlock] = blocksOf(QUICKSTART)
   const field = merchantBlock?.text.split('\n').find((line) => line.startsWith('field()'))
@@ -120,7 +120,7 @@ describe('the pages for merchants', () => {
   )('%s shows what its commands print', async (page, { world, onTestFinished }) => {
     const places = withPlacesOf(world, {
       shop: `${tempDirectory()}/shop`,
-      shopPort: await freePort(),
+      shopPort: await ownPorts(),
     })
     const session = shellSession({ PORT: String(Number(new URL(world.urls.lambda).port) - 1) })
     onTestFinished(session.close)

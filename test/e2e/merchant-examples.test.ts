@@ -1,10 +1,10 @@
 import { describe, expect } from 'vitest'
 import { gatewayClient } from '../../docs/examples/gateway-client.ts'
 import type { CreatePayment } from '../../docs/examples/gateway-schemas.ts'
-import { freePort } from '../../infra/local/emulators/dynamodb-local.ts'
 import { webhookHeaders } from '../../shared/webhook/send/webhook-headers.ts'
 import { blocksOf } from '../support/document-blocks.ts'
 import { eventually } from '../support/eventually.ts'
+import { ownPorts } from '../support/own-ports.ts'
 import { missingFor, startReceiver } from '../support/receiver-program.ts'
 import { worldIt as it, VA } from './gateway-world.ts'
 
@@ -99,7 +99,7 @@ describe('receivers in docs/merchants/webhooks.md', () => {
     async ([, block], { world, skip }) => {
       const missing = await missingFor(block)
       if (missing !== undefined) skip(`there is no ${missing} on this machine`)
-      const port = await freePort()
+      const port = await ownPorts()
       const url = `http://127.0.0.1:${port}/hooks`
       const merchant = await world.merchant([url, `${world.urls.inbox}/hooks`])
       const [endpoint] = merchant.endpoints

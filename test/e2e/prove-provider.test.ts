@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { freePort } from '../../infra/local/emulators/dynamodb-local.ts'
 import { CALLBACK_TOKEN } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { OPEN_QUESTIONS } from '../../infra/local/test-provider/prove/prove-provider.ts'
 import { CHANNELS } from '../../shared/payment/channel/channels.ts'
 import { eventually } from '../support/eventually.ts'
+import { ownPorts } from '../support/own-ports.ts'
 import { runTool } from '../support/run-tool.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
@@ -45,7 +45,7 @@ it('walks every channel, answers the open questions, and keeps scrubbed exchange
 
 it('counts the callbacks that reach its public address', async () => {
   const provider = await providerBehindTls()
-  const port = await freePort()
+  const port = await ownPorts()
   const walk = runTool(process.execPath, [MAIN], {
     env: {
       ...provider.env,
