@@ -95,7 +95,8 @@ export function faultyRequests(world: World, process: () => Process): TableReque
     query: (input) => {
       const own = process()
       return send('query', () => {
-        world.listedMs.set(own, world.scheduler.nowMs())
+        if (/^JOURNAL#/.test(String(input.partition[0])))
+          world.listedMs.set(own, world.scheduler.nowMs())
         return page(world, input)
       })
     },

@@ -138,6 +138,7 @@ export function createWorld({
       string,
       { readonly untilMs: number; readonly says: 'nothing' | 'not found' | 'too often' }
     >(),
+    /** When a process last read entries. */
     listedMs: new WeakMap<Process, number>(),
     historySteps,
     scheduler,
