@@ -73,28 +73,54 @@ function reasonIn(body: unknown): string {
 /** The last answer, and the error of a newer read. Both are missing until the first answer. */
 export type Read<T> = { readonly value?: T; readonly error?: string }
 
-/**
- * The answer of a call, read again after each change. At most one read is in progress, and one read
- * is queued. So each answer is shown, even if data changes all the time.
- */
+/** One answer as the page shows it. After a temporary error, the previous answer is still shown. */
+export type Loaded<T> =
+  | { readonly value: T }
+  | { readonly error: string; readonly isTemporary: boolean }
+
+/** The answer of a call, read again after each change. */
 export function useRead<const Schema extends v.GenericSchema>(
   schema: Schema,
   call: ConsoleCall | undefined,
 ): Read<v.InferOutput<Schema>> {
-  const [read, setRead] = useState<
-    Read<v.InferOutput<Schema>> & { readonly key?: string | undefined }
-  >({})
-  const key = JSON.stringify(call)
+  return useLoad(call && JSON.stringify(call), async () =>
+    call ? load(schema, call) : { error: UNKNOWN_ANSWER, isTemporary: false },
+  )
+}
+
+/** The answer of a call that only reads. */
+export async function load<const Schema extends v.GenericSchema>(
+  schema: Schema,
+  call: ConsoleCall,
+): Promise<Loaded<v.InferOutput<Schema>>> {
+  const { ok, status, body, message } = await makeCall(call)
+  if (!ok) {
+    const error = message || `The answer has the HTTP status ${status}.`
+    return { error, isTemporary: status === 0 || status === 429 || status >= 500 }
+  }
+  const parsed = v.safeParse(schema, body)
+  return parsed.success
+    ? { value: parsed.output }
+    : { error: UNKNOWN_ANSWER, isTemporary: false }
+}
+
+/**
+ * What `loadNow` answers, read again after each change and for each new key. At most one read is in
+ * progress, and one read is queued. So each answer is shown, even if data changes all the time.
+ */
+export function useLoad<T>(
+  key: string | undefined,
+  loadNow: () => Promise<Loaded<T>>,
+): Read<T> {
+  const [read, setRead] = useState<Read<T> & { readonly key?: string | undefined }>({})
   useEffect(() => {
-    if (!call) return undefined
+    if (key === undefined) return undefined
     const state = { isReading: false, isQueued: false, hasEnded: false }
-    let lastRead: Read<v.InferOutput<Schema>> = {}
-    const show = (answer: Answer) => {
-      const error = answer.message || `The answer has the HTTP status ${answer.status}.`
-      const parsed = v.safeParse(schema, answer.body)
-      if (answer.ok)
-        lastRead = parsed.success ? { value: parsed.output } : { error: UNKNOWN_ANSWER }
-      else lastRead = isTemporary(answer.status) ? { ...lastRead, error } : { error }
+    let lastRead: Read<T> = {}
+    const show = (loaded: Loaded<T>) => {
+      if ('value' in loaded) lastRead = { value: loaded.value }
+      else if (loaded.isTemporary) lastRead = { ...lastRead, error: loaded.error }
+      else lastRead = { error: loaded.error }
       setRead({ ...lastRead, key })
     }
     const readAgain = async () => {
@@ -103,8 +129,8 @@ export function useRead<const Schema extends v.GenericSchema>(
       state.isReading = true
       while (state.isQueued && !state.hasEnded) {
         state.isQueued = false
-        const answer = await makeCall(call)
-        if (!state.hasEnded) show(answer)
+        const loaded = await loadNow()
+        if (!state.hasEnded) show(loaded)
       }
       state.isReading = false
     }
@@ -116,9 +142,4 @@ export function useRead<const Schema extends v.GenericSchema>(
     }
   }, [key])
   return read.key === key ? read : {}
-}
-
-/** After a temporary error, the page still shows the previous answer. */
-function isTemporary(status: number) {
-  return status === 0 || status === 429 || status >= 500
 }
