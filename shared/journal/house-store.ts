@@ -6,7 +6,7 @@ import { MinorSchema, negated, ZERO } from '../money.ts'
 import { HOUSE_TOTALS_PK, houseDayPk, houseEntryKey, houseTotalKey } from '../table/keys.ts'
 import { queryAll } from '../table/list-items.ts'
 import { absent, guard, isNew, put, type Step, update } from '../table/step.ts'
-import type { TransactOutcome } from '../table/table.ts'
+import type { Steps, TransactOutcome } from '../table/table.ts'
 import { addMs, DAY_MS, later, type Timestamp, TimestampSchema } from '../time.ts'
 import { bookDay, endOfBookDay } from './day-totals.ts'
 import { assertEqualSides, HOUSE_SIDES, type Legs, NO_LEGS } from './entry.ts'
@@ -118,6 +118,16 @@ export async function closeHouseDays(deps: StoreDeps): Promise<void> {
   await mapInChunks(open, CLOSED_SIDE_BY_SIDE, ({ day, type }) =>
     deps.table.write(closeHouseTotal(day, type)),
   )
+}
+
+/**
+ * A row that nobody can take is booked once, also if another reading of it had another type: its
+ * payment may have been in creation. Refused then, and as `putHouseEntry`.
+ */
+export function putOpenRow(entry: HouseEntry): Steps<string> {
+  const others = OPEN_TYPES.filter((type) => type !== entry.type)
+  const guards = others.map((type) => [`bookedAs_${type}`, guard(keyBeside(entry, type), isNew)])
+  return { ...putHouseEntry(entry), ...Object.fromEntries(guards) }
 }
 
 function closeHouseTotal(day: string, type: HouseEntryType): Step {

@@ -7,6 +7,7 @@ import {
   newHouseEntry,
   onOpenDay,
   putHouseEntry,
+  putOpenRow,
 } from '../journal/house-store.ts'
 import {
   suspenseLegs,
@@ -19,7 +20,12 @@ import {
 import { less, type Minor, negated, plus, smaller, ZERO } from '../money.ts'
 import { type HeldDeps, withShownMoney } from '../payment/held-money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
-import { findOpenTransfer, reportSuspense, type SuspenseDeps } from '../suspense/record-suspense.ts'
+import {
+  findOpenTransfer,
+  recordSuspense,
+  reportSuspense,
+  type SuspenseDeps,
+} from '../suspense/record-suspense.ts'
 import {
   heldAmountOf,
   isClosedByOperator,
@@ -91,13 +97,21 @@ async function bookWithFinding(
 ): Promise<void> {
   const { suspense, noted } = finding ? putSuspense(finding) : {}
   const more = other && ensureSuspense(other)
+  const putEntry = entry.type === 'reversal' ? putHouseEntry : putOpenRow
   const write = (others: Steps<string>) =>
     onOpenDay(deps, (postedAt) =>
-      deps.table.transact<string>({ ...putHouseEntry({ ...entry, postedAt }), ...others }),
+      deps.table.transact<string>({ ...putEntry({ ...entry, postedAt }), ...others }),
     )
   const outcome = await write({ suspense, noted, ...more })
   if (!outcome.applied && outcome.refusedBy === 'suspense') await write({ ...more })
   else if (outcome.applied && finding) await reportSuspense(deps, finding)
+  else if (!outcome.applied && finding?.cause === 'transfer') await tellLater(deps, entry, finding)
+}
+
+/** The row was booked when its payment was not visible yet, so nobody was told of the transfer. */
+async function tellLater(deps: StoreDeps & SuspenseDeps, entry: HouseEntry, transfer: Suspense) {
+  const { correction, reversal } = await bookedRow(deps, entry)
+  if (correction === undefined && reversal === undefined) await recordSuspense(deps, transfer)
 }
 
 /**

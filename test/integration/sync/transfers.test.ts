@@ -9,6 +9,7 @@ import { handler as refundPayment } from '../../../functions/admin/refund-paymen
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { subjectOfPayment } from '../../../shared/ids.ts'
+import { bookedRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
@@ -90,6 +91,32 @@ describe('a row out that names a payment', () => {
       expect((await auditGateway(deps)).differences).toStrictEqual([])
     },
   )
+
+  it('that names its payment only when it is read again stays booked once, and becomes a case', async ({
+    deps,
+    credited,
+    sync,
+  }) => {
+    const { paymentId } = credited.payment
+    const row = rowOut(deps, { type: 'WITHDRAWAL', reference_id: paymentId })
+    // When the row is read first, its payment is in creation, and the row names nothing.
+    await sync({ ...row, reference: '', mentionedPaymentId: undefined })
+    deps.provider.transactions.pop()
+
+    await sync(row)
+    await sync()
+
+    const booked = await bookedRow(deps, { transactionId: row.transactionId, rowAt: row.updatedAt })
+    expect(Object.keys(booked)).toStrictEqual(['withdrawal'])
+    expect(await findSuspense(deps, `${row.transactionId}#transfer`)).toMatchObject({
+      status: 'open',
+      paymentId,
+    })
+    expect((await auditGateway(deps)).differences).toStrictEqual([])
+    const reply = await refund(deps, paymentId, row.transactionId)
+    expect(reply).toMatchObject({ status: 200, body: { amount_minor: 60_000 } })
+    expect((await auditGateway(deps)).differences).toStrictEqual([])
+  })
 
   it('twice are two cases: the second refund takes what is left, not more', async ({
     deps,
