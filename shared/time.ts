@@ -21,6 +21,9 @@ export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
+/** Indonesia's west keeps UTC+7 all year: the books' days are those of Asia/Jakarta. */
+export const JAKARTA_MS = 7 * HOUR_MS
+
 export function timestampOf(unixMs: number): Timestamp {
   return v.parse(TimestampSchema, new Date(unixMs).toISOString())
 }

@@ -1,7 +1,14 @@
 import * as v from 'valibot'
 import { plus } from '../money.ts'
 import { PAYMENT_METHODS } from '../payment-status.ts'
-import { addMs, DAY_MS, HOUR_MS, parseForeignTime, type Timestamp, timestampOf } from '../time.ts'
+import {
+  addMs,
+  DAY_MS,
+  JAKARTA_MS,
+  parseForeignTime,
+  type Timestamp,
+  timestampOf,
+} from '../time.ts'
 import {
   ENTRY_SIDES,
   ENTRY_TYPES,
@@ -10,9 +17,6 @@ import {
   SidesSchema,
   settledFigures,
 } from './entry.ts'
-
-/** Indonesia's west keeps UTC+7 all year: the books' days are those of Asia/Jakarta. */
-export const JAKARTA_MS = 7 * HOUR_MS
 
 export function bookDay(at: Timestamp): string {
   return addMs(at, JAKARTA_MS).slice(0, 10)

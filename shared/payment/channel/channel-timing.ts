@@ -1,10 +1,10 @@
-import { JAKARTA_MS } from '../../journal/day-totals.ts'
 import {
   addMs,
   DAY_MS,
   earlier,
   entryInForce,
   epochMs,
+  JAKARTA_MS,
   MINUTE_MS,
   SECOND_MS,
   type Timestamp,
