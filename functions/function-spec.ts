@@ -1,6 +1,7 @@
 import type { QueueName } from '../shared/queues.ts'
 import type { CallLimits } from '../shared/runtime/aws/client-options.ts'
 import type { TableAccess, UpdatedFields } from '../shared/table/access.ts'
+import type { DailyTimes } from './daily-times.ts'
 
 export type QueueSource = {
   readonly queue: QueueName
@@ -87,18 +88,6 @@ export function mayInvoke(role: Role, { trigger }: FunctionSpec): boolean {
     ? trigger.duty === role
     : trigger.kind === 'schedule' && role === 'deploy'
 }
-
-export type TimeOfDay = { readonly hour: number; readonly minute: number }
-
-/**
- * The times of day, in UTC, at which schedules run: those of the local gateway, and of a stage that
- * sets no others. The manifest names them. Spec 3.2, rule 1 sets the sweep's time.
- */
-export const DAILY_TIMES = {
-  sweepAtUtc: { hour: 2, minute: 0 },
-  auditAtUtc: { hour: 4, minute: 0 },
-} as const satisfies Record<string, TimeOfDay>
-export type DailyTimes = Readonly<Record<keyof typeof DAILY_TIMES, TimeOfDay>>
 
 export type ScheduleSpec =
   | { readonly everyMinutes: number; readonly maxEventAgeSeconds: number }

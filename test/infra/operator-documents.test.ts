@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { DAILY_TIMES, DUTIES, functionName, type TimeOfDay } from '../../functions/function-spec.ts'
+import { DAILY_TIMES, type TimeOfDay } from '../../functions/daily-times.ts'
+import { DUTIES, functionName } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { describeAction } from '../../infra/operate/admin/action.ts'

@@ -1,4 +1,5 @@
-import type { DailyTimes, ScheduleSpec, TimeOfDay } from '../../../functions/function-spec.ts'
+import type { DailyTimes, TimeOfDay } from '../../../functions/daily-times.ts'
+import type { ScheduleSpec } from '../../../functions/function-spec.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 

@@ -1,4 +1,5 @@
-import { DAILY_TIMES, queuesOf } from '../../../functions/function-spec.ts'
+import { DAILY_TIMES } from '../../../functions/daily-times.ts'
+import { queuesOf } from '../../../functions/function-spec.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 import { SECOND_MS } from '../../../shared/time.ts'
 import { QUEUE_SETTINGS } from '../../stack/triggers/queue-settings.ts'

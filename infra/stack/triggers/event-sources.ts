@@ -3,8 +3,8 @@ import { Rule, Schedule } from 'aws-cdk-lib/aws-events'
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
+import type { DailyTimes } from '../../../functions/daily-times.ts'
 import {
-  type DailyTimes,
   functionName,
   queuesOf,
   retriesOf,

@@ -1,10 +1,6 @@
 import type { SQSBatchResponse } from 'aws-lambda'
-import {
-  DAILY_TIMES,
-  type QueueSource,
-  queuesOf,
-  type ScheduleSpec,
-} from '../../../functions/function-spec.ts'
+import { DAILY_TIMES } from '../../../functions/daily-times.ts'
+import { type QueueSource, queuesOf, type ScheduleSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { DAILY_TIMES, type ScheduleSpec } from '../../../functions/function-spec.ts'
+import { DAILY_TIMES } from '../../../functions/daily-times.ts'
+import { type ScheduleSpec } from '../../../functions/function-spec.ts'
 import { answerControl } from '../../../infra/local/emulators/start-lambda-server.ts'
 import { localLog } from '../../../infra/local/functions/local-log.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
