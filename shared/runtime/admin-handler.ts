@@ -73,9 +73,11 @@ async function answerDry(
 }
 
 function actionLine({ log }: Deps) {
-  const fieldsOf = ({ context }: Request) => ({
+  const fieldsOf = ({ context, event }: Request) => ({
     request_id: context.awsRequestId,
     action: context.functionName,
+    // A line of an action that changed nothing must not be taken for a change.
+    ...(Object(event).isDry === true && { dry_run: true }),
   })
   return {
     after: (action: Request) => {

@@ -134,7 +134,7 @@ describeInChromium(() => {
       mayAnswer.then(() => (path === '/v1/payments' ? listOf() : NOW))
     const gateway = await startScriptedConsole({ answer })
     const { page } = await openPage(browser)
-    await page.goto(`${gateway.url}/console`)
+    await page.goto(`${gateway.url}/console#payments`)
     const payments = page.getByRole('region', { name: 'Payments' })
     const states = ['Loading…', 'None yet.', 'The gateway does not answer.']
     const shownStates = () => Promise.all(states.map((text) => payments.getByText(text).count()))

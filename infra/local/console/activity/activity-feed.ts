@@ -81,7 +81,7 @@ const LogLine = v.object({
     'payment_id',
     'settlement_id',
     'suspense_id',
-    'balanced',
+    'audit_of',
     'method',
     'channel',
     'source',
@@ -92,17 +92,12 @@ const LogLine = v.object({
     ['http_status', 'duration_ms', 'attempt', 'deliveries', 'payments', 'net_minor'],
     Count,
   ),
-  ...v.entriesFromList(['transactions', 'clients'], Count),
+  ...v.entriesFromList(['transactions', 'clients', 'differences'], Count),
+  dry_run: v.optional(v.boolean(), false),
 })
 type LogLine = v.InferOutput<typeof LogLine>
 
-const VERDICTS: ReadonlyMap<string | undefined, readonly [tone: Tone, text: string]> = new Map([
-  ['true', ['good', 'the books balance']],
-  ['false', ['bad', 'the books do not balance']],
-])
-const UNDECIDED = ['plain', 'the audit could not decide whether the books balance'] as const
-
-/** Actions that only read, by operators or by the console. The feed leaves them out. */
+/** Actions that only read, by operators or by the console. The feed leaves them and dry runs out. */
 const READS_ONLY = /^gateway-local-(get|list|find)-/
 
 const SHORT_ID = 8
@@ -181,7 +176,14 @@ const DESCRIPTIONS: ReadonlyMap<string, (log: LogLine) => Description | undefine
         'plain',
         'no settlement yet: the eligible money is below the floor, or a fee is not final',
       ),
-    'audit.completed': ({ balanced }) => line('work', ...(VERDICTS.get(balanced) ?? UNDECIDED)),
+    'audit.completed': ({ audit_of: audited }) =>
+      line(
+        'work',
+        'plain',
+        `the audit of ${audited === 'client' ? 'a merchant' : 'the house'} ended`,
+      ),
+    'audit.imbalance': ({ differences = 0 }) =>
+      line('work', 'bad', `the books do not balance: ${countOf(differences, 'difference')}`),
     'operator.action': (log) => operatorLine(log, 'plain'),
     'operator.refused': (log) => operatorLine(log, 'bad', ` was refused: ${log.code ?? ''}`),
     'alert.published': ({ suspense_id: id }) =>
@@ -239,8 +241,12 @@ function settlementLine({ settlement_id: id }: LogLine, tone: Tone, text: string
   return line('settlement', tone, text, id)
 }
 
-function operatorLine({ action = '' }: LogLine, tone: Tone, result = ''): Description | undefined {
-  return READS_ONLY.test(action)
+function operatorLine(
+  { action = '', dry_run: isDry }: LogLine,
+  tone: Tone,
+  result = '',
+): Description | undefined {
+  return isDry || READS_ONLY.test(action)
     ? undefined
     : line('operator', tone, action.replace(/^gateway-local-/, '') + result)
 }

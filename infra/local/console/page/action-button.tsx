@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useContext, useRef, useState } from 'preact/hooks'
 import type { ConsoleCall } from '../console-call.ts'
+import { doneSentence } from './done-sentence.ts'
 import { type Answer, curlOf, doCall } from './gateway.ts'
 import { NoticeContext } from './notice.tsx'
 
@@ -42,14 +43,13 @@ export function useAction({ label, call, onAnswer }: Action) {
     if (isRunning.current) return
     isRunning.current = true
     setBusy(true)
-    showNotice(undefined)
     const answer = await doCall(call)
     isRunning.current = false
     setBusy(false)
-    const { ok, message, status } = answer
+    const { ok, message, status, body } = answer
     showNotice({
       ok,
-      text: ok ? `${label}: done` : `${label}: ${message || `HTTP status ${status}`}`,
+      text: `${label}: ${ok ? (doneSentence(body) ?? 'done') : message || `HTTP status ${status}`}`,
     })
     onAnswer?.(answer)
   }

@@ -11,9 +11,9 @@ import { WebhooksView } from './webhooks/webhooks-view.tsx'
 const TABS: Readonly<
   Record<View, readonly [label: string, part: FunctionComponent<Pick<Route, 'selectedId'>>]>
 > = {
+  money: ['Money', MoneyView],
   payments: ['Payments', PaymentsView],
   webhooks: ['Webhooks', WebhooksView],
-  money: ['Money', MoneyView],
   provider: ['Provider', ProviderView],
 }
 

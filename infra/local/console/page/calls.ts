@@ -78,3 +78,5 @@ export function providerAction(requestId: string, action: string, body: object =
     ? { port: 'provider', method: 'POST', path: `/v3/payment_requests/${requestId}/simulate`, body }
     : simulator(`/payment_requests/${requestId}/${action}`, body)
 }
+
+export const CLOCK_CALL: ConsoleCall = { port: 'lambda', method: 'GET', path: '/_local/clock' }

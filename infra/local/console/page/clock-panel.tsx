@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ActionButton } from './action-button.tsx'
-import { jumpBy } from './calls.ts'
+import { CLOCK_CALL, jumpBy } from './calls.ts'
 import { useRead } from './gateway.ts'
 import { WithNotices } from './notice.tsx'
 import { Select } from './parts.tsx'
@@ -13,8 +13,6 @@ const JUMPS = [
   ['432000', '5 days'],
   ['2592000', '30 days'],
 ] as const
-
-const CALL = { port: 'lambda', method: 'GET', path: '/_local/clock' } as const
 
 /** The local clock, with buttons that jump forward. */
 export function ClockPanel() {
@@ -38,7 +36,7 @@ export function ClockPanel() {
 
 /** The gateway's time. Between two answers it advances like the gateway's clock. */
 function useNow(): string {
-  const { value: answer } = useRead(ClockSchema, CALL)
+  const { value: answer } = useRead(ClockSchema, CLOCK_CALL)
   const [aheadMs, setAhead] = useState(0)
   const [, render] = useState(0)
   useEffect(() => {

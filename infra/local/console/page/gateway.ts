@@ -44,6 +44,11 @@ export async function doCall(call: ConsoleCall): Promise<Answer> {
   return answer
 }
 
+/** Makes a call that changes nothing. */
+export function ask(call: ConsoleCall): Promise<Answer> {
+  return makeCall(call)
+}
+
 /**
  * Makes a call through the console's server. Returns the answer, and for a refusal the text to
  * show.
@@ -99,19 +104,14 @@ export async function load<const Schema extends v.GenericSchema>(
     return { error, isTemporary: status === 0 || status === 429 || status >= 500 }
   }
   const parsed = v.safeParse(schema, body)
-  return parsed.success
-    ? { value: parsed.output }
-    : { error: UNKNOWN_ANSWER, isTemporary: false }
+  return parsed.success ? { value: parsed.output } : { error: UNKNOWN_ANSWER, isTemporary: false }
 }
 
 /**
  * What `loadNow` answers, read again after each change and for each new key. At most one read is in
  * progress, and one read is queued. So each answer is shown, even if data changes all the time.
  */
-export function useLoad<T>(
-  key: string | undefined,
-  loadNow: () => Promise<Loaded<T>>,
-): Read<T> {
+export function useLoad<T>(key: string | undefined, loadNow: () => Promise<Loaded<T>>): Read<T> {
   const [read, setRead] = useState<Read<T> & { readonly key?: string | undefined }>({})
   useEffect(() => {
     if (key === undefined) return undefined

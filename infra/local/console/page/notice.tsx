@@ -1,41 +1,47 @@
 import { type ComponentChildren, createContext } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 
 type Notice = { readonly text: string; readonly ok: boolean }
 
 /** Shows an action's result in the part of the page where the user took the action. */
-export const NoticeContext = createContext<(notice: Notice | undefined) => void>(() => undefined)
+export const NoticeContext = createContext<(notice: Notice) => void>(() => undefined)
 
-const SHOWN_MS = 6_000
+const SHOWN_MS = 12_000
+/** An older notice makes room for a newer one. */
+const MAX_NOTICES = 4
 
 /**
- * A part of the page with its own notices. Screen readers read them. A success disappears; a
- * refusal stays.
+ * A part of the page with its own notices, newest last. Screen readers read them. A success
+ * disappears; a refusal stays until it is closed.
  */
 export function WithNotices({ children }: { readonly children: ComponentChildren }) {
-  const [notice, showNotice] = useState<Notice>()
-  useEffect(() => {
-    if (!notice?.ok) return undefined
-    const timer = setTimeout(() => showNotice(undefined), SHOWN_MS)
-    return () => clearTimeout(timer)
-  }, [notice])
+  const lastNumber = useRef(0)
+  const [notices, setNotices] = useState<readonly (Notice & { readonly number: number })[]>([])
+  const close = (number: number) =>
+    setNotices((shown) => shown.filter((notice) => notice.number !== number))
+  const [show] = useState(() => (notice: Notice) => {
+    lastNumber.current += 1
+    const number = lastNumber.current
+    setNotices((shown) => [...shown, { ...notice, number }].slice(-MAX_NOTICES))
+    if (notice.ok) setTimeout(() => close(number), SHOWN_MS)
+  })
   return (
-    <NoticeContext.Provider value={showNotice}>
+    <NoticeContext.Provider value={show}>
       {children}
-      <div role="status" class={`notice ${notice ? (notice.ok ? 'good' : 'bad') : ''}`}>
-        {notice && (
-          <>
-            <p>{notice.text}</p>
+      <div role="status" class="notices">
+        {notices.map(({ number, text, ok }) => (
+          <div key={number} class={`notice ${ok ? 'good' : 'bad'}`}>
+            <p>{text}</p>
             <button
               type="button"
               class="copy"
-              aria-label="Close the notice"
-              onClick={() => showNotice(undefined)}
+              aria-label={`Close the notice: ${text}`}
+              onClick={() => close(number)}
             >
               close
             </button>
-          </>
-        )}
+          </div>
+        ))}
       </div>
     </NoticeContext.Provider>
   )

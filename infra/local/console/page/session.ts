@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import * as v from 'valibot'
 import { type About, AboutSchema } from '../console-call.ts'
 
-const VIEWS = ['payments', 'webhooks', 'money', 'provider'] as const
+const VIEWS = ['money', 'payments', 'webhooks', 'provider'] as const
 export type View = (typeof VIEWS)[number]
 
 export type Route = { readonly view: View; readonly selectedId: string | undefined }
@@ -88,7 +88,7 @@ function leaveDetail() {
 /** The route is in the page's address, so that links, history and bookmarks work. */
 function readRoute(): Route {
   const [name = '', selectedId] = location.hash.slice(1).split('/')
-  return { view: VIEWS.find((view) => view === name) ?? 'payments', selectedId }
+  return { view: VIEWS.find((view) => view === name) ?? 'money', selectedId }
 }
 
 /**

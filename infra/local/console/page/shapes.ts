@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { PAYMENT_METHODS } from '../../../../shared/payment-status.ts'
 
 const TextOrNull = v.nullable(v.string())
 const NumberOrNull = v.nullable(v.number())
@@ -64,6 +65,19 @@ export const PaymentsSchema = v.object({
   pagination: v.optional(v.object({ total: v.optional(v.number()) })),
   cursor: OptionalText,
 })
+/** The succeeded payments of a merchant, with their figures. */
+export const PaidPaymentsSchema = v.object({
+  ...listOf(
+    v.object({
+      ...texts('id', 'paid_at', 'fee_status'),
+      method: v.picklist(PAYMENT_METHODS),
+      ...numbers('notional_minor', 'xendit_fee_minor', 'hexolus_markup_minor', 'client_net_minor'),
+      channel_code: AnyText,
+      reversal: v.optional(v.object({ ...numbers('amount_minor'), undone_at: OptionalText })),
+    }),
+  ).entries,
+  pagination: v.object(numbers('page', 'total')),
+})
 export const ClientsSchema = listOf(v.object(texts('client_id', 'name')))
 export const DeliveriesSchema = listOf(DeliverySchema)
 export const EndpointsSchema = listOf(
@@ -100,7 +114,8 @@ export const BalanceSchema = v.object(
 )
 export const BooksSchema = v.object({
   balanced: v.boolean(),
-  figures: v.array(v.object({ ...texts('name'), ...numbers('amount_minor') })),
+  ...texts('from', 'to'),
+  figures: v.array(v.object({ ...texts('name', 'source'), ...numbers('amount_minor') })),
 })
 export const ReceivedSchema = v.array(
   v.object({

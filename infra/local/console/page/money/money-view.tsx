@@ -1,121 +1,44 @@
-import { useState } from 'preact/hooks'
-import * as v from 'valibot'
 import { rupiah, words } from '../../activity/activity-line.ts'
-import type { ConsoleCall } from '../../console-call.ts'
 import { ActionButton } from '../action-button.tsx'
-import { api, invoke, jumpBy, operate, withClientId } from '../calls.ts'
-import { useRead } from '../gateway.ts'
-import { Card, Detail, ReadCard, ReadResult, Rows } from '../parts.tsx'
-import { BalanceSchema, BooksSchema, SettlementSchema, SuspenseListSchema } from '../shapes.ts'
+import { api, invoke, operate } from '../calls.ts'
+import { Detail, ReadCard, Rows } from '../parts.tsx'
+import { SettlementSchema, SuspenseListSchema } from '../shapes.ts'
+import { BooksCard } from './books-card.tsx'
+import { ChannelBars } from './channel-bars.tsx'
 import { EntriesCard } from './entries-card.tsx'
+import { FlowCard, useMoney } from './flow-card.tsx'
+import { SettleEverything } from './settle-everything.tsx'
 import { SettlementRow, SettlementsCard } from './settlements-card.tsx'
 
-const DAY = 86_400
 /** The page's address has this word instead of a settlement's id. */
 const ENTRIES = 'entries'
 
-/** The balance, the settlements and the payouts; or the entries of one of these sums. */
+/** The flow of the money, the settlements and the books; or the entries of one sum. */
 export function MoneyView({ selectedId }: { readonly selectedId: string | undefined }) {
   return selectedId === undefined ? (
-    <>
-      <Balance />
-      <div class="split even">
-        <div>
-          <DailyWork />
-          <Suspense />
-        </div>
-        <div>
-          <SettlementsCard />
-        </div>
-      </div>
-    </>
+    <Overview />
   ) : (
     <Entries key={selectedId} selectedId={selectedId} />
   )
 }
 
-function Balance() {
-  const call = api('balance?include=settlements')
-  const read = useRead(BalanceSchema, call)
-  const [verdict, setVerdict] = useState('')
+function Overview() {
+  const money = useMoney()
   return (
-    <Card
-      title="Balance"
-      note="All credits, net of reversals, are in one of these states."
-      call={call}
-    >
-      <ReadResult read={read}>{(balance) => <Equation balance={balance} />}</ReadResult>
-      <p class="line">
-        <ActionButton
-          label="Check the books"
-          call={invoke('get-books', withClientId())}
-          onAnswer={({ body }) => {
-            const checked = v.safeParse(BooksSchema, body)
-            if (checked.success) setVerdict(verdictOf(checked.output))
-          }}
-        />
-        <a href={`#money/${ENTRIES}`}>its entries</a>
-        <span>{verdict}</span>
-      </p>
-    </Card>
-  )
-}
-
-function Equation({ balance }: { readonly balance: v.InferOutput<typeof BalanceSchema> }) {
-  const parts: readonly (readonly [string, number])[] = [
-    ['pending', balance.pending_minor],
-    ['available', balance.available_minor],
-    ['in settlement', balance.in_settlement_minor],
-    ['paid out', balance.paid_out_minor],
-  ]
-  return (
-    <dl class="equation">
-      <div>
-        <dt>credited</dt>
-        <dd>{rupiah(parts.reduce((sum, [, minor]) => sum + minor, 0))}</dd>
-      </div>
-      {parts.map(([name, minor], place) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <span class="sign">{place === 0 ? '=' : '+'}</span>
-            {rupiah(minor)}
-          </dd>
+    <>
+      <FlowCard read={money} />
+      <div class="split even">
+        <div>
+          <SettleEverything />
+          <ChannelBars read={money} />
+          <BooksCard />
         </div>
-      ))}
-    </dl>
-  )
-}
-
-function verdictOf({ figures, balanced }: v.InferOutput<typeof BooksSchema>): string {
-  const amounts = figures.map(
-    ({ name, amount_minor: amount }) => `${name.replaceAll(/[._]/g, ' ')} ${rupiah(amount)}`,
-  )
-  return `This month: ${amounts.join(', ') || 'no entry yet'}. ${balanced ? 'They balance' : 'They do not balance'}.`
-}
-
-const WORK: readonly (readonly [label: string, call: ConsoleCall, effect: string])[] = [
-  ['Jump 5 days', jumpBy(5 * DAY), 'the provider then settles the payments'],
-  ['Read the provider’s transactions', invoke('sync-provider-transactions'), 'fees become final'],
-  ['Sweep', invoke('sweep-settlements'), 'records a settlement of credits older than a day'],
-  ['Check due work', invoke('check-due-work'), 'expires payments, and sends overdue webhooks'],
-]
-
-function DailyWork() {
-  return (
-    <Card
-      title="Daily work"
-      note="After a jump of the clock, run these steps in their order to settle the payments."
-    >
-      <ol class="steps">
-        {WORK.map(([label, call, effect]) => (
-          <li key={label}>
-            <ActionButton label={label} call={call} {...(label === 'Sweep' && { kind: 'main' })} />{' '}
-            <span class="muted">{effect}</span>
-          </li>
-        ))}
-      </ol>
-    </Card>
+        <div>
+          <SettlementsCard />
+          <Suspense />
+        </div>
+      </div>
+    </>
   )
 }
 

@@ -2,9 +2,10 @@ import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
 import { countOf, rupiah } from '../../activity/activity-line.ts'
 import { ActionButton, ActionForm } from '../action-button.tsx'
-import { api, jsonOrText, operate } from '../calls.ts'
+import { api, operate } from '../calls.ts'
 import { ReadCard, Rows, Status, TextField } from '../parts.tsx'
 import { SettlementsSchema } from '../shapes.ts'
+import { NotYet, usePayoutCheck } from './payout-check.tsx'
 
 type Settlement = v.InferOutput<typeof SettlementsSchema>['data'][number]
 
@@ -71,34 +72,31 @@ export function SettlementRow({ settlement }: { readonly settlement: Settlement 
   )
 }
 
+/** The name that the console gives a transfer; a person types the bank's own. */
+function exampleReference(id: string): string {
+  return `transfer-${id.slice(-8)}`
+}
+
+/** Marks a settlement paid, if the gateway would take it now. Otherwise what to do first. */
 function RecordedActions({ settlement: { id } }: { readonly settlement: Settlement }) {
   const [notes, setNotes] = useState('bank transfer')
-  const [reference, setReference] = useState('')
-  const [figures, setFigures] = useState('')
-  const payout = {
-    settlement_id: id,
-    notes,
-    ...(reference !== '' && { bank_reference: reference }),
-  }
-  const approved = {
-    action: 'mark-settlement-paid',
-    payload: { settlement_id: id, ...Object(jsonOrText(figures)) },
-  }
+  const [reference, setReference] = useState(exampleReference(id))
+  const payout = { settlement_id: id, notes, bank_reference: reference }
+  const { value: refusal } = usePayoutCheck(id)
   return (
     <>
-      <ActionForm
-        label="Mark paid"
-        about={id}
-        kind="main"
-        call={operate('mark-settlement-paid', payout)}
-      >
-        <TextField label="Notes" value={notes} onType={setNotes} />
-        <TextField label="Bank reference" value={reference} onType={setReference} />
-      </ActionForm>
-      {/* On AWS another person with the duty `approve` does this. */}
-      <ActionForm label="Approve its figures" about={id} call={operate('approve', approved)}>
-        <TextField label="The confirm object of the refusal" value={figures} onType={setFigures} />
-      </ActionForm>
+      {refusal === 'none' && (
+        <ActionForm
+          label="Mark paid"
+          about={id}
+          kind="main"
+          call={operate('mark-settlement-paid', payout)}
+        >
+          <TextField label="Bank reference" value={reference} onType={setReference} />
+          <TextField label="Notes" value={notes} onType={setNotes} />
+        </ActionForm>
+      )}
+      {refusal !== undefined && refusal !== 'none' && <NotYet id={id} refusal={refusal} />}
       <ActionButton
         label="Mark failed"
         about={id}

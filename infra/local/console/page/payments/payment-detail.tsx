@@ -108,11 +108,20 @@ function ProviderActions({ payment }: { readonly payment: Timeline }) {
 }
 
 function Figures({ payment }: { readonly payment: Timeline }) {
+  const { status, fee_status: feeStatus } = payment
+  const amount = rupiah(payment.notional_minor)
+  // The fee of a payment that ended unpaid is nobody's.
+  if (status !== 'succeeded' && status !== 'pending')
+    return <p class="line muted">The merchant asked for {amount}. Nobody paid it.</p>
+  const isPaid = status === 'succeeded'
   const rows: readonly (readonly [string, string])[] = [
-    ['Paid by the customer', rupiah(payment.notional_minor)],
-    [`Provider’s fee (${payment.fee_status})`, `− ${rupiah(payment.xendit_fee_minor)}`],
+    [isPaid ? 'Paid by the customer' : 'Asked of the customer', amount],
+    [`Provider’s fee (${feeStatus})`, `− ${rupiah(payment.xendit_fee_minor)}`],
     ['Our markup', `− ${rupiah(payment.hexolus_markup_minor)}`],
-    ['Net for the merchant', rupiah(payment.client_net_minor)],
+    [
+      isPaid ? 'Net for the merchant' : 'Net for the merchant, once paid',
+      rupiah(payment.client_net_minor),
+    ],
   ]
   return (
     <dl class="figures">

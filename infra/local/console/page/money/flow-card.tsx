@@ -1,0 +1,155 @@
+import { rupiah } from '../../activity/activity-line.ts'
+import { api } from '../calls.ts'
+import { type Read, useLoad } from '../gateway.ts'
+import { Card, Empty, ReadResult } from '../parts.tsx'
+import { FigureTable } from '../pictures/figure-table.tsx'
+import { type Bar, type End, SIZE, type Station, sankeyOf } from '../pictures/sankey.ts'
+import { loadMoney, type MerchantMoney, type MoneyFlow, ownedMinor } from './money-flow.ts'
+import { NextPayout } from './next-payout.tsx'
+
+/** The merchant's money, read once for all its pictures. */
+export function useMoney(): Read<MerchantMoney> {
+  return useLoad('money', loadMoney)
+}
+
+/** Where all the money of the merchant's customers is, as a picture and as a table. */
+export function FlowCard({ read }: { readonly read: Read<MerchantMoney> }) {
+  return (
+    <Card
+      title="Where the money is"
+      note="From the customers through fees, pending and settlements to the merchant’s bank."
+      call={api('balance?include=settlements')}
+    >
+      <ReadResult read={read}>{(money) => <Flow money={money} />}</ReadResult>
+    </Card>
+  )
+}
+
+function Flow({ money }: { readonly money: MerchantMoney }) {
+  const { flow, balance, payments, total } = money
+  const owned = ownedMinor(balance)
+  if (flow.grossMinor === 0 && owned === 0) {
+    return (
+      <Empty>
+        No customer has paid yet. <a href="#payments">Create a payment</a> and pay it.
+      </Empty>
+    )
+  }
+  return (
+    <>
+      <Picture flow={flow} />
+      {owned < 0 && (
+        <p class="line bad">
+          More went back than was credited: the merchant owes {rupiah(-owned)}.
+        </p>
+      )}
+      {payments.length < total && (
+        <p class="note">
+          The picture has the newest {payments.length} of {total} paid payments.
+        </p>
+      )}
+      <NextPayout money={money} />
+      <FigureTable
+        caption="Where the money is"
+        heads={['Place', 'Amount']}
+        rows={placesOf(flow).map(([name, minor]) => [name, rupiah(minor)])}
+      />
+    </>
+  )
+}
+
+const LABEL_GAP = 8
+/** Half of a line of text: a label has its name above and its amount below this middle. */
+const HALF_LINE = 3
+
+function Picture({ flow }: { readonly flow: MoneyFlow }) {
+  const { bars, ribbons, height } = sankeyOf(stationsOf(flow))
+  const sentence = placesOf(flow).map(([name, minor]) => `${name} ${rupiah(minor)}`)
+  return (
+    <svg
+      class="sankey"
+      role="img"
+      aria-label={`The flow of the money: ${sentence.join(', ')}`}
+      viewBox={`0 -16 ${SIZE.width} ${height + 32}`}
+    >
+      {ribbons.map(({ tone, path }) => (
+        <path key={path} class={`ribbon ${tone}`} d={path} />
+      ))}
+      {bars.map((bar) => (
+        <BarWithLabel key={bar.name} bar={bar} />
+      ))}
+    </svg>
+  )
+}
+
+function BarWithLabel({ bar: { name, minor, tone, x, y, height } }: { readonly bar: Bar }) {
+  const middle = y + height / 2
+  const textX = x + SIZE.barWidth + LABEL_GAP
+  return (
+    <g>
+      <rect class={`bar ${tone}`} x={x} y={y} width={SIZE.barWidth} height={height} />
+      <text x={textX} y={middle - HALF_LINE}>
+        {name}
+      </text>
+      <text class="amount" x={textX} y={middle + HALF_LINE + 11}>
+        {rupiah(minor)}
+      </text>
+    </g>
+  )
+}
+
+function stationsOf(flow: MoneyFlow): readonly Station[] {
+  const settledMinor = flow.inSettlementMinor + flow.paidOutMinor
+  const creditedMinor = flow.pendingMinor + flow.availableMinor + settledMinor
+  const stations: readonly Station[] = [
+    {
+      name: flow.otherMinor < 0 ? 'Customers, corrections' : 'Customers paid',
+      minor: flow.grossMinor + Math.max(0, -flow.otherMinor),
+      ends: ends('cost', [
+        ['Provider’s fees', flow.feesMinor],
+        ['Our markup', flow.markupMinor],
+        ['Given back', flow.givenBackMinor],
+        ['Corrections', flow.otherMinor],
+      ]),
+    },
+    {
+      name: 'Credited',
+      minor: Math.max(0, creditedMinor),
+      ends: ends('own', [
+        ['Pending', flow.pendingMinor],
+        ['Available', flow.availableMinor],
+      ]),
+    },
+    {
+      name: 'Settled',
+      minor: settledMinor,
+      ends: ends('own', [['To be paid out', flow.inSettlementMinor]]),
+    },
+    { name: 'At the bank', minor: flow.paidOutMinor, ends: [] },
+  ]
+  return stations.filter(({ minor }, index) => index === 0 || minor > 0)
+}
+
+/** Without money a place is not drawn; the table has it. */
+function ends(
+  tone: End['tone'],
+  places: readonly (readonly [name: string, minor: number])[],
+): readonly End[] {
+  return places.filter(([, minor]) => minor > 0).map(([name, minor]) => ({ name, minor, tone }))
+}
+
+function placesOf(flow: MoneyFlow): readonly (readonly [name: string, minor: number])[] {
+  const corrections: readonly (readonly [string, number])[] =
+    flow.otherMinor === 0 ? [] : [['Corrections', -flow.otherMinor]]
+  return [
+    ['Paid by customers', flow.grossMinor],
+    ['Provider’s fees', flow.feesMinor],
+    ['Our markup', flow.markupMinor],
+    ['Given back', flow.givenBackMinor],
+    ...corrections,
+    ['Pending', flow.pendingMinor],
+    ['Available', flow.availableMinor],
+    ['To be paid out', flow.inSettlementMinor],
+    ['At the merchant’s bank', flow.paidOutMinor],
+  ]
+}
