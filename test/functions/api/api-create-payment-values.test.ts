@@ -49,6 +49,11 @@ const SINGLE_FAULTS: readonly (readonly [
     'CARDS',
     'ALFAMART',
     'INDOMARET',
+    // Pay later and direct debit (the provider's front-end SDK, March 2026).
+    'KREDIVO',
+    'AKULAKU',
+    'INDODANA',
+    'BRI_DIRECT_DEBIT',
     'BCA_VIRTUAL_ACCOUNT',
     'NOBANK_VIRTUAL_ACCOUNT',
   ].map(
