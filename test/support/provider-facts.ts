@@ -61,6 +61,11 @@ export type ChannelFacts = {
   readonly amounts: readonly [number, number]
   /** When the provider settles a capture: within minutes, or after so many business days. */
   readonly settles: 'at once' | number
+  /**
+   * What the provider's pages of channels (April 2026) say of a refund in its dashboard. Undefined:
+   * there is none, so the money goes back by a transfer.
+   */
+  readonly refund?: string
   /** The numbers of the bank's virtual accounts. */
   readonly accounts?: RegExp
 }
@@ -77,6 +82,7 @@ export const CHANNEL_FACTS: readonly ChannelFacts[] = [
     lifetimeSeconds: 55,
     amounts: [100, 20_000_000],
     settles: 2,
+    refund: '14 days, only of merchant-initiated payments',
   }),
   wallet('DANA', {
     properties: ReturnUrls,
@@ -85,6 +91,7 @@ export const CHANNEL_FACTS: readonly ChannelFacts[] = [
     lifetimeSeconds: DAY,
     amounts: [100, 20_000_000],
     settles: 2,
+    refund: '30 days',
   }),
   wallet('LINKAJA', {
     properties: ReturnUrls,
@@ -92,6 +99,7 @@ export const CHANNEL_FACTS: readonly ChannelFacts[] = [
     lifetimeSeconds: 1_800,
     amounts: [1, 20_000_000],
     settles: 2,
+    refund: '30 days, only of the whole amount',
   }),
   wallet('SHOPEEPAY', {
     properties: ReturnUrls,
@@ -99,6 +107,7 @@ export const CHANNEL_FACTS: readonly ChannelFacts[] = [
     lifetimeSeconds: 1_800,
     amounts: [1, 20_000_000],
     settles: 2,
+    refund: '365 days',
   }),
   wallet('GOPAY', {
     properties: GopayUrls,
@@ -106,6 +115,7 @@ export const CHANNEL_FACTS: readonly ChannelFacts[] = [
     lifetimeSeconds: 1_800,
     amounts: [1, 50_000_000],
     settles: 1,
+    refund: '45 days',
   }),
   {
     ...wallet('QRIS', {
@@ -114,6 +124,7 @@ export const CHANNEL_FACTS: readonly ChannelFacts[] = [
       lifetimeSeconds: 2 * DAY,
       amounts: [1, 20_000_000],
       settles: 2,
+      refund: '7 days, only from issuers that the provider names',
     }),
     ...({ method: 'qris', channelCode: undefined, transactionCode: 'QRIS' } as const),
   },
@@ -157,7 +168,7 @@ function bank(
 
 type WalletTerms = Pick<
   ChannelFacts,
-  'properties' | 'permille' | 'lifetimeSeconds' | 'amounts' | 'settles'
+  'properties' | 'permille' | 'lifetimeSeconds' | 'amounts' | 'settles' | 'refund'
 > &
   Partial<Pick<ChannelFacts, 'flat'>>
 

@@ -38,6 +38,11 @@ async function readRow(fields: object): Promise<unknown> {
   return answer.kind === 'found' ? answer.value.transactions[0] : answer
 }
 
+/** Of a type whose fee is read: of a payment the net alone counts. */
+function readFee(fields: object): Promise<unknown> {
+  return readRow({ type: 'TOPUP', fee: { ...SETTLED_TRANSACTION.fee, ...fields } })
+}
+
 const PAGE = 'https://wallet.example/pay'
 
 async function readCreated(action: object): Promise<unknown> {
@@ -212,6 +217,15 @@ const TABLES: readonly (readonly [
   ],
 ]
 
+/** Of a callback (`callback-facts.test.ts`), or not read: we know what we asked for. */
+const ELSEWHERE = ['event', 'dispute event', 'paymentRequest.type', 'capture_method']
+
+it('every documented enum has a table', () => {
+  const names = [...TABLES.flatMap(([enums]) => enums), ...ELSEWHERE]
+
+  expect(names.toSorted()).toStrictEqual(Object.keys(FACTS.enums).toSorted())
+})
+
 describe.each(TABLES)('the adapter reads %j', (enums, read, fieldsOf, meanings, unknown) => {
   it('by its table, and a member of tomorrow as unknown', async () => {
     const members = enums.flatMap((name) => FACTS.enums[name].members)
@@ -231,6 +245,7 @@ it.each([
   ['paymentRequest', readRequest, PAID_REQUEST],
   ['payment', readPayment, CAPTURED_PAYMENT],
   ['transaction', readRow, SETTLED_TRANSACTION],
+  ['fee', readFee, SETTLED_TRANSACTION.fee],
 ] as const)(
   'the adapter reads a %s whose optional fields are absent or null, and numbers as text',
   async (name, read, usual) => {

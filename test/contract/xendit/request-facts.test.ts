@@ -93,10 +93,14 @@ it.each(CHANNEL_FACTS)(
   },
 )
 
-/** Push channels answer so (front-end SDK of March 2026, behaviour tree). */
-it('a push answers REQUIRES_ACTION without actions, and a deep link may stand beside a page', async () => {
-  const input = aCreateInput({ method: 'ewallet', channelCode: 'OVO', phone: '+6281234567890' })
-  const { provider } = await scriptedProvider(createdAnswer({ actions: [] }))
+/** The provider's front-end SDK of March 2026, behaviour tree. Deep links: `xendit-create.test.ts` */
+it.each([
+  ['OVO', 'REQUIRES_ACTION'],
+  ['OVO', 'PENDING'],
+  ['JENIUSPAY', 'REQUIRES_ACTION'],
+])('a push by %s answers %s without actions', async (channelCode, status) => {
+  const input = aCreateInput({ method: 'ewallet', channelCode, phone: '+6281234567890' })
+  const { provider } = await scriptedProvider(createdAnswer({ actions: [], status }))
 
   expect(await provider.createRequest(input, 5_000)).toMatchObject({
     kind: 'created',

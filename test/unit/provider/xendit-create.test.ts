@@ -230,8 +230,6 @@ describe('xendit create: what an answer proves (design section 4)', () => {
   }
 
   it.each([
-    ['unknown', 500, 'SERVER_ERROR'],
-    ['unknown', 409, 'DATA_NOT_FOUND'],
     ['unknown', 400, 'DUPLICATE_ERROR'],
     ['unknown', 408, 'REQUEST_TIMEOUT'],
     ['refused, for what the payment is', 400, 'API_VALIDATION_ERROR'],
@@ -241,8 +239,6 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     ['refused, for what our account is', 404, 'DATA_NOT_FOUND'],
     ['refused, for a channel that is not activated', 400, 'CHANNEL_NOT_ACTIVATED'],
     ['refused, for a channel that is not activated', 403, 'INVALID_MERCHANT_SETTINGS'],
-    ['not executed', 429, 'RATE_LIMIT_EXCEEDED'],
-    ['not executed', 400, 'PAYMENT_REQUEST_RATE_LIMITED'],
     ['not executed', 400, 'TEMPORARILY_UNAVAILABLE'],
   ] as const)('finds the request %s by %i %s', async (proof, status, code) => {
     const { answer } = await create(json(status, { error_code: code, message: 'secret details' }))
