@@ -133,7 +133,7 @@ async function cancelPush(simulator: Simulator) {
   return simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
 }
 
-// `simulator-api.test.ts` tests a fault's status and code; `simulator-requests.test.ts` tests a
+// `simulator-api.test.ts` tests permissions, and a fault's status and code; `simulator-requests.test.ts` tests a
 // second end of a request.
 type Operation = keyof typeof FACTS.operations
 type Refusal = readonly [
@@ -171,16 +171,6 @@ it.for<Refusal>([
       await sim.call('POST', '/_simulator/account', { calls_per_minute: 1 })
       await sim.call('GET', '/transactions')
       return sim.call('GET', '/transactions')
-    },
-  ],
-  [
-    'a key without the permission',
-    'balance',
-    403,
-    'REQUEST_FORBIDDEN_ERROR',
-    async (sim) => {
-      await sim.call('POST', '/_simulator/account', { permissions: ['money_in'] })
-      return sim.call('GET', '/balance')
     },
   ],
   [

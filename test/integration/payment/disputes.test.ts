@@ -52,7 +52,9 @@ describe('a dispute of a paid payment', () => {
         due_at: answerBy,
       })
       expect(deps.published).toMatchObject([{ kind: 'suspense.case', subject: CASE }])
-      expect(deps.published[0]?.message).toContain(`until ${answerBy}`)
+      expect(deps.published[0]?.message).toMatch(
+        new RegExp(`of payment ${paymentId} .* until ${answerBy}`),
+      )
       const sent = deps.stored
         .items('DELIVERY#')
         .filter(({ event_name: name }) => String(name).startsWith('payment.disputed'))
