@@ -97,7 +97,12 @@ export function fitsChannel(asked: {
   readonly channel_properties: unknown
 }) {
   const facts = CHANNEL_FACTS.find(({ providerCode }) => providerCode === asked.channel_code)
-  return facts !== undefined && v.is(facts.properties, asked.channel_properties)
+  if (facts === undefined) return false
+  const { names } = FACTS.channelProperties[facts.channelCode === 'OVO' ? 'OVO' : facts.method]
+  return (
+    v.is(facts.properties, asked.channel_properties) &&
+    Object.keys(Object(asked.channel_properties)).every((name) => names.includes(name))
+  )
 }
 
 /** IDR has no decimals: whole numbers are sent, and never text. */
@@ -120,6 +125,13 @@ const CreateBody = v.pipe(
     metadata: v.optional(v.record(text(1, 40), text(0, 500))),
   }),
   v.check((body) => fitsChannel(body), 'channel_properties do not fit the channel'),
+  v.check((body) => {
+    const { required, optional } = FACTS.operations.create
+    return (
+      required.every((name) => name in body) &&
+      Object.keys(body).every((name) => [...required, ...optional].includes(name))
+    )
+  }, 'a field is missing, or beyond the documents'),
 )
 
 const TransactionQuery = v.strictObject({

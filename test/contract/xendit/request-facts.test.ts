@@ -1,8 +1,6 @@
 /** Our requests keep to the provider's documents (`facts.json`). */
 import { expect, it } from 'vitest'
-import { minor } from '../../../shared/money.ts'
 import type { Provider, TransactionFilter } from '../../../shared/provider/provider.ts'
-import { createBody } from '../../../shared/provider/xendit/xendit-create.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import {
   CHANNEL_FACTS,
@@ -12,7 +10,6 @@ import {
 } from '../../support/provider-facts.ts'
 import { aCreateInput, createdAnswer, scriptedProvider } from '../../support/scripted-provider.ts'
 import { json } from '../../support/scripted-server.ts'
-import FACTS from './facts.json' with { type: 'json' }
 
 const PR = 'pr-73762759-0c9b-8178-b48f-0480d694b643'
 const PY = 'py-4e0209e9-67a2-449a-9748-57df6a8bddad'
@@ -66,32 +63,6 @@ it.for<Question>([
   expect(violationsOf(facts.query, Object.fromEntries(searchParams))).toStrictEqual([])
   expect(violationsOf(facts.body, body === '' ? '' : JSON.parse(body))).toStrictEqual([])
 })
-
-it.each(CHANNEL_FACTS)(
-  'a create of $providerCode has every required field, and none beyond the documents',
-  ({ method, channelCode }) => {
-    const { required, optional } = FACTS.operations.create
-    const expiresAt = method === 'virtual_account' ? timestampOf(0) : undefined
-    const description = 'Kopi'
-    const input = aCreateInput({
-      method,
-      channelCode,
-      phone: '+6281234567890',
-      expiresAt,
-      description,
-      amountMinor: minor(150_000),
-    })
-
-    const body = JSON.parse(JSON.stringify(createBody(input))) as { channel_properties: object }
-
-    expect(Object.keys(body)).toStrictEqual(expect.arrayContaining(required))
-    expect([...required, ...optional]).toStrictEqual(expect.arrayContaining(Object.keys(body)))
-    const kind = channelCode === 'OVO' ? channelCode : method
-    expect(FACTS.channelProperties[kind].names).toStrictEqual(
-      expect.arrayContaining(Object.keys(body.channel_properties)),
-    )
-  },
-)
 
 /** The provider's front-end SDK of March 2026, behaviour tree. Deep links: `xendit-create.test.ts` */
 it.each([

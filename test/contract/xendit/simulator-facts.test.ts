@@ -133,7 +133,7 @@ async function cancelPush(simulator: Simulator) {
   return simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
 }
 
-// `simulator-api.test.ts` tests permissions, and a fault's status and code; `simulator-requests.test.ts` tests a
+// `simulator-api.test.ts` tests permissions, limits, and a fault's status and code; `simulator-requests.test.ts` tests a
 // second end of a request.
 type Operation = keyof typeof FACTS.operations
 type Refusal = readonly [
@@ -161,17 +161,6 @@ it.for<Refusal>([
     400,
     'API_VALIDATION_ERROR',
     (sim) => sim.call('GET', '/transactions?after_id=txn_0'),
-  ],
-  [
-    'a limit that is reached',
-    'transactions',
-    429,
-    'RATE_LIMIT_EXCEEDED',
-    async (sim) => {
-      await sim.call('POST', '/_simulator/account', { calls_per_minute: 1 })
-      await sim.call('GET', '/transactions')
-      return sim.call('GET', '/transactions')
-    },
   ],
   [
     'an amount beyond the limit',
