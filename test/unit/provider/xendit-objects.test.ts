@@ -129,7 +129,7 @@ function cash(amountMinor: number) {
 it.each([
   // Rounded down.
   [200, { balance: 1_241_231.7 }, cash(1_241_231)],
-  [200, { balance: -5_000 }, cash(-5_000)],
+  [200, { balance: '-5000.00' }, cash(-5_000)],
   [200, {}, noAnswer('server_error')],
   [200, { balance: 1e300 }, noAnswer('server_error')],
   [403, { error_code: 'REQUEST_FORBIDDEN_ERROR' }, noAnswer('misconfigured')],
