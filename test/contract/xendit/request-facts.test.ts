@@ -64,7 +64,7 @@ it.for<Question>([
   expect(violationsOf(facts.body, body === '' ? '' : JSON.parse(body))).toStrictEqual([])
 })
 
-/** The provider's front-end SDK of March 2026, behaviour tree. Deep links: `xendit-create.test.ts` */
+/** The front-end SDK of March 2026, behaviour tree. Deep links: `xendit-create.test.ts`. */
 it.each([
   ['OVO', 'REQUIRES_ACTION'],
   ['OVO', 'PENDING'],

@@ -133,8 +133,8 @@ async function cancelPush(simulator: Simulator) {
   return simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
 }
 
-// `simulator-api.test.ts` tests permissions, limits, and a fault's status and code; `simulator-requests.test.ts` tests a
-// second end of a request.
+// `simulator-api.test.ts` tests permissions, limits, and a fault's status and code.
+// `simulator-requests.test.ts` tests a second end of a request.
 type Operation = keyof typeof FACTS.operations
 type Refusal = readonly [
   case_: string,

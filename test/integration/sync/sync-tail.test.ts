@@ -200,7 +200,7 @@ describe('sync: the tail', () => {
 })
 
 describe('sync: a row as the provider’s answer', () => {
-  // Known by its callback alone (hyperswitch #10759), or without callbacks (odoo/documentation #20034).
+  // Known by callbacks alone (hyperswitch #10759), which stop (odoo/documentation #20034).
   it.for<Partial<PaymentRequest>>([
     { channelCode: 'BNI' },
     { channelCode: 'BCA' },
