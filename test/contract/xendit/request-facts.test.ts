@@ -2,14 +2,9 @@
 import { expect, it } from 'vitest'
 import type { Provider, TransactionFilter } from '../../../shared/provider/provider.ts'
 import { timestampOf } from '../../../shared/time.ts'
-import {
-  CHANNEL_FACTS,
-  type ChannelFacts,
-  REQUESTS,
-  violationsOf,
-} from '../../support/provider-facts.ts'
 import { aCreateInput, createdAnswer, scriptedProvider } from '../../support/scripted-provider.ts'
 import { json } from '../../support/scripted-server.ts'
+import { CHANNEL_FACTS, type ChannelFacts, REQUESTS, violationsOf } from './provider-facts.ts'
 
 const PR = 'pr-73762759-0c9b-8178-b48f-0480d694b643'
 const PY = 'py-4e0209e9-67a2-449a-9748-57df6a8bddad'

@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest'
-import { CHANNELS, violationsOf } from '../../support/provider-facts.ts'
 import {
   API_HEADERS,
   aRequestBody,
@@ -16,6 +15,7 @@ import {
   RateLimitHeaders,
 } from './answer-facts.ts'
 import FACTS from './facts.json' with { type: 'json' }
+import { CHANNELS, violationsOf } from './provider-facts.ts'
 
 /*
  * Goal: adapter and simulator cannot agree on something that the provider does not do. Method: the

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { BANKS } from '../../contract/xendit/provider-facts.ts'
 import { anApi, aPaymentBody } from '../../support/api-event.ts'
-import { BANKS } from '../../support/provider-facts.ts'
 import { METHODS, refusedCreate, sendCreate } from './refused-create.ts'
 
 const MISSING = undefined

@@ -26,7 +26,7 @@ import {
   type Timestamp,
   timestampOf,
 } from '../../../shared/time.ts'
-import { BANKS, CHANNEL_FACTS } from '../../support/provider-facts.ts'
+import { BANKS, CHANNEL_FACTS } from '../../contract/xendit/provider-facts.ts'
 
 /** A time after every dated entry: the facts are those of the latest terms. */
 const NOW = '2099-12-31T00:00:00.000Z' as Timestamp

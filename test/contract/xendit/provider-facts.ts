@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import FACTS from '../contract/xendit/facts.json' with { type: 'json' }
+import FACTS from './facts.json' with { type: 'json' }
 
 /**
  * The provider's documented facts (`facts.json`) as schemas of every call we make; for channels
