@@ -40,11 +40,6 @@ describe('xendit getRequest', () => {
     )
   })
 
-  // The documented members: `facts.test.ts`.
-  it('reads no property of an object as a status', async () => {
-    expect(await getRequest({ status: 'toString' })).toMatchObject({ value: { status: 'unknown' } })
-  })
-
   it('believes no answer about another request', async () => {
     expect(await getRequest({ payment_request_id: 'pr-2' })).toStrictEqual(noAnswer('server_error'))
   })
