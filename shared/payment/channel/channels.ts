@@ -72,9 +72,9 @@ const QRIS: Channel = {
   needs: {},
   tariffs: [{ ...START, bps: 70, flatMinor: 0 }],
   timings: [{ ...START, expiryMs: 2 * DAY_MS, settable: false }],
-  // Other pages of the provider say 10 million, and 30 days.
+  // Other pages say 10 million, and 30 days.
   facts: {
-    ...walletFacts(1, 20 * MILLION, '7 days, only from issuers that the provider names', 'present'),
+    ...walletFacts(1, 20 * MILLION, '7 days, only from named issuers', 'present'),
     dispute: 'callback',
   },
 }

@@ -147,6 +147,13 @@ type Refusal = readonly [
 it.for<Refusal>([
   ['no such request', 'getRequest', 404, 'DATA_NOT_FOUND', (sim) => show(sim, PR)],
   [
+    'another id',
+    'getPayment',
+    400,
+    'API_VALIDATION_ERROR',
+    (sim) => sim.call('GET', '/v3/payments/x'),
+  ],
+  [
     'another key',
     'transactions',
     401,
