@@ -7,7 +7,7 @@ export type ChannelFacts = {
   readonly flow: 'present' | 'redirect' | 'push'
   /** The least and the most rupiah of one payment. */
   readonly amounts: { readonly least: number; readonly most: number }
-  /** What gives money back: the provider's dashboard within a time, or only a transfer. */
+  /** What gives money back: the provider's dashboard within a time, or a transfer. */
   readonly refund:
     | { readonly by: 'dashboard'; readonly within: string }
     | { readonly by: 'transfer' }

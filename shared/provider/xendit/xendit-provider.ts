@@ -115,7 +115,7 @@ export function xenditProvider(options: XenditOptions): Provider {
     cancelRequest: (id, timeoutMs) => cancelRequest(send, id, timeoutMs),
     listTransactions: (filter, timeoutMs) => listTransactions(send, filter, timeoutMs),
     getBalance: () => {
-      const query = new URLSearchParams({ account_type: CASH_ACCOUNT })
+      const query = new URLSearchParams({ account_type: CASH_ACCOUNT, currency: 'IDR' })
       return getAnswer(
         send,
         { operation: 'getBalance', path: '/balance', query, timeoutMs: undefined },

@@ -172,7 +172,7 @@ export const REQUESTS = {
     ...BARE,
     method: 'GET',
     path: pathOf('balance'),
-    query: v.strictObject({ account_type: v.literal('CASH') }),
+    query: v.strictObject({ account_type: v.literal('CASH'), currency: Currency }),
   },
   transactions: {
     ...BARE,
