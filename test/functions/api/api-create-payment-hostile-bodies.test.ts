@@ -139,6 +139,7 @@ describe('POST /v1/payments refuses hostile bodies with 422 and writes nothing (
     expect([large.status, encoded.status]).toStrictEqual([201, 201])
   })
 
+  // Public report: odoo #235759.
   it.each(['100000.0', '1e5'])('accepts the whole amount %s', async (amount) => {
     expect((await sendCreate(withAmount(amount))).body).toMatchObject({ notional_minor: 100_000 })
   })

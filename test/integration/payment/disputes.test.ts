@@ -16,6 +16,7 @@ import { syncTest as it } from '../sync/sync-test.ts'
 import { CASE, inDays, send, tellWhenDue } from './dispute-news.ts'
 
 describe('a dispute of a paid payment', () => {
+  // Public reports: gumroad #6793, gumroad #6662, woocommerce-payments #4350.
   it.for([
     ['beside its event', false],
     ['under `data`', true],

@@ -128,6 +128,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     },
   )
 
+  // Public report: gumroad #5779.
   it('a refund that fails after it was deducted becomes a finding', async ({
     deps,
     credited,

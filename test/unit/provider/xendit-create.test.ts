@@ -187,6 +187,7 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     expect((await create(script)).answer).toMatchObject({ kind: 'unknown' })
   })
 
+  // Public report: x402-payments #40.
   it.each<[string, Script]>([
     ['silence', silence],
     ['a body that stalls', (response) => void response.writeHead(201).write('{')],
