@@ -59,6 +59,18 @@ describe('xendit create: the request', () => {
     ])
   })
 
+  it('goes over a connection of its own each time', async () => {
+    const ports = new Set<number | undefined>()
+    const { provider } = await scriptedProvider((response, request) => {
+      ports.add(response.socket?.remotePort)
+      return createdAnswer()(response, request)
+    })
+
+    for (let calls = 0; calls < 2; calls++) await provider.createRequest(aCreateInput(), NEVER_MS)
+
+    expect(ports.size).toBe(2)
+  })
+
   const returnUrl = 'https://merchant.example/return'
   const twoUrls = { success_return_url: returnUrl, failure_return_url: returnUrl }
 
