@@ -5,7 +5,6 @@
  * documented member that a table lacks fails.
  */
 import { describe, expect, it } from 'vitest'
-import { OTHER_TYPES } from '../../../shared/provider/xendit/transaction-schema.ts'
 import {
   aCreateInput,
   CAPTURED_PAYMENT,
@@ -217,7 +216,7 @@ const TABLES: readonly (readonly [
   ],
 ]
 
-/** Of a callback (`callback-facts.test.ts`), or not read: we know what we asked for. */
+/** Of a callback, or of what we asked for. */
 const ELSEWHERE = [
   'event',
   'dispute event',
@@ -270,8 +269,13 @@ it.each([
   },
 )
 
-it('the second net names every documented type but payments', () => {
+it('the second net asks for every documented type but payments, each by its name', async () => {
   const documented = FACTS.enums['transaction.type'].members.filter((name) => name !== 'PAYMENT')
+  const { provider, server } = await scriptedProvider(json(500, {}))
 
-  expect(OTHER_TYPES.toSorted()).toStrictEqual(documented.toSorted())
+  await provider.listTransactions({ limit: 1, allTypes: true, otherThanPayments: true })
+
+  const [url = ''] = server.requests.map((request) => request.url)
+  const asked = new URL(url, 'http://provider').searchParams.getAll('types')
+  expect(asked.toSorted()).toStrictEqual(documented.toSorted())
 })
