@@ -274,11 +274,7 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
   const outcome = await applyProviderNews(deps, { providerPaymentId, paymentRequestId }, 'sync')
   if (outcome.kind === 'deferred') return 'open'
   if (outcome.kind === 'unanswered') await lookups.noteUnanswered(outcome.reason)
-  // A row that is not a payment may have an id of another kind. The provider refuses to look up
-  // such an id.
-  const isOtherId =
-    type !== 'payment' && outcome.kind === 'unanswered' && outcome.reason === 'refused'
-  if (outcome.kind === 'not_shown' || (outcome.kind === 'unanswered' && !isOtherId)) {
+  if (outcome.kind === 'not_shown' || outcome.kind === 'unanswered') {
     if (!mayBeLate) await recordSuspense(deps, unexplained)
     return mayBeLate || paymentId !== undefined ? 'open' : 'done'
   }

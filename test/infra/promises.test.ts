@@ -5,10 +5,10 @@ import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 import PAGES from './promises.json' with { type: 'json' }
 
 /*
- * Goal: README and docs/merchants.md promise nothing that no test shows. Method: promises.json has
- * every sentence and row of the two pages: with the test that shows it, or as plain, if it promises
- * nothing. A new or changed sentence fails here until it stands there. Commands in blocks have
- * tests of their own.
+ * Goal: README, docs/merchants.md and docs/reports.md promise nothing that no test shows. Method:
+ * promises.json has every sentence and row of these pages: with the test that shows it, or as
+ * plain, if it promises nothing. A new or changed sentence fails here until it stands there.
+ * Commands in blocks have tests of their own.
  */
 
 /** A row of a table counts as a sentence. Headings, pictures and blocks are left out. */

@@ -8,9 +8,9 @@ import {
   PROVIDER_KEY,
 } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import type { Change } from '../../infra/local/provider-simulator/simulator-store.ts'
+import { fitsChannel } from '../contract/xendit/provider-facts.ts'
 import { createScheduler } from '../simulation/world/scheduler.ts'
 import { PATIENCE_MS } from './patience.ts'
-import { fitsChannel } from './provider-facts.ts'
 import { json, startScriptedServer } from './scripted-server.ts'
 
 export const API_HEADERS = {

@@ -53,7 +53,7 @@ function rowOf({ method, code, tariffs, timings, facts }: Channel, at: Timestamp
     timeToPay,
     feeOf(tariff),
     `${least} to ${most}`,
-    refund.by === 'transfer' ? 'by bank transfer' : `within ${refund.days} days`,
+    refund.by === 'transfer' ? 'by bank transfer' : `within ${refund.within}`,
   ]
   return `| ${cells.join(' | ')} |`
 }

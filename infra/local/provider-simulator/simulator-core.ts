@@ -1,7 +1,7 @@
 import { accountOf, admitCall, type Permission, requirePermission, setAccount } from './account.ts'
 import { forgeCapture, type OutgoingCallback, recordAttempt, toOutgoing } from './callbacks.ts'
 import * as faults from './faults.ts'
-import { ProviderError, parseInput } from './provider-error.ts'
+import { parseInput } from './provider-error.ts'
 import { isOpen } from './provider-objects.ts'
 import { createPaymentRequest } from './requests/create-payment-request.ts'
 import {
@@ -20,6 +20,7 @@ import {
   requireRequest,
   type SimulatorClock,
   type Task,
+  unknownId,
   type World,
 } from './world.ts'
 
@@ -192,7 +193,7 @@ function resumeTasks(world: World) {
 
 function requirePayment(world: World, id: string) {
   const record = world.store.payments.get(id)
-  if (!record) throw new ProviderError('DATA_NOT_FOUND', `Payment '${id}' is not found`)
+  if (!record) throw unknownId('Payment', id)
   return record.payment
 }
 

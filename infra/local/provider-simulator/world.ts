@@ -34,11 +34,17 @@ export function nextInSequence(world: World, name: string) {
   return count
 }
 
-/** Throws `DATA_NOT_FOUND` for an unknown id. */
+/** Throws for an unknown id. */
 export function requireRequest(world: World, id: string): RequestRecord {
   const record = world.store.requests.get(id)
-  if (!record) throw new ProviderError('DATA_NOT_FOUND', `Payment request '${id}' is not found`)
+  if (!record) throw unknownId('Payment request', id)
   return record
+}
+
+/** The provider refuses an id of another length. */
+export function unknownId(what: string, id: string): ProviderError {
+  const code = id.length === 39 ? 'DATA_NOT_FOUND' : 'API_VALIDATION_ERROR'
+  return new ProviderError(code, `${what} '${id}' is not found`)
 }
 
 /** A new payment of a request, without its result. */

@@ -7,8 +7,10 @@ export type ChannelFacts = {
   readonly flow: 'present' | 'redirect' | 'push'
   /** The least and the most rupiah of one payment. */
   readonly amounts: { readonly least: number; readonly most: number }
-  /** What gives money back: the provider's dashboard for so many days, or only a transfer. */
-  readonly refund: { readonly by: 'dashboard'; readonly days: number } | { readonly by: 'transfer' }
+  /** What gives money back: the provider's dashboard within a time, or a transfer. */
+  readonly refund:
+    | { readonly by: 'dashboard'; readonly within: string }
+    | { readonly by: 'transfer' }
   /** Where the provider tells of a dispute. */
   readonly dispute: 'callback' | 'email'
   /** The page of the limits and of refunds. */
@@ -29,9 +31,9 @@ export function bankFacts(least: number, most: number): ChannelFacts {
 export function walletFacts(
   least: number,
   most: number,
-  days: number,
+  within: string,
   flow: ChannelFacts['flow'] = 'redirect',
 ): ChannelFacts {
-  const refund = { by: 'dashboard', days } as const
+  const refund = { by: 'dashboard', within } as const
   return { flow, amounts: { least, most }, refund, dispute: 'email', ...PAGE }
 }

@@ -72,8 +72,11 @@ const QRIS: Channel = {
   needs: {},
   tariffs: [{ ...START, bps: 70, flatMinor: 0 }],
   timings: [{ ...START, expiryMs: 2 * DAY_MS, settable: false }],
-  // Another page of the provider says 10 million.
-  facts: { ...walletFacts(1, 20 * MILLION, 7, 'present'), dispute: 'callback' },
+  // Other pages say 10 million, and 30 days.
+  facts: {
+    ...walletFacts(1, 20 * MILLION, '7 days, only from named issuers', 'present'),
+    dispute: 'callback',
+  },
 }
 
 export const CHANNELS: readonly Channel[] = [
@@ -83,29 +86,29 @@ export const CHANNELS: readonly Channel[] = [
   bank('MANDIRI', { settlesAtOnce: true, facts: bankFacts(1, 50_000 * MILLION) }),
   bank('PERMATA', { settlesAtOnce: true, facts: bankFacts(1, 9_999_999_999) }),
   wallet('OVO', {
-    facts: walletFacts(100, 20 * MILLION, 14, 'push'),
+    facts: walletFacts(100, 20 * MILLION, '14 days, only of merchant-initiated payments', 'push'),
     needs: { phone: true },
     push: PUSH,
     tariffs: [{ ...START, bps: 200, flatMinor: 0 }],
     timings: [{ ...START, expiryMs: 55 * SECOND_MS, settable: false, graceMs: MINUTE_MS }],
   }),
   wallet('DANA', {
-    facts: walletFacts(100, 20 * MILLION, 30),
+    facts: walletFacts(100, 20 * MILLION, '30 days'),
     tariffs: [{ ...START, bps: 150, flatMinor: 500 }],
     timings: ALL_DAY,
   }),
   wallet('LINKAJA', {
-    facts: walletFacts(1, 20 * MILLION, 30),
+    facts: walletFacts(1, 20 * MILLION, '30 days, only of the whole amount'),
     tariffs: [{ ...START, bps: 150, flatMinor: 0 }],
     timings: HALF_HOUR,
   }),
   wallet('SHOPEEPAY', {
-    facts: walletFacts(1, 20 * MILLION, 365),
+    facts: walletFacts(1, 20 * MILLION, '365 days'),
     tariffs: [{ ...START, bps: 200, flatMinor: 0 }],
     timings: HALF_HOUR,
   }),
   wallet('GOPAY', {
-    facts: walletFacts(1, 50 * MILLION, 45),
+    facts: walletFacts(1, 50 * MILLION, '45 days'),
     settlementDays: 1,
     needs: { returnUrls: ['success', 'failure', 'cancel'] },
     tariffs: [{ ...START, bps: 200, flatMinor: 0 }],

@@ -5,10 +5,10 @@ import type { DisputeNews } from '../../suspense/dispute.ts'
 import { DISPUTE_STATES } from '../../suspense/suspense.ts'
 import { withoutMark } from '../call-json.ts'
 import type { CallbackSubject } from '../provider.ts'
-import { ProviderIdSchema, ReferenceSchema, Time } from './xendit-schema.ts'
+import { ID_LENGTH, ProviderIdSchema, ReferenceSchema, Time } from './xendit-schema.ts'
 
-/** The provider refuses every other length. The sample of its dashboard has ids of 37. */
-const CallbackId = v.pipe(ProviderIdSchema, v.length(39))
+/** The sample of the provider's dashboard has ids of 37 characters. */
+const CallbackId = v.pipe(ProviderIdSchema, v.length(ID_LENGTH))
 
 const Data = v.object({
   id: optionalField(CallbackId),

@@ -26,7 +26,11 @@ export const OTHER_CHANNELS: readonly string[] = [
   'CARDS',
   'ALFAMART',
   'INDOMARET',
+  'KREDIVO',
+  'AKULAKU',
+  'INDODANA',
   '*_VIRTUAL_ACCOUNT',
+  '*_DIRECT_DEBIT',
 ]
 
 export function isNonWalletCode(code: string): boolean {

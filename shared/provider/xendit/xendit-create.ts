@@ -41,7 +41,6 @@ const REFUSED_STATUSES: ReadonlySet<number> = new Set([400, 401, 403, 404, 422])
 /** Temporary refusals: the provider did nothing. */
 const NOT_NOW: ReadonlySet<string> = new Set([
   'PAYMENT_REQUEST_RATE_LIMITED',
-  'RATE_LIMIT_EXCEEDED',
   'TEMPORARILY_UNAVAILABLE',
 ])
 

@@ -24,7 +24,13 @@ import {
 } from './transaction-schema.ts'
 import { isNonWalletCode } from './xendit-channels.ts'
 import { createAnswer, createBody } from './xendit-create.ts'
-import { errorCodeOf, isProviderId, PaymentSchema, RequestSchema } from './xendit-schema.ts'
+import {
+  errorCodeOf,
+  ID_LENGTH,
+  isProviderId,
+  PaymentSchema,
+  RequestSchema,
+} from './xendit-schema.ts'
 
 export type XenditOptions = {
   readonly baseUrl?: string | undefined
@@ -109,7 +115,7 @@ export function xenditProvider(options: XenditOptions): Provider {
     cancelRequest: (id, timeoutMs) => cancelRequest(send, id, timeoutMs),
     listTransactions: (filter, timeoutMs) => listTransactions(send, filter, timeoutMs),
     getBalance: () => {
-      const query = new URLSearchParams({ account_type: CASH_ACCOUNT })
+      const query = new URLSearchParams({ account_type: CASH_ACCOUNT, currency: 'IDR' })
       return getAnswer(
         send,
         { operation: 'getBalance', path: '/balance', query, timeoutMs: undefined },
@@ -188,12 +194,12 @@ async function getAnswer<Schema extends v.GenericSchema>(
   // The provider makes no id of another form, and such an id must not change the path.
   if (id !== undefined && !isProviderId(id)) return { kind: 'not_found' }
   const outcome = await send(call)
-  if (outcome.kind !== 'answered' || outcome.status !== 200) return failureOf(outcome)
+  if (outcome.kind !== 'answered' || outcome.status !== 200) return failureOf(outcome, id)
   const value = ifValid(schema, outcome.json)
   return value === undefined ? UNREADABLE : { kind: 'found', value }
 }
 
-function failureOf(outcome: Outcome): Unanswered | { readonly kind: 'not_found' } {
+function failureOf(outcome: Outcome, id?: string): Unanswered | { readonly kind: 'not_found' } {
   if (outcome.kind === 'no_key') return { kind: 'unanswered', reason: 'misconfigured' }
   if (outcome.kind !== 'answered') return { kind: 'unanswered', reason: 'unreachable' }
   const { status, json } = outcome
@@ -202,7 +208,9 @@ function failureOf(outcome: Outcome): Unanswered | { readonly kind: 'not_found' 
   // 408 is a timeout of a server or proxy, and only a proxy gives no code: neither refuses the
   // request.
   if (code === undefined || status < 400 || status >= 500 || status === 408) return UNREADABLE
-  if (status === 404) return { kind: 'not_found' }
+  // A row of another product may have such an id.
+  const isOtherId = id !== undefined && id.length !== ID_LENGTH
+  if (status === 404 || (isOtherId && status === 400)) return { kind: 'not_found' }
   const reason = status === 401 || status === 403 ? 'misconfigured' : 'refused'
   return { kind: 'unanswered', reason, code }
 }

@@ -11,6 +11,9 @@ import { destinationOf } from './xendit-channels.ts'
 /** An id that is safe in a URL path. */
 export const ProviderIdSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/))
 
+/** Of the ids of requests and payments. The provider refuses every other length. */
+export const ID_LENGTH = 39
+
 export function isProviderId(text: string): boolean {
   return v.is(ProviderIdSchema, text)
 }

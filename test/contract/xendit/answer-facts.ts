@@ -10,7 +10,7 @@ import {
   Rupiah,
   Time,
   text,
-} from '../../support/provider-facts.ts'
+} from './provider-facts.ts'
 
 /**
  * What the provider's documents (`facts.json`) say of its answers and callbacks, as schemas of the

@@ -5,7 +5,6 @@
  * documented member that a table lacks fails.
  */
 import { describe, expect, it } from 'vitest'
-import { OTHER_TYPES } from '../../../shared/provider/xendit/transaction-schema.ts'
 import {
   aCreateInput,
   CAPTURED_PAYMENT,
@@ -36,6 +35,11 @@ async function readRow(fields: object): Promise<unknown> {
   const { provider } = await scriptedProvider(json(200, page))
   const answer = await provider.listTransactions({ limit: 1, allTypes: true })
   return answer.kind === 'found' ? answer.value.transactions[0] : answer
+}
+
+/** Of a type whose fee is read: of a payment the net alone counts. */
+function readFee(fields: object): Promise<unknown> {
+  return readRow({ type: 'TOPUP', fee: { ...SETTLED_TRANSACTION.fee, ...fields } })
 }
 
 const PAGE = 'https://wallet.example/pay'
@@ -212,6 +216,21 @@ const TABLES: readonly (readonly [
   ],
 ]
 
+/** Of a callback, or of what we asked for. */
+const ELSEWHERE = [
+  'event',
+  'dispute event',
+  'paymentRequest.type',
+  'capture_method',
+  'balance.account_type',
+]
+
+it('every documented enum has a table', () => {
+  const names = [...TABLES.flatMap(([enums]) => enums), ...ELSEWHERE]
+
+  expect(names.toSorted()).toStrictEqual(Object.keys(FACTS.enums).toSorted())
+})
+
 describe.each(TABLES)('the adapter reads %j', (enums, read, fieldsOf, meanings, unknown) => {
   it('by its table, and a member of tomorrow as unknown', async () => {
     const members = enums.flatMap((name) => FACTS.enums[name].members)
@@ -231,6 +250,7 @@ it.each([
   ['paymentRequest', readRequest, PAID_REQUEST],
   ['payment', readPayment, CAPTURED_PAYMENT],
   ['transaction', readRow, SETTLED_TRANSACTION],
+  ['fee', readFee, SETTLED_TRANSACTION.fee],
 ] as const)(
   'the adapter reads a %s whose optional fields are absent or null, and numbers as text',
   async (name, read, usual) => {
@@ -249,8 +269,13 @@ it.each([
   },
 )
 
-it('the second net names every documented type but payments', () => {
+it('the second net asks for every documented type but payments, each by its name', async () => {
   const documented = FACTS.enums['transaction.type'].members.filter((name) => name !== 'PAYMENT')
+  const { provider, server } = await scriptedProvider(json(500, {}))
 
-  expect(OTHER_TYPES.toSorted()).toStrictEqual(documented.toSorted())
+  await provider.listTransactions({ limit: 1, allTypes: true, otherThanPayments: true })
+
+  const [url = ''] = server.requests.map((request) => request.url)
+  const asked = new URL(url, 'http://provider').searchParams.getAll('types')
+  expect(asked.toSorted()).toStrictEqual(documented.toSorted())
 })

@@ -37,11 +37,11 @@ const TABLES: Readonly<Record<Operation, Table>> = {
     },
   },
   getRequest: {
-    ask: (provider) => provider.getRequest('pr-1'),
+    ask: (provider) => provider.getRequest('pr-'.padEnd(39, '0')),
     meanings: { not_found: READ, unanswered: NO_ANSWER },
   },
   getPayment: {
-    ask: (provider) => provider.getPayment('py-1'),
+    ask: (provider) => provider.getPayment('py-'.padEnd(39, '0')),
     meanings: { not_found: READ, unanswered: NO_ANSWER },
   },
   transactions: {

@@ -1,18 +1,10 @@
 /** Our requests keep to the provider's documents (`facts.json`). */
 import { expect, it } from 'vitest'
-import { minor } from '../../../shared/money.ts'
 import type { Provider, TransactionFilter } from '../../../shared/provider/provider.ts'
-import { createBody } from '../../../shared/provider/xendit/xendit-create.ts'
 import { timestampOf } from '../../../shared/time.ts'
-import {
-  CHANNEL_FACTS,
-  type ChannelFacts,
-  REQUESTS,
-  violationsOf,
-} from '../../support/provider-facts.ts'
 import { aCreateInput, createdAnswer, scriptedProvider } from '../../support/scripted-provider.ts'
 import { json } from '../../support/scripted-server.ts'
-import FACTS from './facts.json' with { type: 'json' }
+import { CHANNEL_FACTS, type ChannelFacts, REQUESTS, violationsOf } from './provider-facts.ts'
 
 const PR = 'pr-73762759-0c9b-8178-b48f-0480d694b643'
 const PY = 'py-4e0209e9-67a2-449a-9748-57df6a8bddad'
@@ -67,36 +59,14 @@ it.for<Question>([
   expect(violationsOf(facts.body, body === '' ? '' : JSON.parse(body))).toStrictEqual([])
 })
 
-it.each(CHANNEL_FACTS)(
-  'a create of $providerCode has every required field, and none beyond the documents',
-  ({ method, channelCode }) => {
-    const { required, optional } = FACTS.operations.create
-    const expiresAt = method === 'virtual_account' ? timestampOf(0) : undefined
-    const description = 'Kopi'
-    const input = aCreateInput({
-      method,
-      channelCode,
-      phone: '+6281234567890',
-      expiresAt,
-      description,
-      amountMinor: minor(150_000),
-    })
-
-    const body = JSON.parse(JSON.stringify(createBody(input))) as { channel_properties: object }
-
-    expect(Object.keys(body)).toStrictEqual(expect.arrayContaining(required))
-    expect([...required, ...optional]).toStrictEqual(expect.arrayContaining(Object.keys(body)))
-    const kind = channelCode === 'OVO' ? channelCode : method
-    expect(FACTS.channelProperties[kind].names).toStrictEqual(
-      expect.arrayContaining(Object.keys(body.channel_properties)),
-    )
-  },
-)
-
-/** Push channels answer so (front-end SDK of March 2026, behaviour tree). */
-it('a push answers REQUIRES_ACTION without actions, and a deep link may stand beside a page', async () => {
-  const input = aCreateInput({ method: 'ewallet', channelCode: 'OVO', phone: '+6281234567890' })
-  const { provider } = await scriptedProvider(createdAnswer({ actions: [] }))
+/** The front-end SDK of March 2026, behaviour tree. Deep links: `xendit-create.test.ts`. */
+it.each([
+  ['OVO', 'REQUIRES_ACTION'],
+  ['OVO', 'PENDING'],
+  ['JENIUSPAY', 'REQUIRES_ACTION'],
+])('a push by %s answers %s without actions', async (channelCode, status) => {
+  const input = aCreateInput({ method: 'ewallet', channelCode, phone: '+6281234567890' })
+  const { provider } = await scriptedProvider(createdAnswer({ actions: [], status }))
 
   expect(await provider.createRequest(input, 5_000)).toMatchObject({
     kind: 'created',

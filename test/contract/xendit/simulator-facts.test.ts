@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest'
-import { CHANNELS, violationsOf } from '../../support/provider-facts.ts'
 import {
   API_HEADERS,
   aRequestBody,
@@ -16,6 +15,7 @@ import {
   RateLimitHeaders,
 } from './answer-facts.ts'
 import FACTS from './facts.json' with { type: 'json' }
+import { CHANNELS, violationsOf } from './provider-facts.ts'
 
 /*
  * Goal: adapter and simulator cannot agree on something that the provider does not do. Method: the
@@ -133,8 +133,8 @@ async function cancelPush(simulator: Simulator) {
   return simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
 }
 
-// `simulator-api.test.ts` tests a fault's status and code; `simulator-requests.test.ts` tests a
-// second end of a request.
+// `simulator-api.test.ts` tests permissions, limits, and a fault's status and code.
+// `simulator-requests.test.ts` tests a second end of a request.
 type Operation = keyof typeof FACTS.operations
 type Refusal = readonly [
   case_: string,
@@ -146,6 +146,13 @@ type Refusal = readonly [
 
 it.for<Refusal>([
   ['no such request', 'getRequest', 404, 'DATA_NOT_FOUND', (sim) => show(sim, PR)],
+  [
+    'another id',
+    'getPayment',
+    400,
+    'API_VALIDATION_ERROR',
+    (sim) => sim.call('GET', '/v3/payments/x'),
+  ],
   [
     'another key',
     'transactions',
@@ -161,27 +168,6 @@ it.for<Refusal>([
     400,
     'API_VALIDATION_ERROR',
     (sim) => sim.call('GET', '/transactions?after_id=txn_0'),
-  ],
-  [
-    'a limit that is reached',
-    'transactions',
-    429,
-    'RATE_LIMIT_EXCEEDED',
-    async (sim) => {
-      await sim.call('POST', '/_simulator/account', { calls_per_minute: 1 })
-      await sim.call('GET', '/transactions')
-      return sim.call('GET', '/transactions')
-    },
-  ],
-  [
-    'a key without the permission',
-    'balance',
-    403,
-    'REQUEST_FORBIDDEN_ERROR',
-    async (sim) => {
-      await sim.call('POST', '/_simulator/account', { permissions: ['money_in'] })
-      return sim.call('GET', '/balance')
-    },
   ],
   [
     'an amount beyond the limit',

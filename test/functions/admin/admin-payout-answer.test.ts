@@ -30,6 +30,7 @@ import { tempDirectory } from '../../support/temp-directory.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 
 describe('payout-answer --file (design section 15)', () => {
+  // Public reports: markdown-exporter #73, ui-grid #3135, easy-digital-downloads #3166.
   it('reads the file of payout-file back with every digit, as text', async () => {
     const accounts = ['0012345678', '001234567890123', '12345678901234567']
     const banks = ['BCA', 'BRI', 'CIMB']
@@ -71,6 +72,7 @@ describe('payout-answer --file (design section 15)', () => {
     })
   })
 
+  // Public reports: ImportPagesCSV #9, Cloudlog #2689.
   it.each<[string, (batch: Batch) => string | Uint8Array | Promise<Uint8Array>, string?]>([
     ['CSV with commas', (batch) => text(ownRows(batch))],
     ['semicolons', (batch) => text(ownRows(batch), ';')],

@@ -50,6 +50,7 @@ const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message:
   ],
   ['a key twice', withMember('"amount":1'), invalid('a key appears twice')],
   ['a fraction', withAmount('1.5'), invalid('amount: must be an integer')],
+  ['an underscore', withAmount('100_000'), invalid('not well-formed JSON')],
   ['an amount as text', withAmount('"100000"'), invalid('amount: must be a number')],
   [
     'an expiry of a fraction',
@@ -136,5 +137,10 @@ describe('POST /v1/payments refuses hostile bodies with 422 and writes nothing (
     const encoded = await sendCreate(VALID, true)
 
     expect([large.status, encoded.status]).toStrictEqual([201, 201])
+  })
+
+  // Public report: odoo #235759.
+  it.each(['100000.0', '1e5'])('accepts the whole amount %s', async (amount) => {
+    expect((await sendCreate(withAmount(amount))).body).toMatchObject({ notional_minor: 100_000 })
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { BANKS } from '../../contract/xendit/provider-facts.ts'
 import { anApi, aPaymentBody } from '../../support/api-event.ts'
-import { BANKS } from '../../support/provider-facts.ts'
 import { METHODS, refusedCreate, sendCreate } from './refused-create.ts'
 
 const MISSING = undefined
@@ -49,6 +49,11 @@ const SINGLE_FAULTS: readonly (readonly [
     'CARDS',
     'ALFAMART',
     'INDOMARET',
+    // Pay later and direct debit (the provider's front-end SDK, March 2026).
+    'KREDIVO',
+    'AKULAKU',
+    'INDODANA',
+    'BRI_DIRECT_DEBIT',
     'BCA_VIRTUAL_ACCOUNT',
     'NOBANK_VIRTUAL_ACCOUNT',
   ].map(

@@ -198,6 +198,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     expect((await list({ page: '9' })).body).toMatchObject({ data: [], pagination: { total: 3 } })
   })
 
+  // Public report: mollie/WooCommerce #1159.
   it('accepts a status too, and counts the payments that match reference and status', async () => {
     const { deps, caller, create, list } = await aMerchant()
     const ids = []

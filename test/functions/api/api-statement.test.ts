@@ -72,6 +72,7 @@ describe('GET /v1/statement (design section 8)', () => {
     })
   })
 
+  // Public report: pay-tech-docs #1000.
   it('joins months: closing is the next opening, and 2026-11-30T17:30Z is 1 December', async () => {
     const { deps, caller, statement } = await aStatementMerchant()
     await atTime(deps, '2026-11-29T10:00:00.000Z', caller)

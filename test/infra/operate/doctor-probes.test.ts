@@ -175,6 +175,18 @@ describe("the doctor's questions to the provider", () => {
     ])
   })
 
+  it('name the permission that a key lacks: the balance needs its own (guide to API keys)', async () => {
+    await using simulator = await aSimulator()
+    const permissions = ['transactions', 'money_in']
+    await simulator.call('POST', '/_simulator/account', { permissions })
+
+    const findings = await checkProviderKey(adapter(simulator), 600)
+
+    expect(findings.filter(({ state }) => state !== 'ok')).toMatchObject([
+      { what: 'provider key for the balance (Money-out: Read)', state: 'wrong' },
+    ])
+  })
+
   it('find a limit of the account that the stage does not know', async () => {
     await using simulator = await aSimulator()
 

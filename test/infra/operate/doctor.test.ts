@@ -60,6 +60,9 @@ describe('the doctor', () => {
         'references between stacks, ' +
         'front stack, drift of gateway-prod-front, origin secret, origin certificate',
     )
+    expect(findings.find(({ what }) => what === 'callback fields')?.detail).toMatch(
+      /"Payment requests v3" payment status and payment request status, "Unified refunds", and disp/,
+    )
     const calls = prod.aws.lambda.commandCalls(InvokeCommand)
     const inputs = calls.map(({ args: [{ input }] }) => input)
     expect(calls.map(({ args }: { args: readonly unknown[] }) => args[1])).toContainEqual({

@@ -49,6 +49,23 @@ describe('the alerts of a dispute', () => {
     },
   )
 
+  // Twice the amount (hyperswitch #10533), and an alert that asks for nothing (gumroad #6793).
+  it('whose chargeback comes after a refund of the whole says what the house lost', async ({
+    deps,
+    client,
+  }) => {
+    const paid = await creditedPayment(deps, client, { method: 'qris', channelCode: undefined })
+    await movePayment(deps, paid.payment, aRefund(deps, 100_000))
+    deps.published.length = 0
+
+    await movePayment(deps, await paymentOf(deps, paid), aChargeback(deps, 100_000, 25_000))
+
+    expect((await paymentOf(deps, paid)).reversal).toMatchObject({ amountMinor: 100_000 })
+    const told = deps.published.map(({ message }) => message).join()
+    expect(told).toContain('so the house bears 125000 IDR')
+    expect(told).not.toContain('No action is needed')
+  })
+
   it('says at its reminder what was refunded since', async ({ deps, client }) => {
     const paid = await creditedPayment(deps, client)
     await send(deps, { reference_id: paid.reference })

@@ -16,6 +16,7 @@ import { syncTest as it } from '../sync/sync-test.ts'
 import { CASE, inDays, send, tellWhenDue } from './dispute-news.ts'
 
 describe('a dispute of a paid payment', () => {
+  // Public reports: gumroad #6793, gumroad #6662, woocommerce-payments #4350.
   it.for([
     ['beside its event', false],
     ['under `data`', true],
@@ -52,7 +53,9 @@ describe('a dispute of a paid payment', () => {
         due_at: answerBy,
       })
       expect(deps.published).toMatchObject([{ kind: 'suspense.case', subject: CASE }])
-      expect(deps.published[0]?.message).toContain(`until ${answerBy}`)
+      expect(deps.published[0]?.message).toMatch(
+        new RegExp(`of payment ${paymentId} .* until ${answerBy}`),
+      )
       const sent = deps.stored
         .items('DELIVERY#')
         .filter(({ event_name: name }) => String(name).startsWith('payment.disputed'))

@@ -91,6 +91,7 @@ it('a wrong amount shows on the failed payment how much came, with its own event
   expect(await held.told()).toStrictEqual(['open'])
 })
 
+// Public report: qna #736.
 it('money that comes after the expiry is shown, and again when it went back', async ({
   deps,
   payment,

@@ -36,6 +36,7 @@ async function answerPaid(deps: TestDeps, { settlementId, netMinor }: Settlement
   return invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines: [line] })
 }
 
+// Public report: eliza #11022.
 it('a batch with a failed and re-credited payout gives no file again: it would pay twice', async () => {
   const deps = memoryDeps()
   const settlement = await aWaitingSettlement(deps)

@@ -201,6 +201,7 @@ it('a row of an unpaid payment moves nothing', async ({ deps, client }) => {
 })
 
 describe('payment.reversed', () => {
+  // Public report: akash console #2302.
   it('states the kind of each movement, and the total that was taken back', async ({
     deps,
     payment,

@@ -39,8 +39,10 @@ it('sync replaces the estimated fee by the fee of the row (section 4, Fee)', asy
 
 it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
   ['a negative fee', { keptMinor: minor(-1) }, 'row_contradicts', 100_000],
+  ['a fee of 95 %', { keptMinor: minor(95_000) }, 'row_contradicts', 100_000],
   ['another amount', { amountMinor: minor(99_999) }, 'row_contradicts', 99_999],
   ['another currency', { currency: 'PHP' }, 'amount_differs', 100_000],
+  ['a net of 12.15 USD', { isForeignNet: true, keptMinor: undefined }, 'amount_differs', 100_000],
 ])(
   'sync of a row with %s records one finding with an alert, and the fee stays the estimate',
   async ([, fields, cause, amountMinor], { deps, client, credited, sync, syncAfter }) => {

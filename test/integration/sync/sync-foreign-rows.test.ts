@@ -128,6 +128,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     },
   )
 
+  // Public report: gumroad #5779.
   it('a refund that fails after it was deducted becomes a finding', async ({
     deps,
     credited,
@@ -195,21 +196,6 @@ describe('sync: rows that are no payments, and unknown rows', () => {
       expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${reported}` }])
     },
   )
-
-  it('a refund whose id the provider refuses to look up is booked to the house', async ({
-    deps,
-    credited,
-    sync,
-  }) => {
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'refused' }))
-    const row = rowNow(deps, credited, { type: 'return', providerPaymentId: 'rfd-17' })
-
-    expect(await sync(row)).toMatchObject({ unanswered: 0, complete: true })
-    expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject({ type: 'unmatched' })
-    expect(await findingAbout(deps, row.transactionId, 'reversed_upstream')).toMatchObject({
-      status: 'open',
-    })
-  })
 
   it.for([
     ['waits for its payment’s credit', 0],

@@ -5,6 +5,7 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { expectedSettlement } from '../../../shared/payment/channel/channel-timing.ts'
+import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import type { ProviderTransaction, TransactionFilter } from '../../../shared/provider/provider.ts'
 import {
   claimJob,
@@ -17,7 +18,7 @@ import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, pageOfRows, settledRow } from '../../support/fake-provider.ts'
-import { checkWhenDue, paidWhileCreating } from '../../support/payment-builders.ts'
+import { checkWhenDue, OVO_REQUEST, paidWhileCreating } from '../../support/payment-builders.ts'
 import {
   creditedPayment,
   type PaidUpstream,
@@ -199,20 +200,30 @@ describe('sync: the tail', () => {
 })
 
 describe('sync: a row as the provider’s answer', () => {
-  it('credits a pending payment without another call', async ({ deps, client, sync }) => {
-    const paid = await paidUpstream(deps, client, { channelCode: 'BNI' })
+  // Known by callbacks alone (hyperswitch #10759), which stop (odoo/documentation #20034).
+  it.for<Partial<PaymentRequest>>([
+    { channelCode: 'BNI' },
+    { channelCode: 'BCA' },
+    { method: 'qris', channelCode: undefined },
+    { method: 'ewallet', channelCode: 'DANA' },
+    OVO_REQUEST,
+  ])(
+    'credits a pending payment without another call: %j',
+    async (fields, { deps, client, sync }) => {
+      const paid = await paidUpstream(deps, client, fields)
 
-    await sync(rowNow(deps, paid, NOT_SETTLED))
+      await sync(rowNow(deps, paid, NOT_SETTLED))
 
-    const credited = { status: 'succeeded', creditedProviderPaymentId: paid.providerPaymentId }
-    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'estimated', ...credited })
-    // The gateway made the request, and never asked about the request, its payment or its fee.
-    const operations = deps.provider.calls
-      .map(({ operation }) => operation)
-      .filter((operation) => operation !== 'listTransactions')
-    expect(operations).toStrictEqual(['createRequest'])
-    expect(deps.provider.calls.map(({ id }) => id)).not.toContain(paid.providerPaymentId)
-  })
+      const credited = { status: 'succeeded', creditedProviderPaymentId: paid.providerPaymentId }
+      expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'estimated', ...credited })
+      // The gateway made the request, and never asked about the request, its payment or its fee.
+      const operations = deps.provider.calls
+        .map(({ operation }) => operation)
+        .filter((operation) => operation !== 'listTransactions')
+      expect(operations).toStrictEqual(['createRequest'])
+      expect(deps.provider.calls.map(({ id }) => id)).not.toContain(paid.providerPaymentId)
+    },
+  )
 
   it.for<[string, Partial<ProviderTransaction>]>([
     ['another amount', { amountMinor: minor(99_999) }],

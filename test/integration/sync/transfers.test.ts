@@ -245,6 +245,21 @@ describe('a row out that names a payment', () => {
   })
 })
 
+// A refund outside the refund API (akash console #2302, opencollective #1936).
+it('a row out that names only an order is no case, and refund-payment books it', async ({
+  deps,
+  credited,
+  sync,
+}) => {
+  const row = rowOut(deps, { reference_id: 'refund order-77' })
+
+  await sync(row)
+
+  expect(await findSuspense(deps, `${row.transactionId}#transfer`)).toBeUndefined()
+  const reply = await refund(deps, credited.payment.paymentId, row.transactionId)
+  expect(reply).toMatchObject({ status: 200, body: { amount_minor: 60_000 } })
+})
+
 it('a month’s deduction of disputes, which names none, is told with the cases of its time', async ({
   deps,
   credited,

@@ -5,6 +5,7 @@ import type { ResolvedAddress, ResolveHost } from '../../../shared/send-webhook.
 import { postWebhook } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import { listen, selfSignedCertificate } from '../../support/https-servers.ts'
 import { cut, silence, startScriptedServer } from '../../support/scripted-server.ts'
+import { projectText } from '../../support/source-file.ts'
 import {
   answerScript,
   answerWith,
@@ -67,6 +68,8 @@ it('httpsWebhookSender posts the given bytes and headers, and waits ten seconds 
     'content-length': String(BODY.length),
   })
   expect(deadline.mock.calls).toStrictEqual([[10_000]])
+  const page = projectText('docs/merchants/webhooks.md')
+  expect(page).toContain(`| \`User-Agent\` | \`${ownHeaders['user-agent']}\``)
   // The fetch of an earlier test in this process may set timers of its own meanwhile.
   expect(grace.mock.calls.map(([, ms]) => ms)).toContain(1_000)
 })

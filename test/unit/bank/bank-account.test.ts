@@ -34,6 +34,7 @@ describe('banks as data (design section 15)', () => {
   })
 })
 
+// Public reports: gumroad #6625, StellarBank #36.
 describe('accountDigits (design section 15)', () => {
   it.each<readonly [string, string | undefined]>([
     ['0012345678', '0012345678'],

@@ -129,6 +129,7 @@ it('the reversal of a void payment without a net is not undone', () => {
   expect(reversalAfter(before, row, money)).toStrictEqual(before)
 })
 
+// Public report: hyperswitch #10533.
 it('the reversal shows at most the payment, and is undone exactly when nothing is taken', () => {
   const price = figuresOf(minor(10), ZERO, ZERO)
   const won = { type: 'dispute_won', amountMinor: minor(10), providerMinor: ZERO, at: AT } as const

@@ -26,7 +26,7 @@ import {
   type Timestamp,
   timestampOf,
 } from '../../../shared/time.ts'
-import { BANKS, CHANNEL_FACTS } from '../../support/provider-facts.ts'
+import { BANKS, CHANNEL_FACTS } from '../../contract/xendit/provider-facts.ts'
 
 /** A time after every dated entry: the facts are those of the latest terms. */
 const NOW = '2099-12-31T00:00:00.000Z' as Timestamp
@@ -94,6 +94,17 @@ it.each(CHANNEL_FACTS)(
     const wait = settles === 'at once' ? 5 * MINUTE_MS : settles * DAY_MS
 
     expect(expectedSettlement(channel, monday)).toBe(addMs(monday, wait))
+  },
+)
+
+it.each(CHANNEL_FACTS)(
+  'the table of channels says of $providerCode what the pages say: limits, refund and dispute',
+  ({ method, amounts: [least, most], refund: within, ...channel }) => {
+    expect(channelOf({ method, ...channel }).facts).toMatchObject({
+      amounts: { least, most },
+      refund: within === undefined ? { by: 'transfer' } : { by: 'dashboard', within },
+      dispute: method === 'qris' ? 'callback' : 'email',
+    })
   },
 )
 

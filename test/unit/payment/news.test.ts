@@ -113,6 +113,7 @@ describe('decideOnNews: a status without money', () => {
     expect(decision).toEqual({ do: 'close', payment, status: closedAs, failureReason })
   })
 
+  // Public report of a late failure: lago #5947.
   it.each(STATUSES)(
     '%s closes only a pending payment of its request, and only if the status is final',
     (status) => {

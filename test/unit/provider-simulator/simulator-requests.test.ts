@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { requireChannel } from '../../../infra/local/provider-simulator/channels.ts'
-import { CHANNEL_FACTS } from '../../support/provider-facts.ts'
+import { CHANNEL_FACTS } from '../../contract/xendit/provider-facts.ts'
 import { aRequestBody, FINAL, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 
 describe('a request of the provider simulator', () => {

@@ -25,6 +25,9 @@ const TOO_MUCH = {
   pad: 'x'.repeat(2 ** 20),
 }
 
+const UUID = '4e0209e9-67a2-449a-9748-57df6a8bddad'
+const [PR, PY] = [`pr-${UUID}`, `py-${UUID}`] as const
+
 function noAnswer(reason: string, code?: string) {
   return { kind: 'unanswered', reason, ...(code && { code }) }
 }
@@ -32,8 +35,8 @@ function noAnswer(reason: string, code?: string) {
 describe.each<
   [string, (provider: Provider, timeoutMs?: number) => Promise<Answer<unknown> | CancelAnswer>]
 >([
-  ['getRequest', (provider, timeoutMs) => provider.getRequest('pr-1', timeoutMs)],
-  ['getPayment', (provider, timeoutMs) => provider.getPayment('py-1', timeoutMs)],
+  ['getRequest', (provider, timeoutMs) => provider.getRequest(PR, timeoutMs)],
+  ['getPayment', (provider, timeoutMs) => provider.getPayment(PY, timeoutMs)],
   [
     'listTransactions',
     (provider, timeoutMs) => provider.listTransactions({ limit: 10 }, timeoutMs),
@@ -117,6 +120,12 @@ it.each(IDS)('xendit makes no call for an id that may not enter a path: %j', asy
     expect(await ask(id)).toStrictEqual({ kind: 'not_found' })
   }
   expect(server.requests).toStrictEqual([])
+})
+
+it('xendit finds nothing by the id of another product, whose length the provider refuses (OpenAPI)', async () => {
+  const { provider } = await scriptedProvider(json(400, { error_code: 'API_VALIDATION_ERROR' }))
+
+  expect(await provider.getPayment('579c8d61f23fa4ca35e52da4')).toStrictEqual({ kind: 'not_found' })
 })
 
 /** An answer with the headers of the provider's rate limit, spelt as its documents do. */

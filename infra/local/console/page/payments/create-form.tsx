@@ -93,7 +93,7 @@ function limitsOf(facts: Channel['facts']): string {
   )
   const refund =
     facts.refund.by === 'dashboard'
-      ? `in the provider’s dashboard for ${facts.refund.days} days`
+      ? `in the provider’s dashboard within ${facts.refund.within}`
       : 'by a transfer of your bank'
   return `The provider takes IDR ${least} to ${most}. Money is given back ${refund}.`
 }

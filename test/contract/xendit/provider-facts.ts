@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import FACTS from '../contract/xendit/facts.json' with { type: 'json' }
+import FACTS from './facts.json' with { type: 'json' }
 
 /**
  * The provider's documented facts (`facts.json`) as schemas of every call we make; for channels
@@ -42,82 +42,51 @@ const VirtualAccount = v.strictObject({
   success_return_url: v.optional(Url),
 })
 
-const DAY = 86_400
-
 export type ChannelFacts = {
   readonly method: 'virtual_account' | 'ewallet' | 'qris'
   readonly channelCode: string | undefined
   readonly providerCode: string
   readonly transactionCode: string
   readonly properties: v.GenericSchema
-  /** The fee of spec 2.1.1, in tenths of a percent and whole rupiah. */
   readonly permille: bigint
   readonly flat: bigint
   readonly lifetimeSeconds: number
-  /**
-   * Least and most rupiah of one payment, from the provider's list of payment methods, read
-   * 2026-09-30.
-   */
+  /** Least and most rupiah of one payment. */
   readonly amounts: readonly [number, number]
   /** When the provider settles a capture: within minutes, or after so many business days. */
   readonly settles: 'at once' | number
-  /** The numbers of the bank's virtual accounts. */
-  readonly accounts?: RegExp
+  /** Undefined: the provider's dashboard refunds nothing. */
+  readonly refund: string | undefined
+  readonly accounts: RegExp | undefined
 }
 
-export const CHANNEL_FACTS: readonly ChannelFacts[] = [
-  bank('BCA', { amounts: [10_000, 50_000_000], accounts: /^38165\d{10}$/, settles: 1 }),
-  bank('BNI', { amounts: [1, 50_000_000], accounts: /^8808\d{12}$/, settles: 'at once' }),
-  bank('BRI', { amounts: [1, 50_000_000_000], accounts: /^13282\d{13}$/, settles: 'at once' }),
-  bank('MANDIRI', { amounts: [1, 50_000_000_000], accounts: /^88608\d{11}$/, settles: 'at once' }),
-  bank('PERMATA', { amounts: [1, 9_999_999_999], accounts: /^7293\d{12}$/, settles: 'at once' }),
-  wallet('OVO', {
-    properties: Phone,
-    permille: 20n,
-    lifetimeSeconds: 55,
-    amounts: [100, 20_000_000],
-    settles: 2,
-  }),
-  wallet('DANA', {
-    properties: ReturnUrls,
-    permille: 15n,
-    flat: 500n,
-    lifetimeSeconds: DAY,
-    amounts: [100, 20_000_000],
-    settles: 2,
-  }),
-  wallet('LINKAJA', {
-    properties: ReturnUrls,
-    permille: 15n,
-    lifetimeSeconds: 1_800,
-    amounts: [1, 20_000_000],
-    settles: 2,
-  }),
-  wallet('SHOPEEPAY', {
-    properties: ReturnUrls,
-    permille: 20n,
-    lifetimeSeconds: 1_800,
-    amounts: [1, 20_000_000],
-    settles: 2,
-  }),
-  wallet('GOPAY', {
-    properties: GopayUrls,
-    permille: 20n,
-    lifetimeSeconds: 1_800,
-    amounts: [1, 50_000_000],
-    settles: 1,
-  }),
-  {
-    ...wallet('QRIS', {
-      properties: Qris,
-      permille: 7n,
-      lifetimeSeconds: 2 * DAY,
-      amounts: [1, 20_000_000],
-      settles: 2,
-    }),
-    ...({ method: 'qris', channelCode: undefined, transactionCode: 'QRIS' } as const),
-  },
-]
+const PROPERTIES: Readonly<Record<string, v.GenericSchema>> = {
+  virtual_account: VirtualAccount,
+  OVO: Phone,
+  GOPAY: GopayUrls,
+  ewallet: ReturnUrls,
+  qris: Qris,
+}
+
+export const CHANNEL_FACTS = FACTS.channels.members.map((member): ChannelFacts => {
+  const { name, permille, flat, least, most, settles, accounts } = member
+  const method = member.method as ChannelFacts['method']
+  return {
+    ...member,
+    method,
+    channelCode: method === 'qris' ? undefined : name,
+    providerCode: method === 'virtual_account' ? `${name}_VIRTUAL_ACCOUNT` : name,
+    transactionCode: method === 'ewallet' ? `ID_${name}` : name,
+    properties: PROPERTIES[name] ?? PROPERTIES[method] ?? v.never(),
+    permille: BigInt(permille),
+    flat: BigInt(flat),
+    lifetimeSeconds: member.seconds,
+    amounts: [least, most],
+    settles: settles || 'at once',
+    refund: member.refund,
+    accounts: accounts === undefined ? undefined : new RegExp(accounts),
+  }
+})
 
 const ofBanks = CHANNEL_FACTS.filter(({ method }) => method === 'virtual_account')
 export const BANKS = ofBanks.map(({ transactionCode }) => transactionCode)
@@ -128,7 +97,12 @@ export function fitsChannel(asked: {
   readonly channel_properties: unknown
 }) {
   const facts = CHANNEL_FACTS.find(({ providerCode }) => providerCode === asked.channel_code)
-  return facts !== undefined && v.is(facts.properties, asked.channel_properties)
+  if (facts === undefined) return false
+  const { names } = FACTS.channelProperties[facts.channelCode === 'OVO' ? 'OVO' : facts.method]
+  return (
+    v.is(facts.properties, asked.channel_properties) &&
+    Object.keys(Object(asked.channel_properties)).every((name) => names.includes(name))
+  )
 }
 
 /** IDR has no decimals: whole numbers are sent, and never text. */
@@ -136,35 +110,6 @@ export const Rupiah = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
 
 export const Country = v.literal('ID')
 export const Currency = v.literal('IDR')
-
-function bank(
-  name: string,
-  terms: Required<Pick<ChannelFacts, 'amounts' | 'accounts' | 'settles'>>,
-): ChannelFacts {
-  const names = {
-    channelCode: name,
-    providerCode: `${name}_VIRTUAL_ACCOUNT`,
-    transactionCode: name,
-  }
-  const commonTerms = {
-    properties: VirtualAccount,
-    permille: 0n,
-    flat: 4_000n,
-    lifetimeSeconds: DAY,
-  }
-  return { method: 'virtual_account', ...names, ...commonTerms, ...terms }
-}
-
-type WalletTerms = Pick<
-  ChannelFacts,
-  'properties' | 'permille' | 'lifetimeSeconds' | 'amounts' | 'settles'
-> &
-  Partial<Pick<ChannelFacts, 'flat'>>
-
-function wallet(name: string, terms: WalletTerms): ChannelFacts {
-  const names = { channelCode: name, providerCode: name, transactionCode: `ID_${name}` }
-  return { method: 'ewallet', ...names, flat: 0n, ...terms }
-}
 
 const CreateBody = v.pipe(
   v.strictObject({
@@ -180,6 +125,13 @@ const CreateBody = v.pipe(
     metadata: v.optional(v.record(text(1, 40), text(0, 500))),
   }),
   v.check((body) => fitsChannel(body), 'channel_properties do not fit the channel'),
+  v.check((body) => {
+    const { required, optional } = FACTS.operations.create
+    return (
+      required.every((name) => name in body) &&
+      Object.keys(body).every((name) => [...required, ...optional].includes(name))
+    )
+  }, 'a field is missing, or beyond the documents'),
 )
 
 const TransactionQuery = v.strictObject({
@@ -220,7 +172,7 @@ export const REQUESTS = {
     ...BARE,
     method: 'GET',
     path: pathOf('balance'),
-    query: v.strictObject({ account_type: v.literal('CASH') }),
+    query: v.strictObject({ account_type: v.literal('CASH'), currency: Currency }),
   },
   transactions: {
     ...BARE,
