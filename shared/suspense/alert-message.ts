@@ -3,6 +3,7 @@ import { ZERO } from '../money.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { type WentBack, wentBackOf } from './dispute-movements.ts'
 import { listSuspenseAbout } from './list-suspense.ts'
+import { refundAdvice } from './refund-advice.ts'
 import type { Suspense } from './suspense.ts'
 
 /**
@@ -14,10 +15,15 @@ export async function alertMessage(
   item: Suspense,
   disputes: string | undefined,
 ): Promise<string> {
-  return messageOf(item, { wentBack: await wentBackOf(deps, item), disputes })
+  const wentBack = await wentBackOf(deps, item)
+  return messageOf(item, { wentBack, disputes, refund: await refundAdvice(deps, item) })
 }
 
-type Facts = { readonly wentBack: WentBack | undefined; readonly disputes: string | undefined }
+type Facts = {
+  readonly wentBack: WentBack | undefined
+  readonly disputes: string | undefined
+  readonly refund: string
+}
 
 /** A row that takes money without naming a payment may be the deduction of a month's disputes. */
 export function isDeduction({ cause, paymentId }: Suspense): boolean {
@@ -50,7 +56,7 @@ function messageOf(item: Suspense, facts: Facts): string {
   }
   if (kind === 'case') return messageOfCase(item, facts)
   if (kind === 'money') {
-    return `The provider received ${amountMinor} IDR that the gateway credits to no client (${cause}, payment ${paymentId}). Refund it in the provider's dashboard, which resolves the item. After a refund by bank or a write-off, ${close}.`
+    return `The provider received ${amountMinor} IDR that the gateway credits to no client (${cause}, payment ${paymentId}). ${facts.refund} After a refund by bank or a write-off, ${close}.`
   }
   switch (cause) {
     case 'money_went_back':

@@ -20,7 +20,7 @@ import { loseAnswer, payFirst } from '../../support/payment-builders.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { withApproval } from '../../support/with-approval.ts'
-import { paymentTest } from './payment-test.ts'
+import { aScene, paymentTest } from './payment-test.ts'
 
 /** `shown`: what the merchant sees. `told`: the webhooks of held money, by status. */
 const it = paymentTest.extend('held', ({ deps, client, payment, scene }) => ({
@@ -89,6 +89,17 @@ it('a wrong amount shows on the failed payment how much came, with its own event
     { amount_minor: 90_000, cause: 'wrong_amount', status: 'open', at: deps.now() },
   ])
   expect(await held.told()).toStrictEqual(['open'])
+})
+
+it.for([
+  [{ method: 'virtual_account', channelCode: 'BCA' }, 'refund it by a transfer from our bank'],
+  [{ method: 'ewallet', channelCode: 'DANA' }, "in the provider's dashboard (30 days)"],
+] as const)('its alert says how its channel gives it back: %j', async ([channel, advice]) => {
+  const { deps, pay, notify } = await aScene(channel)
+  pay(90_000)
+  await notify()
+
+  expect(deps.published).toMatchObject([{ message: expect.stringContaining(advice) }])
 })
 
 // Public report: qna #736.

@@ -1,0 +1,24 @@
+import * as v from 'valibot'
+import type { TableDeps } from '../deps.ts'
+import { PaymentIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
+import { channelOf } from '../payment/channel/channels.ts'
+import { PAYMENT_METHODS } from '../payment-status.ts'
+import { paymentKey } from '../table/keys.ts'
+import type { Suspense } from './suspense.ts'
+
+const ChosenSchema = v.object({
+  method: v.picklist(PAYMENT_METHODS),
+  channelCode: v.optional(v.string()),
+})
+
+/** How held money goes back to its customer, by the table of channels (design section 14). */
+export async function refundAdvice(deps: TableDeps, item: Suspense): Promise<string> {
+  const paymentId = item.kind === 'money' ? ifValid(PaymentIdSchema, item.paymentId) : undefined
+  const chosen = ifValid(ChosenSchema, paymentId && (await deps.table.get(paymentKey(paymentId))))
+  const refund = chosen && channelOf(chosen).facts?.refund
+  if (refund?.by === 'transfer')
+    return 'The provider gives back no payment of this channel: refund it by a transfer from our bank.'
+  const within = refund ? ` (${refund.within})` : ''
+  return `Refund it in the provider's dashboard${within}, which resolves the item.`
+}
