@@ -18,7 +18,7 @@ export async function refundAdvice(deps: TableDeps, item: Suspense): Promise<str
   const chosen = ifValid(ChosenSchema, paymentId && (await deps.table.get(paymentKey(paymentId))))
   const refund = chosen && channelOf(chosen).facts?.refund
   if (refund?.by === 'transfer')
-    return 'The provider gives back no payment of this channel: refund it by a transfer from our bank.'
+    return 'The provider cannot give it back: refund it by a transfer from our bank.'
   const within = refund ? ` (${refund.within})` : ''
   return `Refund it in the provider's dashboard${within}, which resolves the item.`
 }

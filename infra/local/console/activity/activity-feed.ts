@@ -97,7 +97,7 @@ const LogLine = v.object({
 })
 type LogLine = v.InferOutput<typeof LogLine>
 
-/** Actions that only read, by operators or by the console. The feed leaves them and dry runs out. */
+/** Actions that only read. The feed leaves them out, and dry runs. */
 const READS_ONLY = /^gateway-local-(get|list|find)-/
 
 const SHORT_ID = 8

@@ -1,16 +1,11 @@
 import { rupiah } from '../../activity/activity-line.ts'
 import { api } from '../calls.ts'
-import { type Read, useLoad } from '../gateway.ts'
+import type { Read } from '../gateway.ts'
 import { Card, Empty, ReadResult } from '../parts.tsx'
 import { FigureTable } from '../pictures/figure-table.tsx'
 import { type Bar, type End, SIZE, type Station, sankeyOf } from '../pictures/sankey.ts'
-import { loadMoney, type MerchantMoney, type MoneyFlow, ownedMinor } from './money-flow.ts'
+import { type MerchantMoney, type MoneyFlow, ownedMinor } from './money-flow.ts'
 import { NextPayout } from './next-payout.tsx'
-
-/** The merchant's money, read once for all its pictures. */
-export function useMoney(): Read<MerchantMoney> {
-  return useLoad('money', loadMoney)
-}
 
 /** Where all the money of the merchant's customers is, as a picture and as a table. */
 export function FlowCard({ read }: { readonly read: Read<MerchantMoney> }) {

@@ -1,13 +1,15 @@
 import { rupiah, words } from '../../activity/activity-line.ts'
 import { ActionButton } from '../action-button.tsx'
 import { api, invoke, operate } from '../calls.ts'
+import { useLoad } from '../gateway.ts'
 import { Detail, ReadCard, Rows } from '../parts.tsx'
 import { SettlementSchema, SuspenseListSchema } from '../shapes.ts'
 import { BooksCard } from './books-card.tsx'
 import { ChannelBars } from './channel-bars.tsx'
 import { EntriesCard } from './entries-card.tsx'
-import { FlowCard, useMoney } from './flow-card.tsx'
-import { SettleEverything } from './settle-everything.tsx'
+import { FlowCard } from './flow-card.tsx'
+import { loadMoney } from './money-flow.ts'
+import { SettleCard } from './settle-card.tsx'
 import { SettlementRow, SettlementsCard } from './settlements-card.tsx'
 
 /** The page's address has this word instead of a settlement's id. */
@@ -23,13 +25,14 @@ export function MoneyView({ selectedId }: { readonly selectedId: string | undefi
 }
 
 function Overview() {
-  const money = useMoney()
+  // Read once for all pictures.
+  const money = useLoad('money', loadMoney)
   return (
     <>
       <FlowCard read={money} />
       <div class="split even">
         <div>
-          <SettleEverything />
+          <SettleCard />
           <ChannelBars read={money} />
           <BooksCard />
         </div>

@@ -72,11 +72,6 @@ export function SettlementRow({ settlement }: { readonly settlement: Settlement 
   )
 }
 
-/** The name that the console gives a transfer; a person types the bank's own. */
-function exampleReference(id: string): string {
-  return `transfer-${id.slice(-8)}`
-}
-
 /** Marks a settlement paid, if the gateway would take it now. Otherwise what to do first. */
 function RecordedActions({ settlement: { id } }: { readonly settlement: Settlement }) {
   const [notes, setNotes] = useState('bank transfer')
@@ -105,4 +100,9 @@ function RecordedActions({ settlement: { id } }: { readonly settlement: Settleme
       />
     </>
   )
+}
+
+/** The name that the console gives a transfer; a person types the bank's own. */
+function exampleReference(id: string): string {
+  return `transfer-${id.slice(-8)}`
 }

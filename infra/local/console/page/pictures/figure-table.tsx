@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-/** Below this width a picture has no labels, so its table is open. The same width is in page.css. */
+/** Below this width of page.css a picture has no labels, so its table is open. */
 const NO_LABELS = '(max-width: 860px)'
 
 type FigureTableProps = {

@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { ActionButton } from '../action-button.tsx'
 import { invoke, jumpBy } from '../calls.ts'
 import { Card } from '../parts.tsx'
-import { settleEverything, type Told } from './settling-steps.ts'
+import { settleEverything, type Told } from './settle-everything.ts'
 
 const DAY = 86_400
 
@@ -14,7 +14,7 @@ const STEPS = [
 ] as const
 
 /** All steps from paid payments to a settlement that can be paid out; or each step by itself. */
-export function SettleEverything() {
+export function SettleCard() {
   const [told, setTold] = useState<readonly Told[]>([])
   const [isBusy, setBusy] = useState(false)
   const isRunning = useRef(false)
@@ -34,7 +34,7 @@ export function SettleEverything() {
   return (
     <Card
       title="Settle everything now"
-      note="Five days pass, the provider settles, the sweep records settlements, and the audit checks the books."
+      note="Five days pass, the provider settles, the sweep settles, and the audit checks."
     >
       <span class="action main alone">
         <button type="button" aria-busy={isBusy} aria-disabled={isBusy} onClick={() => void run()}>
