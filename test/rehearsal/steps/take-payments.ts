@@ -152,7 +152,7 @@ export async function payOut(rehearsal: Rehearsal, merchant: Merchant, { unpaid 
   return settlement
 }
 
-const PayoutFileSchema = v.object({ file: v.object({ text: v.string() }) })
+const PayoutFileSchema = v.object({ files: v.array(v.object({ text: v.string() })) })
 const SettlementSchema = v.object({ id: v.string(), status: v.string(), net_minor: v.number() })
 export type Settlement = v.InferOutput<typeof SettlementSchema>
 
@@ -176,7 +176,8 @@ async function payOutNow(
   advance(rehearsal, 120)
   await admin('check-due-work')
   const answer = await admin('payout-file', { operator: OPERATOR, format: 'csv' })
-  const isInFile = v.is(PayoutFileSchema, answer) && answer.file.text.includes(id)
+  const files = v.is(PayoutFileSchema, answer) ? answer.files : []
+  const isInFile = files.some(({ text }) => text.includes(id))
   expect(isInFile, `the bank's file leaves the settlement out: ${JSON.stringify(answer)}`)
   const order = { operator: OPERATOR, settlement_id: id, bank_reference: reference }
   const paid = v.parse(SettlementSchema, await admin('mark-settlement-paid', order))
