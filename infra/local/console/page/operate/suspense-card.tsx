@@ -34,7 +34,8 @@ const KINDS: Readonly<Record<Kind, KindTexts>> = {
     title: 'Held money',
     note:
       'Money of customers that no merchant may get. A refund in the provider’s dashboard ' +
-      'resolves it. Else wait until the provider has settled it. A refund by our bank needs an approval.',
+      'resolves it. Else wait until the provider has settled it. A refund by our bank needs an ' +
+      'approval.',
     empty: 'No money is held.',
     resolutions: [
       ['refunded_by_bank', 'Refunded by our bank'],
