@@ -73,10 +73,37 @@ export function press(page: Page, name: string) {
   return page.getByRole('button', { name, exact: true }).click()
 }
 
-export const VIEWS = ['Payments', 'Webhooks', 'Money', 'Provider'] as const
+export const VIEWS = ['Payments', 'Webhooks', 'Money', 'Operate', 'Provider'] as const
 
-export function openView(page: Page, name: (typeof VIEWS)[number]) {
-  return page.getByRole('link', { name, exact: true }).click()
+/** On a phone the views are behind a button. */
+export async function openView(page: Page, name: (typeof VIEWS)[number]) {
+  const views = page.getByRole('button', { name: /^Views, now / })
+  if (await views.isVisible()) await views.click()
+  await page.getByRole('link', { name, exact: true }).click()
+}
+
+/** Finds the merchant by its id, and acts for it. */
+export async function chooseMerchant(page: Page, clientId: string) {
+  await page.getByRole('button', { name: /^Merchant: / }).click()
+  await page.getByRole('combobox', { name: 'Find a merchant by name or id' }).fill(clientId)
+  await page.getByRole('option', { name: clientId, selected: true }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByText(`Merchant ${clientId}`).waitFor()
+}
+
+/** Elements that are wider than the page. A table of figures scrolls by itself. */
+export function wideElements(page: Page) {
+  return page.evaluate<string[]>(`[...document.querySelectorAll('body *')]
+    .filter((element) => element.checkVisibility() && element.getBoundingClientRect().right > innerWidth + 1 && !element.closest('.skip, .table table'))
+    .map((element) => element.outerHTML.slice(0, 200))`)
+}
+
+/** Opens every group of faults. */
+export async function openFaultGroups(page: Page) {
+  await openView(page, 'Provider')
+  const groups = page.locator('details.group > summary')
+  await groups.first().waitFor()
+  for (const group of await groups.all()) await group.click()
 }
 
 export function waitForMessage(page: Page, text: string) {

@@ -9,6 +9,7 @@ import {
   aBrowser,
   accessibilityFaults,
   CHROMIUM,
+  chooseMerchant,
   describeInChromium,
   openConsole,
   openView,
@@ -221,11 +222,6 @@ describeInChromium(() => {
     expect(await page.locator('svg.sankey').count()).toBe(0)
   })
 })
-
-async function chooseMerchant(page: Page, clientId: string): Promise<void> {
-  await page.getByLabel('Merchant', { exact: true }).selectOption(clientId)
-  await page.getByText(`Merchant ${clientId}`).waitFor()
-}
 
 async function attemptsOf(
   world: { readonly invoke: (name: string, payload: unknown) => Promise<Record<string, unknown>> },

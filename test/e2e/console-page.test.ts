@@ -5,16 +5,17 @@
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import {
   aBrowser,
   accessibilityFaults,
   CHROMIUM,
+  chooseMerchant,
   createByKeyboard,
   describeInChromium,
   openConsole,
+  openFaultGroups,
   openView,
   press,
   scanQrCode,
@@ -22,6 +23,7 @@ import {
   unreachedControls,
   VIEWS,
   waitForMessage,
+  wideElements,
 } from './console-browser.ts'
 import { ownWorldIt, QRIS, type World } from './gateway-world.ts'
 
@@ -30,12 +32,6 @@ const it = ownWorldIt
   .extend('browser', { scope: 'file' }, aBrowser)
 
 const JAKARTA_MS = 7 * 3_600_000
-
-function wideElements(page: Page) {
-  return page.evaluate<string[]>(`[...document.querySelectorAll('body *')]
-    .filter((element) => element.checkVisibility() && element.getBoundingClientRect().right > innerWidth + 1 && !element.closest('.skip'))
-    .map((element) => element.outerHTML.slice(0, 200))`)
-}
 
 describeInChromium(() => {
   const demoMerchant = ({ cloud, withKey }: World) => withKey(cloud.demoClient.api_key)
@@ -111,7 +107,7 @@ describeInChromium(() => {
     const { page, problems } = await openConsole(browser, world.urls.api)
     const armedFaults = async () =>
       (await world.send(`${world.urls.provider}/_simulator/faults`)).body
-    await openView(page, 'Provider')
+    await openFaultGroups(page)
     const slow = page.getByRole('switch', { name: 'slow when a payment is created' })
     const refuse = page.getByRole('switch', { name: 'refuse when a payment is created' })
 
@@ -147,14 +143,11 @@ describeInChromium(() => {
       for (const name of VIEWS) {
         await openView(page, name)
         if (name === 'Payments') await createByKeyboard(page, 'qris', '60000')
-        if (name === 'Provider')
-          await page
-            .getByRole('switch', { name: 'lost when the provider sends a callback' })
-            .waitFor()
+        if (name === 'Provider') await openFaultGroups(page)
         faults.push(...(await accessibilityFaults(page)), ...(await unreachedControls(page)))
       }
       if (scheme === 'dark') {
-        await openView(page, 'Provider')
+        await openFaultGroups(page)
         await page.evaluate('scrollTo(0, 0)')
         await takePicture(page, 'console-provider-dark')
       }
@@ -191,8 +184,7 @@ describeInChromium(() => {
     expect(await run('Payments')).toMatchObject({ data: expect.any(Array) })
     expect(await run('Pay')).toMatchObject({ status: 'PENDING' })
     await page.getByText('Paid and credited').waitFor()
-    await page.getByLabel('Merchant', { exact: true }).selectOption(clientId)
-    await page.getByText(`Merchant ${clientId}`).waitFor()
+    await chooseMerchant(page, clientId)
     expect(await run('Create payment')).toMatchObject({ client_id: clientId })
   })
 

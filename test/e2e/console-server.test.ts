@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect } from 'vitest'
 import { DESCRIPTION } from '../support/described-answers.ts'
 import { ownWorldIt as it, sendAsBrowser, type World } from './gateway-world.ts'
@@ -24,6 +25,15 @@ describe('the console’s server', () => {
     }
     expect((await send(world, '/console/../main.ts')).status).not.toBe(200)
     expect((await send(world, '/console/main.tsx')).status).toBe(404)
+  })
+
+  it('serves a page of at most 250 KB, compressed', async ({ world }) => {
+    const files = ['', '/page.js', '/page.css', '/icon.svg']
+    const sizes = await Promise.all(
+      files.map(async (path) => gzipSync((await send(world, `/console${path}`)).body).length),
+    )
+
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(250_000)
   })
 
   it.for([

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { ActivityLineSchema, type ShownLine } from '../activity/activity-line.ts'
 import { readAllAgain } from './gateway.ts'
+import { jakartaClock, jakartaDay, utcTime, withJakartaTimes, ZONE } from './jakarta.ts'
 import { readAbout, store } from './session.ts'
 
 const KEPT_LINES = 300
@@ -15,11 +16,11 @@ const RECONNECT_DELAY_MS = 2_000
 const activityLines = store<readonly ShownLine[]>([])
 const isLive = store(false)
 
-/** The activity feed, newest first, with a heading for each UTC day of the local clock. */
+/** The activity feed, newest first, with a heading for each day of Jakarta. */
 export function ActivityPane() {
   const lines = activityLines.use()
   const live = isLive.use()
-  const days = Map.groupBy(lines.toReversed(), ({ at }) => at.slice(0, 10))
+  const days = Map.groupBy(lines.toReversed(), ({ at }) => jakartaDay(at))
   return (
     <aside aria-label="Activity">
       <header>
@@ -33,7 +34,9 @@ export function ActivityPane() {
         {lines.length === 0 && <p class="empty">Nothing has happened yet. Create a payment.</p>}
         {[...days].map(([day, dayLines]) => (
           <section key={day} aria-label={day}>
-            <h3>{day} UTC</h3>
+            <h3>
+              {day} {ZONE}
+            </h3>
             <ol>
               {dayLines.map((line, index) => (
                 <Line key={dayLines.length - index} line={line} />
@@ -51,8 +54,8 @@ const SHORT_ID = 8
 function Line({ line: { at, subject, tone, id, text } }: { readonly line: ShownLine }) {
   return (
     <li class={tone}>
-      <time dateTime={at} title={at}>
-        {at.slice(11, 19)}
+      <time dateTime={at} title={utcTime(at)}>
+        {jakartaClock(at)}
       </time>
       <span class="subject">{subject}</span>
       {id !== undefined && subject !== 'settlement' && (
@@ -60,7 +63,7 @@ function Line({ line: { at, subject, tone, id, text } }: { readonly line: ShownL
           {id.slice(0, SHORT_ID)}
         </a>
       )}
-      <p>{text}</p>
+      <p>{withJakartaTimes(text)}</p>
     </li>
   )
 }

@@ -1,8 +1,10 @@
 import { type FunctionComponent, render } from 'preact'
 import { ActivityPane, followActivity } from './activity-pane.tsx'
 import { ClockPanel } from './clock-panel.tsx'
+import { Fold } from './fold.tsx'
 import { MerchantPicker } from './merchant-picker.tsx'
 import { MoneyView } from './money/money-view.tsx'
+import { OperateView } from './operate/operate-view.tsx'
 import { PaymentsView } from './payments/payments-view.tsx'
 import { ProviderView } from './provider/provider-view.tsx'
 import { type Route, readAbout, route, useSession, type View } from './session.ts'
@@ -14,6 +16,7 @@ const TABS: Readonly<
   money: ['Money', MoneyView],
   payments: ['Payments', PaymentsView],
   webhooks: ['Webhooks', WebhooksView],
+  operate: ['Operate', OperateView],
   provider: ['Provider', ProviderView],
 }
 
@@ -34,7 +37,10 @@ function App() {
       </a>
       <header class="top">
         <h1>
-          Payment gateway <small>local console</small>
+          <img src="/console/icon.svg" alt="" width="22" height="22" />
+          <span>
+            Payment gateway <small>local console</small>
+          </span>
         </h1>
         <Tabs />
         <MerchantPicker />
@@ -62,14 +68,19 @@ function skipToContent(event: Event) {
 
 function Tabs() {
   const { view } = route.use()
+  const [current] = TABS[view]
   return (
-    <nav aria-label="Views">
-      {Object.entries(TABS).map(([name, [label]]) => (
-        <a key={name} href={`#${name}`} aria-current={name === view ? 'page' : undefined}>
-          {label}
-        </a>
-      ))}
-    </nav>
+    <Fold kind="views" name={`Views, now ${current}`} summary={current}>
+      {() => (
+        <nav aria-label="Views">
+          {Object.entries(TABS).map(([name, [label]]) => (
+            <a key={name} href={`#${name}`} aria-current={name === view ? 'page' : undefined}>
+              {label}
+            </a>
+          ))}
+        </nav>
+      )}
+    </Fold>
   )
 }
 

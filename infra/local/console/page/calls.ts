@@ -37,6 +37,14 @@ export function operate(action: string, payload: object): ConsoleCall {
   return invoke(action, { operator: OPERATOR, ...payload })
 }
 
+/** On AWS the approver is another person, with the duty `approve`. */
+const APPROVER = 'console, second person'
+
+/** The second person's approval of an action with exactly these figures. */
+export function approveCall(approvable: { readonly action: string; readonly payload: object }) {
+  return operate('approve', { ...approvable, operator: APPROVER })
+}
+
 export function withClientId(payload: object = {}): object {
   return { client_id: merchant().client_id, ...payload }
 }

@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ActionButton } from './action-button.tsx'
 import { CLOCK_CALL, jumpBy } from './calls.ts'
+import { Fold } from './fold.tsx'
 import { useRead } from './gateway.ts'
+import { jakartaMinuteOfDay, jakartaTime, utcTime } from './jakarta.ts'
 import { WithNotices } from './notice.tsx'
 import { Select } from './parts.tsx'
 import { ClockSchema } from './shapes.ts'
@@ -14,27 +16,34 @@ const JUMPS = [
   ['2592000', '30 days'],
 ] as const
 
-/** The local clock, with buttons that jump forward. */
+/** The local clock, with buttons that jump forward. On a narrow page both are behind a button. */
 export function ClockPanel() {
   const now = useNow()
   const [seconds, setSeconds] = useState('432000')
+  const minute = jakartaMinuteOfDay(now)
   return (
-    <section class="clock" aria-label="Local clock">
-      <WithNotices>
-        <span class="now">{now} UTC</span>
-        <Select
-          aria-label="How far the clock jumps"
-          value={seconds}
-          options={JUMPS}
-          onChoose={setSeconds}
-        />
-        <ActionButton label="Jump" about="the clock forward" call={jumpBy(Number(seconds))} />
-      </WithNotices>
-    </section>
+    <Fold kind="clock" name={`Local clock, ${minute}`} summary={minute}>
+      {() => (
+        <section aria-label="Local clock">
+          <WithNotices>
+            <time class="now" dateTime={now} title={utcTime(now)}>
+              {jakartaTime(now)}
+            </time>
+            <Select
+              aria-label="How far the clock jumps"
+              value={seconds}
+              options={JUMPS}
+              onChoose={setSeconds}
+            />
+            <ActionButton label="Jump" about="the clock forward" call={jumpBy(Number(seconds))} />
+          </WithNotices>
+        </section>
+      )}
+    </Fold>
   )
 }
 
-/** The gateway's time. Between two answers it advances like the gateway's clock. */
+/** The gateway's time in UTC. Between two answers it advances like the gateway's clock. */
 function useNow(): string {
   const { value: answer } = useRead(ClockSchema, CLOCK_CALL)
   const [aheadMs, setAhead] = useState(0)
@@ -46,5 +55,5 @@ function useNow(): string {
     const timer = setInterval(() => render((times) => times + 1), 1_000)
     return () => clearInterval(timer)
   }, [])
-  return new Date(Date.now() + aheadMs).toISOString().slice(0, 19).replace('T', ' ')
+  return new Date(Date.now() + aheadMs).toISOString()
 }

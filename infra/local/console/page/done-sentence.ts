@@ -2,6 +2,8 @@ import * as v from 'valibot'
 import { countOf, rupiah, words } from '../activity/activity-line.ts'
 import { jakartaTime } from './jakarta.ts'
 
+const Batch = v.object({ number: v.number(), state: v.string(), count: v.number() })
+
 /** The answers of calls that change something, by their members. The first that fits is told. */
 const SENTENCES: readonly ((body: unknown) => string | undefined)[] = [
   told({ now: v.string() }, ({ now }) => `it is now ${jakartaTime(now)}`),
@@ -35,6 +37,14 @@ const SENTENCES: readonly ((body: unknown) => string | undefined)[] = [
   told({ balanced: v.unknown(), differences: v.array(v.unknown()) }, ({ differences }) =>
     differences.length === 0 ? 'no difference' : countOf(differences.length, 'difference'),
   ),
+  told({ batch: v.nullable(Batch), left_out: v.array(v.unknown()) }, ({ batch }) =>
+    batch === null ? 'no settlement may be paid out now' : batchText(batch),
+  ),
+  told({ batch: Batch }, ({ batch }) => batchText(batch)),
+  told(
+    { done: v.number(), failed: v.number(), refused: v.number() },
+    ({ done, failed, refused }) => `${done} paid, ${failed} failed, ${refused} refused`,
+  ),
   told({ count: v.number() }, ({ count }) => `${countOf(count, 'webhook')} sent again`),
   told({ delivery_id: v.string(), status: v.string() }, ({ status }) => `webhook ${status}`),
   told({ endpoint_id: v.string(), enabled: v.boolean() }, ({ enabled }) =>
@@ -65,6 +75,10 @@ function told<const Fields extends v.ObjectEntries>(
     const parsed = v.safeParse(schema, body)
     return parsed.success ? say(parsed.output) : undefined
   }
+}
+
+function batchText({ number, state, count }: v.InferOutput<typeof Batch>): string {
+  return `batch ${number} with ${countOf(count, 'payout')} is ${state}`
 }
 
 function sumOf(settlements: readonly { readonly net_minor: number }[]): number {

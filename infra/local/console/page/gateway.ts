@@ -2,6 +2,8 @@ import { useEffect, useState } from 'preact/hooks'
 import * as v from 'valibot'
 import type { ConsoleCall } from '../console-call.ts'
 import { asCurl } from '../console-call.ts'
+import { rememberRefusal } from './approvals.ts'
+import { withJakartaTimes } from './jakarta.ts'
 import { about, store } from './session.ts'
 
 const Relayed = v.object({ status: v.number(), body: v.unknown() })
@@ -37,9 +39,13 @@ export function curlOf(call: ConsoleCall): string {
   return asCurl(about(), call)
 }
 
-/** Makes a call that changes data. All parts of the page then read again. */
+/**
+ * Makes a call that changes data. All parts of the page then read again. What a refused action
+ * needs an approval for is remembered.
+ */
 export async function doCall(call: ConsoleCall): Promise<Answer> {
   const answer = await makeCall(call)
+  if (!answer.ok) rememberRefusal(answer.body)
   readAllAgain()
   return answer
 }
@@ -72,7 +78,7 @@ function reasonIn(body: unknown): string {
   if (!refusal.success) return ''
   const { message, action_hint: hint, field_errors: errors } = refusal.output
   const fields = Object.entries(errors).map(([field, reasons]) => `${field}: ${reasons.join(', ')}`)
-  return [message, ...fields, hint].filter((text) => text !== '').join(' · ')
+  return withJakartaTimes([message, ...fields, hint].filter((text) => text !== '').join(' · '))
 }
 
 /** The last answer, and the error of a newer read. Both are missing until the first answer. */

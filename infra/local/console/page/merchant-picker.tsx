@@ -1,22 +1,23 @@
 import { useContext } from 'preact/hooks'
 import * as v from 'valibot'
-import { invoke, operate } from './calls.ts'
-import { doCall, useRead } from './gateway.ts'
+import { operate } from './calls.ts'
+import { Fold } from './fold.tsx'
+import { doCall } from './gateway.ts'
+import { MerchantSearch } from './merchant-search.tsx'
 import { NoticeContext, WithNotices } from './notice.tsx'
-import { Select } from './parts.tsx'
-import { about, actFor, useSession } from './session.ts'
-import { ClientsSchema } from './shapes.ts'
+import { about, actFor, store, useSession } from './session.ts'
 
 const IssuedKey = v.object({ api_key: v.string() })
 const DAY_SECONDS = 86_400
-const SHORT_ID = 8
+const DEMO_NAME = 'Demo merchant'
 
 /** The key that this page has issued for each merchant. */
 const keys = new Map<string, string>()
+/** The name of each merchant that this page has chosen. */
+const names = store<ReadonlyMap<string, string>>(new Map())
 
 /**
- * Selects one of the newest 100 merchants. Issues a key for this merchant, which expires after a
- * day.
+ * Selects any merchant by a search. Issues a key for this merchant, which expires after a day.
  */
 export function MerchantPicker() {
   return (
@@ -32,32 +33,36 @@ function Picker() {
   const showNotice = useContext(NoticeContext)
   const { merchant } = useSession()
   const { client_id: demo, api_key: demoKey } = about().client
-  const { value: clients } = useRead(ClientsSchema, invoke('list-clients', { per_page: 100 }))
-  const otherClients = clients?.data.filter(({ client_id: id }) => id !== demo) ?? []
+  const id = merchant.client_id
+  const chosenNames = names.use()
+  const name = id === demo ? DEMO_NAME : (chosenNames.get(id) ?? id)
 
-  const choose = async (id: string) => {
-    let key = id === demo ? demoKey : keys.get(id)
+  const choose = async (client: { readonly client_id: string; readonly name: string }) => {
+    let key = client.client_id === demo ? demoKey : keys.get(client.client_id)
     if (key === undefined) {
       const { ok, body, message } = await doCall(
-        operate('issue-api-key', { client_id: id, expires_in_seconds: DAY_SECONDS }),
+        operate('issue-api-key', { client_id: client.client_id, expires_in_seconds: DAY_SECONDS }),
       )
       if (!ok) return showNotice({ text: `No API key was issued: ${message}`, ok })
       key = v.parse(IssuedKey, body).api_key
-      keys.set(id, key)
+      keys.set(client.client_id, key)
     }
-    return actFor({ client_id: id, api_key: key })
+    names.set(new Map([...names.get(), [client.client_id, client.name]]))
+    return actFor({ client_id: client.client_id, api_key: key })
   }
   return (
-    <Select
-      aria-label="Merchant"
-      value={merchant.client_id}
-      options={[
-        [demo, 'Demo merchant'],
-        ...otherClients.map(
-          ({ client_id: id, name }) => [id, `${name} · ${id.slice(0, SHORT_ID)}`] as const,
-        ),
-      ]}
-      onChoose={(id) => void choose(id)}
-    />
+    <Fold kind="picker" name={`Merchant: ${name}`} summary={<span class="cut">{name}</span>}>
+      {(close, isOpen) =>
+        isOpen && (
+          <MerchantSearch
+            demo={{ client_id: demo, name: DEMO_NAME }}
+            onChoose={(client) => {
+              close()
+              void choose(client)
+            }}
+          />
+        )
+      }
+    </Fold>
   )
 }

@@ -5,6 +5,7 @@ import { words } from '../activity/activity-line.ts'
 import type { ConsoleCall } from '../console-call.ts'
 import { CurlButton } from './action-button.tsx'
 import { type Read, useRead } from './gateway.ts'
+import { jakartaTime, utcTime } from './jakarta.ts'
 import { WithNotices } from './notice.tsx'
 
 type CardProps = {
@@ -174,10 +175,11 @@ export function SelectField({ label, ...select }: SelectProps & { readonly label
   )
 }
 
+/** A UTC instant in the time of Jakarta. The pointer over it shows UTC. */
 export function Time({ at }: { readonly at: string }) {
   return (
-    <time dateTime={at} title={at}>
-      {at.slice(0, 10)} {at.slice(11, 19)} UTC
+    <time dateTime={at} title={utcTime(at)}>
+      {jakartaTime(at)}
     </time>
   )
 }

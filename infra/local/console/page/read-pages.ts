@@ -14,21 +14,6 @@ type Paged<Schema extends v.GenericSchema> = {
   readonly hasNext: (page: v.InferOutput<Schema>) => boolean
 }
 
-/** All pages up to a bound, or the error of the first page that cannot be read. */
-export async function readAllPages<const Schema extends v.GenericSchema>(
-  paged: Paged<Schema>,
-): Promise<
-  Loaded<{ readonly pages: readonly v.InferOutput<Schema>[]; readonly isWhole: boolean }>
-> {
-  const pages: v.InferOutput<Schema>[] = []
-  for await (const loaded of readPages(paged)) {
-    if (!('value' in loaded)) return loaded
-    pages.push(loaded.value)
-  }
-  const last = pages.at(-1)
-  return { value: { pages, isWhole: last === undefined || !paged.hasNext(last) } }
-}
-
 /** Reads page after page, up to a bound. An error is the last item. */
 export async function* readPages<const Schema extends v.GenericSchema>({
   schema,
@@ -43,6 +28,21 @@ export async function* readPages<const Schema extends v.GenericSchema>({
     if (!('value' in loaded) || !hasNext(loaded.value)) return
     last = loaded.value
   }
+}
+
+/** All pages up to a bound, or the error of the first page that cannot be read. */
+export async function readAllPages<const Schema extends v.GenericSchema>(
+  paged: Paged<Schema>,
+): Promise<
+  Loaded<{ readonly pages: readonly v.InferOutput<Schema>[]; readonly isWhole: boolean }>
+> {
+  const pages: v.InferOutput<Schema>[] = []
+  for await (const loaded of readPages(paged)) {
+    if (!('value' in loaded)) return loaded
+    pages.push(loaded.value)
+  }
+  const last = pages.at(-1)
+  return { value: { pages, isWhole: last === undefined || !paged.hasNext(last) } }
 }
 
 async function loadPatiently<const Schema extends v.GenericSchema>(

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import * as v from 'valibot'
 import { type About, AboutSchema } from '../console-call.ts'
 
-const VIEWS = ['money', 'payments', 'webhooks', 'provider'] as const
+const VIEWS = ['money', 'payments', 'webhooks', 'operate', 'provider'] as const
 export type View = (typeof VIEWS)[number]
 
 export type Route = { readonly view: View; readonly selectedId: string | undefined }

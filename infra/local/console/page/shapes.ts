@@ -78,7 +78,8 @@ export const PaidPaymentsSchema = v.object({
   ).entries,
   pagination: v.object(numbers('page', 'total')),
 })
-export const ClientsSchema = listOf(v.object(texts('client_id', 'name')))
+export const ClientSchema = v.object(texts('client_id', 'name'))
+export const ClientsSchema = listOf(ClientSchema)
 export const DeliveriesSchema = listOf(DeliverySchema)
 export const EndpointsSchema = listOf(
   v.object({
@@ -101,14 +102,6 @@ const EntrySchema = v.object({
 })
 export const EntriesSchema = v.object({ ...listOf(EntrySchema).entries, next: TextOrNull })
 export const EventsSchema = listOf(v.looseObject(texts('event_id')))
-export const SuspenseListSchema = listOf(
-  v.object({
-    ...texts('suspense_id', 'kind', 'cause'),
-    amount_minor: NumberOrNull,
-    payment_id: TextOrNull,
-  }),
-)
-
 export const BalanceSchema = v.object(
   numbers('pending_minor', 'available_minor', 'in_settlement_minor', 'paid_out_minor'),
 )

@@ -28,6 +28,7 @@ export function BooksCard() {
           }}
         />
         <a href="#money/entries">all entries</a>
+        <a href="#money/statement">the statement</a>
         {books && <span class={books.balanced ? 'good' : 'bad'}>{verdictOf(books)}</span>}
       </p>
       {figures.length > 0 && (

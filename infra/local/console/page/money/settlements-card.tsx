@@ -3,7 +3,7 @@ import type * as v from 'valibot'
 import { countOf, rupiah } from '../../activity/activity-line.ts'
 import { ActionButton, ActionForm } from '../action-button.tsx'
 import { api, operate } from '../calls.ts'
-import { ReadCard, Rows, Status, TextField } from '../parts.tsx'
+import { ReadCard, Rows, Status, TextField, Time } from '../parts.tsx'
 import { SettlementsSchema } from '../shapes.ts'
 import { NotYet, usePayoutCheck } from './payout-check.tsx'
 
@@ -43,7 +43,7 @@ export function SettlementRow({ settlement }: { readonly settlement: Settlement 
         <span class="muted">{countOf(count, 'payment')}</span>
       </p>
       <p class="line muted">
-        {start.slice(0, 16).replace('T', ' ')} to {end.slice(0, 16).replace('T', ' ')} UTC
+        <Time at={start} /> to <Time at={end} />
       </p>
       <p>
         <a href={`#money/${id}`} aria-label={`its entries, settlement of ${rupiah(net)}`}>

@@ -1,5 +1,6 @@
 import qrcode from 'qrcode-generator'
 import { CopyButton } from '../action-button.tsx'
+import { jakartaMinute, utcTime } from '../jakarta.ts'
 import type { Timeline } from '../shapes.ts'
 
 /** The size of a module in pixels, and the light margin, which cameras need to find the code. */
@@ -18,7 +19,11 @@ export function HowToPay({ payment }: { readonly payment: Timeline }) {
         <PaymentInstructions payment={payment} />
         {deadline && (
           <p class="note">
-            The customer can pay until {deadline.slice(0, 16).replace('T', ' ')} UTC.
+            The customer can pay until{' '}
+            <time dateTime={deadline} title={utcTime(deadline)}>
+              {jakartaMinute(deadline)}
+            </time>
+            .
           </p>
         )}
       </div>

@@ -6,6 +6,7 @@ import { useRead } from '../gateway.ts'
 import { Card, ReadResult, SelectField, Status, TextField, Time } from '../parts.tsx'
 import { type Timeline, TimelineSchema } from '../shapes.ts'
 import { HowToPay } from './how-to-pay.tsx'
+import { PaymentItemsCard } from './payment-items-card.tsx'
 import { timelineSteps } from './timeline-steps.ts'
 
 /**
@@ -39,6 +40,7 @@ function PaymentCards({ payment }: { readonly payment: Timeline }) {
         )}
         <Figures payment={payment} />
       </Card>
+      <PaymentItemsCard paymentId={id} />
       <TimelineCard payment={payment} />
     </>
   )

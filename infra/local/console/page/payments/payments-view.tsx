@@ -1,14 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type * as v from 'valibot'
-import { rupiah } from '../../activity/activity-line.ts'
 import { useRead } from '../gateway.ts'
-import { Card, Empty, Pager, ReadResult, Rows, Status, Time } from '../parts.tsx'
+import { Card, Empty, Pager, ReadResult } from '../parts.tsx'
 import { PaymentsSchema } from '../shapes.ts'
 import { CreateForm } from './create-form.tsx'
 import { PaymentDetail } from './payment-detail.tsx'
+import { PaymentRows } from './payment-rows.tsx'
+import { ReferenceParts } from './reference-parts.tsx'
 import { EVERYTHING, PER_PAGE, type Search, SearchForm, searchCall } from './search-form.tsx'
-
-type Payment = v.InferOutput<typeof PaymentsSchema>['data'][number]
 
 /** The same width as in page.css: with one column, the payment is below the list. */
 const ONE_COLUMN = '(max-width: 860px)'
@@ -62,16 +60,23 @@ function PaymentList({ selectedId }: { readonly selectedId: string | undefined }
       />
       <ReadResult read={read}>
         {({ data }) => (
-          <Rows
-            items={data}
-            empty={
-              search === EVERYTHING ? 'None yet. Create one above.' : 'The search found nothing.'
-            }
-          >
-            {(payment) => (
-              <Row key={payment.id} payment={payment} isSelected={payment.id === selectedId} />
+          <>
+            <PaymentRows
+              payments={data}
+              selectedId={selectedId}
+              empty={
+                search === EVERYTHING ? 'None yet. Create one above.' : 'The search found nothing.'
+              }
+            />
+            {search.reference !== '' && (
+              <ReferenceParts
+                key={JSON.stringify(search)}
+                search={search}
+                startsNow={data.length === 0}
+                selectedId={selectedId}
+              />
             )}
-          </Rows>
+          </>
         )}
       </ReadResult>
       <Pager
@@ -85,24 +90,5 @@ function PaymentList({ selectedId }: { readonly selectedId: string | undefined }
         onOlder={hasOlder ? () => setCursors([...cursors, cursor]) : undefined}
       />
     </Card>
-  )
-}
-
-function Row({ payment, isSelected }: { readonly payment: Payment; readonly isSelected: boolean }) {
-  const { id, status, notional_minor: amount, channel_code: code, method, created_at: at } = payment
-  return (
-    <li>
-      <a href={`#payments/${id}`} aria-current={isSelected ? 'true' : undefined}>
-        <strong>{rupiah(amount)}</strong>
-        <Status status={status} />
-        <span class="muted">{code ?? method}</span>
-        <span class="muted">
-          <Time at={at} />
-        </span>
-        {payment.external_reference && (
-          <span class="muted reference">{payment.external_reference}</span>
-        )}
-      </a>
-    </li>
   )
 }

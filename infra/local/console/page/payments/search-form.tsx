@@ -21,7 +21,7 @@ const STATES = [
   ...PAYMENT_STATUSES.map((status) => [status, status] as const),
 ]
 
-/** Searches by reference, by status, or by amount and day. */
+/** Searches by a reference or a part of one, by status, or by amount and day. */
 export function SearchForm({ onSearch }: { readonly onSearch: (search: Search) => void }) {
   const [typedSearch, setTyped] = useState(EVERYTHING)
   const [problem, setProblem] = useState<string>()
@@ -38,7 +38,7 @@ export function SearchForm({ onSearch }: { readonly onSearch: (search: Search) =
     <details>
       <summary>Search</summary>
       <Form kind="form" onSubmit={() => searchFor(typedSearch)}>
-        <TextField label="Reference" {...fieldProps('reference')} />
+        <TextField label="Reference, or a part of it" {...fieldProps('reference')} />
         <div class="line">
           <TextField label="Amount paid in IDR" type="number" {...fieldProps('amount')} />
           <TextField label="Its day in Jakarta" type="date" {...fieldProps('day')} />
@@ -77,7 +77,10 @@ function problemOf({ reference, amount, day }: Search): string | undefined {
   return undefined
 }
 
-/** The call for one page of the search: by `page` if the pages have numbers, else by `cursor`. */
+/**
+ * The call for one page of the search: by `page` if the pages have numbers, else by `cursor`. The
+ * gateway finds a whole reference only.
+ */
 export function searchCall(
   { reference, amount, day, status }: Search,
   page: number,

@@ -1,0 +1,60 @@
+import * as v from 'valibot'
+import { about, store, useSession } from './session.ts'
+
+/** An action that a second person must approve, with its exact figures. */
+export type Approvable = {
+  readonly action: string
+  readonly payload: Readonly<Record<string, unknown>>
+}
+
+type Waiting = Approvable & {
+  /** The demo merchant of the gateway that refused it. Another gateway knows nothing of it. */
+  readonly gateway: string
+}
+
+/** The actions that this page saw refused because they need an approval, newest first. */
+const waiting = store<readonly Waiting[]>([])
+
+/** Those of the gateway that currently answers. */
+export function useWaitingApprovals(): readonly Approvable[] {
+  const { client_id: gateway } = useSession().about.client
+  return waiting
+    .use()
+    .filter((one) => one.gateway === gateway)
+    .map(({ action, payload }) => ({ action, payload }))
+}
+
+/** Each refusal of such an action names the approver's command in its hint. */
+const Refused = v.object({ action_hint: v.string() })
+const COMMAND = /approve --action ([a-z-]+) --payload '([^']*)'/
+const Figures = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown()))
+
+/** Remembers what a refused action needs, for the card of the approvals. */
+export function rememberRefusal(body: unknown): void {
+  const refused = v.safeParse(Refused, body)
+  if (refused.success) rememberCommand(refused.output.action_hint)
+}
+
+/** Remembers the approver's command that a text contains, once. */
+export function rememberCommand(text: string): void {
+  const found = commandIn(text)
+  if (found) waiting.set([{ ...found, gateway: about().client.client_id }, ...without(found)])
+}
+
+export function forgetApproval(done: Approvable): void {
+  waiting.set(without(done))
+}
+
+function without({ action, payload }: Approvable): readonly Waiting[] {
+  const text = JSON.stringify(payload)
+  return waiting
+    .get()
+    .filter((other) => other.action !== action || JSON.stringify(other.payload) !== text)
+}
+
+/** The approver's command in a text; undefined without one. */
+export function commandIn(text: string): Approvable | undefined {
+  const [, action, json] = COMMAND.exec(text) ?? []
+  const payload = v.safeParse(Figures, json)
+  return action !== undefined && payload.success ? { action, payload: payload.output } : undefined
+}

@@ -1,0 +1,94 @@
+import type * as v from 'valibot'
+import { CLOCK_CALL, invoke } from '../calls.ts'
+import { type Loaded, load } from '../gateway.ts'
+import { jakartaDay } from '../jakarta.ts'
+import { readAllPages } from '../read-pages.ts'
+import { ClockSchema } from '../shapes.ts'
+import { BatchRecordsSchema, type Payout, PayoutsSchema } from './operate-shapes.ts'
+
+/** A batch of payouts whose file may be at the bank. */
+export type LiveBatch = {
+  readonly number: number
+  /** The number of its payouts, and their sum; undefined if the batch is not finished. */
+  readonly count: number | undefined
+  readonly totalMinor: number | undefined
+  /** Its settlements that the bank has not answered. */
+  readonly open: readonly Payout[]
+}
+
+export type Payouts = {
+  readonly toPay: readonly Payout[]
+  readonly batches: readonly LiveBatch[]
+  /** Payouts that the bank refused, and that are not credited again. */
+  readonly failed: readonly Payout[]
+  /** Whether all settlements were read. */
+  readonly isWhole: boolean
+}
+
+/** A page of settlements has at most 100 rows. */
+const PER_PAGE = 100
+const MOST_PAGES = 10
+/** An older failed payout is in the files of its month. */
+const DAYS_BACK = 60
+const DAY_MS = 86_400_000
+
+/** What is to be paid out, for all merchants, in the state of this moment. */
+export async function loadPayouts(): Promise<Loaded<Payouts>> {
+  const recorded = await readAllPages({
+    schema: PayoutsSchema,
+    most: MOST_PAGES,
+    callOf: (page) => invoke('list-settlements', { status: 'recorded', page, per_page: PER_PAGE }),
+    hasNext: ({ data }) => data.length === PER_PAGE,
+  })
+  if (!('value' in recorded)) return recorded
+  const failed = await loadFailed()
+  if (!('value' in failed)) return failed
+  const payouts = recorded.value.pages.flatMap(({ data }) => data)
+  const byBatch = Map.groupBy(payouts, ({ batch }) => batch)
+  const toPay = [...(byBatch.get(null) ?? [])]
+  const batches: LiveBatch[] = []
+  for (const [number, open] of byBatch) {
+    if (number === null) continue
+    const record = await load(BatchRecordsSchema, recordsOf(number))
+    if (!('value' in record)) return record
+    const batch = batchOf(number, open, record.value)
+    // A settlement keeps the number of a cancelled batch until the next batch.
+    if (batch) batches.push(batch)
+    else toPay.push(...open)
+  }
+  return { value: { toPay, batches, failed: failed.value, isWhole: recorded.value.isWhole } }
+}
+
+export function recordsOf(batch: number) {
+  return invoke('list-audit', { subject: `batch:${batch}`, per_page: 1 })
+}
+
+/** Undefined for a cancelled batch. Without a record the batch is not finished. */
+function batchOf(
+  number: number,
+  open: readonly Payout[],
+  { data }: v.InferOutput<typeof BatchRecordsSchema>,
+): LiveBatch | undefined {
+  const { state, count, total_minor: totalMinor } = data[0]?.after ?? {}
+  return state === 'cancelled' ? undefined : { number, count, totalMinor, open }
+}
+
+async function loadFailed(): Promise<Loaded<readonly Payout[]>> {
+  const clock = await load(ClockSchema, CLOCK_CALL)
+  if (!('value' in clock)) return clock
+  const from = jakartaDay(new Date(Date.parse(clock.value.now) - DAYS_BACK * DAY_MS).toISOString())
+  const failed = await readAllPages({
+    schema: PayoutsSchema,
+    most: MOST_PAGES,
+    callOf: (_page, last) =>
+      invoke('list-settlements', {
+        status: 'failed',
+        from,
+        ...(last?.cursor !== undefined && { cursor: last.cursor }),
+      }),
+    hasNext: ({ cursor }) => cursor !== undefined,
+  })
+  if (!('value' in failed)) return failed
+  const payouts = failed.value.pages.flatMap(({ data }) => data)
+  return { value: payouts.filter(({ recredited_at: again }) => again === null) }
+}

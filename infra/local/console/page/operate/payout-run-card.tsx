@@ -1,0 +1,105 @@
+import { useState } from 'preact/hooks'
+import * as v from 'valibot'
+import { ActionForm } from '../action-button.tsx'
+import { rememberCommand } from '../approvals.ts'
+import { operate } from '../calls.ts'
+import { type Answer, doCall } from '../gateway.ts'
+import { withJakartaTimes } from '../jakarta.ts'
+import { Card, Rows, SelectField } from '../parts.tsx'
+import { LeftOutList, LeftOutReason } from './left-out-list.tsx'
+import type { Payouts } from './load-payouts.ts'
+import { type LeftOut, type Payout, type PayoutRun, PayoutRunSchema } from './operate-shapes.ts'
+import { FORMATS, PayoutDownload } from './payout-download.tsx'
+import { PayoutFacts, payoutsText } from './payout-text.tsx'
+
+/** A run takes about a thousand settlements, and then continues with a further batch. */
+const MOST_RUNS = 500
+
+type Made = Pick<PayoutRun, 'batch' | 'file'>
+
+/** What is to be paid out, and the button that makes the next batch with its file for the bank. */
+export function PayoutRunCard({ payouts }: { readonly payouts: Payouts }) {
+  const { toPay, batches, isWhole } = payouts
+  const [format, setFormat] = useState('xlsx')
+  const [made, setMade] = useState<readonly Made[]>([])
+  const [leftOut, setLeftOut] = useState<readonly LeftOut[]>([])
+  // The list, and the cards of the batches, show the others.
+  const shown = new Set([...toPay, ...batches.flatMap(({ open }) => open)].map(({ id }) => id))
+  const unlisted = leftOut.filter(({ settlement_id: id }) => !shown.has(id))
+  const finish = async (first: Answer) => {
+    const { runs, left } = await allRuns(first, format)
+    setMade(runs)
+    setLeftOut(left)
+    for (const { command } of left) rememberCommand(command ?? '')
+  }
+  return (
+    <Card
+      title="To pay out"
+      note="A batch takes each settlement that may be paid. Its file goes to the bank."
+    >
+      <Rows items={toPay} empty="Nothing waits. The sweep records settlements.">
+        {(payout) => (
+          <li key={payout.id} class="item">
+            <PayoutFacts payout={payout} />
+            <WhyWaiting payout={payout} leftOut={leftOut} />
+          </li>
+        )}
+      </Rows>
+      {toPay.length > 0 && <p class="muted">{payoutsText(toPay)}</p>}
+      {!isWhole && <p class="bad">More settlements wait than this list shows.</p>}
+      <ActionForm
+        label="Make the next batch"
+        kind="main"
+        call={runCall(format)}
+        onAnswer={(answer) => void finish(answer)}
+      >
+        <SelectField label="File" value={format} options={FORMATS} onChoose={setFormat} />
+      </ActionForm>
+      {made.map(({ batch, file }) =>
+        batch && file && batches.some(({ number }) => number === batch.number) ? (
+          <p key={batch.number} class="line">
+            <span>
+              Batch {batch.number} is {batch.state}.
+            </span>
+            <PayoutDownload file={file} />
+          </p>
+        ) : null,
+      )}
+      {unlisted.length > 0 && <LeftOutList leftOut={unlisted} />}
+    </Card>
+  )
+}
+
+type WhyWaitingProps = { readonly payout: Payout; readonly leftOut: readonly LeftOut[] }
+
+/** The reason of the last run says more than the warning of the settlement. */
+function WhyWaiting({ payout: { id, warning }, leftOut }: WhyWaitingProps) {
+  const reason = leftOut.find(({ settlement_id: leftOutId }) => leftOutId === id)
+  if (reason) return <LeftOutReason leftOut={reason} />
+  return warning === null ? null : <p class="note">{sentence(withJakartaTimes(warning))}</p>
+}
+
+function runCall(format: string, cursor?: string) {
+  return operate('payout-file', { format, ...(cursor !== undefined && { cursor }) })
+}
+
+/** Continues until all merchants were read. */
+async function allRuns(first: Answer, format: string) {
+  const runs: Made[] = []
+  const left: LeftOut[] = []
+  let answer = first
+  for (let run = 0; run < MOST_RUNS; run++) {
+    const parsed = v.safeParse(PayoutRunSchema, answer.body)
+    if (!answer.ok || !parsed.success) break
+    const { left_out: leftOut, continuing, cursor, ...made } = parsed.output
+    runs.push(made)
+    left.push(...leftOut)
+    if (!continuing || cursor === undefined) break
+    answer = await doCall(runCall(format, cursor))
+  }
+  return { runs, left }
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+}

@@ -1,0 +1,131 @@
+import { useState } from 'preact/hooks'
+import { ActionButton } from '../action-button.tsx'
+import { invoke, operate } from '../calls.ts'
+import { type Loaded, useLoad } from '../gateway.ts'
+import { Card, ReadResult, Rows, TextField } from '../parts.tsx'
+import { readAllPages } from '../read-pages.ts'
+import { type SuspenseItem, SuspenseSchema } from './operate-shapes.ts'
+import { SuspenseFacts } from './suspense-facts.tsx'
+
+type Kind = SuspenseItem['kind']
+
+type KindTexts = {
+  readonly title: string
+  readonly note: string
+  readonly empty: string
+  /** Each resolution of an operator, with what it says. */
+  readonly resolutions: readonly (readonly [resolution: string, label: string])[]
+}
+
+const KINDS: Readonly<Record<Kind, KindTexts>> = {
+  case: {
+    title: 'Cases',
+    note:
+      'Disputes and transfers. Answer a dispute in the provider’s dashboard before it is due, ' +
+      'then write down here what you did.',
+    empty: 'No case is open.',
+    resolutions: [
+      ['answered', 'Answered'],
+      ['accepted', 'Accepted'],
+      ['explained', 'Explained'],
+    ],
+  },
+  money: {
+    title: 'Held money',
+    note:
+      'Money of customers that no merchant may get. A refund in the provider’s dashboard ' +
+      'resolves it. Else wait until the provider has settled it. A refund by our bank needs an ' +
+      'approval.',
+    empty: 'No money is held.',
+    resolutions: [
+      ['refunded_by_bank', 'Refunded by our bank'],
+      ['written_off', 'Written off'],
+    ],
+  },
+  finding: {
+    title: 'Findings',
+    note: 'What the books cannot explain. Ask the provider, then write the explanation down.',
+    empty: 'No finding is open.',
+    resolutions: [['explained', 'Explained']],
+  },
+}
+
+/** The open items of one kind, for all merchants, newest first, each with its resolutions. */
+export function SuspenseCard({ kind }: { readonly kind: Kind }) {
+  const { title, note, empty } = KINDS[kind]
+  const read = useLoad(kind, () => loadSuspense(kind))
+  return (
+    <div id={`operate-${kind}`}>
+      <Card title={title} note={note} call={callOf(kind, 1)}>
+        <ReadResult read={read}>
+          {({ items, isWhole }) => (
+            <>
+              <Rows items={items} empty={empty}>
+                {(item) => <Item key={item.suspense_id} item={item} />}
+              </Rows>
+              {!isWhole && <p class="bad">More items are open than this list shows.</p>}
+            </>
+          )}
+        </ReadResult>
+      </Card>
+    </div>
+  )
+}
+
+const PER_PAGE = 100
+const MOST_PAGES = 10
+
+function callOf(kind: Kind, page: number) {
+  return invoke('list-suspense', { status: 'open', kind, page, per_page: PER_PAGE })
+}
+
+async function loadSuspense(
+  kind: Kind,
+): Promise<Loaded<{ readonly items: readonly SuspenseItem[]; readonly isWhole: boolean }>> {
+  const read = await readAllPages({
+    schema: SuspenseSchema,
+    most: MOST_PAGES,
+    callOf: (page) => callOf(kind, page),
+    hasNext: ({ data }) => data.length === PER_PAGE,
+  })
+  if (!('value' in read)) return read
+  const { pages, isWhole } = read.value
+  return {
+    value: {
+      // The case that is due first is on top.
+      items: pages
+        .flatMap(({ data }) => data)
+        .toSorted(({ due_at: a }, { due_at: b }) => dueRank(a) - dueRank(b)),
+      isWhole: isWhole && pages.every(({ complete }) => complete),
+    },
+  }
+}
+
+function dueRank(dueAt: string | null | undefined): number {
+  return dueAt ? Date.parse(dueAt) : Number.MAX_SAFE_INTEGER
+}
+
+function Item({ item }: { readonly item: SuspenseItem }) {
+  const [notes, setNotes] = useState('')
+  const { suspense_id: id, kind } = item
+  return (
+    <li class="item">
+      <SuspenseFacts item={item} />
+      <TextField label="Notes" aria-label={`Notes on ${id}`} value={notes} onType={setNotes} />
+      <p class="line">
+        {KINDS[kind].resolutions.map(([resolution, label]) => (
+          <ActionButton
+            key={resolution}
+            label={label}
+            about={id}
+            call={operate('resolve-suspense', {
+              suspense_id: id,
+              resolution,
+              notes: notes || 'in the console',
+            })}
+          />
+        ))}
+      </p>
+    </li>
+  )
+}
