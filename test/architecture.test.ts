@@ -60,9 +60,9 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_355],
-    [['infra/'], 1075],
-    [['test/'], 2_896],
+    [['functions/', 'shared/'], 1_357],
+    [['infra/'], 1_075],
+    [['test/'], 2_936],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 
