@@ -19,7 +19,12 @@ import {
 import { less, type Minor, negated, plus, smaller, ZERO } from '../money.ts'
 import { type HeldDeps, withShownMoney } from '../payment/held-money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
-import { findOpenTransfer, type SuspenseDeps } from '../suspense/record-suspense.ts'
+import {
+  findOpenTransfer,
+  recordSuspense,
+  reportSuspense,
+  type SuspenseDeps,
+} from '../suspense/record-suspense.ts'
 import {
   heldAmountOf,
   isClosedByOperator,
@@ -33,8 +38,9 @@ import {
   closeSuspense,
   ensureSuspense,
   findSuspense,
+  putSuspense,
 } from '../suspense/suspense-store.ts'
-import { bookWithFinding } from './book-with-finding.ts'
+import type { Steps } from '../table/table.ts'
 
 /** A row of the provider that the house books. */
 export type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMinor'> & {
@@ -81,6 +87,28 @@ function entryOfRow(
 /** The figures that the row shows, unless its void is booked. */
 type RowFacts = Pick<HouseRow, 'transactionId' | 'rowAt' | 'feeMinor'> &
   Partial<Pick<HouseRow, 'amountMinor'>>
+
+async function bookWithFinding(
+  deps: StoreDeps & SuspenseDeps,
+  entry: HouseEntry,
+  finding: Suspense | undefined,
+  other?: Suspense,
+): Promise<void> {
+  const { suspense, noted } = finding ? putSuspense(finding) : {}
+  const more = other && ensureSuspense(other)
+  const write = (others: Steps<string>) =>
+    onOpenDay(deps, (postedAt) =>
+      deps.table.transact<string>({ ...putHouseEntry({ ...entry, postedAt }), ...others }),
+    )
+  const outcome = await write({ suspense, noted, ...more })
+  if (!outcome.applied && outcome.refusedBy === 'suspense') await write({ ...more })
+  else if (outcome.applied && finding) await reportSuspense(deps, finding)
+  else if (!outcome.applied && finding?.cause === 'transfer') {
+    // The row was booked before its payment was visible, so nobody was told of the transfer.
+    const { correction, reversal } = await bookedRow(deps, entry)
+    if (correction === undefined && reversal === undefined) await recordSuspense(deps, finding)
+  }
+}
 
 /**
  * The amount moves between the provider's account and our bank, and the house pays the fee.

@@ -16,7 +16,8 @@ export async function alertMessage(
   disputes: string | undefined,
 ): Promise<string> {
   const wentBack = await wentBackOf(deps, item)
-  return messageOf(item, { wentBack, disputes, refund: await refundAdvice(deps, item) })
+  const refund = item.kind === 'money' ? await refundAdvice(deps, item) : ''
+  return messageOf(item, { wentBack, disputes, refund })
 }
 
 type Facts = {

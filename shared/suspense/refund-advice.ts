@@ -14,7 +14,7 @@ const ChosenSchema = v.object({
 
 /** How held money goes back to its customer, by the table of channels (design section 14). */
 export async function refundAdvice(deps: TableDeps, item: Suspense): Promise<string> {
-  const paymentId = item.kind === 'money' ? ifValid(PaymentIdSchema, item.paymentId) : undefined
+  const paymentId = ifValid(PaymentIdSchema, item.paymentId)
   const chosen = ifValid(ChosenSchema, paymentId && (await deps.table.get(paymentKey(paymentId))))
   const refund = chosen && channelOf(chosen).facts?.refund
   if (refund?.by === 'transfer')

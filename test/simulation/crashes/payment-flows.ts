@@ -171,7 +171,7 @@ export const PAYMENT_FLOWS: readonly Flow[] = [
   ['create', 6, async () => undefined, sendCreate, retryCreate],
   ['create, taking over', 7, loseAnswer, sendCreate, retryCreate],
   ['callback', 8, payUpstream, callback],
-  ['callback, wrong amount', 13, (play) => payUpstream(play, 299_999), callback],
+  ['callback, wrong amount', 14, (play) => payUpstream(play, 299_999), callback],
   ['cancel', 5, createPayment, cancel, cancel],
   ['due work, handed out', 34, createExpired, scheduledRun('check-due-work')],
   ['expiry', 10, handOut('due-payments', createExpired), duePayments],
