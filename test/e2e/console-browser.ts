@@ -170,10 +170,7 @@ export async function scanQrCode(browser: Browser, png: Buffer): Promise<string 
   return jsQr.default(new Uint8ClampedArray(data), width, height)?.data
 }
 
-/**
- * With `SCREENSHOTS=write npm test -- test/e2e/console-page.test.ts`, stores a picture for the
- * documents.
- */
+/** With `SCREENSHOTS=write` (CONTRIBUTING.md), stores a picture for the documents. */
 export async function takePicture(page: Page, name: string): Promise<void> {
   const shot = await page.screenshot({ animations: 'disabled' })
   expect(shot.length).toBeGreaterThan(10_000)

@@ -104,12 +104,12 @@ describeInChromium(() => {
       await page.getByText('The books of the house balance.').waitFor()
       await page.getByText('The merchant’s books balance.').waitFor()
       await check()
+      if (width === 1_440 && colorScheme === 'light') await takePicture(page, 'console-money')
       await openTable(page)
       const { body: recorded } = await merchant.get('/v1/balance?include=settlements')
       await expect
         .poll(() => placesOf(page))
         .toMatchObject({ 'To be paid out': rupiah(Number(recorded['in_settlement_minor'])) })
-      if (width === 1_440 && colorScheme === 'light') await takePicture(page, 'console-money')
 
       await page.getByRole('button', { name: /^Mark paid/ }).click()
       await page.getByText(/^Mark paid: Rp [\d,]+ of 1 payment: manual paid$/).waitFor()
