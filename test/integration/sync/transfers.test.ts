@@ -92,31 +92,34 @@ describe('a row out that names a payment', () => {
     },
   )
 
-  it('that names its payment only when it is read again stays booked once, and becomes a case', async ({
-    deps,
-    credited,
-    sync,
-  }) => {
-    const { paymentId } = credited.payment
-    const row = rowOut(deps, { type: 'WITHDRAWAL', reference_id: paymentId })
-    // When the row is read first, its payment is in creation, and the row names nothing.
-    await sync({ ...row, reference: '', mentionedPaymentId: undefined })
-    deps.provider.transactions.pop()
+  // With an attempt in its reference the second reading takes the row for another type.
+  it.for(['', '-1'])(
+    'that names its payment only when it is read again stays booked once, and becomes a case (%j)',
+    async (attempt, { deps, credited, sync }) => {
+      const { paymentId } = credited.payment
+      const row = rowOut(deps, { type: 'WITHDRAWAL', reference_id: paymentId + attempt })
+      // When the row is read first, its payment is in creation, and the row names nothing.
+      await sync({ ...row, reference: '', mentionedPaymentId: undefined })
+      deps.provider.transactions.pop()
 
-    await sync(row)
-    await sync()
+      await sync(row)
+      await sync()
 
-    const booked = await bookedRow(deps, { transactionId: row.transactionId, rowAt: row.updatedAt })
-    expect(Object.keys(booked)).toStrictEqual(['withdrawal'])
-    expect(await findSuspense(deps, `${row.transactionId}#transfer`)).toMatchObject({
-      status: 'open',
-      paymentId,
-    })
-    expect((await auditGateway(deps)).differences).toStrictEqual([])
-    const reply = await refund(deps, paymentId, row.transactionId)
-    expect(reply).toMatchObject({ status: 200, body: { amount_minor: 60_000 } })
-    expect((await auditGateway(deps)).differences).toStrictEqual([])
-  })
+      const booked = await bookedRow(deps, {
+        transactionId: row.transactionId,
+        rowAt: row.updatedAt,
+      })
+      expect(Object.keys(booked)).toStrictEqual(['withdrawal'])
+      expect(await findSuspense(deps, `${row.transactionId}#transfer`)).toMatchObject({
+        status: 'open',
+        paymentId,
+      })
+      expect((await auditGateway(deps)).differences).toStrictEqual([])
+      const reply = await refund(deps, paymentId, row.transactionId)
+      expect(reply).toMatchObject({ status: 200, body: { amount_minor: 60_000 } })
+      expect((await auditGateway(deps)).differences).toStrictEqual([])
+    },
+  )
 
   it('twice are two cases: the second refund takes what is left, not more', async ({
     deps,
