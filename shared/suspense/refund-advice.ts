@@ -11,11 +11,14 @@ const ChosenSchema = v.object({
   method: v.picklist(PAYMENT_METHODS),
   channelCode: v.optional(v.string()),
 })
+/** A payment in creation has its channel in its request. */
+const StoredSchema = v.union([ChosenSchema, v.object({ request: ChosenSchema })])
 
 /** How held money goes back to its customer, by the table of channels (design section 14). */
 export async function refundAdvice(deps: TableDeps, item: Suspense): Promise<string> {
   const paymentId = ifValid(PaymentIdSchema, item.paymentId)
-  const chosen = ifValid(ChosenSchema, paymentId && (await deps.table.get(paymentKey(paymentId))))
+  const stored = ifValid(StoredSchema, paymentId && (await deps.table.get(paymentKey(paymentId))))
+  const chosen = stored && 'request' in stored ? stored.request : stored
   const refund = chosen && channelOf(chosen).facts?.refund
   if (refund?.by === 'transfer')
     return 'The provider cannot give it back: refund it by a transfer from our bank.'

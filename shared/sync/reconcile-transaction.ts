@@ -274,7 +274,10 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
   const outcome = await applyProviderNews(deps, { providerPaymentId, paymentRequestId }, 'sync')
   if (outcome.kind === 'deferred') return 'open'
   if (outcome.kind === 'unanswered') await lookups.noteUnanswered(outcome.reason)
-  if (outcome.kind === 'not_shown' || outcome.kind === 'unanswered') {
+  // A row that is no payment may have an id of another kind, which the provider may refuse.
+  const isOtherId =
+    type !== 'payment' && outcome.kind === 'unanswered' && outcome.reason === 'refused'
+  if (outcome.kind === 'not_shown' || (outcome.kind === 'unanswered' && !isOtherId)) {
     if (!mayBeLate) await recordSuspense(deps, unexplained)
     return mayBeLate || paymentId !== undefined ? 'open' : 'done'
   }

@@ -16,11 +16,13 @@ import {
   press,
   takePicture,
 } from './console-browser.ts'
-import { worldIt } from './gateway-world.ts'
+import { QRIS, type World, worldIt } from './gateway-world.ts'
 
 const it = worldIt
   .extend('path', { scope: 'file' }, CHROMIUM)
   .extend('browser', { scope: 'file' }, aBrowser)
+
+const BANK = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT My Shop' }
 
 const WIDTHS = [390, 1_024, 1_440]
 const DAYS = WIDTHS.flatMap((width) =>
@@ -131,7 +133,7 @@ describeInChromium(() => {
           Pending: rupiah(0),
           Available: rupiah(0),
           'To be paid out': rupiah(0),
-          'At the merchant’s bank': rupiah(Number(balance['paid_out_minor'])),
+          'Paid out': rupiah(Number(balance['paid_out_minor'])),
         })
       const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
       expect([refusals, faults, problems, Math.max(0, wide)]).toStrictEqual([[], [], [], 0])
@@ -201,7 +203,7 @@ describeInChromium(() => {
     expect(problems).toStrictEqual([])
   })
 
-  it('draws nothing for a merchant without money, and says that nobody paid', async ({
+  it('draws nothing for a merchant without money, nor for one that owes, and says so', async ({
     world,
     browser,
   }) => {
@@ -220,15 +222,37 @@ describeInChromium(() => {
     await openView(page, 'Money')
     await flow(page).getByText('No customer has paid yet.').waitFor()
     expect(await page.locator('svg.sankey').count()).toBe(0)
+    await world.admin('update-client', { operator: 'test', client_id: clientId, bank: BANK })
+    // Its key must outlive the jump of the clock.
+    const paid = await world.withKey(key).create({ ...QRIS, amount: 60_000 })
+    await world.pay(String(paid.body['id']))
+    await press(page, 'Settle everything now')
+    await page.getByText(/^1 settlement, Rp [\d,]+ of 1 payment, to be paid out\.$/).waitFor()
+    await page.getByText('The books of the house balance.').waitFor()
+    await page.getByRole('button', { name: /^Mark paid/ }).click()
+    await page.getByText(/^Mark paid: Rp [\d,]+ of 1 payment: manual paid$/).waitFor()
+    await world.send(
+      `${world.urls.provider}/_simulator/payment_requests/${await requestOf(world, String(paid.body['id']))}/reverse`,
+      { method: 'POST', body: JSON.stringify({ kind: 'refund', amount: 50_000 }) },
+    )
+    await world.invoke('sync-provider-transactions')
+    await flow(page).getByText('the merchant owes Rp 50,000.').waitFor()
+    await flow(page).getByText('Nothing waits.').waitFor()
+    expect(await page.locator('svg.sankey').count()).toBe(0)
   })
 })
 
-async function attemptsOf(
-  world: { readonly invoke: (name: string, payload: unknown) => Promise<Record<string, unknown>> },
-  paymentId: string,
-): Promise<readonly unknown[]> {
-  const { body } = Object(await world.invoke('get-payment', { payment_id: paymentId }))
-  return Object(body).timeline.events[0]?.deliveries[0]?.attempts ?? []
+async function attemptsOf(world: World, paymentId: string): Promise<readonly unknown[]> {
+  const { timeline } = await timelineOf(world, paymentId)
+  return timeline.events[0]?.deliveries[0]?.attempts ?? []
+}
+
+async function requestOf(world: World, paymentId: string): Promise<string> {
+  return (await timelineOf(world, paymentId)).payment_request_id
+}
+
+async function timelineOf(world: World, paymentId: string) {
+  return Object((await world.admin('get-payment', { payment_id: paymentId })).body)
 }
 
 /** Presses Tab until the control has the focus. Throws if no Tab stop has this name. */

@@ -197,6 +197,21 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     },
   )
 
+  it('a refund whose id the provider refuses to look up is booked to the house', async ({
+    deps,
+    credited,
+    sync,
+  }) => {
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'refused' }))
+    const row = rowNow(deps, credited, { type: 'return', providerPaymentId: 'rfd-17' })
+
+    expect(await sync(row)).toMatchObject({ unanswered: 0, complete: true })
+    expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject({ type: 'unmatched' })
+    expect(await findingAbout(deps, row.transactionId, 'reversed_upstream')).toMatchObject({
+      status: 'open',
+    })
+  })
+
   it.for([
     ['waits for its payment’s credit', 0],
     ['comes after its payment’s credit on a page of old rows', 3 * 86_400],

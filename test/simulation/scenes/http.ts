@@ -1,3 +1,4 @@
+import { pointsOf } from '../../../shared/client/enforce-rate-limit.ts'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { text } from '../../support/recount/books.ts'
 import { reportSituation } from '../sometimes/report-situation.ts'
@@ -37,8 +38,13 @@ export async function http(
   const key = functionName === CREATE ? asked.headers?.['idempotency-key'] : undefined
   const paymentId = key === undefined ? asked.id : paymentIdForKey(tenant.clientId, key)
   const was = text(paymentRow(play.world, paymentId) ?? {}, 'status')
+  const unitsBefore = play.world.unitsUsed.get(functionName) ?? 0
   const reply = await requestAs(play.world, tenant, functionName, asked, options)
   now.answered = reply !== undefined
+  // What a request uses beyond its points is counted too. A list takes the points before it reads,
+  // by an upper bound that may be twice what it then uses.
+  const units = (play.world.unitsUsed.get(functionName) ?? 0) - unitsBefore
+  now.weight = Math.max(now.weight, pointsOf(2 * units))
   // A failed request owes the upper bound of its cost (design section 9).
   if (reply === undefined || reply.status >= 500) now.weight = Number.POSITIVE_INFINITY
   observeAnswer(play.world, tenant, play.tenants, reply)

@@ -34,7 +34,9 @@ export function faultyRequests(world: World, process: () => Process): TableReque
       const own = process()
       const effect = () => {
         if (hasFault(world, 'tableThrottled')) throw new Error('throttled at every try')
-        return run()
+        const answer = run()
+        addUnits(world, own.name)
+        return answer
       }
       return own.call(`table ${name}`, actingAs(world, own, effect))
     },
@@ -192,4 +194,8 @@ function page(world: World, input: QueryInput): QueryPage {
   if (String(input.partition[0]).startsWith('LEDGER#'))
     throw new Error('the page of a ledger was not read')
   return found
+}
+
+function addUnits({ table, unitsUsed }: World, name: string): void {
+  unitsUsed.set(name, (unitsUsed.get(name) ?? 0) + table.lastUse().reported)
 }

@@ -138,6 +138,8 @@ export function createWorld({
       string,
       { readonly untilMs: number; readonly says: 'nothing' | 'not found' | 'too often' }
     >(),
+    /** The units that each function has used, as DynamoDB reports them. */
+    unitsUsed: new Map<string, number>(),
     /** When a process last read entries. */
     listedMs: new WeakMap<Process, number>(),
     historySteps,

@@ -34,11 +34,24 @@ const SENTENCES: readonly ((body: unknown) => string | undefined)[] = [
     ({ payment, delivery }) =>
       `${countOf(payment, 'payment')} and ${countOf(delivery, 'webhook')} were due`,
   ),
-  told({ balanced: v.unknown(), differences: v.array(v.unknown()) }, ({ differences }) =>
-    differences.length === 0 ? 'no difference' : countOf(differences.length, 'difference'),
+  told(
+    { balanced: v.unknown(), differences: v.array(v.unknown()) },
+    ({ balanced, differences }) => {
+      if (balanced === true) return 'no difference'
+      if (balanced !== false) return 'the books changed meanwhile; audit again'
+      return countOf(differences.length, 'difference')
+    },
   ),
-  told({ batch: v.nullable(Batch), left_out: v.array(v.unknown()) }, ({ batch }) =>
-    batch === null ? 'no settlement may be paid out now' : batchText(batch),
+  told(
+    {
+      batch: v.nullable(Batch),
+      left_out: v.array(v.unknown()),
+      continuing: v.optional(v.boolean(), false),
+    },
+    ({ batch, continuing }) => {
+      if (batch !== null) return batchText(batch)
+      return continuing ? 'the run continues' : 'no settlement may be paid out now'
+    },
   ),
   told({ batch: Batch }, ({ batch }) => batchText(batch)),
   told(

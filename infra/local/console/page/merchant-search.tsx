@@ -31,14 +31,14 @@ export function MerchantSearch({ demo, onChoose }: MerchantSearchProps) {
       id !== demo.client_id && all.findIndex((one) => one.client_id === id) === place,
   )
   const found = others.filter((client) => isMatch(client, text))
-  const options = [demo, ...found.slice(0, MOST_SHOWN)]
-  // The demo merchant is always in the list. Enter chooses the first merchant that was found.
+  // A text that the demo merchant does not match must never choose it.
+  const options = [...(isMatch(demo, text) ? [demo] : []), ...found.slice(0, MOST_SHOWN)]
   const active = Math.min(at, options.length - 1)
   useEffect(() => list.current?.children[active]?.scrollIntoView({ block: 'nearest' }), [active])
 
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step !== undefined) setAt((active + step + options.length) % options.length)
+    if (step !== undefined) setAt((active + step + options.length) % (options.length || 1))
     else if (event.key !== 'Enter') return
     else if (options[active]) onChoose(options[active])
     event.preventDefault()
@@ -59,7 +59,7 @@ export function MerchantSearch({ demo, onChoose }: MerchantSearchProps) {
         value={typed}
         onInput={({ currentTarget }) => {
           setTyped(currentTarget.value)
-          setAt(currentTarget.value.trim() === '' ? 0 : 1)
+          setAt(0)
         }}
         onKeyDown={onKeyDown}
       />
@@ -78,7 +78,7 @@ export function MerchantSearch({ demo, onChoose }: MerchantSearchProps) {
       </ul>
       <p class="note" role="status">
         {found.length > MOST_SHOWN && `${MOST_SHOWN} of ${found.length} are shown: type more. `}
-        {found.length === 0 && text !== '' && 'No other merchant was found. '}
+        {options.length === 0 && 'No merchant was found. '}
         {note}
       </p>
     </div>

@@ -22,7 +22,14 @@ export function ChannelBars({ read }: { readonly read: Read<MerchantMoney> }) {
       call={api('payments?status=succeeded&per_page=100')}
     >
       <ReadResult read={read}>
-        {({ payments }) => clock && <Bars payments={payments} nowMs={Date.parse(clock.now)} />}
+        {({ payments, total }) => (
+          <>
+            {clock && <Bars payments={payments} nowMs={Date.parse(clock.now)} />}
+            {payments.length < total && (
+              <p class="note">Only the newest {payments.length} payments are counted.</p>
+            )}
+          </>
+        )}
       </ReadResult>
     </Card>
   )

@@ -22,8 +22,8 @@ export function FlowCard({ read }: { readonly read: Read<MerchantMoney> }) {
 
 function Flow({ money }: { readonly money: MerchantMoney }) {
   const { flow, balance, payments, total } = money
-  const owned = ownedMinor(balance)
-  if (flow.grossMinor === 0 && owned === 0) {
+  const owedMinor = Math.max(0, -(flow.pendingMinor + flow.availableMinor))
+  if (flow.grossMinor === 0 && ownedMinor(balance) === 0) {
     return (
       <Empty>
         No customer has paid yet. <a href="#payments">Create a payment</a> and pay it.
@@ -32,10 +32,11 @@ function Flow({ money }: { readonly money: MerchantMoney }) {
   }
   return (
     <>
-      <Picture flow={flow} />
-      {owned < 0 && (
+      {owedMinor === 0 ? (
+        <Picture flow={flow} />
+      ) : (
         <p class="line bad">
-          More went back than was credited: the merchant owes {rupiah(-owned)}.
+          More went back than waits for a payout: the merchant owes {rupiah(owedMinor)}.
         </p>
       )}
       {payments.length < total && (
@@ -47,6 +48,7 @@ function Flow({ money }: { readonly money: MerchantMoney }) {
       <FigureTable
         caption="Where the money is"
         heads={['Place', 'Amount']}
+        isOpen={owedMinor > 0}
         rows={placesOf(flow).map(([name, minor]) => [name, rupiah(minor)])}
       />
     </>
@@ -93,18 +95,21 @@ function BarWithLabel({ bar: { name, minor, tone, x, y, height } }: { readonly b
   )
 }
 
+/** What the shown payments do not explain. */
+const OTHERS = 'Corrections, earlier payments'
+
 function stationsOf(flow: MoneyFlow): readonly Station[] {
   const settledMinor = flow.inSettlementMinor + flow.paidOutMinor
   const creditedMinor = flow.pendingMinor + flow.availableMinor + settledMinor
   const stations: readonly Station[] = [
     {
-      name: flow.otherMinor < 0 ? 'Customers, corrections' : 'Customers paid',
+      name: flow.otherMinor < 0 ? 'Customers, others' : 'Customers paid',
       minor: flow.grossMinor + Math.max(0, -flow.otherMinor),
       ends: ends('cost', [
         ['Provider’s fees', flow.feesMinor],
         ['Our markup', flow.markupMinor],
         ['Given back', flow.givenBackMinor],
-        ['Corrections', flow.otherMinor],
+        [OTHERS, flow.otherMinor],
       ]),
     },
     {
@@ -120,7 +125,7 @@ function stationsOf(flow: MoneyFlow): readonly Station[] {
       minor: settledMinor,
       ends: ends('own', [['To be paid out', flow.inSettlementMinor]]),
     },
-    { name: 'At the bank', minor: flow.paidOutMinor, ends: [] },
+    { name: 'Paid out', minor: flow.paidOutMinor, ends: [] },
   ]
   return stations.filter(({ minor }, index) => index === 0 || minor > 0)
 }
@@ -135,7 +140,7 @@ function ends(
 
 function placesOf(flow: MoneyFlow): readonly (readonly [name: string, minor: number])[] {
   const corrections: readonly (readonly [string, number])[] =
-    flow.otherMinor === 0 ? [] : [['Corrections', -flow.otherMinor]]
+    flow.otherMinor === 0 ? [] : [[OTHERS, -flow.otherMinor]]
   return [
     ['Paid by customers', flow.grossMinor],
     ['Provider’s fees', flow.feesMinor],
@@ -145,6 +150,6 @@ function placesOf(flow: MoneyFlow): readonly (readonly [name: string, minor: num
     ['Pending', flow.pendingMinor],
     ['Available', flow.availableMinor],
     ['To be paid out', flow.inSettlementMinor],
-    ['At the merchant’s bank', flow.paidOutMinor],
+    ['Paid out', flow.paidOutMinor],
   ]
 }

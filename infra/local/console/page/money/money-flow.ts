@@ -81,6 +81,11 @@ function takenBack({ reversal, client_net_minor: net }: PaidPayment): number {
   return Math.min(reversal.amount_minor, Math.max(net, 0))
 }
 
+/** The net of a payment, less what was taken back. */
+export function keptMinor(payment: PaidPayment): number {
+  return payment.client_net_minor - takenBack(payment)
+}
+
 /** All credits, less what went back. */
 export function ownedMinor(balance: Balance): number {
   return (

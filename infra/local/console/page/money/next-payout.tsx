@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { DAILY_TIMES } from '../../../../../functions/daily-times.ts'
 import { expectedSettlement } from '../../../../../shared/payment/channel/channel-timing.ts'
 import {
@@ -11,50 +12,59 @@ import {
   timestampOf,
 } from '../../../../../shared/time.ts'
 import { rupiah } from '../../activity/activity-line.ts'
-import { CLOCK_CALL } from '../calls.ts'
+import { CLOCK_CALL, invoke, withClientId } from '../calls.ts'
 import { useRead } from '../gateway.ts'
 import { Time } from '../parts.tsx'
 import { ClockSchema } from '../shapes.ts'
-import type { MerchantMoney, PaidPayment } from './money-flow.ts'
+import { keptMinor, type MerchantMoney, type PaidPayment } from './money-flow.ts'
 
 /** What the merchant gets next, and when. */
 export function NextPayout({ money }: { readonly money: MerchantMoney }) {
   const { value: clock } = useRead(ClockSchema, CLOCK_CALL)
+  const { value: client } = useRead(FloorSchema, invoke('get-client', withClientId()))
   const { inSettlementMinor } = money.flow
-  const next = clock && nextSweep(money, timestampOf(Date.parse(clock.now)))
+  if (!clock || !client) return null
+  const next = nextSweep(money, timestampOf(Date.parse(clock.now)))
+  const nextMinor = next?.minor ?? 0
+  const floor = client.settlement_floor_minor
   return (
     <p class="line">
       <strong>Next payout</strong>
       {inSettlementMinor > 0 && (
-        <span>{rupiah(inSettlementMinor)} as soon as an operator pays it out.</span>
+        <span>{rupiah(inSettlementMinor)} is settled and not paid out yet.</span>
       )}
-      {next && (
+      {next && nextMinor > floor && (
         <span>
-          About {rupiah(next.minor)} is settled by the sweep of <Time at={next.at} />.
+          About {rupiah(nextMinor)} is settled by the sweep of <Time at={next.at} />.
         </span>
       )}
-      {inSettlementMinor <= 0 && !next && <span>Nothing waits.</span>}
+      {nextMinor > 0 && nextMinor <= floor && (
+        <span>
+          {rupiah(nextMinor)} waits: a sweep settles more than {rupiah(floor)}.
+        </span>
+      )}
+      {inSettlementMinor <= 0 && nextMinor <= 0 && <span>Nothing waits.</span>}
     </p>
   )
 }
+
+const FloorSchema = v.object({ settlement_floor_minor: v.number() })
 
 /**
  * The next sweep that finds money, and about how much: by the channels' usual times, without
  * holidays. Undefined if no money waits for a sweep.
  */
 export function nextSweep({ balance, payments }: MerchantMoney, now: Timestamp) {
-  const open = payments.filter(({ fee_status: fee }) => fee === 'estimated')
-  const openMinor = open.reduce((sum, { client_net_minor: net }) => sum + net, 0)
-  const postedMinor = Math.max(0, balance.pending_minor - openMinor) + balance.available_minor
-  const readyTimes = open.map(readyAt)
-  const [first] = postedMinor > 0 ? [now] : readyTimes.toSorted()
+  const open = payments
+    .filter(({ fee_status: fee }) => fee === 'estimated')
+    .map((payment) => ({ readyAt: readyAt(payment), minor: keptMinor(payment) }))
+  const openMinor = open.reduce((sum, { minor }) => sum + minor, 0)
+  const postedMinor = balance.pending_minor - openMinor + balance.available_minor
+  const [first] = postedMinor > 0 ? [now] : open.map((payment) => payment.readyAt).toSorted()
   if (first === undefined) return undefined
   const at = sweepAfter(later(first, now))
-  const minor = open.reduce(
-    (sum, { client_net_minor: net }, index) => sum + ((readyTimes[index] ?? at) <= at ? net : 0),
-    postedMinor,
-  )
-  return { at, minor }
+  const ready = open.filter((payment) => payment.readyAt <= at)
+  return { at, minor: ready.reduce((sum, { minor }) => sum + minor, postedMinor) }
 }
 
 /** A payment is settled when the provider has settled it, and a day after it was paid. */

@@ -1,8 +1,10 @@
 import * as v from 'valibot'
 import { ActionButton } from '../action-button.tsx'
-import { invoke, jumpBy, operate, withClientId } from '../calls.ts'
-import { ask, type Read, useLoad } from '../gateway.ts'
-import { Time } from '../parts.tsx'
+import { forgetApproval } from '../approvals.ts'
+import { approveCall, CLOCK_CALL, invoke, jumpBy, operate, withClientId } from '../calls.ts'
+import { ask, type Read, useLoad, useRead } from '../gateway.ts'
+import { withJakartaTimes } from '../jakarta.ts'
+import { ClockSchema } from '../shapes.ts'
 
 const RefusalSchema = v.object({
   message: v.string(),
@@ -33,46 +35,47 @@ export function usePayoutCheck(id: string): Read<Refusal | 'none'> {
 
 /** Why a settlement cannot be marked paid yet, with the step that helps. */
 export function NotYet({ id, refusal }: { readonly id: string; readonly refusal: Refusal }) {
-  const { message, confirm, retry_at: retryAt } = refusal
+  const { message, action_hint: hint, confirm, retry_at: retryAt } = refusal
+  const figures = { action: 'mark-settlement-paid', payload: { settlement_id: id, ...confirm } }
   return (
     <div class="stack small">
-      <p>
-        It cannot be marked paid yet: {message}.
-        {retryAt !== undefined && (
-          <>
-            {' '}
-            It can be from <Time at={retryAt} />.
-          </>
-        )}
-      </p>
-      {retryAt !== undefined && (
-        <ActionButton label="Jump 2 minutes" about={id} call={jumpBy(TWO_MINUTES)} />
-      )}
-      {confirm && (
+      <p>It cannot be marked paid yet: {withJakartaTimes(message)}.</p>
+      {confirm ? (
         <>
-          <p class="note">On AWS another person with the duty “approve” does this.</p>
+          <p class="note">A second person approves these figures.</p>
           <ActionButton
             label="Approve its figures"
             about={id}
-            call={operate('approve', {
-              action: 'mark-settlement-paid',
-              payload: { settlement_id: id, ...confirm },
-            })}
+            call={approveCall(figures)}
+            onAnswer={({ ok }) => {
+              if (ok) forgetApproval(figures)
+            }}
           />
         </>
+      ) : (
+        <p class="note">{withJakartaTimes(hint)}</p>
       )}
-      {retryAt === undefined && confirm === undefined && (
-        <p class="line">
-          <ActionButton
-            label="Audit the merchant"
-            about={id}
-            call={invoke('audit-ledger', withClientId())}
-          />
-          <ActionButton label="Audit the house" about={id} call={invoke('audit-ledger')} />
-        </p>
-      )}
+      <p class="line">
+        {retryAt !== undefined && <JumpTo id={id} at={retryAt} />}
+        {hint.includes('audit-ledger') && (
+          <>
+            <ActionButton
+              label="Audit the merchant"
+              about={id}
+              call={invoke('audit-ledger', withClientId())}
+            />
+            <ActionButton label="Audit the house" about={id} call={invoke('audit-ledger')} />
+          </>
+        )}
+      </p>
     </div>
   )
 }
 
-const TWO_MINUTES = 120
+/** Lets the time pass until the gateway takes the payout. */
+function JumpTo({ id, at }: { readonly id: string; readonly at: string }) {
+  const { value: clock } = useRead(ClockSchema, CLOCK_CALL)
+  if (!clock) return null
+  const seconds = Math.max(1, Math.ceil((Date.parse(at) - Date.parse(clock.now)) / 1_000) + 1)
+  return <ActionButton label="Let the time pass" about={id} call={jumpBy(seconds)} />
+}

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
 import { countOf, rupiah } from '../../activity/activity-line.ts'
 import { ActionButton, ActionForm } from '../action-button.tsx'
-import { api, operate } from '../calls.ts'
+import { api, approveCall, operate } from '../calls.ts'
 import { ReadCard, Rows, Status, TextField, Time } from '../parts.tsx'
 import { SettlementsSchema } from '../shapes.ts'
 import { NotYet, usePayoutCheck } from './payout-check.tsx'
@@ -56,10 +56,7 @@ export function SettlementRow({ settlement }: { readonly settlement: Settlement 
           <ActionButton
             label="Approve the re-credit"
             about={id}
-            call={operate('approve', {
-              action: 'recredit-settlement',
-              payload: { settlement_id: id },
-            })}
+            call={approveCall({ action: 'recredit-settlement', payload: { settlement_id: id } })}
           />
           <ActionButton
             label="Credit it again"

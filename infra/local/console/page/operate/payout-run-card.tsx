@@ -20,6 +20,8 @@ type Made = Pick<PayoutRun, 'batch' | 'file'>
 /** What is to be paid out, and the button that makes the next batch with its file for the bank. */
 export function PayoutRunCard({ payouts }: { readonly payouts: Payouts }) {
   const { toPay, batches, isWhole } = payouts
+  /** Why the run could not continue: the merchants after it were not read. */
+  const [refused, setRefused] = useState<string>()
   const [format, setFormat] = useState('xlsx')
   const [made, setMade] = useState<readonly Made[]>([])
   const [leftOut, setLeftOut] = useState<readonly LeftOut[]>([])
@@ -27,7 +29,8 @@ export function PayoutRunCard({ payouts }: { readonly payouts: Payouts }) {
   const shown = new Set([...toPay, ...batches.flatMap(({ open }) => open)].map(({ id }) => id))
   const unlisted = leftOut.filter(({ settlement_id: id }) => !shown.has(id))
   const finish = async (first: Answer) => {
-    const { runs, left } = await allRuns(first, format)
+    const { runs, left, stoppedBy } = await allRuns(first, format)
+    setRefused(stoppedBy)
     setMade(runs)
     setLeftOut(left)
     for (const { command } of left) rememberCommand(command ?? '')
@@ -55,6 +58,9 @@ export function PayoutRunCard({ payouts }: { readonly payouts: Payouts }) {
       >
         <SelectField label="File" value={format} options={FORMATS} onChoose={setFormat} />
       </ActionForm>
+      {refused !== undefined && (
+        <p class="line bad">The run stopped before it had read all merchants: {refused}</p>
+      )}
       {made.map(({ batch, file }) =>
         batch && file && batches.some(({ number }) => number === batch.number) ? (
           <p key={batch.number} class="line">
@@ -96,8 +102,9 @@ async function allRuns(first: Answer, format: string) {
     left.push(...leftOut)
     if (!continuing || cursor === undefined) break
     answer = await doCall(runCall(format, cursor))
+    if (!answer.ok) return { runs, left, stoppedBy: answer.message || `HTTP ${answer.status}` }
   }
-  return { runs, left }
+  return { runs, left, stoppedBy: undefined }
 }
 
 function sentence(text: string): string {

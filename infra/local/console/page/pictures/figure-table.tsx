@@ -11,12 +11,15 @@ type FigureTableProps = {
 }
 
 /** The figures of a picture as a table, for keyboard, screen reader and small screens. */
-export function FigureTable(props: FigureTableProps) {
-  const [isOpen] = useState(() => matchMedia(NO_LABELS).matches)
+export function FigureTable({
+  isOpen = false,
+  ...table
+}: FigureTableProps & { readonly isOpen?: boolean }) {
+  const [hasNoLabels] = useState(() => matchMedia(NO_LABELS).matches)
   return (
-    <details open={isOpen}>
+    <details open={isOpen || hasNoLabels}>
       <summary>As a table</summary>
-      <Table {...props} />
+      <Table {...table} />
     </details>
   )
 }

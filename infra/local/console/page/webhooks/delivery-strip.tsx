@@ -1,9 +1,11 @@
-import type * as v from 'valibot'
+import { useContext, useState } from 'preact/hooks'
+import * as v from 'valibot'
 import { HOUR_MS } from '../../../../../shared/time.ts'
-import { ActionButton } from '../action-button.tsx'
+import { countOf } from '../../activity/activity-line.ts'
 import { apiPost, CLOCK_CALL, invoke, withClientId } from '../calls.ts'
-import { useLoad, useRead } from '../gateway.ts'
+import { doCall, useLoad, useRead } from '../gateway.ts'
 import { jakartaMinute } from '../jakarta.ts'
+import { NoticeContext } from '../notice.tsx'
 import { Card, Empty, ReadResult } from '../parts.tsx'
 import { type Column, StackedBars, summed } from '../pictures/stacked-bars.tsx'
 import { readAllPages } from '../read-pages.ts'
@@ -36,27 +38,80 @@ export function DeliveryStrip({ endpoints }: DeliveryStripProps) {
       call={invoke('list-deliveries', withClientId({ per_page: PER_PAGE }))}
     >
       <ReadResult read={read}>
-        {({ pages }) =>
-          clock && (
-            <Strip deliveries={pages.flatMap(({ data }) => data)} nowMs={Date.parse(clock.now)} />
-          )
-        }
+        {({ pages, isWhole }) => (
+          <>
+            {clock && (
+              <Strip deliveries={pages.flatMap(({ data }) => data)} nowMs={Date.parse(clock.now)} />
+            )}
+            {!isWhole && (
+              <p class="note">Only the newest {MAX_PAGES * PER_PAGE} deliveries are counted.</p>
+            )}
+          </>
+        )}
       </ReadResult>
       <p class="line">
         {endpoints
           .filter(({ enabled }) => enabled)
           .map(({ endpoint_id: id, url }) => (
-            <ActionButton
-              key={id}
-              label="Resend all"
-              about={`missed webhooks of ${url}`}
-              call={apiPost(`webhook_endpoints/${id}/redeliver`, { since: LONG_AGO })}
-            />
+            <ResendAll key={id} id={id} url={url} />
           ))}
-        <span class="muted">starts a new round for all that was abandoned or skipped</span>
+        <span class="muted">
+          starts a new round for all that was abandoned or skipped, and sends what the endpoint
+          never got
+        </span>
       </p>
     </Card>
   )
+}
+
+const RedeliveredSchema = v.object({ count: v.number(), next: v.nullable(v.string()) })
+
+/** A call looks at a hundred events. */
+const MAX_CALLS = 500
+
+function ResendAll({ id, url }: { readonly id: string; readonly url: string }) {
+  const showNotice = useContext(NoticeContext)
+  const [isBusy, setBusy] = useState(false)
+  const run = async () => {
+    if (isBusy) return
+    setBusy(true)
+    showNotice(await resendAll(id))
+    setBusy(false)
+  }
+  return (
+    <span class="action alone">
+      <button
+        type="button"
+        aria-label={`Resend all missed webhooks of ${url}`}
+        aria-busy={isBusy}
+        aria-disabled={isBusy}
+        onClick={() => void run()}
+      >
+        Resend all
+      </button>
+    </span>
+  )
+}
+
+/** Goes on until every event of the endpoint was looked at. */
+async function resendAll(id: string) {
+  let count = 0
+  let cursor: string | null = null
+  for (let calls = 0; calls < MAX_CALLS; calls++) {
+    const body = { since: LONG_AGO, ...(cursor !== null && { cursor }) }
+    const answer = await doCall(apiPost(`webhook_endpoints/${id}/redeliver`, body))
+    const parsed = v.safeParse(RedeliveredSchema, answer.body)
+    if (!answer.ok || !parsed.success)
+      return { ok: false, text: `Resend all: ${answer.message || `HTTP ${answer.status}`}` }
+    count += parsed.output.count
+    cursor = parsed.output.next
+    if (cursor === null)
+      return { ok: true, text: `Resend all: ${countOf(count, 'webhook')} sent again` }
+  }
+  return {
+    ok: false,
+    text: `Resend all: ${countOf(count, 'webhook')} sent again, and more are left`,
+  }
 }
 
 /** Before every event of a local gateway. */
