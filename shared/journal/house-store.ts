@@ -6,7 +6,7 @@ import { MinorSchema, negated, ZERO } from '../money.ts'
 import { HOUSE_TOTALS_PK, houseDayPk, houseEntryKey, houseTotalKey } from '../table/keys.ts'
 import { queryAll } from '../table/list-items.ts'
 import { absent, guard, isNew, put, type Step, update } from '../table/step.ts'
-import type { TransactOutcome } from '../table/table.ts'
+import type { Steps, TransactOutcome } from '../table/table.ts'
 import { addMs, DAY_MS, later, type Timestamp, TimestampSchema } from '../time.ts'
 import { bookDay, endOfBookDay } from './day-totals.ts'
 import { assertEqualSides, HOUSE_SIDES, type Legs, NO_LEGS } from './entry.ts'
@@ -57,12 +57,12 @@ export function newHouseEntry(entry: Omit<HouseEntry, keyof Legs> & Partial<Legs
 
 /**
  * Adds the entry to the day's total. Refused when the row has an entry of this type, or the day is
- * closed. A row that nobody can take is booked once, also if another reading took it for another
- * type, because its payment was in creation.
+ * closed.
  */
-export function putHouseEntry(
-  entry: HouseEntry,
-): Record<'houseEntry' | 'houseTotal', Step> & Partial<Record<`bookedAs_${string}`, Step>> {
+export function putHouseEntry(entry: HouseEntry): {
+  readonly houseEntry: Step
+  readonly houseTotal: Step
+} {
   const { type, transactionId, postedAt } = entry
   const { providerMinor, bankMinor, transitMinor, suspenseMinor, costMinor, otherMinor } = entry
   const legs = { providerMinor, bankMinor, transitMinor, suspenseMinor, costMinor, otherMinor }
@@ -73,14 +73,17 @@ export function putHouseEntry(
       { add: { ...legs, count: 1 }, setIfAbsent: { type, day: bookDay(postedAt) } },
       absent('closed'),
     ),
-    ...(isOpenType(type) &&
-      Object.fromEntries(
-        OPEN_TYPES.filter((other) => other !== type).map((other) => [
-          `bookedAs_${other}`,
-          guard(keyBeside(entry, other), isNew),
-        ]),
-      )),
   }
+}
+
+/**
+ * Refused also when the row is booked under another type: its payment was in creation when the row
+ * was read before.
+ */
+export function putRowEntry(entry: HouseEntry): Steps<string> {
+  const others = isOpenType(entry.type) ? OPEN_TYPES.filter((type) => type !== entry.type) : []
+  const guards = others.map((type) => [`bookedAs_${type}`, guard(keyBeside(entry, type), isNew)])
+  return { ...putHouseEntry(entry), ...Object.fromEntries(guards) }
 }
 
 /** The clock is past the closed day at the second try, or slow by less than a day. */

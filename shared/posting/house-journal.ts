@@ -7,6 +7,7 @@ import {
   newHouseEntry,
   onOpenDay,
   putHouseEntry,
+  putRowEntry,
 } from '../journal/house-store.ts'
 import {
   suspenseLegs,
@@ -61,16 +62,16 @@ export function houseRowOf({
 }
 
 /**
- * Books a row that no payment can take, together with its finding, once. If the finding exists
- * already, only the row is booked. It belongs to the house until an operator assigns it.
+ * Books a row that no payment can take, with its finding, once. If the finding exists, the row
+ * alone. It belongs to the house until an operator assigns it.
  */
 export function bookUnmatchedRow(
   deps: StoreDeps & SuspenseDeps,
   row: HouseRow,
   finding?: Suspense,
 ) {
-  const legs = unmatchedLegs(row)
-  return bookWithFinding(deps, entryOfRow(deps, row, { type: 'unmatched', legs }), finding)
+  const booking = { type: 'unmatched', legs: unmatchedLegs(row) } as const
+  return bookWithFinding(deps, entryOfRow(deps, row, booking), finding)
 }
 
 type Booking = Pick<HouseEntry, 'type' | 'clientId' | 'suspenseId'> & { readonly legs: Legs }
@@ -98,7 +99,7 @@ async function bookWithFinding(
   const more = other && ensureSuspense(other)
   const write = (others: Steps<string>) =>
     onOpenDay(deps, (postedAt) =>
-      deps.table.transact<string>({ ...putHouseEntry({ ...entry, postedAt }), ...others }),
+      deps.table.transact<string>({ ...putRowEntry({ ...entry, postedAt }), ...others }),
     )
   const outcome = await write({ suspense, noted, ...more })
   if (!outcome.applied && outcome.refusedBy === 'suspense') await write({ ...more })
@@ -106,7 +107,7 @@ async function bookWithFinding(
   else if (!outcome.applied && finding?.cause === 'transfer') {
     // The row was booked before its payment was visible, so nobody was told of the transfer.
     const { correction, reversal } = await bookedRow(deps, entry)
-    if (correction === undefined && reversal === undefined) await recordSuspense(deps, finding)
+    if (!correction && !reversal) await recordSuspense(deps, finding)
   }
 }
 
@@ -139,10 +140,7 @@ type BookedBack =
 /** An operator and a second reading of the same row may refuse a try. */
 const MAX_TRIES = 5
 
-/**
- * Books a void row back, once, which ends the case of its transfer. `finding`: tells that an
- * operator has taken the row over, so that the client's correction stands without a row.
- */
+/** Books a void row back once; its case ends. `finding`: an operator has taken the row over. */
 export async function bookRowBack(
   deps: HeldDeps & SuspenseDeps,
   row: HouseRow,
