@@ -9,7 +9,7 @@ import { PATIENCE_MS } from './test/support/patience.ts'
  * idle.
  */
 const LONG =
-  /crash-points|random-histories|assets-run|interleavings|e2e\/(merchant|deliveries|gateway-process|console-page|openapi)|audit-live|single-changes/
+  /crash-points|random-histories|assets-run|interleavings|e2e\/(merchant|deliveries|gateway-process|console-(page|day|operate)|openapi)|audit-live|single-changes/
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
