@@ -105,7 +105,7 @@ async function bookWithFinding(
   if (!outcome.applied && outcome.refusedBy === 'suspense') await write({ ...more })
   else if (outcome.applied && finding) await reportSuspense(deps, finding)
   else if (!outcome.applied && finding?.cause === 'transfer') {
-    // The row was booked before its payment was visible, so nobody was told of the transfer.
+    // The row was booked before its payment was visible, so its case was not told.
     const { correction, reversal } = await bookedRow(deps, entry)
     if (!correction && !reversal) await recordSuspense(deps, finding)
   }

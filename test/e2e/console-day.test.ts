@@ -215,7 +215,7 @@ describeInChromium(() => {
 
     await page.goto(`${world.urls.api}/console#payments/${String(body['id'])}`)
     await press(page, 'Expire')
-    await page.getByText('The merchant asked for Rp 50,000. Nobody paid it.').waitFor()
+    await page.getByText('The merchant asked for Rp 50,000. It was not paid.').waitFor()
 
     expect(await page.getByText('Paid by the customer').count()).toBe(0)
     await chooseMerchant(page, clientId)

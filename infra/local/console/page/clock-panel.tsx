@@ -16,7 +16,7 @@ const JUMPS = [
   ['2592000', '30 days'],
 ] as const
 
-/** The local clock, with buttons that jump forward. On a narrow page both are behind a button. */
+/** The local clock, with buttons that jump forward. On a narrow page a button opens both. */
 export function ClockPanel() {
   const now = useNow()
   const [seconds, setSeconds] = useState('432000')

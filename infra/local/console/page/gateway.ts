@@ -44,22 +44,17 @@ export function curlOf(call: ConsoleCall): string {
  * needs an approval for is remembered.
  */
 export async function doCall(call: ConsoleCall): Promise<Answer> {
-  const answer = await makeCall(call)
+  const answer = await ask(call)
   if (!answer.ok) rememberRefusal(answer.body)
   readAllAgain()
   return answer
 }
 
-/** Makes a call that changes nothing. */
-export function ask(call: ConsoleCall): Promise<Answer> {
-  return makeCall(call)
-}
-
 /**
- * Makes a call through the console's server. Returns the answer, and for a refusal the text to
- * show.
+ * Makes a call that changes nothing, through the console's server. Returns the answer, and for a
+ * refusal the text to show.
  */
-async function makeCall(call: ConsoleCall): Promise<Answer> {
+export async function ask(call: ConsoleCall): Promise<Answer> {
   const headers = { 'content-type': 'application/json' }
   const relayed = await fetch('/console/call', {
     method: 'POST',
@@ -84,7 +79,7 @@ function reasonIn(body: unknown): string {
 /** The last answer, and the error of a newer read. Both are missing until the first answer. */
 export type Read<T> = { readonly value?: T; readonly error?: string }
 
-/** One answer as the page shows it. After a temporary error, the previous answer is still shown. */
+/** An answer as the page shows it. After a temporary error, the page keeps the answer before. */
 export type Loaded<T> =
   | { readonly value: T }
   | { readonly error: string; readonly isTemporary: boolean }
@@ -104,7 +99,7 @@ export async function load<const Schema extends v.GenericSchema>(
   schema: Schema,
   call: ConsoleCall,
 ): Promise<Loaded<v.InferOutput<Schema>>> {
-  const { ok, status, body, message } = await makeCall(call)
+  const { ok, status, body, message } = await ask(call)
   if (!ok) {
     const error = message || `The answer has the HTTP status ${status}.`
     return { error, isTemporary: status === 0 || status === 429 || status >= 500 }

@@ -1,5 +1,4 @@
-/** Jakarta is seven hours ahead of UTC all year, without daylight saving time. */
-const JAKARTA_MS = 7 * 3_600_000
+import { JAKARTA_MS } from '../../../../shared/time.ts'
 
 /** The name of Jakarta's zone, which each shown time of day carries. */
 export const ZONE = 'WIB'

@@ -6,7 +6,7 @@ import { type Answer, ask, doCall, type Loaded, load } from '../gateway.ts'
 import { jakartaMinute } from '../jakarta.ts'
 import { ClockSchema, SettlementsSchema } from '../shapes.ts'
 
-/** One step of the day in a sentence. */
+/** What a step of the day did, in a sentence. */
 export type Told = { readonly text: string; readonly ok: boolean }
 
 const DAY = 86_400

@@ -15,7 +15,7 @@ type BatchCardProps = {
   readonly onAnswered: (text: string) => void
 }
 
-/** One batch whose file may be at the bank: its payouts with the bank's answer, and its cancel. */
+/** A batch whose file may be at the bank: its payouts, the bank's answer, and the cancel. */
 export function BatchCard({ batch, onAnswered }: BatchCardProps) {
   const { number, count, totalMinor, open } = batch
   return (

@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import { DAY_MS } from '../../../../../shared/time.ts'
 import { CLOCK_CALL, invoke } from '../calls.ts'
 import { type Loaded, load } from '../gateway.ts'
 import { jakartaDay } from '../jakarta.ts'
@@ -30,7 +31,6 @@ const PER_PAGE = 100
 const MOST_PAGES = 10
 /** An older failed payout is in the files of its month. */
 const DAYS_BACK = 60
-const DAY_MS = 86_400_000
 
 /** What is to be paid out, for all merchants, in the state of this moment. */
 export async function loadPayouts(): Promise<Loaded<Payouts>> {

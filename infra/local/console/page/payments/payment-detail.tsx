@@ -112,9 +112,9 @@ function ProviderActions({ payment }: { readonly payment: Timeline }) {
 function Figures({ payment }: { readonly payment: Timeline }) {
   const { status, fee_status: feeStatus } = payment
   const amount = rupiah(payment.notional_minor)
-  // The fee of a payment that ended unpaid is nobody's.
+  // A payment that ended unpaid has no fee.
   if (status !== 'succeeded' && status !== 'pending')
-    return <p class="line muted">The merchant asked for {amount}. Nobody paid it.</p>
+    return <p class="line muted">The merchant asked for {amount}. It was not paid.</p>
   const isPaid = status === 'succeeded'
   const rows: readonly (readonly [string, string])[] = [
     [isPaid ? 'Paid by the customer' : 'Asked of the customer', amount],
