@@ -51,30 +51,24 @@ function minutesOf({ lasts }: Failure): readonly number[] {
   )
 }
 
-/** The longest alarm looks back 34 hours: 32 of one hour, and two if data is missing. */
-const LOOKS_BACK = 36 * 60
-
-function signalOf(failure: Failure, label: string): Signal {
-  const values = Array.from({ length: LOOKS_BACK + failure.lasts }, (_, at) =>
-    valueIn(failure, label, at - LOOKS_BACK),
-  )
-  return (minute) => values[minute + LOOKS_BACK]
-}
-
 /**
- * The value of a metric in a minute of a failure, by the metric's label, or by its first word.
+ * The values of a metric by the minutes of a failure, by the metric's label, or by its first word.
  * Undefined: nothing is written.
  */
-function valueIn({ before = BUSY, during }: Failure, label: string, minute: number) {
+function signalOf({ before = BUSY, during }: Failure, label: string): Signal {
   const idle = WHILE_NOTHING_HAPPENS.find(([kind]) => kind.test(label))
   if (!idle) throw new Error(`no source says what ${label} shows while nothing happens`)
   const [, name = ''] = label.split(': ')
-  for (const key of [name, name.split(' ')[0] ?? '']) {
-    const value = (minute >= 0 ? during[key] : undefined) ?? before[key]
+  const keys = [name, name.split(' ')[0] ?? '']
+  const [calm, failing] = [[before], [during, before]].map((sources) =>
+    keys.flatMap((key) => sources.flatMap((source) => source[key] ?? []).slice(0, 1)),
+  )
+  const unwritten = idle[1] === 'zero' ? 0 : undefined
+  return (minute) => {
+    const [value = unwritten] = (minute >= 0 ? failing : calm) ?? []
     if (typeof value === 'function') return value(minute)
-    if (value !== undefined) return value === 'missing' ? undefined : value
+    return value === 'missing' ? undefined : value
   }
-  return idle[1] === 'zero' ? 0 : undefined
 }
 
 /** For each alarm and page that goes on: the first minute in which it is on. */
