@@ -24,7 +24,7 @@ const LIMIT = 1.3
  * and their ratio counts: what disturbs one start mostly disturbs both. A bundle whose median of
  * some pairs is over the limit is started more often.
  */
-const [MIN_PAIRS, MAX_PAIRS] = [7, 41]
+const [MIN_PAIRS, MAX_PAIRS] = [5, 41]
 
 const STAGE = deployedStage('prod')
 

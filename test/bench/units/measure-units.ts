@@ -1,7 +1,7 @@
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { MINUTE_MS } from '../../../shared/time.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
-import { measureFlows, PUSH_LIMIT, startMerchant } from '../measure-flows.ts'
+import { type Measured, measureFlows, PUSH_LIMIT, startMerchant } from '../measure-flows.ts'
 import { type Detail, unitsIn } from '../meter-table.ts'
 import { livesTable, type MeasuredLives, measureLives } from './measure-lives.ts'
 
@@ -40,17 +40,23 @@ const UNPAID: readonly (readonly [string, Channel])[] = [
   ['push', OVO],
 ]
 
-export type MeasuredUnits = { readonly flows: readonly FlowUnits[]; readonly paid: MeasuredLives }
+export type MeasuredUnits = {
+  readonly flows: readonly FlowUnits[]
+  readonly paid: MeasuredLives
+  /** The flows of which the costs are made. */
+  readonly costly: Measured
+}
 
 export async function measureUnits(): Promise<MeasuredUnits> {
-  const { paid, abandoned } = await measureFlows()
+  const costly = await measureFlows()
+  const { paid, abandoned } = costly
   const flows: FlowUnits[] = paid.flows.map(({ name: flow, detail }) => ({ flow, detail }))
   flows.push({ flow: 'delivery, abandoned after eight attempts', detail: abandoned.detail })
   flows.push(...(await requests(await startMeasuring())))
   flows.push(...(await webhooks(await startMeasuring())))
   for (const [name, channel] of UNPAID) flows.push(...(await unpaid(name, channel)))
   flows.push(...(await unpaid('push, with the push limit', OVO, PUSH_LIMIT)))
-  return { flows, paid: await measureLives() }
+  return { flows, paid: await measureLives(), costly }
 }
 
 type Started = Awaited<ReturnType<typeof startMeasuring>>

@@ -3,8 +3,13 @@ import { withWritten } from '../../../infra/local/terminal/with-written.ts'
 import { DAY_MS } from '../../../shared/time.ts'
 import { sqsEvent } from '../../simulation/world/sim-queue.ts'
 import { projectText } from '../../support/source-file.ts'
+import { billedStages } from '../billed-stages.ts'
+import { sumOf as costOf } from '../cost-lines.ts'
+import { costReport, paidCosts, paymentCosts } from '../costs.ts'
+import { idleCosts, metricsOf } from '../idle-costs.ts'
 import { startMerchant, walkPayment } from '../measure-flows.ts'
 import { unitsIn } from '../meter-table.ts'
+import { everyMetric, metricsByChannel } from '../own-metrics.ts'
 import {
   AUDIT_READS_A_MONTH,
   KEY_UNITS,
@@ -20,6 +25,8 @@ import {
   unitsReport,
 } from './measure-units.ts'
 
+const stages = billedStages()
+
 let measured: MeasuredUnits
 let flows: readonly FlowUnits[]
 
@@ -32,6 +39,36 @@ it('docs/performance.md has the units of every flow; otherwise: npm run bench --
   const document = projectText('docs/performance.md')
 
   expect(withWritten(document, 'bench', unitsReport(measured), 'units')).toBe(document)
+})
+
+it('docs/operations.md has the costs that `npm run bench -- --write` writes', () => {
+  const document = projectText('docs/operations.md')
+
+  expect(withWritten(document, 'bench', costReport(stages, measured.costly))).toBe(document)
+})
+
+it.each([
+  ['prod', 130],
+  ['dev', 15],
+] as const)('a new stage %s without traffic costs at most $%i a month', (name, most) => {
+  expect(costOf(idleCosts(stages[name], measured.costly))).toBeLessThanOrEqual(most)
+})
+
+it('a million payments cost at most $50 if paid, with audits, and $40 if unpaid, at the prices of us-east-1', () => {
+  expect(costOf(paidCosts(measured.costly.paid))).toBeLessThanOrEqual(50)
+  expect(costOf(paymentCosts(measured.costly.unpaid))).toBeLessThanOrEqual(40)
+})
+
+it('the catalogue of metrics has every metric of the measured flows, and the metrics of failures', () => {
+  const every = everyMetric()
+  const { paid, abandoned, idleRuns } = measured.costly
+  const used = [...paid.flows, abandoned, ...idleRuns]
+
+  expect([...metricsOf(used).difference(every)]).toStrictEqual([])
+  expect(every).toContain('Payments gateway-prod virtual_account BCA expired')
+  expect(every).toContain('SuspenseItems gateway-prod money wrong_amount')
+  expect(every).toContain('FailedMessages gateway-prod gateway-prod-deliver-webhook')
+  expect(metricsByChannel()).toBe(8)
 })
 
 describe('a payment (design section 9)', () => {
