@@ -5,6 +5,7 @@ import jsQr from 'jsqr'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { describe, expect, onTestFinished } from 'vitest'
 import { PATIENCE_MS } from '../support/patience.ts'
+import { isNightly } from '../support/runs.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 
 /**
@@ -72,6 +73,13 @@ export async function openConsole(
 export function press(page: Page, name: string) {
   return page.getByRole('button', { name, exact: true }).click()
 }
+
+const WIDTHS = [390, 1_024, 1_440]
+
+/** Widths and themes: each width once, and all of both themes in the nightly run. */
+export const LOOKS = WIDTHS.flatMap((width) =>
+  (['light', 'dark'] as const).map((scheme) => [width, scheme] as const),
+).filter(([width, scheme]) => isNightly || (width === 390) === (scheme === 'dark'))
 
 export const VIEWS = ['Payments', 'Webhooks', 'Money', 'Operate', 'Provider'] as const
 

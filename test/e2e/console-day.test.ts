@@ -11,6 +11,7 @@ import {
   CHROMIUM,
   chooseMerchant,
   describeInChromium,
+  LOOKS,
   openConsole,
   openView,
   press,
@@ -23,11 +24,6 @@ const it = worldIt
   .extend('browser', { scope: 'file' }, aBrowser)
 
 const BANK = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT My Shop' }
-
-const WIDTHS = [390, 1_024, 1_440]
-const DAYS = WIDTHS.flatMap((width) =>
-  (['light', 'dark'] as const).map((scheme) => [width, scheme] as const),
-)
 
 /** Calls of the page that were refused, except questions: a dry run changes nothing. */
 function watchRefusals(page: Page): readonly string[] {
@@ -74,7 +70,7 @@ async function openTable(page: Page): Promise<void> {
 }
 
 describeInChromium(() => {
-  it.for(DAYS)(
+  it.for(LOOKS)(
     'walks a payment from create to paid out without one refusal (%i px, %s)',
     async ([width, colorScheme], { world, browser }) => {
       const { page, problems } = await openConsole(browser, world.urls.api, {

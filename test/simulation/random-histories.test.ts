@@ -9,17 +9,21 @@ import type { HistoryOptions } from './histories/history.ts'
 import { runSeed, runSeeds, type SeedResult } from './run-seeds.ts'
 
 /**
- * What fits into the time of `npm test`. `.ci/run` continues from there, and asks for the
- * situations.
+ * Short histories, which fit into the time of `npm test`. `.ci/run` plays whole ones, and asks for
+ * the situations.
  */
-const SEEDS = { from: 1, to: 2 }
+const OPERATIONS = 12
+const SEEDS = { from: 1, to: 2, operations: OPERATIONS }
 
 it('every invariant holds, and two processes give each seed the result of one, in order', async () => {
   const reported: SeedResult[] = []
   const results = await runSeeds({ ...SEEDS, jobs: 2 }, (result) => reported.push(result))
 
   expect(results.map(({ failure }) => failure)).toStrictEqual([undefined, undefined])
-  expect(results).toStrictEqual([await runSeed({ seed: 1 }), await runSeed({ seed: 2 })])
+  expect(results).toStrictEqual([
+    await runSeed({ seed: 1, operations: OPERATIONS }),
+    await runSeed({ seed: 2, operations: OPERATIONS }),
+  ])
   expect(reported.toSorted((a, b) => a.seed - b.seed)).toStrictEqual(results)
 })
 

@@ -221,7 +221,7 @@ describe('every operator action with any payload', () => {
             if (status !== 200 || isReadOnly) expect(tracesOf(deps)).toStrictEqual(before)
           }
         }),
-        { numRuns: runs(30) },
+        { numRuns: runs(15) },
       )
     },
   )

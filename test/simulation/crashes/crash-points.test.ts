@@ -37,7 +37,7 @@ describe('a crash at every await', () => {
 })
 
 /** The most points of a flow in `npm test`, beside the first one. */
-const SPREAD = 4
+const SPREAD = 2
 
 function pointsOf(awaits: readonly string[]): readonly CrashPoint[] {
   const numbers = awaits.map((_, at) => at + 1)

@@ -5,7 +5,7 @@ import { count } from '../world/tally.ts'
 import { type World } from '../world/world.ts'
 
 /**
- * In how many seeds a situation must happen at least once. `.ci/run` runs 250 seeds, `.ci/nightly`
+ * In how many seeds a situation must happen at least once. `.ci/run` runs 100 seeds, `.ci/nightly`
  * 1,000.
  */
 export type Within = 25 | 250 | 1_000
