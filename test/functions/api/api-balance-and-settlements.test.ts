@@ -14,7 +14,7 @@ import {
 } from '../../../shared/time.ts'
 import { anApi } from '../../support/api-event.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
-import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
+import { anOpenPayment, aSucceededPayment, post, postAssumed } from '../../support/paid-builders.ts'
 import {
   BANK,
   payOut,
@@ -111,6 +111,15 @@ it('GET /v1/settlements (spec 4.6) lists each settlement as fetch shows it, by p
   expect(ids).toStrictEqual([expected.slice(0, 2), expected.slice(2, 4), expected.slice(4), []])
   const paginations = [1, 2, 3, 4].map((number) => ({ page: number, per_page: 2 }))
   expect(pages.map((body) => body['pagination'])).toStrictEqual(paginations)
+  for (const [query, pagination] of [
+    [{}, { page: 1, per_page: 25 }],
+    [
+      { page: '0', per_page: '0' },
+      { page: 1, per_page: 1 },
+    ],
+    [{ per_page: '101' }, { page: 1, per_page: 100 }],
+  ] as const)
+    expect((await ask('listSettlements', { query })).body['pagination']).toStrictEqual(pagination)
 })
 
 it('GET /v1/balance (spec 4.5) shows zeros, then what is pending, then what is in a settlement, what is paid out, and when a figure last changed', async () => {
@@ -138,6 +147,19 @@ it('GET /v1/balance (spec 4.5) shows zeros, then what is pending, then what is i
   expect(settled.body).toStrictEqual({ ...zeros, ...inSettlement, updated_at: createdAt })
   const afterPayout = { in_settlement_minor: 0, paid_out_minor: 95_900 }
   expect(paidOut.body).toStrictEqual({ ...zeros, ...afterPayout, updated_at: settledAt })
+})
+
+it('GET /v1/payments/{id} (spec 2.1, 9) shows the fee that the provider kept, and the net less it, once the payment is posted', async () => {
+  const { deps, caller, ask } = await anApi()
+  const payment = await anOpenPayment(deps, caller)
+  const fetched = async () => (await ask('getPayment', { id: payment.paymentId })).body
+  const before = await fetched()
+
+  await post(deps, payment, { feeMinor: 4_440 })
+
+  const fee = { xendit_fee_minor: 4_440, client_net_minor: 95_460, fee_status: 'actual' }
+  expect(before).toMatchObject({ xendit_fee_minor: 4_000, client_net_minor: 95_900 })
+  expect(await fetched()).toStrictEqual({ ...before, ...fee })
 })
 
 it('a row’s eligible_at less 24 hours lies in the period of its settlement alone, and is the paid_at of a payment that was posted within a day', async () => {

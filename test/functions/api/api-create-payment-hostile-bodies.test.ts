@@ -111,7 +111,7 @@ const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message:
 ]
 
 describe('POST /v1/payments refuses hostile bodies with 422 and writes nothing (spec 4.1, rule 1)', () => {
-  it.each(HOSTILE)('%s', async (_, body, message) => {
+  it.each(HOSTILE)('refuses this body: %s', async (_, body, message) => {
     expect((await refusedCreate(body))['message']).toBe(message)
   })
 

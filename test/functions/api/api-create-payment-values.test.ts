@@ -105,7 +105,7 @@ const SINGLE_FAULTS: readonly (readonly [
 ]
 
 describe('POST /v1/payments refuses invalid values (spec 4.1, 7; design section 5)', () => {
-  it.each(SINGLE_FAULTS)('%j: %s', async (fields, field, message) => {
+  it.each(SINGLE_FAULTS)('refuses the fields %j: %s', async (fields, field, message) => {
     const body = await refusedCreate(aPaymentBody(fields))
 
     const reasons = field === 'method' ? [message, METHODS] : [message]

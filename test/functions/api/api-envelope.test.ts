@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { answersClients, routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import { HTTP_STATUS } from '../../../shared/errors.ts'
 import { PaymentIdSchema } from '../../../shared/ids.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
@@ -40,6 +41,30 @@ it('the tests know every route that merchants call, and a file of this folder as
       .toSorted(),
   ).toStrictEqual(routes.toSorted())
   expect(NAMES.filter((name) => !asks(name))).toStrictEqual([])
+})
+
+it('no route lets a merchant register, change or delete an endpoint (spec 2.4), and each begins with the version (spec 9)', () => {
+  const routes = Object.values(API).map(({ route }) => route)
+
+  expect(routes.filter((route) => route.includes('webhook_endpoints'))).toStrictEqual([
+    'GET /v1/webhook_endpoints',
+    'POST /v1/webhook_endpoints/{id}/redeliver',
+  ])
+  expect(routes.filter((route) => !/^(?:GET|POST) \/v1\//.test(route))).toStrictEqual([])
+})
+
+it('the codes and their statuses are those of the specification (7), without its internal codes', () => {
+  expect(HTTP_STATUS).toStrictEqual({
+    auth: 401,
+    forbidden: 403,
+    not_found: 404,
+    conflict: 409,
+    validation: 422,
+    rate_limit: 429,
+    network: 502,
+    server_error: 502,
+    internal_error: 500,
+  })
 })
 
 const INTERNAL = {

@@ -2,12 +2,26 @@ import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import type { Event } from '../../../shared/event/event.ts'
-import { type ClientId, PaymentIdSchema, subjectOfPayment } from '../../../shared/ids.ts'
+import {
+  type ClientId,
+  eventIdFor,
+  PaymentIdSchema,
+  subjectOfPayment,
+} from '../../../shared/ids.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
 import { exists, isNew, put, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
-import { API, type ApiResponse, anApi, anApiClient, call } from '../../support/api-event.ts'
+import {
+  API,
+  type ApiResponse,
+  anApi,
+  anApiClient,
+  aPaymentBody,
+  call,
+} from '../../support/api-event.ts'
+import { payFirst } from '../../support/payment-builders.ts'
 import { runs } from '../../support/runs.ts'
 import { depsWithLateIndexes, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { anEvent } from '../../support/webhook-builders.ts'
@@ -72,6 +86,25 @@ describe('GET /v1/events (design section 8)', () => {
 
     for (const answer of answers) expect(answer.text).toBe(page([ownEvent], answer))
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  })
+
+  it('shows payment.succeeded with the payment as its data, as fetch shows it without the expiry (spec 6.2)', async () => {
+    const { deps, ask } = await anApi()
+    const sent = { external_reference: 'order-1', customer: { name: 'Siti' }, metadata: { a: 1 } }
+    const body = aPaymentBody({ ...sent, description: 'Kopi' })
+    const id = String((await ask('createPayment', { body })).body['id'])
+    const { providerPaymentId } = payFirst(deps)
+    deps.clock.advance(90)
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    const timestamp = deps.now()
+    deps.clock.advance(60)
+
+    const shown = (await ask('listEvents')).body['data'] as readonly object[]
+
+    const { expires_at: _, ...data } = (await ask('getPayment', { id })).body
+    const event_id = eventIdFor(subjectOfPayment(v.parse(PaymentIdSchema, id)), 'payment.succeeded')
+    expect(shown).toStrictEqual([{ event: 'payment.succeeded', event_id, timestamp, data }])
+    expect(data).toMatchObject({ ...sent, status: 'succeeded', paid_at: timestamp })
   })
 
   it('shows an event that the index lists after the longest lag, and after a later event', async () => {

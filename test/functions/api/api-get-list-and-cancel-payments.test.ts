@@ -161,6 +161,24 @@ it('GET /v1/payments (spec 4.2) lists each payment as fetch shows it, newest fir
   const fetched = await Promise.all(ids.toReversed().map((id) => ask('getPayment', { id })))
   const data = fetched.map((answer) => answer.body)
   expect(body).toStrictEqual({ data, pagination: { ...page, total: 3, total_pages: 1 } })
+  for (const [sent, clamped] of [
+    [
+      { page: '-1', per_page: '101' },
+      { page: 1, per_page: 100, total_pages: 1 },
+    ],
+    [
+      { page: '2', per_page: '2' },
+      { page: 2, per_page: 2, total_pages: 2 },
+    ],
+    [
+      { page: '0', per_page: '0' },
+      { page: 1, per_page: 1, total_pages: 3 },
+    ],
+  ] as const)
+    expect((await ask('listPayments', { query: sent })).body['pagination']).toStrictEqual({
+      ...clamped,
+      total: 3,
+    })
   const pagination = { page: 2, per_page: 1, total: 3, total_pages: 3 }
   expect(secondPage.body).toStrictEqual({ data: data.slice(1, 2), pagination })
   // The first query reads the ledger, the second query the keys up to the end of the page.
@@ -170,6 +188,23 @@ it('GET /v1/payments (spec 4.2) lists each payment as fetch shows it, newest fir
   const empty = await call(past.deps, API.listPayments, { caller, query: { page: '1000000' } })
   expect(empty.body).toMatchObject({ data: [], pagination: { total: 3 } })
   expect(queriesIn(past.calls).map(({ index }) => index)).toStrictEqual([undefined])
+})
+
+it('GET /v1/payments?status=… (spec 4.2) lists and counts the payments of that status alone', async () => {
+  const { deps, caller, ask, create } = await aMerchant()
+  const [expired, pending] = [String((await create())['id']), String((await create())['id'])]
+  const payment = await findPayment(deps, caller.clientId, expired)
+  await closePayment(deps, payment, { status: 'expired', source: 'due_work' })
+  const listed = async (status: string) => (await ask('listPayments', { query: { status } })).body
+
+  const pagination = { ...page, total: 1, total_pages: 1 }
+  for (const [status, id] of Object.entries({ expired, pending })) {
+    const { body } = await ask('getPayment', { id })
+    expect(body).toMatchObject({ status })
+    expect(await listed(status)).toStrictEqual({ data: [body], pagination })
+  }
+  for (const status of ['succeeded', 'failed', 'cancelled'])
+    expect(await listed(status)).toStrictEqual(NONE)
 })
 
 describe('GET /v1/payments?external_reference=… (design section 8)', () => {

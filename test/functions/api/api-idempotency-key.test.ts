@@ -93,6 +93,17 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
     expect(deps.provider.countOf('createRequest')).toBe(4)
   })
 
+  it('makes a payment for each client that sends the same key', async () => {
+    const own = await aMerchant()
+    const other = await aMerchant(own.deps)
+
+    const answers = [await own.create('order-1'), await other.create('order-1')]
+
+    expect(answers.map(({ status }) => status)).toStrictEqual([201, 201])
+    expect(new Set(answers.map(({ body }) => body['id'])).size).toBe(2)
+    expect(own.deps.provider.countOf('createRequest')).toBe(2)
+  })
+
   it('accepts 255 characters and refuses 256, even if the key is used already', async () => {
     const { create, ledger } = await aMerchant()
 

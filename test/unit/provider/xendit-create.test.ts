@@ -123,6 +123,7 @@ it.each<readonly [string, Asked, Actions, string | undefined]>([
   ['the virtual account number', {}, [WEB_URL, VA_NUMBER], VA_NUMBER.value],
   ['the QR string', QRIS, [WEB_URL, QR_STRING], QR_STRING.value],
   ['the page rather than the app link', wallet('DANA'), [DEEPLINK, WEB_URL], WEB_URL.value],
+  ['the page of LinkAja', wallet('LINKAJA'), [WEB_URL], WEB_URL.value],
   ['the app link where there is no page', wallet('GOPAY'), [DEEPLINK], DEEPLINK.value],
   ['the page of a wallet we do not know', wallet('NEWPAY'), [WEB_URL], WEB_URL.value],
   [
