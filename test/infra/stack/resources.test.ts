@@ -160,9 +160,18 @@ it('a queue hides a batch for six times its reader’s timeout, or for the timeo
   expect(Object.fromEntries(hiddenSeconds)).toStrictEqual(Object.fromEntries(expectedSeconds))
 })
 
-it('the sweep runs at the time the stage has set', () => {
-  const expressions = synthesised(OTHER_FIGURES).each('AWS::Events::Rule', 'ScheduleExpression')
+it('the sweep runs every day at 02:00 UTC (spec 3.2), or at the time the stage has set', () => {
+  const [byDefault, expressions] = [dev, synthesised(OTHER_FIGURES)].map((template) =>
+    template.each('AWS::Events::Rule', 'ScheduleExpression'),
+  )
 
+  expect(byDefault).toContain('cron(0 2 * * ? *)')
   expect(expressions).toContain('cron(30 17 * * ? *)')
   expect(expressions).not.toContain('cron(0 2 * * ? *)')
+})
+
+it('the logs of requests are kept for 14 days (spec 8)', () => {
+  const retention = synthesised('prod').each('AWS::Logs::LogGroup', 'RetentionInDays')
+
+  expect(new Set(retention)).toStrictEqual(new Set([14]))
 })

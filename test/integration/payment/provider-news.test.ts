@@ -216,6 +216,24 @@ it('a capture (spec 3.1) ends its payment, credits its estimated net and writes 
   expect(deps.provider.countOf('listTransactions')).toBe(0)
 })
 
+it.for(['failed', 'expired'] as const)(
+  'a request that is %s upstream (spec 3.1) ends its payment with its event, and credits nothing',
+  async (status, { scene: { deps, payment, notify, reread, ledger, event } }) => {
+    deps.provider.close(payment.paymentRequestId, status)
+
+    await notify()
+
+    expect(await reread()).toMatchObject({ status })
+    const { body } = (await event(`payment.${status}`)) ?? {}
+    const data = { id: payment.paymentId, status }
+    expect(JSON.parse(String(inflateText(body)))).toMatchObject({
+      event: `payment.${status}`,
+      data,
+    })
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0, [status]: 1 })
+  },
+)
+
 it('paid_at is recomputed after a long conflict', async ({
   scene: { deps, pay, notify, reread },
 }) => {

@@ -126,6 +126,19 @@ describe('settleClient (spec 3.2)', () => {
     expect(writtenKeys(calls)).toHaveLength(17)
   })
 
+  it('leaves funds pending that do not exceed the floor, and settles them once they do', async ({
+    deps,
+  }) => {
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(95_900) })
+    await aSucceededPayment(deps, client)
+
+    expect(await sweepADayLater(deps, client)).toBeUndefined()
+
+    expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 95_900 })
+    await aSucceededPayment(deps, client)
+    expect(await sweepADayLater(deps, client)).toMatchObject({ netMinor: 2 * 95_900 })
+  })
+
   it('never overwrites a settlement: the transaction is refused', async ({ deps, settlement }) => {
     const outcome = await deps.table.transact({
       settlement: putSettlement({ ...settlement, netMinor: minor(1) }),

@@ -124,6 +124,9 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
       new Set([event.body]),
     )
     expect(new Set(deps.webhooks.map(({ headers }) => headers['X-Gateway-Signature'])).size).toBe(1)
+    expect(
+      new Set(deps.webhooks.map(({ headers }) => headers['X-Gateway-Delivery-Id'])),
+    ).toStrictEqual(new Set([delivery.deliveryId]))
     const outcomes = logCodes(deps).filter((code) => /^delivery\.(failed|abandoned)$/.test(code))
     expect(outcomes).toStrictEqual([...Array(7).fill('delivery.failed'), 'delivery.abandoned'])
   })

@@ -1,7 +1,10 @@
+import { createHmac } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import { handler as listEndpoints } from '../../../functions/admin/list-endpoints.ts'
 import { handler as registerEndpoint } from '../../../functions/admin/register-endpoint.ts'
+import type { Client } from '../../../shared/client/client.ts'
 import type { EndpointId } from '../../../shared/ids.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { endpointKey } from '../../../shared/table/keys.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { liveEndpoints } from '../../../shared/webhook/endpoint/endpoint-store.ts'
@@ -11,7 +14,9 @@ import {
   OPERATOR,
   withClient,
 } from '../../support/operator-actions.ts'
+import { aPendingPayment } from '../../support/payment-builders.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { drainQueue } from '../../support/webhook-builders.ts'
 import { FAILED, remove, update } from './endpoint-operations.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
@@ -202,6 +207,59 @@ describe('register-endpoint (spec 2.4)', () => {
     for (let tried = 0; tried < 2; tried++) await remove(deps, last)
     expect(await register(deps, clientId)).toMatchObject({ status: 200 })
     expect(await register(deps, clientId)).toMatchObject({ status: 422, body })
+  })
+})
+
+describe('the endpoints of a client (spec 2.4, 6.1, 6.2, 6.4)', () => {
+  const paidPayment = async (deps: TestDeps, client: Client) => {
+    const { paymentRequestId } = await aPendingPayment(deps, client)
+    const providerPaymentId = deps.provider.pay(paymentRequestId)
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    await drainQueue(deps)
+    return deps.webhooks.splice(0)
+  }
+  const registered = async (deps: TestDeps, clientId: string, payload: object) =>
+    Object((await register(deps, clientId, payload)).body) as Record<string, string>
+
+  it('get only the events of their list, or all with `*`', async () => {
+    const { deps, client, clientId } = await withClient()
+    const LISTS = { all: ['*'], paid: ['payment.succeeded'], failed: [FAILED, 'payment.expired'] }
+    for (const [name, event_types] of Object.entries(LISTS))
+      await register(deps, clientId, { url: `https://${name}.example/`, event_types })
+
+    const posts = await paidPayment(deps, client)
+
+    expect(posts.map(({ url }) => url).toSorted()).toStrictEqual([
+      'https://all.example/',
+      'https://paid.example/',
+    ])
+  })
+
+  it('get one event under their own delivery id and secret; a new endpoint and the deletion of the old exchange the secret', async () => {
+    const { deps, client, clientId } = await withClient()
+    const urls = ['https://old.example/', 'https://new.example/']
+    const made = await Promise.all(urls.map((url) => registered(deps, clientId, { url })))
+    const signed = (posts: TestDeps['webhooks']) =>
+      posts.map(({ url, headers, body }) => {
+        const secret = made[urls.indexOf(url)]?.['signing_secret'] ?? ''
+        const own = createHmac('sha256', secret).update(body).digest('hex')
+        return headers['X-Gateway-Signature'] === own
+      })
+
+    const posts = await paidPayment(deps, client)
+    const [old] = (await liveEndpoints(deps, clientId)).filter(({ url }) => url === urls[0])
+    if (old) await remove(deps, old)
+    const later = await paidPayment(deps, client)
+
+    expect(new Set(made.map((endpoint) => endpoint['signing_secret'])).size).toBe(2)
+    expect(signed(posts)).toStrictEqual([true, true])
+    expect(new Set(posts.map(({ body }) => body.toString('utf8'))).size).toBe(1)
+    const eventIds = [...posts, ...later].map(
+      ({ body }) => Object(JSON.parse(String(body))).event_id,
+    )
+    expect(new Set(eventIds).size).toBe(2)
+    expect(new Set(posts.map(({ headers }) => headers['X-Gateway-Delivery-Id'])).size).toBe(2)
+    expect([later.map(({ url }) => url), signed(later)]).toStrictEqual([[urls[1]], [true]])
   })
 })
 
