@@ -6,6 +6,7 @@ import { deployedStage } from '../infra/stack/stage.ts'
 import { dependencyPicture } from './dependency-picture.ts'
 import { registryTable } from './registry-table.ts'
 import { runbookEntries } from './runbook-entries.ts'
+import { specTable } from './spec-table.ts'
 import { PROJECT_ROOT, projectText, sourcesIn } from './support/source-file.ts'
 import { watchedFrontIn, watchedIn } from './support/stack-template.ts'
 
@@ -33,6 +34,11 @@ const PARTS = {
     does: 'Prints what determines each stored attribute, and what no audit can see.',
     document: 'docs/reliability.md',
     compute: registryTable,
+  },
+  'spec-rows': {
+    does: 'Prints each row of the specification, with the test that holds it or the departure.',
+    document: 'docs/spec.md',
+    compute: specTable,
   },
 } as const
 

@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
+import { hasTest, projectText } from '../support/source-file.ts'
 import PAGES from './promises.json' with { type: 'json' }
 
 /*
@@ -19,13 +17,6 @@ function sentencesOf(text: string): readonly string[] {
     if (line.startsWith('|')) return [line]
     return line.replace(/^- /, '').split(/(?<=[^\d]\.\)?) (?=[A-Z`*[])/)
   })
-}
-
-/** The titles of a file, as they are written there. */
-function hasTest(file: string, title: string): boolean {
-  if (!existsSync(join(PROJECT_ROOT, file))) return false
-  const text = projectText(file)
-  return ["'", '"', '`'].some((quote) => text.includes(`${quote}${title}${quote}`))
 }
 
 describe.for(PAGES)('$page', ({ page, promises, plain }) => {

@@ -32,10 +32,12 @@ export function matchesIn(text: string, pattern: RegExp): readonly string[] {
 }
 
 export function anchorsOf(text: string): readonly string[] {
-  return matchesIn(text, /^#+ (.+)$/gm).map((title) =>
-    title
-      .toLowerCase()
-      .replaceAll(/[^\w\- ]/g, '')
-      .replaceAll(' ', '-'),
-  )
+  return matchesIn(text, /^#+ (.+)$/gm).map(anchorOf)
+}
+
+export function anchorOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-')
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { type ESTree, parseSync } from 'vite'
 
@@ -95,4 +95,11 @@ export function sourcesIn(...folders: readonly string[]): SourceFile[] {
 
 export function lineOf({ text }: SourceFile, { start }: ESTree.Node): number {
   return text.slice(0, start).split('\n').length
+}
+
+/** Whether the file has a test of that title, as it is written there. */
+export function hasTest(file: string, title: string): boolean {
+  if (!existsSync(join(PROJECT_ROOT, file))) return false
+  const text = projectText(file)
+  return ["'", '"', '`'].some((quote) => text.includes(`${quote}${title}${quote}`))
 }
