@@ -161,24 +161,6 @@ it('GET /v1/payments (spec 4.2) lists each payment as fetch shows it, newest fir
   const fetched = await Promise.all(ids.toReversed().map((id) => ask('getPayment', { id })))
   const data = fetched.map((answer) => answer.body)
   expect(body).toStrictEqual({ data, pagination: { ...page, total: 3, total_pages: 1 } })
-  for (const [sent, clamped] of [
-    [
-      { page: '-1', per_page: '101' },
-      { page: 1, per_page: 100, total_pages: 1 },
-    ],
-    [
-      { page: '2', per_page: '2' },
-      { page: 2, per_page: 2, total_pages: 2 },
-    ],
-    [
-      { page: '0', per_page: '0' },
-      { page: 1, per_page: 1, total_pages: 3 },
-    ],
-  ] as const)
-    expect((await ask('listPayments', { query: sent })).body['pagination']).toStrictEqual({
-      ...clamped,
-      total: 3,
-    })
   const pagination = { page: 2, per_page: 1, total: 3, total_pages: 3 }
   expect(secondPage.body).toStrictEqual({ data: data.slice(1, 2), pagination })
   // The first query reads the ledger, the second query the keys up to the end of the page.

@@ -42,6 +42,24 @@ it.each<readonly [Name, Query]>([
   expect([status, body]).toStrictEqual([200, (await ask(name)).body])
 })
 
+it('GET /v1/payments and GET /v1/settlements (spec 4.2, 4.6) clamp page and per_page; pages of payments are counted, rounded up', async () => {
+  const { ask } = await anApi()
+  for (let made = 0; made < 3; made++) await ask('createPayment', { body: aPaymentBody() })
+  const shown = async (name: Name, query: Query) => (await ask(name, { query })).body['pagination']
+  const CLAMPED: readonly [Query, page: number, perPage: number, pages: number][] = [
+    [{}, 1, 25, 1],
+    [{ page: '-1', per_page: '101' }, 1, 100, 1],
+    [{ page: '0', per_page: '0' }, 1, 1, 3],
+    [{ page: '2', per_page: '2' }, 2, 2, 2],
+  ]
+
+  for (const [query, page, per_page, total_pages] of CLAMPED) {
+    const totals = { total: 3, total_pages }
+    expect(await shown('listPayments', query)).toStrictEqual({ page, per_page, ...totals })
+    expect(await shown('listSettlements', query)).toStrictEqual({ page, per_page })
+  }
+})
+
 const TOO_FAR = { page: 'page must be <= 9007199254740991' }
 const NO_INTEGER = { page: 'page must be an integer', per_page: 'per_page must be an integer' }
 const STATUS = { status: 'status must be one of pending, succeeded, failed, expired, cancelled' }
