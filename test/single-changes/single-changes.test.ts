@@ -2,7 +2,7 @@
  * Goal: no single change of a stored row goes unseen. Method: a client that has been through
  * everything; each attribute of one row of each shape is changed or taken away, each such row is
  * lost or copied, one at a time; the audits must find it, unless it is a fact, changes within a
- * rule, or is listed in `not-found.ts`. Here is every twentieth change; `npm run single-changes` has
+ * rule, or is listed in `not-found.ts`. Here is one change in twenty; `npm run single-changes` has
  * them all.
  */
 import { beforeAll, expect, it } from 'vitest'
