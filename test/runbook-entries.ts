@@ -20,11 +20,19 @@ export function runbookEntries(watched: Watched, front: WatchedFront, runbook: s
     .join('\n\n')
 }
 
+/** An alarm omits the sentences that it shares with the alarm above it. */
 function runbookEntry(heading: string, specs: readonly AlarmSpec[], runbook: string): string {
-  const means = specs.map(
-    (spec) =>
-      `- \`${spec.id}\`, ${severityOf(spec)}: ${conditionOf(spec)}. ${spec.summary} Who suffers: ${spec.impact} ${spec.because}`,
-  )
+  const means = specs.map((spec, at) => {
+    const { summary, impact, because } = spec
+    const above = specs[at - 1]
+    const sentences = [
+      summary === above?.summary ? '' : summary,
+      impact === above?.impact ? '' : `Who suffers: ${impact}`,
+      because === above?.because ? '' : because,
+    ]
+    const said = sentences.filter((sentence) => sentence !== '').join(' ')
+    return `- \`${spec.id}\`, ${severityOf(spec)}: ${conditionOf(spec)}. ${said}`.trimEnd()
+  })
   return `## ${heading}\n\n${means.join('\n')}\n\n${writtenUnder(heading, runbook)}`
 }
 

@@ -98,26 +98,39 @@ export function costReport(
   const { region, readOn } = PRICED
   return [
     `List prices of ${region}, read ${readOn}, without free tiers: \`test/bench/prices.ts\`. Not those of Jakarta, which is dearer for most services and was not read. Only WAF, Route 53 and CloudFront’s requests have the same prices for a stage in any region. Stages \`prod\` and \`dev\` as their files in infra/stages are.`,
-    `Measured for one payment that is paid:\n\n${flowTable(measured.paid)}`,
-    `For an unpaid one:\n\n${flowTable(measured.unpaid)}`,
-    `\`prod\`, idle, a month:\n\n${costs(idleCosts(prod, measured), 'Idle, a month')}`,
-    `\`dev\`, idle, a month:\n\n${costs(idleCosts(dev, measured), 'Idle, a month')}`,
+    `Measured for one payment that is paid, and one that is not:\n\n${flowTable(measured)}`,
+    `Idle, a month. The counts are those of \`prod\`:\n\n${bothCosts(['`prod`', '`dev`'], [idleCosts(prod, measured), idleCosts(dev, measured)])}`,
     `Payments in every hour of a month, besides each payment’s own:\n\n${costs(busyCosts(measured), 'In use, a month, on top')}`,
-    `A million paid payments:\n\n${costs(paidCosts(measured.paid), 'A million paid payments')}`,
-    `A million unpaid payments:\n\n${costs(paymentCosts(measured.unpaid), 'A million unpaid payments')}`,
+    `A million payments, all paid or all unpaid. The units and counts are those of a paid one:\n\n${bothCosts(['Paid', 'Unpaid'], [paidCosts(measured.paid), paymentCosts(measured.unpaid)])}`,
     `Besides:\n\n${costs(otherCosts(measured))}`,
   ].join('\n\n')
 }
 
-function flowTable({ flows }: Measured['paid']) {
-  return markdownTable(
-    ['Step of a payment', 'Function', 'Write units', 'Read units', 'Messages'],
+function flowTable({ paid, unpaid }: Measured) {
+  const rowsOf = ({ flows }: Measured['paid'], prefix: string) =>
     flows.map(({ name, functionName, writes, reads, messages }) => [
-      name,
+      `${prefix}${name}`,
       `\`${functionName}\``,
       ...[writes, reads, messages].map(oneDecimal),
-    ]),
+    ])
+  return markdownTable(
+    ['Step', 'Function', 'Write units', 'Read units', 'Messages'],
+    [...rowsOf(paid, ''), ...rowsOf(unpaid, 'unpaid: ')],
   )
+}
+
+/** The costs of two cases by component, with the counts of the first. */
+function bothCosts(
+  names: readonly [string, string],
+  [first, second]: readonly [readonly CostLine[], readonly CostLine[]],
+) {
+  const others = new Map(second.map((entry) => [entry.component, usdOf(entry)]))
+  const rows = first.map((entry) => {
+    const other = others.get(entry.component) ?? 0
+    return [entry.component, entry.basis, dollars(usdOf(entry)), dollars(other)]
+  })
+  const sums = [first, second].map((lines) => `**${dollars(sumOf(lines))}**`)
+  return markdownTable(['What', 'Of', ...names], [...rows, ['**All**', '', ...sums]])
 }
 
 function costs(lines: readonly CostLine[], title?: string) {

@@ -10,7 +10,7 @@ import { growthReport } from './growth.ts'
 import { measureFlows } from './measure-flows.ts'
 import { measureRequests, requestsReport } from './requests/requests.ts'
 import { startReport } from './start/start-report.ts'
-import { measureUnits, unitsReport } from './units/measure-units.ts'
+import { flowDetails, measureUnits, unitsReport } from './units/measure-units.ts'
 import { wallsReport } from './walls/walls.ts'
 
 const [COSTS, FIGURES] = ['docs/operations.md', 'docs/performance.md']
@@ -23,13 +23,21 @@ type Suite = {
    * Runs for less than five minutes. Returns the document's text, and a sentence for each figure
    * that is out of bounds.
    */
-  readonly run: () => Promise<{ readonly text: string; readonly failures?: readonly string[] }>
+  readonly run: () => Promise<{
+    readonly text: string
+    /** Printed below the text, and not written. */
+    readonly details?: string
+    readonly failures?: readonly string[]
+  }>
 }
 
 const SUITES: Readonly<Record<string, Suite>> = {
   units: {
     does: 'calls, request units and provider calls of every flow',
-    run: async () => ({ text: unitsReport(await measureUnits()) }),
+    run: async () => {
+      const measured = await measureUnits()
+      return { text: unitsReport(measured), details: flowDetails(measured) }
+    },
   },
   requests: {
     does: 'request units and points of the dearest request of every route',
@@ -76,8 +84,9 @@ process.exitCode = await runCommand(
     const name = named ? first : 'units'
     const suite = SUITES[name]
     if (suite === undefined) throw new UsageError(`there is no suite ${name}`)
-    const { text, failures = [] } = await suite.run()
+    const { text, details, failures = [] } = await suite.run()
     show(text, suite.document ?? FIGURES, write, name)
+    if (!write && details !== undefined) console.log(`\n${details}`)
     for (const failure of failures) console.error(failure)
     if (!named) show(costReport(billedStages(), await measureFlows()), COSTS, write)
     return failures.length > 0 ? 1 : 0

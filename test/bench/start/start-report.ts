@@ -56,7 +56,7 @@ export async function startReport() {
     const functions = await functionsOf(directory, table.url)
     await assertRead(functions, () => reads)
     await measure(functions)
-    const heading = ['Function', 'Its clients', 'KB', 'KB, bare', 'Start, of the bare']
+    const heading = ['Function', 'KB', 'Start, of the bare']
     const over = functions.filter((measured) => median(measured) > AIM).length
     return {
       text: `${markdownTable(heading, functions.map(row))}\n\nOver the aim of ${AIM}: ${over} of ${functions.length} functions.`,
@@ -155,8 +155,6 @@ function isSurelyOver({ ratios }: Measured): boolean {
 }
 
 function row(measured: Measured): readonly string[] {
-  const sizes = [measured.file, measured.bare].map((file) =>
-    String(Math.round(statSync(file).size / 1_024)),
-  )
-  return [`\`${measured.name}\``, measured.means.join(', '), ...sizes, median(measured).toFixed(2)]
+  const kilobytes = Math.round(statSync(measured.file).size / 1_024)
+  return [`\`${measured.name}\``, String(kilobytes), median(measured).toFixed(2)]
 }

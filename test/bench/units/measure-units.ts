@@ -160,9 +160,12 @@ export const PAID = [
   'settled',
 ]
 
+const UNITS = ['Write units', 'Read units']
+const PROVIDER = 'Calls of the provider'
+
 /**
- * What each flow uses, by item and index, and calls; each payment from its create to its end; and a
- * paid payment by its channel, fields and pace.
+ * Each payment from its create to its end; a paid payment by its channel, fields and pace; and the
+ * units and calls of each flow. The flows of unpaid payments are summed up in the first table.
  */
 export function unitsReport({ flows, paid }: MeasuredUnits): string {
   const lives = Map.groupBy(flows, ({ flow }) => {
@@ -175,14 +178,20 @@ export function unitsReport({ flows, paid }: MeasuredUnits): string {
     const sums = ['writes', 'reads', 'provider'].map((sort) => rounded(sumOf(some, sort)))
     return life === undefined ? [] : [[life, ...sums]]
   })
-  const [units, provider] = [['Write units', 'Read units'], 'Calls of the provider']
-  const heading = ['Flow', ...units, 'Written', 'Read', 'Calls of the table', provider]
+  const short = flows.filter(({ flow }) => !flow.startsWith('unpaid '))
+  const rows = short.map((flow) => [flow.flow, ...unitsOf(flow), callsOfProvider(flow)])
   const tables = [
-    markdownTable(['A payment', ...units, provider], whole),
+    markdownTable(['A payment', ...UNITS, PROVIDER], whole),
     livesTable(paid),
-    markdownTable(heading, flows.map(cells)),
+    markdownTable(['Flow', ...UNITS, PROVIDER], rows),
   ]
   return tables.join('\n\n')
+}
+
+/** What each flow writes and reads, by item and index, and what it calls. */
+export function flowDetails({ flows }: MeasuredUnits): string {
+  const heading = ['Flow', ...UNITS, 'Written', 'Read', 'Calls of the table', PROVIDER]
+  return markdownTable(heading, flows.map(cells))
 }
 
 function rounded(value: number): string {
@@ -192,12 +201,20 @@ function rounded(value: number): string {
 function cells(flow: FlowUnits): readonly string[] {
   return [
     flow.flow,
-    ...['writes', 'reads'].map((sort) => rounded(unitsIn(flow.detail, sort))),
+    ...unitsOf(flow),
     ...['writes', 'reads', 'calls'].map((sort) => parts(flow, sort)),
-    [parts(flow, 'provider'), parts(flow, 'rows').replace(/^(?=.)/, 'rows: ')]
-      .filter((text) => text !== '')
-      .join('; '),
+    callsOfProvider(flow),
   ]
+}
+
+function unitsOf({ detail }: FlowUnits): readonly string[] {
+  return ['writes', 'reads'].map((sort) => rounded(unitsIn(detail, sort)))
+}
+
+function callsOfProvider(flow: FlowUnits): string {
+  return [parts(flow, 'provider'), parts(flow, 'rows').replace(/^(?=.)/, 'rows: ')]
+    .filter((text) => text !== '')
+    .join('; ')
 }
 
 /** `PAYMENT 2, PAYMENT/by-due 1`: the counts of one sort, in alphabetical order. */
