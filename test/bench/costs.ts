@@ -98,25 +98,11 @@ export function costReport(
   const { region, readOn } = PRICED
   return [
     `List prices of ${region}, read ${readOn}, without free tiers: \`test/bench/prices.ts\`. Not those of Jakarta, which is dearer for most services and was not read. Only WAF, Route 53 and CloudFront’s requests have the same prices for a stage in any region. Stages \`prod\` and \`dev\` as their files in infra/stages are.`,
-    `Measured for one payment that is paid, and one that is not:\n\n${flowTable(measured)}`,
     `Idle, a month. The counts are those of \`prod\`:\n\n${bothCosts(['`prod`', '`dev`'], [idleCosts(prod, measured), idleCosts(dev, measured)])}`,
     `Payments in every hour of a month, besides each payment’s own:\n\n${costs(busyCosts(measured), 'In use, a month, on top')}`,
     `A million payments, all paid or all unpaid. The units and counts are those of a paid one:\n\n${bothCosts(['Paid', 'Unpaid'], [paidCosts(measured.paid), paymentCosts(measured.unpaid)])}`,
     `Besides:\n\n${costs(otherCosts(measured))}`,
   ].join('\n\n')
-}
-
-function flowTable({ paid, unpaid }: Measured) {
-  const rowsOf = ({ flows }: Measured['paid'], prefix: string) =>
-    flows.map(({ name, functionName, writes, reads, messages }) => [
-      `${prefix}${name}`,
-      `\`${functionName}\``,
-      ...[writes, reads, messages].map(oneDecimal),
-    ])
-  return markdownTable(
-    ['Step', 'Function', 'Write units', 'Read units', 'Messages'],
-    [...rowsOf(paid, ''), ...rowsOf(unpaid, 'unpaid: ')],
-  )
 }
 
 /** The costs of two cases by component, with the counts of the first. */
