@@ -23,17 +23,16 @@ export function runbookEntries(watched: Watched, front: WatchedFront, runbook: s
 /** An alarm omits the sentences that it shares with the alarm above it. */
 function runbookEntry(heading: string, specs: readonly AlarmSpec[], runbook: string): string {
   const means = specs.map((spec, at) => {
-    const { summary, impact, because } = spec
     const above = specs[at - 1]
-    const sentences = [
-      summary === above?.summary ? '' : summary,
-      impact === above?.impact ? '' : `Who suffers: ${impact}`,
-      because === above?.because ? '' : because,
-    ]
-    const said = sentences.filter((sentence) => sentence !== '').join(' ')
-    return `- \`${spec.id}\`, ${severityOf(spec)}: ${conditionOf(spec)}. ${said}`.trimEnd()
+    const shared = above === undefined ? [] : sentencesOf(above)
+    const said = sentencesOf(spec).filter((sentence) => !shared.includes(sentence))
+    return [`- \`${spec.id}\`, ${severityOf(spec)}: ${conditionOf(spec)}.`, ...said].join(' ')
   })
   return `## ${heading}\n\n${means.join('\n')}\n\n${writtenUnder(heading, runbook)}`
+}
+
+function sentencesOf({ summary, impact, because }: AlarmSpec): readonly string[] {
+  return `${summary} Who suffers: ${impact} ${because}`.split(/(?<=\.) (?=[A-Z])/)
 }
 
 function conditionOf(spec: AlarmSpec): string {
