@@ -3,7 +3,7 @@ import { markdownTable } from './support/markdown-table.ts'
 
 type Role = (typeof ROLES)[number]
 
-/** What determines each stored attribute. `docs/reliability.md` has the roles that no row proves. */
+/** What determines each stored attribute. `docs/reliability.md` has those that no row proves. */
 export function registryTable(roles: readonly Role[] = ROLES): string {
   const rows = Object.entries(REGISTRY).flatMap(([kind, lines]) =>
     lines.flatMap(([role, by, ...attributes]) =>
@@ -19,7 +19,7 @@ export function registryTable(roles: readonly Role[] = ROLES): string {
   ].join('\n\n')
 }
 
-/** No other row determines these: the audit finds only a value that their rule forbids. */
+/** No other row determines these. */
 export const UNPROVEN: readonly Role[] = ['fact', 'changing']
 
 export function attributesOf(role: Role): readonly string[] {

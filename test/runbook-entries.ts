@@ -23,16 +23,16 @@ export function runbookEntries(watched: Watched, front: WatchedFront, runbook: s
 /** An alarm omits the sentences that it shares with the alarm above it. */
 function runbookEntry(heading: string, specs: readonly AlarmSpec[], runbook: string): string {
   const means = specs.map((spec, at) => {
-    const above = specs[at - 1]
-    const shared = above === undefined ? [] : sentencesOf(above)
-    const said = sentencesOf(spec).filter((sentence) => !shared.includes(sentence))
+    const said = sentencesOf(spec).difference(sentencesOf(specs[at - 1]))
     return [`- \`${spec.id}\`, ${severityOf(spec)}: ${conditionOf(spec)}.`, ...said].join(' ')
   })
   return `## ${heading}\n\n${means.join('\n')}\n\n${writtenUnder(heading, runbook)}`
 }
 
-function sentencesOf({ summary, impact, because }: AlarmSpec): readonly string[] {
-  return `${summary} Who suffers: ${impact} ${because}`.split(/(?<=\.) (?=[A-Z])/)
+function sentencesOf(spec?: AlarmSpec): ReadonlySet<string> {
+  if (spec === undefined) return new Set()
+  const { summary, impact, because } = spec
+  return new Set(`${summary} Who suffers: ${impact} ${because}`.split(/(?<=\.) (?=[A-Z])/))
 }
 
 function conditionOf(spec: AlarmSpec): string {

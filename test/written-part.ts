@@ -31,17 +31,15 @@ const PARTS = {
   },
   registry: {
     does:
-      'Prints what determines each stored attribute, and what no audit can see. The document has ' +
-      'only the attributes that no other row determines.',
+      'Prints what determines each stored attribute. The document has those that no row proves, ' +
+      'and what no audit can see.',
     document: 'docs/reliability.md',
-    compute: registryTable,
-    written: () => registryTable(UNPROVEN),
+    compute: (written: boolean) => registryTable(written ? UNPROVEN : undefined),
   },
 } as const
 
 const [script, ...argv] = process.argv.slice(2) as [keyof typeof PARTS, ...string[]]
-const { does, document, compute, ...part } = PARTS[script]
-const written = 'written' in part ? part.written : compute
+const { does, document, compute } = PARTS[script]
 
 const HELP = `npm run ${script} [-- --write]
 
@@ -53,7 +51,7 @@ Exit code: 0 done, 2 wrong arguments.`
 process.exitCode = await runCommand(HELP, argv, async () => {
   const { write } = readOptions(argv, { write: { type: 'boolean' } } as const)
   const path = join(PROJECT_ROOT, document)
-  if (write) writeFileSync(path, withWritten(readFileSync(path, 'utf8'), script, written()))
-  else console.log(compute())
+  if (write) writeFileSync(path, withWritten(readFileSync(path, 'utf8'), script, compute(true)))
+  else console.log(compute(false))
   return 0
 })

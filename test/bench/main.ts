@@ -10,7 +10,7 @@ import { growthReport } from './growth.ts'
 import { measureFlows } from './measure-flows.ts'
 import { measureRequests, requestsReport } from './requests/requests.ts'
 import { startReport } from './start/start-report.ts'
-import { flowDetails, measureUnits, unitsReport } from './units/measure-units.ts'
+import { measureUnits, unitsReport } from './units/measure-units.ts'
 import { wallsReport } from './walls/walls.ts'
 
 const [COSTS, FIGURES] = ['docs/operations.md', 'docs/performance.md']
@@ -23,21 +23,15 @@ type Suite = {
    * Runs for less than five minutes. Returns the document's text, and a sentence for each figure
    * that is out of bounds.
    */
-  readonly run: () => Promise<{
-    readonly text: string
-    /** Printed below the text, and not written. */
-    readonly details?: string
-    readonly failures?: readonly string[]
-  }>
+  readonly run: (
+    detailed: boolean,
+  ) => Promise<{ readonly text: string; readonly failures?: readonly string[] }>
 }
 
 const SUITES: Readonly<Record<string, Suite>> = {
   units: {
     does: 'calls, request units and provider calls of every flow',
-    run: async () => {
-      const measured = await measureUnits()
-      return { text: unitsReport(measured), details: flowDetails(measured) }
-    },
+    run: async (detailed) => ({ text: unitsReport(await measureUnits(), detailed) }),
   },
   requests: {
     does: 'request units and points of the dearest request of every route',
@@ -50,7 +44,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
   },
   growth: {
     does: 'lists, balance, settling, statements, audits at a hundred to thirty thousand payments',
-    run: growthReport,
+    run: () => growthReport(),
   },
   floor: {
     does: 'requests over HTTP, against a program that makes only unavoidable calls',
@@ -84,9 +78,8 @@ process.exitCode = await runCommand(
     const name = named ? first : 'units'
     const suite = SUITES[name]
     if (suite === undefined) throw new UsageError(`there is no suite ${name}`)
-    const { text, details, failures = [] } = await suite.run()
+    const { text, failures = [] } = await suite.run(!write)
     show(text, suite.document ?? FIGURES, write, name)
-    if (!write && details !== undefined) console.log(`\n${details}`)
     for (const failure of failures) console.error(failure)
     if (!named) show(costReport(billedStages(), await measureFlows()), COSTS, write)
     return failures.length > 0 ? 1 : 0

@@ -160,14 +160,11 @@ export const PAID = [
   'settled',
 ]
 
-const UNITS = ['Write units', 'Read units']
-const PROVIDER = 'Calls of the provider'
-
 /**
- * Each payment from its create to its end; a paid payment by its channel, fields and pace; and the
- * units and calls of each flow. The flows of unpaid payments are summed up in the first table.
+ * Each payment from its create to its end; a paid payment by its channel, fields and pace; and each
+ * flow. `detailed`: also the flows of unpaid payments, and what each flow uses by item and index.
  */
-export function unitsReport({ flows, paid }: MeasuredUnits): string {
+export function unitsReport({ flows, paid }: MeasuredUnits, detailed = false): string {
   const lives = Map.groupBy(flows, ({ flow }) => {
     const [ofUnpaid] = /^unpaid [^:]+/.exec(flow) ?? []
     return PAID.includes(flow)
@@ -178,43 +175,33 @@ export function unitsReport({ flows, paid }: MeasuredUnits): string {
     const sums = ['writes', 'reads', 'provider'].map((sort) => rounded(sumOf(some, sort)))
     return life === undefined ? [] : [[life, ...sums]]
   })
-  const short = flows.filter(({ flow }) => !flow.startsWith('unpaid '))
-  const rows = short.map((flow) => [flow.flow, ...unitsOf(flow), callsOfProvider(flow)])
+  const [units, provider] = [['Write units', 'Read units'], 'Calls of the provider']
+  const details = detailed ? ['Written', 'Read', 'Calls of the table'] : []
+  const shown = flows.filter(({ flow }) => detailed || !flow.startsWith('unpaid '))
   const tables = [
-    markdownTable(['A payment', ...UNITS, PROVIDER], whole),
+    markdownTable(['A payment', ...units, provider], whole),
     livesTable(paid),
-    markdownTable(['Flow', ...UNITS, PROVIDER], rows),
+    markdownTable(
+      ['Flow', ...units, ...details, provider],
+      shown.map((flow) => cells(flow, detailed)),
+    ),
   ]
   return tables.join('\n\n')
-}
-
-/** What each flow writes and reads, by item and index, and what it calls. */
-export function flowDetails({ flows }: MeasuredUnits): string {
-  const heading = ['Flow', ...UNITS, 'Written', 'Read', 'Calls of the table', PROVIDER]
-  return markdownTable(heading, flows.map(cells))
 }
 
 function rounded(value: number): string {
   return String(Math.round(value * 100) / 100)
 }
 
-function cells(flow: FlowUnits): readonly string[] {
+function cells(flow: FlowUnits, detailed: boolean): readonly string[] {
   return [
     flow.flow,
-    ...unitsOf(flow),
-    ...['writes', 'reads', 'calls'].map((sort) => parts(flow, sort)),
-    callsOfProvider(flow),
+    ...['writes', 'reads'].map((sort) => rounded(unitsIn(flow.detail, sort))),
+    ...(detailed ? ['writes', 'reads', 'calls'].map((sort) => parts(flow, sort)) : []),
+    [parts(flow, 'provider'), parts(flow, 'rows').replace(/^(?=.)/, 'rows: ')]
+      .filter((text) => text !== '')
+      .join('; '),
   ]
-}
-
-function unitsOf({ detail }: FlowUnits): readonly string[] {
-  return ['writes', 'reads'].map((sort) => rounded(unitsIn(detail, sort)))
-}
-
-function callsOfProvider(flow: FlowUnits): string {
-  return [parts(flow, 'provider'), parts(flow, 'rows').replace(/^(?=.)/, 'rows: ')]
-    .filter((text) => text !== '')
-    .join('; ')
 }
 
 /** `PAYMENT 2, PAYMENT/by-due 1`: the counts of one sort, in alphabetical order. */
