@@ -3,7 +3,7 @@ import { markdownTable } from './support/markdown-table.ts'
 
 type Role = (typeof ROLES)[number]
 
-/** What determines each stored attribute. `docs/reliability.md` has those that no row proves. */
+/** What determines each stored attribute. `docs/reliability.md` has the facts alone. */
 export function registryTable(roles: readonly Role[] = ROLES): string {
   const rows = Object.entries(REGISTRY).flatMap(([kind, lines]) =>
     lines.flatMap(([role, by, ...attributes]) =>
@@ -18,9 +18,6 @@ export function registryTable(roles: readonly Role[] = ROLES): string {
     markdownTable(['Not audited', 'What it is'], notAudited),
   ].join('\n\n')
 }
-
-/** No other row determines these. */
-export const UNPROVEN: readonly Role[] = ['fact', 'changing']
 
 export function attributesOf(role: Role): readonly string[] {
   return Object.entries(REGISTRY).flatMap(([kind, lines]) =>

@@ -4,7 +4,7 @@ import { readOptions, runCommand } from '../infra/local/terminal/command-line.ts
 import { withWritten } from '../infra/local/terminal/with-written.ts'
 import { deployedStage } from '../infra/stack/stage.ts'
 import { dependencyPicture } from './dependency-picture.ts'
-import { registryTable, UNPROVEN } from './registry-table.ts'
+import { registryTable } from './registry-table.ts'
 import { runbookEntries } from './runbook-entries.ts'
 import { PROJECT_ROOT, projectText, sourcesIn } from './support/source-file.ts'
 import { watchedFrontIn, watchedIn } from './support/stack-template.ts'
@@ -31,10 +31,10 @@ const PARTS = {
   },
   registry: {
     does:
-      'Prints what determines each stored attribute. The document has those that no row proves, ' +
-      'and what no audit can see.',
+      'Prints what determines each stored attribute, and what no audit can see. The document has ' +
+      'the facts, which no row determines.',
     document: 'docs/reliability.md',
-    compute: (written: boolean) => registryTable(written ? UNPROVEN : undefined),
+    compute: (written: boolean) => registryTable(written ? ['fact'] : undefined),
   },
 } as const
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { isKnownName } from '../../shared/audit/rows/row-differences.ts'
 import { AUDITED_KINDS } from '../../shared/audit/rows/stored-rows.ts'
-import { attributesOf, registryTable, UNPROVEN } from '../registry-table.ts'
+import { attributesOf, registryTable } from '../registry-table.ts'
 import { projectText } from '../support/source-file.ts'
 import { REGISTRY, ROLES } from './registry.ts'
 
@@ -38,6 +38,6 @@ describe('the registry of stored attributes (design section 4, Audit)', () => {
   it('is in the document', () => {
     const document = projectText(DOCUMENT)
 
-    expect(withWritten(document, 'registry', registryTable(UNPROVEN))).toBe(document)
+    expect(withWritten(document, 'registry', registryTable(['fact']))).toBe(document)
   })
 })
