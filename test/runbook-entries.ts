@@ -24,7 +24,7 @@ export function runbookEntries(watched: Watched, front: WatchedFront, runbook: s
 function runbookEntry(heading: string, specs: readonly AlarmSpec[], runbook: string): string {
   const means = specs.map((spec, at) => {
     const said = sentencesOf(spec).difference(sentencesOf(specs[at - 1]))
-    return [`- \`${spec.id}\`, ${severityOf(spec)}: ${conditionOf(spec)}.`, ...said].join(' ')
+    return [`- \`${spec.id}\`:`, ...said].join(' ')
   })
   return `## ${heading}\n\n${means.join('\n')}\n\n${writtenUnder(heading, runbook)}`
 }
@@ -32,7 +32,8 @@ function runbookEntry(heading: string, specs: readonly AlarmSpec[], runbook: str
 function sentencesOf(spec?: AlarmSpec): ReadonlySet<string> {
   if (spec === undefined) return new Set()
   const { summary, impact, because } = spec
-  return new Set(`${summary} Who suffers: ${impact} ${because}`.split(/(?<=\.) (?=[A-Z])/))
+  const sentences = `${summary} Who suffers: ${impact} ${because}`.split(/(?<=\.) (?=[A-Z])/)
+  return new Set([`${severityOf(spec)}, ${conditionOf(spec)}.`, ...sentences])
 }
 
 function conditionOf(spec: AlarmSpec): string {
