@@ -1,10 +1,14 @@
 import { NOT_AUDITED, REGISTRY, ROLES } from './single-changes/registry.ts'
 import { markdownTable } from './support/markdown-table.ts'
 
-/** The part of `docs/reliability.md` that says what determines each stored attribute. */
-export function registryTable(): string {
+type Role = (typeof ROLES)[number]
+
+/** What determines each stored attribute. `docs/reliability.md` has the facts alone. */
+export function registryTable(roles: readonly Role[] = ROLES): string {
   const rows = Object.entries(REGISTRY).flatMap(([kind, lines]) =>
-    lines.map(([role, by, ...attributes]) => [kind, role, by, attributes.join(', ')]),
+    lines.flatMap(([role, by, ...attributes]) =>
+      roles.includes(role) ? [[kind, role, by, attributes.join(', ')]] : [],
+    ),
   )
   const counts = ROLES.map((role) => `${attributesOf(role).length} ${role}`)
   const notAudited = Object.entries(NOT_AUDITED).map(([kind, why]) => [kind, why])
@@ -15,7 +19,7 @@ export function registryTable(): string {
   ].join('\n\n')
 }
 
-export function attributesOf(role: (typeof ROLES)[number]): readonly string[] {
+export function attributesOf(role: Role): readonly string[] {
   return Object.entries(REGISTRY).flatMap(([kind, lines]) =>
     lines.flatMap(([own, , ...attributes]) =>
       own === role ? attributes.map((name) => `${kind}.${name}`) : [],

@@ -20,12 +20,20 @@ export function runbookEntries(watched: Watched, front: WatchedFront, runbook: s
     .join('\n\n')
 }
 
+/** An alarm omits the sentences that it shares with the alarm above it. */
 function runbookEntry(heading: string, specs: readonly AlarmSpec[], runbook: string): string {
-  const means = specs.map(
-    (spec) =>
-      `- \`${spec.id}\`, ${severityOf(spec)}: ${conditionOf(spec)}. ${spec.summary} Who suffers: ${spec.impact} ${spec.because}`,
-  )
+  const means = specs.map((spec, at) => {
+    const said = sentencesOf(spec).difference(sentencesOf(specs[at - 1]))
+    return [`- \`${spec.id}\`:`, ...said].join(' ')
+  })
   return `## ${heading}\n\n${means.join('\n')}\n\n${writtenUnder(heading, runbook)}`
+}
+
+function sentencesOf(spec?: AlarmSpec): ReadonlySet<string> {
+  if (spec === undefined) return new Set()
+  const { summary, impact, because } = spec
+  const sentences = `${summary} Who suffers: ${impact} ${because}`.split(/(?<=\.) (?=[A-Z])/)
+  return new Set([`${severityOf(spec)}, ${conditionOf(spec)}.`, ...sentences])
 }
 
 function conditionOf(spec: AlarmSpec): string {

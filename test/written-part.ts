@@ -31,9 +31,11 @@ const PARTS = {
       ),
   },
   registry: {
-    does: 'Prints what determines each stored attribute, and what no audit can see.',
+    does:
+      'Prints what determines each stored attribute, and what no audit can see. The document has ' +
+      'the facts, which no row determines.',
     document: 'docs/reliability.md',
-    compute: registryTable,
+    compute: (written: boolean) => registryTable(written ? ['fact'] : undefined),
   },
   'spec-rows': {
     does: 'Prints each row of the specification, with the test that holds it or the departure.',
@@ -55,7 +57,7 @@ Exit code: 0 done, 2 wrong arguments.`
 process.exitCode = await runCommand(HELP, argv, async () => {
   const { write } = readOptions(argv, { write: { type: 'boolean' } } as const)
   const path = join(PROJECT_ROOT, document)
-  if (write) writeFileSync(path, withWritten(readFileSync(path, 'utf8'), script, compute()))
-  else console.log(compute())
+  if (write) writeFileSync(path, withWritten(readFileSync(path, 'utf8'), script, compute(true)))
+  else console.log(compute(false))
   return 0
 })

@@ -11,7 +11,6 @@ import {
   sumOf,
   total,
   usageOf,
-  usdOf,
 } from './cost-lines.ts'
 import { idleCosts, keyRequests, metricsOf, thousand } from './idle-costs.ts'
 import type { Measured } from './measure-flows.ts'
@@ -97,33 +96,28 @@ export function costReport(
 ): string {
   const { region, readOn } = PRICED
   return [
-    `List prices of ${region}, read ${readOn}, without free tiers: \`test/bench/prices.ts\`. Not those of Jakarta, which is dearer for most services and was not read. Only WAF, Route 53 and CloudFront’s requests have the same prices for a stage in any region. Stages \`prod\` and \`dev\` as their files in infra/stages are.`,
-    `Measured for one payment that is paid:\n\n${flowTable(measured.paid)}`,
-    `For an unpaid one:\n\n${flowTable(measured.unpaid)}`,
-    `\`prod\`, idle, a month:\n\n${costs(idleCosts(prod, measured), 'Idle, a month')}`,
-    `\`dev\`, idle, a month:\n\n${costs(idleCosts(dev, measured), 'Idle, a month')}`,
-    `Payments in every hour of a month, besides each payment’s own:\n\n${costs(busyCosts(measured), 'In use, a month, on top')}`,
-    `A million paid payments:\n\n${costs(paidCosts(measured.paid), 'A million paid payments')}`,
-    `A million unpaid payments:\n\n${costs(paymentCosts(measured.unpaid), 'A million unpaid payments')}`,
-    `Besides:\n\n${costs(otherCosts(measured))}`,
+    `List prices of ${region}, read ${readOn}, without free tiers: \`test/bench/prices.ts\`. Jakarta is dearer for most services, and was not read; WAF, Route 53 and CloudFront’s requests cost the same. Stages as their files in infra/stages are.`,
+    `Idle, a month. The counts are those of \`prod\`:\n\n${costs(['`prod`', '`dev`'], [idleCosts(prod, measured), idleCosts(dev, measured)], 'All')}`,
+    `Payments in every hour of a month, besides each payment’s own:\n\n${costs(['USD'], [busyCosts(measured)], 'All')}`,
+    `A million payments, all paid or all unpaid. The units and counts are those of a paid one:\n\n${costs(['Paid', 'Unpaid'], [paidCosts(measured.paid), paymentCosts(measured.unpaid)], 'All')}`,
+    `Besides:\n\n${costs(['USD'], [otherCosts(measured)])}`,
   ].join('\n\n')
 }
 
-function flowTable({ flows }: Measured['paid']) {
-  return markdownTable(
-    ['Step of a payment', 'Function', 'Write units', 'Read units', 'Messages'],
-    flows.map(({ name, functionName, writes, reads, messages }) => [
-      name,
-      `\`${functionName}\``,
-      ...[writes, reads, messages].map(oneDecimal),
-    ]),
-  )
-}
-
-function costs(lines: readonly CostLine[], title?: string) {
-  const rows = lines.map((entry) => [entry.component, entry.basis, dollars(usdOf(entry))])
-  const all = title === undefined ? [] : [[`**${title}**`, '', `**${dollars(sumOf(lines))}**`]]
-  return markdownTable(['What', 'Of', 'USD'], [...rows, ...all])
+/** Each case has a column. The counts are those of the first one, which has every component. */
+function costs(
+  names: readonly string[],
+  cases: readonly (readonly CostLine[])[],
+  title?: string,
+): string {
+  const rows = cases[0]?.map(({ component, basis }) => [
+    component,
+    basis,
+    ...cases.map((lines) => dollars(sumOf(lines.filter((one) => one.component === component)))),
+  ])
+  const sums = cases.map((lines) => `**${dollars(sumOf(lines))}**`)
+  const all = title === undefined ? [] : [[`**${title}**`, '', ...sums]]
+  return markdownTable(['What', 'Of', ...names], [...(rows ?? []), ...all])
 }
 
 function dollars(usd: number) {
@@ -165,13 +159,11 @@ function otherCosts({ abandoned, paid }: Pick<Measured, 'abandoned' | 'paid'>): 
     line('`webhookEgress: nat`, a million webhooks', `${webhookBytes / 1_000} KB each, assumed`, {
       natGb,
     }),
-    line('the stage’s key, a month', 'more after its first and again after its second rotation', {
-      kmsKeyMonth: 1,
-    }),
+    line('the stage’s key, a month', 'more after its first two rotations', { kmsKeyMonth: 1 }),
     line('a million invocations of operators’ functions, in the trail', 'CloudTrail', called),
     line(
       'daily copies of what a million paid payments store, a month',
-      'whole backups, kept for 35 days in the other region',
+      'whole backups of 35 days in the other region',
       { backupGbMonth: 35 * storedGb, backupCopyGb: 30 * storedGb },
     ),
     line('a gigabyte of answers to callers in Indonesia', 'CloudFront', { frontGb: 1 }),

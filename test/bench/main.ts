@@ -23,13 +23,15 @@ type Suite = {
    * Runs for less than five minutes. Returns the document's text, and a sentence for each figure
    * that is out of bounds.
    */
-  readonly run: () => Promise<{ readonly text: string; readonly failures?: readonly string[] }>
+  readonly run: (
+    detailed: boolean,
+  ) => Promise<{ readonly text: string; readonly failures?: readonly string[] }>
 }
 
 const SUITES: Readonly<Record<string, Suite>> = {
   units: {
     does: 'calls, request units and provider calls of every flow',
-    run: async () => ({ text: unitsReport(await measureUnits()) }),
+    run: async (detailed) => ({ text: unitsReport(await measureUnits(), detailed) }),
   },
   requests: {
     does: 'request units and points of the dearest request of every route',
@@ -42,7 +44,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
   },
   growth: {
     does: 'lists, balance, settling, statements, audits at a hundred to thirty thousand payments',
-    run: growthReport,
+    run: () => growthReport(),
   },
   floor: {
     does: 'requests over HTTP, against a program that makes only unavoidable calls',
@@ -76,7 +78,7 @@ process.exitCode = await runCommand(
     const name = named ? first : 'units'
     const suite = SUITES[name]
     if (suite === undefined) throw new UsageError(`there is no suite ${name}`)
-    const { text, failures = [] } = await suite.run()
+    const { text, failures = [] } = await suite.run(!write)
     show(text, suite.document ?? FIGURES, write, name)
     for (const failure of failures) console.error(failure)
     if (!named) show(costReport(billedStages(), await measureFlows()), COSTS, write)

@@ -38,6 +38,6 @@ describe('the registry of stored attributes (design section 4, Audit)', () => {
   it('is in the document', () => {
     const document = projectText(DOCUMENT)
 
-    expect(withWritten(document, 'registry', registryTable())).toBe(document)
+    expect(withWritten(document, 'registry', registryTable(['fact']))).toBe(document)
   })
 })

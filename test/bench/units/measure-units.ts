@@ -167,10 +167,10 @@ export const PAID = [
 ]
 
 /**
- * What each flow uses, by item and index, and calls; each payment from its create to its end; and a
- * paid payment by its channel, fields and pace.
+ * Each payment from its create to its end; a paid payment by its channel, fields and pace; and each
+ * flow. `detailed`: also the flows of unpaid payments, and what each flow uses by item and index.
  */
-export function unitsReport({ flows, paid }: MeasuredUnits): string {
+export function unitsReport({ flows, paid }: MeasuredUnits, detailed = false): string {
   const lives = Map.groupBy(flows, ({ flow }) => {
     const [ofUnpaid] = /^unpaid [^:]+/.exec(flow) ?? []
     return PAID.includes(flow)
@@ -182,11 +182,15 @@ export function unitsReport({ flows, paid }: MeasuredUnits): string {
     return life === undefined ? [] : [[life, ...sums]]
   })
   const [units, provider] = [['Write units', 'Read units'], 'Calls of the provider']
-  const heading = ['Flow', ...units, 'Written', 'Read', 'Calls of the table', provider]
+  const details = detailed ? ['Written', 'Read', 'Calls of the table'] : []
+  const shown = flows.filter(({ flow }) => detailed || !flow.startsWith('unpaid '))
   const tables = [
     markdownTable(['A payment', ...units, provider], whole),
     livesTable(paid),
-    markdownTable(heading, flows.map(cells)),
+    markdownTable(
+      ['Flow', ...units, ...details, provider],
+      shown.map((flow) => cells(flow, detailed)),
+    ),
   ]
   return tables.join('\n\n')
 }
@@ -195,11 +199,11 @@ function rounded(value: number): string {
   return String(Math.round(value * 100) / 100)
 }
 
-function cells(flow: FlowUnits): readonly string[] {
+function cells(flow: FlowUnits, detailed: boolean): readonly string[] {
   return [
     flow.flow,
     ...['writes', 'reads'].map((sort) => rounded(unitsIn(flow.detail, sort))),
-    ...['writes', 'reads', 'calls'].map((sort) => parts(flow, sort)),
+    ...(detailed ? ['writes', 'reads', 'calls'].map((sort) => parts(flow, sort)) : []),
     [parts(flow, 'provider'), parts(flow, 'rows').replace(/^(?=.)/, 'rows: ')]
       .filter((text) => text !== '')
       .join('; '),
