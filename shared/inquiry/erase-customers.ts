@@ -1,13 +1,14 @@
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import { assertInvariant, GatewayError, invalid } from '../errors.ts'
+import type { Event } from '../event/event.ts'
 import { listEventsOf } from '../event/read-events.ts'
 import { type ClientId, type PaymentId, subjectOfPayment } from '../ids.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { pagesOfReference } from '../payment/list-payments.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { findAnyPayment } from '../payment/payment-store.ts'
-import { SECOND_MS } from '../time.ts'
+import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../time.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 import { eraseFromEvent, eraseFromPayment, eraseFromRequest } from './erase-store.ts'
 
@@ -46,10 +47,11 @@ export async function eraseCustomers(deps: EraseDeps, selection: Selection, oper
   const endsAtMs = deps.monotonicMs() + RUN_MS
   for await (const payments of pagesOfReference(deps, clientId, reference)) {
     if (deps.monotonicMs() >= endsAtMs) return { erased, left, complete: false }
-    for (const payment of payments.filter(({ customer }) => customer !== undefined)) {
+    for (const payment of payments.filter((one) => mayBeNamed(one, deps.now()))) {
       if (erased.length === MAX_ERASED) return { erased, left, complete: false }
       try {
-        erased.push(await eraseCustomer(deps, payment, operator))
+        const one = await eraseCustomer(deps, payment, operator)
+        if (one.fields.length + one.events > 0) erased.push(one)
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error
         if (left.length < MAX_ERASED)
@@ -60,11 +62,17 @@ export async function eraseCustomers(deps: EraseDeps, selection: Selection, oper
   return { erased, left, complete: left.length === 0 }
 }
 
+/** An event of a payment that was erased a moment ago may still name its customer, after a crash. */
+function mayBeNamed({ customer, erasedAt }: Payment, now: Timestamp): boolean {
+  return customer !== undefined || (erasedAt ?? '') > addMs(now, -DAY_MS)
+}
+
 /**
  * Erases name, e-mail and phone from a payment, its stored request and its events (design section
  * 11). Events are erased first, so after a crash the payment still names its customer, and a second
- * call finishes. Throws 422 while the payment is pending or being created, or a delivery is under
- * way; 409 if the payment changes meanwhile.
+ * call finishes. They are erased once more after the payment, because an event may have been
+ * written between: later events no longer name the customer. Throws 422 while the payment is
+ * pending or being created, or a delivery is under way; 409 if the payment changes meanwhile.
  */
 async function eraseCustomer(
   deps: EraseDeps,
@@ -83,8 +91,10 @@ async function eraseCustomer(
   const record = { subject: payment_id, clientId, operator, action: 'erase-customer' }
   if (fields.length > 0 && !(await recordChange(deps, record, { payment: step })).applied)
     throw new GatewayError('conflict', 'the payment changed during the erasure; try again')
+  const later =
+    payment.status === 'creating' ? 0 : await eraseAll(deps, await eventsOf(deps, payment))
   deps.log.info('customer.erased', { payment_id, client_id: clientId })
-  return { payment_id, fields, events }
+  return { payment_id, fields, events: events + later }
 }
 
 function notErasable(reason: string) {
@@ -97,15 +107,27 @@ async function eraseFromEvents(
   { paymentId, clientId, status }: Payment,
 ): Promise<number> {
   if (status === 'pending') throw notErasable('the payment is pending')
-  const found = await listEventsOf(deps, subjectOfPayment(paymentId))
-  const events = found.filter((event) => event !== undefined)
-  // Its bytes may name the customer.
-  assertInvariant(events.length === found.length, 'an event of the payment cannot be read')
+  const events = await eventsOf(deps, { paymentId })
   for (const { eventId } of events) {
     const deliveries = await deliveriesOfEvent(deps, clientId, eventId)
     if (deliveries.some(({ delivery }) => delivery.status === 'scheduled'))
       throw notErasable('a delivery of the payment is under way')
   }
+  return eraseAll(deps, events)
+}
+
+async function eventsOf(
+  deps: EraseDeps,
+  { paymentId }: Pick<Payment, 'paymentId'>,
+): Promise<readonly Event[]> {
+  const found = await listEventsOf(deps, subjectOfPayment(paymentId))
+  const events = found.filter((event) => event !== undefined)
+  // Its bytes may name the customer.
+  assertInvariant(events.length === found.length, 'an event of the payment cannot be read')
+  return events
+}
+
+async function eraseAll(deps: EraseDeps, events: readonly Event[]): Promise<number> {
   let count = 0
   for (const event of events) if (await eraseFromEvent(deps, event)) count++
   return count

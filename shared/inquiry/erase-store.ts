@@ -12,11 +12,11 @@ import { absent, all, equals, type Step, unchanged, update } from '../table/step
 import type { Timestamp } from '../time.ts'
 
 /**
- * Refused if the payment's money moved or its dispute changed after the read, because the event of
- * that still names the customer.
+ * Refused if the payment's money, held money or dispute changed after the read, because the event
+ * of that still names the customer.
  */
 export function eraseFromPayment(payment: Payment, now: Timestamp): Step {
-  const { paymentId, status, moneyVersion, dispute } = payment
+  const { paymentId, status, moneyVersion, held, dispute } = payment
   const details = storedDetails({ ...payment, customer: undefined })
   return update(
     paymentKey(paymentId),
@@ -25,6 +25,7 @@ export function eraseFromPayment(payment: Payment, now: Timestamp): Step {
       equals('status', status),
       absent('erasedAt'),
       unchanged('moneyVersion', moneyVersion),
+      unchanged('held', held),
       unchanged('dispute', dispute),
     ),
   )

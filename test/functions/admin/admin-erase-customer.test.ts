@@ -5,16 +5,27 @@
  */
 
 import * as v from 'valibot'
-import { describe, expect, it } from 'vitest'
+import { assert, describe, expect, it } from 'vitest'
 import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
-import { PaymentIdSchema, paymentIdForKey, subjectOfPayment } from '../../../shared/ids.ts'
+import {
+  PaymentIdSchema,
+  paymentIdForKey,
+  referenceOf,
+  subjectOfPayment,
+} from '../../../shared/ids.ts'
+import { minor } from '../../../shared/money.ts'
+import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
+import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
+import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey, referenceKey } from '../../../shared/table/keys.ts'
 import { exists, put, remove, update } from '../../../shared/table/step.ts'
 import { aRefund } from '../../support/money-rows.ts'
@@ -205,6 +216,52 @@ describe('erase-customer', () => {
     await movePayment(deps, await storedPayment(), aRefund(deps, 5_000))
     expect(await bodies()).toHaveLength(3)
     expect((await bodies()).join('')).not.toContain('sari@shop')
+  })
+
+  it('answers a conflict when money is held at the same time; a repeat also erases its event', async () => {
+    const { deps, payment, erase, bodies } = await aPaidCustomer()
+    const capture = { providerPaymentId: 'py-second', capturedMinor: minor(5_000) }
+    const item = heldMoney({ capture, cause: 'second_capture', payment, now: deps.now() })
+    const overtaken = beforeFirst(deps, 'transact', () => holdMoney(deps, item))
+
+    expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
+    expect(await erase()).toMatchObject(erasedAnswer(payment, 1))
+
+    expect((await bodies()).join('')).not.toContain('sari@shop')
+  })
+
+  it('erases the event of a dispute that the payment does not show, written meanwhile', async () => {
+    const { deps, client, payment, erase, bodies } = await aPaidCustomer()
+    const tell = (state: string, id: string) =>
+      receiveCallback(deps, {
+        isGenuine: true,
+        rawBody: Buffer.from(
+          JSON.stringify({
+            event: `dispute.${state}`,
+            reference_id: referenceOf(payment.paymentId, 1),
+            id,
+          }),
+        ),
+        parse: parseCallback,
+      })
+    await tell('action_required', 'first')
+    const overtaken = beforeFirst(deps, 'transact', () => tell('under_review', 'second'))
+
+    expect(await erase(undefined, overtaken)).toMatchObject(erasedAnswer(payment, 3))
+    expect((await bodies()).join('')).not.toContain('sari@shop')
+
+    // A run that died between the payment and this event is repeated by the reference too.
+    const [event] = (await listEventsOf(deps, subjectOfPayment(payment.paymentId))).slice(-1)
+    assert(event)
+    const named = event.body.replace('"data":{', '"data":{"customer":{"name":"Sari"},')
+    const key = eventKey(event.subject, event.name)
+    await deps.table.write(update(key, { set: { body: deflateText(named) } }, exists))
+    const byReference = { client_id: client.clientId, external_reference: 'order-17' }
+    expect(await erase(byReference)).toMatchObject({
+      status: 200,
+      body: { erased: [{ fields: [], events: 1 }], complete: true },
+    })
+    expect((await bodies()).join('')).not.toContain('Sari')
   })
 
   it('makes a concurrent movement read the payment again', async () => {
