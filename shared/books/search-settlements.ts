@@ -43,12 +43,13 @@ export async function searchSettlements(
   if (!isPaged && page.page > 1)
     throw invalid('page: use cursor instead', { page: ['use cursor instead'] })
   if (!isPaged) return settlementsOfPeriod(deps, search)
-  const settlements =
+  const { settlements, unreadableIds } =
     clientId === undefined
       ? await listPayouts(deps, page)
-      : await listSettlements(deps, clientId, page)
+      : { settlements: await listSettlements(deps, clientId, page), unreadableIds: [] }
   return {
     data: settlements.map((settlement) => toOperatorSettlement(settlement)),
+    ...(unreadableIds.length > 0 && { unreadable_ids: unreadableIds }),
     pagination: pagination(page),
   }
 }

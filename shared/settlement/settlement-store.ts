@@ -91,20 +91,24 @@ export async function settlementsEnding(
   return findSettlements(deps, settlementIdsOf(items))
 }
 
-/**
- * A client's settlements that wait for their payout, oldest first, and the ids of rows that cannot
- * be read: one row must not stop the payouts of all clients.
- */
-export async function recordedSettlements(
-  deps: TableDeps,
-  clientId: ClientId,
-): Promise<{
+/** `unreadableIds`: of rows that cannot be read, because one row must not stop all payouts. */
+type Payouts = {
   readonly settlements: readonly Settlement[]
   readonly unreadableIds: readonly SettlementId[]
-}> {
+}
+
+/** A client's settlements that wait for their payout, oldest first. */
+export async function recordedSettlements(deps: TableDeps, clientId: ClientId): Promise<Payouts> {
   const partition = [clientId, ENTITY, 'recorded'] as const
   const items = await queryAll(deps, { index: 'by-status', partition, limit: 100 })
-  const ids = settlementIdsOf(items)
+  return recordedAmong(deps, settlementIdsOf(items))
+}
+
+/** Those of the settlements that wait for their payout. */
+export async function recordedAmong(
+  deps: TableDeps,
+  ids: readonly SettlementId[],
+): Promise<Payouts> {
   const rows = await deps.table.getMany(ids.map(settlementKey))
   const read = ids.map((id, at) => {
     const settlement = ifValid(SettlementSchema, rows[at])
@@ -146,15 +150,16 @@ export async function settlementsBetween(
   )
 }
 
-/** Lists the payouts of all clients, newest first. */
-export async function listPayouts(deps: TableDeps, page: Page): Promise<readonly Settlement[]> {
-  const items = await listItems(deps, {
-    kind: 'SETTLEMENT',
-    index: 'by-due',
-    partition: ['payout', 0],
-    page,
-  })
-  return items.map((item) => v.parse(SettlementSchema, item))
+/** The payouts of all clients, newest first. */
+export async function listPayouts(deps: TableDeps, page: Page): Promise<Payouts> {
+  const index = { index: 'by-due', partition: ['payout', 0] } as const
+  const items = await listItems(deps, { kind: 'SETTLEMENT', ...index, page })
+  return {
+    settlements: items.flatMap((item) => ifValid(SettlementSchema, item) ?? []),
+    unreadableIds: settlementIdsOf(
+      items.filter((item) => ifValid(SettlementSchema, item) === undefined),
+    ),
+  }
 }
 
 export function putSettlement(settlement: Settlement): Step {

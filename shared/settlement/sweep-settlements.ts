@@ -3,7 +3,7 @@ import { registeredClients } from '../client/client-register.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { addMs, DAY_MS } from '../time.ts'
-import { findSettlements, settlementIdsOf } from './settlement-store.ts'
+import { recordedAmong, settlementIdsOf } from './settlement-store.ts'
 
 /**
  * Starts the daily sweep (spec 3.2). Safe to repeat: a client whose message comes twice is settled
@@ -52,18 +52,21 @@ export async function alertUnpaidSettlements(
     range,
     limit: LOOKED_AT,
   })
-  const settlements = await findSettlements(deps, settlementIdsOf(page.items))
-  const unpaid = settlements.filter(({ status }) => status === 'recorded')
-  const [oldest] = unpaid
-  if (oldest === undefined) return
-  const ids = unpaid.slice(0, 10).map(({ settlementId }) => settlementId)
+  const { settlements, unreadableIds } = await recordedAmong(deps, settlementIdsOf(page.items))
+  const ids = [...unreadableIds, ...settlements.map(({ settlementId }) => settlementId)]
+  const [subject] = ids
+  if (subject === undefined) return
+  const [oldest] = settlements
+  const since = oldest ? `, the oldest on ${oldest.createdAt}` : ''
+  const unreadable =
+    unreadableIds.length > 0 ? `; the first ${unreadableIds.length} cannot be read` : ''
   await deps.alerts.publish({
     kind: 'settlement.unpaid',
-    subject: oldest.settlementId,
+    subject,
     message:
-      `${unpaid.length}${page.cursor ? ' or more' : ''} settlements recorded three days ago or earlier are ` +
-      `not paid out, the oldest on ${oldest.createdAt}: ${ids.join(', ')}. Pay them out: ` +
+      `${ids.length}${page.cursor ? ' or more' : ''} settlements recorded three days ago or earlier are ` +
+      `not paid out${since}: ${ids.slice(0, 10).join(', ')}${unreadable}. Pay them out: ` +
       'list-settlements --status recorded shows all.',
   })
-  deps.log.info('settlement.unpaid', { settlements: unpaid.length })
+  deps.log.info('settlement.unpaid', { settlements: ids.length })
 }
