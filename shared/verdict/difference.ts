@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { SECOND_MS } from '../time.ts'
@@ -75,10 +76,15 @@ export function compareAll(
   )
 }
 
-/** A raw attribute as a difference shows it. */
+/** A difference is stored, and approved in a payload of limited length. */
+const MAX_SHOWN = 200
+
+/** A raw attribute as a difference shows it: of a long one its digest. */
 export function toValue(value: unknown): Value {
-  if (value === undefined || typeof value === 'string' || typeof value === 'number') return value
-  return JSON.stringify(value) ?? 'unreadable'
+  if (value === undefined || typeof value === 'number') return value
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'unreadable')
+  if (text.length <= MAX_SHOWN) return text
+  return `sha256 ${createHash('sha256').update(text).digest('hex')}`
 }
 
 /**
