@@ -8,6 +8,7 @@ import {
   type FunctionSpec,
 } from './function-spec.ts'
 import {
+  ACCEPTANCES,
   ADJUSTING,
   ALL_CLIENTS,
   ANNOUNCING,
@@ -121,7 +122,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   finance('payout-answer', PAYING_OUT, { timeoutSeconds: 300, alerts: true, sends: BOTH_LANES }),
   finance(
     'accept-difference',
-    allAccess(RECORDING, APPROVED, { GetItem: ['CLIENT', 'VERDICT'], Query: ['AUDIT'] }),
+    allAccess(RECORDING, APPROVED, ACCEPTANCES, { GetItem: ['CLIENT', 'VERDICT'] }),
   ),
   approve('approve', allAccess(RECORDING, { GetItem: ['APPROVAL'], PutItem: ['APPROVAL'] })),
   finance('mark-settlement-failed', allAccess(changeOf('SETTLEMENT'), ANNOUNCING, NOT_ENDED), {
@@ -159,11 +160,13 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   finance('recount-ledger', RECOUNTING, { secrets: ['read-provider'], timeoutSeconds: 900 }),
   look(
     'get-books',
-    allAccess(ALL_CLIENTS, JOURNAL_READ, listOf('SETTLEMENT', 'by-owner', 'by-status'), {
-      GetItem: ['CLIENT', 'VERDICT'],
-      BatchGetItem: ['SUSPENSE'],
-      Query: ['AUDIT', 'HOUSE', 'LEDGER'],
-    }),
+    allAccess(
+      ALL_CLIENTS,
+      ACCEPTANCES,
+      JOURNAL_READ,
+      listOf('SETTLEMENT', 'by-owner', 'by-status'),
+      { GetItem: ['CLIENT', 'VERDICT'], BatchGetItem: ['SUSPENSE'], Query: ['HOUSE', 'LEDGER'] },
+    ),
     { secrets: ['read-provider'], timeoutSeconds: 300, memoryMb: 1_769 },
   ),
   look(

@@ -145,7 +145,7 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
     ],
     [
       'erase-customer',
-      'attempt details dispute erased_at lease_until money_version request status',
+      'attempt details dispute erased_at held lease_until money_version request status',
     ],
     ['resolve-suspense', 'dispute erased_at fee_status held status'],
   ],

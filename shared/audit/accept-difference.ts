@@ -4,7 +4,7 @@ import type { ClientId } from '../ids.ts'
 import { approvalWasChanged, requireApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { acceptedSubject, unacceptedDifferences } from '../verdict/acceptances.ts'
+import { acceptanceOf, acceptedSubject, unacceptedDifferences } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { type Difference, isIdentical } from '../verdict/difference.ts'
 
@@ -38,13 +38,12 @@ export async function acceptDifference(
     )
   }
   if ((await unacceptedDifferences(deps, owner, named)).length > 0) {
-    const payload = { client_id: clientId ?? null, ...difference }
-    const approval = await requireApproval(deps, { action: 'accept-difference', payload })
+    const approval = await requireApproval(deps, acceptanceOf(owner, difference))
     const after = { ...difference, notes, approved: approval.shown }
     const subject = acceptedSubject(owner)
     const outcome = await recordChange(
       deps,
-      { subject, clientId, operator, action: 'accept-difference', after },
+      { subject, clientId: owner, operator, action: 'accept-difference', after },
       { approval: approval.step },
     )
     if (!outcome.applied) throw approvalWasChanged()

@@ -1,6 +1,9 @@
 import type { TableDeps } from '../deps.ts'
 import { ifValid } from '../if-valid.ts'
-import { readAuditRecords } from '../operator/audit-record-store.ts'
+import { approvalIdOf } from '../operator/approval-store.ts'
+import { AuditHeadSchema, brokenLink, readAuditRecords } from '../operator/audit-record-store.ts'
+import { approvalKey, auditHeadKey } from '../table/keys.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
 import type { Timestamp } from '../time.ts'
 import { type Difference, DifferenceSchema, isSame } from './difference.ts'
 
@@ -25,15 +28,33 @@ export async function unacceptedDifferences<Found extends Standing>(
     : withoutAccepted(standing, await readAcceptances(deps, owner))
 }
 
+/**
+ * The acceptances of an intact chain whose exact figures a second person has approved: many
+ * functions may write records, and `approve` alone writes approvals.
+ */
 export async function readAcceptances(
   deps: TableDeps,
   owner: string,
 ): Promise<readonly Acceptance[]> {
-  const { records } = await readAuditRecords(deps, acceptedSubject(owner))
-  return records.flatMap(({ at, after }) => {
+  const subject = acceptedSubject(owner)
+  const { records, unreadable } = await readAuditRecords(deps, subject)
+  const head = await deps.table.get(auditHeadKey(subject))
+  if (unreadable > 0 || brokenLink(records, ifValid(AuditHeadSchema, head)) !== undefined) return []
+  const acceptances = records.flatMap(({ at, after }) => {
     const difference = ifValid(DifferenceSchema, after)
     return difference ? [{ ...difference, at }] : []
   })
+  const keys = acceptances.map(({ at: _, ...difference }) =>
+    approvalKey(approvalIdOf(acceptanceOf(owner, difference))),
+  )
+  const approvals = await deps.table.getMany(keys)
+  return acceptances.filter((_, at) => approvals[at] !== undefined)
+}
+
+/** What a second person approves. */
+export function acceptanceOf(owner: string, difference: Difference) {
+  const client_id = owner === GATEWAY_OWNER ? null : owner
+  return { action: 'accept-difference', payload: { client_id, ...difference } } as const
 }
 
 /** An acceptance counts for the same gap of a difference that stood before it. */

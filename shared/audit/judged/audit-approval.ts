@@ -14,7 +14,7 @@ import { batchSubject } from '../../settlement/batch/batch.ts'
 import { approvalKey } from '../../table/keys.ts'
 import { TimestampSchema } from '../../time.ts'
 import { acceptedSubject } from '../../verdict/acceptances.ts'
-import type { Difference } from '../../verdict/difference.ts'
+import { compare, type Difference } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 
 const Approved = v.object({
@@ -38,7 +38,8 @@ export async function auditApproval(
   // By number, because the clocks of two approvers may differ.
   const lastRecord = records.toSorted((a, b) => a.number - b.number).at(-1)
   const said = ifValid(Approved, lastRecord?.after)
-  if (id === undefined || said === undefined) return []
+  if (id === undefined) return []
+  if (said === undefined) return compare('approval', id, 'recorded', 'not recorded')
   const { approved_by: operator, ...fields } = said
   const stored = await deps.table.get(approvalKey(id))
   const uses = (await readAuditRecords(deps, subjectOfUse(said))).records.flatMap(

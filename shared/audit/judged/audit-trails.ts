@@ -15,6 +15,7 @@ import {
 import { auditHeadKey, idOf, rowKeyOf } from '../../table/keys.ts'
 import { queryPages } from '../../table/list-items.ts'
 import { addMs, DAY_MS } from '../../time.ts'
+import { acceptedSubject } from '../../verdict/acceptances.ts'
 import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { auditAccess } from './audit-access.ts'
@@ -42,8 +43,8 @@ export async function auditTrails(
 }
 
 /**
- * The chains of subjects in the list of a client, or of the gateway, and of the approvals that
- * these and `records` have used.
+ * The chains of subjects in the list of a client, or of the gateway, of its acceptances, and of the
+ * approvals that these and `records` have used.
  */
 export async function auditSubjects(
   deps: StoreDeps,
@@ -65,6 +66,8 @@ export async function auditSubjects(
     for (const row of rows) subjects.add(idOf(rowKeyOf('AUDIT', row).pk))
   }
   subjects.delete(owner)
+  // A payout believes them, so they are judged whether the list has them or not.
+  subjects.add(acceptedSubject(owner))
   const judge = async (subject: string) => {
     const { records, differences } = await readTrail(deps, subject, owner)
     return {

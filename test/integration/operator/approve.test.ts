@@ -15,6 +15,8 @@ import {
   type Approvable,
   approvalIdOf,
   approvalSubject,
+  newApproval,
+  putApproval,
 } from '../../../shared/operator/approval-store.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
@@ -262,5 +264,16 @@ describe('approve', () => {
     ])
     expect(await withoutField(recordKey, 'entity')).toMatchObject([{ what: 'audit_record.entity' }])
     expect(await auditLedger(deps, clientId)).toMatchObject({ balanced: true })
+  })
+
+  it('is a difference when its row was written without it', async () => {
+    const { deps, clientId, asked, adjust } = await aCorrection()
+    await deps.table.write(putApproval(newApproval(asked, 'nobody', deps.now()), undefined))
+
+    expect(await adjust()).toMatchObject({ status: 200 })
+
+    expect((await auditLedger(deps, clientId)).differences).toMatchObject([
+      { what: 'approval', id: approvalIdOf(asked), found: 'not recorded' },
+    ])
   })
 })

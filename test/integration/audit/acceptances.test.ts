@@ -1,0 +1,110 @@
+/**
+ * Goal: only what finance accepted and a second person approved may stand while money goes out.
+ * Method: real stores; a settlement is altered, and acceptances of it are written by hand, as a
+ * function that may put audit records could write them.
+ */
+import { describe, expect, it } from 'vitest'
+import { handler as acceptAction } from '../../../functions/admin/accept-difference.ts'
+import { handler as approveAction } from '../../../functions/admin/approve.ts'
+import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
+import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { headOf, readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
+import { auditHeadKey, auditRecordKey, settlementKey } from '../../../shared/table/keys.ts'
+import { exists, isNew, put, update } from '../../../shared/table/step.ts'
+import { acceptedSubject } from '../../../shared/verdict/acceptances.ts'
+import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
+import type { Difference } from '../../../shared/verdict/difference.ts'
+import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
+import { aSettledClient, payOut, withoutFloor } from '../../support/settlement-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { APPROVER, askedApproval, withApproval } from '../../support/with-approval.ts'
+
+async function anAlteredSettlement() {
+  const deps = memoryDeps()
+  const { client, settlement } = await aSettledClient(deps)
+  const { settlementId } = settlement
+  await deps.table.write(
+    update(settlementKey(settlementId), { set: { netMinor: 959_000 } }, exists),
+  )
+  const { differences } = await auditLedger(deps, client.clientId)
+  deps.clock.advance(1)
+  return { deps, clientId: client.clientId, settlement, differences }
+}
+
+/** A chain of acceptances without the action that writes them. */
+async function forge(deps: TestDeps, owner: string, differences: readonly Difference[]) {
+  const subject = acceptedSubject(owner)
+  for (const [at, after] of differences.entries()) {
+    const { records } = await readAuditRecords(deps, subject)
+    const record = {
+      ...{ subject, operator: 'ana', action: 'accept-difference', at: deps.now() },
+      ...{ number: at + 1, previous: headOf(records)?.digest, after },
+    }
+    await deps.table.write(put(auditRecordKey(subject, deps.now(), `forged-${at}`), record, isNew))
+  }
+}
+
+describe('an acceptance', () => {
+  it.each([
+    ['without the head of its chain', false],
+    ['with a whole chain, which nobody approved', true],
+  ])('%s counts for nothing, and is found', async (_, hasHead) => {
+    const { deps, clientId, settlement, differences } = await anAlteredSettlement()
+    expect(differences).not.toStrictEqual([])
+    await forge(deps, clientId, differences)
+    const subject = acceptedSubject(clientId)
+    const head = headOf((await readAuditRecords(deps, subject)).records)
+    if (hasHead) await deps.table.write(put(auditHeadKey(subject), { ...head }, isNew))
+
+    await expect(payOut(deps, settlement)).rejects.toMatchObject({
+      message: expect.stringContaining('do not balance') as unknown,
+    })
+    const found = (await auditLedger(deps, clientId)).differences.filter(({ id }) => id === subject)
+    expect(found).not.toStrictEqual([])
+  })
+
+  it('of the gateway is in its list, and a change of it is a difference', async () => {
+    const deps = memoryDeps()
+    await withoutFloor(deps)
+    await auditGateway(deps)
+    const difference = { what: 'batch', id: '7', expected: 'present', found: 'missing' }
+    const found = new Map([['register', [difference]]])
+    await recordFindings(deps, 'gateway', found, { figuresAt: deps.now() })
+    deps.clock.advance(5)
+    const input = { difference, operator: OPERATOR, notes: 'its file was never sent' }
+    await withApproval(deps, () => acceptDifference(deps, input))
+    expect((await auditGateway(deps)).differences).toStrictEqual([])
+
+    const { items } = await readAuditRecords(deps, acceptedSubject('gateway'))
+    const [item = {}] = items
+    const key = auditRecordKey(acceptedSubject('gateway'), String(item['at']), String(item['id']))
+    const after = Object(item['after'])
+    await putRaw(deps, { ...(await rawItem(deps, key)), after: { ...after, id: '8' } })
+
+    expect((await auditGateway(deps)).differences).toMatchObject([
+      { what: 'audit_record', id: acceptedSubject('gateway') },
+    ])
+  })
+
+  it('of a long list is approved and stored by its digest', async () => {
+    const deps = memoryDeps()
+    const { client, settlement } = await aSettledClient(deps)
+    const key = settlementKey(settlement.settlementId)
+    const item = await rawItem(deps, key)
+    const [total = {}] = item?.['totals'] as readonly object[]
+    const totals = Array.from({ length: 300 }, (_, day) => ({ ...total, day: String(day) }))
+    await putRaw(deps, { ...item, totals })
+    const { differences } = await auditLedger(deps, client.clientId)
+    const long = differences.find(({ what }) => what === 'settlement.totals')
+    expect(long?.found).toMatch(/^sha256 [0-9a-f]{64}$/)
+
+    const asked = { client_id: client.clientId, ...long, notes: 'explained', operator: OPERATOR }
+    const refused = await invokeWhole(acceptAction, deps, asked)
+    const approvable = askedApproval(Object(refused.body)['action_hint'])
+    await invokeWhole(approveAction, deps, { ...approvable, operator: APPROVER })
+
+    expect(await invokeWhole(acceptAction, deps, asked)).toMatchObject({ status: 200, body: long })
+  })
+})
