@@ -140,6 +140,7 @@ export function gatewayClient(options: ClientOptions) {
 
     listWebhookEndpoints: () => get<WebhookEndpointList>('/v1/webhook_endpoints'),
 
+    /** Newest first. Of more than 2,000 it ends with the gateway's refusal of the next page. */
     listWebhookDeliveries: (filter: DeliveryFilter = {}): AsyncGenerator<WebhookDelivery, void> =>
       everyItemByPage((page) =>
         get<WebhookDeliveryList>('/v1/webhook_deliveries', { ...filter, page, per_page: PER_PAGE }),
@@ -195,18 +196,25 @@ function isStateConflict(error: unknown): boolean {
  */
 const REMEMBERED = 1_000
 
+type NumberedPage<Item> = {
+  readonly data: readonly Item[]
+  readonly pagination: { readonly page: number; readonly total_pages?: number | undefined }
+}
+
+/** A page may be shorter than asked, because an item that has changed meanwhile is left out. */
 async function* everyItemByPage<Item extends { readonly id: string }>(
-  pageOf: (page: number) => Promise<{ readonly data: readonly Item[] }>,
+  pageOf: (page: number) => Promise<NumberedPage<Item>>,
 ): AsyncGenerator<Item, void> {
   const seen = new Set<string>()
   for (let page = 1; ; page += 1) {
-    const { data } = await pageOf(page)
+    const { data, pagination } = await pageOf(page)
     for (const item of data.filter(({ id }) => !seen.has(id))) {
       seen.add(item.id)
       yield item
     }
     for (const id of [...seen].slice(0, Math.max(0, seen.size - REMEMBERED))) seen.delete(id)
-    if (data.length < PER_PAGE) return
+    const { total_pages: last } = pagination
+    if (last === undefined ? data.length === 0 : page >= last) return
   }
 }
 

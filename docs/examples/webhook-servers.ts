@@ -3,6 +3,8 @@ import { type Receiver, receiveWebhook } from './receive-webhooks.ts'
 
 /* The receiver for common servers. Each function only passes the raw bytes to it. */
 
+const ABORTED = Symbol('aborted')
+
 /** Far above the size of any webhook. */
 const MAX_BYTES = 256 * 1024
 
@@ -16,7 +18,9 @@ export function forNode(receiver: Receiver) {
     response: ServerResponse,
   ): Promise<void> => {
     // In Express, a body parser puts its result here. With `express.raw()`, that is the bytes.
-    const body = request.body ?? (await readBytes(request))
+    const body = request.body ?? (await readBytes(request).catch(() => ABORTED))
+    // Anybody can break off a request. There is nobody to answer.
+    if (body === ABORTED) return void response.destroy()
     if (body === undefined) {
       response.writeHead(413, { connection: 'close' }).end('too large')
       return

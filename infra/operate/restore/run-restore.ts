@@ -22,7 +22,8 @@ const USAGE = `npm run restore -- --stage NAME (--at TIME | --backup ARN | --fin
 Restores the table of a closed stage as its next generation. The table in use stays as it is.
   --at TIME      restores the table in use to this time (RFC 3339, at most 35 days ago)
   --backup ARN   restores a backup of DynamoDB in this region
-  --finish       restores nothing: sets on the stage's table what a restore omits (protection, TTL, tags)
+  --finish       restores nothing: sets on the stage's table what a restore omits (protection, TTL, tags);
+                 payouts then wait for new audits
   --help, -h     this text
 Run the same command again to continue after a failure.
 Exit code: 0 done, 1 not done, 2 wrong arguments.`

@@ -108,7 +108,14 @@ describe('the package of the client', () => {
       fetch: async (url, init) => {
         const { pathname } = new URL(url instanceof Request ? url.url : url)
         called.add(`${init?.method ?? 'GET'} ${pathname.replace('/the-id', '/{id}')}`)
-        return Response.json({ id: 'the-id', data: [], lines: [], next: null, has_more: false })
+        return Response.json({
+          id: 'the-id',
+          data: [],
+          pagination: {},
+          lines: [],
+          next: null,
+          has_more: false,
+        })
       },
     })
     // A later method is called too, with the arguments that some of them take.

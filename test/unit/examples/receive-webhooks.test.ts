@@ -95,6 +95,7 @@ const SEVERAL = { 'webhook-signature': `v1,x ${headersOf()['webhook-signature']}
 it.each<[string, string, ...Parameters<typeof verdict>]>([
   ['the bytes as they came', EVENT_ID, headersOf(), Buffer.from(BODY)],
   ['their text', EVENT_ID, headersOf(), BODY],
+  ['a secret that is not set', 'wrong_secret', headersOf(BODY, ''), BODY, ['']],
   ['a second secret, as in an exchange', EVENT_ID, headersOf(), BODY, [OTHER_SECRET, SECRET]],
   [
     'a captured delivery without its signed time',
@@ -179,6 +180,22 @@ it('the receiver behind a server stops reading after 256 KB', async () => {
   expect(response.writeHead).toHaveBeenCalledWith(413, { connection: 'close' })
   expect(handledIds).toStrictEqual([])
 })
+
+it('the receiver behind a server survives a request that its sender breaks off', async () => {
+  const { receiver, handledIds } = aReceiver()
+  const response = { destroy: vi.fn() }
+  const request = Object.assign(brokenOff(), { headers: {} })
+
+  await forNode(receiver)(request as never, response as never)
+
+  expect(response.destroy).toHaveBeenCalledOnce()
+  expect(handledIds).toStrictEqual([])
+})
+
+async function* brokenOff() {
+  yield Buffer.from('{"event"')
+  throw new Error('aborted')
+}
 
 async function* endless() {
   for (;;) yield Buffer.alloc(65_536)

@@ -106,7 +106,7 @@ it.each([
 })
 
 it('the client has a call for every route of a merchant', async () => {
-  const { client, requests } = aClient([[200, { data: [], lines: [], next: null }]])
+  const { client, requests } = aClient([[200, { data: [], pagination: {}, lines: [], next: null }]])
   const calls = [
     () => client.createPayment(BODY),
     () => client.getPayment('x'),
@@ -285,7 +285,10 @@ describe('the client', () => {
   it('lists every page, and a row once that a new row moved on', async () => {
     const rows = Array.from({ length: 130 }, (_, n) => ({ id: `p${n}` }))
     const { client, requests } = aClient(
-      [rows.slice(0, 100), rows.slice(98)].map((data): Scripted => [200, { data }]),
+      // The second page has a row that is left out, because it has another status by now.
+      [rows.slice(0, 100), rows.slice(98, 120), rows.slice(120)].map(
+        (data): Scripted => [200, { data, pagination: { total_pages: 3 } }],
+      ),
     )
 
     const seen: Payment[] = []
@@ -295,6 +298,7 @@ describe('the client', () => {
     expect(requests.map(({ path }) => path)).toStrictEqual([
       '/v1/payments?status=pending&page=1&per_page=100',
       '/v1/payments?status=pending&page=2&per_page=100',
+      '/v1/payments?status=pending&page=3&per_page=100',
     ])
   })
 })
