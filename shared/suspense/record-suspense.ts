@@ -71,7 +71,7 @@ export async function publishSuspenseAlert(
     return false
   }
   const againAt = nextAlertAt(item, deps.now())
-  if (againAt === undefined) await endSuspenseAlert(deps, item.suspenseId)
+  if (againAt === undefined) await endSuspenseAlert(deps, item)
   else await postponeAlert(deps, item, againAt)
   deps.log.info('alert.published', { suspense_id: item.suspenseId })
   return true
