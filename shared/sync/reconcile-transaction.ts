@@ -234,19 +234,19 @@ async function bookBackVoid(deps: NewsDeps, transaction: ProviderTransaction): P
 }
 
 /**
- * A failed row moves no money. What the house booked of it is booked back; a payment's movement by
- * it is a finding.
+ * A failed row moves no money. What the house booked of it, also for a payment's refund by transfer,
+ * is booked back; any other movement of a payment by it is a finding.
  */
 async function passOverFailedRow(
   deps: NewsDeps,
   { transaction, payment }: RowWithPayment,
 ): Promise<Reconciled> {
-  if (transaction.type === 'payment') return 'passed_over'
+  if (transaction.type === 'payment' || (await bookBackVoid(deps, transaction)))
+    return 'passed_over'
   const isBooked = payment?.movements.some(
     ({ transactionId }) => transactionId === transaction.transactionId,
   )
   if (isBooked) await recordRowFinding(deps, transaction, payment)
-  else await bookBackVoid(deps, transaction)
   return 'passed_over'
 }
 
