@@ -8,7 +8,7 @@ import {
 } from '../posting/house-journal.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import type { Suspense } from '../suspense/suspense.ts'
-import { moneyRowOf, recordRowFinding, syncFinding } from './provider-row.ts'
+import { isInRupiah, moneyRowOf, recordRowFinding, syncFinding } from './provider-row.ts'
 import { type Reconciled, recordUnmatchedRow } from './reconcile-house-row.ts'
 
 /** Books the money's settled payment, or a reversal. Any other row is a finding. */
@@ -36,7 +36,7 @@ export async function reconcileHeldMoney(
   if (transaction.type !== 'payment' || transaction.status !== 'success') {
     return recordUnmatchedRow(deps, transaction, item)
   }
-  if (transaction.currency !== 'IDR' || transaction.isForeignNet) {
+  if (!isInRupiah(transaction)) {
     await recordRowFinding(deps, transaction, item)
     return 'done'
   }

@@ -6,15 +6,15 @@ import { bookRowBack, bookUnmatchedRow, houseRowOf } from '../posting/house-jour
 import { movePayment } from '../posting/move-payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import type { NamedPayment } from '../suspense/record-suspense.ts'
-import { recordRowFinding, rowFinding, transferCaseOf } from './provider-row.ts'
+import { isInRupiah, recordRowFinding, rowFinding, transferCaseOf } from './provider-row.ts'
 
-/** If the row moved money, the house books it. */
+/** If the row moved rupiah, the house books it. */
 export async function recordUnmatchedRow(
   deps: NewsDeps,
   transaction: ProviderTransaction,
   about: NamedPayment | undefined,
 ): Promise<Reconciled> {
-  if (transaction.status === 'success')
+  if (transaction.status === 'success' && isInRupiah(transaction))
     await bookUnmatchedRow(
       deps,
       houseRowOf(transaction),

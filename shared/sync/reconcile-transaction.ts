@@ -14,6 +14,8 @@ import {
   findHeldMoney,
   findNamedPayment,
   isCreditedWith,
+  isInRupiah,
+  isOfOtherCurrency,
   isYoung,
   mayBeCredited,
   moneyRowOf,
@@ -40,6 +42,9 @@ export async function reconcileTransaction(
 ): Promise<Reconciled> {
   const { transaction, payment } = row
   const { type, status, providerPaymentId, reference } = transaction
+  // Of a payment's own row the capture says which money is held, and a void undoes what is booked.
+  if (type !== 'payment' && isOfOtherCurrency(transaction))
+    return recordUnmatchedRow(deps, transaction, payment)
   if (type === 'unknown' || status === 'unknown') return reconcileNonPayment(deps, row)
   if (status === 'pending') return 'passed_over'
   if (status === 'failed') return passOverFailedRow(deps, row)
@@ -114,7 +119,7 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
     return moneyRow ? recordUnmatchedRow(deps, transaction, payment) : 'done'
   }
   if (moneyRow === undefined) {
-    if (transaction.currency !== payment.currency || transaction.isForeignNet) {
+    if (!isInRupiah(transaction)) {
       await recordPaymentFinding(deps, payment, transaction, 'amount_differs')
       return 'done'
     }
@@ -149,8 +154,8 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
 }
 
 /**
- * A failed row moves no money. What the house booked of it, also for a payment's refund by transfer,
- * is booked back; any other movement of a payment by it is a finding.
+ * A failed row moves no money. What the house booked of it is booked back, also if it became a
+ * payment's refund by transfer. Any other movement of a payment by it is a finding.
  */
 async function passOverFailedRow(
   deps: NewsDeps,
