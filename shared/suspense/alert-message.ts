@@ -77,7 +77,7 @@ function messageOf(item: Suspense, facts: Facts): string {
     case 'dispute_unknown':
       return `The provider told of a dispute that names no payment of this gateway (${suspenseId}). Look at the disputes in the provider's dashboard, then ${close}.`
     case 'went_back_twice':
-      return `More went back of payment ${paymentId} than its customer paid, by refund and dispute, so the house bears ${amountMinor} IDR (${suspenseId}). A dispute can be answered with the refund: list-suspense --kind case --payment_id ${paymentId} shows until when. Then ${close}.`
+      return `More went back of ${moneyOf(item)} than its customer paid, by refund, dispute or void, so the house bears ${amountMinor} IDR (${suspenseId}). A dispute can be answered with the refund: list-suspense --kind case${item.paymentId === undefined ? '' : ` --payment_id ${paymentId}`} shows until when. Then ${close}.`
     case 'event_gone':
       return `The event ${suspenseId} of payment ${paymentId} is missing in the table, so its delivery was skipped. Inform the merchant, then ${close}.`
     case 'statement_differs':
@@ -85,6 +85,13 @@ function messageOf(item: Suspense, facts: Facts): string {
     default:
       return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Check it, then ${close}.`
   }
+}
+
+/** A finding about held money names its capture. */
+function moneyOf({ paymentId = 'unknown', providerPaymentId }: Suspense): string {
+  return providerPaymentId === undefined
+    ? `payment ${paymentId}`
+    : `the held money ${providerPaymentId} (payment ${paymentId})`
 }
 
 function messageOfCase(item: Suspense, { wentBack }: Facts): string {
