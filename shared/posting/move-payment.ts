@@ -54,11 +54,7 @@ export async function movePayment(
     assertInvariant(!isForeign(payment), 'a payment that moves is stored under its own client')
     const row = withProviderLeg(payment, moneyRow)
     if (hasMoved(payment.movements, row)) return
-    if (payment.movements.length >= MAX_MOVEMENTS) {
-      const houseRow = { ...row, rowAt: row.createdAt ?? row.at }
-      const finding = findingOfRow(payment, row, 'too_many_movements', deps.now())
-      return bookUnmatchedRow(deps, houseRow, finding)
-    }
+    if (payment.movements.length >= MAX_MOVEMENTS) return bookExcessRow(deps, payment, row)
     const movement = await prepareMovement(deps, payment, row, deps.now())
     if (movement === undefined) return
     const { applied } = await deps.table.transact<string>(movement.steps, movement.freshUntil)
@@ -68,6 +64,17 @@ export async function movePayment(
     payment = stored
   }
   throw new Error('a payment kept changing while its money moved')
+}
+
+/**
+ * A row beyond the maximum belongs to the house. A void has a key of its own, because the row that
+ * it undoes may have an entry of the house too.
+ */
+function bookExcessRow(deps: MoveDeps, payment: Payment, row: MoneyRow) {
+  const { type, transactionId: id, createdAt: rowAt = row.at } = row
+  const transactionId = type === 'reversal' ? `${id}#void` : id
+  const finding = findingOfRow(payment, row, 'too_many_movements', deps.now())
+  return bookUnmatchedRow(deps, { ...row, transactionId, rowAt }, finding)
 }
 
 /**

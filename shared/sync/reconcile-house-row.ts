@@ -36,14 +36,9 @@ export async function bookBackVoid(
   if (typeof booked === 'string') return booked === 'booked_back'
   const payment = await findStoredPayment(deps, booked.refundOf)
   assertInvariant(payment?.status === 'succeeded', 'a refund belongs to a paid payment')
-  const { transactionId, amountMinor, providerMinor, updatedAt: at } = transaction
-  await movePayment(deps, payment, {
-    type: 'reversal',
-    transactionId,
-    amountMinor,
-    providerMinor,
-    at,
-  })
+  const { transactionId, amountMinor, providerMinor, createdAt, updatedAt: at } = transaction
+  const row = { transactionId, amountMinor, providerMinor, createdAt, at }
+  await movePayment(deps, payment, { type: 'reversal', ...row })
   return true
 }
 

@@ -1,10 +1,15 @@
 /**
- * Goal: a refund by transfer whose row is undone later is undone in the books too (design section
- * 12). Method: `refund-payment` takes the row over from the house, then the provider shows the row
- * with another status.
+ * Goal: a refund whose row is undone later is undone in the books too (design section 12), also if
+ * its payment has the most movements. Method: `refund-payment` takes a transfer's row over from the
+ * house, or the row is a refund's; then the provider shows the row with another status.
  */
 import { expect } from 'vitest'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { MAX_MOVEMENTS } from '../../../shared/journal/payment-money.ts'
+import { minor } from '../../../shared/money.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
+import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { aRefund } from '../../support/money-rows.ts'
 import { entriesIn } from '../../support/paid-builders.ts'
 import { paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { sumsOf } from './held-money.ts'
@@ -26,13 +31,20 @@ const it = syncTest
     const house = await sumsOf(deps)
     return entries.reduce((sum, entry) => sum + entry.providerMinor, house['providerMinor'] ?? 0)
   })
-  .extend('becomes', ({ deps, rows, syncAfter }) => {
-    return async (row: ReturnType<typeof rowOut>, status: string) => {
+  .extend('becomes', ({ deps, rows, sync, syncAfter }) => {
+    return async (row: ProviderTransaction, status: ProviderTransaction['status']) => {
       deps.clock.advance(600)
-      const { transactionId: id, reference: reference_id, createdAt: created } = row
-      rows.splice(rows.indexOf(row), 1, rowOut(deps, { id, status, reference_id, created }))
-      await syncAfter(300)
+      rows.splice(rows.indexOf(row), 1, { ...row, status, updatedAt: deps.now() })
+      await sync()
+      // The second round reads the row again.
       await syncAfter(60)
+    }
+  })
+  .extend('refundUntilFull', ({ deps, credited }) => async () => {
+    for (;;) {
+      const payment = await paymentOf(deps, credited)
+      if (payment.movements.length === MAX_MOVEMENTS) return
+      await movePayment(deps, payment, aRefund(deps, 1))
     }
   })
 
@@ -42,7 +54,7 @@ const NAMES: readonly (readonly [string, (id: string) => string])[] = [
   ['an order', () => 'order-77'],
 ]
 const cases = NAMES.flatMap(([name, referenceOf]) =>
-  ['VOIDED', 'FAILED'].map((status) => [name, status, referenceOf] as const),
+  (['reversed', 'failed'] as const).map((status) => [name, status, referenceOf] as const),
 )
 
 it.for(cases)(
@@ -65,3 +77,28 @@ it.for(cases)(
     expect((await auditGateway(deps)).differences).toStrictEqual([])
   },
 )
+
+it.for(['transfer', 'refund'] as const)(
+  'the void of a %s leaves the house with its money when the payment has 50 movements',
+  async (type, { deps, credited, sync, refundBy, refundUntilFull, becomes, atProvider }) => {
+    const row =
+      type === 'transfer'
+        ? await refundBy('order-77')
+        : rowNow(deps, credited, { type: 'return', transactionId: 'txn_refund', ...SIXTY })
+    if (type === 'refund') await sync(rowNow(deps, credited), row)
+    await refundUntilFull()
+    const before = await atProvider()
+    deps.published.length = 0
+
+    await becomes(row, 'reversed')
+
+    expect(await atProvider()).toBe(before + 60_000)
+    expect(await sumsOf(deps)).toMatchObject({ otherMinor: 60_000 })
+    expect(deps.published).toMatchObject([
+      { subject: `${row.transactionId}#reversal#too_many_movements` },
+    ])
+    expect((await auditGateway(deps)).differences).toStrictEqual([])
+  },
+)
+
+const SIXTY = { amountMinor: minor(60_000), providerMinor: minor(-60_000) }
