@@ -63,7 +63,7 @@ function messageOf(item: Suspense, facts: Facts): string {
     case 'money_went_back':
       return `The provider took back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR less. ${amountMinor > 0 ? 'No action is needed; get' : 'The house bears it: get'}-payment shows the movement.`
     case 'money_came_back':
-      return `The provider gave back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR more. No action is needed; get-payment shows the movement.`
+      return `The provider gave back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR more. ${amountMinor > 0 ? 'No action is needed; get' : 'The house keeps it: get'}-payment shows the movement.`
     case 'disputed_amount_unknown':
       return `A dispute of payment ${paymentId} took ${amountMinor} IDR including an unknown fee. Find the disputed amount in the provider's dashboard, book it with adjust-ledger, then ${close}.`
     case 'too_many_movements':

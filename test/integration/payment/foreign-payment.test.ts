@@ -16,8 +16,8 @@ import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
@@ -284,7 +284,9 @@ describe('a credited payment whose row names another client', () => {
       status: 422,
       body: { message: expect.stringContaining('does not belong to') as unknown },
     })
-    await expect(movePayment(deps, payment, aRefund(deps, 50_000))).rejects.toThrow('its own client')
+    await expect(movePayment(deps, payment, aRefund(deps, 50_000))).rejects.toThrow(
+      'its own client',
+    )
     expect(await ledgerView(deps, other.clientId)).toStrictEqual(before)
   })
 
