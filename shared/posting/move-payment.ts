@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { assertInvariant } from '../errors.ts'
 import { contradictionIn, contradictionOut } from '../journal/legs.ts'
 import {
   hasMoved,
@@ -13,7 +14,7 @@ import { readWindow, type Window, writeOffInWindow } from '../ledger/window-stor
 import { atLeastZero, less, type Minor, plus, smaller, ZERO } from '../money.ts'
 import { announcementOfMovement } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
-import { findStoredPayment } from '../payment/payment-store.ts'
+import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import {
   findingOfRow,
   logSuspense,
@@ -40,7 +41,8 @@ const MAX_TRIES = 8
 /**
  * Applies one provider row, a reversal or a return, to a succeeded payment (design section 10).
  * Each (transaction, type) applies once, in one transaction of payment, shard, entry, event and
- * alert. Throws when the payment kept changing; safe to repeat.
+ * alert. Throws when the payment kept changing, and for a payment whose row names another client;
+ * safe to repeat.
  */
 export async function movePayment(
   deps: MoveDeps,
@@ -49,13 +51,10 @@ export async function movePayment(
 ): Promise<void> {
   let payment = knownPayment
   for (let tried = 0; tried < MAX_TRIES; tried++) {
+    assertInvariant(!isForeign(payment), 'a payment that moves is stored under its own client')
     const row = withProviderLeg(payment, moneyRow)
     if (hasMoved(payment.movements, row)) return
-    if (payment.movements.length >= MAX_MOVEMENTS) {
-      const houseRow = { ...row, rowAt: row.createdAt ?? row.at }
-      const finding = findingOfRow(payment, row, 'too_many_movements', deps.now())
-      return bookUnmatchedRow(deps, houseRow, finding)
-    }
+    if (payment.movements.length >= MAX_MOVEMENTS) return bookExcessRow(deps, payment, row)
     const movement = await prepareMovement(deps, payment, row, deps.now())
     if (movement === undefined) return
     const { applied } = await deps.table.transact<string>(movement.steps, movement.freshUntil)
@@ -65,6 +64,17 @@ export async function movePayment(
     payment = stored
   }
   throw new Error('a payment kept changing while its money moved')
+}
+
+/**
+ * A row beyond the maximum belongs to the house. A void has a key of its own, because the row that
+ * it undoes may have an entry of the house too.
+ */
+function bookExcessRow(deps: MoveDeps, payment: Payment, row: MoneyRow) {
+  const { type, transactionId: id, createdAt: rowAt = row.at } = row
+  const transactionId = type === 'reversal' ? `${id}#void` : id
+  const finding = findingOfRow(payment, row, 'too_many_movements', deps.now())
+  return bookUnmatchedRow(deps, { ...row, transactionId, rowAt }, finding)
 }
 
 /**

@@ -11,7 +11,7 @@ import { atLeastZero, less, type Minor, negated, ZERO } from '../money.ts'
 import { type Approvable, requireApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Payment } from '../payment/payment.ts'
-import { findAnyPayment } from '../payment/payment-store.ts'
+import { findAnyPayment, isForeign } from '../payment/payment-store.ts'
 import { findOpenTransfer } from '../suspense/record-suspense.ts'
 import { closeSuspense, onlyIfNew } from '../suspense/suspense-store.ts'
 import { type MoveDeps, prepareMovement } from './move-payment.ts'
@@ -34,13 +34,15 @@ const MAX_TRIES = 5
  * row of the provider (design sections 7 and 12): as a refund by the provider's row, with its
  * event, and the audit record. A row is taken over from the house, which ends its case; a transfer
  * from our bank uses up an approval. Throws 404 for an unknown payment or row, 422 beyond what is
- * left of the payment.
+ * left of the payment, and for a payment whose row names another client.
  */
 export async function refundPayment(deps: RecordDeps & MoveDeps, input: RefundInput) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const payment = await findAnyPayment(deps, input.paymentId)
     if (payment.status !== 'succeeded')
       throw invalid(`payment cannot be refunded in status=${payment.status}`)
+    if (isForeign(payment))
+      throw invalid('payment is stored under a client that its id does not belong to')
     const earlier = payment.movements.find(
       ({ type, transactionId }) => type === 'refund' && transactionId === transactionIdOf(input),
     )

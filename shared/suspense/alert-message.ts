@@ -63,7 +63,7 @@ function messageOf(item: Suspense, facts: Facts): string {
     case 'money_went_back':
       return `The provider took back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR less. ${amountMinor > 0 ? 'No action is needed; get' : 'The house bears it: get'}-payment shows the movement.`
     case 'money_came_back':
-      return `The provider gave back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR more. No action is needed; get-payment shows the movement.`
+      return `The provider gave back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR more. ${amountMinor > 0 ? 'No action is needed; get' : 'The house keeps it: get'}-payment shows the movement.`
     case 'disputed_amount_unknown':
       return `A dispute of payment ${paymentId} took ${amountMinor} IDR including an unknown fee. Find the disputed amount in the provider's dashboard, book it with adjust-ledger, then ${close}.`
     case 'too_many_movements':
@@ -77,7 +77,7 @@ function messageOf(item: Suspense, facts: Facts): string {
     case 'dispute_unknown':
       return `The provider told of a dispute that names no payment of this gateway (${suspenseId}). Look at the disputes in the provider's dashboard, then ${close}.`
     case 'went_back_twice':
-      return `More went back of payment ${paymentId} than its customer paid, by refund and dispute, so the house bears ${amountMinor} IDR (${suspenseId}). A dispute can be answered with the refund: list-suspense --kind case --payment_id ${paymentId} shows until when. Then ${close}.`
+      return `More went back of ${moneyOf(item)} than its customer paid, by refund, dispute or void, so the house bears ${amountMinor} IDR (${suspenseId}). A dispute can be answered with the refund: list-suspense --kind case${item.paymentId === undefined ? '' : ` --payment_id ${paymentId}`} shows until when. Then ${close}.`
     case 'event_gone':
       return `The event ${suspenseId} of payment ${paymentId} is missing in the table, so its delivery was skipped. Inform the merchant, then ${close}.`
     case 'statement_differs':
@@ -85,6 +85,13 @@ function messageOf(item: Suspense, facts: Facts): string {
     default:
       return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Check it, then ${close}.`
   }
+}
+
+/** A finding about held money names its capture. */
+function moneyOf({ paymentId = 'unknown', providerPaymentId }: Suspense): string {
+  return providerPaymentId === undefined
+    ? `payment ${paymentId}`
+    : `the held money ${providerPaymentId} (payment ${paymentId})`
 }
 
 function messageOfCase(item: Suspense, { wentBack }: Facts): string {

@@ -71,7 +71,7 @@ export async function publishSuspenseAlert(
     return false
   }
   const againAt = nextAlertAt(item, deps.now())
-  if (againAt === undefined) await endSuspenseAlert(deps, item.suspenseId)
+  if (againAt === undefined) await endSuspenseAlert(deps, item)
   else await postponeAlert(deps, item, againAt)
   deps.log.info('alert.published', { suspense_id: item.suspenseId })
   return true
@@ -124,15 +124,19 @@ export function findingOfRow(
   }
 }
 
-/** The finding of a reversal or dispute row, with the client's loss or gain. */
+/**
+ * The finding of a reversal or dispute row, with the client's loss or gain. If the row changes
+ * nothing for the client, the provider's side says which way the money went.
+ */
 export function movedMoney(
   payment: NamedPayment,
-  row: MoneyRow,
+  row: MoneyRow & { readonly providerMinor: Minor },
   netMinor: Minor,
   now: Timestamp,
 ): Suspense {
+  const isBack = (netMinor === 0 ? row.providerMinor : netMinor) > 0
   return {
-    ...findingOfRow(payment, row, netMinor > 0 ? 'money_came_back' : 'money_went_back', now),
+    ...findingOfRow(payment, row, isBack ? 'money_came_back' : 'money_went_back', now),
     amountMinor: minor(Math.abs(netMinor)),
     status: 'resolved',
     resolution: 'explained',

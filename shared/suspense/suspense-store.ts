@@ -136,10 +136,13 @@ export async function claimSuspenseAlert(
   return applied ? v.parse(SuspenseSchema, item) : undefined
 }
 
-export function endSuspenseAlert(deps: TableDeps, suspenseId: string) {
-  return deps.table.write(
-    update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')),
-  )
+/**
+ * Its alert is published, and is due no more. Refused if the item has changed after the read: the
+ * news of a dispute that goes on has set the time of its next alert.
+ */
+export function endSuspenseAlert(deps: TableDeps, item: Suspense) {
+  const isDue = all(equals('work', 'alert'), isSameNews(item))
+  return deps.table.write(update(suspenseKey(item.suspenseId), { remove: DUE_WORK_FIELDS }, isDue))
 }
 
 export type BookedChange = Partial<Pick<Suspense, BookedField | 'status' | 'resolution'>>

@@ -30,6 +30,16 @@ export function moneyRowOf(transaction: ProviderTransaction): MoneyRow | undefin
   return { ...row, type: kind === 'chargeback' ? 'chargeback' : 'refund', kind: kind ?? 'refund' }
 }
 
+export function isInRupiah({ currency, isForeignNet }: ProviderTransaction): boolean {
+  return currency === 'IDR' && isForeignNet !== true
+}
+
+/** No book holds another currency. */
+export function isOfOtherCurrency(transaction: ProviderTransaction): boolean {
+  const isFinal = transaction.status !== 'pending' && transaction.status !== 'failed'
+  return isFinal && !isInRupiah(transaction)
+}
+
 /** Undefined when an operator must find out the disputed amount. */
 export function withDisputedAmount(
   row: MoneyRow,
@@ -100,7 +110,8 @@ export function rowFinding(
   transaction: ProviderTransaction,
   payment: NamedPayment | undefined,
 ) {
-  const cause = moneyRowOf(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
+  const isReversal = moneyRowOf(transaction) !== undefined && isInRupiah(transaction)
+  const cause = isReversal ? 'reversed_upstream' : 'transaction_unexplained'
   const { transactionId, type, status } = transaction
   const isUndone = type !== 'payment' && (status === 'reversed' || status === 'failed')
   const subject = isUndone

@@ -20,8 +20,9 @@ import { readsOfPage } from '../webhook/delivery/announce.ts'
 import { noteOpenTransaction, type Slice } from './job-store.ts'
 import type { KeptPosition } from './kept-position.ts'
 import { isCreditedWith, recordRowFinding } from './provider-row.ts'
+import type { Reconciled } from './reconcile-house-row.ts'
 import { postingByRow, type RowWithPayment as Row } from './reconcile-own-row.ts'
-import { type Lookups, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
+import { type Lookups, reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpenTransaction, type OpenHours, registerOpenHours } from './tail.ts'
 
 /**

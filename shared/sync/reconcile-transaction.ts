@@ -1,47 +1,33 @@
-import { assertInvariant } from '../errors.ts'
 import { paymentIdOf } from '../ids.ts'
 import { isLeftToOperator } from '../journal/house-store.ts'
 import { hasMoved } from '../journal/payment-money.ts'
 import { applyProviderNews } from '../payment/news/apply-news.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment } from '../payment/payment.ts'
-import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
-import {
-  bookRowBack,
-  bookSuspense,
-  bookSuspenseRefund,
-  bookSuspenseVoid,
-  bookTransfer,
-  bookUnmatchedRow,
-  houseRowOf,
-} from '../posting/house-journal.ts'
+import { isForeign } from '../payment/payment-store.ts'
+import { bookTransfer, bookUnmatchedRow, houseRowOf } from '../posting/house-journal.ts'
 import { movePayment } from '../posting/move-payment.ts'
 import type { ProviderTransaction, Unanswered } from '../provider/provider.ts'
-import { type NamedPayment, recordSuspense } from '../suspense/record-suspense.ts'
-import type { Suspense } from '../suspense/suspense.ts'
+import { recordSuspense } from '../suspense/record-suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import {
   findHeldMoney,
   findNamedPayment,
   isCreditedWith,
+  isInRupiah,
+  isOfOtherCurrency,
   isYoung,
   mayBeCredited,
   moneyRowOf,
   recordPaymentFinding,
   recordRowFinding,
-  rowFinding,
   syncFinding,
   transferCaseOf,
   withDisputedAmount,
 } from './provider-row.ts'
+import { reconcileHeldMoney } from './reconcile-held-money.ts'
+import { bookBackVoid, type Reconciled, recordUnmatchedRow } from './reconcile-house-row.ts'
 import { creditByRow, type RowWithPayment, reconcileOwnRow } from './reconcile-own-row.ts'
-
-/**
- * `booked`: the money is credited or in suspense, and the sync reads the row again until it has
- * settled. `done`: nothing is left to do. `open`: the sync checks the row again. `passed_over`: the
- * row concerns no payment, or is not final.
- */
-export type Reconciled = { readonly booked: Payment | undefined } | 'done' | 'open' | 'passed_over'
 
 export type Lookups = {
   isAllowed(): Promise<boolean>
@@ -56,6 +42,9 @@ export async function reconcileTransaction(
 ): Promise<Reconciled> {
   const { transaction, payment } = row
   const { type, status, providerPaymentId, reference } = transaction
+  // Of a payment's own row the capture says which money is held, and a void undoes what is booked.
+  if (type !== 'payment' && isOfOtherCurrency(transaction))
+    return recordUnmatchedRow(deps, transaction, payment)
   if (type === 'unknown' || status === 'unknown') return reconcileNonPayment(deps, row)
   if (status === 'pending') return 'passed_over'
   if (status === 'failed') return passOverFailedRow(deps, row)
@@ -130,7 +119,7 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
     return moneyRow ? recordUnmatchedRow(deps, transaction, payment) : 'done'
   }
   if (moneyRow === undefined) {
-    if (transaction.currency !== payment.currency || transaction.isForeignNet) {
+    if (!isInRupiah(transaction)) {
       await recordPaymentFinding(deps, payment, transaction, 'amount_differs')
       return 'done'
     }
@@ -164,89 +153,20 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
   return 'done'
 }
 
-/** Books the money's settled payment, or a reversal. Any other row is a finding. */
-async function reconcileHeldMoney(
-  deps: NewsDeps,
-  item: Suspense,
-  transaction: ProviderTransaction,
-): Promise<Reconciled> {
-  const row = houseRowOf(transaction)
-  const moneyRow = moneyRowOf(transaction)
-  if (moneyRow?.isOwnRow || moneyRow?.type === 'refund' || moneyRow?.type === 'chargeback') {
-    if (!moneyRow.isOwnRow && (await isLeftToOperator(deps, row))) return 'done'
-    const amountMinor = transaction.disputedMinor ?? row.amountMinor
-    const about = { subject: row.transactionId, cause: 'row_contradicts', payment: item } as const
-    const contradiction = syncFinding(deps, transaction, about)
-    const booked = moneyRow.isOwnRow
-      ? await bookSuspenseVoid(deps, item, row)
-      : await bookSuspenseRefund(deps, item, { ...row, amountMinor }, contradiction)
-    // An operator has refunded the money by bank or written it off. The finding lets the operator
-    // stop the transfer.
-    const isClosed = booked.status === 'resolved' && booked.resolution !== 'refunded'
-    if (isClosed) await recordRowFinding(deps, transaction, booked)
-    return 'done'
-  }
-  if (transaction.type !== 'payment' || transaction.status !== 'success') {
-    return recordUnmatchedRow(deps, transaction, item)
-  }
-  if (transaction.currency !== 'IDR' || transaction.isForeignNet) {
-    await recordRowFinding(deps, transaction, item)
-    return 'done'
-  }
-  if (transaction.keptMinor !== undefined) await bookSuspense(deps, item, row)
-  return { booked: undefined }
-}
-
-/** If the row moved money, the house books it. */
-async function recordUnmatchedRow(
-  deps: NewsDeps,
-  transaction: ProviderTransaction,
-  about: NamedPayment | undefined,
-): Promise<Reconciled> {
-  if (transaction.status === 'success')
-    await bookUnmatchedRow(
-      deps,
-      houseRowOf(transaction),
-      (await transferCaseOf(deps, transaction)) ?? rowFinding(deps, transaction, about),
-    )
-  else if (!(await bookBackVoid(deps, transaction)))
-    await recordRowFinding(deps, transaction, about)
-  return 'done'
-}
-
-/** What the house booked of a row that became void is booked back. False if it booked nothing. */
-async function bookBackVoid(deps: NewsDeps, transaction: ProviderTransaction): Promise<boolean> {
-  if (transaction.status !== 'reversed' && transaction.status !== 'failed') return false
-  const finding = rowFinding(deps, transaction, undefined)
-  const booked = await bookRowBack(deps, houseRowOf(transaction), finding)
-  if (typeof booked === 'string') return booked === 'booked_back'
-  const payment = await findStoredPayment(deps, booked.refundOf)
-  assertInvariant(payment?.status === 'succeeded', 'a refund belongs to a paid payment')
-  const { transactionId, amountMinor, providerMinor, updatedAt: at } = transaction
-  await movePayment(deps, payment, {
-    type: 'reversal',
-    transactionId,
-    amountMinor,
-    providerMinor,
-    at,
-  })
-  return true
-}
-
 /**
- * A failed row moves no money. What the house booked of it is booked back; a payment's movement by
- * it is a finding.
+ * A failed row moves no money. What the house booked of it is booked back, also if it became a
+ * payment's refund by transfer. Any other movement of a payment by it is a finding.
  */
 async function passOverFailedRow(
   deps: NewsDeps,
   { transaction, payment }: RowWithPayment,
 ): Promise<Reconciled> {
   if (transaction.type === 'payment') return 'passed_over'
+  if (await bookBackVoid(deps, transaction)) return 'passed_over'
   const isBooked = payment?.movements.some(
     ({ transactionId }) => transactionId === transaction.transactionId,
   )
   if (isBooked) await recordRowFinding(deps, transaction, payment)
-  else await bookBackVoid(deps, transaction)
   return 'passed_over'
 }
 

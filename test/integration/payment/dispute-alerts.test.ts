@@ -4,12 +4,14 @@
  */
 import { describe, expect } from 'vitest'
 import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
+import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
-import { aChargeback, aRefund } from '../../support/money-rows.ts'
+import { aChargeback, aRefund, aVoid, aWin } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from '../sync/sync-test.ts'
 import { CASE, inDays, send, tellWhenDue } from './dispute-news.ts'
 
@@ -65,6 +67,30 @@ describe('the alerts of a dispute', () => {
     expect(told).toContain('so the house bears 125000 IDR')
     expect(told).not.toContain('No action is needed')
   })
+
+  it.for<readonly [string, (deps: TestDeps) => MoneyRow, cause: string]>([
+    ['a won dispute', (deps) => aWin(deps, 100_000), 'dispute_won#money_came_back'],
+    ['a void refund', (deps) => aVoid(deps, 'refund-1', 100_000), 'reversal#money_came_back'],
+    ['a further refund', (deps) => aRefund(deps, 1, 'refund-2'), 'refund#money_went_back'],
+  ])(
+    'of money that was refunded too: %s changes nothing for the merchant, and says where the money went',
+    async ([, rowOf, told], { deps, client }) => {
+      const paid = await creditedPayment(deps, client)
+      await movePayment(deps, paid.payment, aRefund(deps, 100_000, 'refund-1'))
+      await movePayment(deps, await paymentOf(deps, paid), aChargeback(deps, 100_000))
+      deps.published.length = 0
+      const row = rowOf(deps)
+
+      await movePayment(deps, await paymentOf(deps, paid), row)
+
+      const [alert] = deps.published
+      expect(alert?.subject).toBe(`${row.transactionId}#${told}`)
+      const words = told.endsWith('came_back')
+        ? ['provider gave back', 'settlement is 0 IDR more. The house keeps it']
+        : ['provider took back', 'settlement is 0 IDR less. The house bears it']
+      for (const text of words) expect(alert?.message).toContain(text)
+    },
+  )
 
   it('says at its reminder what was refunded since', async ({ deps, client }) => {
     const paid = await creditedPayment(deps, client)

@@ -4,6 +4,7 @@
  * books of both clients then add up.
  */
 import { describe, expect } from 'vitest'
+import { handler as refundPayment } from '../../../functions/admin/refund-payment.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditFigures } from '../../../shared/audit/judged/audit-figures.ts'
 import { readClientBooks } from '../../../shared/audit/judged/client-books.ts'
@@ -15,13 +16,15 @@ import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { OPERATOR } from '../../support/operator-actions.ts'
+import { aRefund } from '../../support/money-rows.ts'
+import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import {
   anOpenPayment,
   aSucceededPayment,
@@ -263,6 +266,28 @@ describe('a credited payment whose row names another client', () => {
     await putRaw(deps, { ...event, owner: other.clientId, body: deflateText(body) })
 
     await refuseRecount(deps, other, 'event')
+  })
+
+  it('cannot be refunded from that client’s money', async ({ deps, other, movedOpen }) => {
+    const { paymentId } = movedOpen
+    const before = await ledgerView(deps, other.clientId)
+
+    const reply = await invokeAdmin(refundPayment, deps, {
+      operator: OPERATOR,
+      payment_id: paymentId,
+      amount_minor: 50_000,
+      bank_reference: 'BCA1',
+    })
+    const payment = await paymentOf(deps, { payment: movedOpen })
+
+    expect(reply).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining('does not belong to') as unknown },
+    })
+    await expect(movePayment(deps, payment, aRefund(deps, 50_000))).rejects.toThrow(
+      'its own client',
+    )
+    expect(await ledgerView(deps, other.clientId)).toStrictEqual(before)
   })
 
   it('gets no entry in that client’s journal by a recount', async ({ deps, client, other }) => {

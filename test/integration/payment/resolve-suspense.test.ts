@@ -236,8 +236,8 @@ it('writeSuspense writes an item once; its alert is due a minute later and ends 
   expect({ ...notedKey(item), ...item }).toMatchObject(noted)
   expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBe('2026-11-20T04:01:00.000Z')
   const applied: boolean[] = []
-  for (const id of [item.suspenseId, item.suspenseId, absentId])
-    applied.push((await endSuspenseAlert(deps, id)).applied)
+  for (const suspenseId of [item.suspenseId, item.suspenseId, absentId])
+    applied.push((await endSuspenseAlert(deps, { ...item, suspenseId })).applied)
   expect(applied).toStrictEqual([true, false, false])
   expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBeUndefined()
   expect(await findSuspense(deps, absentId)).toBeUndefined()

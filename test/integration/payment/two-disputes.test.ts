@@ -1,13 +1,17 @@
 /** Disputes beside one another, beside an erasure, and that begin again (design section 14). */
 import { expect } from 'vitest'
+import type { Alert } from '../../../shared/deps.ts'
 import { eraseFromPayment } from '../../../shared/inquiry/erase-store.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { interceptTable, type TestDeps } from '../../support/test-deps.ts'
+import { dueAtOf } from '../../support/webhook-builders.ts'
 import { syncTest as it } from '../sync/sync-test.ts'
+import { inDays } from './dispute-news.ts'
 
 function send(deps: TestDeps, state: string, said: object) {
   const body = { event: `dispute.${state}`, ...said }
@@ -47,6 +51,33 @@ it('one that must be answered again is open again', async ({ deps, credited }) =
   const item = await findSuspense(deps, 'mi-1')
   expect(item).toMatchObject({ status: 'open', state: 'action_required' })
   expect(item).not.toHaveProperty('resolution')
+})
+
+it('one that is open again while its end is told keeps its reminders', async ({
+  deps,
+  credited,
+}) => {
+  const about = { id: 'mi-1', reference_id: credited.reference, due_date: inDays(deps, 7) }
+  await send(deps, 'action_required', { ...about, updated_at: deps.now() })
+  const news = { ...about, updated_at: addMs(deps.now(), 2_000) }
+  let isTold = false
+  const busy = {
+    ...deps,
+    alerts: {
+      publish: async (alert: Alert) => {
+        if (!isTold) {
+          isTold = true
+          await send(deps, 'action_required', news)
+        }
+        await deps.alerts.publish(alert)
+      },
+    },
+  }
+
+  await send(busy, 'won', { ...about, updated_at: addMs(deps.now(), 1_000) })
+
+  expect(await findSuspense(deps, 'mi-1')).toMatchObject({ state: 'action_required' })
+  expect(await dueAtOf(deps, 'alert', 'mi-1')).toBe(addMs(deps.now(), 3.5 * DAY_MS))
 })
 
 function addedDay(deps: TestDeps): string {

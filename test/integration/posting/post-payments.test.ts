@@ -236,8 +236,8 @@ describe('payment.reversed', () => {
     deps.clock.advance(60)
     await move(deps, open, aVoid(deps, refund.transactionId, 10_000))
 
-    // The last row takes no more money from the client.
-    expect(deps.published.at(-1)?.subject).toMatch(/#money_went_back$/)
+    // The last row gives money back to the house alone.
+    expect(deps.published.at(-1)?.subject).toMatch(/#money_came_back$/)
     const about = { id: open.paymentId, status: 'succeeded' }
     expect(await reversalBodies(deps, open)).toMatchObject([
       { data: { ...about, type: 'refund', amount_minor: 10_000, taken_back_minor: 10_000 } },

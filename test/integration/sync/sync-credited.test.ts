@@ -162,7 +162,7 @@ describe('sync: a dispute that is won', () => {
     syncAfter,
   }) => {
     const row = wonRow(deps, credited)
-    const finding = () => findingAbout(deps, `${row.transactionId}#dispute_won`, 'money_went_back')
+    const finding = () => findingAbout(deps, `${row.transactionId}#dispute_won`, 'money_came_back')
     await sync(row)
     expect(await finding()).toBeUndefined()
 

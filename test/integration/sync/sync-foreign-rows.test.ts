@@ -3,6 +3,8 @@ import { findUnclaimedRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { settledRow } from '../../support/fake-provider.ts'
+import { adjustBalance } from '../../support/money-rows.ts'
+import { entriesIn } from '../../support/paid-builders.ts'
 import { findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
 import { sumsOf, ZERO_SUMS } from './held-money.ts'
 import { foreignIds, syncTest as it } from './sync-test.ts'
@@ -125,6 +127,23 @@ describe('sync: rows that are no payments, and unknown rows', () => {
 
       expect(deps.published).toStrictEqual([])
       expect(await sumsOf(deps)).toStrictEqual(ZERO_SUMS)
+    },
+  )
+
+  it.for(['withdrawal', 'topup'] as const)(
+    'a correction that takes over a booked %s undoes its bank side too',
+    async (transfer, { deps, client, sync }) => {
+      const providerMinor = minor(transfer === 'topup' ? 100_000 : -100_000)
+      const row = settledRow(foreignIds, deps.now(), { type: 'account', transfer, providerMinor })
+      await sync(row)
+      expect(await sumsOf(deps)).toMatchObject({ providerMinor, bankMinor: 0 - providerMinor })
+
+      await adjustBalance(deps, client, 'correction', 5, undefined, row.transactionId)
+
+      expect(await sumsOf(deps)).toStrictEqual(ZERO_SUMS)
+      expect(await entriesIn(deps, client)).toMatchObject([
+        { type: 'correction', providerMinor, bankMinor: 0, otherMinor: providerMinor - 5 },
+      ])
     },
   )
 

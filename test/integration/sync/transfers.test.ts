@@ -5,7 +5,6 @@
  */
 import * as v from 'valibot'
 import { describe, expect } from 'vitest'
-import { handler as refundPayment } from '../../../functions/admin/refund-payment.ts'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { subjectOfPayment } from '../../../shared/ids.ts'
@@ -14,37 +13,16 @@ import { minor } from '../../../shared/money.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
-import { TransactionPageSchema } from '../../../shared/provider/xendit/transaction-schema.ts'
 import { settlementEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import { closeSuspense, findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { TimestampSchema } from '../../../shared/time.ts'
-import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeFirst } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { syncTest as it } from './sync-test.ts'
-
-function rowOut(deps: TestDeps, shown: object) {
-  const id = `txn_${crypto.randomUUID()}`
-  const row = {
-    id,
-    type: 'DISBURSEMENT',
-    status: 'SUCCESS',
-    currency: 'IDR',
-    amount: 60_000,
-    net_amount: 60_000,
-    cashflow: 'MONEY_OUT',
-    created: deps.now(),
-    updated: deps.now(),
-    fee: { status: 'COMPLETED', xendit_fee: 0, value_added_tax: 0 },
-    ...shown,
-  }
-  const [transaction] = v.parse(TransactionPageSchema, { data: [row] }).transactions
-  if (transaction === undefined) throw new Error('the adapter cannot read the row')
-  return transaction
-}
+import { refund, rowOut } from './transfer-rows.ts'
 
 describe('a row out that names a payment', () => {
   it.for<[string, (id: string) => object]>([
@@ -289,12 +267,3 @@ it('a month’s deduction of disputes, which names none, is told with the cases 
   const told = deps.published.find(({ subject }) => subject === suspenseId)
   expect(told?.message).toContain(`mi-dspt-1 (${credited.payment.paymentId}, 100000)`)
 })
-
-function refund(deps: TestDeps, paymentId: string, transactionId: string, amount = 60_000) {
-  return invokeWhole(refundPayment, deps, {
-    operator: OPERATOR,
-    payment_id: paymentId,
-    amount_minor: amount,
-    provider_transaction_id: transactionId,
-  })
-}

@@ -1,0 +1,72 @@
+import { bookedRow, isLeftToOperator } from '../journal/house-store.ts'
+import { type Minor, plus, ZERO } from '../money.ts'
+import type { NewsDeps } from '../payment/news/ask-for-news.ts'
+import {
+  bookSuspense,
+  bookSuspenseRefund,
+  bookSuspenseVoid,
+  houseRowOf,
+} from '../posting/house-journal.ts'
+import type { ProviderTransaction } from '../provider/provider.ts'
+import { recordSuspense } from '../suspense/record-suspense.ts'
+import { isClosedByOperator, type Suspense } from '../suspense/suspense.ts'
+import { isInRupiah, moneyRowOf, recordRowFinding, syncFinding } from './provider-row.ts'
+import { type Reconciled, recordUnmatchedRow } from './reconcile-house-row.ts'
+
+/**
+ * Books the money's settled payment, or a reversal with the finding of its loss. Any other row is a
+ * finding.
+ */
+export async function reconcileHeldMoney(
+  deps: NewsDeps,
+  item: Suspense,
+  transaction: ProviderTransaction,
+): Promise<Reconciled> {
+  const row = houseRowOf(transaction)
+  const moneyRow = moneyRowOf(transaction)
+  if (moneyRow?.isOwnRow) {
+    const booked = await bookSuspenseVoid(deps, item, row)
+    const { providerMinor, amountMinor = ZERO } = booked
+    // Money whose own row has not settled did not arrive, so its void takes nothing.
+    await recordLoss(deps, transaction, booked, providerMinor === undefined ? ZERO : amountMinor)
+    return 'done'
+  }
+  if (moneyRow?.type === 'refund' || moneyRow?.type === 'chargeback') {
+    if (await isLeftToOperator(deps, row)) return 'done'
+    const amountMinor = transaction.disputedMinor ?? row.amountMinor
+    const about = { subject: row.transactionId, cause: 'row_contradicts', payment: item } as const
+    const contradiction = syncFinding(deps, transaction, about)
+    const booked = await bookSuspenseRefund(deps, item, { ...row, amountMinor }, contradiction)
+    await recordLoss(deps, transaction, booked, amountMinor)
+    return 'done'
+  }
+  if (transaction.type !== 'payment' || transaction.status !== 'success') {
+    return recordUnmatchedRow(deps, transaction, item)
+  }
+  if (!isInRupiah(transaction)) {
+    await recordRowFinding(deps, transaction, item)
+    return 'done'
+  }
+  if (transaction.keptMinor !== undefined) await bookSuspense(deps, item, row)
+  return { booked: undefined }
+}
+
+/**
+ * What a row took although suspense did not hold it is the house's loss, and a finding. The row's
+ * entry says how much suspense held: the item may have changed after the booking.
+ */
+async function recordLoss(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+  item: Suspense,
+  takenMinor: Minor,
+): Promise<void> {
+  const { suspense_refunded: entry } = await bookedRow(deps, houseRowOf(transaction))
+  const lostMinor = entry ? plus(takenMinor, entry.suspenseMinor) : ZERO
+  if (lostMinor <= 0) return
+  // The operator who refunded the money by bank or wrote it off may still stop the transfer.
+  if (isClosedByOperator(item)) return recordRowFinding(deps, transaction, item)
+  const { transactionId: subject } = transaction
+  const lost = syncFinding(deps, transaction, { subject, cause: 'went_back_twice', payment: item })
+  await recordSuspense(deps, { ...lost, amountMinor: lostMinor })
+}

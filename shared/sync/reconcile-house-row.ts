@@ -1,0 +1,50 @@
+import { assertInvariant } from '../errors.ts'
+import type { NewsDeps } from '../payment/news/ask-for-news.ts'
+import type { Payment } from '../payment/payment.ts'
+import { findStoredPayment } from '../payment/payment-store.ts'
+import { bookRowBack, bookUnmatchedRow, houseRowOf } from '../posting/house-journal.ts'
+import { movePayment } from '../posting/move-payment.ts'
+import type { ProviderTransaction } from '../provider/provider.ts'
+import type { NamedPayment } from '../suspense/record-suspense.ts'
+import { isInRupiah, recordRowFinding, rowFinding, transferCaseOf } from './provider-row.ts'
+
+/** If the row moved rupiah, the house books it. */
+export async function recordUnmatchedRow(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+  about: NamedPayment | undefined,
+): Promise<Reconciled> {
+  if (transaction.status === 'success' && isInRupiah(transaction))
+    await bookUnmatchedRow(
+      deps,
+      houseRowOf(transaction),
+      (await transferCaseOf(deps, transaction)) ?? rowFinding(deps, transaction, about),
+    )
+  else if (!(await bookBackVoid(deps, transaction)))
+    await recordRowFinding(deps, transaction, about)
+  return 'done'
+}
+
+/** What the house booked of a row that became void is booked back. False if it booked nothing. */
+export async function bookBackVoid(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+): Promise<boolean> {
+  if (transaction.status !== 'reversed' && transaction.status !== 'failed') return false
+  const finding = rowFinding(deps, transaction, undefined)
+  const booked = await bookRowBack(deps, houseRowOf(transaction), finding)
+  if (typeof booked === 'string') return booked === 'booked_back'
+  const payment = await findStoredPayment(deps, booked.refundOf)
+  assertInvariant(payment?.status === 'succeeded', 'a refund belongs to a paid payment')
+  const { transactionId, amountMinor, providerMinor, createdAt, updatedAt: at } = transaction
+  const row = { transactionId, amountMinor, providerMinor, createdAt, at }
+  await movePayment(deps, payment, { type: 'reversal', ...row })
+  return true
+}
+
+/**
+ * `booked`: the money is credited or in suspense, and the sync reads the row again until it has
+ * settled. `done`: nothing is left to do. `open`: the sync checks the row again. `passed_over`: the
+ * row concerns no payment, or is not final.
+ */
+export type Reconciled = { readonly booked: Payment | undefined } | 'done' | 'open' | 'passed_over'

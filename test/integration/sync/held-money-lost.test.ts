@@ -1,0 +1,102 @@
+/**
+ * Goal: what the provider takes of held money beyond what suspense holds is the house's loss, and
+ * operators are told of it (design section 12). Method: refunds, disputes and voids of one capture
+ * in different orders, each read again a day later.
+ */
+import { describe, expect } from 'vitest'
+import { handler as resolveSuspense } from '../../../functions/admin/resolve-suspense.ts'
+import { minor } from '../../../shared/money.ts'
+import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
+import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
+import { findingAbout } from '../../support/synced-payment.ts'
+import { heldTest as it, refundFields, sumsOf } from './held-money.ts'
+
+function refundOf(amount: number): Partial<ProviderTransaction> {
+  const amounts = { amountMinor: minor(amount), providerMinor: minor(-amount) }
+  return { ...refundFields, transactionId: `txn_refund_${amount}`, ...amounts }
+}
+
+function disputeOf(amount: number): Partial<ProviderTransaction> {
+  const amounts = { amountMinor: minor(amount + 25_000), providerMinor: minor(-amount - 25_000) }
+  return {
+    ...refundFields,
+    transactionId: 'txn_dispute',
+    reversalKind: 'chargeback',
+    ...amounts,
+    disputedMinor: minor(amount),
+    feeMinor: minor(25_000),
+  }
+}
+
+const VOID = { status: 'reversed', transactionId: 'txn_own' } as const
+const OWN = { transactionId: 'txn_own' }
+
+describe('sync: a row that takes more than suspense holds', () => {
+  type Rows = readonly Partial<ProviderTransaction>[]
+  it.for<readonly [string, Rows, lostMinor: number, ownFields?: object]>([
+    ['a dispute after a refund of the whole', [refundOf(100_000), disputeOf(100_000)], 100_000],
+    ['a refund after a dispute of the whole', [disputeOf(100_000), refundOf(100_000)], 100_000],
+    ['a refund above the amount', [refundOf(130_000)], 30_000],
+    ['a void after a refund of a part', [refundOf(60_000), VOID], 60_000],
+    ['a refund after a void', [VOID, refundOf(100_000)], 100_000],
+    ['a void before the settlement, after a refund', [refundOf(60_000), VOID], 60_000, NOT_SETTLED],
+  ])(
+    '%s is one finding with the loss',
+    async ([, taken, lostMinor, ownFields], { deps, hold, sync, syncAfter }) => {
+      const { heldRow } = await hold('second_capture', { ...OWN, ...ownFields })
+      deps.published.length = 0
+
+      for (const fields of taken) {
+        await sync(settledRow(heldRow, deps.now(), fields))
+        deps.clock.advance(600)
+      }
+      await syncAfter(86_400)
+
+      const { transactionId = '' } = taken.at(-1) ?? {}
+      const finding = await findingAbout(deps, transactionId, 'went_back_twice')
+      expect(finding).toMatchObject({ amountMinor: lostMinor, status: 'open' })
+      expect(deps.published).toMatchObject([{ subject: `${transactionId}#went_back_twice` }])
+      expect(deps.published[0]?.message).toContain(
+        `of the held money ${heldRow.providerPaymentId} (payment ${finding?.paymentId})`,
+      )
+      expect(deps.published[0]?.message).toContain(`so the house bears ${lostMinor} IDR`)
+    },
+  )
+
+  it.for<readonly [string, Rows]>([
+    ['two refunds of parts', [refundOf(60_000), refundOf(40_000)]],
+    ['a refund of a part and a dispute of the rest', [refundOf(60_000), disputeOf(40_000)]],
+    ['a void', [VOID]],
+  ])('%s of held money is no finding', async ([, taken], { deps, hold, sync, syncAfter }) => {
+    const { heldRow, item } = await hold('second_capture', OWN)
+    deps.published.length = 0
+
+    for (const fields of taken) {
+      await sync(settledRow(heldRow, deps.now(), fields))
+      deps.clock.advance(600)
+    }
+    await syncAfter(86_400)
+
+    expect(await item()).toMatchObject({ status: 'resolved', resolution: 'refunded' })
+    expect(deps.published).toStrictEqual([])
+  })
+
+  it.for(['refunded_by_bank', 'written_off'] as const)(
+    'a booked refund of a part is no finding when it is read again after the rest was %s',
+    async (resolution, { deps, hold, sync, syncAfter }) => {
+      const { heldRow, item } = await hold('second_capture')
+      await sync(settledRow(heldRow, deps.now(), refundOf(60_000)))
+      expect(await item()).toMatchObject({ status: 'open', refundedMinor: 60_000 })
+      const input = { operator: OPERATOR, suspense_id: heldRow.providerPaymentId, resolution }
+      expect(await invokeAdmin(resolveSuspense, deps, input)).toMatchObject({ status: 200 })
+      deps.published.length = 0
+      const sums = await sumsOf(deps)
+
+      await syncAfter(86_400)
+
+      expect(deps.published).toStrictEqual([])
+      expect(await sumsOf(deps)).toStrictEqual(sums)
+    },
+  )
+})
