@@ -20,7 +20,7 @@ import type { WriteOutcome } from '../table/table.ts'
 import { DAY_MS, epochMs, expiresAfter, SECOND_MS, type Timestamp } from '../time.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
 import { NO_DETAILS, storedDetails } from './payment-details.ts'
-import { endFields, isCreating, storedOwnRow } from './payment-store.ts'
+import { endFields, ifStored, isCreating, storedOwnRow } from './payment-store.ts'
 
 export function isAttempt(attempt: number) {
   return equals('attempt', attempt)
@@ -38,11 +38,26 @@ export function isUnderLease(
 }
 
 /** The table applies one claim of all callers with the same key. */
-export function claimPayment(deps: StoreDeps, creating: CreatingPayment): Promise<WriteOutcome> {
+export async function claimPayment(deps: StoreDeps, creating: CreatingPayment): Promise<WriteOutcome> {
   // A payment that was refused long ago counts as absent before the TTL deletes it.
   const isForgotten = all(isCreating, atMost('ttl', Math.floor(epochMs(deps.now()) / SECOND_MS)))
   const step = put(paymentKey(creating.paymentId), creatingRow(creating), any(isNew, isForgotten))
-  return deps.table.write(step)
+  return withOwnClaim(await deps.table.write(step), creating)
+}
+
+/**
+ * The SDK repeats a write whose answer was lost, and the condition then refuses the repeat. The
+ * attempt's token shows that the stored claim is the caller's own, so the claim was applied.
+ */
+function withOwnClaim({ applied, item }: WriteOutcome, claimed: CreatingPayment): WriteOutcome {
+  const stored = !applied && item ? ifStored(item) : undefined
+  const token = claimTokenOf(claimed)
+  const isOwn = stored?.status === 'creating' && token !== undefined
+  return { applied: applied || (isOwn && claimTokenOf(stored) === token), item }
+}
+
+function claimTokenOf({ providerAttempts }: CreatingPayment): string | undefined {
+  return providerAttempts.at(-1)?.claimToken
 }
 
 export function creatingRow(creating: CreatingPayment) {
@@ -136,7 +151,7 @@ export async function writePointers(deps: TableDeps, payment: Payment): Promise<
  * runs, or when the attempt's end was recorded after the read. Remembered captures keep their due
  * time; a new capture refuses the claim.
  */
-export function claimTakeover(
+export async function claimTakeover(
   deps: TableDeps,
   { read, next }: { readonly read: CreatingPayment; readonly next: CreatingPayment },
   now: Timestamp,
@@ -163,7 +178,7 @@ export function claimTakeover(
     { set, remove: ['failure', 'ttl', ...keptErasure] },
     all(isFree, isAsRead),
   )
-  return deps.table.write(step)
+  return withOwnClaim(await deps.table.write(step), next)
 }
 
 /** `forgettable`: no attempt left anything at the provider. */

@@ -195,7 +195,7 @@ function mayTakeOver({ providerAttempts }: CreatingPayment, deadline: Deadline):
  * Takes the new request if the provider refused every attempt for good, else the stored request.
  */
 async function takeOverPayment(
-  deps: NewsDeps,
+  deps: CreateDeps,
   creating: CreatingPayment,
   parsed: ParsedRequest,
 ): Promise<CreatingPayment | OvertakenCreate> {
@@ -225,11 +225,10 @@ async function takeOverPayment(
     attempt,
     leaseUntil: addMs(now, ATTEMPT_LEASE_MS),
     mayExistUpstream: creating.mayExistUpstream || lastAttempt?.outcome !== 'refused',
-    providerAttempts: withAttempt(creating.providerAttempts, {
-      number: attempt,
-      startedAt: now,
-      outcome: 'started',
-    }),
+    providerAttempts: withAttempt(
+      creating.providerAttempts,
+      startedAttempt(deps, { number: attempt, startedAt: now }),
+    ),
     failure: undefined,
     dueAt: timesOf(request, now).dueAt,
   }
@@ -274,8 +273,15 @@ function newCreatingPayment(
     attempt: 1,
     claimedAt: now,
     leaseUntil: addMs(now, ATTEMPT_LEASE_MS),
-    providerAttempts: [{ number: 1, startedAt: now, outcome: 'started' }],
+    providerAttempts: [startedAttempt(deps, { number: 1, startedAt: now })],
     mayExistUpstream: false,
     dueAt: timesOf(request, now).dueAt,
   }
+}
+
+function startedAttempt(
+  { randomBytes }: CreateDeps,
+  attempt: Pick<ProviderAttempt, 'number' | 'startedAt'>,
+): ProviderAttempt {
+  return { ...attempt, outcome: 'started', claimToken: randomBytes(6).toString('base64url') }
 }

@@ -138,7 +138,7 @@ function endAttempt(
   end: Partial<ProviderAttempt>,
 ): ProviderAttempt[] {
   return attempts.map((attempt, at) =>
-    at === attempts.length - 1 ? { ...attempt, ...end } : attempt,
+    at === attempts.length - 1 ? { ...attempt, claimToken: undefined, ...end } : attempt,
   )
 }
 
