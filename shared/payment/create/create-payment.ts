@@ -216,7 +216,8 @@ async function takeOverPayment(
       'the customer of this payment was erased; create it with another Idempotency-Key',
     )
   }
-  if (push) await takePush(deps, { ...creating, attempt, request })
+  // The request that is sent counts: a new request may be of another channel.
+  await takePush(deps, { ...creating, attempt, request })
   const next: CreatingPayment = {
     ...creating,
     request,
