@@ -31,7 +31,6 @@ import {
   startDeadline,
   timesOf,
 } from './create-times.ts'
-import { explainRefusal } from './explain-refusal.ts'
 import { holdBackPush, mayExistUpstream, type OvertakenCreate } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
 import {
@@ -177,14 +176,10 @@ export async function waitForAttempt(
     if (stored && isUnderLease(stored, deps.now())) continue
     if (stored && mayTakeOver(stored, deadline)) return stored
     throw stored?.failure
-      ? createError(stored.failure, explanationOf(stored))
+      ? createError(stored.failure, stored.providerAttempts.at(-1)?.wrongField)
       : retryError('the payment could not be created')
   }
   throw retryError('the payment is still being created')
-}
-
-function explanationOf({ request, providerAttempts }: CreatingPayment) {
-  return providerAttempts.at(-1)?.outcome === 'refused' ? explainRefusal(request) : undefined
 }
 
 function mayTakeOver({ providerAttempts }: CreatingPayment, deadline: Deadline): boolean {

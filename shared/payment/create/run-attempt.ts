@@ -13,7 +13,7 @@ import type { CreatingPayment, Payment, ProviderAttempt, StoredPayment } from '.
 import { findStoredPayment, parseStored } from '../payment-store.ts'
 import { createInput } from './create-input.ts'
 import { createTimeoutMs, type Deadline, timesOfAttempt } from './create-times.ts'
-import { type Explanation, explainRefusal, reportRefusal } from './explain-refusal.ts'
+import { explainRefusal, reportRefusal } from './explain-refusal.ts'
 
 export type CreateResult = {
   readonly payment: Payment
@@ -75,10 +75,9 @@ export async function runAttempt(
     : replayOrFail(stored, `another attempt is creating this payment; ${RETRY}`)
 }
 
-type Failure = Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId'> & {
+/** Without `wrongField`, the failure counts as ours. */
+type Failure = Pick<ProviderAttempt, 'outcome' | 'code' | 'wrongField' | 'paymentRequestId'> & {
   readonly message: string
-  /** The request breaks a rule of its channel. Any other refusal counts as our failure. */
-  readonly explanation?: Explanation | undefined
   /** Operators were told that the channel is not activated. */
   readonly isReported?: boolean | undefined
 }
@@ -88,43 +87,44 @@ async function failAttempt(
   creating: CreatingPayment,
   failure: Failure,
 ): Promise<CreateResult> {
-  const { message, outcome, code, explanation, isReported } = failure
+  const { message, outcome, code, wrongField, isReported } = failure
   // Alarms must distinguish the refusal of one payment, and what operators know, from our failure.
   const payment = loggedPayment({ ...creating, ...creating.request })
   const fields = { ...payment, reason: code ?? outcome }
-  if (explanation) deps.log.warn('payment.create_refused', fields)
+  if (wrongField) deps.log.warn('payment.create_refused', fields)
   else if (isReported) deps.log.warn('payment.create_not_activated', fields)
   else deps.log.warn('payment.create_failed', fields)
   const stored = await releaseAfterFailure(deps, creating, failure)
-  return replayOrFail(stored, message, explanation)
+  return replayOrFail(stored, message, wrongField)
 }
 
 function replayOrFail(
   stored: StoredPayment | undefined,
   failure: string,
-  explanation?: Explanation,
+  wrongField?: string,
 ): CreateResult {
   if (stored && stored.status !== 'creating') return { payment: stored, outcome: 'replayed' }
-  throw createError(failure, explanation)
+  throw createError(failure, wrongField)
 }
 
 /** After a 500 a retry with the same key is safe (spec 4.1, rule 4); after a 422 it is refused. */
-export function createError(failure: string, explanation?: Explanation): GatewayError {
-  return explanation
-    ? invalid(failure, { [explanation.field]: [failure] })
+export function createError(failure: string, wrongField?: string): GatewayError {
+  return wrongField
+    ? invalid(failure, { [wrongField]: [failure] })
     : new GatewayError('internal_error', failure)
 }
 
 async function releaseAfterFailure(
   deps: AttemptDeps,
   creating: CreatingPayment,
-  { message, outcome, code, paymentRequestId }: Failure,
+  { message, outcome, code, wrongField, paymentRequestId }: Failure,
 ): Promise<StoredPayment | undefined> {
   const releaseOutcome = await releaseAttempt(deps, creating, {
     failure: message,
     providerAttempts: endAttempt(creating.providerAttempts, {
       outcome,
       code,
+      wrongField,
       paymentRequestId,
       endedAt: deps.now(),
     }),
@@ -169,7 +169,8 @@ function failureOf(
     const { kind: outcome, code, isNotActivated } = answer
     const explanation = explainRefusal(request, answer)
     const message = explanation?.message ?? `the provider refused the payment: ${code}`
-    return { outcome, code, explanation, isReported: isNotActivated, message }
+    const wrongField = explanation?.field
+    return { outcome, code, wrongField, isReported: isNotActivated, message }
   }
   const { kind: outcome, reason: code } = answer
   const failureText = answer.kind === 'unknown' && answer.answered ? FAILED : DID_NOT_ANSWER

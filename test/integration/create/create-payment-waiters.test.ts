@@ -5,6 +5,9 @@
  * wait meanwhile, and are stopped before and after each of their requests to the table.
  */
 import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../../shared/errors.ts'
+import { minor } from '../../../shared/money.ts'
+import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { OVO_REQUEST } from '../../support/payment-builders.ts'
 import { afterFirst, beforeFirst, interceptTable, type TestDeps } from '../../support/test-deps.ts'
@@ -147,35 +150,54 @@ describe('a caller that waits for an attempt which ended before it called the pr
 })
 
 describe('a caller that waits for an attempt which called the provider', () => {
-  it.each<CreateAnswer>([
-    { kind: 'unknown', reason: 'timeout' },
-    { kind: 'refused', code: 'INVALID_VALUE_ERROR' },
+  const TOO_LITTLE = { notionalMinor: minor(5_000) }
+
+  it.each<[CreateAnswer, Partial<PaymentRequest>]>([
+    [{ kind: 'unknown', reason: 'timeout' }, {}],
+    [{ kind: 'refused', code: 'INVALID_VALUE_ERROR' }, {}],
     // The provider answered 429, or no connection was made.
-    { kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' },
-  ])('answers its failure, and only a new request takes over: %o', async (failure) => {
-    const { deps, make, creates } = await aCreate()
-    const answer = Promise.withResolvers<CreateAnswer>()
-    deps.provider.script('createRequest', () => answer.promise)
-    const messageOf = (made: ReturnType<typeof make>) => made.then(({ outcome }) => outcome, String)
-    const first = messageOf(make())
-    await expect.poll(creates).toBe(1)
-    const slept = Promise.withResolvers<void>()
-    const waiting = messageOf(
-      make({
-        ...deps,
-        sleep: (ms) => {
-          slept.resolve()
-          return new Promise((resolve) => setTimeout(resolve, Math.min(ms, 5)))
-        },
-      }),
-    )
-    await slept.promise
+    [{ kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' }, {}],
+    // A 422 for the request's own fault.
+    [{ kind: 'refused', code: 'INVALID_VALUE_ERROR' }, TOO_LITTLE],
+    [
+      { kind: 'refused', code: 'INVALID_MERCHANT_SETTINGS', isNotActivated: true },
+      { method: 'ewallet', channelCode: 'NEWPAY' },
+    ],
+    // A 500 for our fault, although the amount is outside the channel's limits.
+    [{ kind: 'refused', code: 'INVALID_API_KEY', isAccountWide: true }, TOO_LITTLE],
+  ])(
+    'answers its failure, and only a new request takes over: %o of %o',
+    async (failure, fields) => {
+      const { deps, make, creates } = await aCreate(fields)
+      const answer = Promise.withResolvers<CreateAnswer>()
+      deps.provider.script('createRequest', () => answer.promise)
+      const errorOf = (made: ReturnType<typeof make>) => made.catch((error: unknown) => error)
+      const first = errorOf(make())
+      await expect.poll(creates).toBe(1)
+      const slept = Promise.withResolvers<void>()
+      const waiting = errorOf(
+        make({
+          ...deps,
+          sleep: (ms) => {
+            slept.resolve()
+            return new Promise((resolve) => setTimeout(resolve, Math.min(ms, 5)))
+          },
+        }),
+      )
+      await slept.promise
 
-    answer.resolve(failure)
+      answer.resolve(failure)
 
-    expect(await waiting).toBe(await first)
-    expect(creates()).toBe(1)
-    deps.provider.heal('createRequest')
-    expect((await make()).payment).toMatchObject({ status: 'pending', attempt: 2 })
-  })
+      expect(envelopeOf(await waiting)).toStrictEqual(envelopeOf(await first))
+      expect(creates()).toBe(1)
+      deps.provider.heal('createRequest')
+      expect((await make()).payment).toMatchObject({ status: 'pending', attempt: 2 })
+    },
+  )
 })
+
+function envelopeOf(error: unknown) {
+  if (!(error instanceof GatewayError)) throw error
+  const { code, message, details } = error
+  return { code, message, details }
+}
