@@ -18,7 +18,7 @@ import {
 } from '../table/step.ts'
 import type { WriteOutcome } from '../table/table.ts'
 import { DAY_MS, epochMs, expiresAfter, SECOND_MS, type Timestamp } from '../time.ts'
-import type { CreatingPayment, Payment } from './payment.ts'
+import type { CreatingPayment, Payment, ProviderAttempt } from './payment.ts'
 import { NO_DETAILS, storedDetails } from './payment-details.ts'
 import { endFields, ifStored, isCreating, storedOwnRow } from './payment-store.ts'
 
@@ -37,8 +37,16 @@ export function isUnderLease(
   return (leaseUntil ?? now) > now
 }
 
+/** False for an attempt that the provider refused for good, or that never reached the provider. */
+export function mayExistUpstream(attempt?: Pick<ProviderAttempt, 'outcome'>): boolean {
+  return attempt?.outcome !== 'refused' && attempt?.outcome !== 'not_executed'
+}
+
 /** The table applies one claim of all callers with the same key. */
-export async function claimPayment(deps: StoreDeps, creating: CreatingPayment): Promise<WriteOutcome> {
+export async function claimPayment(
+  deps: StoreDeps,
+  creating: CreatingPayment,
+): Promise<WriteOutcome> {
   // A payment that was refused long ago counts as absent before the TTL deletes it.
   const isForgotten = all(isCreating, atMost('ttl', Math.floor(epochMs(deps.now()) / SECOND_MS)))
   const step = put(paymentKey(creating.paymentId), creatingRow(creating), any(isNew, isForgotten))

@@ -13,7 +13,7 @@ import { paymentKey } from '../../table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf, isPushChannel } from '../channel/channels.ts'
-import { claimPayment, claimTakeover, isUnderLease } from '../creating-store.ts'
+import { claimPayment, claimTakeover, isUnderLease, mayExistUpstream } from '../creating-store.ts'
 import type { NewsDeps } from '../news/ask-for-news.ts'
 import type {
   CreatingPayment,
@@ -31,7 +31,7 @@ import {
   startDeadline,
   timesOf,
 } from './create-times.ts'
-import { holdBackPush, mayExistUpstream, type OvertakenCreate } from './hold-back-push.ts'
+import { holdBackPush, type OvertakenCreate } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
 import {
   COMMIT_FAILED,
@@ -187,7 +187,7 @@ function mayTakeOver({ providerAttempts }: CreatingPayment, deadline: Deadline):
 }
 
 /**
- * Takes the new request if the provider refused every attempt for good, else the stored request.
+ * Takes the stored request if an attempt may exist at the provider, else the new request.
  */
 async function takeOverPayment(
   deps: CreateDeps,
@@ -195,8 +195,8 @@ async function takeOverPayment(
   parsed: ParsedRequest,
 ): Promise<CreatingPayment | OvertakenCreate> {
   const lastAttempt = creating.providerAttempts.at(-1)
-  const allRefused = !creating.mayExistUpstream && lastAttempt?.outcome === 'refused'
-  if (allRefused && !parsed.ok) throw parsed.error
+  const mayExist = creating.mayExistUpstream || mayExistUpstream(lastAttempt)
+  if (!mayExist && !parsed.ok) throw parsed.error
   // The lease starts before the provider is asked, because an older answer may be outdated.
   const now = deps.now()
   const { push, needs } = channelOf(creating.request)
@@ -205,7 +205,7 @@ async function takeOverPayment(
     if (overtaken) return overtaken
   }
   const attempt = creating.attempt + 1
-  const request = allRefused && parsed.ok ? parsed.request : creating.request
+  const request = !mayExist && parsed.ok ? parsed.request : creating.request
   if (needs.phone && request === creating.request && !request.customer?.phone) {
     throw createError(
       'the customer of this payment was erased; create it with another Idempotency-Key',
@@ -220,7 +220,7 @@ async function takeOverPayment(
     erasedAt: request === creating.request ? creating.erasedAt : undefined,
     attempt,
     leaseUntil: addMs(now, ATTEMPT_LEASE_MS),
-    mayExistUpstream: creating.mayExistUpstream || lastAttempt?.outcome !== 'refused',
+    mayExistUpstream: mayExist,
     providerAttempts: withAttempt(
       creating.providerAttempts,
       startedAttempt(deps, { number: attempt, startedAt: now }),

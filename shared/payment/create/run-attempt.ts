@@ -7,7 +7,13 @@ import { type CreateAnswer, DID_NOT_ANSWER, FAILED } from '../../provider/provid
 import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { mayPush } from '../channel/channels.ts'
-import { commitPending, isUnderLease, releaseAttempt, writePointers } from '../creating-store.ts'
+import {
+  commitPending,
+  isUnderLease,
+  mayExistUpstream,
+  releaseAttempt,
+  writePointers,
+} from '../creating-store.ts'
 import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, Payment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment, parseStored } from '../payment-store.ts'
@@ -128,7 +134,7 @@ async function releaseAfterFailure(
       paymentRequestId,
       endedAt: deps.now(),
     }),
-    forgettable: outcome === 'refused' && !creating.mayExistUpstream,
+    forgettable: !creating.mayExistUpstream && !mayExistUpstream({ outcome }),
   })
   return releaseOutcome.applied ? undefined : parseStored(releaseOutcome.item)
 }
