@@ -50,18 +50,19 @@ export async function claimPayment(
   // A payment that was refused long ago counts as absent before the TTL deletes it.
   const isForgotten = all(isCreating, atMost('ttl', Math.floor(epochMs(deps.now()) / SECOND_MS)))
   const step = put(paymentKey(creating.paymentId), creatingRow(creating), any(isNew, isForgotten))
-  return withOwnClaim(await deps.table.write(step), creating)
+  const outcome = await deps.table.write(step)
+  return outcome.applied ? outcome : withOwnClaim(outcome, creating)
 }
 
 /**
  * The SDK repeats a write whose answer was lost, and the condition then refuses the repeat. The
  * attempt's token shows that the stored claim is the caller's own, so the claim was applied.
  */
-function withOwnClaim({ applied, item }: WriteOutcome, claimed: CreatingPayment): WriteOutcome {
-  const stored = !applied && item ? ifStored(item) : undefined
+function withOwnClaim({ item }: WriteOutcome, claimed: CreatingPayment): WriteOutcome {
+  const stored = item && ifStored(item)
   const token = claimTokenOf(claimed)
   const isOwn = stored?.status === 'creating' && token !== undefined
-  return { applied: applied || (isOwn && claimTokenOf(stored) === token), item }
+  return { applied: isOwn && claimTokenOf(stored) === token, item }
 }
 
 function claimTokenOf({ providerAttempts }: CreatingPayment): string | undefined {
@@ -186,7 +187,8 @@ export async function claimTakeover(
     { set, remove: ['failure', 'ttl', ...keptErasure] },
     all(isFree, isAsRead),
   )
-  return withOwnClaim(await deps.table.write(step), next)
+  const outcome = await deps.table.write(step)
+  return outcome.applied ? outcome : withOwnClaim(outcome, next)
 }
 
 /** `forgettable`: no attempt left anything at the provider. */

@@ -6,7 +6,7 @@ import { loggedPayment } from '../../log.ts'
 import { type CreateAnswer, DID_NOT_ANSWER, FAILED } from '../../provider/provider.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
-import { mayPush } from '../channel/channels.ts'
+import { isListedChannel, mayPush } from '../channel/channels.ts'
 import {
   commitPending,
   isUnderLease,
@@ -95,7 +95,8 @@ async function failAttempt(
 ): Promise<CreateResult> {
   const { message, outcome, code, wrongField, isReported } = failure
   // Alarms must distinguish the refusal of one payment, and what operators know, from our failure.
-  const payment = loggedPayment({ ...creating, ...creating.request })
+  const { request } = creating
+  const payment = loggedPayment({ ...creating, ...request }, isListedChannel(request))
   const fields = { ...payment, reason: code ?? outcome }
   if (wrongField) deps.log.warn('payment.create_refused', fields)
   else if (isReported) deps.log.warn('payment.create_not_activated', fields)
@@ -279,7 +280,7 @@ async function tryCommit(
   )
   // After a freeze between two tries `created_at` would be far in the past.
   if (!outcome.applied) return outcome.refusedBy === 'stale' ? creating : reread()
-  deps.log.info('payment.created', loggedPayment(payment))
+  deps.log.info('payment.created', loggedPayment(payment, isListedChannel(payment)))
   return payment
 }
 
