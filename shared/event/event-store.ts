@@ -68,8 +68,7 @@ export async function findEventBody(
   const cached = bodies.get(cacheKey)
   const now = deps.now()
   if (cached && isFresh(cached, now)) return cached.reading
-  const read = deps.table.getFields(key, BODY_FIELDS)
-  const reading = read.then((item) => bodyIn(item, event))
+  const reading = deps.table.getFields(key, BODY_FIELDS).then((item) => bodyIn(item, event))
   if (bodies.size >= 100) bodies.clear()
   bodies.set(cacheKey, { reading, from: now, until: addMs(now, 10 * SECOND_MS) })
   const forget = () => void (bodies.get(cacheKey)?.reading === reading && bodies.delete(cacheKey))

@@ -8,9 +8,9 @@ import { memoryDeps, type TestDeps, withRequests } from '../../support/test-deps
 import { drainQueue, storedEndpoint } from '../../support/webhook-builders.ts'
 
 /*
- * Goal: after an erasure is answered, no webhook has the customer. Method: an event is delivered, its
- * customer is erased, and the event is sent again, by the same environment and within the ten seconds
- * that it keeps an event's bytes.
+ * Goal: after an erasure is answered, no webhook has the customer. Method: an event is delivered,
+ * its customer is erased, and the event is sent again, by the same environment and within the ten
+ * seconds that it keeps an event's bytes.
  */
 
 const CUSTOMER = { name: 'Sari', email: 'sari@shop.example', phone: '+6281234567890' }
