@@ -38,7 +38,7 @@ export function isUnderLease(
 }
 
 /** False for an attempt that the provider refused for good, or that never reached the provider. */
-export function mayExistUpstream(attempt?: Pick<ProviderAttempt, 'outcome'>): boolean {
+export function mayBeUpstream(attempt?: Pick<ProviderAttempt, 'outcome'>): boolean {
   return attempt?.outcome !== 'refused' && attempt?.outcome !== 'not_executed'
 }
 

@@ -13,7 +13,7 @@ import { paymentKey } from '../../table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf, isPushChannel } from '../channel/channels.ts'
-import { claimPayment, claimTakeover, isUnderLease, mayExistUpstream } from '../creating-store.ts'
+import { claimPayment, claimTakeover, isUnderLease, mayBeUpstream } from '../creating-store.ts'
 import type { NewsDeps } from '../news/ask-for-news.ts'
 import type {
   CreatingPayment,
@@ -195,7 +195,7 @@ async function takeOverPayment(
   parsed: ParsedRequest,
 ): Promise<CreatingPayment | OvertakenCreate> {
   const lastAttempt = creating.providerAttempts.at(-1)
-  const mayExist = creating.mayExistUpstream || mayExistUpstream(lastAttempt)
+  const mayExist = creating.mayExistUpstream || mayBeUpstream(lastAttempt)
   if (!mayExist && !parsed.ok) throw parsed.error
   // The lease starts before the provider is asked, because an older answer may be outdated.
   const now = deps.now()
@@ -248,7 +248,7 @@ export function withAttempt(
 ): ProviderAttempt[] {
   const allAttempts = [...attempts, newAttempt]
   if (allAttempts.length <= 20) return allAttempts
-  const unsentIndex = allAttempts.findIndex((attempt) => !mayExistUpstream(attempt))
+  const unsentIndex = allAttempts.findIndex((attempt) => !mayBeUpstream(attempt))
   return allAttempts.toSpliced(unsentIndex === -1 ? 10 : unsentIndex, 1)
 }
 

@@ -10,7 +10,7 @@ import { isListedChannel, mayPush } from '../channel/channels.ts'
 import {
   commitPending,
   isUnderLease,
-  mayExistUpstream,
+  mayBeUpstream,
   releaseAttempt,
   writePointers,
 } from '../creating-store.ts'
@@ -135,7 +135,7 @@ async function releaseAfterFailure(
       paymentRequestId,
       endedAt: deps.now(),
     }),
-    forgettable: !creating.mayExistUpstream && !mayExistUpstream({ outcome }),
+    forgettable: !creating.mayExistUpstream && !mayBeUpstream({ outcome }),
   })
   return releaseOutcome.applied ? undefined : parseStored(releaseOutcome.item)
 }
