@@ -117,10 +117,10 @@ function alertOf({ clientId, endpointId }: Delivery, abandoned: readonly Deliver
 }
 
 /** Longer than an alert takes. A worker that moved the mark before has ended, or has died. */
-const ALERT_MS = 4 * SECOND_MS
+const ALERT_MS = 6 * SECOND_MS
 const POLL_MS = 200
-/** The waits are shorter than a function's 10 s. */
-const MAX_POLLS = 2 * (ALERT_MS / POLL_MS)
+/** Eight seconds: all waits are shorter than a function's 10 s. */
+const MAX_POLLS = 40
 
 /**
  * Reports the delivery's abandonment before its row begins a round, or waits while another worker
