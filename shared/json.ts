@@ -99,9 +99,12 @@ function membersOf(value: unknown): number {
   return members
 }
 
-/** Reads the body of a request: a JSON object of at most 64 KB (design section 5). */
+/** A larger body of a request is refused unread (design section 5). */
+export const MAX_BODY_BYTES = 65_536
+
+/** Reads the body of a request: a JSON object. */
 export function readBody(rawBody: Buffer): JsonRead<Readonly<Record<string, unknown>>> {
-  if (rawBody.length > 65_536) return { ok: false, reason: 'the body is larger than 64 KB' }
+  if (rawBody.length > MAX_BODY_BYTES) return { ok: false, reason: 'the body is larger than 64 KB' }
   const json = readJson(rawBody)
   if (!json.ok) return json
   return isJsonObject(json.value)

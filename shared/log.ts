@@ -82,7 +82,16 @@ type LoggedPayment = {
   readonly channelCode?: string | undefined
 }
 
-/** Ids and channel, nothing about the customer. Payment metrics read these fields. */
-export function loggedPayment({ paymentId, clientId, method, channelCode }: LoggedPayment) {
-  return { payment_id: paymentId, client_id: clientId, method, channel: channelCode }
+/**
+ * Ids and channel, nothing about the customer. Payment metrics have the dimension `channel`, so it
+ * names only channels of our table (`isListed`): a merchant may send any wallet's code.
+ */
+export function loggedPayment(
+  { paymentId, clientId, method, channelCode }: LoggedPayment,
+  isListed: boolean,
+) {
+  const channel = isListed
+    ? { channel: channelCode }
+    : { channel: 'other', channel_code: channelCode }
+  return { payment_id: paymentId, client_id: clientId, method, ...channel }
 }

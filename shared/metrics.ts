@@ -16,7 +16,7 @@ const BY_TRIGGER = [['triggered_by']] as const
 export const METRICS = {
   /**
    * `create_refused`: the provider refused the payment itself (422). `create_not_activated`: its
-   * channel is not activated, and operators were told (500).
+   * channel is not activated, and operators were told (500). `channel` is of our table, or `other`.
    */
   Payments: { unit: 'Count', dimensionSets: [['outcome'], ['method', 'channel', 'outcome']] },
   /** Successes by the source of the news: callback, due_work, sync, operator, cancel, create. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Deps, StoreDeps } from '../deps.ts'
 import { isFresh } from '../memory.ts'
+import type { Item } from '../table/attributes.ts'
 import { deflateText, inflateText } from '../table/deflated-text.ts'
 import { eventKey } from '../table/keys.ts'
 import { exists, guard, isNew, put, type Step } from '../table/step.ts'
@@ -42,30 +43,40 @@ export function requireNoEvent({ subject, name }: NamedEvent): Step {
 }
 
 const BodyAndOwner = v.optional(v.object({ body: v.unknown(), owner: v.unknown() }))
+const BODY_FIELDS = ['body', 'owner'] as const
+
+type SoughtBody = NamedEvent & {
+  readonly clientId: string
+  /** The event is sent again, or later than other deliveries: its customer may be erased by now. */
+  readonly isLate: boolean
+}
 
 /**
  * An event's deliveries run at about the same time, so a function keeps the event's bytes for ten
- * seconds. Only an erasure changes them, and it is refused while a delivery is in progress.
- * Undefined if the event is missing or of another client, or its bytes cannot be read.
+ * seconds. Only an erasure changes them, and it is refused while a delivery is in progress; a later
+ * delivery reads them anew. Undefined if the event is missing or of another client, or its bytes
+ * cannot be read.
  */
 export async function findEventBody(
   deps: StoreDeps & Pick<Deps, 'memory'>,
-  event: NamedEvent & { readonly clientId: string },
+  event: SoughtBody,
 ): Promise<string | undefined> {
   const key = eventKey(event.subject, event.name)
+  if (event.isLate) return bodyIn(await deps.table.get(key, BODY_FIELDS), event)
   const cacheKey = `${key.pk} ${key.sk} ${event.clientId}`
   const bodies = (deps.memory.eventBodies ??= new Map())
   const cached = bodies.get(cacheKey)
   const now = deps.now()
   if (cached && isFresh(cached, now)) return cached.reading
-  const read = deps.table.getFields(key, ['body', 'owner'])
-  const reading = read.then((item) => {
-    const { body, owner } = v.parse(BodyAndOwner, item) ?? {}
-    return owner === event.clientId ? inflateText(body) : undefined
-  })
+  const reading = deps.table.getFields(key, BODY_FIELDS).then((item) => bodyIn(item, event))
   if (bodies.size >= 100) bodies.clear()
   bodies.set(cacheKey, { reading, from: now, until: addMs(now, 10 * SECOND_MS) })
   const forget = () => void (bodies.get(cacheKey)?.reading === reading && bodies.delete(cacheKey))
   reading.then((body) => body ?? forget(), forget)
   return reading
+}
+
+function bodyIn(item: Item | undefined, { clientId }: SoughtBody): string | undefined {
+  const { body, owner } = v.parse(BodyAndOwner, item) ?? {}
+  return owner === clientId ? inflateText(body) : undefined
 }

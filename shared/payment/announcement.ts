@@ -24,6 +24,7 @@ import {
   type News,
   sendAnnouncement,
 } from '../webhook/delivery/announce.ts'
+import { isListedChannel } from './channel/channels.ts'
 import type { HeldMoney, Payment } from './payment.ts'
 import { toDisputedData, toHeldData, toReversedData, toWebhookData } from './payment-dto.ts'
 
@@ -144,6 +145,9 @@ async function reportTransition(
     deliveries: announcement.deliveries.length,
     failure_reason: payment.failureReason,
   }
-  deps.log.info(`payment.${lastTransition.status}`, { ...loggedPayment(payment), ...fields })
+  deps.log.info(`payment.${lastTransition.status}`, {
+    ...loggedPayment(payment, isListedChannel(payment)),
+    ...fields,
+  })
   await sendAnnouncement(deps, announcement)
 }

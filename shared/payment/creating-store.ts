@@ -18,9 +18,9 @@ import {
 } from '../table/step.ts'
 import type { WriteOutcome } from '../table/table.ts'
 import { DAY_MS, epochMs, expiresAfter, SECOND_MS, type Timestamp } from '../time.ts'
-import type { CreatingPayment, Payment } from './payment.ts'
+import type { CreatingPayment, Payment, ProviderAttempt } from './payment.ts'
 import { NO_DETAILS, storedDetails } from './payment-details.ts'
-import { endFields, isCreating, storedOwnRow } from './payment-store.ts'
+import { endFields, ifStored, isCreating, storedOwnRow } from './payment-store.ts'
 
 export function isAttempt(attempt: number) {
   return equals('attempt', attempt)
@@ -37,12 +37,36 @@ export function isUnderLease(
   return (leaseUntil ?? now) > now
 }
 
+/** False for an attempt that the provider refused for good, or that never reached the provider. */
+export function mayBeUpstream(attempt?: Pick<ProviderAttempt, 'outcome'>): boolean {
+  return attempt?.outcome !== 'refused' && attempt?.outcome !== 'not_executed'
+}
+
 /** The table applies one claim of all callers with the same key. */
-export function claimPayment(deps: StoreDeps, creating: CreatingPayment): Promise<WriteOutcome> {
+export async function claimPayment(
+  deps: StoreDeps,
+  creating: CreatingPayment,
+): Promise<WriteOutcome> {
   // A payment that was refused long ago counts as absent before the TTL deletes it.
   const isForgotten = all(isCreating, atMost('ttl', Math.floor(epochMs(deps.now()) / SECOND_MS)))
   const step = put(paymentKey(creating.paymentId), creatingRow(creating), any(isNew, isForgotten))
-  return deps.table.write(step)
+  const outcome = await deps.table.write(step)
+  return outcome.applied ? outcome : withOwnClaim(outcome, creating)
+}
+
+/**
+ * The SDK repeats a write whose answer was lost, and the condition then refuses the repeat. The
+ * attempt's token shows that the stored claim is the caller's own, so the claim was applied.
+ */
+function withOwnClaim({ item }: WriteOutcome, claimed: CreatingPayment): WriteOutcome {
+  const stored = item && ifStored(item)
+  const token = claimTokenOf(claimed)
+  const isOwn = stored?.status === 'creating' && token !== undefined
+  return { applied: isOwn && claimTokenOf(stored) === token, item }
+}
+
+function claimTokenOf({ providerAttempts }: CreatingPayment): string | undefined {
+  return providerAttempts.at(-1)?.claimToken
 }
 
 export function creatingRow(creating: CreatingPayment) {
@@ -136,7 +160,7 @@ export async function writePointers(deps: TableDeps, payment: Payment): Promise<
  * runs, or when the attempt's end was recorded after the read. Remembered captures keep their due
  * time; a new capture refuses the claim.
  */
-export function claimTakeover(
+export async function claimTakeover(
   deps: TableDeps,
   { read, next }: { readonly read: CreatingPayment; readonly next: CreatingPayment },
   now: Timestamp,
@@ -163,7 +187,8 @@ export function claimTakeover(
     { set, remove: ['failure', 'ttl', ...keptErasure] },
     all(isFree, isAsRead),
   )
-  return deps.table.write(step)
+  const outcome = await deps.table.write(step)
+  return outcome.applied ? outcome : withOwnClaim(outcome, next)
 }
 
 /** `forgettable`: no attempt left anything at the provider. */

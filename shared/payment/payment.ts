@@ -44,6 +44,10 @@ const ProviderAttemptSchema = v.object({
     'created',
   ),
   code: v.optional(v.string()),
+  /** Of a refused attempt: the request's own field is wrong, so the answer is 422. */
+  wrongField: v.optional(v.string()),
+  /** Shows its caller which claim is its own. Absent once the call has ended. */
+  claimToken: v.optional(v.string()),
   /** Absent in the attempt that created the payment, because the payment has the same id. */
   paymentRequestId: v.optional(v.string()),
 })

@@ -6,6 +6,7 @@ import { addDebt, enforceRateLimit, pointsOf } from '../client/enforce-rate-limi
 import type { Deps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { parseInput } from '../field-errors.ts'
+import { MAX_BODY_BYTES } from '../json.ts'
 import { listPoints } from '../page.ts'
 import { reserveWith, usedUnits, withCountedUnits } from '../table/used-units.ts'
 import { type HttpReply, type HttpRequest, httpHandler } from './http-handler.ts'
@@ -101,7 +102,8 @@ const BYTES_A_POINT = 6 * 1_024
 /** Points by the size of the body or page (design section 9). */
 function costOf({ queryStringParameters: params = {}, rawBody }: HttpRequest, creates: boolean) {
   const size = Number(params['per_page'] ?? params['limit'] ?? 0)
-  return creates ? 1 + Math.floor(rawBody.length / BYTES_A_POINT) : listPoints(size)
+  const readBytes = Math.min(rawBody.length, MAX_BODY_BYTES)
+  return creates ? 1 + Math.floor(readBytes / BYTES_A_POINT) : listPoints(size)
 }
 
 function parsedQuery({ query = NoQuery, neverEmpty = [] }: Spec<v.GenericSchema>) {

@@ -28,7 +28,10 @@ export function everyMetric(): ReadonlySet<string> {
   )
 }
 
-/** The channel of the measured payments. Every other channel has as many metrics. */
+/**
+ * The channel of the measured payments. Every other channel of the table has as many metrics; all
+ * wallets outside the table count as one channel.
+ */
 const CHANNEL = ['virtual_account', 'BCA']
 
 const FIELD_VALUES: Readonly<Record<string, readonly (readonly string[])[]>> = {

@@ -45,6 +45,8 @@ vars == <<row, caller, up, news, late, quiet, expired, noted, held>>
 Symmetry == Permutations(Callers)
 IsPush == Channel = "push"
 Open == {"pending", "succeeded"}
+\* Attempts that left nothing upstream.
+WithoutTrace == {"refused", "not_executed"}
 NoRow ==
   [status |-> "none", attempt |-> 0, lease |-> "none", last |-> "none", mayExist |-> FALSE, body |-> None,
    remembered |-> {}, due |-> "none", ttl |-> FALSE, ids |-> {}, dest |-> None, credited |-> None]
@@ -114,13 +116,13 @@ Wait(i) ==
 TakeOver(i) ==
   /\ At(i, "take")
   /\ LET read == caller[i].read
-         allRefused == ~read.mayExist /\ read.last = "refused"
+         allRefused == ~read.mayExist /\ read.last \in WithoutTrace
          isFree == /\ row.status = "creating" /\ row.lease # "live"
                    /\ TakeoverIsNext => row.attempt = caller[i].attempt
                    /\ TakeoverSeesRelease => row.lease = read.lease
                    /\ TakeoverKeepsDue => ((row.remembered = {}) <=> (read.remembered = {}))
          taken == [row EXCEPT !.attempt = caller[i].attempt + 1, !.lease = "live", !.last = "started", !.ttl = FALSE,
-                              !.mayExist = read.mayExist \/ read.last # "refused",
+                              !.mayExist = read.mayExist \/ read.last \notin WithoutTrace,
                               !.body = IF allRefused \/ ~BodyStays THEN i ELSE read.body,
                               !.due = IF read.remembered # {} THEN row.due ELSE "look",
                               !.ids = read.ids]
@@ -191,7 +193,7 @@ Recheck(i) ==
 
 Released(i, out, ids) ==
   [row EXCEPT !.lease = "none", !.last = out, !.ids = row.ids \union ids,
-              !.ttl = row.remembered = {} /\ (~ForgetsRefusedOnly \/ (out = "refused" /\ ~caller[i].read.mayExist)),
+              !.ttl = row.remembered = {} /\ (~ForgetsRefusedOnly \/ (out \in WithoutTrace /\ ~caller[i].read.mayExist)),
               !.due = IF row.remembered # {} /\ ReleaseKeepsDue THEN row.due ELSE "none"]
 
 (* Only the release finds out whether our commit was applied, and what to do about our request. *)

@@ -13,7 +13,7 @@ import { paymentKey } from '../../table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf, isPushChannel } from '../channel/channels.ts'
-import { claimPayment, claimTakeover, isUnderLease } from '../creating-store.ts'
+import { claimPayment, claimTakeover, isUnderLease, mayBeUpstream } from '../creating-store.ts'
 import type { NewsDeps } from '../news/ask-for-news.ts'
 import type {
   CreatingPayment,
@@ -31,8 +31,7 @@ import {
   startDeadline,
   timesOf,
 } from './create-times.ts'
-import { explainRefusal } from './explain-refusal.ts'
-import { holdBackPush, mayExistUpstream, type OvertakenCreate } from './hold-back-push.ts'
+import { holdBackPush, type OvertakenCreate } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
 import {
   COMMIT_FAILED,
@@ -177,14 +176,10 @@ export async function waitForAttempt(
     if (stored && isUnderLease(stored, deps.now())) continue
     if (stored && mayTakeOver(stored, deadline)) return stored
     throw stored?.failure
-      ? createError(stored.failure, explanationOf(stored))
+      ? createError(stored.failure, stored.providerAttempts.at(-1)?.wrongField)
       : retryError('the payment could not be created')
   }
   throw retryError('the payment is still being created')
-}
-
-function explanationOf({ request, providerAttempts }: CreatingPayment) {
-  return providerAttempts.at(-1)?.outcome === 'refused' ? explainRefusal(request) : undefined
 }
 
 function mayTakeOver({ providerAttempts }: CreatingPayment, deadline: Deadline): boolean {
@@ -192,16 +187,16 @@ function mayTakeOver({ providerAttempts }: CreatingPayment, deadline: Deadline):
 }
 
 /**
- * Takes the new request if the provider refused every attempt for good, else the stored request.
+ * Takes the stored request if an attempt may exist at the provider, else the new request.
  */
 async function takeOverPayment(
-  deps: NewsDeps,
+  deps: CreateDeps,
   creating: CreatingPayment,
   parsed: ParsedRequest,
 ): Promise<CreatingPayment | OvertakenCreate> {
   const lastAttempt = creating.providerAttempts.at(-1)
-  const allRefused = !creating.mayExistUpstream && lastAttempt?.outcome === 'refused'
-  if (allRefused && !parsed.ok) throw parsed.error
+  const mayExist = creating.mayExistUpstream || mayBeUpstream(lastAttempt)
+  if (!mayExist && !parsed.ok) throw parsed.error
   // The lease starts before the provider is asked, because an older answer may be outdated.
   const now = deps.now()
   const { push, needs } = channelOf(creating.request)
@@ -210,13 +205,14 @@ async function takeOverPayment(
     if (overtaken) return overtaken
   }
   const attempt = creating.attempt + 1
-  const request = allRefused && parsed.ok ? parsed.request : creating.request
+  const request = !mayExist && parsed.ok ? parsed.request : creating.request
   if (needs.phone && request === creating.request && !request.customer?.phone) {
     throw createError(
       'the customer of this payment was erased; create it with another Idempotency-Key',
     )
   }
-  if (push) await takePush(deps, { ...creating, attempt, request })
+  // The request that is sent counts: a new request may be of another channel.
+  await takePush(deps, { ...creating, attempt, request })
   const next: CreatingPayment = {
     ...creating,
     request,
@@ -224,12 +220,11 @@ async function takeOverPayment(
     erasedAt: request === creating.request ? creating.erasedAt : undefined,
     attempt,
     leaseUntil: addMs(now, ATTEMPT_LEASE_MS),
-    mayExistUpstream: creating.mayExistUpstream || lastAttempt?.outcome !== 'refused',
-    providerAttempts: withAttempt(creating.providerAttempts, {
-      number: attempt,
-      startedAt: now,
-      outcome: 'started',
-    }),
+    mayExistUpstream: mayExist,
+    providerAttempts: withAttempt(
+      creating.providerAttempts,
+      startedAttempt(deps, { number: attempt, startedAt: now }),
+    ),
     failure: undefined,
     dueAt: timesOf(request, now).dueAt,
   }
@@ -253,7 +248,7 @@ export function withAttempt(
 ): ProviderAttempt[] {
   const allAttempts = [...attempts, newAttempt]
   if (allAttempts.length <= 20) return allAttempts
-  const unsentIndex = allAttempts.findIndex((attempt) => !mayExistUpstream(attempt))
+  const unsentIndex = allAttempts.findIndex((attempt) => !mayBeUpstream(attempt))
   return allAttempts.toSpliced(unsentIndex === -1 ? 10 : unsentIndex, 1)
 }
 
@@ -274,8 +269,15 @@ function newCreatingPayment(
     attempt: 1,
     claimedAt: now,
     leaseUntil: addMs(now, ATTEMPT_LEASE_MS),
-    providerAttempts: [{ number: 1, startedAt: now, outcome: 'started' }],
+    providerAttempts: [startedAttempt(deps, { number: 1, startedAt: now })],
     mayExistUpstream: false,
     dueAt: timesOf(request, now).dueAt,
   }
+}
+
+function startedAttempt(
+  { randomBytes }: CreateDeps,
+  attempt: Pick<ProviderAttempt, 'number' | 'startedAt'>,
+): ProviderAttempt {
+  return { ...attempt, outcome: 'started', claimToken: randomBytes(6).toString('base64url') }
 }

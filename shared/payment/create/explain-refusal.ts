@@ -7,7 +7,7 @@ import { channelOf, isListedChannel } from '../channel/channels.ts'
 import type { CreatingPayment, PaymentRequest } from '../payment.ts'
 
 /** The field of the request that the provider does not take, and why. */
-export type Explanation = { readonly field: string; readonly message: string }
+type Explanation = { readonly field: string; readonly message: string }
 
 type Refusal = Omit<Extract<CreateAnswer, { readonly kind: 'refused' }>, 'kind' | 'code'>
 
@@ -17,7 +17,7 @@ type Refusal = Omit<Extract<CreateAnswer, { readonly kind: 'refused' }>, 'kind' 
  */
 export function explainRefusal(
   request: PaymentRequest,
-  { isAccountWide, isNotActivated }: Refusal = {},
+  { isAccountWide, isNotActivated }: Refusal,
 ): Explanation | undefined {
   const { method, channelCode = method, notionalMinor, customer } = request
   const { facts, needs } = channelOf(request)

@@ -1,10 +1,11 @@
 import { referenceOf } from '../../ids.ts'
 import type { ProviderTransaction } from '../../provider/provider.ts'
 import { addMs } from '../../time.ts'
+import { mayBeUpstream } from '../creating-store.ts'
 import { applyNews } from '../news/apply-news.ts'
 import { askForNews, type NewsDeps, type ProviderNews } from '../news/ask-for-news.ts'
 import { creditCreatingPayment } from '../news/succeed-payment.ts'
-import type { CreatingPayment, ProviderAttempt, StoredPayment } from '../payment.ts'
+import type { CreatingPayment, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
 import { ATTEMPT_LEASE_MS } from './create-times.ts'
 import { retryError } from './run-attempt.ts'
@@ -24,7 +25,7 @@ export async function holdBackPush(
 ): Promise<OvertakenCreate | undefined> {
   if (creating.rememberedProviderPaymentIds)
     throw retryError('the provider reports money for an earlier push')
-  const pushes = creating.providerAttempts.filter(mayExistUpstream)
+  const pushes = creating.providerAttempts.filter(mayBeUpstream)
   const lastPush = pushes.at(-1)
   // The call of a process that died had ended with its lease at the latest.
   if (
@@ -42,10 +43,6 @@ export async function holdBackPush(
     }
   }
   return undefined
-}
-
-export function mayExistUpstream({ outcome }: ProviderAttempt): boolean {
-  return outcome === 'unknown' || outcome === 'started'
 }
 
 /** Throws when rows may be missing. */

@@ -6,14 +6,20 @@ import { loggedPayment } from '../../log.ts'
 import { type CreateAnswer, DID_NOT_ANSWER, FAILED } from '../../provider/provider.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
-import { mayPush } from '../channel/channels.ts'
-import { commitPending, isUnderLease, releaseAttempt, writePointers } from '../creating-store.ts'
+import { isListedChannel, mayPush } from '../channel/channels.ts'
+import {
+  commitPending,
+  isUnderLease,
+  mayBeUpstream,
+  releaseAttempt,
+  writePointers,
+} from '../creating-store.ts'
 import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, Payment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment, parseStored } from '../payment-store.ts'
 import { createInput } from './create-input.ts'
 import { createTimeoutMs, type Deadline, timesOfAttempt } from './create-times.ts'
-import { type Explanation, explainRefusal, reportRefusal } from './explain-refusal.ts'
+import { explainRefusal, reportRefusal } from './explain-refusal.ts'
 
 export type CreateResult = {
   readonly payment: Payment
@@ -75,10 +81,9 @@ export async function runAttempt(
     : replayOrFail(stored, `another attempt is creating this payment; ${RETRY}`)
 }
 
-type Failure = Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId'> & {
+/** Without `wrongField`, the failure counts as ours. */
+type Failure = Pick<ProviderAttempt, 'outcome' | 'code' | 'wrongField' | 'paymentRequestId'> & {
   readonly message: string
-  /** The request breaks a rule of its channel. Any other refusal counts as our failure. */
-  readonly explanation?: Explanation | undefined
   /** Operators were told that the channel is not activated. */
   readonly isReported?: boolean | undefined
 }
@@ -88,47 +93,49 @@ async function failAttempt(
   creating: CreatingPayment,
   failure: Failure,
 ): Promise<CreateResult> {
-  const { message, outcome, code, explanation, isReported } = failure
+  const { message, outcome, code, wrongField, isReported } = failure
   // Alarms must distinguish the refusal of one payment, and what operators know, from our failure.
-  const payment = loggedPayment({ ...creating, ...creating.request })
+  const { request } = creating
+  const payment = loggedPayment({ ...creating, ...request }, isListedChannel(request))
   const fields = { ...payment, reason: code ?? outcome }
-  if (explanation) deps.log.warn('payment.create_refused', fields)
+  if (wrongField) deps.log.warn('payment.create_refused', fields)
   else if (isReported) deps.log.warn('payment.create_not_activated', fields)
   else deps.log.warn('payment.create_failed', fields)
   const stored = await releaseAfterFailure(deps, creating, failure)
-  return replayOrFail(stored, message, explanation)
+  return replayOrFail(stored, message, wrongField)
 }
 
 function replayOrFail(
   stored: StoredPayment | undefined,
   failure: string,
-  explanation?: Explanation,
+  wrongField?: string,
 ): CreateResult {
   if (stored && stored.status !== 'creating') return { payment: stored, outcome: 'replayed' }
-  throw createError(failure, explanation)
+  throw createError(failure, wrongField)
 }
 
 /** After a 500 a retry with the same key is safe (spec 4.1, rule 4); after a 422 it is refused. */
-export function createError(failure: string, explanation?: Explanation): GatewayError {
-  return explanation
-    ? invalid(failure, { [explanation.field]: [failure] })
+export function createError(failure: string, wrongField?: string): GatewayError {
+  return wrongField
+    ? invalid(failure, { [wrongField]: [failure] })
     : new GatewayError('internal_error', failure)
 }
 
 async function releaseAfterFailure(
   deps: AttemptDeps,
   creating: CreatingPayment,
-  { message, outcome, code, paymentRequestId }: Failure,
+  { message, outcome, code, wrongField, paymentRequestId }: Failure,
 ): Promise<StoredPayment | undefined> {
   const releaseOutcome = await releaseAttempt(deps, creating, {
     failure: message,
     providerAttempts: endAttempt(creating.providerAttempts, {
       outcome,
       code,
+      wrongField,
       paymentRequestId,
       endedAt: deps.now(),
     }),
-    forgettable: outcome === 'refused' && !creating.mayExistUpstream,
+    forgettable: !creating.mayExistUpstream && !mayBeUpstream({ outcome }),
   })
   return releaseOutcome.applied ? undefined : parseStored(releaseOutcome.item)
 }
@@ -138,7 +145,7 @@ function endAttempt(
   end: Partial<ProviderAttempt>,
 ): ProviderAttempt[] {
   return attempts.map((attempt, at) =>
-    at === attempts.length - 1 ? { ...attempt, ...end } : attempt,
+    at === attempts.length - 1 ? { ...attempt, claimToken: undefined, ...end } : attempt,
   )
 }
 
@@ -169,7 +176,8 @@ function failureOf(
     const { kind: outcome, code, isNotActivated } = answer
     const explanation = explainRefusal(request, answer)
     const message = explanation?.message ?? `the provider refused the payment: ${code}`
-    return { outcome, code, explanation, isReported: isNotActivated, message }
+    const wrongField = explanation?.field
+    return { outcome, code, wrongField, isReported: isNotActivated, message }
   }
   const { kind: outcome, reason: code } = answer
   const failureText = answer.kind === 'unknown' && answer.answered ? FAILED : DID_NOT_ANSWER
@@ -272,7 +280,7 @@ async function tryCommit(
   )
   // After a freeze between two tries `created_at` would be far in the past.
   if (!outcome.applied) return outcome.refusedBy === 'stale' ? creating : reread()
-  deps.log.info('payment.created', loggedPayment(payment))
+  deps.log.info('payment.created', loggedPayment(payment, isListedChannel(payment)))
   return payment
 }
 

@@ -2,7 +2,7 @@ import { assertInvariant, assertNever, type GatewayError, invalid } from '../../
 import type { ClientId } from '../../ids.ts'
 import { providerFailure } from '../../provider/provider.ts'
 import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
-import { addMs, earlier } from '../../time.ts'
+import { addMs } from '../../time.ts'
 import { CANCEL_CHECK_MS, isPastItsTime } from '../channel/channel-timing.ts'
 import type { NewsSource, Payment } from '../payment.ts'
 import {
@@ -30,13 +30,9 @@ export async function cancelPayment(
   if (payment.status !== 'pending') throw notCancellableError(payment)
   const now = deps.now()
   if (isPastItsTime(payment, now)) return expireInstead(deps, payment)
-  const soon = addMs(now, CANCEL_CHECK_MS)
-  const outcome = await recordCancelRequest(
-    deps,
-    payment.paymentId,
-    now,
-    earlier(payment.dueAt ?? soon, soon),
-  )
+  // No earlier: a check that runs beside the call could find the request open, and end at that.
+  const dueAt = addMs(now, CANCEL_CHECK_MS)
+  const outcome = await recordCancelRequest(deps, payment.paymentId, now, dueAt)
   if (!outcome.applied) return answerOvertakenCancel(deps, payment)
   const answer = await deps.provider.cancelRequest(payment.paymentRequestId)
   switch (answer.kind) {

@@ -2,7 +2,7 @@ import { chunks, mapInChunks } from '../../chunks.ts'
 import type { Alert, Deps, StoreDeps } from '../../deps.ts'
 import type { DeliveryId } from '../../ids.ts'
 import type { Step } from '../../table/step.ts'
-import { addMs, later, MINUTE_MS, type Timestamp } from '../../time.ts'
+import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { findEndpointEver, moveMark } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
@@ -116,21 +116,40 @@ function alertOf({ clientId, endpointId }: Delivery, abandoned: readonly Deliver
   }
 }
 
-/** Undefined when another caller began a round. */
+/** Longer than an alert takes. A worker that moved the mark before has ended, or has died. */
+const ALERT_MS = 6 * SECOND_MS
+const POLL_MS = 200
+/** Eight seconds: all waits are shorter than a function's 10 s. */
+const MAX_POLLS = 40
+
+/**
+ * Reports the delivery's abandonment before its row begins a round, or waits while another worker
+ * does so: redeliveries of one endpoint at once send one alert. Undefined when another caller began
+ * a round.
+ */
 export async function alertBeforeRound(
-  deps: AlertDeps,
+  deps: AlertDeps & Pick<Deps, 'sleep'>,
   read: Delivery,
 ): Promise<Delivery | undefined> {
   let delivery: Delivery | undefined = read
-  // Redeliveries of one endpoint race for its alerts at most a few times.
-  for (let tried = 0; tried < 4; tried++) {
+  let lastAlertAt: Timestamp | undefined
+  let waitedMs = 0
+  for (let polls = 0; polls < MAX_POLLS; polls++) {
     if (!needsAlert(delivery)) return delivery
     // An alert about another delivery of the endpoint may have included this delivery after the
     // read.
     delivery = await findDelivery(deps, read.deliveryId)
     if (delivery?.status !== read.status || delivery.attempts !== read.attempts) return undefined
-    if (needsAlert(delivery))
-      await publishAlert(deps, delivery, await findEndpointEver(deps, delivery), endAlert)
+    if (!needsAlert(delivery)) return delivery
+    const endpoint = await findEndpointEver(deps, delivery)
+    if (endpoint?.lastAlertAt !== lastAlertAt) waitedMs = 0
+    lastAlertAt = endpoint?.lastAlertAt
+    const isRecent = lastAlertAt !== undefined && addMs(lastAlertAt, ALERT_MS) > deps.now()
+    // The clock of the worker that moved the mark may be ahead.
+    if (isRecent && waitedMs < ALERT_MS) {
+      await deps.sleep(POLL_MS)
+      waitedMs += POLL_MS
+    } else await publishAlert(deps, delivery, endpoint, endAlert)
   }
   throw new Error('other workers kept alerting about an endpoint while a round was begun')
 }

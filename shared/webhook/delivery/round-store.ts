@@ -17,7 +17,7 @@ import {
   UNLISTED,
 } from './delivery-store.ts'
 
-export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
+export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now' | 'sleep'>
 
 type RoundStep = 'delivery' | 'event'
 /** Writes all steps of a round or none; for an operator with the audit record. */

@@ -161,6 +161,7 @@ async function attemptDelivery(
   beganMs: number,
 ) {
   const { subject, eventName: name, clientId } = delivery
+  const isLate = delivery.rounds !== undefined || delivery.createdAt !== delivery.firedAt
   // Secret and bytes are read before the claim, because our failed read must not count as an
   // attempt. There is no secret if another stage sealed it: the client then needs a new endpoint. A
   // test delivery has its bytes in its row.
@@ -168,7 +169,9 @@ async function attemptDelivery(
     endpoint.sealedSecret === undefined
       ? undefined
       : deps.sealer.unseal(endpoint.sealedSecret, endpoint),
-    delivery.isTest ? delivery.body : subject && findEventBody(deps, { subject, name, clientId }),
+    delivery.isTest
+      ? delivery.body
+      : subject && findEventBody(deps, { subject, name, clientId, isLate }),
   ])
   if (deps.monotonicMs() - beganMs > LATEST_CLAIM_MS)
     throw new Error('too late to claim an attempt')

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
+import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { ledgerView } from '../../support/payment-builders.ts'
 import { recordTable, testDeps } from '../../support/test-deps.ts'
@@ -64,24 +65,30 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
     },
   )
 
-  it('counts a claim as none when the provider refused every attempt: the new body is made or refused', async () => {
-    const { deps, create, ledger } = await aMerchant()
-    deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'INVALID' }))
-    await create('order-1')
-    deps.provider.heal('createRequest')
+  it.each<CreateAnswer>([
+    { kind: 'refused', code: 'INVALID' },
+    { kind: 'not_executed', reason: 'unreachable' },
+  ])(
+    'counts a claim as none when no attempt left anything at the provider: the new body is made or refused after %j',
+    async (answer) => {
+      const { deps, create, ledger } = await aMerchant()
+      deps.provider.script('createRequest', async () => answer)
+      await create('order-1')
+      deps.provider.heal('createRequest')
 
-    const refusals = []
-    for (const body of BAD_BODIES) refusals.push(await create('order-1', body))
-    const made = await create('order-1', aPaymentBody({ amount: 70_000 }))
+      const refusals = []
+      for (const body of BAD_BODIES) refusals.push(await create('order-1', body))
+      const made = await create('order-1', aPaymentBody({ amount: 70_000 }))
 
-    expect(refusals.map(({ status, body }) => [status, body['code']])).toStrictEqual(
-      BAD_BODIES.map(() => [422, 'validation']),
-    )
-    expect([made.status, made.body['notional_minor']]).toStrictEqual([201, 70_000])
-    expect(made.headers).not.toHaveProperty('idempotency-replayed')
-    expect(deps.provider.countOf('createRequest')).toBe(2)
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
-  })
+      expect(refusals.map(({ status, body }) => [status, body['code']])).toStrictEqual(
+        BAD_BODIES.map(() => [422, 'validation']),
+      )
+      expect([made.status, made.body['notional_minor']]).toStrictEqual([201, 70_000])
+      expect(made.headers).not.toHaveProperty('idempotency-replayed')
+      expect(deps.provider.countOf('createRequest')).toBe(2)
+      expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    },
+  )
 
   it('makes a payment for every request without a key or with an empty key', async () => {
     const { deps, create } = await aMerchant()

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { METRICS } from '../../../shared/metrics.ts'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import { joiningLog, jsonLog } from '../../../shared/runtime/json-log.ts'
 
@@ -135,6 +136,26 @@ it('a create, a callback that credits and a cancel write one line each (design: 
     created,
     { code: 'request.completed', status: 200, outcomes: 'provider.called payment.cancelled' },
   ])
+})
+
+it('wallets outside the table of channels share one metric, and their codes stay in the log', async () => {
+  const lines: Readonly<Record<string, unknown>>[] = []
+  const log = joiningLog((_, __, line) => void lines.push(line))
+  const { deps, ask } = await anApi({}, testDeps({ log }))
+  deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'ANY' }))
+  const codes = ['DANA', 'MADE_UP_1', 'MADE_UP_2']
+
+  for (const channel_code of codes)
+    await ask('createPayment', { body: aPaymentBody({ method: 'ewallet', channel_code }) })
+
+  const measured = lines.filter((line) => 'Payments' in line)
+  expect(measured.map(({ channel }) => channel)).toStrictEqual(['DANA', 'other', 'other'])
+  expect(measured.map(({ channel_code }) => channel_code)).toStrictEqual([
+    undefined,
+    ...codes.slice(1),
+  ])
+  const dimensions = Object.values(METRICS).flatMap(({ dimensionSets }) => dimensionSets.flat())
+  expect(dimensions).not.toContain('channel_code')
 })
 
 it('the log of a request is one line with ids, client and key, the route as a template, status, code and duration', async () => {

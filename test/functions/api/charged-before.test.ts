@@ -8,7 +8,7 @@ import { expect, it } from 'vitest'
 import { pointsOf } from '../../../shared/client/enforce-rate-limit.ts'
 import { rateKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
-import { API, anApiClient, call } from '../../support/api-event.ts'
+import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
 import { storeOpen, succeededPayment } from '../../support/paid-builders.ts'
 import { interceptTable, memoryDeps, storeRaw } from '../../support/test-deps.ts'
@@ -92,4 +92,16 @@ it('the last page of a long list takes its points before it reads the keys', asy
   await call(watching, API.listPayments, { caller, query: { per_page: '100', page: '900' } })
 
   expect(taken[0]).toBeGreaterThanOrEqual(pointsOf(90_000 * 0.022))
+})
+
+it('a refused body of 5 MB costs as many points as the largest body that is read', async () => {
+  const { deps, caller, counter } = await aFatMerchant()
+  const body = JSON.stringify(aPaymentBody({ description: 'x'.repeat(5_000_000) }))
+
+  const answer = await call(deps, API.createPayment, { caller, body })
+  const charged = await counter()
+  const next = await call(deps, API.getBalance, { caller })
+
+  expect([answer.status, answer.body['code'], next.status]).toStrictEqual([422, 'validation', 200])
+  expect(charged).toBe(1 + Math.floor(64 / 6))
 })

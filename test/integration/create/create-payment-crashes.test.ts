@@ -10,7 +10,14 @@ import {
   OVO_REQUEST,
   paidWhileCreating,
 } from '../../support/payment-builders.ts'
-import { failingOn, recordTable } from '../../support/test-deps.ts'
+import {
+  failingOn,
+  recordTable,
+  requestsAround,
+  type TableCall,
+  type TestDeps,
+  withRequests,
+} from '../../support/test-deps.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
 describe('createPayment after a crash', () => {
@@ -101,6 +108,51 @@ describe('createPayment after a crash', () => {
       expect(creates()).toBe(calls)
     },
   )
+})
+
+/** The SDK repeats each request of this kind, because the first answer was lost. */
+function repeating(deps: TestDeps, kind: TableCall['name']): TestDeps {
+  const requests = requestsAround(deps.requests, async ({ name }, send) => {
+    if (name === kind) await send()
+    return send()
+  })
+  return withRequests(deps, requests)
+}
+
+describe('a caller whose claim was applied, and is refused when the SDK repeats it', () => {
+  it('goes on with a first claim at once', async () => {
+    const { deps, make, creates, ledger } = await aCreate()
+    const startMs = deps.monotonicMs()
+
+    const { payment, outcome } = await make(repeating(deps, 'put'))
+
+    expect([payment.attempt, outcome, creates()]).toStrictEqual([1, 'created', 1])
+    expect(deps.monotonicMs()).toBe(startMs)
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+  })
+
+  it('goes on with a takeover at once', async () => {
+    const { deps, make, creates, ledger } = await aCreate()
+    deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+    await make().catch(() => undefined)
+    deps.provider.heal('createRequest')
+    const startMs = deps.monotonicMs()
+
+    const { payment, outcome } = await make(repeating(deps, 'update'))
+
+    expect([payment.attempt, outcome, creates()]).toStrictEqual([2, 'resumed', 2])
+    expect(deps.monotonicMs()).toBe(startMs)
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+  })
+
+  it('waits for the claim of another caller at the same millisecond, and replays its payment', async () => {
+    const { deps, make, creates } = await aCreate()
+
+    const results = await Promise.all([make(repeating(deps, 'put')), make(repeating(deps, 'put'))])
+
+    expect(results.map(({ outcome }) => outcome).toSorted()).toStrictEqual(['created', 'replayed'])
+    expect(creates()).toBe(1)
+  })
 })
 
 describe('a capture while the payment is still being created (OVO answers at once)', () => {

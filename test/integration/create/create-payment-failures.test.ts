@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest'
 import { GatewayError } from '../../../shared/errors.ts'
+import { paymentIdForKey } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { aRequest, create, ledgerView, OVO_REQUEST } from '../../support/payment-builders.ts'
 import { afterFirst, failingOn, type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -9,6 +11,7 @@ import { aCreate, paymentTest as it, withFrozenConflicts } from '../payment/paym
 
 const UNKNOWN: CreateAnswer = { kind: 'unknown', reason: 'timeout' }
 const REFUSED: CreateAnswer = { kind: 'refused', code: 'INVALID_VALUE_ERROR' }
+const NOT_EXECUTED: CreateAnswer = { kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' }
 
 describe('createPayment when the provider fails', () => {
   it.for([
@@ -67,6 +70,24 @@ describe('createPayment when the provider fails', () => {
 
     expect(payment).toMatchObject({ status: 'pending', attempt: 4, notionalMinor: 100_000 })
   })
+
+  it.for([[[NOT_EXECUTED]], [[NOT_EXECUTED, REFUSED]], [[REFUSED, NOT_EXECUTED]]] as const)(
+    'forgets the request, and takes the new one, when no attempt left anything at the provider: %j',
+    async ([answers], { deps, client }) => {
+      for (const answer of answers) {
+        deps.provider.script('createRequest', async () => answer)
+        await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
+      }
+      deps.provider.heal('createRequest')
+      const key = paymentKey(paymentIdForKey(client.clientId, 'key-1'))
+      expect(await deps.table.get(key)).toHaveProperty('ttl')
+
+      const other = aRequest({ notionalMinor: minor(70_000) })
+      const { payment, outcome } = await create(deps, client, other, 'key-1')
+
+      expect([payment.notionalMinor, outcome]).toStrictEqual([70_000, 'created'])
+    },
+  )
 
   it('answers 200 waiting callers with the failure of the attempt, and makes no second call', async () => {
     let polls = 0

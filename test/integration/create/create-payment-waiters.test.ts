@@ -5,6 +5,9 @@
  * wait meanwhile, and are stopped before and after each of their requests to the table.
  */
 import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../../shared/errors.ts'
+import { minor } from '../../../shared/money.ts'
+import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { OVO_REQUEST } from '../../support/payment-builders.ts'
 import { afterFirst, beforeFirst, interceptTable, type TestDeps } from '../../support/test-deps.ts'
@@ -57,7 +60,7 @@ describe('a caller that waits for an attempt which ended before it called the pr
 
     const [result] = await waitFor(deps)
 
-    expect(result).toMatchObject({ status: 'fulfilled', value: { outcome: 'resumed' } })
+    expect(result).toMatchObject({ status: 'fulfilled', value: { outcome: 'created' } })
     expect(await reread()).toMatchObject({
       status: 'pending',
       attempt: 2,
@@ -73,8 +76,8 @@ describe('a caller that waits for an attempt which ended before it called the pr
     const results = await waitFor(...many)
 
     expect(results.map(outcomeOf).toSorted()).toStrictEqual([
+      'created',
       ...Array<string>(19).fill('replayed'),
-      'resumed',
     ])
     expect([creates(), statuses()]).toStrictEqual([1, ['open']])
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
@@ -111,12 +114,12 @@ describe('a caller that waits for an attempt which ended before it called the pr
 
     expect(result && outcomeOf(result)).toContain(TOO_LATE)
     expect(creates()).toBe(0)
-    expect((await make()).outcome).toBe('resumed')
+    expect((await make()).outcome).toBe('created')
   })
 
   it('leaves one payment to the next request, wherever the waiting caller dies', async () => {
     const ends: string[] = []
-    for (let at = 0; at < 40 && ends.at(-1) !== 'resumed'; at++) {
+    for (let at = 0; at < 40 && ends.at(-1) !== 'created'; at++) {
       const { deps, make, waitFor, reread, statuses, ledger } = await aLateCreate()
       let requests = 0
       // An even place dies before a request, an odd place after it. A dead process sends no more.
@@ -142,40 +145,59 @@ describe('a caller that waits for an attempt which ended before it called the pr
     }
 
     expect(ends.length).toBeGreaterThan(6)
-    expect(ends.at(-1)).toBe('resumed')
+    expect(ends.at(-1)).toBe('created')
   })
 })
 
 describe('a caller that waits for an attempt which called the provider', () => {
-  it.each<CreateAnswer>([
-    { kind: 'unknown', reason: 'timeout' },
-    { kind: 'refused', code: 'INVALID_VALUE_ERROR' },
+  const TOO_LITTLE = { notionalMinor: minor(5_000) }
+
+  it.each<[CreateAnswer, Partial<PaymentRequest>]>([
+    [{ kind: 'unknown', reason: 'timeout' }, {}],
+    [{ kind: 'refused', code: 'INVALID_VALUE_ERROR' }, {}],
     // The provider answered 429, or no connection was made.
-    { kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' },
-  ])('answers its failure, and only a new request takes over: %o', async (failure) => {
-    const { deps, make, creates } = await aCreate()
-    const answer = Promise.withResolvers<CreateAnswer>()
-    deps.provider.script('createRequest', () => answer.promise)
-    const messageOf = (made: ReturnType<typeof make>) => made.then(({ outcome }) => outcome, String)
-    const first = messageOf(make())
-    await expect.poll(creates).toBe(1)
-    const slept = Promise.withResolvers<void>()
-    const waiting = messageOf(
-      make({
-        ...deps,
-        sleep: (ms) => {
-          slept.resolve()
-          return new Promise((resolve) => setTimeout(resolve, Math.min(ms, 5)))
-        },
-      }),
-    )
-    await slept.promise
+    [{ kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' }, {}],
+    // A 422 for the request's own fault.
+    [{ kind: 'refused', code: 'INVALID_VALUE_ERROR' }, TOO_LITTLE],
+    [
+      { kind: 'refused', code: 'INVALID_MERCHANT_SETTINGS', isNotActivated: true },
+      { method: 'ewallet', channelCode: 'NEWPAY' },
+    ],
+    // A 500 for our fault, although the amount is outside the channel's limits.
+    [{ kind: 'refused', code: 'INVALID_API_KEY', isAccountWide: true }, TOO_LITTLE],
+  ])(
+    'answers its failure, and only a new request takes over: %o of %o',
+    async (failure, fields) => {
+      const { deps, make, creates } = await aCreate(fields)
+      const answer = Promise.withResolvers<CreateAnswer>()
+      deps.provider.script('createRequest', () => answer.promise)
+      const errorOf = (made: ReturnType<typeof make>) => made.catch((error: unknown) => error)
+      const first = errorOf(make())
+      await expect.poll(creates).toBe(1)
+      const slept = Promise.withResolvers<void>()
+      const waiting = errorOf(
+        make({
+          ...deps,
+          sleep: (ms) => {
+            slept.resolve()
+            return new Promise((resolve) => setTimeout(resolve, Math.min(ms, 5)))
+          },
+        }),
+      )
+      await slept.promise
 
-    answer.resolve(failure)
+      answer.resolve(failure)
 
-    expect(await waiting).toBe(await first)
-    expect(creates()).toBe(1)
-    deps.provider.heal('createRequest')
-    expect((await make()).payment).toMatchObject({ status: 'pending', attempt: 2 })
-  })
+      expect(envelopeOf(await waiting)).toStrictEqual(envelopeOf(await first))
+      expect(creates()).toBe(1)
+      deps.provider.heal('createRequest')
+      expect((await make()).payment).toMatchObject({ status: 'pending', attempt: 2 })
+    },
+  )
 })
+
+function envelopeOf(error: unknown) {
+  if (!(error instanceof GatewayError)) throw error
+  const { code, message, details } = error
+  return { code, message, details }
+}

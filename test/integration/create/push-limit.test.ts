@@ -91,6 +91,24 @@ describe('pushes to one phone', () => {
     expect(calls()).toBe(3)
   })
 
+  it('counts a push whose key was refused before for a request of another channel', async () => {
+    const { deps, push, calls } = await aPushingClient()
+    const keys = ['a', 'b', 'c', 'd', 'e']
+    deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'ANY' }))
+    for (const key of keys) await push(key, {}).catch(() => undefined)
+    deps.provider.heal('createRequest')
+
+    const results = await Promise.allSettled(keys.map((key) => push(key)))
+
+    expect(results.map(({ status }) => status).toSorted()).toStrictEqual([
+      ...Array<string>(3).fill('fulfilled'),
+      ...Array<string>(2).fill('rejected'),
+    ])
+    expect(calls()).toBe(keys.length + 3)
+    const refused = results.find(({ status }) => status === 'rejected')
+    expect(refused).toMatchObject({ reason: { code: 'rate_limit' } })
+  })
+
   it('two callers of one key count one push', async () => {
     const { deps, client, push } = await aPushingClient()
 

@@ -185,6 +185,24 @@ it('a cancel whose answer was lost is checked within a minute, and then ends as 
   await expectCancelled()
 })
 
+it('a cancel without an answer stays due within a minute, also if the payment was due while the provider was called', async () => {
+  const { deps, payment, reread, cancel } = await aScene({ method: 'ewallet', channelCode: 'DANA' })
+  const { dueAt: usualCheckAt = deps.now() } = payment
+  deps.clock.set(addMs(usualCheckAt, -1_000))
+  deps.provider.script('cancelRequest', async (id, timeoutMs) => {
+    deps.clock.advance(2)
+    await checkDuePayment(deps, await deps.table.get(paymentKey(payment.paymentId)))
+    await deps.provider.healthy.cancelRequest(id, timeoutMs)
+    return { kind: 'unanswered', reason: 'unreachable' }
+  })
+
+  await expect(cancel()).rejects.toMatchObject({ code: 'network' })
+
+  const stored = await reread()
+  expect(stored).toMatchObject({ status: 'pending', cancelRequestedAt: expect.any(String) })
+  expect(stored?.dueAt).toSatisfy((at: string) => at <= addMs(deps.now(), MINUTE_MS))
+})
+
 describe('POST cancel after expires_at', () => {
   it('expires the payment, writes its event and answers 422 with status=expired', async () => {
     const { deps, reread, cancel, passTime, requestStatus, expectExpired } = await aQris()

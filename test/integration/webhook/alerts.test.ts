@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import type { Alert } from '../../../shared/deps.ts'
 import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
 import { DUE_ALERTS } from '../../../shared/due-work/due-kinds.ts'
-import { addMs } from '../../../shared/time.ts'
+import { addMs, later, MINUTE_MS } from '../../../shared/time.ts'
 import {
   alertBeforeRound,
   checkAbandonedDelivery,
 } from '../../../shared/webhook/delivery/alert-abandoned.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { endAlert } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
+import { redeliver, redeliverOwn } from '../../../shared/webhook/delivery/redeliver.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import {
@@ -88,17 +89,46 @@ async function world(times = 1) {
 }
 
 describe('alerts about one endpoint', () => {
-  it('move last_alert_at forward at each alert, even in the same millisecond', async () => {
-    const { deps, endpoint, delivery, endpointNow, redeliverAgain } = await world()
-    await deps.table.write(moveMark(endpoint, 'lastAlertAt', deps.now()))
+  it.each([
+    ['has died', 0],
+    ['had a clock ahead', MINUTE_MS],
+  ])(
+    'are sent by a redelivery after six seconds if the worker that moved last_alert_at %s: the mark moves forward',
+    async (_, aheadMs) => {
+      const { deps, endpoint, delivery, endpointNow, redeliverAgain } = await world()
+      const mark = addMs(deps.now(), aheadMs)
+      await deps.table.write(moveMark(endpoint, 'lastAlertAt', mark))
+      const startMs = deps.monotonicMs()
 
-    await redeliverAgain()
+      await redeliverAgain()
 
-    expect(await endpointNow()).toMatchObject({ lastAlertAt: addMs(deps.now(), 1) })
-    expect(deps.published[0]?.message).toContain(
-      `1 delivery: ${delivery.deliveryId}. The merchant does not know`,
-    )
-  })
+      expect(await endpointNow()).toMatchObject({ lastAlertAt: later(deps.now(), addMs(mark, 1)) })
+      expect(deps.monotonicMs() - startMs).toBe(6_000)
+      expect(deps.published.map(({ message }) => message)).toStrictEqual([
+        expect.stringContaining(
+          `1 delivery: ${delivery.deliveryId}. The merchant does not know`,
+        ) as string,
+      ])
+    },
+  )
+
+  it.each([2, 3, 10])(
+    'are sent once for %i redeliveries at once, and each begins its round',
+    async (times) => {
+      const { deps, endpoint, deliveries, namedIds } = await world(times)
+      const publish = async (alert: Alert) => {
+        for (let part = 0; part < 8; part++) await deps.sleep(250)
+        deps.published.push(alert)
+      }
+      const slow = { ...deps, alerts: { publish } }
+
+      await Promise.all(idsOf(deliveries).map((id) => redeliverOwn(slow, endpoint.clientId, id)))
+
+      expect(namedIds().map(({ length }) => length)).toStrictEqual([times])
+      const rows = await Promise.all(deliveries.map((delivery) => rowOf(deps, delivery)))
+      expect(rows.map(({ status }) => status)).toStrictEqual(Array(times).fill('scheduled'))
+    },
+  )
 
   it('leave out a delivery whose next round begins meanwhile', async () => {
     const { deps, deliveries, delivery, namedIds, check } = await world(2)

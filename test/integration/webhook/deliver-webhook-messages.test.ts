@@ -178,7 +178,7 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
       },
     })
     const find = ({ subject, name, clientId } = event) =>
-      findEventBody(failing, { subject, name, clientId })
+      findEventBody(failing, { subject, name, clientId, isLate: false })
 
     const failures = await Promise.allSettled([find(), find()])
     const otherEvent = await storedEvent(deps)

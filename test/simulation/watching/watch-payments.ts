@@ -41,13 +41,13 @@ const whileCreating: Rules = {
     mayExist(before) && !mayExist(after),
   'takes another body although the provider may have a request': ({ before, after }) =>
     !isDeepStrictEqual(before['request'], after['request']) &&
-    (mayExist(before) || !wasRefused(before)),
+    (mayExist(before) || mayBeSent(before)),
   'is taken over without noting that the provider may have a request': (write) =>
-    isChanged(write, 'attempt') && !wasRefused(write.before) && !mayExist(write.after),
+    isChanged(write, 'attempt') && mayBeSent(write.before) && !mayExist(write.after),
   'remembers a capture and is not due': ({ after }) =>
     rememberedOf(after).length > 0 && !isDue(after),
   'expires although the provider may have a request': ({ after }) =>
-    after['ttl'] !== undefined && (mayExist(after) || !wasRefused(after)),
+    after['ttl'] !== undefined && (mayExist(after) || mayBeSent(after)),
 }
 
 const uponCommit: Rules = {
@@ -230,11 +230,10 @@ function mayExist(item: RawItem) {
   return item['may_exist_upstream'] === true
 }
 
-function wasRefused(item: RawItem) {
-  return (
-    ((item['provider_attempts'] ?? []) as readonly { readonly outcome: string }[]).at(-1)
-      ?.outcome === 'refused'
-  )
+/** The last attempt was neither refused nor without a call. */
+function mayBeSent(item: RawItem) {
+  const attempts = (item['provider_attempts'] ?? []) as readonly { readonly outcome: string }[]
+  return !['refused', 'not_executed'].includes(attempts.at(-1)?.outcome ?? 'unknown')
 }
 
 function isDue(item: RawItem) {

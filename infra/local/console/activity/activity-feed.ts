@@ -84,6 +84,7 @@ const LogLine = v.object({
     'audit_of',
     'method',
     'channel',
+    'channel_code',
     'source',
     'status',
   ),
@@ -210,8 +211,8 @@ function paymentLine({ payment_id: id }: LogLine, tone: Tone, text: string): Des
   return line('payment', tone, text, id)
 }
 
-function channel({ channel: code, method = 'a channel' }: LogLine): string {
-  return code ?? method
+function channel({ channel: code, channel_code, method = 'a channel' }: LogLine): string {
+  return channel_code ?? code ?? method
 }
 
 function createFailureLine(log: LogLine) {

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
+import { redeliverOwn, redeliverOwnSince } from '../../../shared/webhook/delivery/redeliver.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
+import { creditedPayment } from '../../support/synced-payment.ts'
+import { memoryDeps, type TestDeps, withRequests } from '../../support/test-deps.ts'
+import { drainQueue, storedEndpoint } from '../../support/webhook-builders.ts'
+
+/*
+ * Goal: after an erasure is answered, no webhook has the customer. Method: an event is delivered,
+ * its customer is erased, and the event is sent again, by the same environment and within the ten
+ * seconds that it keeps an event's bytes.
+ */
+
+const CUSTOMER = { name: 'Sari', email: 'sari@shop.example', phone: '+6281234567890' }
+
+async function anErasedCustomer() {
+  const deps = memoryDeps()
+  const { clientId, ...client } = await aStoredClient(deps)
+  await storedEndpoint(deps, { clientId })
+  const { payment } = await creditedPayment(deps, { clientId, ...client }, { customer: CUSTOMER })
+  await drainQueue(deps)
+  const [staleEvent] = deps.stored.items('EVENT#')
+  deps.clock.advance(2)
+  const payload = { operator: 'ayu', payment_id: payment.paymentId }
+  expect(await invokeAdmin(eraseCustomer, deps, payload)).toMatchObject({ status: 200 })
+  deps.clock.advance(2)
+  const bodies = () => deps.webhooks.map(({ body }) => body.toString())
+  return { deps, clientId, staleEvent, bodies }
+}
+
+/** An eventually consistent read of the event shows it as it was before the erasure. */
+function withStaleReads(deps: TestDeps, stale: object | undefined): TestDeps {
+  const { requests, memory } = deps
+  const get: typeof requests.get = async (key, some) =>
+    key.pk.startsWith('EVENT#') && some?.consistent === false
+      ? { ...stale }
+      : requests.get(key, some)
+  return { ...withRequests(deps, { ...requests, get }), memory }
+}
+
+describe('an event that is sent again after its customer was erased', () => {
+  it('goes to its endpoint without the customer', async () => {
+    const { deps, clientId, staleEvent, bodies } = await anErasedCustomer()
+    const [delivery] = deps.stored.items('DELIVERY#')
+    await redeliverOwn(deps, clientId, String(delivery?.['id']))
+
+    await drainQueue(withStaleReads(deps, staleEvent))
+
+    expect(bodies()).toStrictEqual([
+      expect.stringContaining(CUSTOMER.email),
+      expect.not.stringContaining(CUSTOMER.email),
+    ])
+  })
+
+  it('goes to an endpoint that was registered later without the customer', async () => {
+    const { deps, clientId, staleEvent, bodies } = await anErasedCustomer()
+    const { endpointId: id } = await storedEndpoint(deps, { clientId })
+    const rawBody = Buffer.from(JSON.stringify({ since: deps.now().slice(0, 11) + '00:00:00Z' }))
+    await redeliverOwnSince(deps, { clientId, id, rawBody })
+
+    await drainQueue(withStaleReads(deps, staleEvent))
+
+    expect(bodies()).toStrictEqual([
+      expect.stringContaining(CUSTOMER.email),
+      expect.not.stringContaining(CUSTOMER.email),
+    ])
+  })
+})
