@@ -116,7 +116,7 @@ Wait(i) ==
 TakeOver(i) ==
   /\ At(i, "take")
   /\ LET read == caller[i].read
-         allRefused == ~read.mayExist /\ read.last \in WithoutTrace
+         allRefused == ~read.mayExist /\ read.last = "refused"
          isFree == /\ row.status = "creating" /\ row.lease # "live"
                    /\ TakeoverIsNext => row.attempt = caller[i].attempt
                    /\ TakeoverSeesRelease => row.lease = read.lease

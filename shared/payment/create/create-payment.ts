@@ -187,7 +187,8 @@ function mayTakeOver({ providerAttempts }: CreatingPayment, deadline: Deadline):
 }
 
 /**
- * Takes the stored request if an attempt may exist at the provider, else the new request.
+ * Takes the new request if the provider refused the stored request and no attempt may exist there,
+ * else the stored request.
  */
 async function takeOverPayment(
   deps: CreateDeps,
@@ -196,7 +197,8 @@ async function takeOverPayment(
 ): Promise<CreatingPayment | OvertakenCreate> {
   const lastAttempt = creating.providerAttempts.at(-1)
   const mayExist = creating.mayExistUpstream || mayBeUpstream(lastAttempt)
-  if (!mayExist && !parsed.ok) throw parsed.error
+  const isRefused = !mayExist && lastAttempt?.outcome === 'refused'
+  if (isRefused && !parsed.ok) throw parsed.error
   // The lease starts before the provider is asked, because an older answer may be outdated.
   const now = deps.now()
   const { push, needs } = channelOf(creating.request)
@@ -205,7 +207,7 @@ async function takeOverPayment(
     if (overtaken) return overtaken
   }
   const attempt = creating.attempt + 1
-  const request = !mayExist && parsed.ok ? parsed.request : creating.request
+  const request = isRefused && parsed.ok ? parsed.request : creating.request
   if (needs.phone && request === creating.request && !request.customer?.phone) {
     throw createError(
       'the customer of this payment was erased; create it with another Idempotency-Key',

@@ -65,15 +65,20 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
     },
   )
 
-  it.each<CreateAnswer>([
-    { kind: 'refused', code: 'INVALID' },
-    { kind: 'not_executed', reason: 'unreachable' },
+  it.each<readonly CreateAnswer[]>([
+    [{ kind: 'refused', code: 'INVALID' }],
+    [
+      { kind: 'not_executed', reason: 'unreachable' },
+      { kind: 'refused', code: 'INVALID' },
+    ],
   ])(
-    'counts a claim as none when no attempt left anything at the provider: the new body is made or refused after %j',
-    async (answer) => {
+    'counts a claim as none when the provider refused every attempt that reached it: the new body is made or refused after %j',
+    async (...answers) => {
       const { deps, create, ledger } = await aMerchant()
-      deps.provider.script('createRequest', async () => answer)
-      await create('order-1')
+      for (const answer of answers) {
+        deps.provider.script('createRequest', async () => answer)
+        await create('order-1')
+      }
       deps.provider.heal('createRequest')
 
       const refusals = []
@@ -85,7 +90,7 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
       )
       expect([made.status, made.body['notional_minor']]).toStrictEqual([201, 70_000])
       expect(made.headers).not.toHaveProperty('idempotency-replayed')
-      expect(deps.provider.countOf('createRequest')).toBe(2)
+      expect(deps.provider.countOf('createRequest')).toBe(answers.length + 1)
       expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
     },
   )

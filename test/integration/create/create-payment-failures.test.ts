@@ -71,9 +71,13 @@ describe('createPayment when the provider fails', () => {
     expect(payment).toMatchObject({ status: 'pending', attempt: 4, notionalMinor: 100_000 })
   })
 
-  it.for([[[NOT_EXECUTED]], [[NOT_EXECUTED, REFUSED]], [[REFUSED, NOT_EXECUTED]]] as const)(
-    'forgets the request, and takes the new one, when no attempt left anything at the provider: %j',
-    async ([answers], { deps, client }) => {
+  it.for([
+    [[NOT_EXECUTED], 100_000, 'resumed'],
+    [[REFUSED, NOT_EXECUTED], 100_000, 'resumed'],
+    [[NOT_EXECUTED, REFUSED], 70_000, 'created'],
+  ] as const)(
+    'forgets the request after 90 days, and takes the new one after a refusal, when no attempt left anything at the provider: %j',
+    async ([answers, amount, expected], { deps, client }) => {
       for (const answer of answers) {
         deps.provider.script('createRequest', async () => answer)
         await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
@@ -85,7 +89,7 @@ describe('createPayment when the provider fails', () => {
       const other = aRequest({ notionalMinor: minor(70_000) })
       const { payment, outcome } = await create(deps, client, other, 'key-1')
 
-      expect([payment.notionalMinor, outcome]).toStrictEqual([70_000, 'created'])
+      expect([payment.notionalMinor, outcome]).toStrictEqual([amount, expected])
     },
   )
 

@@ -60,7 +60,7 @@ describe('a caller that waits for an attempt which ended before it called the pr
 
     const [result] = await waitFor(deps)
 
-    expect(result).toMatchObject({ status: 'fulfilled', value: { outcome: 'created' } })
+    expect(result).toMatchObject({ status: 'fulfilled', value: { outcome: 'resumed' } })
     expect(await reread()).toMatchObject({
       status: 'pending',
       attempt: 2,
@@ -76,8 +76,8 @@ describe('a caller that waits for an attempt which ended before it called the pr
     const results = await waitFor(...many)
 
     expect(results.map(outcomeOf).toSorted()).toStrictEqual([
-      'created',
       ...Array<string>(19).fill('replayed'),
+      'resumed',
     ])
     expect([creates(), statuses()]).toStrictEqual([1, ['open']])
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
@@ -114,12 +114,12 @@ describe('a caller that waits for an attempt which ended before it called the pr
 
     expect(result && outcomeOf(result)).toContain(TOO_LATE)
     expect(creates()).toBe(0)
-    expect((await make()).outcome).toBe('created')
+    expect((await make()).outcome).toBe('resumed')
   })
 
   it('leaves one payment to the next request, wherever the waiting caller dies', async () => {
     const ends: string[] = []
-    for (let at = 0; at < 40 && ends.at(-1) !== 'created'; at++) {
+    for (let at = 0; at < 40 && ends.at(-1) !== 'resumed'; at++) {
       const { deps, make, waitFor, reread, statuses, ledger } = await aLateCreate()
       let requests = 0
       // An even place dies before a request, an odd place after it. A dead process sends no more.
@@ -145,7 +145,7 @@ describe('a caller that waits for an attempt which ended before it called the pr
     }
 
     expect(ends.length).toBeGreaterThan(6)
-    expect(ends.at(-1)).toBe('created')
+    expect(ends.at(-1)).toBe('resumed')
   })
 })
 
