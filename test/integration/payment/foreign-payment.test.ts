@@ -269,21 +269,18 @@ describe('a credited payment whose row names another client', () => {
   })
 
   it('cannot be refunded from that client’s money', async ({ deps, other, movedOpen }) => {
-    const { paymentId } = movedOpen
     const before = await ledgerView(deps, other.clientId)
 
     const reply = await invokeAdmin(refundPayment, deps, {
       operator: OPERATOR,
-      payment_id: paymentId,
+      payment_id: movedOpen.paymentId,
       amount_minor: 50_000,
       bank_reference: 'BCA1',
     })
     const payment = await paymentOf(deps, { payment: movedOpen })
 
-    expect(reply).toMatchObject({
-      status: 422,
-      body: { message: expect.stringContaining('does not belong to') as unknown },
-    })
+    expect(reply.status).toBe(422)
+    expect(reply.body).toHaveProperty('message', expect.stringContaining('does not belong to'))
     await expect(movePayment(deps, payment, aRefund(deps, 50_000))).rejects.toThrow(
       'its own client',
     )
