@@ -51,6 +51,7 @@ export type LogCode =
   | 'audit.imbalance'
   | 'payout.after_difference'
   | 'payout.changed'
+  | 'payout.line_failed'
   | 'client.access_changed'
   | 'client.bank_changed'
   | 'customer.erased'

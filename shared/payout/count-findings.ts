@@ -2,31 +2,44 @@ import { mapInChunks } from '../chunks.ts'
 import type { TableDeps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
-import { findStoredPayment } from '../payment/payment-store.ts'
+import { parseStored } from '../payment/payment-store.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { hasSwept, type Settlement } from '../settlement/settlement.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
 import { MOVED_CAUSES, NotedSchema } from '../suspense/suspense.ts'
 import { notedItems } from '../suspense/suspense-store.ts'
+import type { Item } from '../table/attributes.ts'
+import { paymentKey } from '../table/keys.ts'
 
 const AT_ONCE = 50
 
 /**
  * The number of cases and findings that name a payment of a settlement, or of a failed settlement
- * that its re-credits carry: open ones, and those that a person has explained.
+ * that its re-credits carry: open ones, and those that a person has explained. A payment that
+ * cannot be read counts.
  */
 export async function countFindings(deps: TableDeps, settlement: Settlement): Promise<number> {
   const paymentIds = await namedPayments(deps, settlement.clientId)
   if (paymentIds.length === 0) return 0
   const settlements = await carriedSettlements(deps, settlement)
   const isNamed = await mapInChunks(paymentIds, AT_ONCE, async (paymentId) => {
-    const payment = await findStoredPayment(deps, paymentId)
+    const item = await deps.table.get(paymentKey(paymentId))
+    return item !== undefined && mayBeIn(settlements, item)
+  })
+  return isNamed.filter(Boolean).length
+}
+
+/** A payment that cannot be read may be in any settlement of its client. */
+function mayBeIn(settlements: readonly Settlement[], item: Item): boolean {
+  try {
+    const payment = parseStored(item)
     if (payment === undefined || payment.status === 'creating') return false
     return entriesOf(payment).some(({ eligibleAt }) =>
       settlements.some((carrier) => hasSwept(carrier, eligibleAt)),
     )
-  })
-  return isNamed.filter(Boolean).length
+  } catch {
+    return true
+  }
 }
 
 /** An assumed fee is counted as unproven, and a booked movement needs no person. */
