@@ -99,7 +99,7 @@ async function claim(
       approval: approval?.step,
     }
     if ((await recordChange(deps, record, steps)).applied) {
-      await alertGrowth(deps, before, approval?.figures)
+      await alertGrowth(deps, before, { approved: approval?.figures, batch: number })
       return undefined
     }
     const stored = await findAnySettlement(deps, before.settlementId)
