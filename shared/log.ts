@@ -48,6 +48,7 @@ export type LogCode =
   | 'audits.started'
   | 'audit.completed'
   | 'balance.compared'
+  | 'balance.waiting'
   | 'audit.imbalance'
   | 'payout.after_difference'
   | 'payout.changed'

@@ -60,7 +60,7 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_361],
+    [['functions/', 'shared/'], 1_367],
     [['infra/'], 1_080],
     [['test/'], 2_966],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
