@@ -114,7 +114,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     table: allAccess(ALL_CLIENTS, JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), {
       BatchGetItem: ['PAYMENT', 'SUSPENSE'],
       indexes: ['by-open', 'by-status'],
-      GetItem: ['SUSPENSE', 'SYNC'],
+      GetItem: ['SYNC'],
       Query: ['HOUSE', 'LEDGER'],
       PutItem: ['SYNC'],
     }),

@@ -1,9 +1,23 @@
 import * as v from 'valibot'
+import { RegisteredSchema } from '../client/client-register.ts'
 import type { TableDeps } from '../deps.ts'
 import { MinorSchema } from '../money.ts'
 import { syncJobKey } from '../table/keys.ts'
 import { put, unchanged } from '../table/step.ts'
 import { TimestampSchema } from '../time.ts'
+
+/** A look at all clients that a later run continues. */
+const LookSchema = v.object({
+  /** When it began. */
+  at: TimestampSchema,
+  /** The last client that was read. */
+  position: v.optional(RegisteredSchema),
+  /** At the provider, of the clients that were read. */
+  sumMinor: MinorSchema,
+  /** When their oldest open payment was paid. */
+  openSince: v.optional(TimestampSchema),
+})
+export type Look = v.InferOutput<typeof LookSchema>
 
 const QuestionSchema = v.object({
   at: TimestampSchema,
@@ -12,7 +26,9 @@ const QuestionSchema = v.object({
   /** Of the sums that were seen. */
   lowMinor: v.optional(MinorSchema),
   highMinor: v.optional(MinorSchema),
+  /** The number of looks that have ended. */
   looks: v.number(),
+  look: v.optional(LookSchema),
   /** Of the sync's head, at the last look. */
   round: v.number(),
   waiting: v.array(v.string()),
@@ -26,6 +42,8 @@ const BalanceSchema = v.object({
   gaps: v.array(v.object({ day: v.string(), gapMinor: MinorSchema })),
   /** When money in transit was told last. */
   transitToldAt: v.optional(TimestampSchema),
+  /** The last comparison, or the last alert that there is none. */
+  quietSince: v.optional(TimestampSchema),
 })
 /** What was asked and compared of the provider's own balance. */
 export type StoredBalance = v.InferOutput<typeof BalanceSchema>

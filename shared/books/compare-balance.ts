@@ -1,17 +1,11 @@
 import * as v from 'valibot'
-import { storedPayment } from '../audit/judged/client-books.ts'
-import { walkClients } from '../client/client-register.ts'
 import type { Deps } from '../deps.ts'
-import type { ClientId } from '../ids.ts'
 import { bookDay } from '../journal/day-totals.ts'
-import { houseTotals } from '../journal/house-store.ts'
-import { minor } from '../money.ts'
-import { findSuspense } from '../suspense/suspense-store.ts'
+import { minor, ZERO } from '../money.ts'
 import { syncJobKey } from '../table/keys.ts'
-import { itemPages } from '../table/list-items.ts'
 import { addMs, DAY_MS, HOUR_MS, msBetween } from '../time.ts'
 import { keepBalance, type Question, readBalance, type StoredBalance } from './balance-store.ts'
-import { readClientBook } from './client-book.ts'
+import { providerSide } from './provider-side.ts'
 import { tellTransit } from './tell-transit.ts'
 
 type CompareDeps = Pick<
@@ -23,34 +17,48 @@ type CompareDeps = Pick<
  * Once a day the provider's own balance is compared with what the journal has at the provider and
  * what was read and waits (design section 12). Entries follow the provider by some minutes: the gap
  * is how far the balance lies outside what this sum was at the question and after three further
- * rounds of the sync. A gap that stands on three days is an alert. Runs every ten minutes: one run
- * asks, the next look, and once a week one names money that is in transit for too long. Safe to
- * repeat; a lost race does nothing.
+ * rounds of the sync. A gap that stands on three days is an alert, and so is a day without a
+ * comparison. Runs every ten minutes: a look may take several runs, and once a week one run names
+ * money that is in transit for too long. Safe to repeat; a lost race does nothing.
  */
 export async function compareBalance(deps: CompareDeps): Promise<object> {
-  const balance = await withTransitTold(deps, await readBalance(deps))
-  const question = balance.question ?? (await ask(deps, balance))
-  if (question === undefined) return { asked: false }
+  const balance = await withTold(deps, await readBalance(deps))
+  const begun = balance.question ?? (await ask(deps, balance))
+  if (begun === undefined) return { asked: false }
   const round = await headRound(deps)
-  if (balance.question && round === question.round) return { waits: true }
-  const side = await providerSide(deps)
-  if (side === undefined) return { waits: true }
+  if (balance.question && !begun.look && round === begun.round) return { waits: true }
+  const look = begun.look ?? { at: deps.now(), sumMinor: ZERO }
+  const side = await providerSide(deps, look)
+  if ('look' in side) {
+    await keepBalance(deps, balance, { ...balance, question: { ...begun, look: side.look } })
+    deps.log.info('balance.waiting', { looks: begun.looks })
+    return { waits: true }
+  }
+  // After a first look of several runs the question is asked again, and later looks begin after it.
+  // So what moves while the clients are read lies between the sums.
+  const isStale = begun.looks === 0 && begun.look !== undefined
+  const question = isStale ? await ask(deps, balance) : begun
+  if (question === undefined) {
+    await keepBalance(deps, balance, { ...balance, question: undefined })
+    return { asked: false }
+  }
   const seen = {
     ...question,
     round,
     looks: question.looks + 1,
-    waiting: side.waiting,
+    look: undefined,
+    waiting: [...side.waiting],
     lowMinor: minor(Math.min(question.lowMinor ?? side.minor, side.minor)),
     highMinor: minor(Math.max(question.highMinor ?? side.minor, side.minor)),
   }
   const gapMinor = gapOf(seen)
-  const isOver = seen.looks > ROUNDS || msBetween(question.at, deps.now()) >= HOUR_MS
+  const isOver = seen.looks > ROUNDS || msBetween(question.at, look.at) >= HOUR_MS
   if (gapMinor !== 0 && !isOver) {
     await keepBalance(deps, balance, { ...balance, question: seen })
     return { waits: true, gap_minor: gapMinor }
   }
   const gaps = [...balance.gaps, { day: question.day, gapMinor }].slice(-DAYS)
-  const after = { ...balance, gaps, question: undefined }
+  const after = { ...balance, gaps, question: undefined, quietSince: deps.now() }
   if (!(await keepBalance(deps, balance, after))) return { waits: true }
   deps.log.info('balance.compared', { gap_minor: gapMinor })
   if (standingGap(gaps) !== undefined) await alert(deps, gapMinor, seen.waiting)
@@ -59,13 +67,20 @@ export async function compareBalance(deps: CompareDeps): Promise<object> {
 
 const ROUNDS = 3
 const DAYS = 3
+/** A comparison is made in the first hours of each day. */
+const QUIET_MS = 36 * HOUR_MS
 
 /** Told before it is noted, so that a crash tells it again. */
-async function withTransitTold(deps: CompareDeps, read: StoredBalance): Promise<StoredBalance> {
-  const isDue = (read.transitToldAt ?? '') <= addMs(deps.now(), -7 * DAY_MS)
-  if (!isDue) return read
-  await tellTransit(deps)
-  const next = { ...read, transitToldAt: deps.now() }
+async function withTold(deps: CompareDeps, read: StoredBalance): Promise<StoredBalance> {
+  const now = deps.now()
+  const { transitToldAt = '', quietSince = now } = read
+  const isTransitDue = transitToldAt <= addMs(now, -7 * DAY_MS)
+  const isQuiet = quietSince <= addMs(now, -QUIET_MS)
+  if (!isTransitDue && !isQuiet) return read
+  if (isTransitDue) await tellTransit(deps)
+  if (isQuiet) await alertQuiet(deps, read)
+  const told = { ...read, quietSince: isQuiet ? now : quietSince }
+  const next = isTransitDue ? { ...told, transitToldAt: now } : told
   const isKept = await keepBalance(deps, read, next)
   return isKept ? { ...next, version: read.version + 1 } : read
 }
@@ -86,45 +101,6 @@ async function headRound(deps: CompareDeps): Promise<number> {
   return v.parse(RoundSchema, await deps.table.get(syncJobKey('head'))).round
 }
 
-const MAX_NAMED = 20
-const PAGE = 500
-
-/**
- * At the provider by the journal, and by rows that were read and wait: noted on open payments, and
- * own rows that contradict themselves before their seventh day. Undefined: no time was left.
- */
-async function providerSide(deps: CompareDeps) {
-  const today = bookDay(deps.now())
-  const waiting: string[] = []
-  let sum = 0
-  const readOne = async (clientId: ClientId) => {
-    const { book } = await readClientBook(deps, clientId, { from: today, to: today })
-    sum += book['at_provider'] ?? 0
-    const open = { kind: 'PAYMENT', index: 'by-open', partition: [clientId], limit: PAGE } as const
-    for await (const page of itemPages(deps, open)) {
-      for (const row of page) {
-        const payment = storedPayment(row)
-        if (payment?.openAt === undefined) continue
-        const contradiction = await findSuspense(deps, `${payment.paymentId}#row_contradicts`)
-        const noted = payment.movements.reduce((total, one) => total + one.providerMinor, 0)
-        const waits = noted + (contradiction?.providerMinor ?? 0)
-        if (waits !== 0) waiting.push(payment.paymentId)
-        sum += waits
-      }
-    }
-  }
-  const position = await walkClients(deps, undefined, {
-    read: async (clientIds) => {
-      for (const clientId of clientIds) await readOne(clientId)
-    },
-    isFull: () => false,
-  })
-  if (position) return undefined
-  const totals = await houseTotals(deps, { fromDay: '0', untilDay: today })
-  for (const { providerMinor } of totals) sum += providerMinor
-  return { minor: minor(sum), waiting: waiting.slice(0, MAX_NAMED) }
-}
-
 /** How far the balance lies above or below the sums that were seen. */
 function gapOf({ balanceMinor, lowMinor = balanceMinor, highMinor = balanceMinor }: Question) {
   if (balanceMinor > highMinor) return minor(balanceMinor - highMinor)
@@ -143,5 +119,18 @@ async function alert({ alerts }: CompareDeps, gapMinor: number, waiting: readonl
     kind: 'balance.gap',
     subject: 'provider',
     message: `The provider's own balance has differed from the journal on three days, today by ${gapMinor} IDR. ${rows} Follow the runbook, the provider's balance.`,
+  })
+}
+
+async function alertQuiet({ alerts }: CompareDeps, { gaps, question }: StoredBalance) {
+  const since = gaps.at(-1)?.day ?? 'the stage began'
+  const why =
+    question === undefined
+      ? 'The provider does not answer the question for it: check that the API key may read it.'
+      : `The comparison that began at ${question.at} has not ended: check that compare-balance and sync-provider-transactions run.`
+  await alerts.publish({
+    kind: 'balance.gap',
+    subject: 'provider',
+    message: `The provider's own balance has not been compared with the journal since ${since}. ${why}`,
   })
 }

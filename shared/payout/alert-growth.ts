@@ -10,7 +10,7 @@ import { isCovered, payoutFigures } from './payout-figures.ts'
 export async function alertGrowth(
   deps: StoreDeps & Pick<Deps, 'alerts' | 'log'>,
   settlement: Settlement,
-  approved: ApprovedFigures = {},
+  { approved = {}, batch }: Committed,
 ): Promise<void> {
   const { settlementId } = settlement
   try {
@@ -21,11 +21,24 @@ export async function alertGrowth(
       kind: 'payout.changed',
       subject: settlementId,
       message:
-        `Settlement ${settlementId} was paid out while its figures grew: the client owes ` +
+        `Settlement ${settlementId} ${doneTo(batch)} while its figures grew: the client owes ` +
         `${owed} IDR, and ${findings} findings name its payments. The approval named ` +
-        `${approved['owed'] ?? 0} and ${approved['findings'] ?? 0}. Check it with list-suspense.`,
+        `${approved['owed'] ?? 0} and ${approved['findings'] ?? 0}. Check it with list-suspense.` +
+        cancelHint(batch),
     })
   } catch (cause) {
     deps.log.error('alert.failed', { settlement_id: settlementId }, cause)
   }
+}
+
+/** What used the approval up: a payout, or a place in a batch, which no bank may have paid yet. */
+type Committed = { readonly approved: ApprovedFigures | undefined; readonly batch?: number }
+
+function doneTo(batch: number | undefined): string {
+  return batch === undefined ? 'was marked paid' : `entered payout batch ${batch}`
+}
+
+function cancelHint(batch: number | undefined): string {
+  if (batch === undefined) return ''
+  return ` If no bank has the file of the batch, payout-file --cancel ${batch} cancels it.`
 }

@@ -1,6 +1,8 @@
 import type { ActionRequest } from '../action-request.ts'
 import { mapInChunks } from '../chunks.ts'
 import { GatewayError, invalid } from '../errors.ts'
+import { SettlementIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { findBatch } from '../settlement/batch/batch-store.ts'
 import { markSettlementFailed } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
@@ -31,8 +33,8 @@ const SIDE_BY_SIDE = 8
 
 /**
  * Writes down what the bank answered, line by line (design section 15): paid, failed with the
- * bank's words, or refused and why. A refused line stops no other line. The same file again changes
- * nothing: a settlement that is paid with this reference counts as done.
+ * bank's words, or refused and why. A line that is refused or fails stops no other line. The same
+ * file again changes nothing: a settlement that is paid with this reference counts as done.
  */
 export async function answerPayouts(
   deps: AnswerDeps,
@@ -43,8 +45,8 @@ export async function answerPayouts(
     try {
       return { ...shown, result: await writeDown(deps, line, operator) }
     } catch (error) {
-      if (!(error instanceof GatewayError)) throw error
-      const { message, details } = error
+      const refusal = error instanceof GatewayError ? error : failedLine(deps, line, error)
+      const { message, details } = refusal
       const hint = details.actionHint === undefined ? '' : ` ${details.actionHint}`
       return { ...shown, result: 'refused' as const, reason: `${message}.${hint}` }
     }
@@ -56,6 +58,17 @@ export async function answerPayouts(
     refused: countOf('refused'),
     lines: results,
   }
+}
+
+/** The log has the cause. A text that is no settlement's id stays out of the log. */
+function failedLine(deps: AnswerDeps, line: AnswerLine, cause: unknown): GatewayError {
+  const settlementId = ifValid(SettlementIdSchema, line.settlement_id)
+  deps.log.error('payout.line_failed', { settlement_id: settlementId }, cause)
+  return new GatewayError('internal_error', 'the line failed; the log has the cause', {
+    actionHint:
+      'Run payout-answer with the same file again. If the line fails again, audit-ledger names a ' +
+      'row that cannot be read.',
+  })
 }
 
 async function writeDown(

@@ -7,7 +7,7 @@ import {
   markCancelled,
   openBatch,
   openedBatches,
-  settlementsIn,
+  settlementItemsIn,
 } from '../settlement/batch/batch-store.ts'
 import type { BatchDeps } from './fill-batch.ts'
 
@@ -52,11 +52,14 @@ export async function cancelBatch(
   throw new GatewayError('conflict', `batch ${number} is cancelled already, or changed; try again`)
 }
 
-/** Throws 422 if a payout of it is paid, which proves that a bank has its file. */
+/**
+ * Throws 422 if a payout of it is paid, which proves that a bank has its file. An unreadable row
+ * counts too, because only two of its fields are read.
+ */
 async function assertUnused(deps: BatchDeps, batch: Batch): Promise<void> {
-  const settlements = await settlementsIn(deps, batch)
+  const settlements = await settlementItemsIn(deps, batch)
   const paid = settlements.filter(
-    (one) => one.batch === batch.number && one.status === 'manual_paid',
+    (one) => one['batch'] === batch.number && one['status'] === 'manual_paid',
   )
   if (paid.length === 0) return
   const hint = 'Its file is at the bank. payout-answer or mark-settlement-failed closes the others.'

@@ -1,44 +1,69 @@
 import { mapInChunks } from '../chunks.ts'
 import type { TableDeps } from '../deps.ts'
-import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
+import { type ClientId, PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
-import { findStoredPayment } from '../payment/payment-store.ts'
+import { parseStored } from '../payment/payment-store.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { hasSwept, type Settlement } from '../settlement/settlement.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
 import { MOVED_CAUSES, NotedSchema } from '../suspense/suspense.ts'
-import { notedItems } from '../suspense/suspense-store.ts'
+import type { Item } from '../table/attributes.ts'
+import { notedPk, paymentKey } from '../table/keys.ts'
+import { queryPages } from '../table/list-items.ts'
 
 const AT_ONCE = 50
 
 /**
  * The number of cases and findings that name a payment of a settlement, or of a failed settlement
- * that its re-credits carry: open ones, and those that a person has explained.
+ * that its re-credits carry: open ones, and those that a person has explained. A payment that
+ * cannot be read counts.
  */
 export async function countFindings(deps: TableDeps, settlement: Settlement): Promise<number> {
-  const paymentIds = await namedPayments(deps, settlement.clientId)
-  if (paymentIds.length === 0) return 0
-  const settlements = await carriedSettlements(deps, settlement)
-  const isNamed = await mapInChunks(paymentIds, AT_ONCE, async (paymentId) => {
-    const payment = await findStoredPayment(deps, paymentId)
+  let count = 0
+  let carried: readonly Settlement[] | undefined
+  for await (const paymentIds of namedPayments(deps, settlement.clientId)) {
+    if (paymentIds.length === 0) continue
+    const settlements = (carried ??= await carriedSettlements(deps, settlement))
+    const isNamed = await mapInChunks(paymentIds, AT_ONCE, async (paymentId) => {
+      const item = await deps.table.get(paymentKey(paymentId))
+      return item !== undefined && mayBeIn(settlements, item)
+    })
+    count += isNamed.filter(Boolean).length
+  }
+  return count
+}
+
+/** A payment that cannot be read may be in any settlement of its client. */
+function mayBeIn(settlements: readonly Settlement[], item: Item): boolean {
+  try {
+    const payment = parseStored(item)
     if (payment === undefined || payment.status === 'creating') return false
     return entriesOf(payment).some(({ eligibleAt }) =>
       settlements.some((carrier) => hasSwept(carrier, eligibleAt)),
     )
-  })
-  return isNamed.filter(Boolean).length
+  } catch {
+    return true
+  }
 }
 
 /** An assumed fee is counted as unproven, and a booked movement needs no person. */
 const UNCOUNTED: ReadonlySet<string> = new Set(['fee_assumed', ...MOVED_CAUSES])
 
-/** The payment of each case and finding in the client's register of suspense. */
-async function namedPayments(deps: TableDeps, clientId: ClientId): Promise<readonly PaymentId[]> {
-  return (await notedItems(deps, clientId)).flatMap((item) => {
-    const noted = ifValid(NotedSchema, item)
-    if (noted === undefined || noted.kind === 'money' || UNCOUNTED.has(noted.cause)) return []
-    return ifValid(PaymentIdSchema, noted.paymentId) ?? []
-  })
+const PAGE = 1_000
+
+/**
+ * The payments of the cases and findings in the client's register of suspense, page by page: the
+ * register also has each booked movement of the client.
+ */
+async function* namedPayments(deps: TableDeps, clientId: ClientId) {
+  const register = { partition: [notedPk(clientId)], limit: PAGE }
+  for await (const { items } of queryPages(deps, register)) {
+    yield items.flatMap((item) => {
+      const noted = ifValid(NotedSchema, item)
+      if (noted === undefined || noted.kind === 'money' || UNCOUNTED.has(noted.cause)) return []
+      return ifValid(PaymentIdSchema, noted.paymentId) ?? []
+    })
+  }
 }
 
 /** Re-credits carry failed settlements directly or in turn. Reads back to the oldest. */

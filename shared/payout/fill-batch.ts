@@ -4,9 +4,16 @@ import { GatewayError } from '../errors.ts'
 import { minor } from '../money.ts'
 import { useOf } from '../operator/approval-store.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
-import { type Batch, batchSubject, digestOfLines, payoutLines } from '../settlement/batch/batch.ts'
+import {
+  type Batch,
+  batchSubject,
+  digestOfLines,
+  type PayoutLine,
+  payoutLines,
+} from '../settlement/batch/batch.ts'
 import { findBatch, markReady, settlementsIn } from '../settlement/batch/batch-store.ts'
 import type { CloseDeps } from '../settlement/close-settlement.ts'
+import type { Settlement } from '../settlement/settlement.ts'
 import { claimForBatch, findAnySettlement } from '../settlement/settlement-store.ts'
 import { alertGrowth } from './alert-growth.ts'
 import {
@@ -14,6 +21,7 @@ import {
   judgePayout,
   type LeftOut,
   leaveOut,
+  leaveOutFailed,
   type Payout,
   SIDE_BY_SIDE,
 } from './judge-payouts.ts'
@@ -33,9 +41,14 @@ export async function fillBatch(
   const toClaim =
     payouts ??
     (await mapInChunks(await unclaimed(deps, batch), SIDE_BY_SIDE, (one) => judgePayout(deps, one)))
-  const results = await mapInChunks(toClaim, SIDE_BY_SIDE, (payout) =>
-    claim(deps, payout, { number, operator }),
-  )
+  const results = await mapInChunks(toClaim, SIDE_BY_SIDE, async (payout) => {
+    if ('reason' in payout) return payout
+    try {
+      return await claim(deps, payout, { number, operator })
+    } catch (error) {
+      return leaveOutFailed(deps, payout.settlement, error)
+    }
+  })
   const finished = await finishBatch(deps, batch, operator)
   const settlementIds: readonly string[] = finished.batch.settlementIds
   // Another operator may have claimed a settlement for the batch, or made the batch ready.
@@ -64,10 +77,10 @@ const MAX_TRIES = 3
 /** Answers why the settlement is left out; undefined when the batch has it. */
 async function claim(
   deps: BatchDeps,
-  judged: Payout | LeftOut,
+  judged: Payout,
   { number, operator }: { readonly number: number; readonly operator: string },
 ): Promise<LeftOut | undefined> {
-  let payout = judged
+  let payout: Payout | LeftOut = judged
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     if ('reason' in payout) return payout
     const { settlement: before, conditions, figures, approval: found } = payout
@@ -86,7 +99,7 @@ async function claim(
       approval: approval?.step,
     }
     if ((await recordChange(deps, record, steps)).applied) {
-      await alertGrowth(deps, before, approval?.figures)
+      await alertGrowth(deps, before, { approved: approval?.figures, batch: number })
       return undefined
     }
     const stored = await findAnySettlement(deps, before.settlementId)
@@ -129,5 +142,17 @@ async function finishBatch(deps: BatchDeps, opened: Batch, operator: string) {
   const stored = await findBatch(deps, number)
   if (stored?.state !== 'ready')
     throw new GatewayError('conflict', `batch ${number} was cancelled meanwhile`)
-  return { batch: stored, lines: payoutLines(await settlementsIn(deps, stored)) }
+  return { batch: stored, lines: linesOf(stored, await settlementsIn(deps, stored)) }
+}
+
+/** Throws 409 unless the lines of a ready batch are what they were. */
+export function linesOf(
+  { number, digest }: Batch,
+  settlements: readonly Settlement[],
+): readonly PayoutLine[] {
+  const lines = payoutLines(settlements)
+  if (digestOfLines(lines) === digest) return lines
+  throw new GatewayError('conflict', `the lines of batch ${number} are not what they were`, {
+    actionHint: 'Send no file of this batch. audit-ledger {} lists what differs.',
+  })
 }

@@ -63,7 +63,7 @@ export async function judgeClients(
   return { payouts, leftOut, position }
 }
 
-/** Uses up nothing. */
+/** Uses up nothing. Leaves out a settlement that it cannot judge. */
 export async function judgePayout(
   deps: JudgeDeps,
   settlement: Settlement,
@@ -75,9 +75,20 @@ export async function judgePayout(
     const approval = await findPayoutApproval(deps, settlement, figures)
     return { settlement, conditions, figures, approval }
   } catch (error) {
-    if (!(error instanceof GatewayError)) throw error
-    return leaveOut(settlement, error)
+    return leaveOutFailed(deps, settlement, error)
   }
+}
+
+/** Whatever fails about one settlement stops no other settlement. The log has the cause. */
+export function leaveOutFailed(deps: JudgeDeps, settlement: Settlement, error: unknown): LeftOut {
+  if (error instanceof GatewayError) return leaveOut(settlement, error)
+  const { settlementId, clientId } = settlement
+  deps.log.error('payout.line_failed', { settlement_id: settlementId }, error)
+  const actionHint =
+    `Run payout-file again. If it fails again, audit-ledger --client_id ${clientId} names a row ` +
+    'that cannot be read.'
+  const message = 'it could not be judged or claimed; the log has the cause'
+  return leaveOut(settlement, new GatewayError('internal_error', message, { actionHint }))
 }
 
 export function leaveOut(

@@ -76,7 +76,7 @@ export async function markSettlementPaid(
     }
     const outcome = await closeSettlement(deps, { before, after, action }, steps)
     if (outcome.applied) {
-      if (batch === undefined) await alertGrowth(deps, before, approval?.figures)
+      if (batch === undefined) await alertGrowth(deps, before, { approved: approval?.figures })
       return after
     }
     if (outcome.refusedBy === 'reference') throw usedReference(reference)

@@ -1,18 +1,13 @@
 import * as v from 'valibot'
 import { RegisteredSchema } from '../client/client-register.ts'
 import type { Deps } from '../deps.ts'
-import { GatewayError, invalid, notFound } from '../errors.ts'
+import { invalid, notFound } from '../errors.ts'
 import { encodeCursor, readCursor } from '../page.ts'
-import {
-  type Batch,
-  digestOfLines,
-  type PayoutLine,
-  payoutLines,
-} from '../settlement/batch/batch.ts'
+import type { Batch, PayoutLine } from '../settlement/batch/batch.ts'
 import { findBatch, findLastBatch, settlementsIn } from '../settlement/batch/batch-store.ts'
 import type { CloseDeps } from '../settlement/close-settlement.ts'
 import { cancelBatch } from './cancel-batch.ts'
-import { type BatchDeps, fillBatch } from './fill-batch.ts'
+import { type BatchDeps, fillBatch, linesOf } from './fill-batch.ts'
 import { judgeClients, type LeftOut } from './judge-payouts.ts'
 import { openNextBatch } from './open-next-batch.ts'
 import { type PayoutFormat, payoutFormats } from './payout-formats.ts'
@@ -92,11 +87,7 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
     const count = `${closed.length} of its ${settlements.length} payouts are paid or failed`
     throw invalid(`batch ${number} is in use: ${count}`, undefined, hint)
   }
-  const lines = payoutLines(settlements)
-  if (digestOfLines(lines) === batch.digest) return { batch, lines, leftOut: [] }
-  throw new GatewayError('conflict', `the lines of batch ${number} are not what they were`, {
-    actionHint: 'Send no file of this batch. audit-ledger {} lists what differs.',
-  })
+  return { batch, lines: linesOf(batch, settlements), leftOut: [] }
 }
 
 function toBatchDto({ number, state, settlementIds, totalMinor, digest, createdAt }: Batch) {

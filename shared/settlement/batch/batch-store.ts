@@ -30,12 +30,16 @@ export function openedBatches(records: readonly AuditRecord[]): ReadonlyMap<numb
   return new Map(opened.map(({ after }) => [after.batch, after.created_at]))
 }
 
-/** The settlements of a batch in the order of its lines. Throws for an unreadable one. */
+/**
+ * The settlements of a batch in the order of its lines, without unreadable and missing ones. The
+ * digest of a ready batch shows that one is left out.
+ */
 export async function settlementsIn(
   deps: TableDeps,
   batch: Pick<Batch, 'settlementIds'>,
 ): Promise<readonly Settlement[]> {
-  return (await settlementItemsIn(deps, batch)).map((item) => v.parse(SettlementSchema, item))
+  const items = await settlementItemsIn(deps, batch)
+  return items.flatMap((item) => ifValid(SettlementSchema, item) ?? [])
 }
 
 /** Without those that are missing. */

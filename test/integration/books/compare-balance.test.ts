@@ -11,10 +11,16 @@ import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
-import { anOpenPayment, post, postAssumed } from '../../support/paid-builders.ts'
+import {
+  anOpenPayment,
+  post,
+  postAssumed,
+  storeOpen,
+  succeededPayment,
+} from '../../support/paid-builders.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment, rowNow } from '../../support/synced-payment.ts'
-import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { interceptTable, memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { anAssumedPayment } from '../payout/recorded-settlement.ts'
 
@@ -35,6 +41,11 @@ async function aWorld() {
 const it = testWith(aWorld, 'deps', 'client', 'answer')
 
 const DAY_SECONDS = 86_400
+/** A page of clients takes longer than a run begins pages. */
+const REQUEST_MS = 15_000
+
+const NO_ANSWER = { kind: 'unanswered', reason: 'unreachable' } as const
+const BALANCE_OF_1 = { kind: 'found', value: { account: 'CASH', amountMinor: minor(1) } } as const
 
 function isOfTransit({ kind }: { readonly kind: string }): boolean {
   return kind === 'payment.in_transit'
@@ -45,10 +56,10 @@ function run(deps: TestDeps) {
 }
 
 /** Ten minutes pass, and the head reads the provider's rows. */
-async function later(deps: TestDeps) {
+async function later(deps: TestDeps, compared = deps) {
   deps.clock.advance(600)
   await syncProviderTransactions(deps)
-  return run(deps)
+  return run(compared)
 }
 
 describe('compare-balance (design section 12)', () => {
@@ -138,8 +149,63 @@ describe('compare-balance (design section 12)', () => {
     }
   })
 
+  it('reads as often for many open payments as for one', async ({ deps, client }) => {
+    const requestsOf = async (open: number) => {
+      const payments = Array.from({ length: open }, () =>
+        succeededPayment(client, { paidAt: deps.now() }),
+      )
+      await storeOpen(deps, payments)
+      const { deps: recorded, calls } = recordTable(deps)
+      expect(await run(recorded)).toMatchObject({ gap_minor: 0 })
+      deps.clock.advance(DAY_SECONDS)
+      return calls.length
+    }
+
+    const ofOne = await requestsOf(1)
+
+    expect(await requestsOf(600)).toBeLessThanOrEqual(ofOne)
+  })
+
+  it('continues a look that takes several runs, and asks when it has ended', async ({
+    deps,
+    client,
+    answer,
+  }) => {
+    for (let clients = 1; clients < 45; clients++) await withoutFloor(deps)
+    const slow = interceptTable(deps, { before: () => deps.sleep(REQUEST_MS) })
+
+    expect(await run(slow)).toStrictEqual({ waits: true })
+    expect(deps.lines.at(-1)).toMatchObject({ code: 'balance.waiting', fields: { looks: 0 } })
+    // The client is read already: only a later look sees this payment.
+    await post(deps, await anOpenPayment(deps, client))
+    answer(96_000 * 2)
+    expect(await run(slow)).toStrictEqual({ waits: true, gap_minor: 96_000 })
+    expect(await run(slow)).toStrictEqual({ waits: true })
+    expect(await later(deps, slow)).toStrictEqual({ waits: true })
+    expect(await run(slow)).toStrictEqual({ day: '2026-11-20', gap_minor: 0 })
+    expect(deps.provider.countOf('getBalance')).toBe(2)
+  })
+
+  it.for(['the provider does not answer', 'no look ends'] as const)(
+    'is an alert when a day passes without a comparison: %s',
+    async (why, { deps }) => {
+      await run(deps)
+      deps.clock.advance(DAY_SECONDS)
+      if (why === 'no look ends') deps.provider.script('getBalance', async () => BALANCE_OF_1)
+      else deps.provider.script('getBalance', async () => NO_ANSWER)
+      // The sync's head never runs, so no further look begins.
+      for (let runs = 0; runs < 4; runs++) {
+        await run(deps)
+        deps.clock.advance(DAY_SECONDS / 2)
+      }
+
+      const since = expect.stringContaining('not been compared with the journal since 2026-11-20')
+      expect(deps.published).toMatchObject([{ kind: 'balance.gap', message: since as unknown }])
+    },
+  )
+
   it('asks again when the provider does not answer', async ({ deps }) => {
-    deps.provider.script('getBalance', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    deps.provider.script('getBalance', async () => NO_ANSWER)
     expect(await run(deps)).toStrictEqual({ asked: false })
     expect(await later(deps)).toStrictEqual({ asked: false })
     expect(deps.provider.countOf('getBalance')).toBe(2)

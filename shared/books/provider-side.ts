@@ -1,0 +1,127 @@
+import { chunks, mapInChunks } from '../chunks.ts'
+import { walkClients } from '../client/client-register.ts'
+import type { Deps, TableDeps } from '../deps.ts'
+import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
+import { bookDay } from '../journal/day-totals.ts'
+import { houseTotals } from '../journal/house-store.ts'
+import { type Minor, minor } from '../money.ts'
+import { findPaymentsByKey } from '../payment/payment-store.ts'
+import { MOVED_CAUSES, SuspenseSchema } from '../suspense/suspense.ts'
+import { rowKeyOf } from '../table/keys.ts'
+import { queryPages } from '../table/list-items.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
+import { addMs, END_OF_TIME, HOUR_MS, type Timestamp, TimestampSchema } from '../time.ts'
+import type { Look } from './balance-store.ts'
+import { readClientBook } from './client-book.ts'
+
+type LookDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs'>
+
+type ProviderSide = {
+  readonly minor: Minor
+  /** Payments whose rows wait. */
+  readonly waiting: readonly string[]
+}
+
+const SIDE_BY_SIDE = 8
+
+/**
+ * What is at the provider: by the journal, and by rows that were read and wait for their payment.
+ * A run that has no more time answers the look as far as it went; the next run continues it. So the
+ * clients of one look may be read at different moments.
+ */
+export async function providerSide(
+  deps: LookDeps,
+  begun: Look,
+): Promise<ProviderSide | { readonly look: Look }> {
+  const today = bookDay(deps.now())
+  let look = begun
+  const readOne = async (clientId: ClientId) => {
+    const oldest = await oldestOpenAt(deps, clientId)
+    const { book } = await readClientBook(deps, clientId, { from: today, to: today })
+    return { oldest, providerMinor: book['at_provider'] ?? 0 }
+  }
+  const read = async (clientIds: readonly ClientId[]) => {
+    for (const { oldest, providerMinor } of await mapInChunks(clientIds, SIDE_BY_SIDE, readOne)) {
+      const sumMinor = minor(look.sumMinor + providerMinor)
+      look = { ...look, sumMinor, openSince: earlier(look.openSince, oldest) }
+    }
+  }
+  const position = await walkClients(deps, begun.position, { read, isFull: () => false })
+  if (position) return { look: { ...look, position } }
+  const rows = await waitingRows(deps, look.openSince)
+  const totals = await houseTotals(deps, { fromDay: '0', untilDay: today })
+  const houseMinor = totals.reduce((sum, { providerMinor }) => sum + providerMinor, 0)
+  return { minor: minor(look.sumMinor + rows.sum + houseMinor), waiting: rows.waiting }
+}
+
+/** When the client's oldest open payment was paid. */
+async function oldestOpenAt(deps: TableDeps, clientId: ClientId): Promise<Timestamp | undefined> {
+  const { items } = await deps.table.query({ index: 'by-open', partition: [clientId], limit: 1 })
+  return ifValid(TimestampSchema, items[0]?.['openAt'])
+}
+
+function earlier(a: Timestamp | undefined, b: Timestamp | undefined): Timestamp | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return a < b ? a : b
+}
+
+const PAGE = 500
+const MAX_NAMED = 20
+const CONTRADICTS = 'row_contradicts'
+/** The causes of the findings that are written with each row that waits. */
+const ROW_CAUSES = [CONTRADICTS, ...MOVED_CAUSES]
+
+/**
+ * Rows that wait for the posting of their payment: noted on open payments, and own rows that
+ * contradict themselves before their seventh day. Each such row has a finding that is younger than
+ * its payment. So the reads follow the findings since the oldest open payment, and not the number
+ * of open payments.
+ */
+async function waitingRows(deps: TableDeps, openSince: Timestamp | undefined) {
+  const waiting: string[] = []
+  let sum = 0
+  const contradicting = await findingsByPayment(deps, openSince)
+  for (const ids of chunks([...contradicting.keys()], PAGE)) {
+    for (const { paymentId, openAt, movements } of await findPaymentsByKey(deps, ids)) {
+      if (openAt === undefined) continue
+      const noted = movements.reduce((total, one) => total + one.providerMinor, 0)
+      const waits = noted + (contradicting.get(paymentId) ?? 0)
+      if (waits !== 0) waiting.push(paymentId)
+      sum += waits
+    }
+  }
+  return { sum, waiting: waiting.slice(0, MAX_NAMED) }
+}
+
+/** Each payment that such a finding names, with what its contradicting own row has moved. */
+async function findingsByPayment(
+  deps: TableDeps,
+  openSince: Timestamp | undefined,
+): Promise<ReadonlyMap<PaymentId, number>> {
+  const byPayment = new Map<PaymentId, number>()
+  if (openSince === undefined) return byPayment
+  // Two clocks may differ.
+  const range = { between: [addMs(openSince, -HOUR_MS), END_OF_TIME] } as const
+  const partition = [GATEWAY_OWNER, 'suspense'] as const
+  for await (const { items } of queryPages(deps, {
+    index: 'by-owner',
+    partition,
+    range,
+    limit: PAGE,
+  })) {
+    const ofRows = items.filter(({ id }) =>
+      ROW_CAUSES.some((cause) => String(id).endsWith(`#${cause}`)),
+    )
+    const stored = await deps.table.getMany(ofRows.map((row) => rowKeyOf('SUSPENSE', row)))
+    for (const item of stored) {
+      const finding = ifValid(SuspenseSchema, item)
+      const paymentId = ifValid(PaymentIdSchema, finding?.paymentId)
+      if (finding === undefined || paymentId === undefined) continue
+      const isOwnRow = finding.suspenseId === `${paymentId}#${CONTRADICTS}`
+      const movedMinor = isOwnRow ? (finding.providerMinor ?? 0) : 0
+      byPayment.set(paymentId, (byPayment.get(paymentId) ?? 0) + movedMinor)
+    }
+  }
+  return byPayment
+}

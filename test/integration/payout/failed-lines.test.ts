@@ -1,0 +1,179 @@
+/**
+ * Goal: a row that cannot be read, or an alert that cannot be sent, stops the payout of its own
+ * line alone (design section 15). Method: rows are made unreadable, and the real actions run.
+ */
+import { expect, it } from 'vitest'
+import { handler as payoutAnswer } from '../../../functions/admin/payout-answer.ts'
+import { approve } from '../../../shared/operator/approve.ts'
+import { openNextBatch } from '../../../shared/payout/open-next-batch.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import { finding } from '../../../shared/suspense/record-suspense.ts'
+import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
+import {
+  auditHeadKey,
+  batchKey,
+  type Key,
+  paymentKey,
+  settlementKey,
+} from '../../../shared/table/keys.ts'
+import { exists, update } from '../../../shared/table/step.ts'
+import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
+import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
+import { anOpenPayment } from '../../support/paid-builders.ts'
+import { BANK, fail, withoutFloor } from '../../support/settlement-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { APPROVER } from '../../support/with-approval.ts'
+
+async function makeUnreadable(deps: TestDeps, key: Key, change: object = { net_minor: 'much' }) {
+  await putRaw(deps, { ...(await rawItem(deps, key)), ...change })
+}
+
+/** More settlements than are written down at once, and the bank's line of each. */
+async function anAnsweredFile() {
+  const deps = memoryDeps()
+  const settlements: Settlement[] = []
+  for (let made = 0; made < 10; made++) settlements.push(await aWaitingSettlement(deps))
+  await fileOf(deps)
+  const lines = settlements.map(({ settlementId, netMinor, bank }, at) => ({
+    line: at + 2,
+    settlement_id: settlementId,
+    amount_minor: netMinor,
+    bank_account_no: bank?.bankAccountNo,
+    outcome: 'paid',
+    bank_reference: `TRX${at}`,
+  }))
+  const [first] = settlements
+  if (first === undefined) throw new Error('nothing was made')
+  const others = lines.slice(1).map(() => ({ result: 'done' }))
+  return { deps, first, lines, others }
+}
+
+const FAILED = { result: 'refused', reason: expect.stringContaining('the line failed') as unknown }
+
+function failedLines({ lines }: TestDeps) {
+  return lines.filter(({ code }) => code === 'payout.line_failed')
+}
+
+async function cancel(deps: TestDeps, number: number) {
+  await approve(deps, { action: 'payout-file', payload: { cancel: number }, operator: APPROVER })
+  return askForFile(deps, { cancel: number, notes: 'not sent' })
+}
+
+it('an unreadable settlement refuses its line of the answer, and the others are paid', async () => {
+  const { deps, first, lines, others } = await anAnsweredFile()
+  await makeUnreadable(deps, settlementKey(first.settlementId))
+
+  const { status, body } = await invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines })
+
+  expect([status, body]).toMatchObject([
+    200,
+    { done: 9, failed: 0, refused: 1, lines: [FAILED, ...others] },
+  ])
+  expect(failedLines(deps)).toStrictEqual([
+    { level: 'error', code: 'payout.line_failed', fields: { settlement_id: first.settlementId } },
+  ])
+})
+
+it('an alert that cannot be sent refuses its line alone, and is sent by the next try', async () => {
+  const { deps, first, lines, others } = await anAnsweredFile()
+  await fail(deps, first)
+  const publish = () => Promise.reject(new Error('the topic does not answer'))
+  const answer = (to: TestDeps) => invokeWhole(payoutAnswer, to, { operator: OPERATOR, lines })
+
+  const silent = await answer({ ...deps, alerts: { publish } })
+  const again = await answer(deps)
+
+  expect(silent.body).toMatchObject({ done: 9, refused: 1, lines: [FAILED, ...others] })
+  expect(again.body).toMatchObject({ done: 9, refused: 1 })
+  expect(deps.published).toMatchObject([{ kind: 'payout.after_difference' }])
+})
+
+it.each(['open', 'cancelled'] as const)(
+  'an unreadable settlement of a batch that a crash left open stops no payout: %s',
+  async (state) => {
+    const deps = memoryDeps()
+    const broken = await aWaitingSettlement(deps)
+    const payout = { settlement: broken, figures: {}, approval: undefined }
+    const payouts = [{ ...payout, conditions: {} as never }]
+    await openNextBatch(deps, undefined, { payouts, operator: OPERATOR })
+    await makeUnreadable(deps, settlementKey(broken.settlementId))
+    const other = await aWaitingSettlement(deps)
+
+    const ended = state === 'open' ? await askForFile(deps) : await cancel(deps, 1)
+
+    expect([ended.status, ended.body]).toMatchObject([200, { batch: { number: 1 } }])
+    expect(await fileOf(deps)).toMatchObject({
+      batch: { number: 2 },
+      ids: [other.settlementId],
+      leftOut: [{ settlement_id: broken.settlementId }],
+    })
+  },
+)
+
+it('an unreadable settlement that is paid keeps its batch from being cancelled', async () => {
+  const { deps, first, lines } = await anAnsweredFile()
+  await invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines: lines.slice(0, 1) })
+  await makeUnreadable(deps, settlementKey(first.settlementId))
+
+  expect(await cancel(deps, 1)).toMatchObject({
+    status: 422,
+    body: { message: 'batch 1 cannot be cancelled: 1 of its 10 payouts are paid' },
+  })
+})
+
+it('the file of a ready batch is refused if a settlement of it cannot be read', async () => {
+  const { deps, first } = await anAnsweredFile()
+  await makeUnreadable(deps, settlementKey(first.settlementId))
+
+  expect(await askForFile(deps, { batch: 1 })).toMatchObject(CHANGED)
+})
+
+it('a batch that another operator makes ready meanwhile gives no file without that settlement', async () => {
+  const { deps, first } = await anAnsweredFile()
+  await deps.table.write(stateOf('open'))
+  await makeUnreadable(deps, settlementKey(first.settlementId))
+  const raced = beforeFirst(deps, 'transact', async () => void deps.table.write(stateOf('ready')))
+
+  expect(await askForFile(raced, { batch: 1 })).toMatchObject(CHANGED)
+})
+
+const CHANGED = { status: 409, body: { message: 'the lines of batch 1 are not what they were' } }
+
+function stateOf(state: string) {
+  return update(batchKey(1), { set: { state } }, exists)
+}
+
+it('a settlement that cannot be judged or claimed is left out, and the others are paid', async () => {
+  const deps = memoryDeps()
+  const broken = await aWaitingSettlement(deps)
+  const other = await aWaitingSettlement(deps)
+  await putRaw(deps, { ...auditHeadKey(broken.settlementId), number: 'many' })
+
+  expect(await fileOf(deps)).toMatchObject({
+    ids: [other.settlementId],
+    leftOut: [{ settlement_id: broken.settlementId }],
+  })
+})
+
+it('an unreadable payment that a finding names is a finding of its client’s payouts', async () => {
+  const deps = memoryDeps()
+  const client = await withoutFloor(deps, { bank: BANK })
+  const named = await aWaitingSettlement(deps, {}, client)
+  const payment = await anOpenPayment(deps, client)
+  const { paymentId: subject } = payment
+  const item = finding({ subject, cause: 'fee_changed', payment, now: deps.now() })
+  await writeSuspense(deps, item)
+  await makeUnreadable(deps, paymentKey(subject))
+  const other = await aWaitingSettlement(deps)
+
+  const { status, ids, leftOut } = await fileOf(deps)
+
+  expect([status, ids]).toStrictEqual([200, [other.settlementId]])
+  expect(leftOut).toMatchObject([
+    {
+      settlement_id: named.settlementId,
+      reason: expect.stringContaining('"findings":1') as unknown,
+    },
+  ])
+})
