@@ -10,7 +10,7 @@ import {
   type Difference,
   type HouseDifference,
 } from '../verdict/difference.ts'
-import { REGISTER, SUSPENSE } from './history.ts'
+import { REGISTER, REGISTERED, SUSPENSE } from './history.ts'
 import { auditHouse } from './judged/audit-house.ts'
 import { auditRegister } from './judged/audit-registers.ts'
 
@@ -26,11 +26,17 @@ export async function auditGateway(deps: Pick<Deps, 'table' | 'alerts' | 'sleep'
   const register = await confirmedDifferences(deps, () => auditRegister(deps))
   const [ofHouse, ofRegister] = [house, register].map((all) => Map.groupBy(all, ownerOf))
   for (const owner of new Set([...house, ...register].map(ownerOf)).add(GATEWAY_OWNER)) {
-    const findings = new Map([
-      [SUSPENSE, (ofHouse?.get(owner) ?? []).map(withoutClient)],
-      [REGISTER, (ofRegister?.get(owner) ?? []).map(withoutClient)],
-    ])
-    const changed = owner === GATEWAY_OWNER ? { figuresAt } : {}
+    const isGateway = owner === GATEWAY_OWNER
+    // A part of a client without a finding is left to the client's own audit.
+    const findings = new Map(
+      [
+        [SUSPENSE, ofHouse?.get(owner) ?? []] as const,
+        [isGateway ? REGISTER : REGISTERED, ofRegister?.get(owner) ?? []] as const,
+      ]
+        .filter(([, found]) => isGateway || found.length > 0)
+        .map(([part, found]) => [part, found.map(withoutClient)]),
+    )
+    const changed = isGateway ? { figuresAt } : {}
     await alertDifferences(deps, owner, await recordFindings(deps, owner, findings, changed))
   }
   deps.log.info('audit.completed', { client_id: GATEWAY_OWNER, audit_of: 'gateway' })

@@ -9,7 +9,7 @@ import { confirmedDifferences, type Difference } from '../verdict/difference.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { auditHouse } from './judged/audit-house.ts'
 import { auditVerdict } from './judged/audit-progress.ts'
-import { auditRegistration } from './judged/audit-registers.ts'
+import { auditListing, auditRegistration } from './judged/audit-registers.ts'
 import { judgeSettlement, RecountSchema } from './judged/audit-settlement.ts'
 import { auditTrails } from './judged/audit-trails.ts'
 import { type ClientBooks, readClientBooks, type StoredSettlement } from './judged/client-books.ts'
@@ -33,6 +33,8 @@ export type Part = {
 
 export const SUSPENSE = 'suspense'
 export const REGISTER = 'register'
+/** Of a client: the gateway's audit judges it too, and finds the same. */
+export const REGISTERED = 'registered'
 
 /**
  * What each audit judges first: figures, what is open, suspense, bank details and registers. The
@@ -49,7 +51,8 @@ export async function figureParts(deps: AuditDeps, client: Client): Promise<read
       auditFigures(deps, await readClientBooks(deps, client), isAgain),
     ),
     confirmedPart(deps, 'verdict', () => auditVerdict(deps, clientId, createdAt)),
-    confirmedPart(deps, REGISTER, () => auditRegistration(deps, client)),
+    confirmedPart(deps, REGISTERED, () => auditRegistration(deps, client)),
+    confirmedPart(deps, REGISTER, () => auditListing(deps, client)),
     confirmedPart(deps, 'trails', () => auditTrails(deps, clientId, { full: false })),
     listedPart(deps, clientId, 'before', before),
     listedPart(deps, clientId, 'later', ahead),

@@ -61,21 +61,26 @@ function unregisteredClient(clientId: string): readonly Difference[] {
 
 const Registration = v.object({ after: v.object({ client_id: v.string() }) })
 
-/** The register names the client, and the row has the attributes that list it. */
+/** The register names the client. */
 export async function auditRegistration(
   deps: TableDeps,
   client: Client,
 ): Promise<readonly Difference[]> {
-  const { clientId } = client
   const record = await deps.table.get(registrationKey(client))
+  const isRegistered = v.is(Registration, record) && record.after.client_id === client.clientId
+  return isRegistered ? [] : unregisteredClient(client.clientId)
+}
+
+/** The client's row has the attributes that list it. */
+export async function auditListing(
+  deps: TableDeps,
+  client: Client,
+): Promise<readonly Difference[]> {
+  const { clientId } = client
   const row = await deps.table.get(clientKey(clientId))
   const { owner, entity, listedAt, id } = clientRow(client)
-  const isRegistered = v.is(Registration, record) && record.after.client_id === clientId
   const isListed = isDeepStrictEqual({ ...row, owner, entity, listedAt, id }, row)
-  return [
-    ...(isRegistered ? [] : unregisteredClient(clientId)),
-    ...(isListed ? [] : compare('client', clientId, 'in the list', 'not in the list')),
-  ]
+  return isListed ? [] : compare('client', clientId, 'in the list', 'not in the list')
 }
 
 /** A row of the suspense register, by the client of its key. */

@@ -17,6 +17,7 @@ import { auditHeadKey, clientKey, type Key, windowKey } from '../../../shared/ta
 import { exists, remove } from '../../../shared/table/step.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { fileOf } from '../../support/batch-builders.ts'
+import { halvedSuspense } from '../../support/held-builders.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { aDayLater, aSettledClient, auditedNow, payOut } from '../../support/settlement-builders.ts'
@@ -175,4 +176,20 @@ it('the daily audits name each item of a registration that a restore has lost', 
 
   expect(written).toHaveLength(22)
   expect(unnamed).toStrictEqual([])
+})
+
+it('the audit of the gateway keeps what the audit of a client has found', async () => {
+  const deps = memoryDeps()
+  const client = await aStoredClient(deps)
+  await halvedSuspense(deps, client)
+  await leaveIndex(deps, client)
+  const standing = async () =>
+    (await readClientVerdict(deps, client.clientId)).standing.map(({ part, what }) => [part, what])
+  await auditClient(deps, client.clientId)
+  const found = await standing()
+
+  await auditGateway(deps)
+
+  expect(found).toContainEqual(['register', 'client'])
+  expect(await standing()).toStrictEqual([...found, ['suspense', 'suspense.amount_minor']])
 })
