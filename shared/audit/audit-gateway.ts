@@ -17,7 +17,8 @@ import { auditRegister } from './judged/audit-registers.ts'
 /**
  * Audits the house journal, all suspense and the register of clients, daily or for an operator.
  * Differences of one client stand on that client. The others stand on the gateway, and refuse no
- * payout. First it closes the days of the house journal that are over.
+ * payout. First it closes the days of the house journal that are over. Throws at the end if the
+ * findings of an owner were not recorded; that stops no other owner.
  */
 export async function auditGateway(deps: Pick<Deps, 'table' | 'alerts' | 'sleep' | 'now' | 'log'>) {
   await closeHouseDays(deps)
@@ -25,7 +26,9 @@ export async function auditGateway(deps: Pick<Deps, 'table' | 'alerts' | 'sleep'
   const house = await confirmedDifferences(deps, () => auditHouse(deps))
   const register = await confirmedDifferences(deps, () => auditRegister(deps))
   const [ofHouse, ofRegister] = [house, register].map((all) => Map.groupBy(all, ownerOf))
-  for (const owner of new Set([...house, ...register].map(ownerOf)).add(GATEWAY_OWNER)) {
+  const failures: unknown[] = []
+  // Payouts of all clients wait for the gateway's own verdict, so it is the first.
+  for (const owner of new Set([GATEWAY_OWNER, ...[...house, ...register].map(ownerOf)])) {
     const isGateway = owner === GATEWAY_OWNER
     // A part of a client without a finding is left to the client's own audit.
     const findings = new Map(
@@ -37,7 +40,14 @@ export async function auditGateway(deps: Pick<Deps, 'table' | 'alerts' | 'sleep'
         .map(([part, found]) => [part, found.map(withoutClient)]),
     )
     const changed = isGateway ? { figuresAt } : {}
-    await alertDifferences(deps, owner, await recordFindings(deps, owner, findings, changed))
+    await recordFindings(deps, owner, findings, changed)
+      .then((recorded) => alertDifferences(deps, owner, recorded))
+      .catch((cause: unknown) => failures.push(cause))
+  }
+  // The retry of the message records them again.
+  if (failures.length > 0) {
+    const [cause] = failures
+    throw new Error(`the findings of ${failures.length} owners were not recorded`, { cause })
   }
   deps.log.info('audit.completed', { client_id: GATEWAY_OWNER, audit_of: 'gateway' })
   return auditAnswer([...house, ...register].map(withoutClient), false)

@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
+import type { Item } from '../table/attributes.ts'
 import { verdictKey } from '../table/keys.ts'
 import { guard, isNew, put, type Step, unchanged } from '../table/step.ts'
 import { dayNumber, type Timestamp, TimestampSchema } from '../time.ts'
@@ -48,9 +50,18 @@ export const ClientVerdictSchema = v.object({
 })
 export type ClientVerdict = v.InferOutput<typeof ClientVerdictSchema>
 
-/** Empty before the first audit of the gateway, and when the row of a client is lost. */
+/**
+ * Empty before the first audit of the gateway, and when a row is lost or unreadable: the next audit
+ * writes it anew.
+ */
 export async function readClientVerdict(deps: TableDeps, owner: string): Promise<ClientVerdict> {
-  return v.parse(ClientVerdictSchema, (await deps.table.get(verdictKey(owner))) ?? {})
+  return verdictIn(await deps.table.get(verdictKey(owner)))
+}
+
+/** The payout gate needs the time of a restore also when the rest of the row is unreadable. */
+function verdictIn(item: Item = {}): ClientVerdict {
+  const restoredAt = ifValid(TimestampSchema, item['restoredAt'])
+  return ifValid(ClientVerdictSchema, item) ?? { ...v.parse(ClientVerdictSchema, {}), restoredAt }
 }
 
 /** A new client has no history, so its audit is up to date. */
@@ -89,7 +100,8 @@ export async function recordFindings(
   changed: Partial<Omit<ClientVerdict, 'version' | 'standing'>> = {},
 ) {
   for (let tried = 0; tried < TRIES; tried++) {
-    const before = await readClientVerdict(deps, owner)
+    const item = await deps.table.get(verdictKey(owner))
+    const before = verdictIn(item)
     const standing = standingAfter(before, findings, deps.now())
     const accepted = standing.length === 0 ? [] : await readAcceptances(deps, owner)
     const open = withoutAccepted(standing, accepted)
@@ -103,7 +115,7 @@ export async function recordFindings(
     const step = put(
       verdictKey(owner),
       { ...after, version: Math.max(before.version ?? 0, 0) + 1 },
-      unchanged('version', before.version),
+      unchanged('version', item?.['version']),
     )
     if ((await deps.table.write(step)).applied) return { open: kept, news: kept.filter(isNews) }
   }
