@@ -2,61 +2,110 @@ import type { Deps } from '../deps.ts'
 import { ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { closeHouseDays } from '../journal/house-store.ts'
+import { runLimit } from '../settlement/sum-entries.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { alertDifferences, recordFindings } from '../verdict/client-verdict-store.ts'
+import { dayNumber } from '../time.ts'
 import {
-  auditAnswer,
-  confirmedDifferences,
-  type Difference,
-  type HouseDifference,
-} from '../verdict/difference.ts'
-import { REGISTER, REGISTERED, SUSPENSE } from './history.ts'
-import { auditHouse } from './judged/audit-house.ts'
-import { auditRegister } from './judged/audit-registers.ts'
+  alertDifferences,
+  askForAudit,
+  readClientVerdict,
+  recordFindings,
+} from '../verdict/client-verdict-store.ts'
+import { auditAnswer, type HouseDifference, withoutClient } from '../verdict/difference.ts'
+import { RUN_MS, runTimes } from './audit-client.ts'
+import { gatewayParts } from './gateway-parts.ts'
+import { type AuditDeps, type Part, REGISTERED, SUSPENSE } from './history.ts'
+import { judgeNewest, judgeParts } from './judge-parts.ts'
+
+type RunDeps = AuditDeps & Pick<Deps, 'queues' | 'alerts' | 'log'>
 
 /**
- * Audits the house journal, all suspense and the register of clients, daily or for an operator.
- * Differences of one client stand on that client. The others stand on the gateway, and refuse no
- * payout. First it closes the days of the house journal that are over. Throws at the end if the
- * findings of an owner were not recorded; that stops no other owner.
+ * Audits the gateway daily: the house journal, suspense and the register of clients, new rows each
+ * time and old rows in shares. Differences of one client stand on that client. The others stand on
+ * the gateway, and refuse no payout. First it closes the days of the house journal that are over.
+ * Long work takes several runs, each of which keeps its progress; the figures are fresh after the
+ * last run. Throws at the end if the findings of a client were not recorded; that stops no other.
  */
-export async function auditGateway(deps: Pick<Deps, 'table' | 'alerts' | 'sleep' | 'now' | 'log'>) {
+export async function auditGateway(deps: RunDeps): Promise<void> {
   await closeHouseDays(deps)
-  const figuresAt = deps.now()
-  const house = await confirmedDifferences(deps, () => auditHouse(deps))
-  const register = await confirmedDifferences(deps, () => auditRegister(deps))
-  const [ofHouse, ofRegister] = [house, register].map((all) => Map.groupBy(all, ownerOf))
+  const verdict = await readClientVerdict(deps, GATEWAY_OWNER)
+  const day = dayNumber(deps.now())
+  const begun = verdict.progress?.day === day ? verdict.progress : undefined
+  const figuresAt = begun?.beganAt ?? deps.now()
+  const { parts, ofClients } = ownParts(await gatewayParts(deps, verdict, day))
+  const isOver = runLimit(deps, RUN_MS)
+  const { findings, progress } = await judgeParts(parts, { day, progress: begun, isOver })
+  const changed = progress
+    ? { progress: { ...progress, beganAt: figuresAt } }
+    : { figuresAt, historyDay: day, progress: undefined }
+  const { open, news } = await recordFindings(deps, GATEWAY_OWNER, findings, changed)
+  await alertDifferences(deps, GATEWAY_OWNER, { open: progress ? news : open, news })
+  if (progress) await askForAudit(deps, undefined)
+  else deps.log.info('audit.completed', { client_id: GATEWAY_OWNER, audit_of: 'gateway' })
+  await recordOfClients(deps, ofClients)
+}
+
+/**
+ * Audits the whole gateway now, newest first, and lists and reports every difference.
+ * `inconclusive` and `from`: as of a client. Changes no money.
+ */
+export async function auditWholeGateway(deps: RunDeps, from?: string) {
+  await closeHouseDays(deps)
+  const [day, figuresAt] = [dayNumber(deps.now()), deps.now()]
+  const { standing } = await readClientVerdict(deps, GATEWAY_OWNER)
+  const all = await gatewayParts(deps, { standing, historyDay: undefined }, day)
+  const { parts, ofClients } = ownParts(all)
+  const { findings, partial, next } = await judgeNewest(parts, { from, ...runTimes(deps) })
+  const isWhole = from === undefined && next === undefined
+  const changed = isWhole ? { figuresAt, historyDay: day, progress: undefined } : {}
+  const recorded = await recordFindings(deps, GATEWAY_OWNER, findings, changed)
+  await alertDifferences(deps, GATEWAY_OWNER, recorded)
+  if (!isWhole) await askForAudit(deps, undefined)
+  await recordOfClients(deps, ofClients)
+  return auditAnswer([...findings.values(), partial, ofClients.map(withoutClient)].flat(), next)
+}
+
+/** The parts with the differences of no client. The differences of clients are put aside. */
+function ownParts(parts: readonly Part<HouseDifference>[]) {
+  const ofClients: HouseDifference[] = []
+  const own = parts.map(
+    ({ judge, ...part }): Part => ({
+      ...part,
+      judge: async (state, isOver) => {
+        const judged = await judge(state, isOver)
+        const isOfClient = (one: HouseDifference) => ownerOf(one) !== undefined
+        ofClients.push(...judged.differences.filter(isOfClient))
+        const differences = judged.differences.filter((one) => !isOfClient(one)).map(withoutClient)
+        return { ...judged, differences }
+      },
+    }),
+  )
+  return { parts: own, ofClients }
+}
+
+/** Adds to what stands. The daily audit of the client ends it, because it judges these parts. */
+async function recordOfClients(deps: RunDeps, ofClients: readonly HouseDifference[]) {
   const failures: unknown[] = []
-  // Payouts of all clients wait for the gateway's own verdict, so it is the first.
-  for (const owner of new Set([GATEWAY_OWNER, ...[...house, ...register].map(ownerOf)])) {
-    const isGateway = owner === GATEWAY_OWNER
-    // A part of a client without a finding is left to the client's own audit.
-    const findings = new Map(
-      [
-        [SUSPENSE, ofHouse?.get(owner) ?? []] as const,
-        [isGateway ? REGISTER : REGISTERED, ofRegister?.get(owner) ?? []] as const,
-      ]
-        .filter(([, found]) => isGateway || found.length > 0)
-        .map(([part, found]) => [part, found.map(withoutClient)]),
-    )
-    const changed = isGateway ? { figuresAt } : {}
-    await recordFindings(deps, owner, findings, changed)
-      .then((recorded) => alertDifferences(deps, owner, recorded))
-      .catch((cause: unknown) => failures.push(cause))
+  for (const [owner, found] of Map.groupBy(ofClients, ownerOf)) {
+    if (owner === undefined) continue
+    try {
+      const { standing } = await readClientVerdict(deps, owner)
+      const byPart = Map.groupBy(found, ({ what }) => (what === 'client' ? REGISTERED : SUSPENSE))
+      const findings = [...byPart].map(([part, added]) => {
+        const known = standing.filter((one) => one.part === part)
+        return [part, [...known, ...added].map(withoutClient)] as const
+      })
+      const recorded = await recordFindings(deps, owner, new Map(findings))
+      await alertDifferences(deps, owner, recorded)
+    } catch (cause) {
+      failures.push(cause)
+    }
   }
-  // The retry of the message records them again.
-  if (failures.length > 0) {
-    const [cause] = failures
-    throw new Error(`the findings of ${failures.length} owners were not recorded`, { cause })
-  }
-  deps.log.info('audit.completed', { client_id: GATEWAY_OWNER, audit_of: 'gateway' })
-  return auditAnswer([...house, ...register].map(withoutClient), false)
+  if (failures.length === 0) return
+  const [cause] = failures
+  throw new Error(`the findings of ${failures.length} clients were not recorded`, { cause })
 }
 
-function ownerOf({ clientId }: HouseDifference): string {
-  return ifValid(ClientIdSchema, clientId) ?? GATEWAY_OWNER
-}
-
-function withoutClient({ what, id, expected, found }: HouseDifference): Difference {
-  return { what, id, expected, found }
+function ownerOf({ clientId }: HouseDifference) {
+  return ifValid(ClientIdSchema, clientId)
 }

@@ -6,7 +6,7 @@ import { entryPages } from '../journal/read-entries.ts'
 import { dayNumber, MINUTE_MS } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { type Difference, distinct, MAX_DIFFERENCES } from '../verdict/difference.ts'
+import { type Difference, distinct, MAX_DIFFERENCES, withoutClient } from '../verdict/difference.ts'
 import type { Findings, Left, Plan, RecountDeps } from './plan.ts'
 
 /** The function has fifteen minutes. After this time its audit begins no part and no page. */
@@ -40,7 +40,7 @@ export async function findDifferences(
   }
   const dated = withSince(distinct(found), verdict.standing, deps.now())
   const open = await unacceptedDifferences(deps, clientId, dated)
-  const differences = open.map(plain)
+  const differences = open.map(withoutClient)
   const books = await readClientBooks(deps, client)
   const hasStrays = differences.some(({ what }) => what.startsWith('entry'))
   return {
@@ -49,10 +49,6 @@ export async function findDifferences(
     strayEntries: hasStrays ? await strayEntriesOf(deps, books, differences) : [],
     unjudged: { writes: [], left: unjudged },
   }
-}
-
-export function plain({ what, id, expected, found }: Difference): Difference {
-  return { what, id, expected, found }
 }
 
 async function strayEntriesOf(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { auditHouse } from '../audit/judged/audit-house.ts'
-import { auditRegister } from '../audit/judged/audit-registers.ts'
+import { gatewayParts } from '../audit/gateway-parts.ts'
+import { judgeNewest } from '../audit/judge-parts.ts'
 import { findAuditedClient } from '../audit/judged/client-books.ts'
 import { GatewayError, notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
@@ -13,9 +13,9 @@ import {
   readAuditRecords,
   recordChange,
 } from '../operator/audit-record-store.ts'
-import { MINUTE_MS } from '../time.ts'
-import { confirmedDifferences, type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
-import { findDifferences, plain } from './find-differences.ts'
+import { dayNumber, MINUTE_MS } from '../time.ts'
+import { type Difference, MAX_DIFFERENCES, withoutClient } from '../verdict/difference.ts'
+import { findDifferences } from './find-differences.ts'
 import {
   type Findings,
   type Left,
@@ -213,10 +213,10 @@ function withWrittenOff(
 
 /** Differences of clients are planned too, because the house is read once for all. */
 async function planGateway(deps: RecountDeps): Promise<Derived> {
-  const differences = [
-    ...(await confirmedDifferences(deps, () => auditHouse(deps))),
-    ...(await confirmedDifferences(deps, () => auditRegister(deps))),
-  ]
+  const day = dayNumber(deps.now())
+  const parts = await gatewayParts(deps, { historyDay: undefined, standing: [] }, day)
+  const { findings } = await judgeNewest(parts)
+  const differences = [...findings.values()].flat()
   const plans: Plan[] = [await planTotals(deps, differences)]
   for (const [owner, own] of Map.groupBy(differences, ({ clientId }) => clientId)) {
     const clientId = ifValid(ClientIdSchema, owner)
@@ -233,7 +233,7 @@ async function planGateway(deps: RecountDeps): Promise<Derived> {
   return {
     ...plan,
     writes,
-    notRepairable: shown.map(plain),
+    notRepairable: shown.map(withoutClient),
     isWhole: differences.length < MAX_DIFFERENCES,
   }
 }

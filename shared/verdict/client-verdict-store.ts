@@ -5,6 +5,7 @@ import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import type { Item } from '../table/attributes.ts'
 import { verdictKey } from '../table/keys.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
 import { guard, isNew, put, type Step, unchanged } from '../table/step.ts'
 import { dayNumber, type Timestamp, TimestampSchema } from '../time.ts'
 import { readAcceptances, withoutAccepted, withSince } from './acceptances.ts'
@@ -38,6 +39,8 @@ export const ClientVerdictSchema = v.object({
       part: v.optional(v.string()),
       state: v.optional(v.unknown()),
       found: v.optional(v.array(DifferenceSchema), []),
+      /** Of the gateway: when the first run of the day began. */
+      beganAt: v.optional(TimestampSchema),
     }),
   ),
   /** The digest of each long settlement that is recorded and was judged whole. */
@@ -74,13 +77,17 @@ export function requireSameClientVerdict(clientId: ClientId, { version }: Client
   return guard(verdictKey(clientId), unchanged('version', version))
 }
 
-/** Sends the message of a client's audit. A message that is lost is sent by the daily schedule. */
+/**
+ * Sends the message of a client's audit, or of the gateway's. A message that is lost is sent by the
+ * daily schedule.
+ */
 export function askForAudit(
   { queues }: Pick<Deps, 'queues'>,
-  clientId: ClientId,
+  clientId: ClientId | undefined,
   delaySeconds = 0,
 ): Promise<void> {
-  return queues.send('audits', { body: { client_id: clientId }, delaySeconds, group: clientId })
+  const body = clientId === undefined ? { gateway: true } : { client_id: clientId }
+  return queues.send('audits', { body, delaySeconds, group: clientId ?? GATEWAY_OWNER })
 }
 
 type Standing = ClientVerdict['standing'][number]

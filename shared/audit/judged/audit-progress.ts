@@ -32,19 +32,21 @@ export async function auditVerdict(
   const now = deps.now()
   const latestAt = addMs(now, SKEW_MS)
   const isAudited = bornAt !== undefined || version !== 0 || figuresAt !== undefined
+  // The first audit of the gateway may be under way.
+  const isBorn = bornAt !== undefined
   return brokenRules('verdict', owner, [
     ['version', !isAudited || version > 0, 'one more with each audit', version],
     [
       'figures_at',
       figuresAt === undefined
-        ? !isAudited
+        ? !isBorn
         : figuresAt <= latestAt && figuresAt >= addMs(bornAt ?? figuresAt, -SKEW_MS),
       LIFE,
       figuresAt,
     ],
     [
       'history_day',
-      bornAt === undefined ||
+      !isBorn ||
         (historyDay !== undefined &&
           historyDay >= dayNumber(bornAt) &&
           historyDay <= dayNumber(latestAt)),

@@ -17,12 +17,12 @@ import { auditHeadKey, clientKey, type Key, windowKey } from '../../../shared/ta
 import { exists, remove } from '../../../shared/table/step.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { fileOf } from '../../support/batch-builders.ts'
-import { halvedSuspense } from '../../support/held-builders.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { aDayLater, aSettledClient, auditedNow, payOut } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
+import { halvedSuspense } from './held-suspense.ts'
 
 async function twoClients() {
   const deps = memoryDeps()

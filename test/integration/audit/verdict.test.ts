@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest'
 import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import { auditClient } from '../../../shared/audit/audit-client.ts'
-import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { paymentKey, verdictKey } from '../../../shared/table/keys.ts'
@@ -13,13 +13,13 @@ import {
   recordFindings,
 } from '../../../shared/verdict/client-verdict-store.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
-import { halvedSuspense } from '../../support/held-builders.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
 import { aDayLater, withoutFloor, withoutSleep } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { differenceOf, auditedTest as it } from '../payout/recorded-settlement.ts'
+import { halvedSuspense } from './held-suspense.ts'
 
 async function noteDifferences(
   deps: TestDeps,
@@ -160,7 +160,7 @@ describe('a verdict row that is unreadable', () => {
     await putRaw(deps, { ...(await rawItem(deps, key)), restored_at: restoredAt })
     aDayLater(deps)
 
-    const { differences } = await auditGateway(withoutSleep(deps))
+    const { differences } = await auditWholeGateway(withoutSleep(deps))
 
     expect(differences).toMatchObject([{ what: 'verdict', id: GATEWAY_OWNER }])
     expect(await readClientVerdict(deps, GATEWAY_OWNER)).toMatchObject({
@@ -183,7 +183,7 @@ describe('a verdict row that is unreadable', () => {
     })
     aDayLater(deps)
 
-    await expect(auditGateway(broken)).rejects.toThrow('the findings of 1 owners')
+    await expect(auditGateway(broken)).rejects.toThrow('the findings of 1 clients')
 
     const verdicts = clients.map(({ clientId }) => readClientVerdict(deps, clientId))
     const standing = (await Promise.all(verdicts)).map((verdict) => verdict.standing.length)

@@ -1,10 +1,10 @@
-import type { Client } from '../../shared/client/client.ts'
-import { minor } from '../../shared/money.ts'
-import { heldMoney } from '../../shared/suspense/record-suspense.ts'
-import { writeSuspense } from '../../shared/suspense/suspense-store.ts'
-import { suspenseKey } from '../../shared/table/keys.ts'
-import { exists, update } from '../../shared/table/step.ts'
-import type { TestDeps } from './test-deps.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import { minor } from '../../../shared/money.ts'
+import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
+import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { suspenseKey } from '../../../shared/table/keys.ts'
+import { exists, update } from '../../../shared/table/step.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 
 /** Money that suspense holds for a client; its amount is no more what the register says. */
 export async function halvedSuspense(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
