@@ -27,7 +27,7 @@ import {
   type ReadDays,
 } from './judged/audit-journal.ts'
 import { auditRegister, readNotes } from './judged/audit-registers.ts'
-import { auditNotes, judgeSuspense, SUSPENSE_LIST } from './judged/audit-suspense.ts'
+import { auditNotes, judgeSuspense } from './judged/audit-suspense.ts'
 import { auditSubjects } from './judged/audit-trails.ts'
 
 /** History is judged by so many days at once. */
@@ -86,12 +86,11 @@ function range(first = 0, last = 0): readonly number[] {
 function recentPart(deps: AuditDeps, known: ReadDays): Part<HouseDifference> {
   const today = dayNumber(deps.now())
   const span: DaySpan = [dayText(today - LATELY_DAYS), LAST_DAY]
-  const open = { index: 'by-status', partition: [GATEWAY_OWNER, 'suspense', 'open'] } as const
   return housePart(deps, SUSPENSE, Number.POSITIVE_INFINITY, {
     within: [today - BOOKED_WITHIN_DAYS, today + 1],
     span,
     known,
-    lists: [{ ...SUSPENSE_LIST, ...open }, listIn(span)],
+    lists: ['open', span],
   })
 }
 
@@ -111,12 +110,8 @@ function blockPart(
     within: [first - BOOKED_WITHIN_DAYS, last + ITEM_DAYS],
     span,
     known,
-    lists: [listIn(span)],
+    lists: [span],
   })
-}
-
-function listIn([from, until]: DaySpan) {
-  return { ...SUSPENSE_LIST, range: { between: [from, `${until}~`] } } as const
 }
 
 type House = JournalSpan & { readonly lists: Parameters<typeof judgeSuspense>[2]['lists'] }

@@ -7,11 +7,11 @@ import { addMs, DAY_MS, dayNumber, later, timestampOf } from '../time.ts'
 import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
 import { confirmedDifferences, type Difference, withoutClient } from '../verdict/difference.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
-import { readHouse } from './judged/audit-journal.ts'
+import { FIRST_DAY, LAST_DAY, readHouse } from './judged/audit-journal.ts'
 import { auditVerdict } from './judged/audit-progress.ts'
 import { auditListing, auditRegistration, notesOf } from './judged/audit-registers.ts'
 import { judgeSettlement, RecountSchema } from './judged/audit-settlement.ts'
-import { auditNotes, judgeSuspense, SUSPENSE_LIST } from './judged/audit-suspense.ts'
+import { auditNotes, judgeSuspense } from './judged/audit-suspense.ts'
 import { auditTrails } from './judged/audit-trails.ts'
 import { type ClientBooks, readClientBooks, type StoredSettlement } from './judged/client-books.ts'
 import { judgeListed } from './judged/judge-payments.ts'
@@ -168,7 +168,7 @@ function suspensePart(deps: AuditDeps, { clientId }: Client): Part {
     judge: async (state, isOver) => {
       const { entries } = await readHouse(deps)
       const named = new Set(entries.flatMap(({ suspenseId }) => suspenseId ?? []))
-      const lists = [SUSPENSE_LIST]
+      const lists = [[FIRST_DAY, LAST_DAY]] as const
       const items = await judgeSuspense(deps, entries, { lists, named, clientId, state, isOver })
       const noted = await confirmedDifferences(deps, async () =>
         auditNotes(deps, await notesOf(deps, clientId)),

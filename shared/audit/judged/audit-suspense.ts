@@ -13,7 +13,7 @@ import type { Item } from '../../table/attributes.ts'
 import { idOf, notedKey, rowKeyOf, suspenseKey } from '../../table/keys.ts'
 import { type KeyedItem, keyedItems, queryPages } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
-import type { QueryInput } from '../../table/table.ts'
+import type { QueryPage } from '../../table/table.ts'
 import {
   compare,
   confirmedDifferences,
@@ -24,7 +24,7 @@ import {
   withClient,
 } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
-import { readHouse } from './audit-journal.ts'
+import { type DaySpan, readHouse } from './audit-journal.ts'
 import { compareWithNotes, type Note, notedIn } from './audit-registers.ts'
 import { readTrail } from './audit-trails.ts'
 import { auditHeld } from './judge-legs.ts'
@@ -32,11 +32,10 @@ import { auditShownMoney } from './judge-shown.ts'
 
 const SIDE_BY_SIDE = 16
 
-export const SUSPENSE_LIST = {
-  index: 'by-owner',
-  partition: [GATEWAY_OWNER, 'suspense'],
-  limit: 100,
-} as const
+const PAGE = 100
+
+/** Open items, or the items of a span of days. */
+type List = 'open' | DaySpan
 
 const State = v.object({ list: v.number(), cursor: v.record(v.string(), v.unknown()) })
 
@@ -57,7 +56,7 @@ export async function judgeSuspense(
     state,
     isOver,
   }: {
-    readonly lists: readonly QueryInput[]
+    readonly lists: readonly List[]
     readonly named: ReadonlySet<string>
     /** Only the items of this client. */
     readonly clientId?: ClientId | undefined
@@ -82,14 +81,24 @@ export async function judgeSuspense(
   const from = ifValid(State, state)
   for (const [at, list] of lists.entries()) {
     if (from && at < from.list) continue
-    const pages = queryPages(deps, { ...list, cursor: at === from?.list ? from.cursor : undefined })
+    const pages = pagesOf(deps, list, at === from?.list ? from.cursor : undefined)
     for await (const { items, cursor } of pages) {
       await judge(items.map((row) => idOf(rowKeyOf('SUSPENSE', row).pk)))
       if (cursor && isOver()) return { differences, state: { list: at, cursor } }
     }
   }
-  for (const ids of chunks([...named], SUSPENSE_LIST.limit)) await judge(ids)
+  for (const ids of chunks([...named], PAGE)) await judge(ids)
   return { differences }
+}
+
+function pagesOf(deps: TableDeps, list: List, cursor: QueryPage['cursor']) {
+  if (list === 'open') {
+    const partition = [GATEWAY_OWNER, 'suspense', 'open'] as const
+    return queryPages(deps, { index: 'by-status', partition, limit: PAGE, cursor })
+  }
+  const partition = [GATEWAY_OWNER, 'suspense'] as const
+  const range = { between: [list[0], `${list[1]}~`] } as const
+  return queryPages(deps, { index: 'by-owner', partition, range, limit: PAGE, cursor })
 }
 
 /** The items that rows of the register name are there, and are as these rows say. */
@@ -98,7 +107,7 @@ export async function auditNotes(
   notes: readonly Note[],
 ): Promise<readonly HouseDifference[]> {
   const rows = new Map<string, Item | undefined>()
-  for (const ids of chunks([...new Set(notes.map(({ id }) => id))], SUSPENSE_LIST.limit))
+  for (const ids of chunks([...new Set(notes.map(({ id }) => id))], PAGE))
     for (const { key, item } of await rowsOf(deps, ids)) rows.set(idOf(key.pk), item)
   const judged = await mapInChunks(notes, SIDE_BY_SIDE, async (note) => {
     const stored = rows.get(note.id)
