@@ -8,6 +8,7 @@ import { dayNumber } from '../time.ts'
 import {
   alertDifferences,
   askForAudit,
+  type ClientVerdict,
   readClientVerdict,
   recordFindings,
 } from '../verdict/client-verdict-store.ts'
@@ -35,14 +36,12 @@ export async function auditGateway(deps: RunDeps): Promise<void> {
   const { parts, ofClients } = ownParts(await gatewayParts(deps, verdict, day))
   const isOver = runLimit(deps, RUN_MS)
   const { findings, progress } = await judgeParts(parts, { day, progress: begun, isOver })
-  const changed = progress
+  const done = progress
     ? { progress: { ...progress, beganAt: figuresAt } }
     : { figuresAt, historyDay: day, progress: undefined }
-  const { open, news } = await recordFindings(deps, GATEWAY_OWNER, findings, changed)
-  await alertDifferences(deps, GATEWAY_OWNER, { open: progress ? news : open, news })
+  await recordAll(deps, { findings, ofClients, done })
   if (progress) await askForAudit(deps, undefined)
   else deps.log.info('audit.completed', { client_id: GATEWAY_OWNER, audit_of: 'gateway' })
-  await recordOfClients(deps, ofClients)
 }
 
 /**
@@ -57,11 +56,9 @@ export async function auditWholeGateway(deps: RunDeps, from?: string) {
   const { parts, ofClients } = ownParts(all)
   const { findings, partial, next } = await judgeNewest(parts, { from, ...runTimes(deps) })
   const isWhole = from === undefined && next === undefined
-  const changed = isWhole ? { figuresAt, historyDay: day, progress: undefined } : {}
-  const recorded = await recordFindings(deps, GATEWAY_OWNER, findings, changed)
-  await alertDifferences(deps, GATEWAY_OWNER, recorded)
+  const done = isWhole ? { figuresAt, historyDay: day, progress: undefined } : {}
+  await recordAll(deps, { findings, ofClients, done })
   if (!isWhole) await askForAudit(deps, undefined)
-  await recordOfClients(deps, ofClients)
   return auditAnswer([...findings.values(), partial, ofClients.map(withoutClient)].flat(), next)
 }
 
@@ -83,27 +80,41 @@ function ownParts(parts: readonly Part<HouseDifference>[]) {
   return { parts: own, ofClients }
 }
 
-/** Adds to what stands. The daily audit of the client ends it, because it judges these parts. */
-async function recordOfClients(deps: RunDeps, ofClients: readonly HouseDifference[]) {
+type Found = {
+  readonly findings: Parameters<typeof recordFindings>[2]
+  readonly ofClients: readonly HouseDifference[]
+  readonly done: Partial<Pick<ClientVerdict, 'figuresAt' | 'historyDay' | 'progress'>>
+}
+
+/**
+ * Payouts of all clients wait for the gateway's own figures, so these are recorded first, and how
+ * far the audit has come last: after a crash another run judges the same parts again.
+ */
+async function recordAll(deps: RunDeps, { findings, ofClients, done }: Found) {
+  const { figuresAt } = done
+  const first = figuresAt === undefined ? {} : { figuresAt }
+  const { open, news } = await recordFindings(deps, GATEWAY_OWNER, findings, first)
+  await alertDifferences(deps, GATEWAY_OWNER, { open: figuresAt ? open : news, news })
   const failures: unknown[] = []
   for (const [owner, found] of Map.groupBy(ofClients, ownerOf)) {
-    if (owner === undefined) continue
-    try {
-      const { standing } = await readClientVerdict(deps, owner)
-      const byPart = Map.groupBy(found, ({ what }) => (what === 'client' ? REGISTERED : SUSPENSE))
-      const findings = [...byPart].map(([part, added]) => {
-        const known = standing.filter((one) => one.part === part)
-        return [part, [...known, ...added].map(withoutClient)] as const
-      })
-      const recorded = await recordFindings(deps, owner, new Map(findings))
-      await alertDifferences(deps, owner, recorded)
-    } catch (cause) {
-      failures.push(cause)
-    }
+    if (owner !== undefined)
+      await recordOfClient(deps, owner, found).catch((cause: unknown) => failures.push(cause))
   }
+  await recordFindings(deps, GATEWAY_OWNER, new Map(), done)
   if (failures.length === 0) return
   const [cause] = failures
   throw new Error(`the findings of ${failures.length} clients were not recorded`, { cause })
+}
+
+/** Adds to what stands. The daily audit of the client ends it, because it judges these parts. */
+async function recordOfClient(deps: RunDeps, owner: string, found: readonly HouseDifference[]) {
+  const { standing } = await readClientVerdict(deps, owner)
+  const byPart = Map.groupBy(found, ({ what }) => (what === 'client' ? REGISTERED : SUSPENSE))
+  const findings = [...byPart].map(([part, added]) => {
+    const known = standing.filter((one) => one.part === part)
+    return [part, [...known, ...added].map(withoutClient)] as const
+  })
+  await alertDifferences(deps, owner, await recordFindings(deps, owner, new Map(findings)))
 }
 
 function ownerOf({ clientId }: HouseDifference) {
