@@ -81,3 +81,29 @@ it('a night in several runs keeps what each run found, and is fresh after the la
     { part: 'suspense', what: 'suspense.amount_minor' },
   ])
 })
+
+it('an audit on demand reads newest first, and a call with from goes on', async () => {
+  const deps = memoryDeps()
+  await auditGateway(deps)
+  const { figuresAt } = await readClientVerdict(deps, GATEWAY_OWNER)
+  deps.clock.advance(90 * (DAY_MS / SECOND_MS))
+  /** Each look at the clock costs 50 seconds. */
+  const slow = () => {
+    let readAt = 0
+    return { ...withoutSleep(deps), monotonicMs: () => (readAt += 50_000) }
+  }
+
+  const read: unknown[] = []
+  let from: string | undefined
+  do {
+    const { balanced, next } = await auditWholeGateway(slow(), from)
+    expect(balanced).toBe(next === undefined ? true : 'inconclusive')
+    if (next?.startsWith('house')) read.push(next)
+    from = next
+  } while (from !== undefined)
+
+  expect(read.length).toBeGreaterThan(2)
+  expect(read).toStrictEqual(read.toSorted().toReversed())
+  // No single call has read all parts.
+  expect(await readClientVerdict(deps, GATEWAY_OWNER)).toMatchObject({ figuresAt })
+})
