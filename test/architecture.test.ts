@@ -62,7 +62,7 @@ describe('the source tree', () => {
   it.each([
     [['functions/', 'shared/'], 1_380],
     [['infra/'], 1_080],
-    [['test/'], 2_959],
+    [['test/'], 2_960],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 
