@@ -5,7 +5,6 @@ import type { ClientId } from '../ids.ts'
 import { balanceOf } from '../ledger/ledger-store.ts'
 import { runLimit } from '../settlement/sum-entries.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
-import { GATEWAY_OWNER } from '../table/schema.ts'
 import { DAY_MS, dayNumber, MINUTE_MS, msBetween } from '../time.ts'
 import {
   alertDifferences,
@@ -16,12 +15,13 @@ import {
 } from '../verdict/client-verdict-store.ts'
 import { auditAnswer, compare, type Difference } from '../verdict/difference.ts'
 import { type AuditDeps, figureParts, historyParts, type Part } from './history.ts'
+import { judgeNewest, judgeParts } from './judge-parts.ts'
 import { findAuditedClient, readableLedger } from './judged/client-books.ts'
 
 type RunDeps = AuditDeps & Pick<Deps, 'queues' | 'alerts' | 'log'>
 
 /** After this time a run begins no further part and no page. Its function has five minutes. */
-const RUN_MS = 2.5 * MINUTE_MS
+export const RUN_MS = 2.5 * MINUTE_MS
 
 /**
  * Audits a client daily (design section 4, "Audit"), in one order: first the figures and what is
@@ -39,9 +39,17 @@ export async function auditClient(deps: RunDeps, clientId: ClientId): Promise<vo
   const verdict = await readClientVerdict(deps, clientId)
   const day = verdict.progress?.day ?? today
   const parts = await historyParts(deps, client, verdict, day)
-  const history = await judgeHistory(deps, { clientId, parts, day, isOver }, verdict)
-  await alertRun(deps, clientId, [figures, history])
-  if (history.isWhole) deps.log.info('audit.completed', { client_id: clientId, audit_of: 'client' })
+  const { progress } = verdict
+  const judged = await judgeParts(parts, { day, progress, isOver })
+  const { findings } = judged
+  const history = await recordFindings(deps, clientId, findings, {
+    longSettlements: longSettlementsAfter(verdict, parts, findings),
+    ...(judged.progress === undefined && { historyDay: day }),
+    progress: judged.progress,
+  })
+  const isWhole = judged.progress === undefined
+  await alertRun(deps, clientId, [figures, { ...history, isWhole }])
+  if (isWhole) deps.log.info('audit.completed', { client_id: clientId, audit_of: 'client' })
   else await askForAudit(deps, clientId)
 }
 
@@ -59,13 +67,13 @@ async function auditFigures(
   return { ...recorded, findings, isWhole: false }
 }
 
-type Judged = Awaited<ReturnType<typeof auditFigures>>
+type Recorded = Awaited<ReturnType<typeof recordFindings>> & { readonly isWhole: boolean }
 
 /** Once a day all standing differences are told, and by each run before that what it has found. */
 async function alertRun(
   deps: RunDeps,
   clientId: ClientId,
-  judged: readonly (Judged | undefined)[],
+  judged: readonly (Recorded | undefined)[],
 ) {
   const [last] = judged.slice(-1)
   const news = judged.flatMap((one) => one?.news ?? [])
@@ -81,54 +89,18 @@ async function judgeAll(parts: readonly Part[], isOver: () => boolean) {
   return findings
 }
 
-type History = {
-  readonly clientId: ClientId
-  readonly parts: readonly Part[]
-  readonly day: number
-  readonly isOver: () => boolean
-}
-
-/** The most differences of an unfinished part that its next run knows. */
-const MAX_KEPT = 50
 const MAX_LONG = 30
 
-/** Each part's findings are recorded when the part is judged whole. */
-async function judgeHistory(
-  deps: RunDeps,
-  { clientId, parts, day, isOver }: History,
-  { progress, longSettlements }: ClientVerdict,
+/** The digests that a verdict keeps after parts were judged whole. */
+function longSettlementsAfter(
+  { longSettlements }: ClientVerdict,
+  parts: readonly Part[],
+  findings: ReadonlyMap<string, unknown>,
 ) {
-  const isRunning = progress?.day === day
-  let done = isRunning ? progress.done : ''
-  const partsLeft = parts.filter(({ order }) => order > done)
-  const isBegun = isRunning && progress.part === partsLeft[0]?.key
-  let [state, found] = isBegun ? [progress.state, progress.found] : [undefined, []]
-  const findings = new Map<string, readonly Difference[]>()
-  const digests = new Map(Object.entries(longSettlements))
-  const record = (changed: Partial<ClientVerdict>) => {
-    // Ids are in the order of time. Settlements before the last of them are paid.
-    const newest = [...digests].toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(-MAX_LONG)
-    const kept = { longSettlements: Object.fromEntries(newest) }
-    return recordFindings(deps, clientId, findings, { ...kept, ...changed })
-  }
-  for (const { key, order, judge, ends } of partsLeft) {
-    const { differences, state: next } = await judge(state, isOver)
-    const all = [...found, ...differences]
-    if (next !== undefined) {
-      const kept = { day, done, part: key, state: next, found: all.slice(0, MAX_KEPT) }
-      return { ...(await record({ progress: kept })), findings, isWhole: false }
-    }
-    findings.set(key, all)
-    if (ends) digests.set(...ends)
-    done = order
-    state = undefined
-    found = []
-    if (isOver() && order !== partsLeft.at(-1)?.order) {
-      return { ...(await record({ progress: { day, done, found } })), findings, isWhole: false }
-    }
-  }
-  const recorded = await record({ historyDay: day, progress: undefined })
-  return { ...recorded, findings, isWhole: true }
+  const ended = parts.flatMap(({ key, ends }) => (ends && findings.has(key) ? [ends] : []))
+  const digests = Object.entries({ ...longSettlements, ...Object.fromEntries(ended) })
+  // Ids are in the order of time. Settlements before the last of them are paid.
+  return Object.fromEntries(digests.toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(-MAX_LONG))
 }
 
 /** The register names the client, so its row is lost. */
@@ -176,31 +148,46 @@ async function alertOwing(
  * by the next call; it stops no other. Safe to repeat.
  */
 export async function startAudits(deps: Pick<Deps, 'table' | 'queues' | 'log'>) {
-  const body = { gateway: true }
-  await deps.queues.send('audits', { body, delaySeconds: 0, group: GATEWAY_OWNER })
+  await askForAudit(deps, undefined)
   const clients = await sendForEachClient(deps, (clientId) => askForAudit(deps, clientId))
   deps.log.info('audits.started', { clients })
   return { clients }
 }
 
+/** The part that is read ends after this time too. */
+const LATE_MS = 4 * MINUTE_MS
+
+/** Of an audit on demand. */
+export function runTimes({ monotonicMs }: Pick<Deps, 'monotonicMs'>) {
+  const beganAtMs = monotonicMs()
+  const isAfter = (ms: number) => () => monotonicMs() - beganAtMs >= ms
+  return { isOver: isAfter(RUN_MS), isLate: isAfter(LATE_MS) }
+}
+
 /**
- * Audits a whole client now, and lists and reports every difference. `inconclusive`: no time was
- * left for its whole history; the worker judges the share that the daily audits have missed.
- * Changes no money. Throws 404 for an unknown client.
+ * Audits a whole client now, newest first, and lists and reports every difference. `inconclusive`:
+ * this call had no time for its whole history; a call with `from`, the `next` of its answer, goes
+ * on. Each answer has the differences of its own parts. Changes no money. Throws 404 for an unknown
+ * client.
  */
-export async function auditLedger(deps: RunDeps, clientId: ClientId) {
+export async function auditLedger(deps: RunDeps, clientId: ClientId, from?: string) {
   const client = await findAuditedClient(deps, clientId)
   if (client === undefined) throw notFound('client')
   const before = await readClientVerdict(deps, clientId)
-  const endsAtMs = deps.monotonicMs() + RUN_MS
-  const isOver = () => deps.monotonicMs() >= endsAtMs
-  const figures = await auditFigures(deps, client, before, isOver)
-  const everything = { ...before, historyDay: undefined, progress: undefined }
+  const times = runTimes(deps)
+  const figures =
+    from === undefined ? await auditFigures(deps, client, before, times.isLate) : undefined
   const day = dayNumber(deps.now())
-  const parts = await historyParts(deps, client, everything, day)
-  const history = await judgeHistory(deps, { clientId, parts, day, isOver }, everything)
-  await alertRun(deps, clientId, [figures, history])
-  const { isWhole, findings } = history
+  const parts = await historyParts(deps, client, { ...before, historyDay: undefined }, day)
+  const { findings, partial, next } = await judgeNewest(parts, { from, ...times })
+  // Only a call that began with the newest part knows that all parts were judged.
+  const isWhole = from === undefined && next === undefined
+  const history = await recordFindings(deps, clientId, findings, {
+    longSettlements: longSettlementsAfter(before, parts, findings),
+    ...(isWhole && { historyDay: day, progress: undefined }),
+  })
+  await alertRun(deps, clientId, [figures, { ...history, isWhole }])
   if (!isWhole) await askForAudit(deps, clientId)
-  return auditAnswer([...figures.findings.values(), ...findings.values()].flat(), !isWhole)
+  const found = [...(figures?.findings.values() ?? []), ...findings.values(), partial].flat()
+  return auditAnswer(found, next)
 }

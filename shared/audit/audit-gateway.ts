@@ -2,45 +2,121 @@ import type { Deps } from '../deps.ts'
 import { ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { closeHouseDays } from '../journal/house-store.ts'
+import { runLimit } from '../settlement/sum-entries.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { alertDifferences, recordFindings } from '../verdict/client-verdict-store.ts'
+import { dayNumber } from '../time.ts'
 import {
-  auditAnswer,
-  confirmedDifferences,
-  type Difference,
-  type HouseDifference,
-} from '../verdict/difference.ts'
-import { REGISTER, SUSPENSE } from './history.ts'
-import { auditHouse } from './judged/audit-house.ts'
-import { auditRegister } from './judged/audit-registers.ts'
+  alertDifferences,
+  askForAudit,
+  type ClientVerdict,
+  readClientVerdict,
+  recordFindings,
+} from '../verdict/client-verdict-store.ts'
+import { auditAnswer, type HouseDifference, withoutClient } from '../verdict/difference.ts'
+import { RUN_MS, runTimes } from './audit-client.ts'
+import { gatewayParts } from './gateway-parts.ts'
+import { type AuditDeps, type Part, REGISTERED, SUSPENSE } from './history.ts'
+import { judgeNewest, judgeParts } from './judge-parts.ts'
+
+type RunDeps = AuditDeps & Pick<Deps, 'queues' | 'alerts' | 'log'>
 
 /**
- * Audits the house journal, all suspense and the register of clients, daily or for an operator.
- * Differences of one client stand on that client. The others stand on the gateway, and refuse no
- * payout. First it closes the days of the house journal that are over.
+ * Audits the gateway daily: the house journal, suspense and the register of clients, new rows each
+ * time and old rows in shares. Differences of one client stand on that client. The others stand on
+ * the gateway, and refuse no payout. First it closes the days of the house journal that are over.
+ * Long work takes several runs, each of which keeps its progress; the figures are fresh after the
+ * last run. Throws at the end if the findings of a client were not recorded; that stops no other.
  */
-export async function auditGateway(deps: Pick<Deps, 'table' | 'alerts' | 'sleep' | 'now' | 'log'>) {
+export async function auditGateway(deps: RunDeps): Promise<void> {
   await closeHouseDays(deps)
-  const figuresAt = deps.now()
-  const house = await confirmedDifferences(deps, () => auditHouse(deps))
-  const register = await confirmedDifferences(deps, () => auditRegister(deps))
-  const [ofHouse, ofRegister] = [house, register].map((all) => Map.groupBy(all, ownerOf))
-  for (const owner of new Set([...house, ...register].map(ownerOf)).add(GATEWAY_OWNER)) {
-    const findings = new Map([
-      [SUSPENSE, (ofHouse?.get(owner) ?? []).map(withoutClient)],
-      [REGISTER, (ofRegister?.get(owner) ?? []).map(withoutClient)],
-    ])
-    const changed = owner === GATEWAY_OWNER ? { figuresAt } : {}
-    await alertDifferences(deps, owner, await recordFindings(deps, owner, findings, changed))
+  const verdict = await readClientVerdict(deps, GATEWAY_OWNER)
+  const day = dayNumber(deps.now())
+  const begun = verdict.progress?.day === day ? verdict.progress : undefined
+  const figuresAt = begun?.beganAt ?? deps.now()
+  const { parts, ofClients } = ownParts(await gatewayParts(deps, verdict, day))
+  const isOver = runLimit(deps, RUN_MS)
+  const { findings, progress } = await judgeParts(parts, { day, progress: begun, isOver })
+  const done = progress
+    ? { progress: { ...progress, beganAt: figuresAt } }
+    : { figuresAt, historyDay: day, progress: undefined }
+  await recordAll(deps, { findings, ofClients, done })
+  if (progress) await askForAudit(deps, undefined)
+  else deps.log.info('audit.completed', { client_id: GATEWAY_OWNER, audit_of: 'gateway' })
+}
+
+/**
+ * Audits the whole gateway now, newest first, and lists and reports every difference.
+ * `inconclusive` and `from`: as of a client. Changes no money.
+ */
+export async function auditWholeGateway(deps: RunDeps, from?: string) {
+  await closeHouseDays(deps)
+  const [day, figuresAt] = [dayNumber(deps.now()), deps.now()]
+  const { standing } = await readClientVerdict(deps, GATEWAY_OWNER)
+  const all = await gatewayParts(deps, { standing, historyDay: undefined }, day)
+  const { parts, ofClients } = ownParts(all)
+  const { findings, partial, next } = await judgeNewest(parts, { from, ...runTimes(deps) })
+  const isWhole = from === undefined && next === undefined
+  const done = isWhole ? { figuresAt, historyDay: day, progress: undefined } : {}
+  await recordAll(deps, { findings, ofClients, done })
+  if (!isWhole) await askForAudit(deps, undefined)
+  return auditAnswer([...findings.values(), partial, ofClients.map(withoutClient)].flat(), next)
+}
+
+/** The parts with the differences of no client. The differences of clients are put aside. */
+function ownParts(parts: readonly Part<HouseDifference>[]) {
+  const ofClients: HouseDifference[] = []
+  const own = parts.map(
+    ({ judge, ...part }): Part => ({
+      ...part,
+      judge: async (state, isOver) => {
+        const judged = await judge(state, isOver)
+        const isOfClient = (one: HouseDifference) => ownerOf(one) !== undefined
+        ofClients.push(...judged.differences.filter(isOfClient))
+        const differences = judged.differences.filter((one) => !isOfClient(one)).map(withoutClient)
+        return { ...judged, differences }
+      },
+    }),
+  )
+  return { parts: own, ofClients }
+}
+
+type Found = {
+  readonly findings: Parameters<typeof recordFindings>[2]
+  readonly ofClients: readonly HouseDifference[]
+  readonly done: Partial<Pick<ClientVerdict, 'figuresAt' | 'historyDay' | 'progress'>>
+}
+
+/**
+ * Payouts of all clients wait for the gateway's own figures, so these are recorded first, and how
+ * far the audit has come last: after a crash another run judges the same parts again.
+ */
+async function recordAll(deps: RunDeps, { findings, ofClients, done }: Found) {
+  const { figuresAt } = done
+  const first = figuresAt === undefined ? {} : { figuresAt }
+  const { open, news } = await recordFindings(deps, GATEWAY_OWNER, findings, first)
+  await alertDifferences(deps, GATEWAY_OWNER, { open: figuresAt ? open : news, news })
+  const failures: unknown[] = []
+  for (const [owner, found] of Map.groupBy(ofClients, ownerOf)) {
+    if (owner !== undefined)
+      await recordOfClient(deps, owner, found).catch((cause: unknown) => failures.push(cause))
   }
-  deps.log.info('audit.completed', { client_id: GATEWAY_OWNER, audit_of: 'gateway' })
-  return auditAnswer([...house, ...register].map(withoutClient), false)
+  await recordFindings(deps, GATEWAY_OWNER, new Map(), done)
+  if (failures.length === 0) return
+  const [cause] = failures
+  throw new Error(`the findings of ${failures.length} clients were not recorded`, { cause })
 }
 
-function ownerOf({ clientId }: HouseDifference): string {
-  return ifValid(ClientIdSchema, clientId) ?? GATEWAY_OWNER
+/** Adds to what stands. The daily audit of the client ends it, because it judges these parts. */
+async function recordOfClient(deps: RunDeps, owner: string, found: readonly HouseDifference[]) {
+  const { standing } = await readClientVerdict(deps, owner)
+  const byPart = Map.groupBy(found, ({ what }) => (what === 'client' ? REGISTERED : SUSPENSE))
+  const findings = [...byPart].map(([part, added]) => {
+    const known = standing.filter((one) => one.part === part)
+    return [part, [...known, ...added].map(withoutClient)] as const
+  })
+  await alertDifferences(deps, owner, await recordFindings(deps, owner, new Map(findings)))
 }
 
-function withoutClient({ what, id, expected, found }: HouseDifference): Difference {
-  return { what, id, expected, found }
+function ownerOf({ clientId }: HouseDifference) {
+  return ifValid(ClientIdSchema, clientId)
 }

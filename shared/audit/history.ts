@@ -5,12 +5,13 @@ import { ifValid } from '../if-valid.ts'
 import { isLong } from '../settlement/settlement.ts'
 import { addMs, DAY_MS, dayNumber, later, timestampOf } from '../time.ts'
 import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
-import { confirmedDifferences, type Difference } from '../verdict/difference.ts'
+import { confirmedDifferences, type Difference, withoutClient } from '../verdict/difference.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
-import { auditHouse } from './judged/audit-house.ts'
+import { FIRST_DAY, LAST_DAY, readHouse } from './judged/audit-journal.ts'
 import { auditVerdict } from './judged/audit-progress.ts'
-import { auditRegistration } from './judged/audit-registers.ts'
+import { auditListing, auditRegistration, notesOf } from './judged/audit-registers.ts'
 import { judgeSettlement, RecountSchema } from './judged/audit-settlement.ts'
+import { auditNotes, judgeSuspense } from './judged/audit-suspense.ts'
 import { auditTrails } from './judged/audit-trails.ts'
 import { type ClientBooks, readClientBooks, type StoredSettlement } from './judged/client-books.ts'
 import { judgeListed } from './judged/judge-payments.ts'
@@ -19,20 +20,24 @@ import { judgeSettlementEvents } from './judged/judge-settlement-events.ts'
 export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
 
 /** Parts are judged separately, by their `order`. A difference stands under the key of its part. */
-export type Part = {
+export type Part<Found extends Difference = Difference> = {
   readonly key: string
   readonly order: string
+  /** The last day of the rows that it judges, in days since 1970; infinite for all days. */
+  readonly day: number
   /** With a `state` in its answer the part is not whole: another call continues there. */
   readonly judge: (
     state: unknown,
     isOver: () => boolean,
-  ) => Promise<{ readonly differences: readonly Difference[]; readonly state?: unknown }>
+  ) => Promise<{ readonly differences: readonly Found[]; readonly state?: unknown }>
   /** The id and the digest of a long settlement that this part judges. */
   readonly ends?: readonly [settlementId: string, digest: string]
 }
 
 export const SUSPENSE = 'suspense'
 export const REGISTER = 'register'
+/** Of a client: the gateway's audit judges it too, and finds the same. */
+export const REGISTERED = 'registered'
 
 /**
  * What each audit judges first: figures, what is open, suspense, bank details and registers. The
@@ -49,24 +54,28 @@ export async function figureParts(deps: AuditDeps, client: Client): Promise<read
       auditFigures(deps, await readClientBooks(deps, client), isAgain),
     ),
     confirmedPart(deps, 'verdict', () => auditVerdict(deps, clientId, createdAt)),
-    confirmedPart(deps, REGISTER, () => auditRegistration(deps, client)),
+    confirmedPart(deps, REGISTERED, () => auditRegistration(deps, client)),
+    confirmedPart(deps, REGISTER, () => auditListing(deps, client)),
     confirmedPart(deps, 'trails', () => auditTrails(deps, clientId, { full: false })),
     listedPart(deps, clientId, 'before', before),
     listedPart(deps, clientId, 'later', ahead),
   ]
 }
 
-function confirmedPart(
+export function confirmedPart<Found extends Difference>(
   deps: AuditDeps,
   key: string,
-  judge: (isAgain: boolean) => Promise<readonly Difference[]>,
-): Part {
+  judge: (isAgain: boolean) => Promise<readonly Found[]>,
+): Part<Found> {
   return {
     key,
     order: key,
+    day: ALL_DAYS,
     judge: async () => ({ differences: await confirmedDifferences(deps, judge) }),
   }
 }
+
+const ALL_DAYS = Number.POSITIVE_INFINITY
 
 /** The clock of the function that created the newest payment may be ahead of this clock. */
 function lastDayOf(deps: AuditDeps, { createdAt }: Client): number {
@@ -85,7 +94,6 @@ export async function historyParts(
 ): Promise<readonly Part[]> {
   const books = await readClientBooks(deps, client)
   const isDue = dueOn(day, historyDay)
-  const wanted = new Set(standing.map(({ part }) => part))
   const firstDay = dayNumber(client.createdAt)
   const days = Array.from(
     { length: lastDayOf(deps, client) - firstDay + 1 },
@@ -98,6 +106,7 @@ export async function historyParts(
       {
         key: 'counts',
         order: 'counts',
+        day: ALL_DAYS,
         judge: async () => ({ differences: await auditCounts(deps, client.clientId) }),
       },
     ],
@@ -118,6 +127,15 @@ export async function historyParts(
     }),
     ...days.map((one) => [isDue(one), dayPart(deps, client, one)] as const),
   ]
+  return dueParts(parts, standing)
+}
+
+/** In their order, with all parts in which a difference stands. */
+export function dueParts<Found extends Difference>(
+  parts: readonly (readonly [isPartDue: boolean, part: Part<Found>])[],
+  standing: ClientVerdict['standing'],
+): readonly Part<Found>[] {
+  const wanted = new Set(standing.map(({ part }) => part))
   return parts
     .flatMap(([isPartDue, part]) => (isPartDue || wanted.has(part.key) ? [part] : []))
     .toSorted((a, b) => (a.order < b.order ? -1 : 1))
@@ -126,7 +144,7 @@ export async function historyParts(
 /** Before every key. */
 const FIRST = ' '
 /** All of the last hundred days is read in thirty days, older history in 360. */
-const CYCLE_DAYS = 30
+export const CYCLE_DAYS = 30
 const OLD_CYCLE_DAYS = 360
 const RECENT_DAYS = 100
 
@@ -141,12 +159,25 @@ export function dueOn(today: number, historyDay: number | undefined): (day: numb
   }
 }
 
+/** Listed suspense of the client, and suspense that journal and register name. */
 function suspensePart(deps: AuditDeps, { clientId }: Client): Part {
-  return confirmedPart(deps, SUSPENSE, async () =>
-    (await auditHouse(deps, clientId)).flatMap(({ clientId: owner, ...difference }) =>
-      owner === clientId ? [difference] : [],
-    ),
-  )
+  return {
+    key: SUSPENSE,
+    order: SUSPENSE,
+    day: ALL_DAYS,
+    judge: async (state, isOver) => {
+      const { entries } = await readHouse(deps)
+      const named = new Set(entries.flatMap(({ suspenseId }) => suspenseId ?? []))
+      const lists = [[FIRST_DAY, LAST_DAY]] as const
+      const items = await judgeSuspense(deps, entries, { lists, named, clientId, state, isOver })
+      const noted = await confirmedDifferences(deps, async () =>
+        auditNotes(deps, await notesOf(deps, clientId)),
+      )
+      const all = [...items.differences, ...noted]
+      const own = all.filter((one) => one.clientId === clientId)
+      return { ...items, differences: own.map(withoutClient) }
+    },
+  }
 }
 
 /** On the day of the record the payout gate judges the settlement. */
@@ -156,11 +187,12 @@ function settlementPart(
   stored: StoredSettlement,
   withPayments: boolean,
 ): Part {
-  const { settlementId, digest } = stored.settlement
+  const { settlementId, digest, createdAt } = stored.settlement
   const key = `settlement ${settlementId}`
   return {
     key,
     order: key,
+    day: dayNumber(createdAt),
     judge: async (state, isOver) => {
       const from = ifValid(RecountSchema, state)
       const judged = await judgeSettlement(deps, books, stored, { from, isOver, withPayments })
@@ -177,7 +209,7 @@ function settlementPart(
 function dayPart(deps: AuditDeps, client: Client, day: number): Part {
   const start = timestampOf(day * DAY_MS)
   const span = [start, timestampOf((day + 1) * DAY_MS - 1)] as const
-  return listedPart(deps, client.clientId, start.slice(0, 10), span)
+  return { ...listedPart(deps, client.clientId, start.slice(0, 10), span), day }
 }
 
 function listedPart(
@@ -190,6 +222,7 @@ function listedPart(
   return {
     key,
     order: key,
+    day: ALL_DAYS,
     judge: (state, isOver) => judgeListed(deps, clientId, { span, state, isOver }),
   }
 }

@@ -1,4 +1,5 @@
-import { figureParts, historyParts } from '../audit/history.ts'
+import { figureParts, historyParts, type Part } from '../audit/history.ts'
+import { type Extent, judgeNewest } from '../audit/judge-parts.ts'
 import { readClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
 import type { Entry } from '../journal/entry.ts'
@@ -6,53 +7,82 @@ import { entryPages } from '../journal/read-entries.ts'
 import { dayNumber, MINUTE_MS } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { type Difference, distinct, MAX_DIFFERENCES } from '../verdict/difference.ts'
+import { type Difference, distinct, MAX_DIFFERENCES, withoutClient } from '../verdict/difference.ts'
 import type { Findings, Left, Plan, RecountDeps } from './plan.ts'
 
-/** The function has fifteen minutes. After this time its audit begins no part and no page. */
-const AUDIT_MS = 6 * MINUTE_MS
 /** The differences of a new audit that finance has not accepted. */
 export async function findDifferences(
   deps: RecountDeps,
   client: Client,
-): Promise<Findings & { readonly unjudged: Plan }> {
+  asked: Parts,
+): Promise<Findings & { readonly unread: Unread }> {
   const { clientId } = client
   const verdict = await readClientVerdict(deps, clientId)
   const everything = { ...verdict, historyDay: undefined, longSettlements: {} }
-  const endsAtMs = deps.monotonicMs() + AUDIT_MS
-  const isOver = () => deps.monotonicMs() >= endsAtMs
   const found: Difference[] = []
-  const unjudged: Left[] = []
-  const parts = [
-    ...(await figureParts(deps, client)),
-    ...(await historyParts(deps, client, everything, dayNumber(deps.now()))),
-  ]
-  for (const { key, judge } of parts) {
-    const judged = isOver() ? undefined : await judge(undefined, isOver)
-    found.push(...(judged?.differences ?? []))
-    const isFull = (judged?.differences.length ?? 0) >= MAX_DIFFERENCES
-    if (judged === undefined || judged.state !== undefined || isFull)
-      unjudged.push({
-        id: key,
-        why: 'this run has not read all of it; run it again',
-        differences: [],
-      })
-  }
+  for (const { judge } of await figureParts(deps, client))
+    found.push(...(await judge(undefined, () => false)).differences)
+  const parts = await historyParts(deps, client, everything, dayNumber(deps.now()))
+  const { findings, unread } = await readParts(deps, parts, asked)
+  found.push(...[...findings.values()].flat())
   const dated = withSince(distinct(found), verdict.standing, deps.now())
   const open = await unacceptedDifferences(deps, clientId, dated)
-  const differences = open.map(plain)
+  const differences = open.map(withoutClient)
   const books = await readClientBooks(deps, client)
   const hasStrays = differences.some(({ what }) => what.startsWith('entry'))
   return {
     books,
     differences,
     strayEntries: hasStrays ? await strayEntriesOf(deps, books, differences) : [],
-    unjudged: { writes: [], left: unjudged },
+    unread,
   }
 }
 
-export function plain({ what, id, expected, found }: Difference): Difference {
-  return { what, id, expected, found }
+/**
+ * The function has fifteen minutes. After the first time its audit begins no further part, after
+ * the last time it ends the part that it reads. A call that writes a plan may take a little longer
+ * to read the same parts.
+ */
+const AUDIT_MS = 5 * MINUTE_MS
+const AUDIT_AGAIN_MS = 7 * MINUTE_MS
+const LATE_MS = 9 * MINUTE_MS
+
+/** Some parts of the history, newest first: `from` and `until` are `next` of answers. */
+export type Parts = Pick<Extent, 'from' | 'until'>
+
+export type Unread = Pick<Plan, 'left'> & {
+  /** The part with which another call goes on. */
+  readonly next: string | undefined
+}
+
+/** Judges as many parts as a call has time for, and names what it has not read. */
+export async function readParts<Found extends Difference>(
+  { monotonicMs }: RecountDeps,
+  parts: readonly Part<Found>[],
+  asked: Parts,
+) {
+  const beganAtMs = monotonicMs()
+  const isAfter = (ms: number) => () => monotonicMs() - beganAtMs >= ms
+  const isOver = isAfter(asked.until === undefined ? AUDIT_MS : AUDIT_AGAIN_MS)
+  const { findings, next } = await judgeNewest(parts, {
+    ...asked,
+    isOver,
+    isLate: isAfter(LATE_MS),
+  })
+  const left: Left[] = [...findings].flatMap(([key, found]) =>
+    found.length < MAX_DIFFERENCES
+      ? []
+      : [
+          {
+            id: key,
+            why: `it has more differences; write this plan, then call with from "${key}"`,
+            differences: [],
+          },
+        ],
+  )
+  if (next !== undefined && findings.size === 0)
+    left.push({ id: next, why: 'one call has no time to read all of it', differences: [] })
+  return { findings, unread: { left, next } }
 }
 
 async function strayEntriesOf(

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { backIn, derivedTotals, readHouse, totalOf } from '../audit/judged/audit-house.ts'
+import { derivedTotals, readHouse, totalOf } from '../audit/judged/audit-journal.ts'
+import { backIn } from '../audit/judged/audit-suspense.ts'
 import { readTrail } from '../audit/judged/audit-trails.ts'
 import { rowDifferences } from '../audit/rows/row-differences.ts'
 import { ifValid } from '../if-valid.ts'

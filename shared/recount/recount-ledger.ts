@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { auditHouse } from '../audit/judged/audit-house.ts'
-import { auditRegister } from '../audit/judged/audit-registers.ts'
+import { gatewayParts } from '../audit/gateway-parts.ts'
 import { findAuditedClient } from '../audit/judged/client-books.ts'
 import { GatewayError, notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
@@ -13,12 +12,13 @@ import {
   readAuditRecords,
   recordChange,
 } from '../operator/audit-record-store.ts'
-import { MINUTE_MS } from '../time.ts'
-import { confirmedDifferences, type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
-import { findDifferences, plain } from './find-differences.ts'
+import { dayNumber, MINUTE_MS } from '../time.ts'
+import { type Difference, MAX_DIFFERENCES, withoutClient } from '../verdict/difference.ts'
+import { findDifferences, type Parts, readParts, type Unread } from './find-differences.ts'
 import {
   type Findings,
   type Left,
+  NO_PLAN,
   type Plan,
   planOf,
   type RecountDeps,
@@ -36,7 +36,7 @@ type RecountInput = {
   /** The digest of the plan to write. Without it nothing is written. */
   readonly plan?: string | undefined
   readonly operator: string
-}
+} & Parts
 
 type ShownWrite = Pick<Write, 'subject' | 'repair'> & {
   readonly differences: readonly Difference[]
@@ -48,22 +48,30 @@ type Recounted = {
   readonly written?: readonly ShownWrite[]
   readonly left: readonly Pick<Left, 'id' | 'why'>[]
   readonly not_repairable: readonly Difference[]
-  /** The run has looked at everything, and has written all of its plan. */
+  /** The call has read everything that is asked for, and has written all of its plan. */
   readonly complete: boolean
+  /** The part of the history with which another call goes on. */
+  readonly next?: string
 }
 
 /**
  * Repairs partly restored transactions (design section 13, "Torn rows"). Derives a plan from a new
  * audit, and answers the plan with its digest. With this digest it derives the plan again and
  * writes it, each write in one transaction with its audit record, on condition of what was found.
- * After a crash the next plan has the rest. Throws 404 for an unknown client, and 409 if the plan
- * is another now.
+ * A call reads the history newest first, because a restore tears the newest rows. Without time for
+ * all of it, the answer has `next`: the plan is written with `until`, and a call with `from` goes
+ * on. After a crash the next plan has the rest. Throws 404 for an unknown client, and 409 if the
+ * plan is another now.
  */
 export async function recountLedger(deps: RecountDeps, input: RecountInput): Promise<Recounted> {
   const { clientId, plan: wanted, operator } = input
   const derived =
-    clientId === undefined ? await planGateway(deps) : await planClient(deps, clientId)
-  const { writes, left, notRepairable, isWhole } = derived
+    clientId === undefined
+      ? await planGateway(deps, input)
+      : await planClient(deps, clientId, input)
+  const { writes, notRepairable, unread } = derived
+  const left = [...derived.left, ...unread.left]
+  const { next } = unread
   const plan = digestOf(writes)
   if (wanted !== undefined && wanted !== plan) {
     throw new GatewayError('conflict', 'the plan is another now; nothing was written', {
@@ -79,7 +87,8 @@ export async function recountLedger(deps: RecountDeps, input: RecountInput): Pro
     ...(wanted === undefined ? { writes: shown } : { written: shown }),
     left: [...left, ...refused.map(overtaken)].map(({ id, why }) => ({ id, why })),
     not_repairable: notRepairable.slice(0, MAX_DIFFERENCES),
-    complete: isWhole && refused.length === 0,
+    complete: next === input.until && [...unread.left, ...refused].length === 0,
+    ...(next !== undefined && { next }),
   }
 }
 
@@ -137,19 +146,19 @@ async function chainEnd(deps: RecountDeps, subject: string, isLostRecord: boolea
   return { last, follows: !isLostRecord && isAhead ? last : shown }
 }
 
-type Derived = Plan & { readonly notRepairable: readonly Difference[]; readonly isWhole: boolean }
+type Derived = Plan & { readonly notRepairable: readonly Difference[]; readonly unread: Unread }
 
 /** After this time no payment is planned and no settlement is summed. The writes follow. */
 const PLAN_MS = 10 * MINUTE_MS
 
-async function planClient(deps: RecountDeps, clientId: ClientId): Promise<Derived> {
+async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): Promise<Derived> {
   const endsAtMs = deps.monotonicMs() + PLAN_MS
   const isOver = () => deps.monotonicMs() >= endsAtMs
   const client = await findAuditedClient(deps, clientId)
   if (client === undefined) throw notFound('client')
-  const findings = await findDifferences(deps, client)
-  const { differences, unjudged } = findings
-  if (differences.length === 0) return derivedFrom(planOf([unjudged]), differences, unjudged)
+  const findings = await findDifferences(deps, client, asked)
+  const { differences, unread } = findings
+  if (differences.length === 0) return derivedFrom(NO_PLAN, differences, unread)
   const repaired = { ...findings, books: withWrittenOff(findings.books, differences) }
   const trail = await planTrail(deps, findings)
   const adjustments = await planAdjustments(deps, repaired)
@@ -163,12 +172,12 @@ async function planClient(deps: RecountDeps, clientId: ClientId): Promise<Derive
   const figures = await planFigures(deps, findings, settlements.settlements)
   // Adjustments and payments move the figures that the plan sets before.
   const sources = planOf([trail, ledger, suspense, settlements])
-  const plan = planOf([unjudged, sources, figures, adjustments, payments])
+  const plan = planOf([sources, figures, adjustments, payments])
   // Figures that are set now would hide what else is wrong with entries and settlements.
   const isBlocked = remaining(differences, plan).some(({ what }) => OF_MONEY.test(what))
   const possible = isBlocked ? withoutFigures(plan, clientId) : plan
   const writes = await withChains(deps, possible.writes, differences, clientId)
-  return derivedFrom({ ...possible, writes }, differences, unjudged)
+  return derivedFrom({ ...possible, writes }, differences, unread)
 }
 
 const OF_MONEY = /^(settlement|entry|payment|adjustment)(\.|$)/
@@ -183,9 +192,8 @@ function withoutFigures({ writes, left, covered }: Plan, clientId: ClientId): Pl
   }
 }
 
-function derivedFrom(plan: Plan, differences: readonly Difference[], unjudged: Plan): Derived {
-  const isWhole = unjudged.left.length === 0
-  return { ...plan, notRepairable: remaining(differences, plan), isWhole }
+function derivedFrom(plan: Plan, differences: readonly Difference[], unread: Unread): Derived {
+  return { ...plan, notRepairable: remaining(differences, plan), unread }
 }
 
 function remaining<Found extends Difference>(
@@ -212,11 +220,11 @@ function withWrittenOff(
 }
 
 /** Differences of clients are planned too, because the house is read once for all. */
-async function planGateway(deps: RecountDeps): Promise<Derived> {
-  const differences = [
-    ...(await confirmedDifferences(deps, () => auditHouse(deps))),
-    ...(await confirmedDifferences(deps, () => auditRegister(deps))),
-  ]
+async function planGateway(deps: RecountDeps, asked: Parts): Promise<Derived> {
+  const day = dayNumber(deps.now())
+  const parts = await gatewayParts(deps, { historyDay: undefined, standing: [] }, day)
+  const { findings, unread } = await readParts(deps, parts, asked)
+  const differences = [...findings.values()].flat()
   const plans: Plan[] = [await planTotals(deps, differences)]
   for (const [owner, own] of Map.groupBy(differences, ({ clientId }) => clientId)) {
     const clientId = ifValid(ClientIdSchema, owner)
@@ -230,10 +238,5 @@ async function planGateway(deps: RecountDeps): Promise<Derived> {
   for (const [owner, own] of Map.groupBy(differences, ({ clientId }) => clientId))
     writes = await withChains(deps, writes, own, owner)
   const shown = remaining(differences, { ...plan, writes })
-  return {
-    ...plan,
-    writes,
-    notRepairable: shown.map(plain),
-    isWhole: differences.length < MAX_DIFFERENCES,
-  }
+  return { ...plan, writes, notRepairable: shown.map(withoutClient), unread }
 }

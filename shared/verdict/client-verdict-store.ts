@@ -2,7 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
+import type { Item } from '../table/attributes.ts'
 import { verdictKey } from '../table/keys.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
 import { guard, isNew, put, type Step, unchanged } from '../table/step.ts'
 import { dayNumber, type Timestamp, TimestampSchema } from '../time.ts'
 import { readAcceptances, withoutAccepted, withSince } from './acceptances.ts'
@@ -36,6 +39,8 @@ export const ClientVerdictSchema = v.object({
       part: v.optional(v.string()),
       state: v.optional(v.unknown()),
       found: v.optional(v.array(DifferenceSchema), []),
+      /** Of the gateway: when the first run of the day began. */
+      beganAt: v.optional(TimestampSchema),
     }),
   ),
   /** The digest of each long settlement that is recorded and was judged whole. */
@@ -48,9 +53,18 @@ export const ClientVerdictSchema = v.object({
 })
 export type ClientVerdict = v.InferOutput<typeof ClientVerdictSchema>
 
-/** Empty before the first audit of the gateway, and when the row of a client is lost. */
+/**
+ * Empty before the first audit of the gateway, and when a row is lost or unreadable: the next audit
+ * writes it anew.
+ */
 export async function readClientVerdict(deps: TableDeps, owner: string): Promise<ClientVerdict> {
-  return v.parse(ClientVerdictSchema, (await deps.table.get(verdictKey(owner))) ?? {})
+  return verdictIn(await deps.table.get(verdictKey(owner)))
+}
+
+/** The payout gate needs the time of a restore also when the rest of the row is unreadable. */
+function verdictIn(item: Item = {}): ClientVerdict {
+  const restoredAt = ifValid(TimestampSchema, item['restoredAt'])
+  return ifValid(ClientVerdictSchema, item) ?? { ...v.parse(ClientVerdictSchema, {}), restoredAt }
 }
 
 /** A new client has no history, so its audit is up to date. */
@@ -63,13 +77,17 @@ export function requireSameClientVerdict(clientId: ClientId, { version }: Client
   return guard(verdictKey(clientId), unchanged('version', version))
 }
 
-/** Sends the message of a client's audit. A message that is lost is sent by the daily schedule. */
+/**
+ * Sends the message of a client's audit, or of the gateway's. A message that is lost is sent by the
+ * daily schedule.
+ */
 export function askForAudit(
   { queues }: Pick<Deps, 'queues'>,
-  clientId: ClientId,
+  clientId: ClientId | undefined,
   delaySeconds = 0,
 ): Promise<void> {
-  return queues.send('audits', { body: { client_id: clientId }, delaySeconds, group: clientId })
+  const body = clientId === undefined ? { gateway: true } : { client_id: clientId }
+  return queues.send('audits', { body, delaySeconds, group: clientId ?? GATEWAY_OWNER })
 }
 
 type Standing = ClientVerdict['standing'][number]
@@ -89,7 +107,8 @@ export async function recordFindings(
   changed: Partial<Omit<ClientVerdict, 'version' | 'standing'>> = {},
 ) {
   for (let tried = 0; tried < TRIES; tried++) {
-    const before = await readClientVerdict(deps, owner)
+    const item = await deps.table.get(verdictKey(owner))
+    const before = verdictIn(item)
     const standing = standingAfter(before, findings, deps.now())
     const accepted = standing.length === 0 ? [] : await readAcceptances(deps, owner)
     const open = withoutAccepted(standing, accepted)
@@ -103,7 +122,7 @@ export async function recordFindings(
     const step = put(
       verdictKey(owner),
       { ...after, version: Math.max(before.version ?? 0, 0) + 1 },
-      unchanged('version', before.version),
+      unchanged('version', item?.['version']),
     )
     if ((await deps.table.write(step)).applied) return { open: kept, news: kept.filter(isNews) }
   }

@@ -21,11 +21,14 @@ export type Difference = Readonly<v.InferOutput<typeof DifferenceSchema>>
 /** The most differences of an answer within a Lambda's limit. */
 export const MAX_DIFFERENCES = 1_000
 
-/** What an operator is told of a whole audit. */
-export function auditAnswer(differences: readonly Difference[], isInconclusive: boolean) {
-  const balanced =
-    differences.length > 0 ? false : isInconclusive ? ('inconclusive' as const) : true
-  return { balanced, differences: distinct(differences).slice(0, MAX_DIFFERENCES) }
+/** What an operator is told of an audit. `next`: the part with which another call goes on. */
+export function auditAnswer(differences: readonly Difference[], next: string | undefined) {
+  const balanced = differences.length > 0 ? false : next ? ('inconclusive' as const) : true
+  return {
+    balanced,
+    differences: distinct(differences).slice(0, MAX_DIFFERENCES),
+    ...(next !== undefined && { next }),
+  }
 }
 
 export function distinct<Found extends Difference>(all: readonly Found[]): readonly Found[] {
@@ -55,6 +58,11 @@ export function withClient(
   differences: readonly Difference[],
 ): readonly HouseDifference[] {
   return differences.map((difference) => ({ ...difference, clientId }))
+}
+
+/** Only what a verdict keeps, and an operator is told. */
+export function withoutClient({ what, id, expected, found }: Difference): Difference {
+  return { what, id, expected, found }
 }
 
 /** For a rule without an exact value: `expected` of the difference states the rule in words. */

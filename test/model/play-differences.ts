@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { handler as getBooks } from '../../functions/admin/get-books.ts'
 import { auditLedger } from '../../shared/audit/audit-client.ts'
-import { auditGateway } from '../../shared/audit/audit-gateway.ts'
+import { auditWholeGateway } from '../../shared/audit/audit-gateway.ts'
 import { bookDay } from '../../shared/journal/day-totals.ts'
 import { fromItem } from '../../shared/table/attributes.ts'
 import { addMs, DAY_MS, HOUR_MS } from '../../shared/time.ts'
@@ -107,7 +107,7 @@ function dayOf(at: number): string {
 }
 
 export async function audits({ deps, clients }: Play): Promise<readonly string[]> {
-  const answers = [await auditGateway(deps)]
+  const answers = [await auditWholeGateway(deps)]
   for (const { clientId } of clients) answers.push(await auditLedger(deps, clientId))
   return answers.flatMap((answer) =>
     answer.balanced === true ? [] : [`an audit says ${JSON.stringify(answer)}`],

@@ -1,9 +1,10 @@
 import { auditLedger } from '../../shared/audit/audit-client.ts'
-import { auditHouse } from '../../shared/audit/judged/audit-house.ts'
-import { auditRegister } from '../../shared/audit/judged/audit-registers.ts'
+import { gatewayParts } from '../../shared/audit/gateway-parts.ts'
+import { judgeNewest } from '../../shared/audit/judge-parts.ts'
 import type { ClientId } from '../../shared/ids.ts'
 import { exists, put, remove } from '../../shared/table/step.ts'
-import { confirmedDifferences, type Difference } from '../../shared/verdict/difference.ts'
+import { dayNumber } from '../../shared/time.ts'
+import type { Difference } from '../../shared/verdict/difference.ts'
 import { type Base, partialTable } from '../interleavings/partial-table.ts'
 import { type TestDeps, withRequests } from '../support/test-deps.ts'
 import type { SingleChange } from './single-changes.ts'
@@ -41,10 +42,11 @@ async function differencesIn(
     await auditor.table.write(item === undefined ? remove(key, exists) : put(key, item))
   }
   const ledger = await auditLedger(auditor, clientId)
-  const house = await confirmedDifferences(auditor, () => auditHouse(auditor))
-  const register = await confirmedDifferences(auditor, () => auditRegister(auditor))
+  const whole = { historyDay: undefined, standing: [] }
+  const parts = await gatewayParts(auditor, whole, dayNumber(auditor.now()))
+  const gateway = await judgeNewest(parts)
   return {
-    differences: [...ledger.differences, ...house, ...register],
+    differences: [...ledger.differences, ...gateway.findings.values()].flat(),
     isInconclusive: ledger.balanced === 'inconclusive',
   }
 }

@@ -28,16 +28,18 @@ export async function auditVerdict(
   if (item === undefined) return []
   const verdict = ifValid(ClientVerdictSchema, item)
   if (verdict === undefined) return compare('verdict', owner, 'readable', 'unreadable')
-  const { version = 0, figuresAt, historyDay } = verdict
+  const { version = 0, figuresAt, historyDay, progress } = verdict
   const now = deps.now()
   const latestAt = addMs(now, SKEW_MS)
   const isAudited = bornAt !== undefined || version !== 0 || figuresAt !== undefined
+  // The first audit of the gateway may be under way.
+  const isFirst = bornAt === undefined && progress !== undefined
   return brokenRules('verdict', owner, [
     ['version', !isAudited || version > 0, 'one more with each audit', version],
     [
       'figures_at',
       figuresAt === undefined
-        ? !isAudited
+        ? !isAudited || isFirst
         : figuresAt <= latestAt && figuresAt >= addMs(bornAt ?? figuresAt, -SKEW_MS),
       LIFE,
       figuresAt,

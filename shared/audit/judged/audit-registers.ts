@@ -13,7 +13,7 @@ import type { ClientId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { type Noted, NotedSchema, type Suspense } from '../../suspense/suspense.ts'
 import { notedItems } from '../../suspense/suspense-store.ts'
-import { attributeName } from '../../table/attributes.ts'
+import { attributeName, type Item } from '../../table/attributes.ts'
 import { clientKey, notedKey } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
@@ -29,8 +29,8 @@ import { auditSubjects, readTrail } from './audit-trails.ts'
 
 /**
  * The register is an intact chain, and names every client that the index lists. The audit of each
- * registered client compares the client's row. Approvals of no client and batches are as their
- * records say, and the gateway's own progress is possible.
+ * registered client compares the client's row. Recent approvals of no client and batches are as
+ * their records say, and the gateway's own progress is possible.
  */
 export async function auditRegister(deps: StoreDeps): Promise<readonly HouseDifference[]> {
   const { differences } = await readTrail(deps, CLIENTS_SUBJECT, undefined)
@@ -45,7 +45,7 @@ export async function auditRegister(deps: StoreDeps): Promise<readonly HouseDiff
   const unregistered = listed.map(({ id }) => String(id)).filter((id) => !registeredIds.has(id))
   return [
     ...withClient(undefined, differences),
-    ...withClient(undefined, await auditSubjects(deps, GATEWAY_OWNER, { full: true })),
+    ...withClient(undefined, await auditSubjects(deps, GATEWAY_OWNER, { full: false })),
     ...unregistered.flatMap((id) => withClient(id, unregisteredClient(id))),
     ...withClient(undefined, await auditBatches(deps)),
     ...withClient(undefined, await auditVerdict(deps, GATEWAY_OWNER, undefined)),
@@ -61,21 +61,26 @@ function unregisteredClient(clientId: string): readonly Difference[] {
 
 const Registration = v.object({ after: v.object({ client_id: v.string() }) })
 
-/** The register names the client, and the row has the attributes that list it. */
+/** The register names the client. */
 export async function auditRegistration(
   deps: TableDeps,
   client: Client,
 ): Promise<readonly Difference[]> {
-  const { clientId } = client
   const record = await deps.table.get(registrationKey(client))
+  const isRegistered = v.is(Registration, record) && record.after.client_id === client.clientId
+  return isRegistered ? [] : unregisteredClient(client.clientId)
+}
+
+/** The client's row has the attributes that list it. */
+export async function auditListing(
+  deps: TableDeps,
+  client: Client,
+): Promise<readonly Difference[]> {
+  const { clientId } = client
   const row = await deps.table.get(clientKey(clientId))
   const { owner, entity, listedAt, id } = clientRow(client)
-  const isRegistered = v.is(Registration, record) && record.after.client_id === clientId
   const isListed = isDeepStrictEqual({ ...row, owner, entity, listedAt, id }, row)
-  return [
-    ...(isRegistered ? [] : unregisteredClient(clientId)),
-    ...(isListed ? [] : compare('client', clientId, 'in the list', 'not in the list')),
-  ]
+  return isListed ? [] : compare('client', clientId, 'in the list', 'not in the list')
 }
 
 /** A row of the suspense register, by the client of its key. */
@@ -88,24 +93,33 @@ export type Note = {
 
 const SIDE_BY_SIDE = 16
 
-/** The register of one client, or of all clients and of suspense without a client. */
+/** The registers of suspense of the wanted clients, and of suspense without a client. */
 export async function readNotes(
   deps: TableDeps,
-  onlyClient: ClientId | undefined,
+  isWanted: (owner: string) => boolean,
 ): Promise<readonly Note[]> {
-  const read = async (clientId: ClientId | undefined) =>
-    (await notedItems(deps, clientId)).map((item) => {
-      const id = String(item['sk'])
-      const noted = ifValid(NotedSchema, item)
-      return { id, clientId, noted: noted?.suspenseId === id ? noted : undefined }
-    })
-  if (onlyClient !== undefined) return read(onlyClient)
-  const notes: Note[] = await read(undefined)
+  const notes: Note[] = isWanted(GATEWAY_OWNER) ? [...(await notesOf(deps, undefined))] : []
   for await (const { clients } of registeredClients(deps, { limit: PAGE })) {
-    const lists = await mapInChunks(clients, SIDE_BY_SIDE, ({ clientId }) => read(clientId))
+    const wanted = clients.filter(({ clientId }) => isWanted(clientId))
+    const lists = await mapInChunks(wanted, SIDE_BY_SIDE, (one) => notesOf(deps, one.clientId))
     notes.push(...lists.flat())
   }
   return notes
+}
+
+export async function notesOf(
+  deps: TableDeps,
+  clientId: ClientId | undefined,
+): Promise<readonly Note[]> {
+  return (await notedItems(deps, clientId)).map((item) => {
+    return { id: String(item['sk']), clientId, noted: notedIn(item) }
+  })
+}
+
+/** Undefined if the row of the register is unreadable. */
+export function notedIn(item: Item): Noted | undefined {
+  const noted = ifValid(NotedSchema, item)
+  return noted?.suspenseId === item['sk'] ? noted : undefined
 }
 
 const NOTED_FIELDS = v.keyof(NotedSchema).options

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { handler as payoutFile } from '../../../functions/admin/payout-file.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
-import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { requireClient } from '../../../shared/client/client-store.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import { approve } from '../../../shared/operator/approve.ts'
@@ -54,7 +54,7 @@ describe('payout-file (design section 15)', () => {
       '022',
     ])
     expect(JSON.stringify(deps.lines)).not.toMatch(/0012345678|Warung Kopi Satu/)
-    expect(await auditGateway(deps)).toMatchObject({ differences: [] })
+    expect(await auditWholeGateway(deps)).toMatchObject({ differences: [] })
     expect(await auditLedger(deps, clientId)).toMatchObject({ differences: [] })
   })
 
@@ -176,7 +176,7 @@ describe('payout-file (design section 15)', () => {
     expect(await fileOf(deps)).toMatchObject({ batch: null, leftOut: [{}, {}] })
     expect(await fileOf(deps, { batch: 1 })).toMatchObject({ batch: { count: 2 }, ids })
     for (const id of ids) expect(await auditRecordsOf(deps, id)).toHaveLength(1)
-    expect(await auditGateway(deps)).toMatchObject({ differences: [] })
+    expect(await auditWholeGateway(deps)).toMatchObject({ differences: [] })
   })
 
   it('leaves a settlement out that was closed or claimed elsewhere before its claim', async () => {
@@ -221,7 +221,7 @@ describe('payout-file (design section 15)', () => {
     expect(await cancel(deps, 1)).toMatchObject({ status: 409 })
     expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
     expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 }, ids: [settlementId] })
-    expect(await auditGateway(deps)).toMatchObject({ differences: [] })
+    expect(await auditWholeGateway(deps)).toMatchObject({ differences: [] })
     expect(await auditRecordsOf(deps, 'batch:1')).toMatchObject([
       { after: { state: 'ready' } },
       { before: { state: 'ready' }, after: { state: 'cancelled', notes: 'not sent' } },
@@ -238,7 +238,7 @@ describe('payout-file (design section 15)', () => {
       batch: null,
       leftOut: [{ settlement_id: settlementId }],
     })
-    expect(await auditGateway(deps)).toMatchObject({
+    expect(await auditWholeGateway(deps)).toMatchObject({
       differences: [{ what: 'batch', id: '1', expected: 'present', found: 'missing' }],
     })
     await cancel(deps, 1)
@@ -252,7 +252,7 @@ describe('payout-file (design section 15)', () => {
     await deps.table.write(update(batchKey(1), { set: { settlementIds: [] } }, exists))
 
     expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 409 })
-    expect(await auditGateway(deps)).toMatchObject({
+    expect(await auditWholeGateway(deps)).toMatchObject({
       differences: [{ what: 'batch.settlement_ids' }],
     })
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({ status: 404 })

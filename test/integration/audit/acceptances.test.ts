@@ -8,7 +8,7 @@ import { handler as acceptAction } from '../../../functions/admin/accept-differe
 import { handler as approveAction } from '../../../functions/admin/approve.ts'
 import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
-import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { headOf, readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { auditHeadKey, auditRecordKey, settlementKey } from '../../../shared/table/keys.ts'
 import { exists, isNew, put, update } from '../../../shared/table/step.ts'
@@ -68,14 +68,14 @@ describe('an acceptance', () => {
   it('of the gateway is in its list, and a change of it is a difference', async () => {
     const deps = memoryDeps()
     await withoutFloor(deps)
-    await auditGateway(deps)
+    await auditWholeGateway(deps)
     const difference = { what: 'batch', id: '7', expected: 'present', found: 'missing' }
     const found = new Map([['register', [difference]]])
     await recordFindings(deps, 'gateway', found, { figuresAt: deps.now() })
     deps.clock.advance(5)
     const input = { difference, operator: OPERATOR, notes: 'its file was never sent' }
     await withApproval(deps, () => acceptDifference(deps, input))
-    expect((await auditGateway(deps)).differences).toStrictEqual([])
+    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
 
     const { items } = await readAuditRecords(deps, acceptedSubject('gateway'))
     const [item = {}] = items
@@ -83,7 +83,7 @@ describe('an acceptance', () => {
     const after = Object(item['after'])
     await putRaw(deps, { ...(await rawItem(deps, key)), after: { ...after, id: '8' } })
 
-    expect((await auditGateway(deps)).differences).toMatchObject([
+    expect((await auditWholeGateway(deps)).differences).toMatchObject([
       { what: 'audit_record', id: acceptedSubject('gateway') },
     ])
   })

@@ -22,6 +22,7 @@ import { aStoredClient } from '../../support/payment-builders.ts'
 import { aDayLater, aSettledClient, auditedNow, payOut } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
+import { halvedSuspense } from './held-suspense.ts'
 
 async function twoClients() {
   const deps = memoryDeps()
@@ -175,4 +176,20 @@ it('the daily audits name each item of a registration that a restore has lost', 
 
   expect(written).toHaveLength(22)
   expect(unnamed).toStrictEqual([])
+})
+
+it('the audit of the gateway keeps what the audit of a client has found', async () => {
+  const deps = memoryDeps()
+  const client = await aStoredClient(deps)
+  await halvedSuspense(deps, client)
+  await leaveIndex(deps, client)
+  const standing = async () =>
+    (await readClientVerdict(deps, client.clientId)).standing.map(({ part, what }) => [part, what])
+  await auditClient(deps, client.clientId)
+  const found = await standing()
+
+  await auditGateway(deps)
+
+  expect(found).toContainEqual(['register', 'client'])
+  expect(await standing()).toStrictEqual([...found, ['suspense', 'suspense.amount_minor']])
 })

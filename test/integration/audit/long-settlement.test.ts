@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import { auditClient } from '../../../shared/audit/audit-client.ts'
-import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { entryPages } from '../../../shared/journal/read-entries.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { recordedSettlements } from '../../../shared/settlement/settlement-store.ts'
@@ -29,7 +29,7 @@ async function aLongSettlement(block = 3, pages = 1) {
     .map((entry) => entryKey(clientId, entry))
   if (!firstKey || !fourthKey) throw new Error('a settlement has its entries')
   deps.clock.advance(MINUTE_MS / SECOND_MS)
-  await auditGateway(withoutSleep(deps))
+  await auditWholeGateway(withoutSleep(deps))
   /** Answers the number of runs. */
   const pass = async (passDeps: TestDeps = deps): Promise<number> => {
     for (let run = 1; ; run++) {

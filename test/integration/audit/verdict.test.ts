@@ -2,8 +2,11 @@
 import { describe, expect } from 'vitest'
 import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import { auditClient } from '../../../shared/audit/audit-client.ts'
+import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import type { Client } from '../../../shared/client/client.ts'
+import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { paymentKey, verdictKey } from '../../../shared/table/keys.ts'
+import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import {
   putNewVerdict,
   readClientVerdict,
@@ -13,9 +16,10 @@ import type { Difference } from '../../../shared/verdict/difference.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
 import { aDayLater, withoutFloor, withoutSleep } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { differenceOf, auditedTest as it } from '../payout/recorded-settlement.ts'
+import { halvedSuspense } from './held-suspense.ts'
 
 async function noteDifferences(
   deps: TestDeps,
@@ -119,5 +123,71 @@ describe('the differences that audits have found', () => {
     expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject([unknown])
     expect(deps.published.filter(({ kind }) => kind === 'audit.imbalance')).toHaveLength(1)
     expect((await pay()).body).not.toMatchObject({ field_errors: expect.any(Object) })
+  })
+})
+
+describe('a verdict row that is unreadable', () => {
+  const UNREADABLE = { history_day: 'x', version: 'x' }
+
+  async function makeUnreadable(deps: TestDeps, owner: string) {
+    const key = verdictKey(owner)
+    await putRaw(deps, { ...(await rawItem(deps, key)), ...UNREADABLE })
+  }
+
+  it('is a difference of its client, and the next audit writes it anew', async ({
+    deps,
+    client,
+    pay,
+  }) => {
+    const { clientId } = client
+    await makeUnreadable(deps, clientId)
+    const { not_repairable: named } = await recountLedger(deps, { clientId, operator: OPERATOR })
+    expect(await pay()).toMatchObject({ status: 422 })
+
+    await auditClient(withoutSleep(deps), clientId)
+
+    const unreadable = { what: 'verdict', id: clientId, found: 'unreadable' }
+    const verdict = await readClientVerdict(deps, clientId)
+    expect(named).toMatchObject([unreadable])
+    expect(verdict).toMatchObject({ version: 2, standing: [unreadable] })
+    expect(verdict.historyDay).toBeDefined()
+  })
+
+  it('of the gateway keeps the time of its last restore', async ({ deps, client }) => {
+    await makeUnreadable(deps, GATEWAY_OWNER)
+    const restoredAt = deps.now()
+    const key = verdictKey(GATEWAY_OWNER)
+    await putRaw(deps, { ...(await rawItem(deps, key)), restored_at: restoredAt })
+    aDayLater(deps)
+
+    const { differences } = await auditWholeGateway(withoutSleep(deps))
+
+    expect(differences).toMatchObject([{ what: 'verdict', id: GATEWAY_OWNER }])
+    expect(await readClientVerdict(deps, GATEWAY_OWNER)).toMatchObject({
+      figuresAt: deps.now(),
+      restoredAt,
+    })
+    expect((await readClientVerdict(deps, client.clientId)).standing).toStrictEqual([])
+  })
+
+  it('or cannot be written stops no audit of another owner', async ({ deps, client }) => {
+    const [unreadable, unwritable] = [client, await withoutFloor(deps)]
+    const clients = [unreadable, unwritable, await withoutFloor(deps)]
+    for (const one of clients) await halvedSuspense(deps, one)
+    await makeUnreadable(deps, unreadable.clientId)
+    const { pk } = verdictKey(unwritable.clientId)
+    const broken = interceptTable(withoutSleep(deps), {
+      before: (call) => {
+        if ('steps' in call && call.steps.some(({ key }) => key.pk === pk)) throw new Error('down')
+      },
+    })
+    aDayLater(deps)
+
+    await expect(auditGateway(broken)).rejects.toThrow('the findings of 1 clients')
+
+    const verdicts = clients.map(({ clientId }) => readClientVerdict(deps, clientId))
+    const standing = (await Promise.all(verdicts)).map((verdict) => verdict.standing.length)
+    expect(standing).toStrictEqual([1, 0, 1])
+    expect((await readClientVerdict(deps, GATEWAY_OWNER)).figuresAt).toBe(deps.now())
   })
 })

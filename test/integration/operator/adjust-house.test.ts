@@ -5,7 +5,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { handler as adjustHouse } from '../../../functions/admin/adjust-house.ts'
-import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { closeHouseDays } from '../../../shared/journal/house-store.ts'
 import { HOUSE_ADJUSTMENTS_PK, houseAdjustmentKey } from '../../../shared/table/keys.ts'
 import { DAY_MS } from '../../../shared/time.ts'
@@ -33,7 +33,7 @@ describe('adjust-house (design sections 7 and 12)', () => {
     deps.clock.advance((2 * DAY_MS) / 1_000)
     expect(await act(deps)).toStrictEqual(first)
     expect(await act(deps, { cost_minor: -400, other_minor: -100 })).toMatchObject({ status: 409 })
-    expect(await auditGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
+    expect(await auditWholeGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
   })
 
   it.for([
@@ -71,7 +71,7 @@ describe('adjust-house (design sections 7 and 12)', () => {
     const raced = beforeFirst(deps, 'transact', () => approved(frozen))
 
     expect(await approved(raced)).toMatchObject({ status: 200, body: { posted_at: deps.now() } })
-    expect(await auditGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
+    expect(await auditWholeGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
   })
 
   it('is found by the audit when a row of it is changed or has no record', async () => {
@@ -86,7 +86,7 @@ describe('adjust-house (design sections 7 and 12)', () => {
       reference: 'X',
     })
 
-    const { differences } = await auditGateway(deps)
+    const { differences } = await auditWholeGateway(deps)
 
     expect(differences).toMatchObject([
       { what: 'house_adjustment.bank_minor', id: 'INV-1' },

@@ -10,7 +10,7 @@ import { handler as approveAction } from '../../../functions/admin/approve.ts'
 import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
 import { handler as resolveSuspense } from '../../../functions/admin/resolve-suspense.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
-import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import {
   type Approvable,
   approvalIdOf,
@@ -233,7 +233,7 @@ describe('approve', () => {
         await putRaw(deps, { ...(await rawItem(deps, key)), [name]: 'other' })
       }
 
-      const found = [await auditLedger(deps, clientId), await auditGateway(deps)]
+      const found = [await auditLedger(deps, clientId), await auditWholeGateway(deps)]
 
       for (const { differences } of found)
         expect(differences).toContainEqual(

@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'vitest'
 import { handler as refundPayment } from '../../../functions/admin/refund-payment.ts'
 import { handler as returnPayout } from '../../../functions/admin/return-payout.ts'
-import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { raiseFence } from '../../../shared/ledger/fence-store.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
@@ -173,7 +173,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
         cost_minor: -2_000,
       },
     })
-    expect(await auditGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
+    expect(await auditWholeGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
   })
 
   clientTest(

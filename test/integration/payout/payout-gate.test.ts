@@ -1,7 +1,7 @@
 /** Goal: no settlement is paid out that differs from its entries or lacks a fresh audit. */
 import { describe, expect } from 'vitest'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
-import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { houseEntryKey, verdictKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, dayNumber, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
@@ -74,7 +74,7 @@ describe('the payout gate (design section 11) and time', () => {
 
       const refusal = await pay()
       deps.clock.advance(1)
-      if (audited !== 'client') await auditGateway(withoutSleep(deps))
+      if (audited !== 'client') await auditWholeGateway(withoutSleep(deps))
       if (audited === 'both') expect(await pay()).toMatchObject({ status: 422 })
       if (audited !== 'gateway') await auditLedger(withoutSleep(deps), client.clientId)
 
@@ -116,7 +116,7 @@ describe('the payout gate (design section 11) and time', () => {
       auditClient(failingOn(deps, 'put', 'before'), other.client.clientId),
     ).rejects.toThrow()
     await auditClient(withoutSleep(deps), client.clientId)
-    const { balanced } = await auditGateway(withoutSleep(deps))
+    const { balanced } = await auditWholeGateway(withoutSleep(deps))
 
     expect(balanced).toBe(false)
     expect(await pay()).toMatchObject({ status: 200 })

@@ -7,7 +7,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
-import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { issueApiKey, revokeApiKey } from '../../../shared/client/api-key-store.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { changeClient, findClient, insertClient } from '../../../shared/client/client-store.ts'
@@ -226,7 +226,7 @@ function registered(deps: MemoryDeps, clientId: Client['clientId']) {
 const NOT_REPAIRABLE = /^(audit_record|endpoint|api_key|(approval|batch)(\..*)?)$/
 
 async function findings(deps: MemoryDeps, { clientId }: Client) {
-  const gateway = await auditGateway(deps)
+  const gateway = await auditWholeGateway(deps)
   const own = (await findClient(deps, clientId)) ? await auditLedger(deps, clientId) : gateway
   return [...gateway.differences, ...own.differences]
 }

@@ -4,7 +4,7 @@
  * house, or the row is a refund's; then the provider shows the row with another status.
  */
 import { expect } from 'vitest'
-import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { MAX_MOVEMENTS } from '../../../shared/journal/payment-money.ts'
 import { minor } from '../../../shared/money.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
@@ -74,7 +74,7 @@ it.for(cases)(
     expect(deps.published).toMatchObject([
       { subject: `${row.transactionId}#reversal#money_came_back` },
     ])
-    expect((await auditGateway(deps)).differences).toStrictEqual([])
+    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
   },
 )
 
@@ -97,7 +97,7 @@ it.for(['transfer', 'refund'] as const)(
     expect(deps.published).toMatchObject([
       { subject: `${row.transactionId}#reversal#too_many_movements` },
     ])
-    expect((await auditGateway(deps)).differences).toStrictEqual([])
+    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
   },
 )
 

@@ -5,7 +5,7 @@
  */
 import * as v from 'valibot'
 import { describe, expect } from 'vitest'
-import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { subjectOfPayment } from '../../../shared/ids.ts'
 import { bookedRow } from '../../../shared/journal/house-store.ts'
@@ -66,7 +66,7 @@ describe('a row out that names a payment', () => {
         takenBackMinor: 60_000,
         reversal: { kind: 'refund', amountMinor: 60_000 },
       })
-      expect((await auditGateway(deps)).differences).toStrictEqual([])
+      expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
     },
   )
 
@@ -92,10 +92,10 @@ describe('a row out that names a payment', () => {
         status: 'open',
         paymentId,
       })
-      expect((await auditGateway(deps)).differences).toStrictEqual([])
+      expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
       const reply = await refund(deps, paymentId, row.transactionId)
       expect(reply).toMatchObject({ status: 200, body: { amount_minor: 60_000 } })
-      expect((await auditGateway(deps)).differences).toStrictEqual([])
+      expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
     },
   )
 

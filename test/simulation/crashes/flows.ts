@@ -77,7 +77,7 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['settle a re-credit', 31, recordThen('mark-settlement-failed', 'recredit-settlement'), trigger],
   ['adjust', 5, createPayment, adjust, (play, id) => adjust(play, id, {})],
   ['audit', 38, ageFunds, audit],
-  ['audit, of the gateway', 294, ageFunds, auditOfGateway],
+  ['audit, of the gateway', 287, ageFunds, auditOfGateway],
   ['sync', 10, syncThen(thenWait(creditPayment, 3_600_000)), sync],
   ['sync, posting', 31, syncThen(creditUnposted), sync],
   ['sync, finding a lost capture', 14, syncThen(payUpstream), sync],

@@ -1,0 +1,154 @@
+import { slotOf } from '../ids.ts'
+import { bookDay } from '../journal/day-totals.ts'
+import { type HouseEntry, rowDayOf } from '../journal/house-store.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
+import { dayNumber } from '../time.ts'
+import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
+import { confirmedDifferences, type HouseDifference, withClient } from '../verdict/difference.ts'
+import {
+  type AuditDeps,
+  CYCLE_DAYS,
+  confirmedPart,
+  dueOn,
+  dueParts,
+  type Part,
+  REGISTER,
+  SUSPENSE,
+} from './history.ts'
+import { auditHouseAdjustments } from './judged/audit-house-adjustments.ts'
+import {
+  auditJournal,
+  type DaySpan,
+  dayText,
+  FIRST_DAY,
+  houseDays,
+  type JournalSpan,
+  LAST_DAY,
+  type ReadDays,
+} from './judged/audit-journal.ts'
+import { auditRegister, readNotes } from './judged/audit-registers.ts'
+import { auditNotes, judgeSuspense } from './judged/audit-suspense.ts'
+import { auditSubjects } from './judged/audit-trails.ts'
+
+/** History is judged by so many days at once. */
+const BLOCK_DAYS = 30
+/** Each night reads what these days have added. */
+const LATELY_DAYS = 3
+/** A row is booked within so many days. */
+const BOOKED_WITHIN_DAYS = 400
+/** Most rows about an item are made within so many days. */
+const ITEM_DAYS = 230
+
+/**
+ * What the gateway's audit judges: each night the registers, what is open and what is new; of house
+ * journal, suspense, its register and the chains a share, like the history of a client.
+ */
+export async function gatewayParts(
+  deps: AuditDeps,
+  { historyDay, standing }: Pick<ClientVerdict, 'historyDay' | 'standing'>,
+  day: number,
+): Promise<readonly Part<HouseDifference>[]> {
+  const isDue = dueOn(day, historyDay)
+  const known: ReadDays = new Map()
+  const [firstBlock, lastBlock] = (await houseDays(deps)).map((one) => Math.floor(one / BLOCK_DAYS))
+  const blocks = range(firstBlock, lastBlock)
+  const trails = () => auditSubjects(deps, GATEWAY_OWNER, { full: true })
+  const parts: readonly (readonly [isPartDue: boolean, part: Part<HouseDifference>])[] = [
+    [true, confirmedPart<HouseDifference>(deps, REGISTER, () => auditRegister(deps))],
+    [true, recentPart(deps, known)],
+    [
+      isDue(day - slotOf(GATEWAY_OWNER, CYCLE_DAYS)),
+      confirmedPart<HouseDifference>(deps, 'all trails', async () =>
+        withClient(undefined, await trails()),
+      ),
+    ],
+    ...range(0, CYCLE_DAYS - 1).map((slot) => {
+      const key = `noted ${String(slot).padStart(2, '0')}`
+      const isIn = (owner: string) => slotOf(owner, CYCLE_DAYS) === slot
+      const judge = async () => auditNotes(deps, await readNotes(deps, isIn))
+      return [isDue(day - slot), confirmedPart(deps, key, judge)] as const
+    }),
+    ...blocks.map((block) => {
+      const first = block * BLOCK_DAYS
+      const ends = { first, isFirst: block === firstBlock, isLast: block === lastBlock }
+      // Not all old blocks are due on the same day.
+      const dueDay = first + (block % CYCLE_DAYS)
+      return [isDue(dueDay), blockPart(deps, known, ends)] as const
+    }),
+  ]
+  return dueParts(parts, standing)
+}
+
+function range(first = 0, last = 0): readonly number[] {
+  return Array.from({ length: last - first + 1 }, (_, at) => first + at)
+}
+
+function recentPart(deps: AuditDeps, known: ReadDays): Part<HouseDifference> {
+  const today = dayNumber(deps.now())
+  const span: DaySpan = [dayText(today - LATELY_DAYS), LAST_DAY]
+  return housePart(deps, SUSPENSE, Number.POSITIVE_INFINITY, {
+    within: [today - BOOKED_WITHIN_DAYS, today + 1],
+    span,
+    known,
+    lists: ['open', span],
+  })
+}
+
+/** The first block has what is older too, and the last what is newer. */
+function blockPart(
+  deps: AuditDeps,
+  known: ReadDays,
+  {
+    first,
+    isFirst,
+    isLast,
+  }: { readonly first: number; readonly isFirst: boolean; readonly isLast: boolean },
+): Part<HouseDifference> {
+  const last = first + BLOCK_DAYS - 1
+  const span: DaySpan = [isFirst ? FIRST_DAY : dayText(first), isLast ? LAST_DAY : dayText(last)]
+  return housePart(deps, `house ${dayText(first)}`, last, {
+    within: [first - BOOKED_WITHIN_DAYS, last + ITEM_DAYS],
+    span,
+    known,
+    lists: [span],
+  })
+}
+
+type House = JournalSpan & { readonly lists: Parameters<typeof judgeSuspense>[2]['lists'] }
+
+/** Entries and totals of a span, listed suspense, and suspense that the entries name. */
+function housePart(
+  deps: AuditDeps,
+  key: string,
+  day: number,
+  { lists, ...journal }: House,
+): Part<HouseDifference> {
+  return {
+    key,
+    order: key,
+    day,
+    judge: async (state, isOver) => {
+      let { entries, differences } = await auditJournal(deps, journal)
+      const ofHouse = await confirmedDifferences(deps, async (isAgain) => {
+        const again = { ...journal, known: undefined }
+        if (isAgain) ({ entries, differences } = await auditJournal(deps, again))
+        return [...differences, ...(await auditHouseAdjustments(deps, entries))]
+      })
+      const named = namedItems(entries, journal.span)
+      const items = await judgeSuspense(deps, entries, { lists, named, state, isOver })
+      return { ...items, differences: [...withClient(undefined, ofHouse), ...items.differences] }
+    },
+  }
+}
+
+/** Suspense that entries of the span name, and suspense that holds money by all its entries. */
+function namedItems(entries: readonly HouseEntry[], [from, until]: DaySpan): ReadonlySet<string> {
+  const isIn = (day: string) => day >= from && day <= until
+  const byItem = Map.groupBy(entries, ({ suspenseId }) => suspenseId)
+  const named = [...byItem].flatMap(([id, own]) => {
+    const isInSpan = own.some((one) => isIn(rowDayOf(one)) || isIn(bookDay(one.postedAt)))
+    const isHeld = own.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0) !== 0
+    return id !== undefined && (isInSpan || isHeld) ? [id] : []
+  })
+  return new Set(named)
+}

@@ -1,0 +1,98 @@
+import { invalid } from '../errors.ts'
+import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
+import type { Difference } from '../verdict/difference.ts'
+import type { Part } from './history.ts'
+
+type Progress = NonNullable<ClientVerdict['progress']>
+
+/** The most differences of an unfinished part that its next run knows. */
+const MAX_KEPT = 50
+
+/**
+ * Judges the parts of a day in their order, after what earlier runs of this day have judged.
+ * Without `progress` in the answer all parts are judged. A part has findings when it is judged
+ * whole.
+ */
+export async function judgeParts(
+  parts: readonly Part[],
+  {
+    day,
+    progress,
+    isOver,
+  }: {
+    readonly day: number
+    readonly progress: ClientVerdict['progress']
+    readonly isOver: () => boolean
+  },
+) {
+  const isRunning = progress?.day === day
+  let done = isRunning ? progress.done : ''
+  const partsLeft = parts.filter(({ order }) => order > done)
+  const isBegun = isRunning && progress.part === partsLeft[0]?.key
+  let [state, found]: readonly [unknown, readonly Difference[]] = isBegun
+    ? [progress.state, progress.found]
+    : [undefined, []]
+  const findings = new Map<string, readonly Difference[]>()
+  const stopped = (left: Omit<Progress, 'day' | 'done'>) => ({
+    findings,
+    progress: { day, done, ...left },
+  })
+  for (const { key, order, judge } of partsLeft) {
+    const { differences, state: next } = await judge(state, isOver)
+    const all = [...found, ...differences]
+    if (next !== undefined)
+      return stopped({ part: key, state: next, found: all.slice(0, MAX_KEPT) })
+    findings.set(key, all)
+    done = order
+    state = undefined
+    found = []
+    if (isOver() && order !== partsLeft.at(-1)?.order) return stopped({ found: [] })
+  }
+  return { findings, progress: undefined }
+}
+
+/**
+ * Judges parts for an operator, newest first, because a restore tears the newest rows. `from`: the
+ * part where an earlier call ended. `next`: the first part that this call has not read whole; its
+ * `partial` differences are not all of them. Each call reads at least one part.
+ */
+export async function judgeNewest<Found extends Difference>(
+  parts: readonly Part<Found>[],
+  { from, until, isOver = isNever, isLate = isNever }: Extent = {},
+) {
+  const ordered = parts.toSorted((a, b) => b.day - a.day || (a.order < b.order ? 1 : -1))
+  const first = from === undefined ? 0 : placeOf(ordered, from)
+  const last = until === undefined ? ordered.length : placeOf(ordered, until)
+  const findings = new Map<string, readonly Found[]>()
+  for (const { key, judge } of ordered.slice(first, last)) {
+    if (findings.size > 0 && isOver()) return { findings, partial: [], next: key }
+    const { differences, state } = await judge(undefined, isLate)
+    if (state !== undefined) return { findings, partial: differences, next: key }
+    findings.set(key, differences)
+  }
+  return { findings, partial: [], next: until }
+}
+
+export type Extent = {
+  readonly from?: string | undefined
+  /** Ends before this part. */
+  readonly until?: string | undefined
+  /** No further part begins. */
+  readonly isOver?: () => boolean
+  /** The part that is read ends too. */
+  readonly isLate?: () => boolean
+}
+
+function isNever(): boolean {
+  return false
+}
+
+function placeOf(parts: readonly Pick<Part, 'key'>[], name: string): number {
+  const place = parts.findIndex(({ key }) => key === name)
+  if (place >= 0) return place
+  throw invalid(
+    `there is no part ${name}`,
+    { from: ['must be next of an earlier answer'] },
+    'Repeat the call with next as it was answered, or begin again without from.',
+  )
+}

@@ -1,0 +1,275 @@
+import * as v from 'valibot'
+import { chunks, mapInChunks } from '../../chunks.ts'
+import type { Deps, StoreDeps, TableDeps } from '../../deps.ts'
+import type { ClientId } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
+import type { HouseEntry } from '../../journal/house-store.ts'
+import { minor } from '../../money.ts'
+import type { AuditRecord } from '../../operator/audit-record-store.ts'
+import { lastAlertAt } from '../../suspense/dispute.ts'
+import { MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
+import { suspenseRow } from '../../suspense/suspense-store.ts'
+import type { Item } from '../../table/attributes.ts'
+import { idOf, notedKey, rowKeyOf, suspenseKey } from '../../table/keys.ts'
+import { type KeyedItem, keyedItems, queryPages } from '../../table/list-items.ts'
+import { GATEWAY_OWNER } from '../../table/schema.ts'
+import type { QueryPage } from '../../table/table.ts'
+import {
+  compare,
+  confirmedDifferences,
+  type Difference,
+  type HouseDifference,
+  onlyIf,
+  toValue,
+  withClient,
+} from '../../verdict/difference.ts'
+import { rowDifferences } from '../rows/row-differences.ts'
+import { type DaySpan, readHouse } from './audit-journal.ts'
+import { compareWithNotes, type Note, notedIn } from './audit-registers.ts'
+import { readTrail } from './audit-trails.ts'
+import { auditHeld } from './judge-legs.ts'
+import { auditShownMoney } from './judge-shown.ts'
+
+const SIDE_BY_SIDE = 16
+
+const PAGE = 100
+
+/** Open items, or the items of a span of days. */
+type List = 'open' | DaySpan
+
+const State = v.object({ list: v.number(), cursor: v.record(v.string(), v.unknown()) })
+
+type Judged = { readonly id: string; readonly differences: readonly HouseDifference[] }
+
+/**
+ * Judges listed suspense page by page, and then `named`. The entries of a few items are older or
+ * newer than `entries`, so an item with a difference is judged again with the whole journal.
+ * `state`: `isOver` ended the run before the last page.
+ */
+export async function judgeSuspense(
+  deps: StoreDeps & Pick<Deps, 'sleep'>,
+  entries: readonly HouseEntry[],
+  {
+    lists,
+    named,
+    clientId,
+    state,
+    isOver,
+  }: {
+    readonly lists: readonly List[]
+    readonly named: ReadonlySet<string>
+    /** Only the items of this client. */
+    readonly clientId?: ClientId | undefined
+    readonly state: unknown
+    readonly isOver: () => boolean
+  },
+) {
+  const differences: HouseDifference[] = []
+  const readIds = new Set<string>()
+  const judge = async (ids: readonly string[]) => {
+    const newIds = ids.filter((id) => !readIds.has(id))
+    for (const id of newIds) readIds.add(id)
+    const judged = await judgeById(deps, newIds, { entries, clientId })
+    const wrong = judged.flatMap((one) => (one.differences.length > 0 ? [one.id] : []))
+    if (wrong.length === 0) return
+    const confirmed = await confirmedDifferences(deps, async () => {
+      const again = await judgeById(deps, wrong, { ...(await readHouse(deps)), clientId })
+      return again.flatMap((one) => one.differences)
+    })
+    differences.push(...confirmed)
+  }
+  const from = ifValid(State, state)
+  for (const [at, list] of lists.entries()) {
+    if (from && at < from.list) continue
+    const pages = pagesOf(deps, list, at === from?.list ? from.cursor : undefined)
+    for await (const { items, cursor } of pages) {
+      await judge(items.map((row) => idOf(rowKeyOf('SUSPENSE', row).pk)))
+      if (cursor && isOver()) return { differences, state: { list: at, cursor } }
+    }
+  }
+  for (const ids of chunks([...named], PAGE)) await judge(ids)
+  return { differences }
+}
+
+function pagesOf(deps: TableDeps, list: List, cursor: QueryPage['cursor']) {
+  if (list === 'open') {
+    const partition = [GATEWAY_OWNER, 'suspense', 'open'] as const
+    return queryPages(deps, { index: 'by-status', partition, limit: PAGE, cursor })
+  }
+  const partition = [GATEWAY_OWNER, 'suspense'] as const
+  const range = { between: [list[0], `${list[1]}~`] } as const
+  return queryPages(deps, { index: 'by-owner', partition, range, limit: PAGE, cursor })
+}
+
+/** The items that rows of the register name are there, and are as these rows say. */
+export async function auditNotes(
+  deps: StoreDeps,
+  notes: readonly Note[],
+): Promise<readonly HouseDifference[]> {
+  const rows = new Map<string, Item | undefined>()
+  for (const ids of chunks([...new Set(notes.map(({ id }) => id))], PAGE))
+    for (const { key, item } of await rowsOf(deps, ids)) rows.set(idOf(key.pk), item)
+  const judged = await mapInChunks(notes, SIDE_BY_SIDE, async (note) => {
+    const stored = rows.get(note.id)
+    const item = ifValid(SuspenseSchema, stored)
+    if (item) return compareWithNotes(deps, { ...item, suspenseId: note.id }, [note])
+    return (await judgeUnread(deps, note.id, { stored, notes: [note], entries: [] })).differences
+  })
+  return judged.flat()
+}
+
+/** Each item with its row in the register; the register's other rows are judged by themselves. */
+async function judgeById(
+  deps: StoreDeps,
+  ids: readonly string[],
+  {
+    entries,
+    clientId: onlyClient,
+  }: { readonly entries: readonly HouseEntry[]; readonly clientId: ClientId | undefined },
+): Promise<readonly Judged[]> {
+  const rows = (await rowsOf(deps, ids)).filter(({ item }) => {
+    const read = ifValid(SuspenseSchema, item)
+    return onlyClient === undefined || read === undefined || read.clientId === onlyClient
+  })
+  const byItem = Map.groupBy(entries, ({ suspenseId }) => suspenseId ?? '')
+  const owners = rows.map(({ key, item }) => {
+    const booked = byItem.get(idOf(key.pk)) ?? []
+    const owner = booked.find(({ clientId }) => clientId !== undefined)?.clientId
+    const clientId = item ? ifValid(SuspenseSchema, item)?.clientId : owner
+    return { suspenseId: idOf(key.pk), clientId }
+  })
+  const notes = await deps.table.getMany(owners.map(notedKey))
+  const noted = owners.flatMap(({ suspenseId, clientId }, at) => {
+    const item = notes[at]
+    return item ? [{ id: suspenseId, clientId, noted: notedIn(item) }] : []
+  })
+  return judgeItems(deps, rows, { byItem, notesOf: Map.groupBy(noted, ({ id }) => id) })
+}
+
+async function rowsOf(deps: TableDeps, ids: readonly string[]) {
+  const keys = ids.map(suspenseKey)
+  return keyedItems(keys, await deps.table.getMany(keys))
+}
+
+function judgeItems(
+  deps: StoreDeps,
+  rows: readonly KeyedItem[],
+  {
+    byItem,
+    notesOf,
+  }: {
+    readonly byItem: ReadonlyMap<string, readonly HouseEntry[]>
+    readonly notesOf: ReadonlyMap<string, readonly Note[]>
+  },
+): Promise<readonly Judged[]> {
+  return mapInChunks(rows, SIDE_BY_SIDE, async ({ key, item: stored }) => {
+    const id = idOf(key.pk)
+    const [entries, notes] = [byItem.get(id) ?? [], notesOf.get(id) ?? []]
+    const read = ifValid(SuspenseSchema, stored)
+    if (read === undefined) return judgeUnread(deps, id, { stored, notes, entries })
+    const item = { ...read, suspenseId: id }
+    const differences = [
+      ...withClient(item.clientId, await auditItem(deps, { item, stored: stored ?? {} }, entries)),
+      ...(await compareWithNotes(deps, item, notes)),
+      ...withClient(item.clientId, await auditShownMoney(deps, item)),
+    ]
+    return { id, differences }
+  })
+}
+
+/** An item that is missing or unreadable. */
+async function judgeUnread(
+  deps: StoreDeps,
+  id: string,
+  {
+    stored,
+    notes,
+    entries,
+  }: {
+    readonly stored: Item | undefined
+    readonly notes: readonly Note[]
+    readonly entries: readonly HouseEntry[]
+  },
+): Promise<Judged> {
+  const owner = [...notes, ...entries].find(({ clientId }) => clientId !== undefined)?.clientId
+  const noted = stored ? undefined : notes.find((note) => note.noted)?.noted
+  const found = stored
+    ? compare('suspense', id, 'readable', 'unreadable')
+    : compare('suspense', id, 'present', 'missing')
+  const shown = noted ? await auditShownMoney(deps, { ...noted, status: 'open' }) : []
+  return { id, differences: withClient(owner, [...found, ...shown]) }
+}
+
+/** Derives an item from its operators' record and its entries in the house journal. */
+async function auditItem(
+  deps: StoreDeps,
+  { item, stored }: { readonly item: Suspense; readonly stored: Item },
+  entries: readonly HouseEntry[],
+): Promise<readonly Difference[]> {
+  const { suspenseId: id, kind } = item
+  const suspenseEntry = entries.find(({ type }) => type === 'suspense')
+  const { records, differences } = await readTrail(deps, id, item.clientId)
+  const booked = { providerMinor: suspenseEntry?.providerMinor, ...backIn(item, entries) }
+  const { dueAt } = Object(stored)
+  const ofMoney = kind === 'money' ? booked : {}
+  const derived = { ...item, ...ofMoney, ...resolutionOf(item, records), dueAt }
+  return [
+    ...differences,
+    ...rowDifferences('suspense', id, suspenseRow(derived), stored),
+    ...(suspenseEntry
+      ? compare('house_entry.client_id', id, item.clientId, suspenseEntry.clientId)
+      : []),
+    ...onlyIf(
+      dueAt !== undefined && !(dueAt >= item.createdAt && dueAt <= lastAlertAt(item, deps.now())),
+      compare('suspense.due_at', id, 'until its alert is published', toValue(dueAt)),
+    ),
+    ...(kind === 'money'
+      ? auditHeld(derived, entries)
+      : compare('suspense.kind', id, suspenseEntry ? 'money' : kind, kind)),
+  ]
+}
+
+/** What the provider's rows took back of held money. */
+export function backIn(item: Suspense, entries: readonly HouseEntry[]): Partial<Suspense> {
+  if (item.kind !== 'money') return {}
+  const back = entries.filter(({ type }) => type === 'suspense_refunded')
+  // The void of the money's own row shows no amount. It may be the void of another row of the money
+  // than the row that was booked.
+  const isVoid = back.some(({ amountMinor }) => amountMinor === undefined)
+  const refunds = back.filter(({ amountMinor }) => amountMinor !== undefined)
+  const again = entries.filter(({ type }) => type === 'reversal')
+  const refunded = [...refunds, ...again].reduce((sum, one) => sum - one.suspenseMinor, 0)
+  const isBack = isVoid || (refunded > 0 && refunded >= (item.amountMinor ?? 0))
+  // Money that a payment was credited with never had an entry in suspense.
+  const isOwnBooked = entries.some(({ type }) => type === 'suspense')
+  const isCredited = item.resolution === 'credited' && !isOwnBooked
+  return {
+    refundedMinor: minor(refunded),
+    isVoid: isVoid ? true : undefined,
+    ...(isBack
+      ? ({ status: 'resolved', resolution: 'refunded' } as const)
+      : isCredited
+        ? ({ status: 'resolved' } as const)
+        : ({ status: 'open', resolution: undefined } as const)),
+  }
+}
+
+const Resolved = v.pick(SuspenseSchema, ['status', 'resolution'])
+const WithNotes = v.object({ notes: v.nullish(v.string()) })
+
+/** What operators did with the item. Rows of the provider resolve an item without a record. */
+function resolutionOf(item: Suspense, records: readonly AuditRecord[]): Partial<Suspense> {
+  // News and time open and close a case too; it moves no money.
+  if (item.kind === 'case') return {}
+  const change = records.findLast(({ action }) => action === 'resolve-suspense')?.after
+  const resolved = ifValid(Resolved, change)
+  if (resolved) return { ...resolved, notes: ifValid(WithNotes, change)?.notes ?? undefined }
+  if (isMoved(item)) return { status: 'resolved', resolution: 'explained' }
+  if (item.kind === 'money') return {}
+  return { status: 'open', resolution: undefined, notes: undefined }
+}
+
+/** The finding of a booked movement, which is resolved from the beginning. */
+function isMoved({ cause }: Suspense): boolean {
+  return MOVED_CAUSES.some((movedCause) => movedCause === cause)
+}
