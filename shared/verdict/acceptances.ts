@@ -44,8 +44,8 @@ export async function readAcceptances(
     const difference = ifValid(DifferenceSchema, after)
     return difference ? [{ ...difference, at }] : []
   })
-  const keys = acceptances.map(({ at: _, ...difference }) =>
-    approvalKey(approvalIdOf(acceptanceOf(owner, difference))),
+  const keys = acceptances.map(({ what, id, expected, found }) =>
+    approvalKey(approvalIdOf(acceptanceOf(owner, { what, id, expected, found }))),
   )
   const approvals = await deps.table.getMany(keys)
   return acceptances.filter((_, at) => approvals[at] !== undefined)

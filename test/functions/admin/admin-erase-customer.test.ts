@@ -43,38 +43,7 @@ import { wholeRow } from '../../support/recount/books.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { drainQueue, storedEndpoint } from '../../support/webhook-builders.ts'
-
-const CUSTOMER = { name: 'Sari "Dewi"', email: 'sari@shop.example', phone: '+6281234567890' }
-const FIELDS = {
-  customer: CUSTOMER,
-  description: 'for "customer":{"name":"x"}',
-  metadata: '{"b":1.0,"1":12345678901234567890,"customer":{"name":"kept"}}',
-  externalReference: 'order-17',
-}
-
-async function aPaidCustomer(endpoints = 0) {
-  const deps = memoryDeps()
-  const client = await aStoredClient(deps)
-  for (let count = 0; count < endpoints; count++)
-    await storedEndpoint(deps, { clientId: client.clientId })
-  const paid = await creditedPayment(deps, client, FIELDS)
-  const erase = (
-    payload: object = { payment_id: paid.payment.paymentId },
-    ownDeps: TestDeps = deps,
-  ) => invokeAdmin(eraseCustomer, ownDeps, { operator: 'ayu', ...payload })
-  const storedPayment = () => paymentOf(deps, paid)
-  const bodies = async () =>
-    (await listEventsOf(deps, subjectOfPayment(paid.payment.paymentId))).map((event) => event?.body)
-  const records = () => auditRecordsOf(deps, paid.payment.paymentId)
-  return { deps, client, payment: paid.payment, erase, storedPayment, bodies, records }
-}
-
-function erasedAnswer(payment: Payment, events: number, fields = ['name', 'email', 'phone']) {
-  return {
-    status: 200,
-    body: { erased: [{ payment_id: payment.paymentId, fields, events }], complete: true },
-  }
-}
+import { aPaidCustomer, CUSTOMER, erasedAnswer, FIELDS } from './paid-customer.ts'
 
 describe('erase-customer', () => {
   it('removes the customer from the payment and its event, and changes no other byte', async () => {
@@ -202,86 +171,6 @@ describe('erase-customer', () => {
       }
     },
   )
-
-  it('answers a conflict when money moves at the same time; a repeat also erases the new event', async () => {
-    const { deps, payment, erase, bodies, storedPayment } = await aPaidCustomer()
-    const overtaken = beforeFirst(deps, 'transact', () =>
-      movePayment(deps, payment, aRefund(deps, 10_000)),
-    )
-
-    expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
-    expect(await storedPayment()).toHaveProperty('customer')
-    expect(await erase()).toMatchObject(erasedAnswer(payment, 1))
-
-    await movePayment(deps, await storedPayment(), aRefund(deps, 5_000))
-    expect(await bodies()).toHaveLength(3)
-    expect((await bodies()).join('')).not.toContain('sari@shop')
-  })
-
-  it('answers a conflict when money is held at the same time; a repeat also erases its event', async () => {
-    const { deps, payment, erase, bodies } = await aPaidCustomer()
-    const capture = { providerPaymentId: 'py-second', capturedMinor: minor(5_000) }
-    const item = heldMoney({ capture, cause: 'second_capture', payment, now: deps.now() })
-    const overtaken = beforeFirst(deps, 'transact', () => holdMoney(deps, item))
-
-    expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
-    expect(await erase()).toMatchObject(erasedAnswer(payment, 1))
-
-    expect((await bodies()).join('')).not.toContain('sari@shop')
-  })
-
-  it('erases the event of a dispute that the payment does not show, written meanwhile', async () => {
-    const { deps, client, payment, erase, bodies } = await aPaidCustomer()
-    const tell = (state: string, id: string) =>
-      receiveCallback(deps, {
-        isGenuine: true,
-        rawBody: Buffer.from(
-          JSON.stringify({
-            event: `dispute.${state}`,
-            reference_id: referenceOf(payment.paymentId, 1),
-            id,
-          }),
-        ),
-        parse: parseCallback,
-      })
-    await tell('action_required', 'first')
-    const overtaken = beforeFirst(deps, 'transact', () => tell('under_review', 'second'))
-
-    expect(await erase(undefined, overtaken)).toMatchObject(erasedAnswer(payment, 3))
-    expect((await bodies()).join('')).not.toContain('sari@shop')
-
-    // A run that died between the payment and this event is repeated by the reference too.
-    const [event] = (await listEventsOf(deps, subjectOfPayment(payment.paymentId))).slice(-1)
-    assert(event)
-    const named = event.body.replace('"data":{', '"data":{"customer":{"name":"Sari"},')
-    const key = eventKey(event.subject, event.name)
-    await deps.table.write(update(key, { set: { body: deflateText(named) } }, exists))
-    const byReference = { client_id: client.clientId, external_reference: 'order-17' }
-    expect(await erase(byReference)).toMatchObject({
-      status: 200,
-      body: { erased: [{ fields: [], events: 1 }], complete: true },
-    })
-    expect((await bodies()).join('')).not.toContain('Sari')
-  })
-
-  it('makes a concurrent movement read the payment again', async () => {
-    const { deps, payment, erase, bodies } = await aPaidCustomer()
-    const overtaken = beforeFirst(deps, 'transact', () => erase())
-
-    await movePayment(overtaken, payment, aRefund(deps, 10_000))
-
-    expect(await bodies()).toHaveLength(2)
-    expect((await bodies()).join('')).not.toContain('sari@shop')
-  })
-
-  it('does not restore an event that expires at the same time', async () => {
-    const { deps, payment, erase, bodies } = await aPaidCustomer()
-    const key = eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded')
-    const overtaken = beforeFirst(deps, 'update', () => deps.table.write(remove(key, exists)))
-
-    expect(await erase(undefined, overtaken)).toMatchObject(erasedAnswer(payment, 0))
-    expect(await bodies()).toStrictEqual([])
-  })
 
   it('removes the customer from the request of a failed create, but not during this or the next attempt', async () => {
     const deps = memoryDeps()

@@ -38,10 +38,8 @@ async function forge(deps: TestDeps, owner: string, differences: readonly Differ
   const subject = acceptedSubject(owner)
   for (const [at, after] of differences.entries()) {
     const { records } = await readAuditRecords(deps, subject)
-    const record = {
-      ...{ subject, operator: 'ana', action: 'accept-difference', at: deps.now() },
-      ...{ number: at + 1, previous: headOf(records)?.digest, after },
-    }
+    const action = { operator: 'ana', action: 'accept-difference', at: deps.now(), after }
+    const record = { subject, ...action, number: at + 1, previous: headOf(records)?.digest }
     await deps.table.write(put(auditRecordKey(subject, deps.now(), `forged-${at}`), record, isNew))
   }
 }
@@ -93,7 +91,7 @@ describe('an acceptance', () => {
     const { client, settlement } = await aSettledClient(deps)
     const key = settlementKey(settlement.settlementId)
     const item = await rawItem(deps, key)
-    const [total = {}] = item?.['totals'] as readonly object[]
+    const [total = {}] = (item?.['totals'] ?? []) as readonly object[]
     const totals = Array.from({ length: 300 }, (_, day) => ({ ...total, day: String(day) }))
     await putRaw(deps, { ...item, totals })
     const { differences } = await auditLedger(deps, client.clientId)

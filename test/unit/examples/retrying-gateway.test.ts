@@ -285,7 +285,7 @@ describe('the client', () => {
   it('lists every page, and a row once that a new row moved on', async () => {
     const rows = Array.from({ length: 130 }, (_, n) => ({ id: `p${n}` }))
     const { client, requests } = aClient(
-      // The second page has a row that is left out, because it has another status by now.
+      // A page is shorter when a row has changed.
       [rows.slice(0, 100), rows.slice(98, 120), rows.slice(120)].map(
         (data): Scripted => [200, { data, pagination: { total_pages: 3 } }],
       ),

@@ -1,0 +1,127 @@
+/**
+ * Goal: what changes a payment during an erasure leaves no customer behind. Method: the change comes
+ * between the reads and the write of the erasure, or the other way round.
+ */
+import * as v from 'valibot'
+import { assert, describe, expect, it } from 'vitest'
+import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
+import { listEventsOf } from '../../../shared/event/read-events.ts'
+import {
+  PaymentIdSchema,
+  paymentIdForKey,
+  referenceOf,
+  subjectOfPayment,
+} from '../../../shared/ids.ts'
+import { minor } from '../../../shared/money.ts'
+import { holdMoney } from '../../../shared/payment/held-money.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
+import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
+import { deflateText } from '../../../shared/table/deflated-text.ts'
+import { eventKey, referenceKey } from '../../../shared/table/keys.ts'
+import { exists, put, remove, update } from '../../../shared/table/step.ts'
+import { aRefund } from '../../support/money-rows.ts'
+import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
+import {
+  aCreating,
+  aPendingPayment,
+  aRequest,
+  aStoredClient,
+  create,
+  loseAnswer,
+  payFirst,
+} from '../../support/payment-builders.ts'
+import { wholeRow } from '../../support/recount/books.ts'
+import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
+import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { drainQueue, storedEndpoint } from '../../support/webhook-builders.ts'
+
+import { aPaidCustomer, erasedAnswer } from './paid-customer.ts'
+
+describe('during an erasure', () => {
+  it('answers a conflict when money moves at the same time; a repeat also erases the new event', async () => {
+    const { deps, payment, erase, bodies, storedPayment } = await aPaidCustomer()
+    const overtaken = beforeFirst(deps, 'transact', () =>
+      movePayment(deps, payment, aRefund(deps, 10_000)),
+    )
+
+    expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
+    expect(await storedPayment()).toHaveProperty('customer')
+    expect(await erase()).toMatchObject(erasedAnswer(payment, 1))
+
+    await movePayment(deps, await storedPayment(), aRefund(deps, 5_000))
+    expect(await bodies()).toHaveLength(3)
+    expect((await bodies()).join('')).not.toContain('sari@shop')
+  })
+
+  it('answers a conflict when money is held at the same time; a repeat also erases its event', async () => {
+    const { deps, payment, erase, bodies } = await aPaidCustomer()
+    const capture = { providerPaymentId: 'py-second', capturedMinor: minor(5_000) }
+    const item = heldMoney({ capture, cause: 'second_capture', payment, now: deps.now() })
+    const overtaken = beforeFirst(deps, 'transact', () => holdMoney(deps, item))
+
+    expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
+    expect(await erase()).toMatchObject(erasedAnswer(payment, 1))
+
+    expect((await bodies()).join('')).not.toContain('sari@shop')
+  })
+
+  it('erases the event of a dispute that the payment does not show, written meanwhile', async () => {
+    const { deps, client, payment, erase, bodies } = await aPaidCustomer()
+    const tell = (state: string, id: string) =>
+      receiveCallback(deps, {
+        isGenuine: true,
+        rawBody: Buffer.from(
+          JSON.stringify({
+            event: `dispute.${state}`,
+            reference_id: referenceOf(payment.paymentId, 1),
+            id,
+          }),
+        ),
+        parse: parseCallback,
+      })
+    await tell('action_required', 'first')
+    const overtaken = beforeFirst(deps, 'transact', () => tell('under_review', 'second'))
+
+    expect(await erase(undefined, overtaken)).toMatchObject(erasedAnswer(payment, 3))
+    expect((await bodies()).join('')).not.toContain('sari@shop')
+
+    // A run that died between the payment and this event is repeated by the reference too.
+    const [event] = (await listEventsOf(deps, subjectOfPayment(payment.paymentId))).slice(-1)
+    assert(event)
+    const named = event.body.replace('"data":{', '"data":{"customer":{"name":"Sari"},')
+    const key = eventKey(event.subject, event.name)
+    await deps.table.write(update(key, { set: { body: deflateText(named) } }, exists))
+    const byReference = { client_id: client.clientId, external_reference: 'order-17' }
+    expect(await erase(byReference)).toMatchObject({
+      status: 200,
+      body: { erased: [{ fields: [], events: 1 }], complete: true },
+    })
+    expect((await bodies()).join('')).not.toContain('Sari')
+  })
+
+  it('makes a concurrent movement read the payment again', async () => {
+    const { deps, payment, erase, bodies } = await aPaidCustomer()
+    const overtaken = beforeFirst(deps, 'transact', () => erase())
+
+    await movePayment(overtaken, payment, aRefund(deps, 10_000))
+
+    expect(await bodies()).toHaveLength(2)
+    expect((await bodies()).join('')).not.toContain('sari@shop')
+  })
+
+  it('does not restore an event that expires at the same time', async () => {
+    const { deps, payment, erase, bodies } = await aPaidCustomer()
+    const key = eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded')
+    const overtaken = beforeFirst(deps, 'update', () => deps.table.write(remove(key, exists)))
+
+    expect(await erase(undefined, overtaken)).toMatchObject(erasedAnswer(payment, 0))
+    expect(await bodies()).toStrictEqual([])
+  })
+})
