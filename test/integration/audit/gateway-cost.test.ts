@@ -93,17 +93,18 @@ it('an audit on demand reads newest first, and a call with from goes on', async 
     return { ...withoutSleep(deps), monotonicMs: () => (readAt += 50_000) }
   }
 
-  const read: unknown[] = []
+  const read: string[] = []
   let from: string | undefined
   do {
     const { balanced, next } = await auditWholeGateway(slow(), from)
     expect(balanced).toBe(next === undefined ? true : 'inconclusive')
-    if (next?.startsWith('house')) read.push(next)
+    if (next) read.push(next)
     from = next
   } while (from !== undefined)
 
-  expect(read.length).toBeGreaterThan(2)
-  expect(read).toStrictEqual(read.toSorted().toReversed())
+  const blocks = read.filter((part) => part.startsWith('house'))
+  expect(blocks.length).toBeGreaterThan(2)
+  expect(blocks).toStrictEqual(blocks.toSorted().toReversed())
   // No single call has read all parts.
   expect(await readClientVerdict(deps, GATEWAY_OWNER)).toMatchObject({ figuresAt })
 })
