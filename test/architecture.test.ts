@@ -60,7 +60,7 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_398],
+    [['functions/', 'shared/'], 1_400],
     [['infra/'], 1_080],
     [['test/'], 3_015],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {

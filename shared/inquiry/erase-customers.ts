@@ -62,7 +62,7 @@ export async function eraseCustomers(deps: EraseDeps, selection: Selection, oper
   return { erased, left, complete: left.length === 0 }
 }
 
-/** An event of a payment that was erased a moment ago may still name its customer, after a crash. */
+/** After a crash an event of a payment that was erased may still name its customer. */
 function mayBeNamed({ customer, erasedAt }: Payment, now: Timestamp): boolean {
   return customer !== undefined || (erasedAt ?? '') > addMs(now, -DAY_MS)
 }

@@ -5,31 +5,18 @@
  */
 
 import * as v from 'valibot'
-import { assert, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
-import { listEventsOf } from '../../../shared/event/read-events.ts'
-import {
-  PaymentIdSchema,
-  paymentIdForKey,
-  referenceOf,
-  subjectOfPayment,
-} from '../../../shared/ids.ts'
-import { minor } from '../../../shared/money.ts'
-import { holdMoney } from '../../../shared/payment/held-money.ts'
+import { PaymentIdSchema, paymentIdForKey, subjectOfPayment } from '../../../shared/ids.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
-import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
-import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
-import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
-import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey, referenceKey } from '../../../shared/table/keys.ts'
-import { exists, put, remove, update } from '../../../shared/table/step.ts'
+import { exists, put, update } from '../../../shared/table/step.ts'
 import { aRefund } from '../../support/money-rows.ts'
-import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
 import {
   aCreating,
   aPendingPayment,
@@ -42,7 +29,7 @@ import {
 import { wholeRow } from '../../support/recount/books.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { drainQueue, storedEndpoint } from '../../support/webhook-builders.ts'
+import { drainQueue } from '../../support/webhook-builders.ts'
 import { aPaidCustomer, CUSTOMER, erasedAnswer, FIELDS } from './paid-customer.ts'
 
 describe('erase-customer', () => {

@@ -1,47 +1,21 @@
 /**
- * Goal: what changes a payment during an erasure leaves no customer behind. Method: the change comes
- * between the reads and the write of the erasure, or the other way round.
+ * Goal: what changes a payment during an erasure leaves no customer behind. Method: the change
+ * comes between the reads and the write of the erasure, or the other way round.
  */
-import * as v from 'valibot'
 import { assert, describe, expect, it } from 'vitest'
-import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
-import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
-import {
-  PaymentIdSchema,
-  paymentIdForKey,
-  referenceOf,
-  subjectOfPayment,
-} from '../../../shared/ids.ts'
+import { referenceOf, subjectOfPayment } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
-import type { Payment } from '../../../shared/payment/payment.ts'
-import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { deflateText } from '../../../shared/table/deflated-text.ts'
-import { eventKey, referenceKey } from '../../../shared/table/keys.ts'
-import { exists, put, remove, update } from '../../../shared/table/step.ts'
+import { eventKey } from '../../../shared/table/keys.ts'
+import { exists, remove, update } from '../../../shared/table/step.ts'
 import { aRefund } from '../../support/money-rows.ts'
-import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
-import {
-  aCreating,
-  aPendingPayment,
-  aRequest,
-  aStoredClient,
-  create,
-  loseAnswer,
-  payFirst,
-} from '../../support/payment-builders.ts'
-import { wholeRow } from '../../support/recount/books.ts'
-import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
-import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { drainQueue, storedEndpoint } from '../../support/webhook-builders.ts'
-
+import { beforeFirst } from '../../support/test-deps.ts'
 import { aPaidCustomer, erasedAnswer } from './paid-customer.ts'
 
 describe('during an erasure', () => {

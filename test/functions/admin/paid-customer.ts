@@ -8,14 +8,6 @@ import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
-export const CUSTOMER = { name: 'Sari "Dewi"', email: 'sari@shop.example', phone: '+6281234567890' }
-export const FIELDS = {
-  customer: CUSTOMER,
-  description: 'for "customer":{"name":"x"}',
-  metadata: '{"b":1.0,"1":12345678901234567890,"customer":{"name":"kept"}}',
-  externalReference: 'order-17',
-}
-
 export async function aPaidCustomer(endpoints = 0) {
   const deps = memoryDeps()
   const client = await aStoredClient(deps)
@@ -42,4 +34,12 @@ export function erasedAnswer(
     status: 200,
     body: { erased: [{ payment_id: payment.paymentId, fields, events }], complete: true },
   }
+}
+
+export const CUSTOMER = { name: 'Sari "Dewi"', email: 'sari@shop.example', phone: '+6281234567890' }
+export const FIELDS = {
+  customer: CUSTOMER,
+  description: 'for "customer":{"name":"x"}',
+  metadata: '{"b":1.0,"1":12345678901234567890,"customer":{"name":"kept"}}',
+  externalReference: 'order-17',
 }
