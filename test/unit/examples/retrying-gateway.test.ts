@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { gatewayClient } from '../../../docs/examples/gateway-client.ts'
-import type { CreatePayment, Payment } from '../../../docs/examples/gateway-schemas.ts'
+import type { CreatePayment } from '../../../docs/examples/gateway-schemas.ts'
 import { GatewayRefused, RETRIED_CODES } from '../../../docs/examples/retrying-gateway.ts'
 import { answersClients, routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
