@@ -10,8 +10,13 @@ import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { headOf, readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
-import { auditHeadKey, auditRecordKey, settlementKey } from '../../../shared/table/keys.ts'
-import { exists, isNew, put, update } from '../../../shared/table/step.ts'
+import {
+  auditHeadKey,
+  auditRecordKey,
+  rowKeyOf,
+  settlementKey,
+} from '../../../shared/table/keys.ts'
+import { exists, isNew, put, remove, update } from '../../../shared/table/step.ts'
 import { acceptedSubject } from '../../../shared/verdict/acceptances.ts'
 import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
@@ -44,6 +49,8 @@ async function forge(deps: TestDeps, owner: string, differences: readonly Differ
   }
 }
 
+const ACCEPTED = { operator: OPERATOR, notes: 'explained' }
+
 describe('an acceptance', () => {
   it.each([
     ['without the head of its chain', false],
@@ -63,6 +70,23 @@ describe('an acceptance', () => {
     expect(found).not.toStrictEqual([])
   })
 
+  it('of a broken chain of acceptances counts, so that a lost record stops no payout for ever', async () => {
+    const { deps, clientId, settlement, differences } = await anAlteredSettlement()
+    const accept = (difference: Difference) =>
+      withApproval(deps, () => acceptDifference(deps, { ...ACCEPTED, clientId, difference }))
+    for (const difference of differences) await accept(difference)
+    const subject = acceptedSubject(clientId)
+    const { items } = await readAuditRecords(deps, subject)
+    await deps.table.write(remove(rowKeyOf('AUDIT', items[0] ?? {}), exists))
+    const { differences: found } = await auditLedger(deps, clientId)
+    expect(found).toContainEqual(expect.objectContaining({ what: 'audit_record', id: subject }))
+
+    for (const difference of found) await accept(difference)
+
+    deps.clock.advance(1)
+    expect(await payOut(deps, settlement)).toMatchObject({ status: 'manual_paid' })
+  })
+
   it('of the gateway is in its list, and a change of it is a difference', async () => {
     const deps = memoryDeps()
     await withoutFloor(deps)
@@ -71,8 +95,7 @@ describe('an acceptance', () => {
     const found = new Map([['register', [difference]]])
     await recordFindings(deps, 'gateway', found, { figuresAt: deps.now() })
     deps.clock.advance(5)
-    const input = { difference, operator: OPERATOR, notes: 'its file was never sent' }
-    await withApproval(deps, () => acceptDifference(deps, input))
+    await withApproval(deps, () => acceptDifference(deps, { ...ACCEPTED, difference }))
     expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
 
     const { items } = await readAuditRecords(deps, acceptedSubject('gateway'))
