@@ -5,6 +5,7 @@ import type { Outcome } from './sweep.ts'
 export const NOT_FOUND: Readonly<Record<string, string>> = {
   'payment.ended_at': 'a cancelled payment has no event that repeats it',
   'event.endpoint_ids': 'an event without endpoints is usual; deliveries are found by events',
+  'event.body.data.held.at': 'after a restore the event keeps the time of the lost item',
   'house_entry.posted_at': 'the total of its day repeats the day alone',
   'attempt.ttl': 'the table deletes the row when its time is past',
   'suspense.resolution': 'a refund by the provider resolves an item without a record',

@@ -14,6 +14,7 @@ import { idOf, notedKey, rowKeyOf, suspenseKey } from '../../table/keys.ts'
 import { type KeyedItem, keyedItems, queryPages } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import type { QueryPage } from '../../table/table.ts'
+import { TimestampSchema } from '../../time.ts'
 import {
   compare,
   confirmedDifferences,
@@ -111,8 +112,16 @@ export async function auditNotes(
     for (const { key, item } of await rowsOf(deps, ids)) rows.set(idOf(key.pk), item)
   const judged = await mapInChunks(notes, SIDE_BY_SIDE, async (note) => {
     const stored = rows.get(note.id)
-    const item = ifValid(SuspenseSchema, stored)
-    if (item) return compareWithNotes(deps, { ...item, suspenseId: note.id }, [note])
+    const read = ifValid(SuspenseSchema, stored)
+    if (read && stored) {
+      const item = { ...read, suspenseId: note.id }
+      // Its lists may not have it.
+      const row = suspenseRow({ ...item, dueAt: ifValid(TimestampSchema, stored['dueAt']) })
+      return [
+        ...withClient(item.clientId, rowDifferences('suspense', note.id, row, stored)),
+        ...(await compareWithNotes(deps, item, [note])),
+      ]
+    }
     return (await judgeUnread(deps, note.id, { stored, notes: [note], entries: [] })).differences
   })
   return judged.flat()
