@@ -1,4 +1,5 @@
 import { isOpen } from '../../../infra/local/provider-simulator/provider-objects.ts'
+import type { Step } from '../../../shared/table/step.ts'
 import { text, wholeRow } from '../../support/recount/books.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
 import { type Process } from '../world/process.ts'
@@ -78,7 +79,11 @@ export function watchOrphans(world: World): () => readonly string[] {
     const isTrouble = /^(table|index)/.test(fault) && fault !== 'tableConflict'
     if (isTrouble) for (const process of namesOf(world, world.acting)) troubled.add(process)
   })
-  world.onRefused.push(({ key }, was) => {
+  world.onRefused.push((step, was) => {
+    const { key } = step
+    // Another request in a frozen worker's environment was refused its claim: the worker heard
+    // nothing.
+    if (beginsAttempt(step)) return
     // A worker that a newer attempt refused has an answer of the table again. It reads its payment
     // next.
     for (const process of namesOf(world, world.acting)) {
@@ -154,6 +159,11 @@ export function watchOrphans(world: World): () => readonly string[] {
             `no worker has cancelled ${id} of ${paymentId}, and no attempt says that it may be there`,
           ]
     })
+}
+
+function beginsAttempt(step: Step): boolean {
+  if (step.kind === 'put') return step.item['status'] === 'creating'
+  return step.kind === 'update' && step.changes.set?.['leaseUntil'] !== undefined
 }
 
 function createdBy({ method, path, outcome }: ProviderAnswer): Created | undefined {
