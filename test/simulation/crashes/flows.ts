@@ -201,11 +201,11 @@ async function ageManyFunds(play: Play): Promise<void> {
 async function auditSettlement(play: Play): Promise<string> {
   const id = await recordSettlement(play)
   await passTime(play, 61_000)
-  const run = (body: object) =>
+  const runAudit = (body: object) =>
     runUntil(play.world, invoke(play.world, 'audit-client', messageOf(body)))
   // In the simulation a run judges a few parts.
-  for (let runs = 0; runs < 100 && !isAudited(play); runs++) await run({ gateway: true })
-  await run({ client_id: forClient(play).client_id })
+  for (let runs = 0; runs < 100 && !isAudited(play); runs++) await runAudit({ gateway: true })
+  await runAudit({ client_id: forClient(play).client_id })
   return id
 }
 
