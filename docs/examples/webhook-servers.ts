@@ -19,7 +19,7 @@ export function forNode(receiver: Receiver) {
   ): Promise<void> => {
     // In Express, a body parser puts its result here. With `express.raw()`, that is the bytes.
     const body = request.body ?? (await readBytes(request).catch(() => ABORTED))
-    // Anybody can break off a request. There is nobody to answer.
+    // Any sender can break off a request. No answer is possible.
     if (body === ABORTED) return void response.destroy()
     if (body === undefined) {
       response.writeHead(413, { connection: 'close' }).end('too large')

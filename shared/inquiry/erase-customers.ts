@@ -8,7 +8,7 @@ import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts
 import { pagesOfReference } from '../payment/list-payments.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { findAnyPayment } from '../payment/payment-store.ts'
-import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../time.ts'
+import { addMs, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 import { eraseFromEvent, eraseFromPayment, eraseFromRequest } from './erase-store.ts'
 
@@ -62,9 +62,12 @@ export async function eraseCustomers(deps: EraseDeps, selection: Selection, oper
   return { erased, left, complete: left.length === 0 }
 }
 
-/** After a crash an event of a payment that was erased may still name its customer. */
+/**
+ * After a crash an event of the payment that was erased last may still name its customer. A longer
+ * time would make each call read again what the calls before it erased.
+ */
 function mayBeNamed({ customer, erasedAt }: Payment, now: Timestamp): boolean {
-  return customer !== undefined || (erasedAt ?? '') > addMs(now, -DAY_MS)
+  return customer !== undefined || (erasedAt ?? '') > addMs(now, -10 * MINUTE_MS)
 }
 
 /**
@@ -91,10 +94,10 @@ async function eraseCustomer(
   const record = { subject: payment_id, clientId, operator, action: 'erase-customer' }
   if (fields.length > 0 && !(await recordChange(deps, record, { payment: step })).applied)
     throw new GatewayError('conflict', 'the payment changed during the erasure; try again')
-  const later =
+  const eventsAfter =
     payment.status === 'creating' ? 0 : await eraseAll(deps, await eventsOf(deps, payment))
   deps.log.info('customer.erased', { payment_id, client_id: clientId })
-  return { payment_id, fields, events: events + later }
+  return { payment_id, fields, events: events + eventsAfter }
 }
 
 function notErasable(reason: string) {

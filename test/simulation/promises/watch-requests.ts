@@ -81,8 +81,8 @@ export function watchOrphans(world: World): () => readonly string[] {
   })
   world.onRefused.push((step, was) => {
     const { key } = step
-    // Another request in a frozen worker's environment was refused its claim: the worker heard
-    // nothing.
+    // The refused claim is of another request, which shares a frozen worker's environment. The
+    // worker itself has no answer of the table.
     if (beginsAttempt(step)) return
     // A worker that a newer attempt refused has an answer of the table again. It reads its payment
     // next.
