@@ -1,33 +1,30 @@
 import SPEC from './spec/rows.json' with { type: 'json' }
 import { anchorOf } from './support/document-blocks.ts'
-import { markdownTable } from './support/markdown-table.ts'
 
 type Row = (typeof SPEC.rows)[number]
 
-/** The part of `docs/spec.md`: the rows in the order of the spec. Neighbours may share a holder. */
-export function specTable(): string {
-  const lines: { section: string; names: string[]; holder: string }[] = []
-  for (const row of SPEC.rows) {
-    const [holder, last] = [holderOf(row), lines.at(-1)]
-    if (last?.section === row.section && last.holder === holder) last.names.push(row.name)
-    else lines.push({ section: row.section, names: [row.name], holder })
-  }
+/**
+ * The part of `docs/spec.md`: the rows of each section, under the file of tests or the heading of
+ * docs/decisions.md that holds them. With titles each test has a line of its own.
+ */
+export function specTable(titles = false): string {
   const departures = SPEC.rows.filter(({ decision }) => decision !== undefined)
   return [
     `Rows: ${SPEC.rows.length}, of which ${departures.length} are departures.`,
-    markdownTable(
-      ['Section', 'Rows', 'Held by'],
-      lines.map(({ section, names, holder }) => [section, names.join('; '), holder]),
-    ),
+    ...SPEC.sections.map((section) => `## ${section}\n\n${sectionLines(section, titles)}`),
   ].join('\n\n')
 }
 
-function holderOf({ file, test, decision }: Row): string {
-  if (decision !== undefined) return `departs: [${decision}](decisions.md#${anchorOf(decision)})`
-  return `${file?.split('/').at(-1)?.replace('.test.ts', '')}: ${escaped(test ?? '')}`
+function sectionLines(section: string, titles: boolean): string {
+  const rows = SPEC.rows.filter((row) => row.section === section)
+  const holders = Map.groupBy(rows, (row) => holderOf(row, titles))
+  return [...holders]
+    .map(([holder, held]) => `- ${holder}: ${held.map(({ name }) => name).join('; ')}`)
+    .join('\n')
 }
 
-/** Titles have characters that mean something in Markdown. */
-function escaped(text: string): string {
-  return text.replaceAll(/[\\`*_|<[]/g, String.raw`\$&`)
+function holderOf({ file, test, decision }: Row, titles: boolean): string {
+  if (decision !== undefined) return `departs, [${decision}](decisions.md#${anchorOf(decision)})`
+  const name = file?.split('/').at(-1)?.replace('.test.ts', '')
+  return `[${name}](../${file})${titles ? `, “${test}”` : ''}`
 }

@@ -38,9 +38,11 @@ const PARTS = {
     compute: (written: boolean) => registryTable(written ? ['fact'] : undefined),
   },
   'spec-rows': {
-    does: 'Prints each row of the specification, with the test that holds it or the departure.',
+    does:
+      'Prints each row of the specification, with the title of the test that holds it or the ' +
+      'departure. The document has the files of these tests, without the titles.',
     document: 'docs/spec.md',
-    compute: specTable,
+    compute: (written: boolean) => specTable(!written),
   },
 } as const
 

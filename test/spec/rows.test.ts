@@ -40,4 +40,15 @@ describe('the rows of the specification', () => {
 
     expect(withWritten(document, 'spec-rows', specTable())).toBe(document)
   })
+
+  it('each stand in their section of docs/spec.md, on a line with their holder', () => {
+    const document = projectText('docs/spec.md')
+    const missing = SPEC.rows.filter(({ section, name, file, decision }) => {
+      const [lines = ''] = matchesIn(document, new RegExp(`^## ${section}\n\n((?:- .*\n)+)`, 'gm'))
+      const holder = decision === undefined ? `](../${file}): ` : `departs, [${decision}]`
+      return !lines.split('\n').some((line) => line.includes(holder) && line.includes(name))
+    })
+
+    expect(missing).toStrictEqual([])
+  })
 })
