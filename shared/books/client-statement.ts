@@ -8,7 +8,7 @@ import { type Minor, MinorSchema, plus } from '../money.ts'
 import { CursorTime, encodeCursor, readCursor } from '../page.ts'
 import { periodOf, type Settlement } from '../settlement/settlement.ts'
 import { settlementsEnding } from '../settlement/settlement-store.ts'
-import { DAY_MS, END_OF_TIME, earlier, type Timestamp, TimestampSchema } from '../time.ts'
+import { DAY_MS, END_OF_TIME, earlier, type Timestamp } from '../time.ts'
 import { type BookPeriod, bookPeriod } from './book-period.ts'
 import { entrySpan, type LinesPage, readLines, type StatementLine } from './statement-lines.ts'
 import { isDiffering, statementTotals, type Unsound } from './statement-totals.ts'
@@ -178,5 +178,5 @@ async function payoutsSince(
   since: Timestamp | undefined,
 ): Promise<readonly Settlement[]> {
   if (since === undefined) return []
-  return settlementsEnding(deps, clientId, [since, v.parse(TimestampSchema, END_OF_TIME)])
+  return settlementsEnding(deps, clientId, [since, END_OF_TIME])
 }

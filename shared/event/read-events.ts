@@ -6,7 +6,7 @@ import { toItem } from '../table/attributes.ts'
 import { inflateText } from '../table/deflated-text.ts'
 import { eventKey, eventsPk, idOf, rowKeyOf } from '../table/keys.ts'
 import { queryAll, queryPages } from '../table/list-items.ts'
-import { type Event, EventFields, type EventPosition, typeOfEvent } from './event.ts'
+import { type Event, EventFields, type EventPosition, isKnownEvent, typeOfEvent } from './event.ts'
 
 const Row = v.looseObject({ pk: v.string(), sk: v.string() })
 
@@ -32,14 +32,17 @@ type Span = {
   readonly after?: EventPosition | undefined
 }
 
-/** Oldest first, after a given position. */
+/**
+ * Oldest first, after a given position. Without rows that cannot be read, and without events of
+ * types that only a later release has.
+ */
 export async function listEventPositions(
   deps: TableDeps,
   query: Span & { readonly limit: number },
 ): Promise<readonly EventPosition[]> {
   const found: EventPosition[] = []
   for await (const positions of eventPositionPages(deps, query)) {
-    found.push(...positions)
+    found.push(...positions.flatMap((one) => (one && isKnownEvent(one.name) ? one : [])))
     if (found.length >= query.limit) break
   }
   return found.slice(0, query.limit)
@@ -48,13 +51,14 @@ export async function listEventPositions(
 const EventPositionSchema = v.pipe(
   v.unknown(),
   v.transform(withKeyFields),
-  v.pick(EventFields, ['eventId', 'name', 'subject', 'firedAt']),
+  v.object({ ...v.pick(EventFields, ['eventId', 'subject', 'firedAt']).entries, name: v.string() }),
 )
 
+/** Undefined for a row that cannot be read. */
 export async function* eventPositionPages(
   deps: TableDeps,
   { clientId, between, limit = 500, after }: Span,
-): AsyncGenerator<readonly EventPosition[]> {
+): AsyncGenerator<readonly (EventPosition | undefined)[]> {
   const [owner, entity] = [clientId, 'event']
   const pages = queryPages(deps, {
     index: 'by-owner',
@@ -67,7 +71,7 @@ export async function* eventPositionPages(
     },
   })
   for await (const { items } of pages) {
-    yield items.map((item) => v.parse(EventPositionSchema, { ...item, ...rowKeyOf('EVENT', item) }))
+    yield items.map((item) => ifValid(EventPositionSchema, { ...item, ...rowKeyOf('EVENT', item) }))
   }
 }
 

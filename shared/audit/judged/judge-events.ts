@@ -4,6 +4,7 @@ import {
   type Event,
   envelopeBody,
   heldEventName,
+  isKnownEvent,
   isOfSuspense,
   RETENTION,
   reversedEventName,
@@ -29,7 +30,13 @@ import { HELD_STATUSES } from '../../suspense/suspense.ts'
 import type { Item } from '../../table/attributes.ts'
 import { paymentKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, expiresAfter, type Timestamp, TimestampSchema } from '../../time.ts'
-import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
+import {
+  compare,
+  type Difference,
+  onlyIf,
+  tryToMake,
+  unknownName,
+} from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { ttlOf } from '../rows/stored-rows.ts'
 import { estimateOf } from './derive-payment.ts'
@@ -159,11 +166,18 @@ export async function auditStrayEvents(
   isExplained: (paymentId: PaymentId, name: string) => boolean,
 ): Promise<readonly Difference[]> {
   const differences: Difference[] = []
-  for await (const positions of eventPositionPages(deps, { clientId, between })) {
+  for await (const page of eventPositionPages(deps, { clientId, between })) {
+    const positions = page.filter((position) => position !== undefined)
     const events = positions.flatMap(({ subject, name, firedAt }) => {
       const paymentId = paymentOfSubject(subject)
-      return paymentId && !isExplained(paymentId, name) ? [{ paymentId, name, firedAt }] : []
+      const isStray = paymentId && isKnownEvent(name) && !isExplained(paymentId, name)
+      return isStray ? [{ paymentId, name, firedAt }] : []
     })
+    const unknown = positions.filter(({ name }) => !isKnownEvent(name))
+    differences.push(
+      ...unknown.map(({ name }) => unknownName('event', typeOfEvent(name))),
+      ...compare('event.listed_at', clientId, page.length, positions.length),
+    )
     const items = await deps.table.getMany(
       [...new Set(events.map(({ paymentId }) => paymentId))].map(paymentKey),
     )
