@@ -80,6 +80,15 @@ async function readLedgerRows(deps: TableDeps, clientId: ClientId) {
   return { ledgerRows, ledger: balance && ledger }
 }
 
+/** Rows of the ledger that no flow writes. */
+export function strayRows(rows: ClientBooks['ledgerRows']): readonly Difference[] {
+  return [...rows.keys()].flatMap((name) =>
+    typeof name === 'number' || name === 'window'
+      ? []
+      : compare('ledger_row', name, 'none', 'present'),
+  )
+}
+
 /** So many items and their events are in memory at the same time. */
 const PAGE = 500
 
