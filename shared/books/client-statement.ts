@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { GatewayError, invalid } from '../errors.ts'
+import { assertInvariant, GatewayError, invalid } from '../errors.ts'
 import { type ClientId, SettlementIdSchema } from '../ids.ts'
 import { BookDaySchema } from '../journal/day-totals.ts'
 import { PositionSchema } from '../journal/entry-store.ts'
@@ -178,5 +178,8 @@ async function payoutsSince(
   since: Timestamp | undefined,
 ): Promise<readonly Settlement[]> {
   if (since === undefined) return []
-  return settlementsEnding(deps, clientId, [since, END_OF_TIME])
+  const span = [since, END_OF_TIME] as const
+  const { settlements, unreadableIds } = await settlementsEnding(deps, clientId, span)
+  assertInvariant(unreadableIds.length === 0, 'a statement shows each payout')
+  return settlements
 }

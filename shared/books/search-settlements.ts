@@ -3,7 +3,7 @@ import type { ActionRequest } from '../action-request.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
-import { pageFields, pagination } from '../page.ts'
+import { pageFields, pagination, unreadableDto } from '../page.ts'
 import { SETTLEMENT_STATUSES } from '../settlement/settlement.ts'
 import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
 import { listPayouts, listSettlements } from '../settlement/settlement-store.ts'
@@ -43,13 +43,12 @@ export async function searchSettlements(
   if (!isPaged && page.page > 1)
     throw invalid('page: use cursor instead', { page: ['use cursor instead'] })
   if (!isPaged) return settlementsOfPeriod(deps, search)
-  const { settlements, unreadableIds } =
-    clientId === undefined
-      ? await listPayouts(deps, page)
-      : { settlements: await listSettlements(deps, clientId, page), unreadableIds: [] }
+  const { rows, unreadableIds } = await (clientId === undefined
+    ? listPayouts(deps, page)
+    : listSettlements(deps, clientId, page))
   return {
-    data: settlements.map((settlement) => toOperatorSettlement(settlement)),
-    ...(unreadableIds.length > 0 && { unreadable_ids: unreadableIds }),
+    data: rows.map((settlement) => toOperatorSettlement(settlement)),
+    ...unreadableDto(unreadableIds),
     pagination: pagination(page),
   }
 }

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import type { ClientId, EventSubject } from '../ids.ts'
-import { ifValid } from '../if-valid.ts'
+import { ifValid, readRows } from '../if-valid.ts'
 import { toItem } from '../table/attributes.ts'
 import { inflateText } from '../table/deflated-text.ts'
 import { eventKey, eventsPk, idOf, rowKeyOf } from '../table/keys.ts'
 import { queryAll, queryPages } from '../table/list-items.ts'
-import { type Event, EventFields, type EventPosition, isKnownEvent, typeOfEvent } from './event.ts'
+import { type Event, EventFields, type EventPosition, typeOfEvent } from './event.ts'
 
 const Row = v.looseObject({ pk: v.string(), sk: v.string() })
 
@@ -32,17 +32,14 @@ type Span = {
   readonly after?: EventPosition | undefined
 }
 
-/**
- * Oldest first, after a given position. Without rows that cannot be read, and without events of
- * types that only a later release has.
- */
+/** Oldest first, after a given position, without events that cannot be read. */
 export async function listEventPositions(
   deps: TableDeps,
   query: Span & { readonly limit: number },
 ): Promise<readonly EventPosition[]> {
   const found: EventPosition[] = []
-  for await (const positions of eventPositionPages(deps, query)) {
-    found.push(...positions.flatMap((one) => (one && isKnownEvent(one.name) ? one : [])))
+  for await (const { rows } of eventPositionPages(deps, query)) {
+    found.push(...rows)
     if (found.length >= query.limit) break
   }
   return found.slice(0, query.limit)
@@ -51,14 +48,14 @@ export async function listEventPositions(
 const EventPositionSchema = v.pipe(
   v.unknown(),
   v.transform(withKeyFields),
-  v.object({ ...v.pick(EventFields, ['eventId', 'subject', 'firedAt']).entries, name: v.string() }),
+  v.pick(EventFields, ['eventId', 'name', 'subject', 'firedAt']),
 )
 
-/** Undefined for a row that cannot be read. */
+/** An event that cannot be read is named by its key: its type is of a later release. */
 export async function* eventPositionPages(
   deps: TableDeps,
   { clientId, between, limit = 500, after }: Span,
-): AsyncGenerator<readonly (EventPosition | undefined)[]> {
+) {
   const [owner, entity] = [clientId, 'event']
   const pages = queryPages(deps, {
     index: 'by-owner',
@@ -71,7 +68,8 @@ export async function* eventPositionPages(
     },
   })
   for await (const { items } of pages) {
-    yield items.map((item) => ifValid(EventPositionSchema, { ...item, ...rowKeyOf('EVENT', item) }))
+    const rows = items.map((item) => ({ ...item, ...rowKeyOf('EVENT', item) }))
+    yield readRows(EventPositionSchema, rows, ({ sk }) => sk)
   }
 }
 

@@ -2,9 +2,9 @@ import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import {
   type Event,
+  EventNameSchema,
   envelopeBody,
   heldEventName,
-  isKnownEvent,
   isOfSuspense,
   RETENTION,
   reversedEventName,
@@ -166,18 +166,18 @@ export async function auditStrayEvents(
   isExplained: (paymentId: PaymentId, name: string) => boolean,
 ): Promise<readonly Difference[]> {
   const differences: Difference[] = []
-  for await (const page of eventPositionPages(deps, { clientId, between })) {
-    const positions = page.filter((position) => position !== undefined)
-    const events = positions.flatMap(({ subject, name, firedAt }) => {
-      const paymentId = paymentOfSubject(subject)
-      const isStray = paymentId && isKnownEvent(name) && !isExplained(paymentId, name)
-      return isStray ? [{ paymentId, name, firedAt }] : []
-    })
-    const unknown = positions.filter(({ name }) => !isKnownEvent(name))
+  for await (const { rows, unreadableIds } of eventPositionPages(deps, { clientId, between })) {
     differences.push(
-      ...unknown.map(({ name }) => unknownName('event', typeOfEvent(name))),
-      ...compare('event.listed_at', clientId, page.length, positions.length),
+      ...unreadableIds.flatMap((name) =>
+        v.is(EventNameSchema, name)
+          ? compare('event', name, 'readable', 'unreadable')
+          : [unknownName('event', typeOfEvent(name))],
+      ),
     )
+    const events = rows.flatMap(({ subject, name, firedAt }) => {
+      const paymentId = paymentOfSubject(subject)
+      return paymentId && !isExplained(paymentId, name) ? [{ paymentId, name, firedAt }] : []
+    })
     const items = await deps.table.getMany(
       [...new Set(events.map(({ paymentId }) => paymentId))].map(paymentKey),
     )
