@@ -199,6 +199,7 @@ describe('alarms that calculate', () => {
     ['settled-in-time-slow', 'one of thirty clients is given up', { dead: 1, swept: 30 }],
     ['creates-refused', 'all creates are refused for their content', { refused: 20 }],
     ['money-not-moving', 'no payment of twenty succeeds', { created: 20 }],
+    ['settled-in-time-fast', 'three of twenty runs are killed', { crashed: 3, swept: 20 }],
     ['api-errors', 'all five requests of a night fail', { errors: 5, requests: 5 }],
     ['api-errors-lasting', 'one in a hundred requests fails', { errors: 10, requests: 1_000 }],
     ['requests-refused', 'no caller can log in', { refused: 20, requests: 20 }],

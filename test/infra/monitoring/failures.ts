@@ -8,6 +8,8 @@ type Values = Readonly<
 /** The minute of the day in which each failure begins. */
 const BEGINS = 10 * 60
 const DAY = 24 * 60
+/** The minute of a failure in which the next sweep queues the clients: at 02:00. */
+const SWEEP = DAY + 2 * 60 - BEGINS
 
 function every(minutes: number, value: number, first = 0) {
   return (minute: number) =>
@@ -231,6 +233,24 @@ export const FAILURES: readonly Failure[] = [
     alarms: { 'sweep-not-run': 19 * 60, 'page-settlements': 19 * 60 },
   },
   {
+  {
+    name: 'every run of settle-client is killed, so that none says that it failed',
+    during: {
+      // Each client is tried five times, half an hour apart.
+      'Errors settle-client': (minute) =>
+        minute >= SWEEP && minute < SWEEP + 150 && (minute - SWEEP) % 30 === 5 ? 3 : undefined,
+      'NumberOfMessagesDeleted settlements': 'missing',
+      'ApproximateNumberOfMessagesVisible settlements-dead': (minute) =>
+        minute >= SWEEP + 155 ? 3 : undefined,
+    },
+    lasts: SWEEP + 240,
+    alarms: {
+      'settled-in-time-fast': SWEEP + 15,
+      'page-settlements': SWEEP + 15,
+      'settled-in-time-slow': SWEEP + 165,
+      'messages-given-up-settlements': SWEEP + 165,
+    },
+  },
     name: 'the audit is dead: its run fails three times',
     during: {
       'ApproximateNumberOfMessagesVisible schedules-dead': (minute) =>
