@@ -19,7 +19,7 @@ it('stages have alarms and pages if they keep their data or name recipients, and
   )
 
   expect(alarms.length).toBeGreaterThan(25)
-  expect(template.ofType('AWS::CloudWatch::Alarm').length + pages.length).toBeLessThanOrEqual(63)
+  expect(template.ofType('AWS::CloudWatch::Alarm').length + pages.length).toBeLessThanOrEqual(64)
   expect(synthesised('dev').resources.filter(({ type }) => type.endsWith('Alarm'))).toStrictEqual(
     [],
   )
@@ -45,7 +45,9 @@ describe('every alarm', () => {
 
     expect(headings).toStrictEqual(
       alarms.map(({ id }) =>
-        id.replace(/-(fast|slow|lasting)$/, '').replace(/(?<=^messages-given-up)-.*/, ''),
+        id
+          .replace(/-(fast|slow|lasting)$/, '')
+          .replace(/(?<=^(?:messages-given-up|audit-not-run))-.*/, ''),
       ),
     )
     // CloudWatch's limit.
@@ -83,7 +85,8 @@ describe('every alarm', () => {
       'due-work-not-running',
       'sweep-not-run',
       'sync-late',
-      'audit-not-run',
+      'audit-not-run-client',
+      'audit-not-run-gateway',
       'backup-missing',
     ])
     // For a metric with gaps CloudWatch looks further back than the alarm says, by hours.
@@ -196,10 +199,10 @@ describe('alarms that calculate', () => {
     ['webhooks-in-time-fast', 'nine of twenty webhooks are late', { announced: 20, soon: 11 }],
     ['webhooks-in-time-slow', 'no webhook is in time', { announced: 20 }],
     ['settled-in-time-fast', 'three of twenty clients fail at first', { failed: 3, swept: 20 }],
+    ['settled-in-time-fast', 'three of twenty runs are killed', { crashed: 3, swept: 20 }],
     ['settled-in-time-slow', 'one of thirty clients is given up', { dead: 1, swept: 30 }],
     ['creates-refused', 'all creates are refused for their content', { refused: 20 }],
     ['money-not-moving', 'no payment of twenty succeeds', { created: 20 }],
-    ['settled-in-time-fast', 'three of twenty runs are killed', { crashed: 3, swept: 20 }],
     ['api-errors', 'all five requests of a night fail', { errors: 5, requests: 5 }],
     ['api-errors-lasting', 'one in a hundred requests fails', { errors: 10, requests: 1_000 }],
     ['requests-refused', 'no caller can log in', { refused: 20, requests: 20 }],

@@ -24,7 +24,8 @@ const IDLE: Values = {
   SweptClients: every(DAY, 3, 2 * 60),
   'NumberOfMessagesDeleted settlements': every(DAY, 3, 2 * 60 + 1),
   'AuditsCompleted client': every(DAY, 3, 3 * 60),
-  'AuditsCompleted gateway': every(DAY, 1, 3 * 60),
+  // The kinds of audits never end in the same minute.
+  'AuditsCompleted gateway': every(DAY, 1, 3 * 60 + 2),
   UnreservedConcurrentExecutions: 2,
   ConsumedReadCapacityUnits: 60,
   NumberOfCopyJobsCompleted: every(DAY, 1, 4 * 60),
@@ -233,7 +234,6 @@ export const FAILURES: readonly Failure[] = [
     alarms: { 'sweep-not-run': 19 * 60, 'page-settlements': 19 * 60 },
   },
   {
-  {
     name: 'every run of settle-client is killed, so that none says that it failed',
     during: {
       // Each client is tried five times, half an hour apart.
@@ -251,6 +251,7 @@ export const FAILURES: readonly Failure[] = [
       'messages-given-up-settlements': SWEEP + 165,
     },
   },
+  {
     name: 'the audit is dead: its run fails three times',
     during: {
       'ApproximateNumberOfMessagesVisible schedules-dead': (minute) =>
@@ -261,9 +262,16 @@ export const FAILURES: readonly Failure[] = [
     // The last audit was seven hours before.
     alarms: {
       'messages-given-up-schedules': 20,
-      'audit-not-run': 19 * 60,
+      'audit-not-run-client': 19 * 60,
+      'audit-not-run-gateway': 19 * 60,
       'page-settlements': 19 * 60,
     },
+  },
+  {
+    name: 'the audit of the gateway is dead, and the clients are audited',
+    during: gone('AuditsCompleted gateway'),
+    lasts: 20 * 60,
+    alarms: { 'audit-not-run-gateway': 19 * 60, 'page-settlements': 19 * 60 },
   },
   {
     name: 'EventBridge may not start a function',
