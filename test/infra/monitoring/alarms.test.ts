@@ -14,7 +14,7 @@ const pages = template.ofType('AWS::CloudWatch::CompositeAlarm')
 
 it('stages have alarms and pages if they keep their data or name recipients, and none otherwise', () => {
   const named = alarmsIn(
-    synthesised(stageWith({ alarmRecipients: ['ops@gateway.example'] })),
+    synthesised(stageWith({ alarmRecipients: ['ops@gateway.example'], invocationTrail: true })),
     'dev',
   )
 
@@ -131,6 +131,7 @@ it('pages contain each paging alarm once, and no other alarm', () => {
 
 it('recipients of pages, such as a pager, get nothing else', () => {
   const recipients = {
+    invocationTrail: true,
     alarmRecipients: ['ops@gateway.example'],
     pageRecipients: ['https://pager.example/sns', 'on-call@gateway.example'],
   }
