@@ -15,7 +15,7 @@ import {
   type Timestamp,
   timestampOf,
 } from '../time.ts'
-import { type Head, HeadSchema, LEASE_MS, type Slice } from './job-store.ts'
+import { type Head, HeadSchema, isUnfinished, LEASE_MS, type Slice } from './job-store.ts'
 
 /** The next round reads this span again, because rows may appear late and clocks differ. */
 const OVERLAP_MS = 2 * MINUTE_MS
@@ -74,7 +74,7 @@ export async function nextRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
     kind: 'head',
   }))
   const areReversalsDue = head === undefined || head.reversalsAt <= now
-  if (areReversalsDue) slices.push(...dailySlices(head, { round, now, workers }))
+  if (areReversalsDue) slices.push(...(await dailySlices(deps, head, { round, now, workers })))
   const nextHead: Head = {
     position: later(from, addMs(now, -OVERLAP_MS)),
     round,
@@ -86,11 +86,19 @@ export async function nextRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
 
 type DailyRound = { readonly round: number; readonly now: Timestamp; readonly workers: number }
 
-/** The reversals and the second net, since the last daily round. */
-function dailySlices(
+const DAILY_PASSES = ['reversals', 'others'] as const
+
+/**
+ * The reversals and the second net, since the last daily round. A pass that is still read or refused
+ * is not begun again: the next daily round begins it.
+ */
+async function dailySlices(
+  deps: TableDeps,
   head: Head | undefined,
   { round, now, workers }: DailyRound,
-): readonly Slice[] {
+): Promise<readonly Slice[]> {
+  const stored = await deps.table.getMany(DAILY_PASSES.map(syncJobKey))
+  const passes = DAILY_PASSES.filter((_, at) => !isUnfinished(stored[at]))
   const newSlice = { dueAt: now, reads: 0 }
   const created = { from: addMs(now, -REVERSALS_SPAN_MS), to: now }
   const id = `${epochMs(now)}#${round}`
@@ -107,8 +115,7 @@ function dailySlices(
     })),
   )
   return [
-    { ...newSlice, id: `reversals#${id}`, kind: 'reversals', ...created },
-    { ...newSlice, id: `others#${id}`, kind: 'others', ...created },
+    ...passes.map((kind) => ({ ...newSlice, id: kind, kind, ...created })),
     ...dayReadings.filter(({ from, to }) => from < to),
   ]
 }
