@@ -24,8 +24,8 @@ const SLICE_MS = 6 * HOUR_MS
 /** A longer round is stored before it is read: a page without an answer does not hold the head. */
 const LONGEST_IN_PLACE_MS = 30 * MINUTE_MS
 /**
- * Of one reading. A transaction holds a hundred steps, and a longer backlog is shared by all workers
- * anyway.
+ * Of one reading. A transaction holds a hundred steps, and a longer backlog is shared by all
+ * workers anyway.
  */
 const MAX_SLICES = 28
 /**
@@ -89,8 +89,8 @@ type DailyRound = { readonly round: number; readonly now: Timestamp; readonly wo
 const DAILY_PASSES = ['reversals', 'others'] as const
 
 /**
- * The reversals and the second net, since the last daily round. A pass that is still read or refused
- * is not begun again: the next daily round begins it.
+ * The reversals and the second net, since the last daily round. A pass that is still read or
+ * refused is not begun again: the next daily round begins it.
  */
 async function dailySlices(
   deps: TableDeps,
