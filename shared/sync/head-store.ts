@@ -97,7 +97,7 @@ async function dailySlices(
   head: Head | undefined,
   { round, now, workers }: DailyRound,
 ): Promise<readonly Slice[]> {
-  const stored = await deps.table.getMany(DAILY_PASSES.map(syncJobKey))
+  const stored = await Promise.all(DAILY_PASSES.map((kind) => deps.table.get(syncJobKey(kind))))
   const passes = DAILY_PASSES.filter((_, at) => !isUnfinished(stored[at]))
   const newSlice = { dueAt: now, reads: 0 }
   const created = { from: addMs(now, -REVERSALS_SPAN_MS), to: now }
