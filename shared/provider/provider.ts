@@ -143,8 +143,11 @@ export type ProviderPayment = {
   readonly paymentRequestId: string
   readonly reference: string
   readonly currency: string
-  /** `captured`: money was received. `unknown`: no document names the state. */
-  readonly status: 'captured' | 'open' | 'failed' | 'unknown'
+  /**
+   * `captured`: money was received. `succeeded`: paid, but no capture proves it yet. `unknown`: no
+   * document names the state.
+   */
+  readonly status: 'captured' | 'succeeded' | 'open' | 'failed' | 'unknown'
   /** The received amount, which may differ from the requested one. */
   readonly capturedMinor: Minor
 }

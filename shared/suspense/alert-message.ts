@@ -1,6 +1,6 @@
 import type { TableDeps } from '../deps.ts'
 import { ZERO } from '../money.ts'
-import { addMs, DAY_MS } from '../time.ts'
+import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { type WentBack, wentBackOf } from './dispute-movements.ts'
 import { listSuspenseAbout } from './list-suspense.ts'
 import { refundAdvice } from './refund-advice.ts'
@@ -61,6 +61,7 @@ function messageOf(item: Suspense, facts: Facts): string {
   }
   switch (cause) {
     case 'money_went_back':
+      if (item.answerBy !== undefined) return messageOfChargeback(item, item.answerBy)
       return `The provider took back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR less. ${amountMinor > 0 ? 'No action is needed; get' : 'The house bears it: get'}-payment shows the movement.`
     case 'money_came_back':
       return `The provider gave back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR more. ${amountMinor > 0 ? 'No action is needed; get' : 'The house keeps it: get'}-payment shows the movement.`
@@ -85,6 +86,16 @@ function messageOf(item: Suspense, facts: Facts): string {
     default:
       return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Check it, then ${close}.`
   }
+}
+
+/** The dispute's callback opens its case. If it is lost, only this message tells of the dispute. */
+function messageOfChargeback(item: Suspense, answerBy: Timestamp): string {
+  const { suspenseId, amountMinor = ZERO, paymentId } = item
+  const lost =
+    amountMinor > 0
+      ? `The client's next settlement is ${amountMinor} IDR less`
+      : 'The house bears the loss'
+  return `A customer disputes payment ${paymentId}, and the provider took back its money (${suspenseId}). ${lost}; get-payment shows the movement. A dispute that has not ended can be answered in the provider's dashboard: list-suspense --kind case --payment_id ${paymentId} shows until when. If it shows no dispute, the provider's callback was lost: answer until ${answerBy}. Without an answer the dispute is lost.`
 }
 
 /** A finding about held money names its capture. */

@@ -54,7 +54,12 @@ export function changedCase(item: Suspense, news: DisputeNews): Suspense {
 }
 
 function saidBy({ state, saidAt, answerBy }: DisputeNews, createdAt: Timestamp) {
-  return { state, saidAt, answerBy: answerBy ?? addMs(createdAt, ANSWER_MS) }
+  return { state, saidAt, answerBy: answerBy ?? usualAnswerBy(createdAt) }
+}
+
+/** Until when a dispute that was raised at this time can be answered, as far as we know. */
+export function usualAnswerBy(raisedAt: Timestamp): Timestamp {
+  return addMs(raisedAt, ANSWER_MS)
 }
 
 function endOf({ state }: DisputeNews) {

@@ -2,7 +2,7 @@ import type { Deps, TableDeps } from '../deps.ts'
 import { type Minor, minor } from '../money.ts'
 import type { Timestamp } from '../time.ts'
 import { alertMessage, disputesBefore, isDeduction } from './alert-message.ts'
-import { isLapsed, nextAlertAt } from './dispute.ts'
+import { isLapsed, nextAlertAt, usualAnswerBy } from './dispute.ts'
 import type { FindingCause, MoneyCause, Suspense } from './suspense.ts'
 import {
   claimSuspenseAlert,
@@ -130,7 +130,11 @@ export function findingOfRow(
  */
 export function movedMoney(
   payment: NamedPayment,
-  row: MoneyRow & { readonly providerMinor: Minor },
+  row: MoneyRow & {
+    readonly providerMinor: Minor
+    readonly at: Timestamp
+    readonly createdAt?: Timestamp | undefined
+  },
   netMinor: Minor,
   now: Timestamp,
 ): Suspense {
@@ -138,6 +142,8 @@ export function movedMoney(
   return {
     ...findingOfRow(payment, row, isBack ? 'money_came_back' : 'money_went_back', now),
     amountMinor: minor(Math.abs(netMinor)),
+    // The provider books a chargeback when the dispute is raised, and its callback may be lost.
+    answerBy: row.type === 'chargeback' ? usualAnswerBy(row.createdAt ?? row.at) : undefined,
     status: 'resolved',
     resolution: 'explained',
   }

@@ -101,7 +101,7 @@ export const SuspenseSchema = v.object({
   state: v.optional(v.picklist(DISPUTE_STATES)),
   /** When the provider said it, by its clock. */
   saidAt: v.optional(TimestampSchema),
-  /** Until when the dispute can be answered. */
+  /** Until when the dispute can be answered, also of the finding of its chargeback. */
   answerBy: v.optional(TimestampSchema),
   resolution: v.optional(v.picklist(RESOLUTIONS)),
   notes: v.optional(v.string()),

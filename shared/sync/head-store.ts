@@ -15,7 +15,7 @@ import {
   type Timestamp,
   timestampOf,
 } from '../time.ts'
-import { type Head, HeadSchema, LEASE_MS, type Slice } from './job-store.ts'
+import { type Head, HeadSchema, isUnfinished, LEASE_MS, type Slice } from './job-store.ts'
 
 /** The next round reads this span again, because rows may appear late and clocks differ. */
 const OVERLAP_MS = 2 * MINUTE_MS
@@ -23,14 +23,22 @@ const FIRST_LOOK_BACK_MS = 7 * DAY_MS
 const SLICE_MS = 6 * HOUR_MS
 /** A longer round is stored before it is read: a page without an answer does not hold the head. */
 const LONGEST_IN_PLACE_MS = 30 * MINUTE_MS
-/** A transaction holds a hundred steps, and a longer backlog is shared by all workers anyway. */
+/**
+ * Of one reading. A transaction holds a hundred steps, and a longer backlog is shared by all
+ * workers anyway.
+ */
 const MAX_SLICES = 28
 /**
  * Longer than a dispute can be raised (QRIS: 90 days). Once a day the sync reads the reversals of
- * this span, and a second net: rows of other types of this span, and every row up to the day before
- * yesterday, because no document says when a row becomes visible.
+ * this span, and a second net: rows of other types of this span, and every row of whole days,
+ * because no document says when a row becomes visible.
  */
 const REVERSALS_SPAN_MS = 180 * DAY_MS
+/**
+ * The second net reads a day of creation when this many further days have passed: the provider's
+ * reconciliation finds money "after one or several days", with its old times.
+ */
+const READ_AFTER_DAYS = [1, 8] as const
 
 /** Whether the last round is so old that another round reads no row for the third time. */
 export async function isRoundPast(deps: StoreDeps): Promise<boolean> {
@@ -66,22 +74,7 @@ export async function nextRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
     kind: 'head',
   }))
   const areReversalsDue = head === undefined || head.reversalsAt <= now
-  if (areReversalsDue) {
-    const created = { from: addMs(now, -REVERSALS_SPAN_MS), to: now }
-    const id = `${epochMs(now)}#${round}`
-    // The last daily round was a day before this one became due. The first round reads a week.
-    const lastDaily = head === undefined ? now : addMs(head.reversalsAt, -DAY_MS)
-    const days = { from: startOfDay(lastDaily), to: startOfDay(now) }
-    slices.push(
-      { ...newSlice, id: `reversals#${id}`, kind: 'reversals', ...created },
-      { ...newSlice, id: `others#${id}`, kind: 'others', ...created },
-    )
-    for (const [at, span] of cutIntoSlices(days, workers).entries()) {
-      if (span.from === span.to) continue
-      const [start, end] = [addMs(span.from, -DAY_MS), addMs(span.to, -DAY_MS)]
-      slices.push({ ...newSlice, id: `day#${id}#${at}`, kind: 'day', from: start, to: end })
-    }
-  }
+  if (areReversalsDue) slices.push(...(await dailySlices(deps, head, { round, now, workers })))
   const nextHead: Head = {
     position: later(from, addMs(now, -OVERLAP_MS)),
     round,
@@ -89,6 +82,42 @@ export async function nextRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
   }
   const isShort = slices.length === 1 && msBetween(from, to) <= LONGEST_IN_PLACE_MS
   return { slices, isShort, to, nextHead, lastRound: head?.round }
+}
+
+type DailyRound = { readonly round: number; readonly now: Timestamp; readonly workers: number }
+
+const DAILY_PASSES = ['reversals', 'others'] as const
+
+/**
+ * The reversals and the second net, since the last daily round. A pass that is still read or
+ * refused is not begun again: the next daily round begins it.
+ */
+async function dailySlices(
+  deps: TableDeps,
+  head: Head | undefined,
+  { round, now, workers }: DailyRound,
+): Promise<readonly Slice[]> {
+  const stored = await Promise.all(DAILY_PASSES.map((kind) => deps.table.get(syncJobKey(kind))))
+  const passes = DAILY_PASSES.filter((_, at) => !isUnfinished(stored[at]))
+  const newSlice = { dueAt: now, reads: 0 }
+  const created = { from: addMs(now, -REVERSALS_SPAN_MS), to: now }
+  const id = `${epochMs(now)}#${round}`
+  // The last daily round was a day before this one became due. The first round reads a week.
+  const lastDaily = head === undefined ? now : addMs(head.reversalsAt, -DAY_MS)
+  const days = cutIntoSlices({ from: startOfDay(lastDaily), to: startOfDay(now) }, workers)
+  const dayReadings = READ_AFTER_DAYS.flatMap((afterDays) =>
+    days.map(({ from, to }, at) => ({
+      ...newSlice,
+      id: `day#${id}#${afterDays}#${at}`,
+      kind: 'day' as const,
+      from: addMs(from, -afterDays * DAY_MS),
+      to: addMs(to, -afterDays * DAY_MS),
+    })),
+  )
+  return [
+    ...passes.map((kind) => ({ ...newSlice, id: kind, kind, ...created })),
+    ...dayReadings.filter(({ from, to }) => from < to),
+  ]
 }
 
 /**

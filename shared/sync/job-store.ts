@@ -3,6 +3,7 @@ import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import { readableRows, readRows } from '../if-valid.ts'
 import { fieldsText } from '../journal/entry.ts'
 import { type ProviderTransaction, ProviderTransactionSchema } from '../provider/provider.ts'
+import type { Item } from '../table/attributes.ts'
 import { syncJobKey } from '../table/keys.ts'
 import { absent, all, any, below, DUE_WORK_FIELDS, dueWork, equals, update } from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
@@ -10,6 +11,7 @@ import {
   addMs,
   DAY_MS,
   expiresAfter,
+  HOUR_MS,
   later,
   MINUTE_MS,
   type Timestamp,
@@ -42,6 +44,8 @@ const SliceSchema = v.object({
   category: v.optional(v.string()),
   afterId: v.optional(v.string()),
   reads: v.optional(v.number(), 0),
+  /** How often the provider has refused a page of the slice. */
+  tries: v.optional(v.number()),
   /** Tail: the latest expected settlement of the open transactions in this reading. */
   openUntil: v.optional(TimestampSchema),
 })
@@ -62,6 +66,17 @@ export type SyncJob = v.InferOutput<typeof SyncJobSchema>
 /** Longer than one page takes. Another worker takes over a slice after its lease has expired. */
 export const LEASE_MS = 5 * MINUTE_MS
 const DONE_JOB_KEPT_MS = 7 * DAY_MS
+export const ASK_AGAIN_MS = 2 * MINUTE_MS
+
+/** The backoff of a job that gets no answer: it doubles from four minutes to one hour. */
+export function nextTryAt({ now }: Pick<StoreDeps, 'now'>, tries: number): Timestamp {
+  return addMs(now(), Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(tries, 10)))
+}
+
+/** Whether a job with this row waits for a worker, or a worker has it. */
+export function isUnfinished(row: Item | undefined): boolean {
+  return row?.['work'] !== undefined
+}
 
 type JobDeps = StoreDeps & Pick<Deps, 'log'>
 
@@ -112,8 +127,8 @@ export async function keepPosition(
   return applied ? { ...slice, ...progress, dueAt } : undefined
 }
 
-export function releaseJob(deps: TableDeps, job: SyncJob, dueAt: Timestamp) {
-  return deps.table.write(update(syncJobKey(job.id), { set: { dueAt } }, isAsClaimed(job)))
+export function releaseJob(deps: TableDeps, { tries, ...job }: Slice, dueAt: Timestamp) {
+  return deps.table.write(update(syncJobKey(job.id), { set: { dueAt, tries } }, isAsClaimed(job)))
 }
 
 export function finishJob(deps: StoreDeps, job: SyncJob, reads?: number) {
@@ -128,7 +143,7 @@ export function finishJob(deps: StoreDeps, job: SyncJob, reads?: number) {
 export function scheduleReading(deps: TableDeps, slice: Slice, dueAt: Timestamp) {
   const step = update(
     syncJobKey(slice.id),
-    { set: { dueAt, reads: slice.reads + 1 }, remove: ['afterId', 'openUntil'] },
+    { set: { dueAt, reads: slice.reads + 1 }, remove: ['afterId', 'openUntil', 'tries'] },
     isAsClaimed(slice),
   )
   return deps.table.write(step)
@@ -159,7 +174,7 @@ export function registerReading(
   const hasReads = any(absent('reads'), below('reads', maxReads))
   const step = update(
     syncJobKey(hour.id),
-    { set, remove: ['afterId', 'openUntil', 'ttl'] },
+    { set, remove: ['afterId', 'openUntil', 'tries', 'ttl'] },
     all(isLater, hasReads),
   )
   return deps.table.write(step)

@@ -6,18 +6,18 @@ import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { type Posting, postPayments } from '../posting/post-payments.ts'
 import {
-  isOurMistake,
   type ProviderOperation,
   type ProviderTransaction,
   type TransactionFilter,
   type TransactionPage,
+  type Unanswered,
 } from '../provider/provider.ts'
 import type { callBudget } from '../provider/quota-store.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { bookOnSuspense, findSuspenseByIds } from '../suspense/suspense-store.ts'
-import { addMs, later, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
+import { addMs, later, msBetween, type Timestamp } from '../time.ts'
 import { readsOfPage } from '../webhook/delivery/announce.ts'
-import { noteOpenTransaction, type Slice } from './job-store.ts'
+import { ASK_AGAIN_MS, nextTryAt, noteOpenTransaction, type Slice } from './job-store.ts'
 import type { KeptPosition } from './kept-position.ts'
 import { isCreditedWith, recordRowFinding } from './provider-row.ts'
 import type { Reconciled } from './reconcile-house-row.ts'
@@ -27,12 +27,13 @@ import { addOpenTransaction, type OpenHours, registerOpenHours } from './tail.ts
 
 /**
  * `read`: to the slice's end. `overtaken`: another worker has the slice. Else: why it was released;
- * its position is kept.
+ * its position is kept. `refused`: this slice alone, also by a page without a position.
  */
 export type SliceEnd =
   | 'read'
   | 'overtaken'
   | 'provider_silent'
+  | 'misconfigured'
   | 'refused'
   | 'rate_limited'
   | 'out_of_time'
@@ -72,7 +73,9 @@ export async function readSlice(
   let slice = claimed
   let restarted = false
   const release = async (end: SliceEnd, at = run.deps.now()) => {
-    await kept.release(slice, at)
+    const tries = (slice.tries ?? 0) + 1
+    if (end === 'refused') await kept.release({ ...slice, tries }, nextTryAt(run.deps, tries))
+    else await kept.release(slice, at)
     return end
   }
   for (let pages = 0; pages < MAX_PAGES; pages++) {
@@ -83,7 +86,7 @@ export async function readSlice(
     if (answer.kind === 'found') {
       // The provider announces more rows but gives no position to continue from.
       if (answer.value.hasMore && positionAfter(answer.value) === undefined) {
-        return release('provider_silent')
+        return release('refused')
       }
       const nextSlice = await readPage(run, slice, answer.value, kept)
       if (nextSlice === undefined) return 'overtaken'
@@ -98,14 +101,19 @@ export async function readSlice(
     }
     const mayBeCursor =
       answer.kind === 'unanswered' && answer.reason === 'refused' && slice.afterId !== undefined
-    const isRefused = answer.kind === 'not_found' || isOurMistake(answer)
-    if (!mayBeCursor || restarted) return release(isRefused ? 'refused' : 'provider_silent')
+    if (!mayBeCursor || restarted) return release(endWithout(answer))
     restarted = true
     const fromStart = await kept.keep(slice, { afterId: undefined, openUntil: undefined })
     if (fromStart === undefined) return 'overtaken'
     slice = fromStart
   }
   return release('out_of_time')
+}
+
+function endWithout(answer: Unanswered | { readonly kind: 'not_found' }): SliceEnd {
+  if (answer.kind === 'not_found') return 'refused'
+  const { reason } = answer
+  return reason === 'refused' || reason === 'misconfigured' ? reason : 'provider_silent'
 }
 
 /** Answers the retry time if the wait would pass the deadline. */
@@ -161,8 +169,6 @@ async function readPage(
   const progress = { ...slice, openUntil }
   return (await kept.finish(progress)) ? { ...progress, afterId: undefined } : undefined
 }
-
-export const ASK_AGAIN_MS = 2 * MINUTE_MS
 
 /**
  * Reconciles a page of transactions with the books. A row that cannot be decided now becomes an

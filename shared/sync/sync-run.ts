@@ -2,20 +2,21 @@ import type { Deps } from '../deps.ts'
 import { paymentIdOf } from '../ids.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { callBudget, callsPerMinute, workersForQuota } from '../provider/quota-store.ts'
-import { addMs, HOUR_MS, msBetween, type Timestamp } from '../time.ts'
+import { msBetween, type Timestamp } from '../time.ts'
 import { isRoundPast, moveHead, nextRound } from './head-store.ts'
 import {
   claimJob,
   type DueJob,
   findDueJobs,
   finishJob,
+  nextTryAt,
   type OpenTransaction,
   retryOpenTransaction,
   type SyncJob,
 } from './job-store.ts'
 import { inHead, inJob } from './kept-position.ts'
 import { isYoung, recordRowFinding } from './provider-row.ts'
-import { ASK_AGAIN_MS, lookupsOf, readSlice, type SyncRun } from './read-slice.ts'
+import { lookupsOf, readSlice, type SliceEnd, type SyncRun } from './read-slice.ts'
 import { reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpenTransaction, type OpenHours, registerOpenHours } from './tail.ts'
 
@@ -107,7 +108,7 @@ async function readHeadRound(run: SyncRun, reading: HeadReading): Promise<Timest
   // Another worker reads the remaining pages of the round.
   if (isInPlace && run.end === 'overtaken') return undefined
   for (const slice of others) if (!(await claimAndRun(run, slice))) return undefined
-  return round.to
+  return run.end === 'refused' ? undefined : round.to
 }
 
 async function runJob(run: SyncRun, job: SyncJob, kept = inJob(run.deps)): Promise<boolean> {
@@ -116,9 +117,18 @@ async function runJob(run: SyncRun, job: SyncJob, kept = inJob(run.deps)): Promi
     return true
   }
   if (job.kind === 'head') run.lagMs = Math.max(run.lagMs, msBetween(job.to, run.deps.now()))
-  const end = await readSlice(run, job, kept)
-  if (end !== 'read') run.end = end
-  return end === 'read' || end === 'overtaken'
+  noteEnd(run, await readSlice(run, job, kept))
+  return mayGoOn(run)
+}
+
+/** The run's summary names a problem before a slice that another worker has. */
+function noteEnd(run: SyncRun, end: SliceEnd): void {
+  if (end !== 'read' && (end !== 'overtaken' || run.end === 'read')) run.end = end
+}
+
+/** A slice that the provider refuses holds up no other. Any other problem concerns every slice. */
+function mayGoOn({ end }: SyncRun): boolean {
+  return end === 'read' || end === 'overtaken' || end === 'refused'
 }
 
 /**
@@ -135,9 +145,7 @@ async function recheckTransaction(run: SyncRun, job: OpenTransaction): Promise<v
     const reconciled = await reconcileTransaction(deps, { transaction, payment }, lookupsOf(run))
     if (reconciled === 'open') {
       tally.unanswered++
-      // The backoff doubles from two minutes to one hour.
-      const backoffMs = Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(job.tries + 1, 10))
-      await retryOpenTransaction(deps, job, addMs(deps.now(), backoffMs))
+      await retryOpenTransaction(deps, job, nextTryAt(deps, job.tries + 1))
       return
     }
     if (typeof reconciled === 'object') {
@@ -158,13 +166,12 @@ async function claimAndRun(run: SyncRun, due: DueJob): Promise<boolean> {
   run.triedClaims.add(`${due.id} ${due.dueAt}`)
   const job = await claimJob(run.deps, due)
   if (job !== undefined) return runJob(run, job)
-  run.end = 'overtaken'
+  noteEnd(run, 'overtaken')
   return true
 }
 
 async function runDueJobs(run: SyncRun): Promise<void> {
-  // A problem that stopped the head also stops every other job.
-  while (run.end === 'read' || run.end === 'overtaken') {
+  while (mayGoOn(run)) {
     const jobs = (await findDueJobs(run.deps, 50)).filter(
       ({ id, dueAt }) => !run.triedClaims.has(`${id} ${dueAt}`),
     )

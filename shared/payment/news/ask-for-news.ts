@@ -24,7 +24,10 @@ export type ProviderNews = Pick<
 
 export type NewsAnswer =
   | { readonly kind: 'news'; readonly news: ProviderNews }
-  /** The request is paid, but its capture is not shown yet. Nothing may be decided. */
+  /**
+   * The request or its payment is paid, but its capture is not shown yet. Nothing may be decided:
+   * the capture will outrank every state of the request.
+   */
   | { readonly kind: 'not_shown' }
   | { readonly kind: 'not_found' }
   | Unanswered
@@ -53,6 +56,7 @@ export async function askForNews(
         destination: undefined,
       }
       if (capture.status === 'captured') return { kind: 'news', news }
+      if (capture.status === 'succeeded') return { kind: 'not_shown' }
     }
   }
   if (paymentRequestId === undefined) return { kind: 'not_found' }
@@ -69,6 +73,8 @@ export async function askForNews(
   const latestAnswer = await deps.provider.getPayment(latestPaymentId)
   // A closing status may hide a capture. Without an answer about the capture nothing is closed.
   if (latestAnswer.kind === 'unanswered') return latestAnswer
+  if (latestAnswer.kind === 'found' && latestAnswer.value.status === 'succeeded')
+    return { kind: 'not_shown' }
   if (latestAnswer.kind === 'found' && latestAnswer.value.status === 'unknown')
     return { kind: 'news', news: { ...request, requestStatus: 'unknown', capture: undefined } }
   if (latestAnswer.kind !== 'found' || latestAnswer.value.status !== 'captured')

@@ -56,16 +56,19 @@ export async function receiveDispute(
   throw new Error('a dispute kept changing while its news was written')
 }
 
-/** Its reference names the payment; without one the provider says whose capture it is. */
+/**
+ * Its reference names the payment. If the reference names no payment of ours, the provider says
+ * whose capture it is. A refused question is about an id of another product.
+ */
 async function findDisputed(
   deps: NewsDeps,
   { reference, providerPaymentId }: DisputeNews,
 ): Promise<StoredPayment | 'unanswered' | undefined> {
   const namedId = paymentIdOf(reference ?? '')
-  if (namedId) return findStoredPayment(deps, namedId)
-  if (reference !== undefined || providerPaymentId === undefined) return undefined
+  const named = namedId && (await findStoredPayment(deps, namedId))
+  if (named || providerPaymentId === undefined) return named
   const answer = await deps.provider.getPayment(providerPaymentId)
-  if (answer.kind === 'unanswered') return 'unanswered'
+  if (answer.kind === 'unanswered' && answer.reason !== 'refused') return 'unanswered'
   const paymentId = answer.kind === 'found' ? paymentIdOf(answer.value.reference) : undefined
   return paymentId && findStoredPayment(deps, paymentId)
 }

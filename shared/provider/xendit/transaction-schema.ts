@@ -245,6 +245,10 @@ export const TransactionPageSchema = v.pipe(
     const afterId = data.map(idOf).findLast((id) => id !== undefined)
     return { transactions, unreadableIds, hasMore, ...(afterId !== undefined && { afterId }) }
   }),
+  // More rows without a position to continue from could never be read.
+  v.check(({ transactions, afterId, hasMore }) => {
+    return !hasMore || transactions.length > 0 || afterId !== undefined
+  }),
 )
 
 /** The account that holds the money of payments until it is withdrawn. */

@@ -240,7 +240,14 @@ async function cancelRequest(send: Send, id: string, timeoutMs?: number): Promis
   }
 }
 
+// A list may be empty but always exists, so a 404 means that our request is wrong. A repeated call
+// does not make a page readable: the adapter must be repaired.
 const WRONG_PLACE: Unanswered = { kind: 'unanswered', reason: 'refused', code: 'NOT_FOUND' }
+const UNREADABLE_PAGE: Unanswered = {
+  kind: 'unanswered',
+  reason: 'refused',
+  code: 'UNREADABLE_PAGE',
+}
 
 async function listTransactions(
   send: Send,
@@ -267,10 +274,14 @@ async function listTransactions(
   if (filter.reversedOnly === true)
     for (const status of ['VOIDED', 'REVERSED']) query.append('statuses', status)
   const call = { operation: 'listTransactions', path: '/transactions', query, timeoutMs } as const
-  const answer = await getAnswer(send, call, TransactionPageSchema)
-  // A list may be empty but always exists, so a 404 means that our request is wrong.
-  if (answer.kind === 'not_found') return WRONG_PLACE
-  return answer.kind === 'found' ? { ...answer, value: rowsAskedFor(answer.value, filter) } : answer
+  const outcome = await send(call)
+  if (outcome.kind !== 'answered' || outcome.status !== 200 || outcome.json === undefined) {
+    const answer = failureOf(outcome)
+    return answer.kind === 'not_found' ? WRONG_PLACE : answer
+  }
+  const page = ifValid(TransactionPageSchema, outcome.json)
+  if (page === undefined) return UNREADABLE_PAGE
+  return { kind: 'found', value: rowsAskedFor(page, filter) } as const
 }
 
 /** Rows of other payments would decide about this one, for example that its push was not paid. */

@@ -131,7 +131,7 @@ export const RequestEchoSchema = v.object({
 const PAYMENT_STATUS: ReadonlyMap<string, ProviderPayment['status']> = new Map([
   ['PENDING', 'open'],
   ['AUTHORIZED', 'open'],
-  ['SUCCEEDED', 'open'],
+  ['SUCCEEDED', 'succeeded'],
   ['FAILED', 'failed'],
   ['CANCELED', 'failed'],
   ['EXPIRED', 'failed'],

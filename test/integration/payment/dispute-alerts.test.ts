@@ -51,6 +51,24 @@ describe('the alerts of a dispute', () => {
     },
   )
 
+  it('whose callback was lost is told by its chargeback, with a day until which it can be answered', async ({
+    deps,
+    client,
+  }) => {
+    const paid = await creditedPayment(deps, client)
+    const row = aChargeback(deps, 100_000, 25_000)
+    const answerBy = addMs(row.createdAt ?? row.at, 7 * DAY_MS)
+
+    await movePayment(deps, paid.payment, row)
+
+    const subject = `${row.transactionId}#chargeback#money_went_back`
+    expect(await findSuspense(deps, subject)).toMatchObject({ status: 'resolved', answerBy })
+    expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject }])
+    const told = deps.published[0]?.message
+    expect(told).toContain(`the provider's callback was lost: answer until ${answerBy}`)
+    expect(told).not.toContain('No action is needed')
+  })
+
   // Twice the amount (hyperswitch #10533), and an alert that asks for nothing (gumroad #6793).
   it('whose chargeback comes after a refund of the whole says what the house lost', async ({
     deps,

@@ -63,13 +63,23 @@ describe('a dispute of a paid payment', () => {
     },
   )
 
-  it('that names only the capture is found by asking the provider', async ({ deps, client }) => {
-    const paid = await creditedPayment(deps, client)
+  it.for([
+    ['no reference', {}],
+    ['an empty reference', { reference_id: '' }],
+    ['a reference of its own', { reference_id: 'DSPT-2026-1' }],
+    ['an id that no payment has', { reference_id: '1b4e28ba-2fa1-81d2-883f-0016d3cca427-1' }],
+  ] as const)(
+    'with %s and the capture is found by asking the provider',
+    async ([, named], { deps, client }) => {
+      const paid = await creditedPayment(deps, client)
 
-    await send(deps, { payment_id: paid.providerPaymentId })
+      await send(deps, { ...named, payment_id: paid.providerPaymentId })
 
-    expect(await findSuspense(deps, CASE)).toMatchObject({ paymentId: paid.payment.paymentId })
-  })
+      const { paymentId } = paid.payment
+      expect(await findSuspense(deps, CASE)).toMatchObject({ paymentId })
+      expect(deps.published).toMatchObject([{ message: expect.stringContaining(paymentId) }])
+    },
+  )
 
   it('that names only the capture is sent again while the provider is silent', async ({
     deps,
@@ -226,6 +236,15 @@ describe('a dispute of no paid payment', () => {
 
     expect(await findSuspense(deps, CASE)).toMatchObject({ paymentId: paid.payment.paymentId })
     expect((await paymentOf(deps, paid)).dispute).toBeUndefined()
+  })
+
+  it('of a capture that the provider refuses to show is one finding a day', async ({ deps }) => {
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'refused' }))
+
+    expect(await send(deps, { reference_id: 'order 17', payment_id: 'inv-17' })).not.toBe(
+      'ask_again',
+    )
+    expect(deps.published).toMatchObject([{ kind: 'suspense.finding' }])
   })
 
   it.for([

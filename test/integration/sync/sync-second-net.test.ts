@@ -1,7 +1,8 @@
 /** The sync reads reversals for half a year, and rows that became visible late. */
 import { describe, expect } from 'vitest'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { HOUR_MS } from '../../../shared/time.ts'
+import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -55,6 +56,49 @@ describe('sync: the second net', () => {
       { fields: { transaction_id: late.transactionId, lag_ms: hours * HOUR_MS } },
     ])
     expect(hours).toBeLessThanOrEqual(72)
+  })
+
+  it.for([2, 4, 8])(
+    'finds money that became visible %d days after it came, with its old times',
+    async (days, { deps, paid, rows, sync, syncAfter }) => {
+      await sync()
+      const at = deps.now()
+      await closePayment(deps, paid.payment, { status: 'expired', source: 'due_work' })
+      for (let day = 0; day < days; day++) await syncAfter(86_400)
+      rows.push(settledRow(paid, at))
+
+      for (let day = days; day < 10; day++) await syncAfter(86_400)
+
+      expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject({
+        kind: 'money',
+        status: 'open',
+        paymentId: paid.payment.paymentId,
+      })
+    },
+  )
+
+  it('reads each day of creation twice, a day after its end and a week later', async ({
+    deps,
+    sync,
+    syncAfter,
+  }) => {
+    const read: [string, string][] = []
+    deps.provider.script('listTransactions', async (filter) => {
+      const { createdFrom, otherThanPayments, reversedOnly } = filter
+      if (createdFrom && !otherThanPayments && !reversedOnly)
+        read.push([createdFrom.slice(0, 10), deps.now().slice(0, 10)])
+      return deps.provider.healthy.listTransactions(filter)
+    })
+    await sync()
+    const first = deps.now()
+    const dayAfter = (days: number) => addMs(first, days * DAY_MS).slice(0, 10)
+
+    for (let day = 0; day < 12; day++) await syncAfter(86_400)
+
+    const readingsOf = (created: string) =>
+      read.flatMap(([day, at]) => (day === created ? [at] : []))
+    expect(readingsOf(dayAfter(1))).toStrictEqual([dayAfter(3), dayAfter(10)])
+    expect(readingsOf(dayAfter(2))).toStrictEqual([dayAfter(4), dayAfter(11)])
   })
 
   it('finds a deduction that became visible within half a year', async ({

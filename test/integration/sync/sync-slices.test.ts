@@ -19,7 +19,13 @@ import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { pageOfRows } from '../../support/fake-provider.ts'
 import { aRefund } from '../../support/money-rows.ts'
-import { creditedPayment, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  creditedPayment,
+  findingAbout,
+  paymentOf,
+  rowNow,
+  rowOfOtherAttempt,
+} from '../../support/synced-payment.ts'
 import { beforeFirst, interceptTable } from '../../support/test-deps.ts'
 import { syncTest as it, withBacklog } from './sync-test.ts'
 
@@ -29,10 +35,10 @@ describe('sync: the positions of its slices', () => {
   it.for([
     ['unreachable', 'provider_silent'],
     ['server_error', 'provider_silent'],
-    ['misconfigured', 'refused'],
+    ['misconfigured', 'misconfigured'],
     ['refused', 'refused'],
     // The empty page says that there are more rows.
-    ['an empty page', 'provider_silent'],
+    ['an empty page', 'refused'],
   ] as const)(
     'let the next run continue after %s, log: %s',
     async ([reason, end], { deps, rows, credited, sync }) => {
@@ -45,7 +51,8 @@ describe('sync: the positions of its slices', () => {
       state.answer = (question) => (unansweredListings.includes(question) ? answer : undefined)
 
       const stoppedSummary = await sync()
-      deps.clock.advance(1)
+      // A refused slice waits first.
+      deps.clock.advance(end === 'refused' ? 240 : 1)
       const resumedSummary = await runSyncJobs(deps, { woken: false })
 
       expect(stoppedSummary).toMatchObject({ complete: false, until: null })
@@ -61,6 +68,37 @@ describe('sync: the positions of its slices', () => {
       ])
     },
   )
+
+  it('hold up no other job when the provider refuses one of them for days', async ({
+    deps,
+    paid,
+    rows,
+    sync,
+    syncAfter,
+  }) => {
+    const refusedAt: number[] = []
+    deps.provider.script('listTransactions', async (filter) => {
+      if (!filter.otherThanPayments) return deps.provider.healthy.listTransactions(filter)
+      refusedAt.push(deps.monotonicMs())
+      return { kind: 'unanswered', reason: 'refused', code: 'API_VALIDATION_ERROR' }
+    })
+    for (let run = 0; run < 5 * 24 * 12; run++) await syncAfter(300)
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    rows.push(rowOfOtherAttempt(deps, paid))
+    await sync()
+    deps.provider.heal('getPayment')
+    rows.length = 0
+
+    await syncAfter(300)
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    const waits = refusedAt.slice(1).map((at, n) => Math.round((at - (refusedAt[n] ?? 0)) / 60_000))
+    expect(waits.slice(0, 5)).toStrictEqual([5, 10, 20, 35, 60])
+    expect(Math.min(...waits.slice(5))).toBe(60)
+    deps.clock.advance(3_600)
+    const dueIds = (await findDueJobs(deps, 50)).map(({ id }) => id)
+    expect(dueIds.filter((id) => id.startsWith('others'))).toHaveLength(1)
+  })
 
   it('move past a row whose check fails, at any age', async ({ deps, client, rows, credited }) => {
     const otherPayment = await creditedPayment(deps, client)

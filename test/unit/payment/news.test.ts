@@ -149,3 +149,17 @@ it('askForNews (design section 4) takes the payment from the capture itself, for
   const answer = { news: { ...otherRequest, capture: aCapture(otherRequest) } }
   expect(await askForNews({ provider }, { paymentRequestId: 'pr-own' })).toMatchObject(answer)
 })
+
+it.each(['open', 'succeeded', 'failed', 'expired', 'cancelled', 'unknown'] as const)(
+  'askForNews decides nothing while a paid payment shows no capture, although its request is %s',
+  async (status) => {
+    const provider = fakeProvider()
+    const uncaptured = aCapture({ status: 'succeeded', capturedMinor: minor(0) })
+    const request = { ...OWN_REQUEST, status, latestPaymentId: 'py-1', destination: undefined }
+    provider.script('getRequest', async () => ({ kind: 'found', value: request }))
+    provider.script('getPayment', async () => ({ kind: 'found', value: uncaptured }))
+
+    for (const subject of [{ paymentRequestId: 'pr-own' }, { providerPaymentId: 'py-1' }])
+      expect(await askForNews({ provider }, subject)).toStrictEqual({ kind: 'not_shown' })
+  },
+)

@@ -67,10 +67,17 @@ describe.each<
 
   it.each<[string, Script]>([
     ['nothing that can be read', (response) => response.end()],
-    ['an object of another kind', json(200, { hello: 'world' })],
     ['too much', json(200, TOO_MUCH)],
   ])('believes nothing when the answer is %s', async (_kind, script) => {
     expect(await answerTo(script)).toStrictEqual(noAnswer('server_error'))
+  })
+
+  it('believes nothing when the answer is an object of another kind', async () => {
+    // Only a person can repair the reading of a list, so it is told as a refusal.
+    const isList = name === 'listTransactions'
+    expect(await answerTo(json(200, { hello: 'world' }))).toStrictEqual(
+      isList ? noAnswer('refused', 'UNREADABLE_PAGE') : noAnswer('server_error'),
+    )
   })
 
   it('is unreachable when the answer never comes, the connection is cut, or no server listens', async () => {

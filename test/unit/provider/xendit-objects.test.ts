@@ -70,9 +70,9 @@ describe('xendit getPayment', () => {
     ['what was captured, not what was asked', captures(140_000), 'captured', 140_000],
     ['amounts as text', captures('150000', '0.50'), 'captured', 150_000],
     ['a fraction of a rupiah, left out', captures(149_999.99), 'captured', 149_999],
-    ['no capture, so no money', captures(), 'open', 0],
-    ['no captures at all', { captures: undefined }, 'open', 0],
-    ['null for captures', { captures: null }, 'open', 0],
+    ['no capture, so no money yet', captures(), 'succeeded', 0],
+    ['no captures at all', { captures: undefined }, 'succeeded', 0],
+    ['null for captures', { captures: null }, 'succeeded', 0],
     ['a state we do not know', { status: 'HELD', ...captures(150_000) }, 'unknown', 0],
     ['money that is on its way', { status: 'AUTHORIZED', captures: [] }, 'open', 0],
   ])('reads %s', async (_case, overrides, status, capturedMinor) => {

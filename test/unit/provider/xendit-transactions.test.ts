@@ -25,7 +25,7 @@ function fee(status: unknown) {
 /** Every member of every enum of a row: `facts.test.ts`. */
 describe('xendit listTransactions', () => {
   it('asks for payments page by page with every filter, and for all types on request', async () => {
-    const { provider, server } = await scriptedProvider(json(200, { has_more: true, data: [] }))
+    const { provider, server } = await scriptedProvider(json(200, { has_more: false, data: [] }))
 
     const [updatedFrom, updatedTo] = [
       timestampOf(Date.UTC(2026, 10, 19)),
@@ -45,7 +45,7 @@ describe('xendit listTransactions', () => {
     await provider.listTransactions(all)
     await provider.listTransactions({ ...all, category: 'QR_CODE', reversedOnly: true })
 
-    expect(answer).toStrictEqual({ kind: 'found', value: { transactions: [], hasMore: true } })
+    expect(answer).toStrictEqual({ kind: 'found', value: { transactions: [], hasMore: false } })
     const [filtered, few, every, reversed] = server.requests.map(
       ({ url }) => new URL(url, 'http://provider'),
     )
@@ -62,6 +62,16 @@ describe('xendit listTransactions', () => {
     expect(every?.search).toBe('?limit=5')
     const daily = 'channel_categories=QR_CODE&statuses=VOIDED&statuses=REVERSED'
     expect(reversed?.search).toBe(`?limit=5&${daily}`)
+  })
+
+  it('cannot read a page that announces more rows and gives no position', async () => {
+    const { provider } = await scriptedProvider(json(200, { has_more: true, data: [] }))
+
+    expect(await provider.listTransactions({ limit: 5 })).toStrictEqual({
+      kind: 'unanswered',
+      reason: 'refused',
+      code: 'UNREADABLE_PAGE',
+    })
   })
 
   it('reads a settled row: what the provider kept is the amount less the net', async () => {
