@@ -132,9 +132,7 @@ const TransactionSchema = v.pipe(
     const isFeeFinal = FEE_FINAL.has(row.fee?.status ?? '')
     const isForeignNet = (row.net_amount_currency ?? row.currency) !== row.currency
     const isNetFinal = isPaid && isSettled && isFeeFinal && !isForeignNet
-    const { amountMinor, providerMinor, feeMinor } = figuresOf(row, isForeignNet)
-    const showsDisputedAmount =
-      isFeeFinal && REVERSAL_KINDS.get(`${row.type} SUCCESS`) === 'chargeback'
+    const { amountMinor, providerMinor, feeMinor, disputedMinor } = figuresOf(row, isForeignNet)
     return {
       type,
       transactionId: row.id,
@@ -156,8 +154,7 @@ const TransactionSchema = v.pipe(
       providerMinor,
       ...(isForeignNet && { isForeignNet }),
       ...(type !== 'payment' && feeMinor !== 0 && isFeeFinal && { feeMinor }),
-      // The amount of a chargeback includes the provider's fee.
-      ...(showsDisputedAmount && { disputedMinor: atLeastZero(less(amountMinor, feeMinor)) }),
+      ...(isFeeFinal && disputedMinor !== undefined && { disputedMinor }),
       keptMinor:
         isNetFinal && typeof row.net_amount === 'number'
           ? less(amountMinor, providerMinor)
@@ -204,24 +201,29 @@ function figuresOf(
     Math.abs(amount),
     (fee?.xendit_fee ?? 0) + (fee?.value_added_tax ?? 0),
   ]
-  const feeBeside = REVERSAL_KINDS.get(`${type} SUCCESS`) === 'chargeback' ? 0 : shownFee
+  const isDispute = REVERSAL_KINDS.get(`${type} SUCCESS`) === 'chargeback'
+  const feeBeside = isDispute ? 0 : shownFee
   const expected = isOut ? -(absolute + feeBeside) : absolute - feeBeside
   const shownNet = (isForeignNet ? undefined : net) ?? expected
   const moved = isOut ? -Math.abs(shownNet) : shownNet
   const amountMinor = receivedMinor(absolute)
+  // The amount of a chargeback includes the provider's fee. Sums of fractions are not exact.
+  const disputedMinor = isDispute
+    ? atLeastZero(minor(Math.floor(absolute - shownFee + TOLERANCE)))
+    : undefined
   // Rounded down, so that we never count more than we have.
   const providerMinor = minor(Math.floor(moved))
-  // Fractions of a rupiah are no contradiction.
-  const isExact = Math.abs(moved - expected) < 1e-6
-  const shownMinor = minor(Math.ceil(shownFee))
-  const feeMinor =
-    isExact && feeBeside !== 0
-      ? isOut
-        ? less(less(ZERO, providerMinor), amountMinor)
-        : less(amountMinor, providerMinor)
-      : shownMinor
-  return { amountMinor, providerMinor, feeMinor }
+  const bookedMinor = disputedMinor ?? amountMinor
+  const exactFeeMinor = isOut
+    ? less(less(ZERO, providerMinor), bookedMinor)
+    : less(bookedMinor, providerMinor)
+  // Fractions of a rupiah are no contradiction: they count as fee.
+  const isExact = Math.abs(moved - expected) < TOLERANCE && Math.abs(exactFeeMinor - shownFee) < 2
+  const feeMinor = isExact ? exactFeeMinor : minor(Math.ceil(shownFee))
+  return { amountMinor, providerMinor, feeMinor, disputedMinor }
 }
+
+const TOLERANCE = 1e-6
 
 const RowIdSchema = v.object({ id: RowId })
 

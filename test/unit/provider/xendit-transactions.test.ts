@@ -146,6 +146,32 @@ describe('xendit listTransactions', () => {
   })
 
   it.each([
+    // Moved, disputed or moved in all, fee: a fraction of a rupiah counts as fee.
+    [moved('CHARGEBACK', 'MONEY_OUT', 125_000.5, 125_000.5, 25_000.5), 125_001, 100_000, 25_001],
+    [moved('CHARGEBACK', 'MONEY_OUT', 100_086.25, 100_086.25, 86.25), 100_087, 100_000, 87],
+    [moved('REFUND', 'MONEY_OUT', 30_000, 30_500.5, 500.5), 30_501, 30_000, 501],
+    [moved('REFUND', 'MONEY_OUT', 30_000.5, 30_000.5, 0), 30_001, 30_000, 1],
+  ] as const)(
+    'a row in fractions is no contradiction: %j',
+    async (fields, out, amount, shownFee) => {
+      const [row] = await readRows(fields)
+
+      const { providerMinor, disputedMinor, amountMinor, feeMinor } = row ?? {}
+      expect([providerMinor, disputedMinor ?? amountMinor, feeMinor]).toStrictEqual([
+        -out,
+        amount,
+        shownFee,
+      ])
+    },
+  )
+
+  it('shows the whole fee of a dispute that is lower than its fee', async () => {
+    const [row] = await readRows(moved('CHARGEBACK', 'MONEY_OUT', 1_000, 1_000, 25_000))
+
+    expect(row).toMatchObject({ disputedMinor: 0, feeMinor: 25_000 })
+  })
+
+  it.each([
     [{ amount: 100_000, net_amount: 95_560 }, {}],
     [{ amount: 1, net_amount: -4_439 }, { amountMinor: minor(1) }],
     [moved('REFUND', 'MONEY_OUT', 9, 9, 0), { type: 'return', amountMinor: minor(9) }],
