@@ -19,10 +19,12 @@ import {
   isYoung,
   mayBeCredited,
   moneyRowOf,
+  recordOpenFee,
   recordPaymentFinding,
   recordRowFinding,
   syncFinding,
   transferCaseOf,
+  waitsForFee,
   withDisputedAmount,
 } from './provider-row.ts'
 import { reconcileHeldMoney } from './reconcile-held-money.ts'
@@ -48,6 +50,7 @@ export async function reconcileTransaction(
   if (type === 'unknown' || status === 'unknown') return reconcileNonPayment(deps, row)
   if (status === 'pending') return 'passed_over'
   if (status === 'failed') return passOverFailedRow(deps, row)
+  if (waitsForFee(deps, transaction)) return 'open'
   // A capture is decided before its reversal.
   if (moneyRowOf(transaction)) {
     const stored =
@@ -150,6 +153,7 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
   // days.
   if (isEarly && isYoung(deps, transaction)) return 'open'
   await movePayment(deps, payment, row)
+  if (transaction.hasOpenFee) await recordOpenFee(deps, transaction, payment)
   return 'done'
 }
 

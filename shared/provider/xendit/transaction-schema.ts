@@ -72,7 +72,9 @@ const FEE_FINAL = new Set(['COMPLETED', 'NOT_APPLICABLE'])
 
 /** The documented members of the other enums of a row. A row may lack each of these fields. */
 const SETTLEMENT_STATUSES = new Set(['', 'PENDING', ...SETTLED])
-const FEE_STATUSES = new Set(['', 'PENDING', 'CANCELED', 'REVERSED', ...FEE_FINAL])
+/** A fee of any other status may still change. */
+const FEE_ENDED = new Set(['', 'CANCELED', 'REVERSED', ...FEE_FINAL])
+const FEE_STATUSES = new Set(['PENDING', ...FEE_ENDED])
 const CASHFLOWS = new Set(['MONEY_IN', 'MONEY_OUT'])
 
 // Ids of any product's row become part of a key in our table, so characters and length are limited.
@@ -130,6 +132,8 @@ const TransactionSchema = v.pipe(
     const isPaid = type === 'payment' && status === 'success'
     const isSettled = SETTLED.has(row.settlement_status ?? '')
     const isFeeFinal = FEE_FINAL.has(row.fee?.status ?? '')
+    const isDisputeWon = row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS'
+    const isMovement = type === 'return' || isDisputeWon
     const isForeignNet = (row.net_amount_currency ?? row.currency) !== row.currency
     const isNetFinal = isPaid && isSettled && isFeeFinal && !isForeignNet
     const { amountMinor, providerMinor, feeMinor, disputedMinor } = figuresOf(row, isForeignNet)
@@ -148,12 +152,13 @@ const TransactionSchema = v.pipe(
       reversalKind: REVERSAL_KINDS.get(`${row.type} ${row.status}`),
       ...(row.type === 'WITHDRAWAL' && { transfer: 'withdrawal' }),
       ...(row.type === 'TOPUP' && { transfer: 'topup' }),
-      ...(row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS' && { isDisputeWon: true }),
+      ...(isDisputeWon && { isDisputeWon }),
       currency: row.currency,
       amountMinor,
       providerMinor,
       ...(isForeignNet && { isForeignNet }),
       ...(type !== 'payment' && feeMinor !== 0 && isFeeFinal && { feeMinor }),
+      ...(isMovement && !FEE_ENDED.has(row.fee?.status ?? '') && { hasOpenFee: true }),
       ...(isFeeFinal && disputedMinor !== undefined && { disputedMinor }),
       keptMinor:
         isNetFinal && typeof row.net_amount === 'number'

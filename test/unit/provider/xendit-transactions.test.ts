@@ -171,6 +171,19 @@ describe('xendit listTransactions', () => {
     expect(row).toMatchObject({ disputedMinor: 0, feeMinor: 25_000 })
   })
 
+  it.each<[string, object, true | undefined]>([
+    ['a refund', { type: 'REFUND', ...fee('PENDING') }, true],
+    ['a dispute', { type: 'CHARGEBACK', ...fee('PENDING') }, true],
+    ['a won dispute', { type: 'CHARGEBACK_REVERSAL', ...fee('PENDING') }, true],
+    ['a refund with an unknown status', { type: 'REFUND', ...fee('ESTIMATED') }, true],
+    ['a refund whose fee is final', { type: 'REFUND', ...fee('COMPLETED') }, undefined],
+    ['a refund whose fee is not charged', { type: 'REFUND', ...fee('CANCELED') }, undefined],
+    ['a refund without a fee', { type: 'REFUND', fee: null }, undefined],
+    ['a payment', fee('PENDING'), undefined],
+  ])('says whether the fee of %s may still change', async (_case, fields, isOpen) => {
+    expect((await readRows(fields))[0]?.hasOpenFee).toBe(isOpen)
+  })
+
   it.each([
     [{ amount: 100_000, net_amount: 95_560 }, {}],
     [{ amount: 1, net_amount: -4_439 }, { amountMinor: minor(1) }],
