@@ -270,7 +270,7 @@ export const PAYING_OUT: TableAccess = allAccess(
     GetItem: ['BATCH', 'LEDGER'],
     BatchGetItem: ['EVENT'],
     PutItem: ['PAYOUTREF'],
-    UpdateItem: ['LEDGER'],
+    UpdateItem: ['BATCH', 'LEDGER'],
     ConditionCheckItem: ['CLIENT', 'EVENT', 'VERDICT'],
   },
 )

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { payOutOfWindow, readWindow } from '../ledger/window-store.ts'
 import { type UsedApproval, useOf } from '../operator/approval-store.ts'
-import { liveBatchOf } from '../settlement/batch/batch-store.ts'
+import { liveBatchOf, markUsed } from '../settlement/batch/batch-store.ts'
 import {
   type CloseDeps,
   type CloseInput,
@@ -15,6 +15,7 @@ import { later } from '../time.ts'
 import { alertGrowth } from './alert-growth.ts'
 import { findPayoutApproval, type PayoutFigures, payoutFigures } from './payout-figures.ts'
 import { passGate } from './payout-gate.ts'
+import { noteUseAfterAll } from './use-after-all.ts'
 
 /** An audit that ends meanwhile changes a verdict; then the payout gate runs again. */
 const MAX_TRIES = 3
@@ -27,6 +28,8 @@ type PaidInput = CloseInput & {
   /** Of a bank whose numbers begin again each day. */
   readonly valueDate?: string | undefined
   readonly notes?: string | undefined
+  /** The batch in whose file the bank found the payout. `noteUseAfterAll` has seen it. */
+  readonly fileOf?: number | undefined
 }
 
 /**
@@ -34,7 +37,8 @@ type PaidInput = CloseInput & {
  * 3.2), once. One transaction writes settlement, window, bank reference and audit record, on
  * condition of what the payout gate saw; it uses up the approval of its figures. A settlement in a
  * live batch has passed the gate and used its approval there: what the bank did is written down
- * even if the gate refuses by now, with an alert. Throws 422, and 409 for a reference that paid out
+ * even if the gate refuses by now, with an alert. The first payout of a batch marks the batch as
+ * used, so that nobody cancels it. Throws 422, and 409 for a reference that paid out
  * another settlement.
  */
 export async function markSettlementPaid(
@@ -46,7 +50,10 @@ export async function markSettlementPaid(
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const before = await findAnySettlement(deps, input.settlementId)
     if (before.status !== 'recorded') throw wrongStateError('marked paid', before)
-    const batch = await liveBatchOf(deps, before)
+    // The batch may have been cancelled during the try before. The caller has asked before it.
+    if (tried > 0 && input.fileOf !== undefined) await noteUseAfterAll(deps, before, input.fileOf)
+    const live = await liveBatchOf(deps, before)
+    const batch = live?.number
     const { conditions, refusal, figures, approval } =
       batch === undefined ? await passWhole(deps, before) : await passAgain(deps, before)
     // Before the change: a crash may repeat the alert, but never loses it.
@@ -73,6 +80,7 @@ export async function markSettlementPaid(
       approval: approval?.step,
       window: payOutOfWindow(before.clientId, before.netMinor, settledAt),
       reference: putBankReference(reference, before.settlementId),
+      batch: live?.state && !live.usedAt ? markUsed(live, settledAt) : undefined,
     }
     const outcome = await closeSettlement(deps, { before, after, action }, steps)
     if (outcome.applied) {

@@ -143,6 +143,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     ['derived', 'its key', 'number'],
     ['trail', 'its own records', 'state', 'total_minor', 'digest', 'created_at'],
     ['derived', 'the digest of its lines', 'settlement_ids'],
+    ['fact', 'the first payout that a bank made of its file', 'used_at'],
   ],
   window: [
     ['derived', 'the settlements', 'settled_until', 'last_settlement_id'],
