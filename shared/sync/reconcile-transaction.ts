@@ -30,6 +30,7 @@ import {
 import { reconcileHeldMoney } from './reconcile-held-money.ts'
 import { bookBackVoid, type Reconciled, recordUnmatchedRow } from './reconcile-house-row.ts'
 import { creditByRow, type RowWithPayment, reconcileOwnRow } from './reconcile-own-row.ts'
+import { payoutOf } from './row-of-payout.ts'
 
 export type Lookups = {
   isAllowed(): Promise<boolean>
@@ -92,16 +93,20 @@ async function reconcileNonPayment(
   const { type, status } = transaction
   if (type === 'account' && status !== 'unknown' && payment === undefined) {
     const row = houseRowOf(transaction)
-    const { transfer, transactionId: subject } = transaction
-    const contradiction = { subject, cause: 'row_contradicts', payment } as const
-    const transferred = await transferCaseOf(deps, transaction)
-    if (status !== 'success') await bookBackVoid(deps, transaction)
-    else if (transfer)
+    const contradiction = { subject: row.transactionId, cause: 'row_contradicts', payment } as const
+    if (status !== 'success') {
+      await bookBackVoid(deps, transaction)
+      return 'passed_over'
+    }
+    const payout = await payoutOf(deps, transaction)
+    const transfer = payout ? 'withdrawal' : transaction.transfer
+    const named = payout?.finding ?? (await transferCaseOf(deps, transaction))
+    if (transfer)
       await bookTransfer(deps, row, transfer, {
         contradiction: syncFinding(deps, transaction, contradiction),
-        named: transferred,
+        named,
       })
-    else await bookUnmatchedRow(deps, row, transferred)
+    else await bookUnmatchedRow(deps, row, named)
     return 'passed_over'
   }
   // The provider does not document which ids a reversal's row carries.
