@@ -8,7 +8,7 @@ import { markSettlementFailed } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement } from '../settlement/settlement-store.ts'
 import { markSettlementPaid, paidReference } from './mark-settlement-paid.ts'
-import { noteUseAfterAll } from './use-after-all.ts'
+import { noteUseAfterAll } from './note-use-after-all.ts'
 
 /** A line of the bank's answer, as the command read it from a file. */
 export type AnswerLine = {
@@ -82,7 +82,7 @@ async function writeDown(
   const { settlementId, status } = settlement
   const fileOf = line.batch ?? settlement.batch
   if (line.outcome === 'paid' && fileOf !== undefined)
-    await noteUseAfterAll(deps, settlement, fileOf)
+    await noteUseAfterAll(deps, settlement, { number: fileOf, operator })
   assertInFile(settlement, line)
   if (line.outcome === 'failed') {
     if (status === 'failed') return 'failed'

@@ -13,9 +13,9 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { later } from '../time.ts'
 import { alertGrowth } from './alert-growth.ts'
+import { noteUseAfterAll, recordOfUse } from './note-use-after-all.ts'
 import { findPayoutApproval, type PayoutFigures, payoutFigures } from './payout-figures.ts'
 import { passGate } from './payout-gate.ts'
-import { noteUseAfterAll } from './use-after-all.ts'
 
 /** An audit that ends meanwhile changes a verdict; then the payout gate runs again. */
 const MAX_TRIES = 3
@@ -51,7 +51,8 @@ export async function markSettlementPaid(
     const before = await findAnySettlement(deps, input.settlementId)
     if (before.status !== 'recorded') throw wrongStateError('marked paid', before)
     // The batch may have been cancelled during the try before. The caller has asked before it.
-    if (tried > 0 && input.fileOf !== undefined) await noteUseAfterAll(deps, before, input.fileOf)
+    if (tried > 0 && input.fileOf !== undefined)
+      await noteUseAfterAll(deps, before, { number: input.fileOf, operator: input.operator })
     const live = await liveBatchOf(deps, before)
     const batch = live?.number
     const { conditions, refusal, figures, approval } =
@@ -74,15 +75,17 @@ export async function markSettlementPaid(
       ...(approval && { approved: approval.shown }),
     }
     const action = { operator: input.operator, action: 'mark-settlement-paid', details }
+    const isFirst = live?.state !== undefined && live.usedAt === undefined
+    const registration = isFirst ? recordOfUse(live, settledAt, input.operator) : undefined
     const steps = {
       verdict: conditions.verdict,
       client: conditions.client,
       approval: approval?.step,
       window: payOutOfWindow(before.clientId, before.netMinor, settledAt),
       reference: putBankReference(reference, before.settlementId),
-      batch: live?.state && !live.usedAt ? markUsed(live, settledAt) : undefined,
+      batch: isFirst ? markUsed(live, settledAt) : undefined,
     }
-    const outcome = await closeSettlement(deps, { before, after, action }, steps)
+    const outcome = await closeSettlement(deps, { before, after, action, registration }, steps)
     if (outcome.applied) {
       if (batch === undefined) await alertGrowth(deps, before, { approved: approval?.figures })
       return after

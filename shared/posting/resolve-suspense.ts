@@ -22,10 +22,10 @@ export type OperatorResolution = (typeof OPERATOR_RESOLUTIONS)[number]
 
 /**
  * Closes a suspense item once: house entry, item and audit record in one transaction, with what
- * its payment shows. A refund by our bank uses up its approval. Of money that the sync knows as not
- * settled the provider is asked once more, because the sync reads no row for ever. Throws 404 for an unknown item; 422 for a wrong resolution, a
- * resolved item, money that has not settled or a missing approval; 409 if the item changes
- * meanwhile.
+ * its payment shows. A refund by our bank uses up its approval. About money that has not settled
+ * the provider is asked once more, because the sync does not read a row for ever. Throws 404 for
+ * an unknown item; 422 for a wrong resolution, a resolved item, money that has not settled or a
+ * missing approval; 409 if the item changes meanwhile.
  */
 export async function resolveSuspense(
   deps: RecordDeps & HeldDeps & Pick<Deps, 'provider'>,

@@ -10,6 +10,7 @@ import { movePayment } from '../posting/move-payment.ts'
 import type { ProviderTransaction, Unanswered } from '../provider/provider.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
+import { payoutOfRow } from './payout-of-row.ts'
 import {
   findHeldMoney,
   findNamedPayment,
@@ -30,7 +31,6 @@ import {
 import { reconcileHeldMoney } from './reconcile-held-money.ts'
 import { bookBackVoid, type Reconciled, recordUnmatchedRow } from './reconcile-house-row.ts'
 import { creditByRow, type RowWithPayment, reconcileOwnRow } from './reconcile-own-row.ts'
-import { payoutOf } from './row-of-payout.ts'
 
 export type Lookups = {
   isAllowed(): Promise<boolean>
@@ -98,7 +98,7 @@ async function reconcileNonPayment(
       await bookBackVoid(deps, transaction)
       return 'passed_over'
     }
-    const payout = await payoutOf(deps, transaction)
+    const payout = await payoutOfRow(deps, transaction)
     const transfer = payout ? 'withdrawal' : transaction.transfer
     const named = payout?.finding ?? (await transferCaseOf(deps, transaction))
     if (transfer)

@@ -141,8 +141,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
   ],
   batch: [
     ['derived', 'its key and the digest of its lines', 'number', 'settlement_ids'],
-    ['trail', 'its own records', 'state', 'total_minor', 'digest', 'created_at'],
-    ['fact', 'the first payout that a bank made of its file', 'used_at'],
+    ['trail', 'its own records', 'state', 'total_minor', 'digest', 'used_at', 'created_at'],
   ],
   window: [
     ['derived', 'the settlements', 'settled_until', 'last_settlement_id'],

@@ -119,17 +119,18 @@ export function markReady({
 
 /** Refused if it is cancelled already, or a payout of it was paid meanwhile. */
 export function markCancelled({ number }: Pick<Batch, 'number'>): Step {
-  return update(batchKey(number), { set: { state: 'cancelled' } }, all(IS_LIVE, absent('usedAt')))
+  return update(batchKey(number), { set: { state: 'cancelled' } }, all(IS_LIVE, IS_UNUSED))
 }
 
 const IS_LIVE = any(equals('state', 'open'), equals('state', 'ready'))
+const IS_UNUSED = absent('usedAt')
 
-/** With the first payout of a live batch. Refused if the batch was cancelled meanwhile. */
+/** With the first payout of a live batch. Refused if the batch was cancelled or used meanwhile. */
 export function markUsed({ number }: Pick<Batch, 'number'>, usedAt: Timestamp): Step {
-  return update(batchKey(number), { set: { usedAt } }, IS_LIVE)
+  return update(batchKey(number), { set: { usedAt } }, all(IS_LIVE, IS_UNUSED))
 }
 
 /** The bank has paid a line of a cancelled batch, so its file was used. */
 export function markUsedAfterAll({ number }: Pick<Batch, 'number'>, usedAt: Timestamp): Step {
-  return update(batchKey(number), { set: { usedAt } }, equals('state', 'cancelled'))
+  return update(batchKey(number), { set: { usedAt } }, all(equals('state', 'cancelled'), IS_UNUSED))
 }

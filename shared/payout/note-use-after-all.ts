@@ -1,7 +1,9 @@
-import type { Deps, StoreDeps } from '../deps.ts'
-import { mayList } from '../settlement/batch/batch.ts'
+import type { Deps } from '../deps.ts'
+import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import { type Batch, batchSubject, mayList } from '../settlement/batch/batch.ts'
 import { findBatch, markUsedAfterAll } from '../settlement/batch/batch-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
+import type { Timestamp } from '../time.ts'
 
 /**
  * The bank says that it paid the settlement from the file of this batch. If the batch is cancelled,
@@ -9,9 +11,9 @@ import type { Settlement } from '../settlement/settlement.ts'
  * again, because the bank may pay them too. A crash may repeat the alert, but never loses it.
  */
 export async function noteUseAfterAll(
-  deps: StoreDeps & Pick<Deps, 'alerts' | 'log'>,
+  deps: RecordDeps & Pick<Deps, 'alerts' | 'log'>,
   settlement: Settlement,
-  number: number,
+  { number, operator }: { readonly number: number; readonly operator: string },
 ): Promise<void> {
   const batch = await findBatch(deps, number)
   if (batch?.state !== 'cancelled' || !mayList(batch, settlement)) return
@@ -29,7 +31,26 @@ export async function noteUseAfterAll(
       'Ask the bank for its answer to the whole file. payout-answer writes it down, and ' +
       `mark-settlement-failed closes what the bank did not pay.${laterHint(otherBatch)}`,
   })
-  if (batch.usedAt === undefined) await deps.table.write(markUsedAfterAll(batch, deps.now()))
+  if (batch.usedAt !== undefined) return
+  const usedAt = deps.now()
+  await recordChange(deps, recordOfUse(batch, usedAt, operator), {
+    batch: markUsedAfterAll(batch, usedAt),
+  })
+}
+
+/** In the chain of the batch, beside its state. */
+export function recordOfUse(
+  { number }: Pick<Batch, 'number'>,
+  usedAt: Timestamp,
+  operator: string,
+): Parameters<typeof recordChange>[1] {
+  return {
+    subject: batchSubject(number),
+    clientId: undefined,
+    operator,
+    action: 'mark-settlement-paid',
+    after: { used_at: usedAt },
+  }
 }
 
 function laterHint(otherBatch: number | undefined): string {

@@ -12,7 +12,7 @@ import { syncFinding } from './provider-row.ts'
  * settlement takes its net when it is marked paid. A row of another amount, or of a failed
  * settlement, is a finding. Undefined for any other row.
  */
-export async function payoutOf(
+export async function payoutOfRow(
   deps: NewsDeps,
   transaction: ProviderTransaction,
 ): Promise<{ readonly finding: Suspense | undefined } | undefined> {
