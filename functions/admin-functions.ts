@@ -185,7 +185,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
       UpdateItem: ['HOUSE', 'PAYMENT'],
       ConditionCheckItem: ['PAYMENT'],
     }),
-    { sends: BOTH_LANES },
+    { secrets: ['read-provider'], sends: BOTH_LANES },
   ),
 ]
 

@@ -160,7 +160,7 @@ export const PAUSES: TableAccess = { BatchGetItem: ['QUOTA'], UpdateItem: ['QUOT
 
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   GetItem: ['SUSPENSE', 'SYNC'],
-  BatchGetItem: ['JOURNAL', 'PAYMENT', 'SUSPENSE'],
+  BatchGetItem: ['JOURNAL', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
   PutItem: ['SYNC'],
   UpdateItem: ['HOUSE', 'SYNC'],
   ConditionCheckItem: ['JOURNAL'],
@@ -270,7 +270,7 @@ export const PAYING_OUT: TableAccess = allAccess(
     GetItem: ['BATCH', 'LEDGER'],
     BatchGetItem: ['EVENT'],
     PutItem: ['PAYOUTREF'],
-    UpdateItem: ['LEDGER'],
+    UpdateItem: ['BATCH', 'LEDGER'],
     ConditionCheckItem: ['CLIENT', 'EVENT', 'VERDICT'],
   },
 )

@@ -18,7 +18,10 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
       'at until used_at',
     ],
   ],
-  BATCH: [['payout-file', 'digest settlement_ids state total_minor']],
+  BATCH: [
+    ['mark-settlement-paid payout-answer', 'state used_at'],
+    ['payout-file', 'digest settlement_ids state total_minor used_at'],
+  ],
   CLIENT: [
     [
       'update-client',
@@ -97,7 +100,8 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
     [
       `api-create-payment api-cancel-payment api-get-statement receive-provider-callback
         deliver-webhook check-due-payments settle-client sync-provider-transactions
-        sync-slices refresh-payment trigger-settlement refund-payment recount-ledger`,
+        sync-slices refresh-payment trigger-settlement refund-payment recount-ledger
+        resolve-suspense`,
       `amount_minor cause client_id created_at kind payment_id provider_payment_id
         suspense_id`,
     ],
@@ -200,14 +204,10 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
         suspense_id work`,
     ],
     [
-      'sync-provider-transactions sync-slices refund-payment',
+      'sync-provider-transactions sync-slices refund-payment resolve-suspense',
       `amount_minor answer_by cause client_id created_at due_at entity id is_void kind
         listed_at notes owner payment_id provider provider_minor provider_payment_id
         refunded_minor resolution said_at slot state status suspense_id work`,
-    ],
-    [
-      'resolve-suspense',
-      'due_at is_void notes provider_minor refunded_minor resolution slot status work',
     ],
   ],
   SYNC: [

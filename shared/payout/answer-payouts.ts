@@ -8,6 +8,7 @@ import { markSettlementFailed } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement } from '../settlement/settlement-store.ts'
 import { markSettlementPaid, paidReference } from './mark-settlement-paid.ts'
+import { noteUseAfterAll } from './note-use-after-all.ts'
 
 /** A line of the bank's answer, as the command read it from a file. */
 export type AnswerLine = {
@@ -79,6 +80,10 @@ async function writeDown(
   const settlement = await findAnySettlement(deps, line.settlement_id)
   assertSame(settlement, line)
   const { settlementId, status } = settlement
+  const fileOf = line.batch ?? settlement.batch
+  if (line.outcome === 'paid' && fileOf !== undefined)
+    await noteUseAfterAll(deps, settlement, { number: fileOf, operator })
+  assertInFile(settlement, line)
   if (line.outcome === 'failed') {
     if (status === 'failed') return 'failed'
     if (status === 'manual_paid') {
@@ -96,7 +101,7 @@ async function writeDown(
     throw invalid(`it is marked paid already, with the reference ${settlement.bankReference}`)
   }
   if (status === 'failed') throw await paidAfterFailed(deps, settlement)
-  await markSettlementPaid(deps, { settlementId, operator, bankReference, valueDate })
+  await markSettlementPaid(deps, { settlementId, operator, bankReference, valueDate, fileOf })
   return 'done'
 }
 
@@ -118,12 +123,15 @@ async function paidAfterFailed(
 }
 
 /** A file that people have edited, or a spreadsheet has, pays nothing. */
-function assertSame({ netMinor, bank, batch }: Settlement, line: AnswerLine): void {
+function assertSame({ netMinor, bank }: Settlement, line: AnswerLine): void {
   if (line.amount_minor !== netMinor)
     throw invalid(`the amount is ${line.amount_minor}, and ${netMinor} in the settlement`)
   const account = bank?.bankAccountNo ?? 'none'
   if (line.bank_account_no !== account)
     throw invalid(`the account is ${line.bank_account_no}, and ${account} in the settlement`)
+}
+
+function assertInFile({ batch }: Settlement, line: AnswerLine): void {
   if (line.batch !== undefined && line.batch !== batch)
     throw invalid(`it is in batch ${batch ?? 'none'}, and the file is of batch ${line.batch}`)
 }

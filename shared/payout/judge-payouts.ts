@@ -6,7 +6,8 @@ import type { Deps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { ClientId, SettlementId } from '../ids.ts'
 import type { Approval } from '../operator/approval-store.ts'
-import { liveBatchOf } from '../settlement/batch/batch-store.ts'
+import type { Batch } from '../settlement/batch/batch.ts'
+import { liveBatchOf, usedBatchOf } from '../settlement/batch/batch-store.ts'
 import { wrongStateError } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { recordedSettlements } from '../settlement/settlement-store.ts'
@@ -120,12 +121,8 @@ function leaveOutUnreadable(settlementId: SettlementId, clientId: ClientId): Lef
 async function requireLine(deps: JudgeDeps, settlement: Settlement): Promise<void> {
   const { clientId, netMinor, status, bank } = settlement
   if (status !== 'recorded') throw wrongStateError('paid out', settlement)
-  const number = await liveBatchOf(deps, settlement)
-  if (number !== undefined) {
-    const again = `payout-file --batch ${number} gives the file again`
-    const hint = `${again}; payout-file --cancel ${number} is for a file that no bank was given.`
-    throw invalid(`it is in batch ${number}, whose file may be at the bank`, undefined, hint)
-  }
+  const batch = (await liveBatchOf(deps, settlement)) ?? (await usedBatchOf(deps, settlement))
+  if (batch) throw inBatchError(batch)
   if (netMinor <= 0) throw invalid('there is nothing to transfer')
   const { enabled } = await requireClient(deps, clientId)
   if (!enabled) {
@@ -134,4 +131,17 @@ async function requireLine(deps: JudgeDeps, settlement: Settlement): Promise<voi
   }
   if (bank && findBank(bank.bankName) === undefined)
     throw invalid(`no bank of the list has the name ${bank.bankName}`)
+}
+
+function inBatchError({ number, state }: Pick<Batch, 'number'> & Partial<Batch>): GatewayError {
+  if (state === 'cancelled') {
+    const hint =
+      "payout-answer writes down the bank's answer to its file. What the bank did not pay, " +
+      'mark-settlement-failed closes.'
+    const why = 'which was cancelled, but the bank has paid a line of its file'
+    return invalid(`it is in batch ${number}, ${why}`, undefined, hint)
+  }
+  const again = `payout-file --batch ${number} gives the file again`
+  const hint = `${again}; payout-file --cancel ${number} is for a file that no bank was given.`
+  return invalid(`it is in batch ${number}, whose file may be at the bank`, undefined, hint)
 }

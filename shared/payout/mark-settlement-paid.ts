@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { payOutOfWindow, readWindow } from '../ledger/window-store.ts'
 import { type UsedApproval, useOf } from '../operator/approval-store.ts'
-import { liveBatchOf } from '../settlement/batch/batch-store.ts'
+import { liveBatchOf, markUsed } from '../settlement/batch/batch-store.ts'
 import {
   type CloseDeps,
   type CloseInput,
@@ -13,6 +13,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { later } from '../time.ts'
 import { alertGrowth } from './alert-growth.ts'
+import { noteUseAfterAll, recordOfUse } from './note-use-after-all.ts'
 import { findPayoutApproval, type PayoutFigures, payoutFigures } from './payout-figures.ts'
 import { passGate } from './payout-gate.ts'
 
@@ -27,6 +28,8 @@ type PaidInput = CloseInput & {
   /** Of a bank whose numbers begin again each day. */
   readonly valueDate?: string | undefined
   readonly notes?: string | undefined
+  /** The batch in whose file the bank found the payout. `noteUseAfterAll` has seen it. */
+  readonly fileOf?: number | undefined
 }
 
 /**
@@ -34,7 +37,8 @@ type PaidInput = CloseInput & {
  * 3.2), once. One transaction writes settlement, window, bank reference and audit record, on
  * condition of what the payout gate saw; it uses up the approval of its figures. A settlement in a
  * live batch has passed the gate and used its approval there: what the bank did is written down
- * even if the gate refuses by now, with an alert. Throws 422, and 409 for a reference that paid out
+ * even if the gate refuses by now, with an alert. The first payout of a batch marks the batch as
+ * used, so that nobody cancels it. Throws 422, and 409 for a reference that paid out
  * another settlement.
  */
 export async function markSettlementPaid(
@@ -46,7 +50,11 @@ export async function markSettlementPaid(
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const before = await findAnySettlement(deps, input.settlementId)
     if (before.status !== 'recorded') throw wrongStateError('marked paid', before)
-    const batch = await liveBatchOf(deps, before)
+    // The batch may have been cancelled during the try before. The caller has asked before it.
+    if (tried > 0 && input.fileOf !== undefined)
+      await noteUseAfterAll(deps, before, { number: input.fileOf, operator: input.operator })
+    const live = await liveBatchOf(deps, before)
+    const batch = live?.number
     const { conditions, refusal, figures, approval } =
       batch === undefined ? await passWhole(deps, before) : await passAgain(deps, before)
     // Before the change: a crash may repeat the alert, but never loses it.
@@ -67,14 +75,17 @@ export async function markSettlementPaid(
       ...(approval && { approved: approval.shown }),
     }
     const action = { operator: input.operator, action: 'mark-settlement-paid', details }
+    const isFirst = live?.state !== undefined && live.usedAt === undefined
+    const registration = isFirst ? recordOfUse(live, settledAt, input.operator) : undefined
     const steps = {
       verdict: conditions.verdict,
       client: conditions.client,
       approval: approval?.step,
       window: payOutOfWindow(before.clientId, before.netMinor, settledAt),
       reference: putBankReference(reference, before.settlementId),
+      batch: isFirst ? markUsed(live, settledAt) : undefined,
     }
-    const outcome = await closeSettlement(deps, { before, after, action }, steps)
+    const outcome = await closeSettlement(deps, { before, after, action, registration }, steps)
     if (outcome.applied) {
       if (batch === undefined) await alertGrowth(deps, before, { approved: approval?.figures })
       return after

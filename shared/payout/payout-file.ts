@@ -77,7 +77,7 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
   if (batch === undefined) throw notFound('batch')
   if (batch.state === 'open') return fillBatch(deps, batch, { operator })
   if (batch.state === 'cancelled') {
-    const hint = 'Its settlements are in a later batch: payout-file without --batch.'
+    const hint = 'payout-file without --batch has its settlements, or says why it leaves them out.'
     throw invalid(`batch ${number} is cancelled`, undefined, hint)
   }
   const settlements = await settlementsIn(deps, batch)

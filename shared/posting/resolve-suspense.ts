@@ -1,12 +1,15 @@
+import type { Deps } from '../deps.ts'
 import { GatewayError, invalid, notFound } from '../errors.ts'
 import { type HouseEntry, newHouseEntry, onOpenDay, putHouseEntry } from '../journal/house-store.ts'
 import { suspenseResolvedLegs } from '../journal/legs.ts'
 import { approvalWasChanged, requireApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { type HeldDeps, withShownMoney } from '../payment/held-money.ts'
+import { providerFailure } from '../provider/provider.ts'
 import { heldAmountOf, isSuspenseId, type Suspense } from '../suspense/suspense.ts'
 import { closeSuspense, findSuspense } from '../suspense/suspense-store.ts'
 import type { Timestamp } from '../time.ts'
+import { bookSuspense, houseRowOf } from './house-journal.ts'
 
 /** The resolutions that operators may choose. A refund by the provider is booked by its own row. */
 const ALLOWED = {
@@ -19,23 +22,25 @@ export type OperatorResolution = (typeof OPERATOR_RESOLUTIONS)[number]
 
 /**
  * Closes a suspense item once: house entry, item and audit record in one transaction, with what
- * its payment shows. A refund by
- * our bank uses up its approval. Throws 404 for an unknown item; 422 for a wrong resolution, a
- * resolved item, money that has not settled or a missing approval; 409 if the item changes
- * meanwhile.
+ * its payment shows. A refund by our bank uses up its approval. About money that has not settled
+ * the provider is asked once more, because the sync does not read a row for ever. Throws 404 for
+ * an unknown item; 422 for a wrong resolution, a resolved item, money that has not settled or a
+ * missing approval; 409 if the item changes meanwhile.
  */
 export async function resolveSuspense(
-  deps: RecordDeps & HeldDeps,
+  deps: RecordDeps & HeldDeps & Pick<Deps, 'provider'>,
   input: Pick<Suspense, 'suspenseId' | 'notes'> & {
     readonly operator: string
     readonly resolution: OperatorResolution
   },
 ): Promise<Suspense> {
   const { suspenseId, operator, resolution, notes } = input
-  const item = isSuspenseId(suspenseId) ? await findSuspense(deps, suspenseId) : undefined
-  if (item === undefined) throw notFound('suspense item')
-  if (item.status === 'resolved') throw alreadyResolved()
-  assertAllowed(item, resolution)
+  const found = isSuspenseId(suspenseId) ? await findSuspense(deps, suspenseId) : undefined
+  if (found === undefined) throw notFound('suspense item')
+  if (found.status === 'resolved') throw alreadyResolved()
+  assertAllowed(found, resolution)
+  const isSettled = found.kind !== 'money' || found.providerMinor !== undefined
+  const item = isSettled ? found : await settledItem(deps, found)
   const byBank = resolution === 'refunded_by_bank'
   const payload = { suspense_id: suspenseId, resolution }
   // Our bank pays the customer.
@@ -109,12 +114,35 @@ function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
         'accepted or explained.',
     )
   }
-  if (item.kind === 'money' && item.providerMinor === undefined) {
+}
+
+/** Books the money's own row if it has settled by now. Throws 422 if it has not. */
+async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspense) {
+  const { suspenseId } = item
+  const filter = { providerPaymentId: suspenseId, limit: 10 }
+  const answer = await deps.provider.listTransactions(filter)
+  if (answer.kind === 'unanswered') throw providerFailure(answer, 'nothing is changed; try again')
+  const rows = answer.kind === 'found' ? answer.value.transactions : []
+  const row = rows.find(
+    ({ type, status, providerPaymentId, keptMinor, currency }) =>
+      type === 'payment' &&
+      status === 'success' &&
+      providerPaymentId === suspenseId &&
+      keptMinor !== undefined &&
+      currency === 'IDR',
+  )
+  if (row === undefined) {
     throw invalid(
       'the provider has not settled this money yet',
       undefined,
-      'Wait until the sync finds its settled row, then resolve it. A refund in the provider ' +
-        'dashboard resolves it too.',
+      'Wait until its row has settled, then resolve it. A refund in the provider dashboard ' +
+        'resolves it too.',
     )
   }
+  await bookSuspense(deps, item, houseRowOf(row))
+  // A dry run has booked nothing.
+  const { providerMinor } = row
+  const booked = { ...item, ...(await findSuspense(deps, suspenseId)), providerMinor }
+  if (booked.status === 'resolved') throw alreadyResolved()
+  return booked
 }

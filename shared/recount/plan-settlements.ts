@@ -64,7 +64,7 @@ export async function planSettlements(
     const others = own.filter((one) => !ended.has(one) && !isAboutSums(one) && !isOfEvents(one, id))
     const isChanging = plannedEntries.some(({ eligibleAt }) => hasSwept(after, eligibleAt))
     const isWrong = own.some(isAboutSums) && others.length === 0 && !isChanging
-    const live = isWrong ? await liveBatchOf(deps, after) : undefined
+    const live = isWrong ? (await liveBatchOf(deps, after))?.number : undefined
     const isSet = isWrong && mayChangeSums(after) && live === undefined
     const sums = isSet ? await sumsOf(deps, after, isOver) : undefined
     const covered = isChanging ? own.filter(isAboutSums) : []

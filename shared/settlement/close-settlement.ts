@@ -37,7 +37,13 @@ export async function closeSettlement<Name extends string>(
     before,
     after,
     action,
-  }: { readonly before: Settlement; readonly after: Settlement; readonly action: CloseAction },
+    registration,
+  }: {
+    readonly before: Settlement
+    readonly after: Settlement
+    readonly action: CloseAction
+    readonly registration?: Parameters<typeof recordChange>[3]
+  },
   steps: Steps<Name>,
 ): Promise<TransactOutcome<string>> {
   const announcement = await announcementOfSettlement(deps, after, after.settledAt ?? deps.now())
@@ -50,7 +56,7 @@ export async function closeSettlement<Name extends string>(
     ...announced,
   }
   const record = { ...changeRecord(before, after, action), freshUntil }
-  const outcome = await recordChange(deps, record, allSteps)
+  const outcome = await recordChange(deps, record, allSteps, registration)
   if (outcome.applied) {
     deps.log.info('settlement.closed', { settlement_id: after.settlementId, status: after.status })
     await sendAnnouncement(deps, announcement)

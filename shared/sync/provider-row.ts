@@ -43,13 +43,13 @@ export function isOfOtherCurrency(transaction: ProviderTransaction): boolean {
 /** Undefined when an operator must find out the disputed amount. */
 export function withDisputedAmount(
   row: MoneyRow,
-  { disputedMinor }: ProviderTransaction,
+  { disputedMinor, hasOpenFee }: ProviderTransaction,
   payment: Payment,
 ) {
   if (row.type !== 'chargeback') return row
   if (disputedMinor !== undefined) return { ...row, amountMinor: disputedMinor }
-  // Without a final fee the row may be the payment's whole amount.
-  return row.amountMinor === payment.notionalMinor ? row : undefined
+  // Without a fee the row may be the payment's whole amount.
+  return row.amountMinor === payment.notionalMinor && !hasOpenFee ? row : undefined
 }
 
 export function isCreditedWith(
@@ -145,6 +145,29 @@ export async function transferCaseOf(
 
 /** How long an open transaction is retried before an operator must check it. */
 const OPEN_TIMEOUT_MS = 2 * DAY_MS
+
+/** The row is booked as it is, although its fee is not final. */
+export function recordOpenFee(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+  payment: NamedPayment,
+) {
+  const { transactionId: subject } = transaction
+  const about = { subject, cause: 'transaction_unexplained', payment } as const
+  return recordSuspense(deps, syncFinding(deps, transaction, about))
+}
+
+/** How long a refund or a dispute waits for its final fee before it is booked as it is. */
+const FEE_TIMEOUT_MS = 7 * DAY_MS
+
+/** The sync reads such a row every day, and its new form too. */
+export function waitsForFee(
+  { now }: Pick<NewsDeps, 'now'>,
+  { hasOpenFee, status, createdAt, updatedAt }: ProviderTransaction,
+): boolean {
+  const isOpen = hasOpenFee === true && status === 'success'
+  return isOpen && addMs(createdAt ?? updatedAt, FEE_TIMEOUT_MS) > now()
+}
 
 export function isYoung(
   { now }: Pick<NewsDeps, 'now'>,

@@ -10,7 +10,13 @@ import {
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import { isClosedByOperator, type Suspense } from '../suspense/suspense.ts'
-import { isInRupiah, moneyRowOf, recordRowFinding, syncFinding } from './provider-row.ts'
+import {
+  isInRupiah,
+  moneyRowOf,
+  recordOpenFee,
+  recordRowFinding,
+  syncFinding,
+} from './provider-row.ts'
 import { type Reconciled, recordUnmatchedRow } from './reconcile-house-row.ts'
 
 /**
@@ -38,6 +44,7 @@ export async function reconcileHeldMoney(
     const contradiction = syncFinding(deps, transaction, about)
     const booked = await bookSuspenseRefund(deps, item, { ...row, amountMinor }, contradiction)
     await recordLoss(deps, transaction, booked, amountMinor)
+    if (transaction.hasOpenFee) await recordOpenFee(deps, transaction, item)
     return 'done'
   }
   if (transaction.type !== 'payment' || transaction.status !== 'success') {

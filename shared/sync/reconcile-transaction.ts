@@ -10,6 +10,7 @@ import { movePayment } from '../posting/move-payment.ts'
 import type { ProviderTransaction, Unanswered } from '../provider/provider.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
+import { payoutOfRow } from './payout-of-row.ts'
 import {
   findHeldMoney,
   findNamedPayment,
@@ -19,10 +20,12 @@ import {
   isYoung,
   mayBeCredited,
   moneyRowOf,
+  recordOpenFee,
   recordPaymentFinding,
   recordRowFinding,
   syncFinding,
   transferCaseOf,
+  waitsForFee,
   withDisputedAmount,
 } from './provider-row.ts'
 import { reconcileHeldMoney } from './reconcile-held-money.ts'
@@ -48,6 +51,7 @@ export async function reconcileTransaction(
   if (type === 'unknown' || status === 'unknown') return reconcileNonPayment(deps, row)
   if (status === 'pending') return 'passed_over'
   if (status === 'failed') return passOverFailedRow(deps, row)
+  if (waitsForFee(deps, transaction)) return 'open'
   // A capture is decided before its reversal.
   if (moneyRowOf(transaction)) {
     const stored =
@@ -89,16 +93,20 @@ async function reconcileNonPayment(
   const { type, status } = transaction
   if (type === 'account' && status !== 'unknown' && payment === undefined) {
     const row = houseRowOf(transaction)
-    const { transfer, transactionId: subject } = transaction
-    const contradiction = { subject, cause: 'row_contradicts', payment } as const
-    const transferred = await transferCaseOf(deps, transaction)
-    if (status !== 'success') await bookBackVoid(deps, transaction)
-    else if (transfer)
+    const contradiction = { subject: row.transactionId, cause: 'row_contradicts', payment } as const
+    if (status !== 'success') {
+      await bookBackVoid(deps, transaction)
+      return 'passed_over'
+    }
+    const payout = await payoutOfRow(deps, transaction)
+    const transfer = payout ? 'withdrawal' : transaction.transfer
+    const named = payout?.finding ?? (await transferCaseOf(deps, transaction))
+    if (transfer)
       await bookTransfer(deps, row, transfer, {
         contradiction: syncFinding(deps, transaction, contradiction),
-        named: transferred,
+        named,
       })
-    else await bookUnmatchedRow(deps, row, transferred)
+    else await bookUnmatchedRow(deps, row, named)
     return 'passed_over'
   }
   // The provider does not document which ids a reversal's row carries.
@@ -150,6 +158,7 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
   // days.
   if (isEarly && isYoung(deps, transaction)) return 'open'
   await movePayment(deps, payment, row)
+  if (transaction.hasOpenFee) await recordOpenFee(deps, transaction, payment)
   return 'done'
 }
 

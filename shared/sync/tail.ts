@@ -18,13 +18,18 @@ import { finishJob, registerReading, scheduleReading } from './job-store.ts'
 
 /**
  * A row is read eight times at most: three tail readings, four head readings, one call before a fee
- * is assumed.
+ * is assumed. A row that has not settled by then is read once more, weeks later.
  */
-const MAX_READS = 3
+const MAX_READS = 4
 /** The wait after the hour in which the provider expects to settle. */
 const MARGIN_MS = 10 * MINUTE_MS
 /** The wait before the next reading if the provider settles late. */
 const NEXT_READING_MS = DAY_MS
+/**
+ * The wait before the last reading: of a payment whose fee is assumed by then, and of money in
+ * suspense, the row is still to be booked.
+ */
+const LAST_READING_MS = 28 * DAY_MS
 /**
  * A later expected settlement is an error. A day after this wait, the sweep asks about the payment
  * itself.
@@ -99,9 +104,10 @@ export async function endReading(deps: StoreDeps, slice: Slice): Promise<void> {
     await finishJob(deps, slice, reads)
     return
   }
+  const waitMs = reads === MAX_READS - 1 ? LAST_READING_MS : NEXT_READING_MS
   await scheduleReading(
     deps,
     slice,
-    slice.openUntil > now ? readingTimeOf(slice.openUntil, now) : addMs(now, NEXT_READING_MS),
+    slice.openUntil > now ? readingTimeOf(slice.openUntil, now) : addMs(now, waitMs),
   )
 }

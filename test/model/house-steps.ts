@@ -19,8 +19,12 @@ export async function bookHouse(play: Play): Promise<void> {
     type === 'unmatched' ? undefined : 'house',
   )
   const shown = { type: 'account', createdAt: deps.now(), ...shownFigures(figures) } as const
-  const transfer = type === 'unmatched' ? {} : { transfer: type }
-  const about = { providerPaymentId: '', reference: 'the account' }
+  const payout =
+    type === 'withdrawal' && figures.p < 0 ? pickFrom(prng, play.settlements) : undefined
+  const transfer = type === 'unmatched' || payout ? {} : { transfer: type }
+  // The provider's own template names the settlement: the row is booked as a withdrawal.
+  const reference = payout?.settlement.settlementId ?? 'the account'
+  const about = { providerPaymentId: '', reference }
   const row = settledRow(about, deps.now(), { ...shown, ...transfer })
   rows.push({ row, of: 'house', figures })
   await read(deps, row)

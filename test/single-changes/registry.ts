@@ -140,9 +140,8 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     ['trail', 'the record of the action that used it', 'used_at'],
   ],
   batch: [
-    ['derived', 'its key', 'number'],
-    ['trail', 'its own records', 'state', 'total_minor', 'digest', 'created_at'],
-    ['derived', 'the digest of its lines', 'settlement_ids'],
+    ['derived', 'its key and the digest of its lines', 'number', 'settlement_ids'],
+    ['trail', 'its own records', 'state', 'total_minor', 'digest', 'used_at', 'created_at'],
   ],
   window: [
     ['derived', 'the settlements', 'settled_until', 'last_settlement_id'],

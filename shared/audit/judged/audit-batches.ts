@@ -14,7 +14,7 @@ import {
 import { openedBatches, settlementItemsIn } from '../../settlement/batch/batch-store.ts'
 import { SettlementSchema } from '../../settlement/settlement.ts'
 import { batchKey } from '../../table/keys.ts'
-import { dayNumber } from '../../time.ts'
+import { dayNumber, TimestampSchema } from '../../time.ts'
 import { compare, type Difference } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { readTrail } from './audit-trails.ts'
@@ -56,12 +56,15 @@ const ReadyRecord = v.object({
   after: v.object({ state: v.literal('ready'), total_minor: MinorSchema, digest: v.string() }),
 })
 
+const UsedRecord = v.object({ after: v.object({ used_at: TimestampSchema }) })
+
 /** By number, because the clocks of two operators differ. */
 function stateIn(records: readonly AuditRecord[]): Partial<Batch> {
   const ready = records.flatMap((record) => ifValid(ReadyRecord, record)?.after ?? []).at(-1)
   const isCancelled = records.some(({ after }) => after?.['state'] === 'cancelled')
   return {
     state: isCancelled ? 'cancelled' : ready ? 'ready' : 'open',
+    usedAt: records.flatMap((record) => ifValid(UsedRecord, record)?.after.used_at ?? []).at(-1),
     totalMinor: ready?.total_minor,
     digest: ready?.digest,
   }
@@ -75,8 +78,8 @@ async function derivedBatch(
 ): Promise<object> {
   if (said.state !== 'ready') {
     // The row of a cancelled batch that was lost is written anew, without its lines.
-    const { number, state, createdAt } = said
-    return { ...batch, number, state, createdAt }
+    const { number, state, usedAt, createdAt } = said
+    return { ...batch, number, state, usedAt, createdAt }
   }
   const items = await settlementItemsIn(deps, batch)
   const settlements = items.flatMap((item) => ifValid(SettlementSchema, item) ?? [])

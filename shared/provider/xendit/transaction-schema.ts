@@ -72,7 +72,9 @@ const FEE_FINAL = new Set(['COMPLETED', 'NOT_APPLICABLE'])
 
 /** The documented members of the other enums of a row. A row may lack each of these fields. */
 const SETTLEMENT_STATUSES = new Set(['', 'PENDING', ...SETTLED])
-const FEE_STATUSES = new Set(['', 'PENDING', 'CANCELED', 'REVERSED', ...FEE_FINAL])
+/** A fee of any other status may still change. */
+const FEE_ENDED = new Set(['', 'CANCELED', 'REVERSED', ...FEE_FINAL])
+const FEE_STATUSES = new Set(['PENDING', ...FEE_ENDED])
 const CASHFLOWS = new Set(['MONEY_IN', 'MONEY_OUT'])
 
 // Ids of any product's row become part of a key in our table, so characters and length are limited.
@@ -130,11 +132,11 @@ const TransactionSchema = v.pipe(
     const isPaid = type === 'payment' && status === 'success'
     const isSettled = SETTLED.has(row.settlement_status ?? '')
     const isFeeFinal = FEE_FINAL.has(row.fee?.status ?? '')
+    const isDisputeWon = row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS'
+    const isMovement = type === 'return' || isDisputeWon
     const isForeignNet = (row.net_amount_currency ?? row.currency) !== row.currency
     const isNetFinal = isPaid && isSettled && isFeeFinal && !isForeignNet
-    const { amountMinor, providerMinor, feeMinor } = figuresOf(row, isForeignNet)
-    const showsDisputedAmount =
-      isFeeFinal && REVERSAL_KINDS.get(`${row.type} SUCCESS`) === 'chargeback'
+    const { amountMinor, providerMinor, feeMinor, disputedMinor } = figuresOf(row, isForeignNet)
     return {
       type,
       transactionId: row.id,
@@ -150,14 +152,14 @@ const TransactionSchema = v.pipe(
       reversalKind: REVERSAL_KINDS.get(`${row.type} ${row.status}`),
       ...(row.type === 'WITHDRAWAL' && { transfer: 'withdrawal' }),
       ...(row.type === 'TOPUP' && { transfer: 'topup' }),
-      ...(row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS' && { isDisputeWon: true }),
+      ...(isDisputeWon && { isDisputeWon }),
       currency: row.currency,
       amountMinor,
       providerMinor,
       ...(isForeignNet && { isForeignNet }),
       ...(type !== 'payment' && feeMinor !== 0 && isFeeFinal && { feeMinor }),
-      // The amount of a chargeback includes the provider's fee.
-      ...(showsDisputedAmount && { disputedMinor: atLeastZero(less(amountMinor, feeMinor)) }),
+      ...(isMovement && !FEE_ENDED.has(row.fee?.status ?? '') && { hasOpenFee: true }),
+      ...(isFeeFinal && disputedMinor !== undefined && { disputedMinor }),
       keptMinor:
         isNetFinal && typeof row.net_amount === 'number'
           ? less(amountMinor, providerMinor)
@@ -204,24 +206,29 @@ function figuresOf(
     Math.abs(amount),
     (fee?.xendit_fee ?? 0) + (fee?.value_added_tax ?? 0),
   ]
-  const feeBeside = REVERSAL_KINDS.get(`${type} SUCCESS`) === 'chargeback' ? 0 : shownFee
+  const isDispute = REVERSAL_KINDS.get(`${type} SUCCESS`) === 'chargeback'
+  const feeBeside = isDispute ? 0 : shownFee
   const expected = isOut ? -(absolute + feeBeside) : absolute - feeBeside
   const shownNet = (isForeignNet ? undefined : net) ?? expected
   const moved = isOut ? -Math.abs(shownNet) : shownNet
   const amountMinor = receivedMinor(absolute)
+  // The amount of a chargeback includes the provider's fee. Sums of fractions are not exact.
+  const disputedMinor = isDispute
+    ? atLeastZero(minor(Math.floor(absolute - shownFee + TOLERANCE)))
+    : undefined
   // Rounded down, so that we never count more than we have.
   const providerMinor = minor(Math.floor(moved))
-  // Fractions of a rupiah are no contradiction.
-  const isExact = Math.abs(moved - expected) < 1e-6
-  const shownMinor = minor(Math.ceil(shownFee))
-  const feeMinor =
-    isExact && feeBeside !== 0
-      ? isOut
-        ? less(less(ZERO, providerMinor), amountMinor)
-        : less(amountMinor, providerMinor)
-      : shownMinor
-  return { amountMinor, providerMinor, feeMinor }
+  const bookedMinor = disputedMinor ?? amountMinor
+  const exactFeeMinor = isOut
+    ? less(less(ZERO, providerMinor), bookedMinor)
+    : less(bookedMinor, providerMinor)
+  // Fractions of a rupiah are no contradiction: they count as fee.
+  const isExact = Math.abs(moved - expected) < TOLERANCE && Math.abs(exactFeeMinor - shownFee) < 2
+  const feeMinor = isExact ? exactFeeMinor : minor(Math.ceil(shownFee))
+  return { amountMinor, providerMinor, feeMinor, disputedMinor }
 }
+
+const TOLERANCE = 1e-6
 
 const RowIdSchema = v.object({ id: RowId })
 

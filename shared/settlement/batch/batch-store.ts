@@ -2,10 +2,14 @@ import * as v from 'valibot'
 import { chunks, mapInChunks } from '../../chunks.ts'
 import type { TableDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
-import { type AuditRecord, findAuditHead } from '../../operator/audit-record-store.ts'
+import {
+  type AuditRecord,
+  findAuditHead,
+  readAuditRecords,
+} from '../../operator/audit-record-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import { batchKey, settlementKey } from '../../table/keys.ts'
-import { any, equals, isNew, put, type Step, unchanged, update } from '../../table/step.ts'
+import { absent, all, any, equals, isNew, put, type Step, unchanged, update } from '../../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Settlement, SettlementSchema } from '../settlement.ts'
 import { BATCHES_SUBJECT, type Batch, BatchSchema, holds } from './batch.ts'
@@ -55,18 +59,44 @@ export async function settlementItemsIn(
 
 const READ_AT_ONCE = 100
 
+type LiveBatch = Pick<Batch, 'number'> & Partial<Batch>
+
 /**
- * The number of the live batch that holds a settlement. A batch whose row is lost or
- * unreadable counts as live, until an operator cancels it.
+ * The live batch that holds a settlement. A batch whose row is lost or unreadable counts as live,
+ * until an operator cancels it.
  */
 export async function liveBatchOf(
   deps: TableDeps,
   settlement: Settlement,
-): Promise<number | undefined> {
+): Promise<LiveBatch | undefined> {
   const { batch: number } = settlement
   if (number === undefined) return undefined
-  const batch = await findBatch(deps, number)
-  return batch === undefined || holds(batch, settlement) ? number : undefined
+  const batch = (await findBatch(deps, number)) ?? { number }
+  return !('state' in batch) || holds(batch, settlement) ? batch : undefined
+}
+
+const ClaimRecord = v.object({
+  action: v.literal('payout-file'),
+  after: v.object({ batch: v.number() }),
+})
+
+/**
+ * An earlier batch of a settlement that was cancelled, although the bank has its file. The records
+ * of the settlement name each batch that has claimed it.
+ */
+export async function usedBatchOf(
+  deps: TableDeps,
+  settlement: Settlement,
+): Promise<Batch | undefined> {
+  const { batch: last, settlementId } = settlement
+  if (last === undefined) return undefined
+  const { records } = await readAuditRecords(deps, settlementId)
+  const claims = records.flatMap((record) => ifValid(ClaimRecord, record)?.after.batch ?? [])
+  for (const number of new Set(claims)) {
+    const batch = number === last ? undefined : await findBatch(deps, number)
+    if (batch?.state === 'cancelled' && holds(batch, settlement)) return batch
+  }
+  return undefined
 }
 
 export function openBatch(batch: Batch): Step {
@@ -93,11 +123,20 @@ export function markReady({
   )
 }
 
-/** Refused if it is cancelled already. */
+/** Refused if it is cancelled already, or a payout of it was paid meanwhile. */
 export function markCancelled({ number }: Pick<Batch, 'number'>): Step {
-  return update(
-    batchKey(number),
-    { set: { state: 'cancelled' } },
-    any(equals('state', 'open'), equals('state', 'ready')),
-  )
+  return update(batchKey(number), { set: { state: 'cancelled' } }, all(IS_LIVE, IS_UNUSED))
+}
+
+const IS_LIVE = any(equals('state', 'open'), equals('state', 'ready'))
+const IS_UNUSED = absent('usedAt')
+
+/** With the first payout of a live batch. Refused if the batch was cancelled or used meanwhile. */
+export function markUsed({ number }: Pick<Batch, 'number'>, usedAt: Timestamp): Step {
+  return update(batchKey(number), { set: { usedAt } }, all(IS_LIVE, IS_UNUSED))
+}
+
+/** The bank has paid a line of a cancelled batch, so its file was used. */
+export function markUsedAfterAll({ number }: Pick<Batch, 'number'>, usedAt: Timestamp): Step {
+  return update(batchKey(number), { set: { usedAt } }, all(equals('state', 'cancelled'), IS_UNUSED))
 }

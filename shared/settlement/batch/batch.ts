@@ -17,6 +17,8 @@ export const BatchSchema = v.object({
   totalMinor: v.optional(MinorSchema),
   /** The digest of its lines, from `ready` on. */
   digest: v.optional(v.string()),
+  /** When a payout of it was first known to be paid: a bank has its file. */
+  usedAt: v.optional(TimestampSchema),
   createdAt: TimestampSchema,
 })
 export type Batch = v.InferOutput<typeof BatchSchema>
@@ -32,10 +34,21 @@ export function batchSubject(number: number): string {
   return `batch:${number}`
 }
 
-/** Whether the bank may pay the settlement because of this batch. */
-export function holds({ state, settlementIds }: Batch, { settlementId }: Settlement): boolean {
-  return state !== 'cancelled' && settlementIds.includes(settlementId)
+/**
+ * Whether the bank may pay the settlement because of this batch. A cancelled batch holds its
+ * settlements again when the bank has paid a line of its file.
+ */
+export function holds(batch: Batch, settlement: Named): boolean {
+  return (batch.state !== 'cancelled' || batch.usedAt !== undefined) && mayList(batch, settlement)
 }
+
+/** A cancelled batch whose row was lost lists nothing: its file may have any settlement. */
+export function mayList({ state, settlementIds }: Batch, { settlementId }: Named): boolean {
+  const isLost = state === 'cancelled' && settlementIds.length === 0
+  return isLost || settlementIds.includes(settlementId)
+}
+
+type Named = Pick<Settlement, 'settlementId'>
 
 /** A payout as every file of the batch shows it. */
 export type PayoutLine = {

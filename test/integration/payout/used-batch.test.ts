@@ -2,7 +2,7 @@
  * Goal: the file of a batch that a bank has is given to no bank again, and an answer that
  * contradicts the books is told at once (design section 15).
  */
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { handler as payoutAnswer } from '../../../functions/admin/payout-answer.ts'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
 import { approve } from '../../../shared/operator/approve.ts'
@@ -13,8 +13,8 @@ import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
-import { fail, recredit } from '../../support/settlement-builders.ts'
-import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { fail, payOut, recredit } from '../../support/settlement-builders.ts'
+import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
 async function cancel(deps: TestDeps, number: number) {
@@ -23,7 +23,11 @@ async function cancel(deps: TestDeps, number: number) {
 }
 
 /** The bank's line of a settlement that it paid. */
-async function answerPaid(deps: TestDeps, { settlementId, netMinor }: Settlement) {
+async function answerPaid(
+  deps: TestDeps,
+  { settlementId, netMinor }: Settlement,
+  fields: { readonly batch?: number } = {},
+) {
   const { bank } = await findAnySettlement(deps, settlementId)
   const line = {
     line: 2,
@@ -32,6 +36,7 @@ async function answerPaid(deps: TestDeps, { settlementId, netMinor }: Settlement
     bank_account_no: bank?.bankAccountNo,
     outcome: 'paid',
     bank_reference: 'BCA17',
+    ...fields,
   }
   return invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines: [line] })
 }
@@ -63,6 +68,130 @@ it('a batch is not cancelled once the bank has paid a line of it', async () => {
   expect(await fileOf(deps)).toMatchObject({
     ids: [],
     leftOut: [{ settlement_id: other.settlementId }],
+  })
+})
+
+async function twoInABatch(deps: TestDeps) {
+  const [paid, other] = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)]
+  await fileOf(deps)
+  return { paid, other }
+}
+
+function leftOut({ settlementId }: Settlement) {
+  return {
+    settlement_id: settlementId,
+    reason: 'it is in batch 1, which was cancelled, but the bank has paid a line of its file',
+  }
+}
+
+function usesOf(deps: TestDeps) {
+  return deps.published.filter(({ kind }) => kind === 'payout.after_difference')
+}
+
+describe('a cancelled batch of which the bank has paid a line', () => {
+  it('is told, and its other payouts are left out until a person closes them', async () => {
+    const deps = memoryDeps()
+    const { paid, other } = await twoInABatch(deps)
+    await cancel(deps, 1)
+
+    expect(await answerPaid(deps, paid)).toMatchObject({ body: { done: 1 } })
+    expect(await answerPaid(deps, paid, { batch: 1 })).toMatchObject({ body: { done: 1 } })
+
+    expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId }])
+    expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(other)] })
+    expect(await auditBatches(deps)).toStrictEqual([])
+
+    await fail(deps, other)
+    expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [] })
+  })
+
+  it('is told when a later batch has the payout, and the later batch frees nothing', async () => {
+    const deps = memoryDeps()
+    const { paid, other } = await twoInABatch(deps)
+    await cancel(deps, 1)
+    await fileOf(deps)
+
+    expect(await answerPaid(deps, paid, { batch: 1 })).toMatchObject({
+      body: { lines: [{ reason: 'it is in batch 2, and the file is of batch 1.' }] },
+    })
+
+    const message = expect.stringContaining('payout-file --cancel 2') as unknown
+    expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId, message }])
+    await cancel(deps, 2)
+    expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(paid), leftOut(other)] })
+  })
+
+  it('is told when its row was lost', async () => {
+    const deps = memoryDeps()
+    const { paid, other } = await twoInABatch(deps)
+    await deps.table.write(remove(batchKey(1), exists))
+    await cancel(deps, 1)
+
+    await answerPaid(deps, paid)
+
+    expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId }])
+    expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(other)] })
+  })
+
+  it('is not told by an answer that names a batch without the payout', async () => {
+    const deps = memoryDeps()
+    const { other } = await twoInABatch(deps)
+    await cancel(deps, 1)
+    const late = await aWaitingSettlement(deps)
+
+    expect(await answerPaid(deps, late, { batch: 1 })).toMatchObject({ body: { refused: 1 } })
+
+    expect(usesOf(deps)).toStrictEqual([])
+    expect((await fileOf(deps)).ids).toContain(other.settlementId)
+  })
+
+  it('is not told by a transfer that an operator made by hand', async () => {
+    const deps = memoryDeps()
+    const { paid, other } = await twoInABatch(deps)
+    await cancel(deps, 1)
+
+    await payOut(deps, paid)
+
+    expect(usesOf(deps)).toStrictEqual([])
+    expect((await fileOf(deps)).ids).toStrictEqual([other.settlementId])
+  })
+})
+
+/** Runs `other` before the first transaction that changes the batch. */
+function beforeBatchChanges(deps: TestDeps, other: () => Promise<unknown>) {
+  let done = false
+  return interceptTable(deps, {
+    before: async (call) => {
+      if (done || !writtenKeys([call]).some(({ pk }) => pk === batchKey(1).pk)) return
+      done = true
+      await other()
+    },
+  })
+}
+
+describe('the bank’s answer and a cancellation at the same time', () => {
+  it('cancel nothing when the payout is written first', async () => {
+    const deps = memoryDeps()
+    const { paid, other } = await twoInABatch(deps)
+    const racing = beforeBatchChanges(deps, () => answerPaid(deps, paid))
+
+    expect(await cancel(racing, 1)).toMatchObject({ status: 409 })
+
+    expect(await fileOf(deps)).toMatchObject({
+      ids: [],
+      leftOut: [{ settlement_id: other.settlementId }],
+    })
+  })
+
+  it('are told when the cancellation is written first', async () => {
+    const deps = memoryDeps()
+    const { paid, other } = await twoInABatch(deps)
+    const racing = beforeBatchChanges(deps, () => cancel(deps, 1))
+
+    expect(await answerPaid(racing, paid)).toMatchObject({ body: { done: 1 } })
+
+    expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId }])
+    expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(other)] })
   })
 })
 

@@ -107,20 +107,24 @@ describe('sync: the tail', () => {
     })
   })
 
-  it('reads an hour at most three times, then a day apart', async ({ deps, credited, sync }) => {
+  it('reads an hour at most four times: three times a day apart, then after 28 days', async ({
+    deps,
+    credited,
+    sync,
+  }) => {
     const listings = watchTail(deps)
     const start = deps.now()
     openRow(deps, credited)
     await sync()
     const readAfterHours: number[] = []
 
-    for (let hours = 6; hours <= 12 * 24; hours += 6) {
+    for (let hours = 6; hours <= 40 * 24; hours += 6) {
       await run(deps, addMs(start, hours * HOUR_MS))
       if (listings.length > readAfterHours.length) readAfterHours.push(hours)
     }
 
-    expect(listings.map(({ rows }) => rows)).toStrictEqual([1, 1, 1])
-    expect(readAfterHours).toStrictEqual([54, 78, 102])
+    expect(listings.map(({ rows }) => rows)).toStrictEqual([1, 1, 1, 1])
+    expect(readAfterHours).toStrictEqual([54, 78, 102, 102 + 28 * 24])
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 

@@ -1,26 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { minor } from '../../../shared/money.ts'
-import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { timestampOf } from '../../../shared/time.ts'
-import { settledRow } from '../../support/fake-provider.ts'
 import { SETTLED_TRANSACTION, scriptedProvider } from '../../support/scripted-provider.ts'
 import { json } from '../../support/scripted-server.ts'
-
-async function readRows(...overrides: readonly object[]): Promise<readonly ProviderTransaction[]> {
-  const page = {
-    has_more: false,
-    data: overrides.map((fields) => ({ ...SETTLED_TRANSACTION, ...fields })),
-  }
-  const answer = await (await scriptedProvider(json(200, page))).provider.listTransactions({
-    limit: 10,
-  })
-  if (answer.kind !== 'found') throw new Error(`not found: ${answer.kind}`)
-  return answer.value.transactions
-}
-
-function fee(status: unknown) {
-  return { fee: { xendit_fee: 4_000, status } }
-}
+import { shownFee as fee, readRows } from './read-rows.ts'
 
 /** Every member of every enum of a row: `facts.test.ts`. */
 describe('xendit listTransactions', () => {
@@ -125,45 +107,6 @@ describe('xendit listTransactions', () => {
     ['settled, but without a net amount', { net_amount: null }, undefined],
   ])('knows what was kept of a row that is %s: %s', async (_, overrides, kept) => {
     expect((await readRows(overrides))[0]?.keptMinor).toBe(kept)
-  })
-
-  const moved = (type: string, cashflow: string, amount: number, net: number, kept: number) => ({
-    type,
-    cashflow,
-    amount,
-    net_amount: net,
-    fee: { xendit_fee: kept, value_added_tax: 0, status: 'COMPLETED' },
-  })
-
-  it.each<[string, object, p: number, c: number | undefined]>([
-    // Amount, net and fee by hand: p = net with its sign, c = the shown fee.
-    ['a virtual account of 1 rupiah', { amount: 1, net_amount: -4_439 }, -4_439, undefined],
-    ['a top-up', moved('TOPUP', 'MONEY_IN', 100_000, 97_500, 2_500), 97_500, 2_500],
-    ['a withdrawal', moved('WITHDRAWAL', 'MONEY_OUT', 100_000, 102_500, 2_500), -102_500, 2_500],
-    ['a disbursement', moved('DISBURSEMENT', 'MONEY_OUT', 40_000, -42_500, 2_500), -42_500, 2_500],
-    ['a refund', moved('REFUND', 'MONEY_OUT', 30_000, 30_000, 0), -30_000, undefined],
-    ['a refund with a fee', moved('REFUND', 'MONEY_OUT', 30_000, 30_500, 500), -30_500, 500],
-    // Its amount includes the fee.
-    ['a dispute', moved('CHARGEBACK', 'MONEY_OUT', 125_000, 125_000, 25_000), -125_000, 25_000],
-    ['a won dispute', moved('CHARGEBACK_REVERSAL', 'MONEY_IN', 100, 90, 10), 90, 10],
-    ['without a net', { ...moved('TOPUP', 'MONEY_IN', 100, 0, 10), net_amount: null }, 90, 10],
-    ['in fractions', moved('TOPUP', 'MONEY_IN', 100, 89.5, 10.5), 89, 11],
-    ['that contradicts itself', moved('TOPUP', 'MONEY_IN', 100, 91, 10), 91, 10],
-  ])('reads what %s moves', async (_case, fields, providerMinor, feeMinor) => {
-    const [row] = await readRows(fields)
-
-    expect([row?.providerMinor, row?.feeMinor]).toStrictEqual([providerMinor, feeMinor])
-  })
-
-  it.each([
-    [{ amount: 100_000, net_amount: 95_560 }, {}],
-    [{ amount: 1, net_amount: -4_439 }, { amountMinor: minor(1) }],
-    [moved('REFUND', 'MONEY_OUT', 9, 9, 0), { type: 'return', amountMinor: minor(9) }],
-  ] as const)('moves what the stand-in of other tests moves: %j', async (row, fields) => {
-    const ids = { providerPaymentId: 'py-1', reference: 'ref-1' }
-    const { amountMinor, providerMinor } = settledRow(ids, timestampOf(0), fields)
-
-    expect(await readRows(row)).toMatchObject([{ amountMinor, providerMinor }])
   })
 
   it('takes no figure of a net in another currency', async () => {

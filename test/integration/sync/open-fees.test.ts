@@ -1,0 +1,123 @@
+/**
+ * Goal: a refund or a dispute is booked with its final fee, because the disputed amount is the row
+ * less the fee that it shows (design section 10).
+ */
+import { describe, expect } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
+import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { heldTest, sumsOf } from './held-money.ts'
+import { syncTest as it } from './sync-test.ts'
+
+/** A dispute of 75,000 with a fee of 25,000, which the row names only when it is final. */
+function disputeRow(
+  deps: TestDeps,
+  paid: PaidUpstream,
+  { isFinal, createdAt }: { readonly isFinal: boolean; readonly createdAt: Timestamp },
+) {
+  return rowNow(deps, paid, {
+    type: 'return',
+    reversalKind: 'chargeback',
+    transactionId: 'txn_dispute',
+    providerMinor: minor(-100_000),
+    keptMinor: undefined,
+    createdAt,
+    ...(isFinal ? { feeMinor: minor(25_000), disputedMinor: minor(75_000) } : { hasOpenFee: true }),
+  })
+}
+
+const DAY = 86_400
+
+describe('sync: a row that takes money back while its fee is not final', () => {
+  it('is booked when the fee is final, by the disputed amount', async ({
+    deps,
+    rows,
+    credited,
+    sync,
+    syncAfter,
+  }) => {
+    const createdAt = deps.now()
+    await sync(rowNow(deps, credited), disputeRow(deps, credited, { isFinal: false, createdAt }))
+    const before = await paymentOf(deps, credited)
+    deps.clock.advance(60)
+
+    rows.splice(1, 1, disputeRow(deps, credited, { isFinal: true, createdAt }))
+    await syncAfter(60)
+    await syncAfter(8 * DAY)
+
+    expect(before.movements).toStrictEqual([])
+    const { takenBackMinor, movements } = await paymentOf(deps, credited)
+    expect(takenBackMinor).toBe(75_000)
+    expect(movements).toMatchObject([{ amountMinor: 75_000, feeMinor: 25_000 }])
+    expect(await findingAbout(deps, 'txn_dispute', 'disputed_amount_unknown')).toBeUndefined()
+  })
+
+  it('is left to an operator after seven days, when it is a dispute', async ({
+    deps,
+    credited,
+    sync,
+    syncAfter,
+  }) => {
+    const finding = () => findingAbout(deps, 'txn_dispute', 'disputed_amount_unknown')
+    const open = { isFinal: false, createdAt: deps.now() }
+    await sync(rowNow(deps, credited), disputeRow(deps, credited, open))
+    await syncAfter(6 * DAY)
+    expect(await finding()).toBeUndefined()
+
+    await syncAfter(DAY + 3_600)
+
+    expect(await finding()).toMatchObject({ status: 'open', amountMinor: 100_000 })
+    expect(await paymentOf(deps, credited)).toMatchObject({ movements: [] })
+  })
+
+  it('is booked as it is after seven days and told, when it is a refund', async ({
+    deps,
+    credited,
+    sync,
+    syncAfter,
+  }) => {
+    const refund = rowNow(deps, credited, {
+      type: 'return',
+      transactionId: 'txn_refund',
+      amountMinor: minor(30_000),
+      keptMinor: undefined,
+      createdAt: deps.now(),
+      hasOpenFee: true,
+    })
+    await sync(rowNow(deps, credited), refund)
+    expect(await paymentOf(deps, credited)).toMatchObject({ movements: [] })
+
+    await syncAfter(7 * DAY + 3_600)
+
+    expect(await paymentOf(deps, credited)).toMatchObject({ takenBackMinor: 30_000 })
+    const told = await findingAbout(deps, 'txn_refund', 'transaction_unexplained')
+    expect(told).toMatchObject({ status: 'open', amountMinor: 30_000 })
+  })
+
+  heldTest(
+    'takes nothing of held money before, and is told after',
+    async ({ deps, hold, sync }) => {
+      const { heldRow, item } = await hold('second_capture')
+      const refund = {
+        ...heldRow,
+        type: 'return',
+        transactionId: 'txn_refund',
+        providerMinor: minor(-100_000),
+        createdAt: deps.now(),
+        updatedAt: deps.now(),
+        hasOpenFee: true,
+      } as const
+      await sync(refund)
+      expect(await item()).toMatchObject({ status: 'open' })
+      expect(await sumsOf(deps)).toMatchObject({ suspenseMinor: 100_000 })
+
+      deps.clock.set(addMs(deps.now(), 7 * DAY_MS + 3_600_000))
+      await sync()
+
+      expect(await item()).toMatchObject({ status: 'resolved', resolution: 'refunded' })
+      const told = await findingAbout(deps, 'txn_refund', 'transaction_unexplained')
+      expect(told).toMatchObject({ status: 'open' })
+    },
+  )
+})
