@@ -68,7 +68,7 @@ it('a batch is not cancelled once the bank has paid a line of it', async () => {
 
 it.each([
   ['failed', async () => undefined, 'Do not run recredit-settlement'],
-  ['re-credited', recredit, 'update-client --payout_hold'],
+  ['re-credited', recredit, '--payout_hold REASON stops'],
 ] as const)(
   'an answer that says paid of a %s settlement is refused, and told',
   async (_, act, hint) => {
