@@ -44,9 +44,23 @@ export const DUTIES = {
 } as const
 export type Duty = keyof typeof DUTIES
 
-/** The role that deploys may also start scheduled functions, but no operator action. */
-export type Role = Duty | 'deploy'
-export const ROLES: readonly Role[] = ['look', 'support', 'finance', 'approve', 'admin', 'deploy']
+/**
+ * The roles that deploy or are on call may start what schedules start, which is safe at any time.
+ * On call a person may also run the actions of `ON_CALL`, and no other operator action.
+ */
+export type Role = Duty | 'deploy' | 'oncall'
+export const ROLES: readonly Role[] = [
+  'look',
+  'support',
+  'finance',
+  'approve',
+  'admin',
+  'deploy',
+  'oncall',
+]
+
+/** Actions that pages ask for. They move no money and change no merchant. */
+const ON_CALL = ['audit-ledger']
 
 export type SecretAccess = 'read-provider' | 'read-callback-tokens'
 
@@ -83,10 +97,10 @@ export type FunctionSpec = {
   readonly lookup?: true
 }
 
-export function mayInvoke(role: Role, { trigger }: FunctionSpec): boolean {
-  return trigger.kind === 'operator'
-    ? trigger.duty === role
-    : trigger.kind === 'schedule' && role === 'deploy'
+export function mayInvoke(role: Role, { name, trigger }: FunctionSpec): boolean {
+  if (trigger.kind === 'operator')
+    return trigger.duty === role || (role === 'oncall' && ON_CALL.includes(name))
+  return trigger.kind === 'schedule' && (role === 'deploy' || role === 'oncall')
 }
 
 export type ScheduleSpec =

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Log } from './log.ts'
 
 export function ifValid<const Schema extends v.GenericSchema>(
   schema: Schema,
@@ -6,4 +7,31 @@ export function ifValid<const Schema extends v.GenericSchema>(
 ): v.InferOutput<Schema> | undefined {
   const parsed = v.safeParse(schema, value)
   return parsed.success ? parsed.output : undefined
+}
+
+type Item = Readonly<Record<string, unknown>>
+
+type ReadRows<Row> = { readonly rows: readonly Row[]; readonly unreadableIds: readonly string[] }
+
+/** A row that was changed by hand or by a later release must not hide the others of its list. */
+export function readRows<const Schema extends v.GenericSchema>(
+  schema: Schema,
+  items: readonly Item[],
+  idOf = ({ id }: Item): unknown => id,
+): ReadRows<v.InferOutput<Schema>> {
+  const read = items.map((item) => ({ item, row: ifValid(schema, item) }))
+  return {
+    rows: read.flatMap(({ row }) => (row === undefined ? [] : [row])),
+    unreadableIds: read.flatMap(({ item, row }) => (row === undefined ? String(idOf(item)) : [])),
+  }
+}
+
+/** Where the caller cannot act on an unreadable row, the log names the row. */
+export function readableRows<Row>(
+  { log }: { readonly log: Log },
+  kind: string,
+  { rows, unreadableIds }: ReadRows<Row>,
+): readonly Row[] {
+  for (const id of unreadableIds) log.error('row.unreadable', { kind, id })
+  return rows
 }

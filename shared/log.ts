@@ -60,6 +60,7 @@ export type LogCode =
   | 'sync.completed'
   | 'sync.row_failed'
   | 'sync.row_late'
+  | 'row.unreadable'
   | 'write.contended'
   | 'message.failed'
   | 'invocation.failed'

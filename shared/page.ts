@@ -105,3 +105,8 @@ export function pagination({ page, perPage }: Page) {
 function integerField(fallback: number) {
   return v.optional(v.pipe(v.number(), v.safeInteger()), fallback)
 }
+
+/** Part of an operator's list. */
+export function unreadableDto(ids: readonly string[]) {
+  return ids.length > 0 ? { unreadable_ids: ids } : {}
+}

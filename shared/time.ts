@@ -1,20 +1,25 @@
 import * as v from 'valibot'
 import { assertInvariant } from './errors.ts'
 
+/** From this time on, sums with a time could have another width. */
+const LATEST_MS = Date.UTC(9000, 0, 1)
+
 /**
- * RFC 3339 UTC with three fraction digits. All have one width, so comparing texts compares times.
+ * RFC 3339 UTC with three fraction digits, of a day in the calendar before 9000. All have one
+ * width, so comparing texts compares times.
  */
 export const TimestampSchema = v.pipe(
   v.string(),
-  v.regex(
-    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/,
-    'must be an RFC 3339 UTC time with milliseconds',
-  ),
+  v.check(isTime, 'must be an RFC 3339 UTC time with milliseconds'),
   v.brand('Timestamp'),
 )
 export type Timestamp = v.InferOutput<typeof TimestampSchema>
 
-export const END_OF_TIME = '9999-12-31T23:59:59.999Z'
+/** After every time: a bound of lists, to which nothing is added. */
+export const END_OF_TIME = v.parse(
+  v.pipe(v.string(), v.brand('Timestamp')),
+  '9999-12-31T23:59:59.999Z',
+)
 
 export const SECOND_MS = 1_000
 export const MINUTE_MS = 60 * SECOND_MS
@@ -53,13 +58,10 @@ export function later(a: Timestamp, b: Timestamp): Timestamp {
   return a > b ? a : b
 }
 
-/** The upper bound of foreign times: later times, or sums with them, would have another width. */
-const LATEST_FOREIGN_MS = Date.UTC(9000, 0, 1)
-
 /** Any RFC 3339 form, from 1970; undefined if the timestamp is invalid. */
 export function parseForeignTime(text: string): Timestamp | undefined {
   const ms = Date.parse(text)
-  return ms >= 0 && ms < LATEST_FOREIGN_MS ? timestampOf(ms) : undefined
+  return ms >= 0 && ms < LATEST_MS ? timestampOf(ms) : undefined
 }
 
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
@@ -76,9 +78,7 @@ export const AnyTimeSchema = v.pipe(
         ? 'must be an RFC 3339 time; in a query, write the + of an offset as %2B'
         : 'must be an RFC 3339 time',
   ),
-  v.transform((text) =>
-    timestampOf(Math.min(Math.max(Date.parse(text), 0), LATEST_FOREIGN_MS - 1)),
-  ),
+  v.transform((text) => timestampOf(Math.min(Math.max(Date.parse(text), 0), LATEST_MS - 1))),
 )
 
 /** The table's `ttl`, in whole seconds, of an item that is kept for `keptMs`. */
@@ -102,4 +102,9 @@ export function entryInForce<Entry extends Dated>(entries: readonly Entry[], at:
 function isDay(text: string): boolean {
   const midnight = Date.parse(`${text}T00:00:00Z`)
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(text)
+}
+
+function isTime(text: string): boolean {
+  const ms = Date.parse(text)
+  return ms < LATEST_MS && new Date(ms).toISOString() === text
 }

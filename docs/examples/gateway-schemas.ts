@@ -10,12 +10,12 @@ export type CreateVirtualAccountPayment = {
   /** The amount that the customer pays, in IDR. */
   readonly amount: number
   readonly currency: 'IDR'
-  /** Your own order or invoice id. Answers show it unchanged. It need not be unique. */
+  /** Your own order or invoice id. Answers show it unchanged. It need not be unique. Put no personal data here. */
   readonly external_reference?: string | null
   readonly customer?: CustomerRequest
-  /** A note of yours. Answers show it unchanged. */
+  /** A note of yours. Answers show it unchanged. The provider gets it too. Put no personal data here. */
   readonly description?: string | null
-  /** Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for digit. */
+  /** Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for digit. Put no personal data here. */
   readonly metadata?: Readonly<Record<string, unknown>> | null
   /** Seconds from now in which the customer can pay. Without it, or with 0: the channel's own time. Wallets and QRIS may expire earlier. */
   readonly expires_in_seconds?: number | null
@@ -29,12 +29,12 @@ export type CreateQrisPayment = {
   /** The amount that the customer pays, in IDR. */
   readonly amount: number
   readonly currency: 'IDR'
-  /** Your own order or invoice id. Answers show it unchanged. It need not be unique. */
+  /** Your own order or invoice id. Answers show it unchanged. It need not be unique. Put no personal data here. */
   readonly external_reference?: string | null
   readonly customer?: CustomerRequest
-  /** A note of yours. Answers show it unchanged. */
+  /** A note of yours. Answers show it unchanged. The provider gets it too. Put no personal data here. */
   readonly description?: string | null
-  /** Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for digit. */
+  /** Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for digit. Put no personal data here. */
   readonly metadata?: Readonly<Record<string, unknown>> | null
   /** Seconds from now in which the customer can pay. Without it, or with 0: the channel's own time. Wallets and QRIS may expire earlier. */
   readonly expires_in_seconds?: number | null
@@ -48,12 +48,12 @@ export type CreateWalletPayment = {
   /** The amount that the customer pays, in IDR. */
   readonly amount: number
   readonly currency: 'IDR'
-  /** Your own order or invoice id. Answers show it unchanged. It need not be unique. */
+  /** Your own order or invoice id. Answers show it unchanged. It need not be unique. Put no personal data here. */
   readonly external_reference?: string | null
   readonly customer?: CustomerRequest
-  /** A note of yours. Answers show it unchanged. */
+  /** A note of yours. Answers show it unchanged. The provider gets it too. Put no personal data here. */
   readonly description?: string | null
-  /** Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for digit. */
+  /** Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for digit. Put no personal data here. */
   readonly metadata?: Readonly<Record<string, unknown>> | null
   /** Seconds from now in which the customer can pay. Without it, or with 0: the channel's own time. Wallets and QRIS may expire earlier. */
   readonly expires_in_seconds?: number | null
@@ -66,7 +66,7 @@ export type CreatePushPayment = {
   /** The amount that the customer pays, in IDR. */
   readonly amount: number
   readonly currency: 'IDR'
-  /** Your own order or invoice id. Answers show it unchanged. It need not be unique. */
+  /** Your own order or invoice id. Answers show it unchanged. It need not be unique. Put no personal data here. */
   readonly external_reference?: string | null
   readonly customer: {
     readonly name?: string | null
@@ -74,9 +74,9 @@ export type CreatePushPayment = {
     /** E.164, Indonesian. */
     readonly phone: string
   }
-  /** A note of yours. Answers show it unchanged. */
+  /** A note of yours. Answers show it unchanged. The provider gets it too. Put no personal data here. */
   readonly description?: string | null
-  /** Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for digit. */
+  /** Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for digit. Put no personal data here. */
   readonly metadata?: Readonly<Record<string, unknown>> | null
   /** Seconds from now in which the customer can pay. Without it, or with 0: the channel's own time. Wallets and QRIS may expire earlier. */
   readonly expires_in_seconds?: number | null

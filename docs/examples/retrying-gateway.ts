@@ -80,23 +80,32 @@ const SYSTEM_CLOCK: Clock = {
 
 /**
  * Returns the JSON of a success. Throws `GatewayRefused` if no retry is allowed, or the deadline
- * has passed.
+ * has passed. Throws a `TypeError`, and sends nothing, if a header cannot have the key.
  */
 export function retryingGateway(options: RetryOptions) {
   const { deadlineMs = 60_000, timeoutMs = 35_000, clock = SYSTEM_CLOCK } = options
 
   return async <Answer>(request: GatewayRequest): Promise<Answer> => {
+    const headers = headersOf(options.apiKey, request)
     const deadline = clock.nowMs() + deadlineMs
     for (let tries = 1; ; tries += 1) {
       // Clocks give fractions of a millisecond, and an abort signal takes only whole ones.
       const leftMs = Math.max(1, Math.ceil(deadline - clock.nowMs()))
-      const outcome = await tryOnce(options, request, Math.min(timeoutMs, leftMs))
+      const outcome = await tryOnce(options, { ...request, headers }, Math.min(timeoutMs, leftMs))
       if (outcome.ok) return outcome.answer
       const waitMs = Math.max(outcome.retryAfterMs, jittered(tries, clock))
       if (!outcome.mayRetry || clock.nowMs() + waitMs >= deadline) throw outcome.error
       await clock.wait(waitMs)
     }
   }
+}
+
+function headersOf(apiKey: string, { body, idempotencyKey }: GatewayRequest): Headers {
+  return new Headers({
+    authorization: `Bearer ${apiKey}`,
+    ...(body && { 'content-type': 'application/json' }),
+    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+  })
 }
 
 /** The answer is assumed to have the type of the API's description. It is not checked. */
@@ -110,8 +119,16 @@ type Failed = {
 }
 
 async function tryOnce(
-  { baseUrl, apiKey, fetch: send = fetch }: RetryOptions,
-  { method, path, query = {}, body, idempotencyKey, once = false }: GatewayRequest,
+  { baseUrl, fetch: send = fetch }: RetryOptions,
+  {
+    method,
+    path,
+    query = {},
+    headers,
+    body,
+    idempotencyKey,
+    once = false,
+  }: GatewayRequest & { readonly headers: Headers },
   timeoutMs: number,
 ): Promise<Failed | Answered> {
   const url = new URL(path, baseUrl)
@@ -124,11 +141,7 @@ async function tryOnce(
   const read = async () => {
     const response = await send(url, {
       method,
-      headers: {
-        authorization: `Bearer ${apiKey}`,
-        ...(body && { 'content-type': 'application/json' }),
-        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-      },
+      headers,
       ...(body && { body: JSON.stringify(body) }),
       redirect: 'error',
       signal: late.signal,

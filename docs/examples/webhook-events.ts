@@ -1,9 +1,9 @@
 /* The bodies of the gateway's webhooks: types only, for receive-webhooks.ts. */
 
 /** The fields of a payment that these types know. A webhook may have more: ignore them. */
-export type PaymentData = {
+export type PaymentData<Status = 'succeeded' | 'failed' | 'expired'> = {
   readonly id: string
-  readonly status: 'succeeded' | 'failed' | 'expired'
+  readonly status: Status
   readonly external_reference?: string
   readonly notional_minor: number
   readonly xendit_fee_minor: number
@@ -31,10 +31,12 @@ type ReversedEvent = Envelope & {
   }
 }
 
+type AnyStatus = PaymentData['status'] | 'pending' | 'cancelled'
+
 /** `dispute`, or `held` for money that is not credited; the API's description has their fields. */
 type SuspenseEvent = Envelope & {
   readonly event: 'payment.disputed' | 'payment.held'
-  readonly data: PaymentData & { readonly dispute?: unknown; readonly held?: unknown }
+  readonly data: PaymentData<AnyStatus> & { readonly dispute?: unknown; readonly held?: unknown }
 }
 
 export type PaymentEvent = StatusEvent | ReversedEvent | SuspenseEvent

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { requireClient } from '../../shared/client/client-store.ts'
-import { itemsOfPage, pageFields, pagination } from '../../shared/page.ts'
+import { itemsOfPage, pageFields, pagination, unreadableDto } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 import { newestEndpoints } from '../../shared/webhook/endpoint/endpoint-store.ts'
@@ -10,6 +10,10 @@ const input = v.strictObject({ client_id: v.string(), ...pageFields })
 
 export const handler = adminHandler({ summary, input }, async ({ clientId, ...page }, deps) => {
   await requireClient(deps, clientId)
-  const endpoints = itemsOfPage(await newestEndpoints(deps, clientId), page)
-  return { data: endpoints.map(toEndpointDto), pagination: pagination(page) }
+  const { rows, unreadableIds } = await newestEndpoints(deps, clientId)
+  return {
+    data: itemsOfPage(rows, page).map(toEndpointDto),
+    ...unreadableDto(unreadableIds),
+    pagination: pagination(page),
+  }
 })

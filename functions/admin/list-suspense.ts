@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { requireClient } from '../../shared/client/client-store.ts'
-import { itemsOfPage, pageFields, pagination } from '../../shared/page.ts'
+import { itemsOfPage, pageFields, pagination, unreadableDto } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { showItems } from '../../shared/suspense/dispute-movements.ts'
 import { listSuspense, listSuspenseAbout } from '../../shared/suspense/list-suspense.ts'
@@ -22,17 +22,15 @@ export const handler = adminHandler(
   { summary, input },
   async ({ status, kind, clientId, paymentId, ...page }, deps) => {
     if (clientId === undefined && paymentId === undefined && kind === undefined) {
-      const items = await listSuspense(deps, status, page)
-      return { data: await showItems(deps, items), pagination: pagination(page) }
+      const { rows, unreadableIds } = await listSuspense(deps, status, page)
+      const data = await showItems(deps, rows)
+      return { data, ...unreadableDto(unreadableIds), pagination: pagination(page) }
     }
     if (clientId !== undefined) await requireClient(deps, clientId)
     const paymentIds = paymentId === undefined ? undefined : [paymentId]
     const filter = { status, kind, clientId, paymentIds }
-    const { items, complete } = await listSuspenseAbout(deps, filter)
-    return {
-      data: await showItems(deps, itemsOfPage(items, page)),
-      pagination: pagination(page),
-      complete,
-    }
+    const { items, unreadableIds, complete } = await listSuspenseAbout(deps, filter)
+    const data = await showItems(deps, itemsOfPage(items, page))
+    return { data, ...unreadableDto(unreadableIds), pagination: pagination(page), complete }
   },
 )

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { readableRows } from '../../shared/if-valid.ts'
 import { pageOf, pageParams, pagination } from '../../shared/page.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 import { toSettlementDto } from '../../shared/settlement/settlement-dto.ts'
@@ -9,7 +10,8 @@ export const handler = apiHandler(
   { query: v.strictObject(pageParams) },
   async ({ clientId, query }, deps) => {
     const page = pageOf(query)
-    const settlements = await listSettlements(deps, clientId, page)
+    const list = await listSettlements(deps, clientId, page)
+    const settlements = readableRows(deps, 'settlement', list)
     return ok({ data: settlements.map(toSettlementDto), pagination: pagination(page) })
   },
 )

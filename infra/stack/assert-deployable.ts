@@ -1,5 +1,5 @@
 import { assertReservable } from './functions/reserved-concurrency.ts'
-import type { DeployedStage } from './stage.ts'
+import { type DeployedStage, hasAlarms } from './stage.ts'
 
 /** The most recipients of one AWS Budgets notification. */
 const MAX_BUDGET_RECIPIENTS = 10
@@ -9,7 +9,7 @@ const MAX_BUDGET_RECIPIENTS = 10
  * reach the Lambda runtime's own API. Only the local gateway allows such webhooks.
  */
 export function assertDeployable(stage: DeployedStage): void {
-  const { settings, front, domain } = stage
+  const { settings, front, domain, copies } = stage
   const faults: Readonly<Record<string, boolean>> = {
     'requests of a closed stage fail, and a canary would roll it back: set deployment: alias-only':
       stage.role === 'closed' && stage.deployment === 'canary',
@@ -23,6 +23,10 @@ export function assertDeployable(stage: DeployedStage): void {
       stage.monthlyBudgetUsd !== undefined && front !== 'cloudfront',
     'a budget notifies ten addresses at most, and alarmRecipients has more':
       stage.monthlyBudgetUsd !== undefined && stage.alarmRecipients.length > MAX_BUDGET_RECIPIENTS,
+    'the alarm protection-changed hears of events by the trail: set invocationTrail: true':
+      hasAlarms(stage) && !stage.invocationTrail,
+    'copies are for the loss of the region, so copies.region is another region':
+      copies !== undefined && copies.region === stage.location?.region,
     [`${domain?.name} is not in the zone ${domain?.zone.name}`]:
       domain !== undefined && !`.${domain.name}`.endsWith(`.${domain.zone.name}`),
   }

@@ -23,6 +23,11 @@ export function tableNameOf(
 /** The region of CloudFront, its certificate and its firewall, for a gateway in any region. */
 export const FRONT_REGION = 'us-east-1'
 
+/** The secret with the canary merchant’s key, in that region: docs/operations.md, section 5. */
+export function canaryKeySecretName(stage: string): string {
+  return `gateway/${stage}/canary-key`
+}
+
 /** The rule that tells who weakens the protection of a stage's data. */
 export function protectionRuleName(stage: Pick<DeployedStage, 'settings'>): string {
   return stackNameOf(stage, 'protection')

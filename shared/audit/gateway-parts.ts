@@ -76,7 +76,7 @@ export async function gatewayParts(
       return [isDue(dueDay), blockPart(deps, known, ends)] as const
     }),
   ]
-  return dueParts(parts, standing)
+  return dueParts(parts, standing, (difference) => ({ ...difference, clientId: undefined }))
 }
 
 function range(first = 0, last = 0): readonly number[] {

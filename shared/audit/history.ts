@@ -1,5 +1,7 @@
+import * as v from 'valibot'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
+import { InvariantError } from '../errors.ts'
 import { slotOf } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { isLong } from '../settlement/settlement.ts'
@@ -49,7 +51,7 @@ export async function figureParts(deps: AuditDeps, client: Client): Promise<read
   // A payment that is listed before its client's creation or in the future was tampered with.
   const before = ['0', timestampOf(dayNumber(createdAt) * DAY_MS - 1)] as const
   const ahead = [timestampOf((lastDay + 1) * DAY_MS), '9~'] as const
-  return [
+  const parts = [
     confirmedPart(deps, 'figures', async (isAgain) =>
       auditFigures(deps, await readClientBooks(deps, client), isAgain),
     ),
@@ -60,7 +62,38 @@ export async function figureParts(deps: AuditDeps, client: Client): Promise<read
     listedPart(deps, clientId, 'before', before),
     listedPart(deps, clientId, 'later', ahead),
   ]
+  return parts.map((part) => stoppingNoOther(part, (difference) => difference))
 }
+
+/**
+ * A part whose rows make its judgement impossible is a difference, so that it stops no other part,
+ * client or run.
+ */
+function stoppingNoOther<Found extends Difference>(
+  part: Part<Found>,
+  toFound: (difference: Difference) => Found,
+): Part<Found> {
+  return {
+    ...part,
+    judge: async (state, isOver) => {
+      try {
+        return await part.judge(state, isOver)
+      } catch (error) {
+        if (!isOfRows(error)) throw error
+        const found = error instanceof InvariantError ? error.message : 'unreadable'
+        const difference = { what: UNREADABLE_PART, id: part.key, expected: 'readable', found }
+        return { differences: [toFound(difference)] }
+      }
+    },
+  }
+}
+
+/** The same rows would throw again, unlike an error of the table. */
+function isOfRows(error: unknown): boolean {
+  return error instanceof InvariantError || error instanceof RangeError || v.isValiError(error)
+}
+
+export const UNREADABLE_PART = 'part.rows'
 
 export function confirmedPart<Found extends Difference>(
   deps: AuditDeps,
@@ -127,18 +160,20 @@ export async function historyParts(
     }),
     ...days.map((one) => [isDue(one), dayPart(deps, client, one)] as const),
   ]
-  return dueParts(parts, standing)
+  return dueParts(parts, standing, (difference) => difference)
 }
 
 /** In their order, with all parts in which a difference stands. */
 export function dueParts<Found extends Difference>(
   parts: readonly (readonly [isPartDue: boolean, part: Part<Found>])[],
   standing: ClientVerdict['standing'],
+  toFound: (difference: Difference) => Found,
 ): readonly Part<Found>[] {
   const wanted = new Set(standing.map(({ part }) => part))
   return parts
     .flatMap(([isPartDue, part]) => (isPartDue || wanted.has(part.key) ? [part] : []))
     .toSorted((a, b) => (a.order < b.order ? -1 : 1))
+    .map((part) => stoppingNoOther(part, toFound))
 }
 
 /** Before every key. */

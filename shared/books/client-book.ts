@@ -1,10 +1,11 @@
+import { readingInto } from '../audit/judged/audit-entries.ts'
 import { readableLedger, storedSettlements } from '../audit/judged/client-books.ts'
 import { mapInChunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { addTotals, bookDay, FURTHEST_ELIGIBLE_MS, totalsOf } from '../journal/day-totals.ts'
 import { CLIENT_SIDES } from '../journal/entry.ts'
-import { entryPages } from '../journal/read-entries.ts'
+import { entryPages, type JournalRange } from '../journal/read-entries.ts'
 import { creditedOf } from '../ledger/ledger-store.ts'
 import type { Window } from '../ledger/window-store.ts'
 import { minor, plus, ZERO } from '../money.ts'
@@ -46,15 +47,27 @@ export async function readClientBook(
   // Shards count the entries, re-credits apart, and the open payments.
   let openMinor = creditedOf(ledger) - settled.sweptMinor
   const span = { start: settled.sweptUntil, end: addMs(deps.now(), FURTHEST_ELIGIBLE_MS) }
-  for await (const { entries } of entryPages(deps, { clientId, span })) {
+  for await (const { entries, differences } of readablePages(deps, { clientId, span })) {
     for (const { netMinor } of entries) openMinor -= netMinor
     sum = joinBooks(
       sum,
       checkLines(totalsOf(entries), period, { what: 'entry.sides', id: clientId }),
+      { book: {}, differences },
     )
   }
   const book = { ...withDebts(sum.book), open: minor(openMinor) }
   return { book, differences: sum.differences }
+}
+
+/** An entry that cannot be read is a difference, and hides no other entry. */
+async function* readablePages(
+  deps: Pick<Deps, 'table' | 'stage'>,
+  range: Pick<JournalRange, 'clientId' | 'span'>,
+) {
+  const unreadable: Difference[] = []
+  const { read } = readingInto(unreadable)
+  for await (const { entries } of entryPages(deps, { ...range, read }))
+    yield { entries, differences: unreadable.splice(0) }
 }
 
 type SettledBook = {
@@ -102,15 +115,18 @@ async function bookOfSettlement(
 ): Promise<CheckedBook> {
   const { settlementId: id, totals, netMinor } = settlement
   const day = paidDayOf(settlement)
-  const lines = totals.every((total) => hasNoBorder(total, period))
-    ? totals
+  const { lines, unreadable } = totals.every((total) => hasNoBorder(total, period))
+    ? { lines: totals, unreadable: [] }
     : await totalsByDay(deps, settlement)
   return joinBooks(checkLines(lines, period, { what: 'settlement.totals', id }), {
     book: day === undefined ? {} : bookOfPayout({ day, netMinor }, period),
-    differences: CLIENT_SIDES.flatMap((side) => {
-      const found = totals.reduce((sum, total) => plus(sum, total[side]), ZERO)
-      return compare(`settlement.totals.${attributeName(side)}`, id, settlement[side], found)
-    }),
+    differences: [
+      ...unreadable,
+      ...CLIENT_SIDES.flatMap((side) => {
+        const found = totals.reduce((sum, total) => plus(sum, total[side]), ZERO)
+        return compare(`settlement.totals.${attributeName(side)}`, id, settlement[side], found)
+      }),
+    ],
   })
 }
 
@@ -133,10 +149,14 @@ function hasNoBorder(
 /** A settlement of very many days stores no total of each day. Its entries show them. */
 async function totalsByDay(deps: Pick<Deps, 'table' | 'stage'>, settlement: Settlement) {
   const { clientId } = settlement
-  let totals: Settlement['totals'] = []
-  for await (const { entries } of entryPages(deps, { clientId, span: sweptSpan(settlement) }))
-    totals = [...addTotals(totals, totalsOf(entries))]
-  return totals
+  let lines: Settlement['totals'] = []
+  const unreadable: Difference[] = []
+  const span = sweptSpan(settlement)
+  for await (const { entries, differences } of readablePages(deps, { clientId, span })) {
+    lines = [...addTotals(lines, totalsOf(entries))]
+    unreadable.push(...differences)
+  }
+  return { lines, unreadable }
 }
 
 /** The most differences of an answer; an audit lists all. */

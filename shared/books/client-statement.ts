@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { GatewayError, invalid } from '../errors.ts'
+import { assertInvariant, GatewayError, invalid } from '../errors.ts'
 import { type ClientId, SettlementIdSchema } from '../ids.ts'
 import { BookDaySchema } from '../journal/day-totals.ts'
 import { PositionSchema } from '../journal/entry-store.ts'
@@ -8,7 +8,7 @@ import { type Minor, MinorSchema, plus } from '../money.ts'
 import { CursorTime, encodeCursor, readCursor } from '../page.ts'
 import { periodOf, type Settlement } from '../settlement/settlement.ts'
 import { settlementsEnding } from '../settlement/settlement-store.ts'
-import { DAY_MS, END_OF_TIME, earlier, type Timestamp, TimestampSchema } from '../time.ts'
+import { DAY_MS, END_OF_TIME, earlier, type Timestamp } from '../time.ts'
 import { type BookPeriod, bookPeriod } from './book-period.ts'
 import { entrySpan, type LinesPage, readLines, type StatementLine } from './statement-lines.ts'
 import { isDiffering, statementTotals, type Unsound } from './statement-totals.ts'
@@ -178,5 +178,8 @@ async function payoutsSince(
   since: Timestamp | undefined,
 ): Promise<readonly Settlement[]> {
   if (since === undefined) return []
-  return settlementsEnding(deps, clientId, [since, v.parse(TimestampSchema, END_OF_TIME)])
+  const span = [since, END_OF_TIME] as const
+  const { settlements, unreadableIds } = await settlementsEnding(deps, clientId, span)
+  assertInvariant(unreadableIds.length === 0, 'a statement shows each payout')
+  return settlements
 }

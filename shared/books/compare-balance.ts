@@ -70,19 +70,26 @@ const DAYS = 3
 /** A comparison is made in the first hours of each day. */
 const QUIET_MS = 36 * HOUR_MS
 
-/** Told before it is noted, so that a crash tells it again. */
+/**
+ * Each alert is published before it is noted, so that a crash repeats the alert. The alert of no
+ * comparison comes first, so that nothing that stops the runs can also stop this alert.
+ */
 async function withTold(deps: CompareDeps, read: StoredBalance): Promise<StoredBalance> {
   const now = deps.now()
-  const { transitToldAt = '', quietSince = now } = read
-  const isTransitDue = transitToldAt <= addMs(now, -7 * DAY_MS)
-  const isQuiet = quietSince <= addMs(now, -QUIET_MS)
-  if (!isTransitDue && !isQuiet) return read
-  if (isTransitDue) await tellTransit(deps)
+  const { transitToldAt = '', quietSince } = read
+  const isQuiet = quietSince !== undefined && quietSince <= addMs(now, -QUIET_MS)
   if (isQuiet) await alertQuiet(deps, read)
-  const told = { ...read, quietSince: isQuiet ? now : quietSince }
-  const next = isTransitDue ? { ...told, transitToldAt: now } : told
-  const isKept = await keepBalance(deps, read, next)
-  return isKept ? { ...next, version: read.version + 1 } : read
+  const isNoted = quietSince !== undefined && !isQuiet
+  const balance = isNoted ? read : await noteTold(deps, read, { quietSince: now })
+  if (transitToldAt > addMs(now, -7 * DAY_MS)) return balance
+  await tellTransit(deps)
+  return noteTold(deps, balance, { transitToldAt: now })
+}
+
+/** After a lost race no later write of this run succeeds either. */
+async function noteTold(deps: CompareDeps, read: StoredBalance, times: Partial<StoredBalance>) {
+  const next = { ...read, ...times }
+  return (await keepBalance(deps, read, next)) ? { ...next, version: read.version + 1 } : read
 }
 
 /** Undefined: asked today already, or the provider does not answer. */

@@ -9,7 +9,7 @@ import { MinorSchema } from '../money.ts'
 import { encodeCursor, readCursor } from '../page.ts'
 import { csv } from '../settlement/statement/csv.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { type Difference, DifferenceSchema } from '../verdict/difference.ts'
+import { compare, type Difference, DifferenceSchema } from '../verdict/difference.ts'
 import { FIGURES, figureOf, problemsIn } from './book.ts'
 import { type BookPeriod, bookPeriod, type PeriodInput, WALK_FIELDS } from './book-period.ts'
 import { contradictions, controlDifferences } from './book-witnesses.ts'
@@ -82,10 +82,14 @@ async function booksOfAll(deps: BooksDeps, input: BooksInput): Promise<object> {
     }
   }
   // Money without a client: the totals that the house journal keeps by day.
-  const totals = await houseTotals(deps, { fromDay: '0', untilDay: period.to })
+  const { rows: totals, unreadableIds } = await houseTotals(deps, {
+    fromDay: '0',
+    untilDay: period.to,
+  })
   const house = joinBooks(checkLines(totals, period, { what: 'house.totals', id: 'house' }), {
     book: {},
     differences: [
+      ...unreadableIds.flatMap((id) => compare('house_total', id, 'readable', 'unreadable')),
       ...(await controlDifferences(deps, GATEWAY_OWNER)),
       ...(contradicted.get(GATEWAY_OWNER) ?? []),
     ],

@@ -27,6 +27,7 @@ const SIDE_BY_SIDE = 8
 
 /**
  * What is at the provider: by the journal, and by rows that were read and wait for their payment.
+ * The amount of a row that cannot be read is missing, which is a gap; books and audit name the row.
  * A run that has no more time answers the look as far as it went; the next run continues it. So the
  * clients of one look may be read at different moments.
  */
@@ -50,7 +51,7 @@ export async function providerSide(
   const position = await walkClients(deps, begun.position, { read, isFull: () => false })
   if (position) return { look: { ...look, position } }
   const rows = await waitingRows(deps, look.openSince)
-  const totals = await houseTotals(deps, { fromDay: '0', untilDay: today })
+  const { rows: totals } = await houseTotals(deps, { fromDay: '0', untilDay: today })
   const houseMinor = totals.reduce((sum, { providerMinor }) => sum + providerMinor, 0)
   return { minor: minor(look.sumMinor + rows.sum + houseMinor), waiting: rows.waiting }
 }

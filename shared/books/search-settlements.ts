@@ -4,7 +4,7 @@ import { mapInChunks } from '../chunks.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
-import { pageFields, pagination } from '../page.ts'
+import { pageFields, pagination, unreadableDto } from '../page.ts'
 import { SIDE_BY_SIDE } from '../payout/judge-payouts.ts'
 import { missingApproval } from '../payout/missing-approval.ts'
 import { SETTLEMENT_STATUSES, type Settlement } from '../settlement/settlement.ts'
@@ -51,13 +51,12 @@ export async function searchSettlements(
   if (!isPaged && page.page > 1)
     throw invalid('page: use cursor instead', { page: ['use cursor instead'] })
   if (!isPaged) return settlementsOfPeriod(deps, search)
-  const { settlements, unreadableIds } =
-    clientId === undefined
-      ? await listPayouts(deps, page)
-      : { settlements: await listSettlements(deps, clientId, page), unreadableIds: [] }
+  const { rows, unreadableIds } = await (clientId === undefined
+    ? listPayouts(deps, page)
+    : listSettlements(deps, clientId, page))
   return {
-    data: await mapInChunks(settlements, SIDE_BY_SIDE, (one) => withWarning(deps, one)),
-    ...(unreadableIds.length > 0 && { unreadable_ids: unreadableIds }),
+    data: await mapInChunks(rows, SIDE_BY_SIDE, (settlement) => withWarning(deps, settlement)),
+    ...unreadableDto(unreadableIds),
     pagination: pagination(page),
   }
 }

@@ -4,7 +4,7 @@ import { walkClients } from '../client/client-register.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { endOfBookDay } from '../journal/day-totals.ts'
-import { encodeCursor, readCursor } from '../page.ts'
+import { encodeCursor, readCursor, unreadableDto } from '../page.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
 import { settlementsEnding } from '../settlement/settlement-store.ts'
@@ -38,6 +38,7 @@ export async function settlementsOfPeriod(
   const progress = readCursor(Progress, input.cursor)
   const period = progress?.period ?? bookPeriod(deps, input)
   const settlements: Settlement[] = []
+  const unreadable: string[] = []
   const read = async (clientIds: readonly ClientId[]) => {
     const span = [
       addMs(endOfBookDay(period.from), -DAY_MS),
@@ -46,9 +47,11 @@ export async function settlementsOfPeriod(
     const lists = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) =>
       settlementsEnding(deps, clientId, span),
     )
+    const found = lists.flatMap((list) => list.settlements)
     settlements.push(
-      ...lists.flat().filter(({ status }) => input.status === undefined || status === input.status),
+      ...found.filter(({ status }) => input.status === undefined || status === input.status),
     )
+    unreadable.push(...lists.flatMap(({ unreadableIds }) => unreadableIds))
   }
   let position = progress?.position
   if (input.clientId === undefined) {
@@ -62,6 +65,7 @@ export async function settlementsOfPeriod(
   return {
     ...period,
     data: shown,
+    ...unreadableDto(unreadable),
     ...(position && { continuing: true, cursor: encodeCursor({ period, position }) }),
   }
 }

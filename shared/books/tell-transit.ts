@@ -15,7 +15,7 @@ const WITHOUT_ROW = ['fee_assumed', 'transaction_missing']
  * they were posted without their own row, which has not come since. An explained finding is not
  * named again.
  */
-export async function tellTransit(deps: StoreDeps & Pick<Deps, 'alerts'>): Promise<void> {
+export async function tellTransit(deps: StoreDeps & Pick<Deps, 'alerts' | 'log'>): Promise<void> {
   const since = addMs(deps.now(), -TOO_LONG_MS)
   const ids = (await listOpenSuspense(deps)).flatMap(({ cause, paymentId, createdAt }) =>
     WITHOUT_ROW.includes(cause) && createdAt < since

@@ -4,6 +4,7 @@ import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import { assertInvariant, notFound } from '../errors.ts'
 import { parseId } from '../field-errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
+import { ifValid, readRows } from '../if-valid.ts'
 import { type AlertDeps, alertChange } from '../operator/alert-change.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Page } from '../page.ts'
@@ -84,18 +85,14 @@ export function bearerPattern(stage: string): string {
   return `^[Bb][Ee][Aa][Rr][Ee][Rr] +gk_${stage}_[0-9a-f-]{36}_[A-Za-z0-9_-]{43}$`
 }
 
-export async function listApiKeys(
-  deps: TableDeps,
-  clientId: ClientId,
-  page: Page,
-): Promise<readonly ApiKey[]> {
+export async function listApiKeys(deps: TableDeps, clientId: ClientId, page: Page) {
   const items = await listItems(deps, {
     kind: 'APIKEY',
     index: 'by-owner',
     partition: [clientId, ENTITY],
     page,
   })
-  return items.map((item) => v.parse(ApiKeySchema, item))
+  return readRows(ApiKeySchema, items)
 }
 
 /**
@@ -208,6 +205,6 @@ export async function shownKeys(deps: TableDeps, keys: readonly ApiKey[]) {
   )
   return keys.map((key, at) => ({
     ...toApiKeyDto(key),
-    last_used_on: v.parse(KeyUse, uses[at])?.lastUsedOn ?? null,
+    last_used_on: ifValid(KeyUse, uses[at])?.lastUsedOn ?? null,
   }))
 }

@@ -4,6 +4,7 @@ import type { ActionRequest } from '../action-request.ts'
 import type { StoreDeps, TableDeps } from '../deps.ts'
 import { assertInvariant, GatewayError, notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
+import { readRows } from '../if-valid.ts'
 import { readLedger } from '../ledger/ledger-store.ts'
 import { putShards } from '../ledger/shard-store.ts'
 import { putWindow } from '../ledger/window-store.ts'
@@ -49,10 +50,10 @@ export async function requireClient(deps: TableDeps, clientId: ClientId): Promis
 }
 
 /** For people: the index may miss a client, the register does not. */
-export async function listClients(deps: TableDeps, page: Page): Promise<readonly Client[]> {
+export async function listClients(deps: TableDeps, page: Page) {
   const partition = [GATEWAY_OWNER, ENTITY]
   const items = await listItems(deps, { kind: 'CLIENT', index: 'by-owner', partition, page })
-  return items.map((item) => v.parse(ClientSchema, item))
+  return readRows(ClientSchema, items)
 }
 
 /** Writes a new client, its ledger, its verdict and its audit records in one transaction. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
-import type { StoreDeps } from '../deps.ts'
+import type { Deps, StoreDeps } from '../deps.ts'
 import { slotOf } from '../ids.ts'
+import { readableRows, readRows } from '../if-valid.ts'
 import { workersForQuota } from '../provider/quota-store.ts'
 import { WORK_SLOTS, type Work } from '../table/schema.ts'
 import type { QueryInput } from '../table/table.ts'
@@ -51,7 +52,7 @@ const DueItemSchema = v.object({
 export type DueItem = v.InferOutput<typeof DueItemSchema>
 
 export async function findDuePage(
-  deps: StoreDeps,
+  deps: StoreDeps & Pick<Deps, 'log'>,
   {
     work,
     slot,
@@ -67,5 +68,10 @@ export async function findDuePage(
     limit,
     cursor,
   })
-  return { items: page.items.map((item) => v.parse(DueItemSchema, item)), cursor: page.cursor }
+  const items = readableRows(
+    deps,
+    work,
+    readRows(DueItemSchema, page.items, ({ pk }) => pk),
+  )
+  return { items, cursor: page.cursor }
 }

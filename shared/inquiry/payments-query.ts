@@ -1,6 +1,11 @@
 import * as v from 'valibot'
 import { pageParams } from '../page.ts'
-import { MAX_KEY_LENGTH, MAX_REFERENCE } from '../payment/create/parse-payment-request.ts'
+import {
+  KEY_CHARACTERS,
+  KEY_CHARACTERS_MESSAGE,
+  MAX_KEY_LENGTH,
+  MAX_REFERENCE,
+} from '../payment/create/parse-payment-request.ts'
 import { PAYMENT_STATUSES } from '../payment-status.ts'
 
 /** Without this, a caller without a value would get all payments. */
@@ -17,6 +22,7 @@ export const paymentsQuery = v.pipe(
       v.pipe(
         requiredText('idempotency_key'),
         v.maxLength(MAX_KEY_LENGTH, lengthMessage('idempotency_key', MAX_KEY_LENGTH)),
+        v.regex(KEY_CHARACTERS, `idempotency_key ${KEY_CHARACTERS_MESSAGE}`),
       ),
     ),
     external_reference: v.optional(

@@ -3,6 +3,7 @@ import type { ActionRequest } from '../action-request.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import { PaymentIdSchema, paymentIdOf } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { BookDaySchema, endOfBookDay } from '../journal/day-totals.ts'
 import {
   CursorTime,
@@ -102,7 +103,7 @@ async function paymentsOfAmount(deps: TableDeps, search: AmountSearch) {
   for await (const { items, cursor: more } of pages) {
     const stored = await deps.table.getMany(items.map((item) => rowKeyOf('PAYMENT', item)))
     for (const item of stored) {
-      const payment = item && v.parse(PaymentSchema, item)
+      const payment = ifValid(PaymentSchema, item)
       if (payment?.notionalMinor !== amountMinor) continue
       const { status = payment.status, method = payment.method } = search
       if (payment.status === status && payment.method === method) payments.push(payment)

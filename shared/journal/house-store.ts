@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { chunks, mapInChunks } from '../chunks.ts'
 import type { StoreDeps, TableDeps } from '../deps.ts'
 import { PaymentIdSchema } from '../ids.ts'
+import { readRows } from '../if-valid.ts'
 import { MinorSchema, negated, ZERO } from '../money.ts'
 import { HOUSE_TOTALS_PK, houseDayPk, houseEntryKey, houseTotalKey } from '../table/keys.ts'
 import { queryAll } from '../table/list-items.ts'
@@ -240,10 +241,10 @@ const PAGE = 1_000
 export async function houseTotals(
   deps: TableDeps,
   { fromDay, untilDay }: { readonly fromDay: string; readonly untilDay: string },
-): Promise<readonly HouseTotal[]> {
+) {
   const range = { between: [fromDay, `${untilDay}~`] } as const
   const items = await queryAll(deps, { partition: [HOUSE_TOTALS_PK], range, limit: PAGE })
-  return items.map((item) => v.parse(HouseTotalSchema, item))
+  return readRows(HouseTotalSchema, items, ({ sk }) => sk)
 }
 
 export async function houseEntriesOf(

@@ -137,11 +137,16 @@ export function auditRecordRow(
   return { ...record, ...(clientId !== undefined && listed) }
 }
 
+/** Of a head that cannot be read, the records show what it was. */
 export async function findAuditHead(
   deps: TableDeps,
   subject: string,
 ): Promise<AuditHead | undefined> {
-  return v.parse(v.optional(AuditHeadSchema), await deps.table.get(auditHeadKey(subject)))
+  const item = await deps.table.get(auditHeadKey(subject))
+  const head = ifValid(AuditHeadSchema, item)
+  if (item === undefined || head) return head
+  const shown = headOf((await readAuditRecords(deps, subject)).records)
+  return { number: shown?.number ?? 0, digest: String(item['digest']) }
 }
 
 function digestOf(record: AuditRecord): string {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import type { TableDeps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdForKey } from '../ids.ts'
-import { ifValid } from '../if-valid.ts'
+import { ifValid, readableRows, readRows } from '../if-valid.ts'
 import { countOf, readLedger } from '../ledger/ledger-store.ts'
 import { firstOfPage, itemsOfPage, newestFirst, type Page } from '../page.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
@@ -27,7 +27,7 @@ type PaymentQuery = {
  * payment that no longer matches is left out.
  */
 export async function listPayments(
-  deps: TableDeps,
+  deps: TableDeps & Pick<Deps, 'log'>,
   { clientId, status, page }: Omit<PaymentQuery, 'reference'>,
 ): Promise<PaymentList> {
   const ledger = await readLedger(deps, clientId)
@@ -43,7 +43,7 @@ export async function listPayments(
     page,
     reads: 'eventual',
   })
-  const payments = items.map((item) => v.parse(PaymentSchema, item))
+  const payments = readableRows(deps, 'payment', readRows(PaymentSchema, items))
   return { payments: payments.filter((payment) => !isForeign(payment)), total }
 }
 

@@ -5,16 +5,16 @@ import { BATCHES_SUBJECT, type Batch, batchSubject } from '../settlement/batch/b
 import {
   findBatch,
   markCancelled,
-  openBatch,
   openedBatches,
+  putInPlace,
   settlementItemsIn,
 } from '../settlement/batch/batch-store.ts'
 import type { BatchDeps } from './fill-batch.ts'
 
 /**
  * Frees the settlements of a batch whose file no bank was given. Only a person knows that, so it
- * needs an approval, and is refused once a payout of it is paid. A batch whose row a restore has
- * lost can be cancelled too.
+ * needs an approval, and is refused once a payout of it is paid. A batch whose row is lost or
+ * unreadable can be cancelled too.
  */
 export async function cancelBatch(
   deps: BatchDeps,
@@ -45,7 +45,7 @@ export async function cancelBatch(
     after: { state: 'cancelled', notes, approved: approval.shown },
   }
   const outcome = await recordChange(deps, record, {
-    batch: stored ? markCancelled(cancelled) : openBatch(cancelled),
+    batch: stored ? markCancelled(cancelled) : await putInPlace(deps, cancelled),
     approval: approval.step,
   })
   if (outcome.applied) return cancelled

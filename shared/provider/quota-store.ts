@@ -1,5 +1,6 @@
 import { mapInChunks } from '../chunks.ts'
 import type { Deps, TableDeps } from '../deps.ts'
+import { GatewayError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { isFresh } from '../memory.ts'
@@ -168,21 +169,28 @@ const SCARCE_BELOW = 1 / 2
 /** One client's part of a minute's calls of a scarce operation. */
 const SHARE = 1 / 4
 
+export function isScarce(
+  { stage, provider, now }: Pick<Deps, 'stage' | 'provider' | 'now'>,
+  operation: ProviderOperation,
+): boolean {
+  const callsLeft = provider.callsLeft(operation)
+  const ofMinute = provider.callsOfMinute(operation) ?? callsPerMinute(stage, now())
+  return callsLeft !== undefined && callsLeft < ofMinute * SCARCE_BELOW
+}
+
 /**
- * Takes one call of an operation for a waiting client. Undefined: the call may be made; otherwise
- * the seconds until the next minute. Calls are counted only when they become scarce, so that one
- * client cannot starve the others.
+ * Takes one call of an operation for a waiting client, or throws 429 with the seconds until the
+ * next minute. Calls are counted only when they become scarce, so that one client cannot starve the
+ * others.
  */
 export async function takeShare(
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now'>,
   operation: ProviderOperation,
   clientId: ClientId,
-): Promise<number | undefined> {
+): Promise<void> {
+  if (!isScarce(deps, operation)) return
   const now = deps.now()
-  const quota = callsPerMinute(deps.stage, now)
-  const callsLeft = deps.provider.callsLeft(operation)
-  const ofMinute = deps.provider.callsOfMinute(operation) ?? quota
-  if (callsLeft === undefined || callsLeft >= ofMinute * SCARCE_BELOW) return undefined
+  const ofMinute = deps.provider.callsOfMinute(operation) ?? callsPerMinute(deps.stage, now)
   const minute = Math.floor(epochMs(now) / MINUTE_MS)
   const endsAt = timestampOf((minute + 1) * MINUTE_MS)
   const limit = Math.max(1, Math.floor(ofMinute * SHARE))
@@ -192,7 +200,10 @@ export async function takeShare(
     [[operation, 1]],
     clientId,
   )
-  return applied ? undefined : Math.ceil(msBetween(now, endsAt) / SECOND_MS)
+  if (applied) return
+  const message = 'provider capacity is limited; your share for this minute is used; retry later'
+  const retryAfterSeconds = Math.ceil(msBetween(now, endsAt) / SECOND_MS)
+  throw new GatewayError('rate_limit', message, { retryAfterSeconds })
 }
 
 /** Taken from the quota in portions, used one by one. */

@@ -133,7 +133,8 @@ async function planEndpoints(deps: RecountDeps, findings: Findings): Promise<Pla
   const { clientId, clientRecords } = findings.books
   const isOfEndpoint = ({ what }: Difference) => /^(deleted_)?endpoint(\.|$)/.test(what)
   const differences = findings.differences.filter(isOfEndpoint)
-  const stored = differences.length === 0 ? [] : await listEndpoints(deps, clientId)
+  const { rows: stored } =
+    differences.length === 0 ? { rows: [] } : await listEndpoints(deps, clientId)
   const plans = endpointsIn(clientRecords).map((said): Plan => {
     const { endpointId } = said
     const ends = differences.filter(({ id }) => id === endpointId)

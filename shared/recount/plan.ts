@@ -6,7 +6,7 @@ import type { RecordDeps } from '../operator/audit-record-store.ts'
 import type { Steps } from '../table/table.ts'
 import type { Difference } from '../verdict/difference.ts'
 
-export type RecountDeps = AuditDeps & RecordDeps & Pick<Deps, 'provider'>
+export type RecountDeps = AuditDeps & RecordDeps & Pick<Deps, 'provider' | 'log'>
 
 /** One transaction of a plan (design section 13, "Torn rows"). */
 export type Write = {

@@ -180,7 +180,7 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
   return derivedFrom({ ...possible, writes }, differences, unread)
 }
 
-const OF_MONEY = /^(settlement|entry|payment|adjustment)(\.|$)/
+const OF_MONEY = /^(settlement|entry|payment|adjustment|part)(\.|$)/
 
 function withoutFigures({ writes, left, covered }: Plan, clientId: ClientId): Plan {
   const differences = writes.flatMap(({ repair, ends }) => (repair === 'figures' ? ends : []))

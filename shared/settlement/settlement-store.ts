@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import { notFound } from '../errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
-import { ifValid } from '../if-valid.ts'
+import { ifValid, readRows } from '../if-valid.ts'
 import { PositionSchema } from '../journal/entry-store.ts'
 import type { Span } from '../journal/read-entries.ts'
 import type { Window } from '../ledger/window-store.ts'
@@ -59,7 +59,7 @@ export async function listSettlements(deps: TableDeps, clientId: ClientId, page:
     page,
     reads: 'eventual',
   })
-  return items.map((item) => v.parse(SettlementSchema, item))
+  return readRows(SettlementSchema, items)
 }
 
 /** A client's paid settlements, newest first, in pages. */
@@ -80,7 +80,7 @@ export async function settlementsEnding(
   deps: TableDeps,
   clientId: ClientId,
   between: readonly [Timestamp, Timestamp],
-): Promise<readonly Settlement[]> {
+): Promise<Payouts> {
   const partition = [clientId, ENTITY] as const
   const items = await queryAll(deps, {
     index: 'by-owner',
@@ -88,7 +88,7 @@ export async function settlementsEnding(
     range: { between },
     limit: 100,
   })
-  return findSettlements(deps, settlementIdsOf(items))
+  return readSettlements(deps, settlementIdsOf(items))
 }
 
 /** `unreadableIds`: of rows that cannot be read, because one row must not stop all payouts. */
@@ -109,15 +109,18 @@ export async function recordedAmong(
   deps: TableDeps,
   ids: readonly SettlementId[],
 ): Promise<Payouts> {
+  const { settlements, unreadableIds } = await readSettlements(deps, ids)
+  return { settlements: settlements.filter(({ status }) => status === 'recorded'), unreadableIds }
+}
+
+async function readSettlements(deps: TableDeps, ids: readonly SettlementId[]): Promise<Payouts> {
   const rows = await deps.table.getMany(ids.map(settlementKey))
   const read = ids.map((id, at) => {
     const settlement = ifValid(SettlementSchema, rows[at])
     return { id, settlement: settlement?.settlementId === id ? settlement : undefined }
   })
   return {
-    settlements: read.flatMap(({ settlement }) =>
-      settlement?.status === 'recorded' ? settlement : [],
-    ),
+    settlements: read.flatMap(({ settlement }) => settlement ?? []),
     unreadableIds: read.flatMap(({ id, settlement }, at) => (rows[at] && !settlement ? id : [])),
   }
 }
@@ -151,15 +154,10 @@ export async function settlementsBetween(
 }
 
 /** The payouts of all clients, newest first. */
-export async function listPayouts(deps: TableDeps, page: Page): Promise<Payouts> {
+export async function listPayouts(deps: TableDeps, page: Page) {
   const index = { index: 'by-due', partition: ['payout', 0] } as const
   const items = await listItems(deps, { kind: 'SETTLEMENT', ...index, page })
-  return {
-    settlements: items.flatMap((item) => ifValid(SettlementSchema, item) ?? []),
-    unreadableIds: settlementIdsOf(
-      items.filter((item) => ifValid(SettlementSchema, item) === undefined),
-    ),
-  }
+  return readRows(SettlementSchema, items)
 }
 
 export function putSettlement(settlement: Settlement): Step {

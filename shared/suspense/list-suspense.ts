@@ -1,5 +1,5 @@
-import * as v from 'valibot'
-import type { TableDeps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
+import { readableRows, readRows } from '../if-valid.ts'
 import type { Page } from '../page.ts'
 import { itemPages, type KeyedItem, listItems } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
@@ -21,17 +21,22 @@ export async function listSuspense(
     ...(status === undefined ? byOwner : byStatus),
     page,
   })
-  return items.map((item) => v.parse(SuspenseSchema, item))
+  return readRows(SuspenseSchema, items)
 }
 
-export async function listOpenSuspense(deps: TableDeps): Promise<readonly Suspense[]> {
+export async function listOpenSuspense(
+  deps: TableDeps & Pick<Deps, 'log'>,
+): Promise<readonly Suspense[]> {
   const partition = [GATEWAY_OWNER, 'suspense', 'open']
   const pages = itemPages(deps, { kind: 'SUSPENSE', index: 'by-status', partition, limit: PAGE })
-  return (await Array.fromAsync(pages, parseItems)).flat().filter(({ status }) => status === 'open')
+  const items: Suspense[] = []
+  for await (const page of pages) items.push(...readableRows(deps, 'suspense', readPage(page)))
+  return items.filter(({ status }) => status === 'open')
 }
 
-function parseItems(page: readonly KeyedItem[]): readonly Suspense[] {
-  return page.flatMap(({ item }) => (item ? [v.parse(SuspenseSchema, item)] : []))
+function readPage(page: readonly KeyedItem[]) {
+  const items = page.flatMap(({ item }) => (item ? [item] : []))
+  return readRows(SuspenseSchema, items)
 }
 
 const MAX_LOOKED_AT = 5_000
@@ -45,12 +50,16 @@ type SuspenseFilter = {
   readonly since?: Timestamp | undefined
 }
 
-/** Items of a kind, a client or some payments, newest first. `complete`: all items were read. */
+/**
+ * Items of a kind, a client or some payments, newest first. `complete`: all items were read, except
+ * those of `unreadableIds`, which may match or not.
+ */
 export async function listSuspenseAbout(
   deps: TableDeps,
   { status, kind, clientId, paymentIds, since }: SuspenseFilter,
 ) {
   const items: Suspense[] = []
+  const unreadableIds: string[] = []
   let lookedAt = 0
   for await (const page of itemPages(deps, {
     kind: 'SUSPENSE',
@@ -60,14 +69,16 @@ export async function listSuspenseAbout(
     newestFirst: true,
     limit: PAGE,
   })) {
-    if (lookedAt >= MAX_LOOKED_AT) return { items, complete: false }
+    if (lookedAt >= MAX_LOOKED_AT) return { items, unreadableIds, complete: false }
     const matches = (item: Suspense) =>
       (status === undefined || item.status === status) &&
       (kind === undefined || item.kind === kind) &&
       (clientId === undefined || item.clientId === clientId) &&
       (paymentIds === undefined || paymentIds.includes(item.paymentId ?? ''))
-    items.push(...parseItems(page).filter(matches))
+    const read = readPage(page)
+    items.push(...read.rows.filter(matches))
+    unreadableIds.push(...read.unreadableIds)
     lookedAt += page.length
   }
-  return { items, complete: true }
+  return { items, unreadableIds, complete: true }
 }

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import type { StoreDeps, TableDeps } from '../deps.ts'
+import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
+import { readableRows, readRows } from '../if-valid.ts'
 import { fieldsText } from '../journal/entry.ts'
 import { type ProviderTransaction, ProviderTransactionSchema } from '../provider/provider.ts'
 import { syncJobKey } from '../table/keys.ts'
@@ -62,8 +63,10 @@ export type SyncJob = v.InferOutput<typeof SyncJobSchema>
 export const LEASE_MS = 5 * MINUTE_MS
 const DONE_JOB_KEPT_MS = 7 * DAY_MS
 
+type JobDeps = StoreDeps & Pick<Deps, 'log'>
+
 /** Oldest first. The index may be stale; the claim decides. */
-export async function findDueJobs(deps: StoreDeps, limit: number): Promise<readonly DueJob[]> {
+export async function findDueJobs(deps: JobDeps, limit: number): Promise<readonly DueJob[]> {
   const range = { atMost: deps.now() }
   const { items } = await deps.table.query({
     index: 'by-due',
@@ -71,15 +74,19 @@ export async function findDueJobs(deps: StoreDeps, limit: number): Promise<reado
     range,
     limit,
   })
-  return items.map((item) => v.parse(DueJobSchema, item))
+  return readableRows(deps, 'sync_job', readRows(DueJobSchema, items))
 }
 
-/** Undefined: another worker has the job, or the job is done. */
-export async function claimJob(deps: StoreDeps, due: DueJob): Promise<SyncJob | undefined> {
+/**
+ * Undefined: another worker has the job, or the job is done. A job of a later release stops no
+ * other job, and is due again when its lease has expired.
+ */
+export async function claimJob(deps: JobDeps, due: DueJob): Promise<SyncJob | undefined> {
   const dueAt = addMs(later(deps.now(), due.dueAt), LEASE_MS)
   const step = update(syncJobKey(due.id), { set: { dueAt } }, isAsClaimed(due))
   const { applied, item } = await deps.table.write(step)
-  return applied && item ? v.parse(SyncJobSchema, item) : undefined
+  if (!applied || !item) return undefined
+  return readableRows(deps, 'sync_job', readRows(SyncJobSchema, [item]))[0]
 }
 
 /** Refused after another claim or the end of the job, which change its due time. */

@@ -8,7 +8,7 @@ import {
   type PaymentId,
   type SettlementId,
 } from '../ids.ts'
-import { GATEWAY_OWNER } from './schema.ts'
+import { GATEWAY_OWNER, LEDGER_SHARDS } from './schema.ts'
 import { UPSTREAM } from './upstream.ts'
 
 /** The entity chart: every item's primary key is built here and nowhere else. */
@@ -163,11 +163,17 @@ export function ledgerPk(clientId: ClientId) {
 const SHARD_SK_PREFIX = 'SHARD#'
 
 export function shardKey(clientId: ClientId, shard: number) {
-  return keyOf(ledgerPk(clientId), `${SHARD_SK_PREFIX}${String(shard).padStart(2, '0')}`)
+  return keyOf(ledgerPk(clientId), shardSk(shard))
 }
 
-export function shardNumberOf(sk: string): number {
-  return Number(sk.slice(SHARD_SK_PREFIX.length))
+function shardSk(shard: number) {
+  return `${SHARD_SK_PREFIX}${String(shard).padStart(2, '0')}`
+}
+
+/** Undefined: the key of no shard. */
+export function shardNumberOf(sk: string): number | undefined {
+  const number = Number(sk.slice(SHARD_SK_PREFIX.length))
+  return number < LEDGER_SHARDS && sk === shardSk(number) ? number : undefined
 }
 export const WINDOW_SK = 'WINDOW'
 

@@ -17,10 +17,13 @@ import {
   isUnknownName,
 } from './difference.ts'
 
+/** A greater number is no count of writes. */
+const MAX_VERSION = 2 ** 50
+
 /** The result of the audits of a client or of the gateway, and the progress of an audit. */
 export const ClientVerdictSchema = v.object({
   /** Absent before the first audit of the gateway. */
-  version: v.optional(v.number()),
+  version: v.optional(v.pipe(v.number(), v.maxValue(MAX_VERSION))),
   /** When the audit began that judged all figures last. */
   figuresAt: v.optional(TimestampSchema),
   /** The last day whose share of the history was judged, in days since 1970. */

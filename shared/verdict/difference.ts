@@ -47,7 +47,12 @@ export function compare(
 ): readonly Difference[] {
   return (expected ?? null) === (found ?? null)
     ? []
-    : [{ what, id, expected: expected ?? null, found: found ?? null }]
+    : [{ what, id, expected: storable(expected), found: storable(found) }]
+}
+
+/** The table takes no number that may have lost digits. */
+function storable(value: Value) {
+  return typeof value === 'number' && !Number.isSafeInteger(value) ? String(value) : (value ?? null)
 }
 
 /** Found by the gateway's audit. Without a client it stands on the gateway. */

@@ -74,7 +74,8 @@ async function measureGrowth(payments: number) {
   const settle = () => settleClient(deps, clientId, {})
 
   await measure('settle a window of all of them', settle)
-  const [settlement] = await listSettlements(deps, clientId, { page: 1, perPage: 1 })
+  const newest = await listSettlements(deps, clientId, { page: 1, perPage: 1 })
+  const [settlement] = newest.rows
   if (settlement === undefined) throw new Error('nothing was settled')
   const { settlementId } = settlement
   await measureConstant('balance', () => getBalance(deps, clientId))

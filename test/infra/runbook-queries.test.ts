@@ -5,6 +5,7 @@
  */
 import { expect, it } from 'vitest'
 import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-stack.ts'
+import { FRONT_REGION } from '../../infra/stack/stack-name-of.ts'
 import { ACCESS_LOG_FIELDS } from '../../infra/stack/triggers/gateway-http-api.ts'
 import { WORK_SLOTS } from '../../shared/table/schema.ts'
 import { matchesIn } from '../support/document-blocks.ts'
@@ -95,7 +96,9 @@ function fieldsFor(query: string): readonly string[] {
 
 const fencedQueries = matchesIn(runbook, /```logs\n([\s\S]*?)\n```/g)
 const askedQueries = [
-  ...runbook.matchAll(/^ask \d+ '([^']*)'(?:\s+(?:\\\n\s*)?(\/aws\/\S+))?/gm),
+  ...runbook.matchAll(
+    /^(?:AWS_REGION=us-east-1 )?ask \d+ '([^']*)'(?:\s+(?:\\\n\s*)?(\/aws\/\S+))?/gm,
+  ),
 ].map(([, query = '', group = '']) => ({ query, group }))
 const functionQueries = [
   ...fencedQueries,
@@ -130,6 +133,12 @@ it('a query of an access log names fields of that log', () => {
   expect(
     queriesOfGroup('/cloudfront/').flatMap((query) => unknownFields(query, FRONT_LOG_FIELDS)),
   ).toStrictEqual([])
+})
+
+it('a query of the front’s log asks the region of the front', () => {
+  const front = runbook.match(/^.*ask \d+ '[^']*'[^']*?\/aws\/vendedlogs\/cloudfront\//gm) ?? []
+
+  expect(front).toStrictEqual([expect.stringMatching(`^AWS_REGION=${FRONT_REGION} ask`)])
 })
 
 it('the check finds a field that no line of the code has', () => {

@@ -26,11 +26,10 @@ export async function hireDutyHolders(): Promise<(action: string) => NodeJS.Proc
 }
 
 function policyOf(role: Role) {
-  return { UserName: `rehearsal-${role}`, PolicyArn: policyArn(role) }
-}
-
-function policyArn(duty: string) {
-  return `arn:aws:iam::${ACCOUNT}:policy/${STACK}-${duty}`
+  return {
+    UserName: `rehearsal-${role}`,
+    PolicyArn: `arn:aws:iam::${ACCOUNT}:policy/${STACK}-${role}`,
+  }
 }
 
 /**
@@ -43,5 +42,4 @@ export async function removeDutyPolicies(): Promise<void> {
     await iam.send(new aws.DetachUserPolicyCommand(policyOf(role)))
     await iam.send(new aws.DeletePolicyCommand({ PolicyArn: policyOf(role).PolicyArn }))
   }
-  await iam.send(new aws.DeletePolicyCommand({ PolicyArn: policyArn('oncall') }))
 }

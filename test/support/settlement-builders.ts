@@ -94,8 +94,8 @@ export async function trigger(deps: TestDeps, { clientId }: Pick<Client, 'client
   return (await triggerSettlement(deps, { clientId, operator: BY_OPERATOR.operator })).settlement
 }
 
-export function settlementsOf(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
-  return listSettlements(deps, clientId, { page: 1, perPage: 100 })
+export async function settlementsOf(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
+  return (await listSettlements(deps, clientId, { page: 1, perPage: 100 })).rows
 }
 
 type Known = Pick<Settlement, 'settlementId'>

@@ -1,4 +1,7 @@
-import { MAX_KEY_LENGTH } from '../../../shared/payment/create/parse-payment-request.ts'
+import {
+  KEY_CHARACTERS,
+  MAX_KEY_LENGTH,
+} from '../../../shared/payment/create/parse-payment-request.ts'
 import {
   answersWith,
   describeOperations,
@@ -49,7 +52,7 @@ const parameters: Json = {
     in: 'header',
     required: false,
     description: 'Your own key, a new one for each new payment. An empty key counts as no key.',
-    schema: { type: 'string', maxLength: MAX_KEY_LENGTH },
+    schema: { type: 'string', maxLength: MAX_KEY_LENGTH, pattern: KEY_CHARACTERS.source },
     example: 'order-1042',
   },
 }

@@ -14,6 +14,8 @@ import { OTHER_CHANNELS } from '../../../shared/runtime/chosen-provider.ts'
 import { RedeliverBodySchema } from '../../../shared/webhook/delivery/redeliver-dto.ts'
 import { isJson, type Json, jsonSchemaOf } from './json-schema-of.ts'
 
+const NO_PERSONAL_DATA = 'Put no personal data here.'
+
 /** The purpose of each field, and the limits that its schema leaves to the payment rules. */
 const FIELDS: Readonly<Record<Exclude<keyof PaymentBody, 'method' | 'channel_code'>, Json>> = {
   amount: {
@@ -25,18 +27,21 @@ const FIELDS: Readonly<Record<Exclude<keyof PaymentBody, 'method' | 'channel_cod
   currency: { type: 'string', const: 'IDR' },
   external_reference: {
     maxLength: MAX_REFERENCE,
-    description: 'Your own order or invoice id. Answers show it unchanged. It need not be unique.',
+    description:
+      'Your own order or invoice id. Answers show it unchanged. It need not be unique. ' +
+      NO_PERSONAL_DATA,
   },
   customer: { $ref: '#/components/schemas/CustomerRequest' },
   description: {
     maxLength: MAX_DESCRIPTION,
-    description: 'A note of yours. Answers show it unchanged.',
+    description:
+      'A note of yours. Answers show it unchanged. The provider gets it too. ' + NO_PERSONAL_DATA,
   },
   metadata: {
     type: ['object', 'null'],
     description:
       'Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for ' +
-      'digit.',
+      `digit. ${NO_PERSONAL_DATA}`,
   },
   expires_in_seconds: {
     type: ['integer', 'null'],

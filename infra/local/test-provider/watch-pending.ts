@@ -19,7 +19,7 @@ const Clients = v.object({
 type WatchOptions = {
   readonly host: Pick<FunctionHost, 'byName'>
   /** May list payments. */
-  readonly reader: Pick<Deps, 'table'>
+  readonly reader: Pick<Deps, 'table' | 'log'>
   /** May make a payment due. */
   readonly writer: Pick<Deps, 'table' | 'now'>
 }

@@ -96,7 +96,7 @@ const ENVIRONMENT = `
 Environment:
   GATEWAY_OPERATOR         the operator, for actions that require --operator
   GATEWAY_DUTY             your duty on the local gateway: look, support, finance, approve,
-                           admin or deploy
+                           admin, deploy or oncall
   PORT                     the port of the local gateway, 3000 by default
   AWS_REGION, AWS_PROFILE  the region of a stage on AWS, and your credentials
 

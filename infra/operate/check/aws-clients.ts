@@ -36,6 +36,7 @@ export function awsClients(region: string) {
     secretsManager: new SecretsManagerClient(config),
     serviceQuotas: new ServiceQuotasClient(config),
     sns: new SNSClient(config),
+    snsIn: (place: string) => new SNSClient({ ...LIMITS, region: place }),
     sts: new STSClient(config),
   }
 }

@@ -73,8 +73,8 @@ async function runStep(...[what, run]: Parameters<typeof runCheck>): Promise<rea
   )
 }
 
-/** The rare schedules. Without a run their alarms go on. Both may run at any time. */
-const RARE_SCHEDULES = ['sweep-settlements', 'sync-provider-transactions']
+/** The rare schedules. Without a run their alarms are on. All may run at any time. */
+const RARE_SCHEDULES = ['sweep-settlements', 'sync-provider-transactions', 'audit-clients']
 
 /**
  * Runs the last steps of a first deployment, after the manual steps. Safe to repeat. Answers the

@@ -1,8 +1,11 @@
 import type { Stack } from '@aws-sdk/client-cloudformation'
 import { type IAMClient, paginateListEntitiesForPolicy } from '@aws-sdk/client-iam'
 import { ListSubscriptionsByTopicCommand, type SNSClient } from '@aws-sdk/client-sns'
+import { FRONT_REGION, stackNameOf } from '../../stack/stack-name-of.ts'
+import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
 import { outputOf } from '../check/aws-clients.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
+import type { Examination } from './check-stack.ts'
 
 const NO_SUBSCRIBER =
   'set alarmRecipients and pageRecipients in infra/stages/STAGE.json and deploy, or subscribe ' +
@@ -10,39 +13,64 @@ const NO_SUBSCRIBER =
 
 /** Whether each topic has a confirmed subscriber. A stage without alarms needs none. */
 export async function checkAlerts(
-  sns: SNSClient,
+  { stage, aws }: Pick<Examination, 'stage' | 'aws'>,
   stack: Stack,
-  hasAlarms: boolean,
 ): Promise<readonly Finding[]> {
-  const outputs = hasAlarms ? ['AlertsTopicArn', 'PagesTopicArn'] : ['AlertsTopicArn']
+  const isNeeded = hasAlarms(stage)
+  const outputs = isNeeded ? ['AlertsTopicArn', 'PagesTopicArn'] : ['AlertsTopicArn']
   const checks = outputs.map(async (output) => {
-    const TopicArn = outputOf(stack, output)
-    const what = `topic ${TopicArn?.split(':').at(-1) ?? output}`
-    if (TopicArn === undefined)
-      return [wrong(what, 'is not an output of the stack', 'npm run deploy')]
-    return runCheck(what, async () => {
-      // One page is enough: a page has a hundred subscriptions.
-      const { Subscriptions: subscriptions = [] } = await sns.send(
-        new ListSubscriptionsByTopicCommand({ TopicArn }),
-      )
-      // AWS lists a subscription as `Deleted` for some days.
-      const confirmed = subscriptions.filter(({ SubscriptionArn: arn }) =>
-        arn?.startsWith('arn:'),
-      ).length
-      const pending = subscriptions.filter(
-        ({ SubscriptionArn }) => SubscriptionArn === 'PendingConfirmation',
-      ).length
-      const detail = `${confirmed} confirmed, ${pending} waiting for confirmation`
-      if (confirmed > 0) return ok(what, detail)
-      if (!hasAlarms) return ok(what, `${detail}; a stage without alarms needs none`)
-      return wrong(
-        what,
-        detail,
-        pending > 0 ? 'confirm by the link in the mail AWS sent' : NO_SUBSCRIBER,
-      )
-    })
+    const topicArn = outputOf(stack, output)
+    return topicArn === undefined
+      ? [wrong(`topic ${output}`, 'is not an output of the stack', 'npm run deploy')]
+      : checkTopic(aws.sns, topicArn, isNeeded)
   })
-  return (await Promise.all(checks)).flat()
+  const [, partition, , , account] = outputOf(stack, 'AlertsTopicArn')?.split(':') ?? []
+  const elsewhere = isNeeded && account !== undefined ? topicsElsewhere(stage) : []
+  const checksElsewhere = elsewhere.map(({ region, name }) =>
+    checkTopic(aws.snsIn(region), `arn:${partition}:sns:${region}:${account}:${name}`, isNeeded),
+  )
+  return (await Promise.all([...checks, ...checksElsewhere])).flat()
+}
+
+/** The topics of stacks in other regions. Those in another account are out of reach. */
+function topicsElsewhere(stage: DeployedStage) {
+  const { front, copies } = stage
+  const topic = (region: string, name: string) => ({ region, name: stackNameOf(stage, name) })
+  return [
+    ...(front === 'cloudfront'
+      ? [topic(FRONT_REGION, 'front-alerts'), topic(FRONT_REGION, 'front-pages')]
+      : []),
+    ...(copies && !copies.account ? [topic(copies.region, 'copies-pages')] : []),
+  ]
+}
+
+function checkTopic(
+  sns: SNSClient,
+  TopicArn: string,
+  isNeeded: boolean,
+): Promise<readonly Finding[]> {
+  const what = `topic ${TopicArn.split(':').at(-1)}`
+  return runCheck(what, async () => {
+    // One page is enough: a page has a hundred subscriptions.
+    const { Subscriptions: subscriptions = [] } = await sns.send(
+      new ListSubscriptionsByTopicCommand({ TopicArn }),
+    )
+    // AWS lists a subscription as `Deleted` for some days.
+    const confirmed = subscriptions.filter(({ SubscriptionArn: arn }) =>
+      arn?.startsWith('arn:'),
+    ).length
+    const pending = subscriptions.filter(
+      ({ SubscriptionArn }) => SubscriptionArn === 'PendingConfirmation',
+    ).length
+    const detail = `${confirmed} confirmed, ${pending} waiting for confirmation`
+    if (confirmed > 0) return ok(what, detail)
+    if (!isNeeded) return ok(what, `${detail}; a stage without alarms needs none`)
+    return wrong(
+      what,
+      detail,
+      pending > 0 ? 'confirm by the link in the mail AWS sent' : NO_SUBSCRIBER,
+    )
+  })
 }
 
 const NOT_CHECKED =

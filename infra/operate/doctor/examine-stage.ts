@@ -2,7 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { isOriginSecret } from '../../../shared/runtime/origin-guard.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
 import { FRONT_REGION, stackNameOf, tableNameOf } from '../../stack/stack-name-of.ts'
-import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
+import type { DeployedStage } from '../../stack/stage.ts'
 import { outputOf } from '../check/aws-clients.ts'
 import { checkAccountQuotas } from '../check/check-account.ts'
 import { checkReferences } from '../check/check-references.ts'
@@ -42,7 +42,7 @@ export async function examineStage(examination: Examination): Promise<readonly F
     checkDuties(aws.iam, operatorsStack),
     runCheck('role of the pipeline', () => checkPipelineRole(aws.iam, stage.settings.name)),
     runCheck('event sources', () => checkEventSources(aws.lambda, stage)),
-    runCheck('topics', () => checkAlerts(aws.sns, dataStack, hasAlarms(stage))),
+    runCheck('topics', () => checkAlerts(examination, dataStack)),
     checkStack(examination, 'watch stack', 'watch').then((result) => result.findings),
     checkCopies(examination),
     runCheck('aliases', () => checkAliases(aws, stage)),

@@ -9,14 +9,9 @@ import { allow } from '../functions/allow.ts'
 import { assetOf } from '../functions/assets-of.ts'
 import { logGrant } from '../functions/grants.ts'
 import { nodeRuntime } from '../functions/node-runtime.ts'
-import { stackNameOf } from '../stack-name-of.ts'
+import { canaryKeySecretName, stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 import type { Probe } from './probe-front.ts'
-
-/** The secret with the key of the canary merchant: docs/operations.md, section 5. */
-export function canaryKeySecretName(stage: string): string {
-  return `gateway/${stage}/canary-key`
-}
 
 /**
  * Calls the public name every minute, from the front's region. The alarms of the gateway's region

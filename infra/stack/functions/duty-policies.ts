@@ -1,10 +1,10 @@
 import { CfnOutput, DefaultStackSynthesizer, Stack } from 'aws-cdk-lib'
 import { ManagedPolicy, PolicyStatement, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
-import { DUTIES, mayInvoke, ROLES, type Role } from '../../../functions/function-spec.ts'
+import { DUTIES, type Duty, mayInvoke, ROLES } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { DataStack } from '../data-stack.ts'
-import { PROVER, stackNameOf } from '../stack-name-of.ts'
+import { canaryKeySecretName, FRONT_REGION, PROVER, stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 
@@ -17,10 +17,10 @@ type Props = { readonly stage: DeployedStage; readonly data: DataStack }
 export class DutyPolicies extends Construct {
   constructor(scope: Construct, id: string, props: Props) {
     super(scope, id)
-    for (const role of ROLES) this.addPolicy(role, props)
+    for (const role of ROLES) if (role !== 'oncall') this.addPolicy(role, props)
   }
 
-  private addPolicy(role: Role, props: Props): void {
+  private addPolicy(role: Duty | 'deploy', props: Props): void {
     const { stage } = props
     const names = MANIFEST.filter((spec) => mayInvoke(role, spec)).map((spec) => spec.name)
     // The doctor asks the prover whether operators' functions work. The prover starts no action.
@@ -55,10 +55,13 @@ export class DutyPolicies extends Construct {
    * doctor reads them.
    */
   private deployStatements({
+    stage: { front, settings },
     data: { provider, originSecret, key },
   }: Props): PolicyStatementProps[] {
-    const secrets = [provider.key, provider.callbackTokens, ...(originSecret ? [originSecret] : [])]
     const { partition, account, region } = Stack.of(this)
+    const secrets = [provider.key, provider.callbackTokens, ...(originSecret ? [originSecret] : [])]
+    // AWS appends a dash and six characters to the name of a secret.
+    const canaryKey = `arn:${partition}:secretsmanager:${FRONT_REGION}:${account}:secret:${canaryKeySecretName(settings.name)}-??????`
     const conditions = {
       StringEquals: { 'kms:ViaService': `secretsmanager.${region}.amazonaws.com` },
     }
@@ -78,7 +81,10 @@ export class DutyPolicies extends Construct {
           'secretsmanager:GetSecretValue',
           'secretsmanager:PutSecretValue',
         ],
-        resources: secrets.map(({ secretArn }) => secretArn),
+        resources: [
+          ...secrets.map(({ secretArn }) => secretArn),
+          ...(front === 'cloudfront' ? [canaryKey] : []),
+        ],
       },
       ...(key ? [{ ...keyStatement, resources: [key.keyArn] }] : []),
     ]

@@ -1,6 +1,8 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib'
 import { ManagedPolicy, PolicyStatement, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
+import { functionName, mayInvoke } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
 import type { DataStack } from '../data-stack.ts'
 import { stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
@@ -8,8 +10,9 @@ import type { DeployedStage } from '../stage.ts'
 type Props = { readonly stage: DeployedStage; readonly data: DataStack }
 
 /**
- * What a person on call needs for the commands of the runbook, and no more: it reads no table, no
- * secret and no message that is not set aside, and deploys nothing but a version that was live.
+ * What a person on call needs for the commands of the runbook, besides the duties look and support,
+ * and no more: it reads no table, no secret and no message that is not set aside, and deploys
+ * nothing but a version that was live.
  */
 export class OnCallPolicy extends Construct {
   constructor(scope: Construct, id: string, { stage, data }: Props) {
@@ -19,6 +22,7 @@ export class OnCallPolicy extends Construct {
       // As with the policies of duties, no description.
       managedPolicyName: stackNameOf(stage, 'oncall'),
       statements: [
+        starts(names, stage),
         ...looks(names),
         ...repairs(names),
         ...queues(names),
@@ -27,12 +31,22 @@ export class OnCallPolicy extends Construct {
     })
     new CfnOutput(Stack.of(this), 'OncallPolicyArn', {
       value: policy.managedPolicyArn,
-      description: 'For people on call: the AWS commands of the runbook',
+      description: 'For people on call: the commands of the runbook, besides look and support',
     })
   }
 }
 
 type Names = { readonly stack: Stack; readonly name: string }
+
+function starts(names: Names, { settings }: DeployedStage): PolicyStatementProps {
+  return {
+    sid: 'Start',
+    actions: ['lambda:InvokeFunction'],
+    resources: MANIFEST.filter((spec) => mayInvoke('oncall', spec)).map((spec) =>
+      arn(names, 'lambda', `function:${functionName(settings.name, spec)}`),
+    ),
+  }
+}
 
 function looks(names: Names): readonly PolicyStatementProps[] {
   const { name } = names
@@ -40,18 +54,25 @@ function looks(names: Names): readonly PolicyStatementProps[] {
   const logs = [`/aws/lambda/${name}-*`, `/aws/vendedlogs/*/${name}*`, `aws-waf-logs-${name}*`]
   return [
     {
-      // AWS allows these for all resources or for none.
+      // AWS allows these for all resources or for none, or the command asks about all.
       sid: 'Look',
       actions: [
         'acm:ListCertificates',
         'backup:ListCopyJobs',
         'cloudwatch:DescribeAlarms',
+        'cloudwatch:GetMetricData',
+        'codedeploy:ListDeployments',
         'lambda:GetAccountSettings',
         'lambda:ListEventSourceMappings',
         'logs:DescribeLogGroups',
         'logs:GetQueryResults',
       ],
       resources: ['*'],
+    },
+    {
+      sid: 'Dashboard',
+      actions: ['cloudwatch:GetDashboard'],
+      resources: [arn(names, 'cloudwatch', `dashboard/${name}`, '')],
     },
     {
       sid: 'Logs',

@@ -6,8 +6,12 @@ import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import { apiKeyKey, endpointsPk } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
-import { compare, type Difference } from '../../verdict/difference.ts'
-import { type Endpoint, EndpointSchema } from '../../webhook/endpoint/endpoint.ts'
+import { compare, type Difference, unknownName } from '../../verdict/difference.ts'
+import {
+  type Endpoint,
+  EndpointEventTypeSchema,
+  EndpointSchema,
+} from '../../webhook/endpoint/endpoint.ts'
 import { endpointRow } from '../../webhook/endpoint/endpoint-store.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { endpointsIn, keysIn } from './derive-client.ts'
@@ -65,7 +69,13 @@ async function auditEndpoints(
     const { slowSince, lastAlertAt } = marks ?? {}
     const kind = deletedAt === undefined ? 'endpoint' : 'deleted_endpoint'
     const derived = endpointRow({ ...endpoint, slowSince, lastAlertAt })
-    differences.push(...rowDifferences(kind, endpointId, derived, row))
+    const unknownTypes = (marks?.eventTypes ?? []).filter(
+      (type) => ifValid(EndpointEventTypeSchema, type) === undefined,
+    )
+    differences.push(
+      ...rowDifferences(kind, endpointId, derived, row),
+      ...unknownTypes.map((type) => unknownName('endpoint', type)),
+    )
   }
   return [...differences, ...[...unread].flatMap(strayEndpoint)]
 }

@@ -23,6 +23,7 @@ import {
   openPaymentPages,
   readableLedger,
   storedPayment,
+  strayRows,
 } from './client-books.ts'
 import { auditOwners, estimateOf } from './derive-payment.ts'
 
@@ -70,6 +71,7 @@ export async function auditFigures(deps: FigureDeps, books: ClientBooks, isAgain
         ? rowDifferences('ledger_shard', String(number), shardRow(shard), ledgerRows.get(number))
         : compare('ledger_shard', String(number), 'readable', 'unreadable or missing')
     }).flat(),
+    ...strayRows(ledgerRows),
     ...differences,
     ...(await auditAdjustments(deps, books)),
     ...auditTimes(books, ledger, deps.now()),

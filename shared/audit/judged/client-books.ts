@@ -1,11 +1,10 @@
-import * as v from 'valibot'
 import { type Client, ClientSchema } from '../../client/client.ts'
 import { clientRow } from '../../client/client-store.ts'
 import type { Deps, StoreDeps, TableDeps } from '../../deps.ts'
 import type { ClientId, SettlementId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import type { Span } from '../../journal/read-entries.ts'
-import type { Ledger } from '../../ledger/ledger-store.ts'
+import { balanceOf, type Ledger } from '../../ledger/ledger-store.ts'
 import { ShardSchema } from '../../ledger/shard-store.ts'
 import { WindowSchema } from '../../ledger/window-store.ts'
 import { type AuditRecord, readAuditRecords } from '../../operator/audit-record-store.ts'
@@ -25,8 +24,8 @@ import {
 } from '../../table/keys.ts'
 import { itemPages, type KeyedItem, keyedItems, queryAll } from '../../table/list-items.ts'
 import type { Reads } from '../../table/table.ts'
-import { DAY_MS, END_OF_TIME, type Timestamp, TimestampSchema } from '../../time.ts'
-import { compare, type Difference, onlyIf, toValue } from '../../verdict/difference.ts'
+import { DAY_MS, END_OF_TIME, type Timestamp } from '../../time.ts'
+import { compare, type Difference, onlyIf, toValue, tryToMake } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { readTrail } from './audit-trails.ts'
 import { adjustmentsIn, clientIn } from './derive-client.ts'
@@ -46,7 +45,8 @@ export type ClientBooks = {
   readonly readAt: Timestamp
   /** Undefined without a readable window. */
   readonly ledger: Ledger | undefined
-  readonly ledgerRows: ReadonlyMap<number | 'window', Item>
+  /** By the number of a shard, `window`, or the key of a row that is neither. */
+  readonly ledgerRows: ReadonlyMap<number | string, Item>
   /** Ordered by their windows. */
   readonly settlements: readonly StoredSettlement[]
   /** Where the entries after the last settlement are. */
@@ -57,7 +57,7 @@ export type ClientBooks = {
   readonly differences: readonly Difference[]
 }
 
-/** Undefined if the window is missing or unreadable; the caller reports that. */
+/** Undefined if the window cannot be read, or the sums are no amounts; the caller reports that. */
 export async function readableLedger(
   deps: TableDeps,
   clientId: ClientId,
@@ -69,13 +69,24 @@ export async function readableLedger(
 async function readLedgerRows(deps: TableDeps, clientId: ClientId) {
   const items = await queryAll(deps, { partition: [ledgerPk(clientId)], limit: PAGE })
   const numberOf = ({ sk }: Item) =>
-    sk === WINDOW_SK ? ('window' as const) : shardNumberOf(String(sk))
+    sk === WINDOW_SK ? 'window' : (shardNumberOf(String(sk)) ?? String(sk))
   const ledgerRows = new Map(items.map((item) => [numberOf(item), item] as const))
   const window = ifValid(WindowSchema, ledgerRows.get('window'))
   const shards = [...ledgerRows].flatMap(([number, item]) =>
-    number === 'window' ? [] : (ifValid(ShardSchema, { ...item, number }) ?? []),
+    typeof number === 'string' ? [] : (ifValid(ShardSchema, { ...item, number }) ?? []),
   )
-  return { ledgerRows, ledger: window && { window, shards } }
+  const ledger = window && { window, shards }
+  const balance = ledger && tryToMake(() => balanceOf(ledger))
+  return { ledgerRows, ledger: balance && ledger }
+}
+
+/** Rows of the ledger that no flow writes. */
+export function strayRows(rows: ClientBooks['ledgerRows']): readonly Difference[] {
+  return [...rows.keys()].flatMap((name) =>
+    typeof name === 'number' || name === 'window'
+      ? []
+      : compare('ledger_row', name, 'none', 'present'),
+  )
 }
 
 /** So many items and their events are in memory at the same time. */
@@ -160,7 +171,7 @@ export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Pr
     ledger,
     ledgerRows,
     settlements,
-    unsettled: { clientId, span: { start, end: v.parse(TimestampSchema, END_OF_TIME) } },
+    unsettled: { clientId, span: { start, end: END_OF_TIME } },
     adjustments: adjusted.adjustments,
     clientRecords: trail.records,
     differences: [

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import {
   type Event,
+  EventNameSchema,
   envelopeBody,
   heldEventName,
   isOfSuspense,
@@ -29,7 +30,13 @@ import { HELD_STATUSES } from '../../suspense/suspense.ts'
 import type { Item } from '../../table/attributes.ts'
 import { paymentKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, expiresAfter, type Timestamp, TimestampSchema } from '../../time.ts'
-import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
+import {
+  compare,
+  type Difference,
+  onlyIf,
+  tryToMake,
+  unknownName,
+} from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { ttlOf } from '../rows/stored-rows.ts'
 import { estimateOf } from './derive-payment.ts'
@@ -159,8 +166,15 @@ export async function auditStrayEvents(
   isExplained: (paymentId: PaymentId, name: string) => boolean,
 ): Promise<readonly Difference[]> {
   const differences: Difference[] = []
-  for await (const positions of eventPositionPages(deps, { clientId, between })) {
-    const events = positions.flatMap(({ subject, name, firedAt }) => {
+  for await (const { rows, unreadableIds } of eventPositionPages(deps, { clientId, between })) {
+    differences.push(
+      ...unreadableIds.flatMap((name) =>
+        v.is(EventNameSchema, name)
+          ? compare('event', name, 'readable', 'unreadable')
+          : [unknownName('event', typeOfEvent(name))],
+      ),
+    )
+    const events = rows.flatMap(({ subject, name, firedAt }) => {
       const paymentId = paymentOfSubject(subject)
       return paymentId && !isExplained(paymentId, name) ? [{ paymentId, name, firedAt }] : []
     })

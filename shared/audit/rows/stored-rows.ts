@@ -92,11 +92,8 @@ const KINDS: Readonly<Record<string, Remake>> = {
     return row(key(deliveryId, attempt.number), attemptRow(attempt))
   },
   shard: (item) => {
-    const number = keys.shardNumberOf(item.sk)
-    return row(
-      keys.shardKey(ownerOf(item), number),
-      shardRow(v.parse(ShardSchema, { ...item, number })),
-    )
+    const shard = v.parse(ShardSchema, { ...item, number: keys.shardNumberOf(item.sk) })
+    return row(keys.shardKey(ownerOf(item), shard.number), shardRow(shard))
   },
   approval: (item) => {
     const approval = v.parse(ApprovalSchema, item)

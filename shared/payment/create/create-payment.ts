@@ -8,7 +8,7 @@ import {
   paymentIdFor,
   paymentIdForKey,
 } from '../../ids.ts'
-import { pausedUntil, takeShare } from '../../provider/quota-store.ts'
+import { isScarce, pausedUntil, takeShare } from '../../provider/quota-store.ts'
 import { paymentKey } from '../../table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
@@ -62,6 +62,7 @@ export async function createPayment(
   const { client, idempotencyKey, parsed } = input
   const deadline = startDeadline(baseDeps)
   const deps = { ...baseDeps, provider: providerWithin(baseDeps.provider, deadline) }
+  const call = { client, parsed, deadline }
   if (!parsed.ok) {
     const stored =
       idempotencyKey &&
@@ -69,32 +70,38 @@ export async function createPayment(
     if (!stored) throw parsed.error
     const pausedSeconds = stored.status === 'creating' ? await waitOutPause(deps) : undefined
     if (pausedSeconds !== undefined) throw pausedError(pausedSeconds)
-    return resumeCreate(deps, stored, { client, parsed, deadline })
+    return resumeCreate(deps, stored, call)
   }
   const keyDigest = idempotencyKey ? keyDigestOf(idempotencyKey) : newKeyDigest(deps)
   const pausedSeconds = await waitOutPause(deps)
-  const retryAfterSeconds =
-    pausedSeconds ?? (await takeShare(deps, 'createRequest', client.clientId))
-  if (retryAfterSeconds !== undefined) {
-    const paymentId = paymentIdFor(client.clientId, keyDigest)
-    const stored = await findStoredPayment(deps, paymentId)
-    if (stored && stored.status !== 'creating') return replay(stored)
-    if (pausedSeconds !== undefined) throw pausedError(pausedSeconds)
-    const message = 'provider capacity is limited; your share for this minute is used; retry later'
-    throw new GatewayError('rate_limit', message, { retryAfterSeconds })
-  }
   const creating = newCreatingPayment(deps, client.clientId, keyDigest, parsed.request)
-  if (deps.stage.pushLimit && isPushChannel(parsed.request)) {
-    // A replay sends no push. This read may miss a payment of just now, whose push is counted.
-    const [known] = await deps.table.getMany([paymentKey(creating.paymentId)], 'eventual')
-    const stored = known && (await findStoredPayment(deps, creating.paymentId))
-    if (stored) return resumeCreate(deps, stored, { client, parsed, deadline })
-    await takePush(deps, creating)
-  }
+  const stored = await readBeforeLimits(deps, creating, pausedSeconds !== undefined)
+  if (pausedSeconds !== undefined && (!stored || stored.status === 'creating'))
+    throw pausedError(pausedSeconds)
+  if (stored) return resumeCreate(deps, stored, call)
+  // The push comes first, because a refused push uses no call.
+  if (isPushChannel(parsed.request)) await takePush(deps, creating)
+  await takeShare(deps, 'createRequest', client.clientId)
   const outcome = await claimPayment(deps, creating)
   return outcome.applied
     ? runAttempt(deps, client, creating, deadline)
-    : resumeCreate(deps, parseStored(outcome.item), { client, parsed, deadline })
+    : resumeCreate(deps, parseStored(outcome.item), call)
+}
+
+/**
+ * The payment, if a limit could refuse its create: a replay calls nobody, so no limit holds for it.
+ * Without limits only the claim reads the payment.
+ */
+async function readBeforeLimits(
+  deps: CreateDeps,
+  { paymentId, request }: CreatingPayment,
+  isPaused: boolean,
+): Promise<StoredPayment | undefined> {
+  if (isPaused || isScarce(deps, 'createRequest')) return findStoredPayment(deps, paymentId)
+  if (!deps.stage.pushLimit || !isPushChannel(request)) return undefined
+  // This read may miss a payment of just now, whose push is counted.
+  const [known] = await deps.table.getMany([paymentKey(paymentId)], 'eventual')
+  return known && findStoredPayment(deps, paymentId)
 }
 
 /** A shorter pause is waited for. */
@@ -122,10 +129,6 @@ function pausedError(retryAfterSeconds: number): GatewayError {
 
 type Call = { readonly client: Caller; readonly parsed: ParsedRequest; readonly deadline: Deadline }
 
-function replay(payment: Payment): CreateResult {
-  return { payment, outcome: 'replayed' }
-}
-
 /**
  * Replays the payment, waits for its running attempt, or takes the payment over. The rounds are a
  * bound: a caller meets at most its own claim, one running attempt and a few lost takeovers.
@@ -152,6 +155,10 @@ async function resumeCreate(
   return result.outcome === 'created' && takeover.request === free.request
     ? { ...result, outcome: 'resumed' }
     : result
+}
+
+function replay(payment: Payment): CreateResult {
+  return { payment, outcome: 'replayed' }
 }
 
 /** A waiting caller gives up after this time, even if its request has more time. */
@@ -215,6 +222,7 @@ async function takeOverPayment(
   }
   // The request that is sent counts: a new request may be of another channel.
   await takePush(deps, { ...creating, attempt, request })
+  await takeShare(deps, 'createRequest', creating.clientId)
   const next: CreatingPayment = {
     ...creating,
     request,

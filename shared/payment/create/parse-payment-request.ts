@@ -26,6 +26,13 @@ import type { PaymentRequest } from '../payment.ts'
 
 export const MAX_KEY_LENGTH = 255
 
+/**
+ * Printable ASCII. Clients send other characters of a header as UTF-8 or as Latin-1, so one key of
+ * the merchant would be two keys here, with two payments.
+ */
+export const KEY_CHARACTERS = /^[ -~]*$/
+export const KEY_CHARACTERS_MESSAGE = 'must have only printable ASCII characters'
+
 export type ParsedRequest =
   | { readonly ok: true; readonly request: PaymentRequest }
   | { readonly ok: false; readonly error: GatewayError }
@@ -235,9 +242,10 @@ function checkPhone({ method, channel_code: code, customer }: PaymentBody) {
     : undefined
 }
 
-/** The `Idempotency-Key` header: empty counts as none; longer than 255 characters is refused. */
+/** The `Idempotency-Key` header. An empty header counts as none. */
 export function parseIdempotencyKey(header = ''): string | undefined {
   if (header.length > MAX_KEY_LENGTH)
     throw invalid(`Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters`)
+  if (!KEY_CHARACTERS.test(header)) throw invalid(`Idempotency-Key ${KEY_CHARACTERS_MESSAGE}`)
   return header || undefined
 }

@@ -21,8 +21,14 @@ export function createBody(input: CreateRequestInput): object {
         Object.entries(input.returnUrls).map(([outcome, url]) => [`${outcome}_return_url`, url]),
       ),
     },
-    ...(input.description && { description: input.description }),
+    ...(input.description && { description: cutDescription(input.description) }),
   }
+}
+
+/** The provider counts UTF-16 units. A merchant's 1,000 characters may be twice as many units. */
+function cutDescription(description: string): string {
+  // A cut within a character leaves the first half of a surrogate pair.
+  return description.slice(0, 1_000).replace(/[\uD800-\uDBFF]$/, '')
 }
 
 function providerCodeOf({ method, channelCode = '' }: CreateRequestInput): string {

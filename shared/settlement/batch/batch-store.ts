@@ -5,14 +5,14 @@ import { ifValid } from '../../if-valid.ts'
 import { type AuditRecord, findAuditHead } from '../../operator/audit-record-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import { batchKey, settlementKey } from '../../table/keys.ts'
-import { any, equals, isNew, put, type Step, update } from '../../table/step.ts'
+import { any, equals, isNew, put, type Step, unchanged, update } from '../../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Settlement, SettlementSchema } from '../settlement.ts'
 import { BATCHES_SUBJECT, type Batch, BatchSchema, holds } from './batch.ts'
 
-/** Undefined for a number that no batch has, and for a batch that a restore has lost. */
+/** Undefined for a number that no batch has, and for a batch whose row is lost or unreadable. */
 export async function findBatch(deps: TableDeps, number: number): Promise<Batch | undefined> {
-  return v.parse(v.optional(BatchSchema), await deps.table.get(batchKey(number)))
+  return ifValid(BatchSchema, await deps.table.get(batchKey(number)))
 }
 
 /** The end of the register. Its number is the number of the last batch. */
@@ -56,8 +56,8 @@ export async function settlementItemsIn(
 const READ_AT_ONCE = 100
 
 /**
- * The number of the live batch that holds a settlement. A batch whose row is lost counts as live,
- * until an operator cancels it.
+ * The number of the live batch that holds a settlement. A batch whose row is lost or
+ * unreadable counts as live, until an operator cancels it.
  */
 export async function liveBatchOf(
   deps: TableDeps,
@@ -71,6 +71,12 @@ export async function liveBatchOf(
 
 export function openBatch(batch: Batch): Step {
   return put(batchKey(batch.number), batch, isNew)
+}
+
+/** In the place of a row that is lost or unreadable. Refused if the row has changed since. */
+export async function putInPlace(deps: TableDeps, batch: Batch): Promise<Step> {
+  const item = await deps.table.get(batchKey(batch.number))
+  return put(batchKey(batch.number), batch, item ? unchanged('state', item['state']) : isNew)
 }
 
 /** Refused unless the batch is still open. */

@@ -27,6 +27,21 @@ export function pageReply(
   return { status: 200, body: formats.csv(), headers }
 }
 
+/** CSV is asked for by its name, and preferred no less than JSON (RFC 9110, section 12.5.1). */
 function asksForCsv(accept = ''): boolean {
-  return /(?:^|,)\s*text\/csv\s*(?:[;,]|$)/i.test(accept)
+  const preferences = new Map(accept.split(',').map(preferenceOf))
+  const ofCsv = preferences.get('text/csv') ?? 0
+  const ofJson = ['application/json', 'application/*', '*/*']
+    .map((type) => preferences.get(type))
+    .find((preference) => preference !== undefined)
+  return ofCsv > 0 && ofCsv >= (ofJson ?? 0)
+}
+
+function preferenceOf(range: string): readonly [type: string, preference: number] {
+  const [type = '', ...parameters] = range
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim())
+  const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
+  return [type, quality === undefined ? 1 : Number(quality)]
 }

@@ -1,5 +1,6 @@
 import { chunks, mapInChunks } from '../../chunks.ts'
 import type { Alert, Deps, StoreDeps } from '../../deps.ts'
+import { GatewayError } from '../../errors.ts'
 import type { DeliveryId } from '../../ids.ts'
 import type { Step } from '../../table/step.ts'
 import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
@@ -121,11 +122,13 @@ const ALERT_MS = 6 * SECOND_MS
 const POLL_MS = 200
 /** Eight seconds: all waits are shorter than a function's 10 s. */
 const MAX_POLLS = 40
+/** Due work publishes the alert within a minute, once the topic works. */
+const RETRY_AFTER_SECONDS = 60
 
 /**
  * Reports the delivery's abandonment before its row begins a round, or waits while another worker
  * does so: redeliveries of one endpoint at once send one alert. Undefined when another caller began
- * a round.
+ * a round. Throws 429 when the alert cannot be published.
  */
 export async function alertBeforeRound(
   deps: AlertDeps & Pick<Deps, 'sleep'>,
@@ -149,7 +152,17 @@ export async function alertBeforeRound(
     if (isRecent && waitedMs < ALERT_MS) {
       await deps.sleep(POLL_MS)
       waitedMs += POLL_MS
-    } else await publishAlert(deps, delivery, endpoint, endAlert)
+    } else {
+      const publication = publishAlert(deps, delivery, endpoint, endAlert)
+      await publication.catch((cause: unknown) => refuseRound(deps, read, cause))
+    }
   }
   throw new Error('other workers kept alerting about an endpoint while a round was begun')
+}
+
+/** A round would take the place of the alert in the row, so the round waits for the alert. */
+function refuseRound({ log }: AlertDeps, { endpointId }: Delivery, cause: unknown): never {
+  log.error('alert.failed', { endpoint_id: endpointId }, cause)
+  const message = 'no new round can begin now; retry later'
+  throw new GatewayError('rate_limit', message, { cause, retryAfterSeconds: RETRY_AFTER_SECONDS })
 }

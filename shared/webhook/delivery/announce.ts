@@ -11,11 +11,13 @@ import { newDelivery, putDelivery, sendDeliveryMessages } from './delivery-store
 /** The longest time between the read of the endpoints and the last try of the transaction. */
 export const FRESH_MS = 5 * SECOND_MS
 
+type ReadDeps = TableDeps & Pick<Deps, 'log'>
+
 export type EndpointsRead = {
   readonly endpoints: Promise<readonly Endpoint[]>
   readonly readAt: Timestamp
 }
-export type AnnounceDeps = TableDeps & {
+export type AnnounceDeps = ReadDeps & {
   /** The reads that the payments of one page share; absent: each payment reads for itself. */
   readonly endpointsOf?: (clientId: ClientId, now: Timestamp) => EndpointsRead
 }
@@ -62,7 +64,7 @@ export async function announce(
  * One read of endpoints serves one client's payments of a page (design section 4). A failed read is
  * forgotten.
  */
-export function readsOfPage(deps: TableDeps): Required<AnnounceDeps>['endpointsOf'] {
+export function readsOfPage(deps: ReadDeps): Required<AnnounceDeps>['endpointsOf'] {
   const reads = new Map<ClientId, EndpointsRead>()
   return (clientId, now) => {
     const lastRead = reads.get(clientId)

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Deps, TableDeps } from '../../deps.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { type DeliveryId, deliveryIdFor, type EventSubject } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
 import { toItem } from '../../table/attributes.ts'
 import { ATTEMPT_SK_PREFIX, deliveryKey, testDeliveryKey } from '../../table/keys.ts'
 import {
@@ -79,23 +80,25 @@ export function overdueAfterMs(resends: number): number {
   return Math.min(MINUTE_MS * 2 ** resends, HOUR_MS)
 }
 
-/** A delivery of an event, or a test delivery. */
+/** A delivery of an event, or a test delivery. Throws for a row that cannot be read. */
 export async function findDelivery(
   deps: TableDeps,
   deliveryId: DeliveryId,
 ): Promise<Delivery | undefined> {
-  const [delivery] = await findDeliveries(deps, [{ deliveryId }, { deliveryId, isTest: true }])
-  return delivery
+  const keys = [deliveryKey(deliveryId), testDeliveryKey(deliveryId)]
+  const [item] = (await deps.table.getMany(keys)).filter((found) => found !== undefined)
+  return v.parse(v.optional(DeliverySchema), item)
 }
 
 export type NamedDelivery = Pick<Delivery, 'deliveryId' | 'isTest'>
 
+/** Without rows that are missing or cannot be read: the audit names those. */
 export async function findDeliveries(
   deps: TableDeps,
   rows: readonly NamedDelivery[],
 ): Promise<readonly Delivery[]> {
   const items = await deps.table.getMany(rows.map(keyOfDelivery))
-  return items.flatMap((item) => (item ? [v.parse(DeliverySchema, item)] : []))
+  return items.flatMap((item) => ifValid(DeliverySchema, item) ?? [])
 }
 
 export function keyOfDelivery({ deliveryId, isTest }: NamedDelivery) {
@@ -206,7 +209,7 @@ export async function attemptsOf(
   })
   return [
     ...firstSuccess,
-    ...items.map((item) => v.parse(DeliveryAttemptSchema, item)).toReversed(),
+    ...items.flatMap((item) => ifValid(DeliveryAttemptSchema, item) ?? []).toReversed(),
   ].slice(-most)
 }
 

@@ -1,6 +1,7 @@
 import { mapInChunks } from '../../chunks.ts'
-import type { TableDeps } from '../../deps.ts'
+import type { Deps, TableDeps } from '../../deps.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
+import { readableRows } from '../../if-valid.ts'
 import { reserveUnits } from '../../table/used-units.ts'
 import { later, type Timestamp } from '../../time.ts'
 import { toOwnEndpointDto } from '../endpoint/endpoint-dto.ts'
@@ -23,10 +24,10 @@ const AT_ONCE = 10
  * attempt writes more for it.
  */
 export async function endpointsWithHealth(
-  deps: TableDeps,
+  deps: TableDeps & Pick<Deps, 'log'>,
   clientId: ClientId,
 ): Promise<readonly OwnEndpointDto[]> {
-  const endpoints = await newestEndpoints(deps, clientId)
+  const endpoints = readableRows(deps, 'endpoint', await newestEndpoints(deps, clientId))
   await reserveUnits(endpoints.length * UNITS_AN_ENDPOINT)
   return mapInChunks(endpoints, AT_ONCE, async (endpoint) => ({
     ...toOwnEndpointDto(endpoint),

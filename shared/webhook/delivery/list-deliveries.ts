@@ -7,8 +7,10 @@ import {
   DeliveryIdSchema,
   deliveryIdFor,
   type EndpointId,
+  EndpointIdSchema,
   type EventId,
 } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
 import { firstOfPage, itemsOfPage, newestFirst, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
 import { isTestKey } from '../../table/keys.ts'
@@ -74,7 +76,11 @@ export async function listDeliveries(deps: StoreDeps, listing: DeliveryListing) 
 }
 
 async function allEndpointIds(deps: TableDeps, clientId: ClientId): Promise<readonly EndpointId[]> {
-  return (await listEndpoints(deps, clientId)).map(({ endpointId }) => endpointId)
+  const { rows, unreadableIds } = await listEndpoints(deps, clientId)
+  return [
+    ...rows.map(({ endpointId }) => endpointId),
+    ...unreadableIds.flatMap((id) => ifValid(EndpointIdSchema, id) ?? []),
+  ]
 }
 
 async function eventsDeliveries(

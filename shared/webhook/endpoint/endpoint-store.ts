@@ -1,7 +1,8 @@
 import * as v from 'valibot'
-import type { TableDeps } from '../../deps.ts'
+import type { Deps, TableDeps } from '../../deps.ts'
 import { notFound } from '../../errors.ts'
 import type { ClientId, EndpointIds } from '../../ids.ts'
+import { readableRows, readRows } from '../../if-valid.ts'
 import { newestFirst } from '../../page.ts'
 import { fieldsFrom } from '../../table/attributes.ts'
 import {
@@ -68,19 +69,25 @@ export async function findEndpointEver(
 /** Deleted endpoints included, unless a range leaves them out. */
 export async function listEndpoints(deps: TableDeps, clientId: ClientId, range?: Range) {
   const query = { partition: [endpointsPk(clientId)], range, limit: READ_PAGE, fields: FIELDS }
-  return (await queryAll(deps, query)).map((item) => v.parse(EndpointSchema, item))
+  return readRows(EndpointSchema, await queryAll(deps, query), ({ endpointId }) => endpointId)
 }
 
-export function liveEndpoints(deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> {
-  return listEndpoints(deps, clientId, { beginsWith: ENDPOINT_SK_PREFIX })
+/**
+ * Money of a client must not wait for an endpoint that cannot be read. When the endpoint can be
+ * read again, a redelivery since then creates what it missed.
+ */
+export async function liveEndpoints(
+  deps: TableDeps & Pick<Deps, 'log'>,
+  clientId: ClientId,
+): Promise<readonly Endpoint[]> {
+  const live = await listEndpoints(deps, clientId, { beginsWith: ENDPOINT_SK_PREFIX })
+  return readableRows(deps, 'endpoint', live)
 }
 
 /** Registration limits their number to what one answer holds. */
-export async function newestEndpoints(
-  deps: TableDeps,
-  clientId: ClientId,
-): Promise<readonly Endpoint[]> {
-  return (await liveEndpoints(deps, clientId)).toSorted(newestFirst(({ endpointId }) => endpointId))
+export async function newestEndpoints(deps: TableDeps, clientId: ClientId) {
+  const live = await listEndpoints(deps, clientId, { beginsWith: ENDPOINT_SK_PREFIX })
+  return { ...live, rows: live.rows.toSorted(newestFirst(({ endpointId }) => endpointId)) }
 }
 
 export function insertEndpoint(endpoint: SealedEndpoint): Step {

@@ -11,7 +11,8 @@ export const EndpointSchema = v.object({
   endpointId: EndpointIdSchema,
   clientId: ClientIdSchema,
   url: v.string(),
-  eventTypes: v.array(v.union([v.picklist(EVENT_TYPES), v.literal(ALL_EVENTS)])),
+  /** A name that only a later release knows matches no event of this release. */
+  eventTypes: v.array(v.string()),
   enabled: v.boolean(),
   createdAt: TimestampSchema,
   deletedAt: v.optional(TimestampSchema),
@@ -27,6 +28,9 @@ export const SealedEndpointSchema = v.object({
   sealedSecret: v.optional(v.string()),
 })
 export type SealedEndpoint = v.InferOutput<typeof SealedEndpointSchema>
+
+/** The names that this release knows. */
+export const EndpointEventTypeSchema = v.picklist([...EVENT_TYPES, ALL_EVENTS])
 
 export function subscribes({ eventTypes }: Endpoint, type: string): boolean {
   return eventTypes.some((wanted) => wanted === type || (wanted === ALL_EVENTS && !isOptIn(type)))

@@ -1,13 +1,13 @@
 import * as v from 'valibot'
-import { EVENT_TYPES, OPT_IN_EVENT_TYPES } from '../../event/event.ts'
-import { ALL_EVENTS } from './endpoint.ts'
+import { OPT_IN_EVENT_TYPES } from '../../event/event.ts'
+import { EndpointEventTypeSchema } from './endpoint.ts'
 
 /** An endpoint as its merchant sees it: its type and its API description. */
 export const OwnEndpointDtoSchema = v.object({
   id: v.pipe(v.string(), v.uuid()),
   url: v.string(),
   event_types: v.pipe(
-    v.array(v.picklist([...EVENT_TYPES, ALL_EVENTS])),
+    v.array(EndpointEventTypeSchema),
     v.description(
       `\`*\` means all types except \`${OPT_IN_EVENT_TYPES.join('`, `')}\`, which must be in the ` +
         'list itself.',

@@ -171,14 +171,25 @@ describe.each([
   })
 })
 
-it.each(['*/*', 'application/json', 'text/csv-schema', 'x-text/csv', ''])(
-  'GET /v1/balance/entries answers JSON to the Accept header %j',
-  async (accept) => {
-    const { entries } = await aMerchant()
+const [JSON_TYPE, CSV_TYPE] = ['application/json', 'text/csv; charset=utf-8']
 
-    expect((await entries({}, { accept })).headers['content-type']).toBe('application/json')
-  },
-)
+it.each([
+  ['*/*', JSON_TYPE],
+  ['application/json', JSON_TYPE],
+  ['text/csv-schema', JSON_TYPE],
+  ['x-text/csv', JSON_TYPE],
+  ['', JSON_TYPE],
+  ['text/csv;q=0', JSON_TYPE],
+  ['application/json;q=0.9, text/csv;q=0.1', JSON_TYPE],
+  ['text/csv;q=0.5, */*', JSON_TYPE],
+  ['text/csv; Q=0.5, application/*;q=0.4, */*', CSV_TYPE],
+  ['text/csv, application/json, */*;q=0.1', CSV_TYPE],
+  ['TEXT/CSV;charset=utf-8,', CSV_TYPE],
+])('GET /v1/balance/entries answers the Accept header %j with %s', async (accept, contentType) => {
+  const { entries } = await aMerchant()
+
+  expect((await entries({}, { accept })).headers['content-type']).toBe(contentType)
+})
 
 it('CSV of entries has no reference that runs as a formula, and negative amounts as numbers', async () => {
   const cells = ["'=1+1", "'+62812", "'-5", "'@SUM(A1)", "'\tx", "'\rx", 'a=b']

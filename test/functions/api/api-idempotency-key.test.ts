@@ -136,6 +136,20 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
     ])
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
+
+  it('refuses a key outside printable ASCII, which clients send as UTF-8 or as Latin-1', async () => {
+    const { deps, create } = await aMerchant()
+    const inLatin1 = 'commande-é'
+    const inUtf8 = Buffer.from(inLatin1).toString('latin1')
+
+    const answers = [await create(inLatin1), await create(inUtf8), await create('a\tb')]
+
+    const message = 'Idempotency-Key must have only printable ASCII characters'
+    expect(answers).toMatchObject(
+      answers.map(() => ({ status: 422, body: { message, code: 'validation' } })),
+    )
+    expect(deps.provider.countOf('createRequest')).toBe(0)
+  })
 })
 
 describe('GET /v1/payments?idempotency_key=… (design section 8)', () => {
@@ -144,15 +158,15 @@ describe('GET /v1/payments?idempotency_key=… (design section 8)', () => {
 
   it('lists the one payment of the key as fetch shows it, with a single read', async () => {
     const { deps, caller, create, list } = await aMerchant()
-    const { body } = await create('order 1/é')
+    const { body } = await create('order 1/~')
     await create('order-2')
     const watched = recordTable(deps)
 
     const answer = await call(watched.deps, API.listPayments, {
       caller,
-      query: { idempotency_key: 'order 1/é' },
+      query: { idempotency_key: 'order 1/~' },
     })
-    const second = await list({ idempotency_key: 'order 1/é', page: '2', per_page: '1' })
+    const second = await list({ idempotency_key: 'order 1/~', page: '2', per_page: '1' })
 
     const totals = { total: 1, total_pages: 1 }
     expect(answer.body).toStrictEqual({ data: [body], pagination: { ...page, ...totals } })

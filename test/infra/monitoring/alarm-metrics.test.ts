@@ -48,7 +48,7 @@ function unitOf({ name }: Pick<TemplateMetric, 'name'>) {
 
 /** The lanes of one alarm watch the same failure. */
 function sceneOf(id: string) {
-  return id.replace(/-(fast|slow|lasting)(-recent)?$/, '')
+  return id.replace(/-(fast|slow|lasting)(-recent)?$|(?<=^audit-not-run)-.*/, '')
 }
 
 describe('alarms on metrics of our own', () => {

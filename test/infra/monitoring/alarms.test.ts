@@ -14,12 +14,12 @@ const pages = template.ofType('AWS::CloudWatch::CompositeAlarm')
 
 it('stages have alarms and pages if they keep their data or name recipients, and none otherwise', () => {
   const named = alarmsIn(
-    synthesised(stageWith({ alarmRecipients: ['ops@gateway.example'] })),
+    synthesised(stageWith({ alarmRecipients: ['ops@gateway.example'], invocationTrail: true })),
     'dev',
   )
 
   expect(alarms.length).toBeGreaterThan(25)
-  expect(template.ofType('AWS::CloudWatch::Alarm').length + pages.length).toBeLessThanOrEqual(63)
+  expect(template.ofType('AWS::CloudWatch::Alarm').length + pages.length).toBeLessThanOrEqual(64)
   expect(synthesised('dev').resources.filter(({ type }) => type.endsWith('Alarm'))).toStrictEqual(
     [],
   )
@@ -45,7 +45,9 @@ describe('every alarm', () => {
 
     expect(headings).toStrictEqual(
       alarms.map(({ id }) =>
-        id.replace(/-(fast|slow|lasting)$/, '').replace(/(?<=^messages-given-up)-.*/, ''),
+        id
+          .replace(/-(fast|slow|lasting)$/, '')
+          .replace(/(?<=^(?:messages-given-up|audit-not-run))-.*/, ''),
       ),
     )
     // CloudWatch's limit.
@@ -83,7 +85,8 @@ describe('every alarm', () => {
       'due-work-not-running',
       'sweep-not-run',
       'sync-late',
-      'audit-not-run',
+      'audit-not-run-client',
+      'audit-not-run-gateway',
       'backup-missing',
     ])
     // For a metric with gaps CloudWatch looks further back than the alarm says, by hours.
@@ -128,6 +131,7 @@ it('pages contain each paging alarm once, and no other alarm', () => {
 
 it('recipients of pages, such as a pager, get nothing else', () => {
   const recipients = {
+    invocationTrail: true,
     alarmRecipients: ['ops@gateway.example'],
     pageRecipients: ['https://pager.example/sns', 'on-call@gateway.example'],
   }
@@ -196,6 +200,7 @@ describe('alarms that calculate', () => {
     ['webhooks-in-time-fast', 'nine of twenty webhooks are late', { announced: 20, soon: 11 }],
     ['webhooks-in-time-slow', 'no webhook is in time', { announced: 20 }],
     ['settled-in-time-fast', 'three of twenty clients fail at first', { failed: 3, swept: 20 }],
+    ['settled-in-time-fast', 'three of twenty runs are killed', { crashed: 3, swept: 20 }],
     ['settled-in-time-slow', 'one of thirty clients is given up', { dead: 1, swept: 30 }],
     ['creates-refused', 'all creates are refused for their content', { refused: 20 }],
     ['money-not-moving', 'no payment of twenty succeeds', { created: 20 }],

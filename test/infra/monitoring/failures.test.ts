@@ -3,7 +3,8 @@ import { alarmState, type Signal } from '../../support/alarm-evaluator.ts'
 import { alarmsIn } from '../../support/alarm-template.ts'
 import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
 import { stageWith } from '../../support/stage-options.ts'
-import { BUSY, FAILURES, type Failure } from './failures.ts'
+import { BUSY } from './calm-metrics.ts'
+import { FAILURES, type Failure } from './failures.ts'
 import { WHILE_NOTHING_HAPPENS } from './metric-facts.ts'
 
 /**

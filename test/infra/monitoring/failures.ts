@@ -1,63 +1,5 @@
 import { MINUTE_MS } from '../../../shared/time.ts'
-
-/** What a metric does each minute after the failure began, or before it in a minute below zero. */
-type Values = Readonly<
-  Record<string, number | 'missing' | ((minute: number) => number | undefined)>
->
-
-/** The minute of the day in which each failure begins. */
-const BEGINS = 10 * 60
-const DAY = 24 * 60
-
-function every(minutes: number, value: number, first = 0) {
-  return (minute: number) =>
-    (((minute + BEGINS - first) % minutes) + minutes) % minutes === 0 ? value : undefined
-}
-
-/** No merchant sends anything, and nothing is wrong: schedules and the probe run. */
-const IDLE: Values = {
-  DueWorkRuns: 1,
-  SyncRuns: every(5, 1),
-  SyncsIncomplete: every(5, 0),
-  SweptClients: every(DAY, 3, 2 * 60),
-  'NumberOfMessagesDeleted settlements': every(DAY, 3, 2 * 60 + 1),
-  'AuditsCompleted client': every(DAY, 3, 3 * 60),
-  'AuditsCompleted gateway': every(DAY, 1, 3 * 60),
-  UnreservedConcurrentExecutions: 2,
-  ConsumedReadCapacityUnits: 60,
-  NumberOfCopyJobsCompleted: every(DAY, 1, 4 * 60),
-  DaysToExpiry: every(DAY / 2, 200),
-  'Invocations probe-front': 1,
-  'Errors probe-front': 0,
-  Requests: 2,
-  '5xxErrorRate': 0,
-  'AllowedRequests ALL': 2,
-  Count: 2,
-  '4xx': 1,
-  '5xx': 0,
-}
-
-export const BUSY: Values = {
-  ...IDLE,
-  'Payments created': 20,
-  'Payments succeeded': 15,
-  'SuccessHeard callback': 15,
-  'TimeToAnnounce SampleCount': 15,
-  'TimeToAnnounce TC(:60000)': 15,
-  'DeliveryAttempts succeeded': 15,
-  'ProviderErrors get_request SampleCount': 15,
-  'ProviderErrors get_request Sum': 0,
-  'ProviderErrors get_payment SampleCount': 15,
-  'ProviderErrors get_payment Sum': 0,
-  'Invocations api-create-payment': 20,
-  'Errors api-create-payment': 0,
-  'Throttles api-create-payment': 0,
-  ConsumedWriteCapacityUnits: 900,
-  Requests: 60,
-  'AllowedRequests ALL': 60,
-  Count: 60,
-  '4xx': 2,
-}
+import { BUSY, DAY, every, IDLE, SWEEP, type Values } from './calm-metrics.ts'
 
 function gone(...metrics: readonly string[]): Values {
   return Object.fromEntries(metrics.map((name) => [name, 'missing']))
@@ -231,6 +173,24 @@ export const FAILURES: readonly Failure[] = [
     alarms: { 'sweep-not-run': 19 * 60, 'page-settlements': 19 * 60 },
   },
   {
+    name: 'every run of settle-client is killed, so that none says that it failed',
+    during: {
+      // Each client is tried five times, half an hour apart.
+      'Errors settle-client': (minute) =>
+        minute >= SWEEP && minute < SWEEP + 150 && (minute - SWEEP) % 30 === 5 ? 3 : undefined,
+      'NumberOfMessagesDeleted settlements': 'missing',
+      'ApproximateNumberOfMessagesVisible settlements-dead': (minute) =>
+        minute >= SWEEP + 155 ? 3 : undefined,
+    },
+    lasts: SWEEP + 240,
+    alarms: {
+      'settled-in-time-fast': SWEEP + 15,
+      'page-settlements': SWEEP + 15,
+      'settled-in-time-slow': SWEEP + 165,
+      'messages-given-up-settlements': SWEEP + 165,
+    },
+  },
+  {
     name: 'the audit is dead: its run fails three times',
     during: {
       'ApproximateNumberOfMessagesVisible schedules-dead': (minute) =>
@@ -241,9 +201,16 @@ export const FAILURES: readonly Failure[] = [
     // The last audit was seven hours before.
     alarms: {
       'messages-given-up-schedules': 20,
-      'audit-not-run': 19 * 60,
+      'audit-not-run-client': 19 * 60,
+      'audit-not-run-gateway': 19 * 60,
       'page-settlements': 19 * 60,
     },
+  },
+  {
+    name: 'the audit of the gateway is dead, and the clients are audited',
+    during: gone('AuditsCompleted gateway'),
+    lasts: 20 * 60,
+    alarms: { 'audit-not-run-gateway': 19 * 60, 'page-settlements': 19 * 60 },
   },
   {
     name: 'EventBridge may not start a function',

@@ -224,12 +224,13 @@ describe('finishStage', () => {
     const functionNames = stage.aws.lambda
       .commandCalls(InvokeCommand)
       .map(({ args: [{ input }] }) => input.FunctionName)
-    expect(functionNames.slice(0, 2)).toStrictEqual([
+    expect(functionNames.slice(0, 3)).toStrictEqual([
       'gateway-dev-sweep-settlements',
       'gateway-dev-sync-provider-transactions',
+      'gateway-dev-audit-clients',
     ])
     expect(text).toMatch(
-      /^sweep-settlements:\nproblems +none\nsync-provider-transactions:\nproblems +none\nok +data stack[^]*provider key/,
+      /^sweep-settlements:\nproblems +none\nsync-provider-transactions:\nproblems +none\naudit-clients:\nproblems +none\nok +data stack[^]*provider key/,
     )
     expect(code).toBe(0)
   })

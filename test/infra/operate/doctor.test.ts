@@ -31,6 +31,12 @@ function callbacks() {
 const PROVER = { FunctionName: 'gateway-prod-prove-release' }
 type Mapping = EventSourceMappingConfiguration
 
+function unconfirmed(...topics: readonly string[]): string {
+  return topics
+    .map((name) => `wrong topic gateway-prod-${name}: 0 confirmed, 1 waiting for confirmation`)
+    .join('\n')
+}
+
 const SOURCE = 'wrong event source gateway-prod'
 const NEEDED = 'a second of one table, and the stage needs 20000 and 20000'
 
@@ -55,8 +61,10 @@ describe('the doctor', () => {
         'account concurrency, account table units, duties admin and finance, ' +
         'duties finance and approve, role gateway-prod-pipeline, ' +
         queues.replaceAll(/(\S+) ?/g, 'event source gateway-prod-$1, ') +
-        'topic gateway-prod-alerts, topic gateway-prod-pages, watch stack, drift of ' +
-        'gateway-prod-watch, backup stack, drift of gateway-prod-copies, aliases, ' +
+        'topic gateway-prod-alerts, topic gateway-prod-pages, ' +
+        'topic gateway-prod-front-alerts, topic gateway-prod-front-pages, ' +
+        'topic gateway-prod-copies-pages, watch stack, drift of gateway-prod-watch, ' +
+        'backup stack, drift of gateway-prod-copies, aliases, ' +
         'references between stacks, ' +
         'front stack, drift of gateway-prod-front, origin secret, origin certificate',
     )
@@ -181,14 +189,30 @@ describe('the doctor', () => {
         ),
     ],
     [
-      'wrong topic gateway-prod-alerts: 0 confirmed, 1 waiting for confirmation\n' +
-        'wrong topic gateway-prod-pages: 0 confirmed, 1 waiting for confirmation',
+      unconfirmed('alerts', 'pages', 'front-alerts', 'front-pages', 'copies-pages'),
       () => {
         const Subscriptions = ['PendingConfirmation', 'Deleted'].map((SubscriptionArn) => ({
           SubscriptionArn,
         }))
         prod.aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions })
       },
+    ],
+    [
+      unconfirmed('front-alerts', 'front-pages', 'copies-pages'),
+      () =>
+        prod.aws.sns
+          .on(ListSubscriptionsByTopicCommand)
+          .callsFake(async ({ TopicArn }: { TopicArn: string }, getClient) => {
+            const region = await getClient().config.region()
+            // SNS knows a topic only in the topic's region.
+            if (!TopicArn.includes(`:${region}:`)) throw awsRefusal('NotFoundException')
+            const isOwn = region === 'ap-southeast-3'
+            return {
+              Subscriptions: [
+                { SubscriptionArn: isOwn ? 'arn:aws:sns:one' : 'PendingConfirmation' },
+              ],
+            }
+          }),
     ],
     [
       'wrong topic PagesTopicArn: is not an output of the stack',

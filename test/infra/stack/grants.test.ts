@@ -216,6 +216,15 @@ describe('policies for people', () => {
     expect(secrets.filter((secret) => !deployer?.includes(secret))).toStrictEqual([])
   })
 
+  it('let the deployer put the key of the canary merchant, in the region of the front', () => {
+    const [statement] = policies
+      .filter((text) => text.includes('"gateway-prod-deploy"'))
+      .flatMap((text) => text.match(/\{[^{]*"Sid":"Secrets"\}/g) ?? [])
+
+    expect(statement).toContain('secretsmanager:PutSecretValue')
+    expect(statement).toMatch(/secretsmanager:us-east-1:[^"]*:secret:gateway\/prod\/canary-key-/)
+  })
+
   it('are below the size limit of IAM with the account and region inserted', () => {
     for (const text of policies) {
       expect(text.replaceAll(/<AWS::\w+>/g, 'ap-southeast-3').length).toBeLessThan(5_800)

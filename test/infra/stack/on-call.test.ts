@@ -1,9 +1,12 @@
 /**
  * Goal: the person on call may do what the runbook says. Method: every AWS command of the documents
  * is read; those of the runbook are in the policy of people on call, the others in that policy, in
- * the deployer's, or in what only an administrator of the account does.
+ * the deployer's, or in what only an administrator of the account does. Each operator action of the
+ * runbook belongs to a duty of the person on call, or its paragraph names the other duty.
  */
 import { describe, expect, it } from 'vitest'
+import { functionName, mayInvoke } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
 import { projectText } from '../../support/source-file.ts'
 import { synthesised } from '../../support/stack-template.ts'
 
@@ -11,6 +14,7 @@ import { synthesised } from '../../support/stack-template.ts'
 const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   'logs tail': ['logs:FilterLogEvents'],
   'logs start-query': ['logs:StartQuery', 'logs:DescribeLogGroups'],
+  'deploy list-deployments': ['codedeploy:ListDeployments'],
   'deploy stop-deployment': ['codedeploy:StopDeployment'],
   'sqs start-message-move-task': [
     'sqs:StartMessageMoveTask',
@@ -64,10 +68,13 @@ function actionsOf(command: string): readonly string[] {
   return ACTIONS[command] ?? [`${service}:${action}`]
 }
 
-function allowedBy(name: string): ReadonlySet<string> {
+function policyText(name: string): string {
   const policies = synthesised('prod').all('AWS::IAM::ManagedPolicy')
-  const policy = policies.find(({ ManagedPolicyName }) => ManagedPolicyName === name)
-  return new Set(JSON.stringify(policy).match(/[a-z0-9]+:[A-Z][A-Za-z]+/g))
+  return JSON.stringify(policies.find(({ ManagedPolicyName }) => ManagedPolicyName === name))
+}
+
+function allowedBy(name: string): ReadonlySet<string> {
+  return new Set(policyText(name).match(/[a-z0-9]+:[A-Z][A-Za-z]+/g))
 }
 
 describe('the AWS commands of the documents', () => {
@@ -89,4 +96,59 @@ describe('the AWS commands of the documents', () => {
     const told = commandsOf('docs/operations.md')
     expect([...BY_ADMINISTRATORS].filter((command) => !told.includes(command))).toStrictEqual([])
   })
+})
+
+/** docs/operations.md, section 6: what the person on call has. */
+const ON_CALL = ['look', 'support', 'oncall'] as const
+
+/** The duties of the actions that a paragraph names, where the person on call has none of them. */
+function dutiesBesides(paragraph: string): readonly string[] {
+  const named = [...paragraph.matchAll(/(?:admin -- |`)([a-z]+(?:-[a-z]+)+)/g)]
+  return named.flatMap(([, action]) =>
+    MANIFEST.flatMap((spec) =>
+      spec.name === action &&
+      spec.trigger.kind === 'operator' &&
+      !ON_CALL.some((role) => mayInvoke(role, spec))
+        ? [spec.trigger.duty]
+        : [],
+    ),
+  )
+}
+
+describe('the actions of the runbook', () => {
+  it('are those of the person on call, or stand beside the duty that must be woken', () => {
+    const paragraphs = projectText('docs/runbook.md').split('\n\n')
+    const duties = paragraphs.map(dutiesBesides)
+
+    expect(duties.flat().length).toBeGreaterThan(10)
+    const unmarked = paragraphs.filter((paragraph, at) =>
+      duties[at]?.some((duty) => !paragraph.toLowerCase().includes(duty)),
+    )
+    expect(unmarked).toStrictEqual([])
+  })
+
+  it('are for the person on call what schedules start, and the audit, which moves no money', () => {
+    const own = MANIFEST.filter((spec) => mayInvoke('oncall', spec))
+    const allowed = policyText('gateway-prod-oncall').match(
+      /(?<=function:)gateway-prod-[a-z-]*[a-z]/g,
+    )
+
+    expect(own.map(({ name }) => name).toSorted()).toStrictEqual([
+      'audit-clients',
+      'audit-ledger',
+      'check-due-work',
+      'compare-balance',
+      'sweep-settlements',
+      'sync-provider-transactions',
+    ])
+    expect(allowed?.toSorted()).toStrictEqual(
+      own.map((spec) => functionName('prod', spec)).toSorted(),
+    )
+  })
+})
+
+it('the person on call opens the dashboard', () => {
+  const actions = ['cloudwatch:GetDashboard', 'cloudwatch:GetMetricData']
+
+  expect(allowedBy('gateway-prod-oncall').intersection(new Set(actions)).size).toBe(2)
 })

@@ -155,6 +155,20 @@ it.each([
   ],
   ['CloudFront without a domain', { ...dev, front: 'cloudfront' }, 'CloudFront needs a domain'],
   [
+    'alarms without the trail that tells them who weakens its protection',
+    { ...deployedStage('prod'), invocationTrail: false },
+    'set invocationTrail: true',
+  ],
+  [
+    'copies in its own region',
+    {
+      ...deployedStage('prod'),
+      location: { account: '000000000000', region: 'ap-southeast-1' },
+      copies: { region: 'ap-southeast-1' },
+    },
+    'copies.region is another region',
+  ],
+  [
     'a table that is adopted before it exists',
     { ...dev, table: { ...dev.table, adopted: 2 } },
     'at most generation',

@@ -1,11 +1,12 @@
 /** Goal: no difference that an audit has found is lost before it is repaired or accepted. */
 import { describe, expect } from 'vitest'
 import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
-import { auditClient } from '../../../shared/audit/audit-client.ts'
+import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import type { Client } from '../../../shared/client/client.ts'
+import { eventIdFor, subjectOfPayment } from '../../../shared/ids.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
-import { paymentKey, verdictKey } from '../../../shared/table/keys.ts'
+import { eventKey, paymentKey, verdictKey } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import {
   putNewVerdict,
@@ -123,6 +124,26 @@ describe('the differences that audits have found', () => {
     expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject([unknown])
     expect(deps.published.filter(({ kind }) => kind === 'audit.imbalance')).toHaveLength(1)
     expect((await pay()).body).not.toMatchObject({ field_errors: expect.any(Object) })
+  })
+})
+
+it('an event of a type of a later release is an unknown name to the audit', async ({
+  deps,
+  client,
+  payment,
+}) => {
+  const subject = subjectOfPayment(payment.paymentId)
+  const row = await rawItem(deps, eventKey(subject, 'payment.succeeded'))
+  await putRaw(deps, {
+    ...row,
+    sk: 'payment.refunded',
+    id: eventIdFor(subject, 'payment.refunded'),
+  })
+
+  expect(await auditLedger(deps, client.clientId)).toMatchObject({
+    differences: [
+      { what: 'event.payment.refunded', id: 'event', expected: 'a name of this release' },
+    ],
   })
 })
 

@@ -204,6 +204,24 @@ describe('compare-balance (design section 12)', () => {
     },
   )
 
+  it('is that alert once, although money in transit cannot be told and every run fails', async ({
+    deps,
+  }) => {
+    const failing = interceptTable(deps, {
+      before: (call) => {
+        if ('query' in call && call.query.index === 'by-status') throw new Error('no suspense')
+      },
+    })
+
+    for (let runs = 0; runs < 6; runs++) {
+      await expect(run(failing)).rejects.toThrow()
+      deps.clock.advance(DAY_SECONDS / 2)
+    }
+
+    const since = expect.stringContaining('not been compared with the journal since the stage')
+    expect(deps.published).toMatchObject([{ kind: 'balance.gap', message: since as unknown }])
+  })
+
   it('asks again when the provider does not answer', async ({ deps }) => {
     deps.provider.script('getBalance', async () => NO_ANSWER)
     expect(await run(deps)).toStrictEqual({ asked: false })

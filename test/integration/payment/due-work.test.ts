@@ -103,11 +103,12 @@ describe('a worker of a slot', () => {
   })
 
   it('continues when items fail, and leaves them due', async () => {
-    const { deps, payments, countExpired, runWorker } = await aFlood(20)
-    const [unlucky, unreadable] = payments as [Payment, Payment]
+    const { deps, payments, countExpired, runWorker } = await aFlood(21)
+    const [unlucky, unreadable, timeless] = payments as [Payment, Payment, Payment]
     await deps.table.write(
       update(paymentKey(unreadable.paymentId), { set: { notionalMinor: 'much' } }),
     )
+    await deps.table.write(update(paymentKey(timeless.paymentId), { set: { dueAt: '0' } }))
     deps.provider.script('cancelRequest', async (id, timeoutMs) => {
       if (id === unlucky.paymentRequestId) throw new Error('something unforeseen')
       return deps.provider.healthy.cancelRequest(id, timeoutMs)
@@ -118,6 +119,10 @@ describe('a worker of a slot', () => {
     expect(countExpired()).toBe(18)
     const drained = deps.lines.find(({ code }) => code === 'due_work.drained')
     expect(drained?.fields).toStrictEqual({ work: 'payment', slot: 3, payment: 18, failed: 2 })
+    expect(deps.lines.find(({ code }) => code === 'row.unreadable')?.fields).toStrictEqual({
+      kind: 'payment',
+      id: paymentKey(timeless.paymentId).pk,
+    })
     deps.clock.advance(120)
     expect(await checkDueWork(deps)).toStrictEqual({ alert: 0, delivery: 0, payment: 2 })
   })

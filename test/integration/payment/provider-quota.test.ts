@@ -8,6 +8,7 @@ import {
   takeCalls,
   takeShare,
 } from '../../../shared/provider/quota-store.ts'
+import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { pausesKey, quotaKey } from '../../../shared/table/keys.ts'
 import {
   addMs,
@@ -142,16 +143,15 @@ describe('a pause', () => {
   })
 })
 
-async function aScarceProvider(callsLeft: number | undefined) {
-  const deps = testDeps({ stage: { providerCallsPerMinute: 8 } })
+async function aScarceProvider(callsLeft: number | undefined, stage: Partial<StageSettings> = {}) {
+  const deps = testDeps({ stage: { providerCallsPerMinute: 8, ...stage } })
   deps.provider.script('callsLeft', () => callsLeft)
   const clients = [await anApiClient(deps), await anApiClient(deps)] as const
-  const create = (caller: (typeof clients)[number], key: string = deps.newId()) =>
-    call(deps, API.createPayment, {
-      caller,
-      body: aPaymentBody(),
-      headers: { 'idempotency-key': key },
-    })
+  const create = (
+    caller: (typeof clients)[number],
+    key: string = deps.newId(),
+    body = aPaymentBody(),
+  ) => call(deps, API.createPayment, { caller, body, headers: { 'idempotency-key': key } })
   return { deps, clients, create }
 }
 
@@ -189,15 +189,48 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
     expect((await create(flooding, 'over')).status).toBe(201)
   })
 
+  it('is not used by replays, nor by creates that the push limit refuses', async () => {
+    const { deps, clients, create } = await aScarceProvider(3, {
+      pushLimit: { pushes: 1, minutes: 10 },
+    })
+    const [client] = clients
+    const customer = { phone: '+6281234567890' }
+    const push = aPaymentBody({ method: 'ewallet', channel_code: 'OVO', customer })
+
+    const answers = [
+      await create(client, 'push', push),
+      await create(client, 'push', push),
+      await create(client, 'push'),
+      await create(client, 'second push', push),
+      await create(client, 'third push', push),
+      await create(client, 'other'),
+      await create(client, 'over'),
+    ]
+
+    expect(answers.map(({ status }) => status)).toStrictEqual([201, 200, 200, 429, 429, 201, 429])
+    expect(deps.provider.countOf('createRequest')).toBe(2)
+  })
+
+  it('is used by each attempt of a create, also by a takeover', async () => {
+    const { deps, clients, create } = await aScarceProvider(3)
+    deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+
+    const answers = []
+    for (let tries = 0; tries < 3; tries++) answers.push(await create(clients[0], 'order'))
+
+    expect(answers.map(({ status }) => status)).toStrictEqual([500, 500, 429])
+    expect(deps.provider.countOf('createRequest')).toBe(2)
+  })
+
   it('is at least one call, even for many concurrent callers', async () => {
     const deps = testDeps({ stage: { providerCallsPerMinute: 3 } })
     deps.provider.script('callsLeft', () => 0)
     const { clientId } = await anApiClient(deps)
 
-    const shares = await Promise.all(
+    const shares = await Promise.allSettled(
       [1, 2, 3].map(() => takeShare(deps, 'createRequest', clientId)),
     )
 
-    expect(shares.filter((retryAfterSeconds) => retryAfterSeconds === undefined)).toHaveLength(1)
+    expect(shares.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
 })

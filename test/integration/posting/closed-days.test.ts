@@ -70,8 +70,8 @@ async function nightsPass(deps: TestDeps): Promise<void> {
   await auditGateway(deps)
 }
 
-function totalsOfDay(deps: TestDeps, day: string) {
-  return houseTotals(deps, { fromDay: day, untilDay: day })
+async function totalsOfDay(deps: TestDeps, day: string) {
+  return (await houseTotals(deps, { fromDay: day, untilDay: day })).rows
 }
 
 describe('the audit of the gateway (design section 12, "Closed days")', () => {

@@ -1,10 +1,13 @@
-/** Goal: a settlement's row that cannot be read hides no other payout, and is named. */
+/** Goal: a settlement's row that cannot be read hides no other settlement, and is named. */
 import { expect, it } from 'vitest'
 import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
 import { alertUnpaidSettlements } from '../../../shared/settlement/sweep-settlements.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
+import { API, call } from '../../support/api-event.ts'
 import { invokeWhole } from '../../support/operator-actions.ts'
-import { aSettledClient } from '../../support/settlement-builders.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { issueKey } from '../../support/payment-builders.ts'
+import { aSettledClient, sweptADayLater } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 
@@ -26,4 +29,33 @@ it('the list of payouts and the alert of unpaid ones name it beside the others',
   expect(alert).toMatchObject({ kind: 'settlement.unpaid', subject: altered.settlementId })
   expect(alert?.message).toContain(other.settlementId)
   expect(alert?.message).toContain('the first 1 cannot be read')
+})
+
+it('the lists of its merchant and of operators show the others', async () => {
+  const deps = memoryDeps()
+  const { client, settlement: altered } = await aSettledClient(deps)
+  const { settlement: ofOther } = await aSettledClient(deps)
+  await aSucceededPayment(deps, client)
+  const { settlementId: id } = await sweptADayLater(deps, client)
+  const key = settlementKey(altered.settlementId)
+  await putRaw(deps, { ...(await rawItem(deps, key)), status: 'on_hold' })
+  const { header: authorization } = await issueKey(deps, client.clientId)
+
+  const own = await call(deps, API.listSettlements, { caller: { authorization } })
+
+  expect([own.status, own.body]).toMatchObject([200, { data: [{ id }] }])
+  expect(deps.lines).toContainEqual(
+    expect.objectContaining({
+      code: 'row.unreadable',
+      fields: { kind: 'settlement', id: altered.settlementId },
+    }),
+  )
+  expect(await invokeWhole(listSettlements, deps, { client_id: client.clientId })).toMatchObject({
+    body: { data: [{ id }], unreadable_ids: [altered.settlementId] },
+  })
+  deps.clock.advance(86_400)
+  const { body } = await invokeWhole(listSettlements, deps, { from: '2026-11-01' })
+  const { data, unreadable_ids } = body as { data: { id: string }[]; unreadable_ids: unknown }
+  expect(new Set(data.map((shown) => shown.id))).toStrictEqual(new Set([id, ofOther.settlementId]))
+  expect(unreadable_ids).toStrictEqual([altered.settlementId])
 })

@@ -149,6 +149,9 @@ it('sync against the provider simulator reads a transaction four times on averag
   })
   expect(calls).not.toHaveProperty('GET /v3/payments/{id}')
   expect(Reflect.get(Object(calls), 'rows GET /transactions') / 30).toBeLessThanOrEqual(4)
-  expect(await listSuspense(deps, undefined, { page: 1, perPage: 10 })).toStrictEqual([])
+  expect(await listSuspense(deps, undefined, { page: 1, perPage: 10 })).toStrictEqual({
+    rows: [],
+    unreadableIds: [],
+  })
   await expectBalanced(deps, client.clientId)
 })

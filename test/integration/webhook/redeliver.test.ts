@@ -160,7 +160,7 @@ describe.each(['byOperator', 'byMerchant'] as const)(
       row,
     }) => {
       await makeAlertDue(deps, delivery)
-      expect(await redeliver(withoutTopic(deps))).toMatchObject({ status: 500 })
+      expect(await redeliver(withoutTopic(deps))).toMatchObject({ status: 429 })
       expect(deps.published).toStrictEqual([])
       expect(await row()).toMatchObject({ status: 'abandoned' })
 

@@ -15,6 +15,7 @@ import {
 import { forNode } from '../../../docs/examples/webhook-servers.ts'
 import { EVENT_TYPES, envelopeBody } from '../../../shared/event/event.ts'
 import { DeliveryIdSchema, EventIdSchema } from '../../../shared/ids.ts'
+import { PAYMENT_STATUSES } from '../../../shared/payment-status.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { signatureOf, webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 
@@ -48,6 +49,20 @@ const TYPED_EVENTS: Readonly<Record<(PaymentEvent | SettlementEvent)['event'], t
   'settlement.paid': true,
   'settlement.failed': true,
 }
+
+/** The compiler compares these statuses with the type that merchants copy. */
+type Held = Extract<PaymentEvent, { event: 'payment.held' | 'payment.disputed' }>
+const HELD_STATUSES: Readonly<Record<Held['data']['status'], true>> = {
+  pending: true,
+  succeeded: true,
+  failed: true,
+  expired: true,
+  cancelled: true,
+}
+
+it('the type of payment.held has every status of a payment', () => {
+  expect(Object.keys(HELD_STATUSES)).toStrictEqual([...PAYMENT_STATUSES])
+})
 
 it('the types of events have every event of a payment and of a settlement', () => {
   expect(Object.keys(TYPED_EVENTS)).toStrictEqual([...EVENT_TYPES])

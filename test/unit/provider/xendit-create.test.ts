@@ -59,6 +59,19 @@ describe('xendit create: the request', () => {
     ])
   })
 
+  it.each([
+    ['a'.repeat(1_000), 'a'.repeat(1_000)],
+    ['😀'.repeat(501), '😀'.repeat(500)],
+    [`a${'😀'.repeat(500)}`, `a${'😀'.repeat(499)}`],
+  ])(
+    'has at most 1,000 UTF-16 units of a description, cut at a whole character',
+    async (text, sent) => {
+      const { bodies } = await create(createdAnswer(), { description: text })
+
+      expect(bodies).toMatchObject([{ description: sent }])
+    },
+  )
+
   it('goes over a connection of its own each time', async () => {
     const ports = new Set<number | undefined>()
     const { provider } = await scriptedProvider((response, request) => {

@@ -50,16 +50,13 @@ export function serviceLevels(watched: Watched): readonly AlarmSpec[] {
  */
 function createLevel(watched: Watched): ServiceLevel {
   const { our } = watched
-  const FunctionName = createFunctionName(watched)
-  const bad = `(${['failed', 'crashed', 'throttled'].map(orZero).join(' + ')})`
   const percentAbove = (least: number): Measure => ({
-    formula: percentOf(bad, `(${bad} + ${orZero('created')} + ${orZero('refused')})`, least),
+    formula: percentOf(BAD, `(${BAD} + ${orZero('created')} + ${orZero('refused')})`, least),
     metrics: {
       created: our('Payments', { outcome: 'created' }, 'Sum'),
       refused: our('Payments', { outcome: 'create_refused' }, 'Sum'),
       failed: our('Payments', { outcome: 'create_failed' }, 'Sum'),
-      crashed: awsMetric('AWS/Lambda', 'Errors', { FunctionName }, 'Sum'),
-      throttled: awsMetric('AWS/Lambda', 'Throttles', { FunctionName }, 'Sum'),
+      ...killedRuns(createFunctionName(watched)),
     },
   })
   const percent = percentAbove(5)
@@ -71,6 +68,17 @@ function createLevel(watched: Watched): ServiceLevel {
     impact: 'merchants and their customers, who cannot begin to pay.',
     fast: { ...FAST, percent, recent: { measure: percentAbove(1), minutes: RECENT_MINUTES } },
     slow: { ...SLOW, percent },
+  }
+}
+
+/** What failed and said so, and the runs that Lambda ended or never began. */
+const BAD = `(${['failed', 'crashed', 'throttled'].map(orZero).join(' + ')})`
+
+/** A run that Lambda ends or does not begin writes no line, so only Lambda counts the run. */
+function killedRuns(FunctionName: string) {
+  return {
+    crashed: awsMetric('AWS/Lambda', 'Errors', { FunctionName }, 'Sum'),
+    throttled: awsMetric('AWS/Lambda', 'Throttles', { FunctionName }, 'Sum'),
   }
 }
 
@@ -107,8 +115,8 @@ function webhookLevel({ our }: Watched): ServiceLevel {
 const HIDDEN_MINUTES = hiddenSecondsOf('settlements') / 60
 
 /**
- * A client is late if its message was given up. Failed tries are the early sign: SQS hides such a
- * try for a period.
+ * A client is late if its message was given up. Failed and killed tries are the early sign: SQS
+ * hides such a try for a period.
  */
 function settlementLevel(watched: Watched): ServiceLevel {
   const swept = watched.our('SweptClients', OVERALL, 'Sum')
@@ -117,7 +125,7 @@ function settlementLevel(watched: Watched): ServiceLevel {
     ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'settlements',
   )
   const share = (bad: string, least: number): string =>
-    `IF(${orZero('swept')} > 0, ${percentOf(orZero(bad), 'swept', least)}, 0)`
+    `IF(${orZero('swept')} > 0, ${percentOf(bad, 'swept', least)}, 0)`
   const QueueName =
     watched.deadLetterQueues.find(({ id }) => id === 'settlements-dead')?.queueName ?? ''
   return {
@@ -130,14 +138,18 @@ function settlementLevel(watched: Watched): ServiceLevel {
       ...FAST,
       minutes: HIDDEN_MINUTES,
       percent: {
-        formula: share('failed', 3),
-        metrics: { swept, failed: watched.our('FailedMessages', { function: settler }, 'Sum') },
+        formula: share(BAD, 3),
+        metrics: {
+          swept,
+          failed: watched.our('FailedMessages', { function: settler }, 'Sum'),
+          ...killedRuns(settler),
+        },
       },
     },
     slow: {
       ...DAILY,
       percent: {
-        formula: share('dead', 1),
+        formula: share(orZero('dead'), 1),
         metrics: {
           swept,
           dead: awsMetric(

@@ -9,7 +9,8 @@ export function settlementAlarms(watched: Watched): readonly AlarmSpec[] {
     sweepNotRun(watched),
     settlementsStuck(watched),
     syncLate(watched),
-    auditNotRun(watched),
+    auditNotRun(watched, 'client'),
+    auditNotRun(watched, 'gateway'),
     {
       id: 'audit-imbalance',
       summary: 'The books of a merchant do not add up.',
@@ -96,21 +97,20 @@ function syncLate({ our }: Watched): AlarmSpec {
   }
 }
 
-function auditNotRun({ our }: Watched): AlarmSpec {
+/**
+ * An alarm for each kind of audit. In one alarm both audits would have to end within the same hour,
+ * wherever that hour begins, so a short gap between them would turn the alarm on.
+ */
+function auditNotRun({ our }: Watched, of: 'client' | 'gateway'): AlarmSpec {
   return {
-    id: 'audit-not-run',
+    id: `audit-not-run-${of}`,
+    heading: 'audit-not-run',
     page: 'page-settlements',
-    summary: 'No daily audit of the clients or of the gateway has ended for 25 hours.',
+    summary: `No daily audit of ${of === 'client' ? 'a client' : 'the gateway'} has ended for 25 hours.`,
     impact: 'every merchant: without an audit within 26 hours no settlement is paid out.',
-    measure: {
-      formula: countOf([`${orZero('clients')} < 1`, `${orZero('gateway')} < 1`]),
-      metrics: {
-        clients: our('AuditsCompleted', { audit_of: 'client' }, 'Sum'),
-        gateway: our('AuditsCompleted', { audit_of: 'gateway' }, 'Sum'),
-      },
-    },
-    unit: 'signs',
-    when: { atLeast: 1, minutes: 60, periods: 25 },
+    measure: withoutGaps(our('AuditsCompleted', { audit_of: of }, 'Sum')),
+    unit: 'audits',
+    when: { below: 1, minutes: 60, periods: 25 },
     because: 'It runs once a day (`auditAtUtc`). The payout gate waits an hour longer.',
     whenMissing: 'breaching',
   }

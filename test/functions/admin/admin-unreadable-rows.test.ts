@@ -1,0 +1,56 @@
+/** Goal: operators see which row of a list cannot be read, beside the others. */
+import { expect, it } from 'vitest'
+import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
+import { handler as listApiKeys } from '../../../functions/admin/list-api-keys.ts'
+import { handler as listClients } from '../../../functions/admin/list-clients.ts'
+import { apiKeyKey, clientKey, paymentKey } from '../../../shared/table/keys.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
+import { aPendingPayment, aStoredClient, issueKey } from '../../support/payment-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { memoryDeps } from '../../support/test-deps.ts'
+
+it('list-clients names a merchant that cannot be read', async () => {
+  const deps = memoryDeps()
+  const [altered, other] = [await aStoredClient(deps), await aStoredClient(deps)]
+  const key = clientKey(altered.clientId)
+  await putRaw(deps, { ...(await rawItem(deps, key)), enabled: 'maybe' })
+
+  expect(await invokeAdmin(listClients, deps, {})).toMatchObject({
+    status: 200,
+    body: { data: [{ client_id: other.clientId }], unreadable_ids: [altered.clientId] },
+  })
+})
+
+it('list-api-keys names a key that cannot be read', async () => {
+  const deps = memoryDeps()
+  const { clientId } = await aStoredClient(deps)
+  const [altered, other] = [await issueKey(deps, clientId), await issueKey(deps, clientId)]
+  const key = apiKeyKey(altered.key.keyId)
+  await putRaw(deps, { ...(await rawItem(deps, key)), prefix: 1 })
+
+  expect(await invokeAdmin(listApiKeys, deps, { client_id: clientId })).toMatchObject({
+    status: 200,
+    body: { data: [{ key_id: other.key.keyId }], unreadable_ids: [altered.key.keyId] },
+  })
+})
+
+it('find-payments by amount finds the payments beside one that cannot be read', async () => {
+  const deps = memoryDeps()
+  const client = await aStoredClient(deps)
+  const [altered, other] = [
+    await aPendingPayment(deps, client),
+    await aPendingPayment(deps, client),
+  ]
+  const key = paymentKey(altered.paymentId)
+  await putRaw(deps, { ...(await rawItem(deps, key)), method: 'paper' })
+
+  const search = {
+    client_id: client.clientId,
+    amount_minor: other.notionalMinor,
+    day: '2026-11-20',
+  }
+  expect(await invokeAdmin(findPayments, deps, search)).toMatchObject({
+    status: 200,
+    body: { data: [{ id: other.paymentId }] },
+  })
+})

@@ -1,0 +1,87 @@
+/** Goal: a row that cannot be read hides no other row of a merchant's list. */
+import { expect } from 'vitest'
+import { deliveryKey, eventKey, type Key, paymentKey } from '../../../shared/table/keys.ts'
+import { API, anApi } from '../../support/api-event.ts'
+import { aPendingPayment } from '../../support/payment-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { memoryDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
+import { storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
+
+async function aMerchant() {
+  const { deps, caller: client, ask } = await anApi({}, memoryDeps())
+  const spoil = async (key: Key, fields: object) =>
+    putRaw(deps, { ...(await rawItem(deps, key)), ...fields })
+  const listed = async (name: keyof typeof API, query: Readonly<Record<string, string>> = {}) => {
+    const { status, body } = await ask(name, { query })
+    const rows = body['data'] as { id?: string; event_id?: string }[]
+    return [status, rows.map(({ id, event_id }) => id ?? event_id)]
+  }
+  return { deps, client, ask, spoil, listed }
+}
+const it = testWith(aMerchant, 'deps', 'client', 'ask', 'spoil', 'listed')
+
+it('GET /v1/payments shows the other payments, and the log names the payment', async ({
+  deps,
+  client,
+  spoil,
+  listed,
+}) => {
+  const [altered, other] = [
+    await aPendingPayment(deps, client),
+    await aPendingPayment(deps, client),
+  ]
+  await spoil(paymentKey(altered.paymentId), { method: 'paper' })
+
+  expect(await listed('listPayments')).toStrictEqual([200, [other.paymentId]])
+  expect(await listed('listPayments', { status: 'pending' })).toStrictEqual([
+    200,
+    [other.paymentId],
+  ])
+
+  expect(deps.lines).toContainEqual(
+    expect.objectContaining({
+      level: 'error',
+      code: 'row.unreadable',
+      fields: { kind: 'payment', id: altered.paymentId },
+    }),
+  )
+})
+
+it('the lists of deliveries and endpoints, and a redelivery, go on without a delivery', async ({
+  deps,
+  client: { clientId },
+  ask,
+  spoil,
+  listed,
+}) => {
+  const endpoint = await storedEndpoint(deps, { clientId })
+  const events = [await storedEvent(deps, { clientId }), await storedEvent(deps, { clientId })]
+  const [altered, other] = await Promise.all(
+    events.map((event) => storedDelivery(deps, endpoint, { status: 'skipped' }, event)),
+  )
+  await spoil(deliveryKey(altered?.deliveryId as never), { status: 'paused' })
+
+  expect(await listed('listWebhookDeliveries')).toStrictEqual([200, [other?.deliveryId]])
+  expect(await listed('listWebhookEndpoints')).toStrictEqual([200, [endpoint.endpointId]])
+  const body = { since: '2026-11-20T00:00:00Z' }
+  expect(await ask('redeliverToEndpoint', { id: endpoint.endpointId, body })).toMatchObject({
+    status: 200,
+    body: { count: 1 },
+  })
+})
+
+it('GET /v1/events shows the events whose types it knows', async ({
+  deps,
+  client: { clientId },
+  listed,
+}) => {
+  const event = await storedEvent(deps, { clientId })
+  const row = await rawItem(deps, eventKey(event.subject, event.name))
+  await putRaw(deps, { ...row, sk: 'payment.refunded', id: crypto.randomUUID() })
+
+  expect(await listed('listEvents', { since: '2026-11-20T00:00:00Z' })).toStrictEqual([
+    200,
+    [event.eventId],
+  ])
+})

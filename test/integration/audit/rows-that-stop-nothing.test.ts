@@ -1,0 +1,202 @@
+/** Goal: a row that makes no sense is named, and stops no other row, client or run. */
+import { describe, expect, it } from 'vitest'
+import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
+import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
+import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
+import { BATCHES_SUBJECT } from '../../../shared/settlement/batch/batch.ts'
+import {
+  auditHeadKey,
+  batchKey,
+  eventsPk,
+  type Key,
+  shardKey,
+  verdictKey,
+  windowKey,
+} from '../../../shared/table/keys.ts'
+import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
+import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
+import { ledgerView } from '../../support/payment-builders.ts'
+import { aDayLater, aSettledClient, withoutSleep } from '../../support/settlement-builders.ts'
+import { putRaw, type Raw, rawItem } from '../../support/tampering.ts'
+import { type MemoryDeps, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { anAuditedSettlement } from '../payout/recorded-settlement.ts'
+import { auditedHistory } from './audited-history.ts'
+
+const NO_TIME = '2026-13-45T99:99:99.999Z'
+const END_OF_TIME = '9999-12-31T23:59:59.999Z'
+const LARGEST = Number.MAX_SAFE_INTEGER
+
+type World = Awaited<ReturnType<typeof history>>
+
+async function history() {
+  const deps = memoryDeps()
+  return { ...(await auditedHistory(deps)), deps }
+}
+
+function storedRow(deps: MemoryDeps, pkStart: string, isWanted: (row: Raw) => boolean): Raw {
+  const found = deps.stored
+    .items()
+    .find((row: Raw) => String(row['pk']).startsWith(pkStart) && isWanted(row))
+  if (found === undefined) throw new Error(`there is no row of ${pkStart}`)
+  return found
+}
+
+async function change(deps: TestDeps, key: Key, changes: object): Promise<void> {
+  await putRaw(deps, { ...(await rawItem(deps, key)), ...changes })
+}
+
+function heldEntry({ deps }: World): Raw {
+  return storedRow(deps, 'JOURNAL#house', (row) => row['suspense_id'] === 'py-held')
+}
+
+describe('an audit of the gateway goes on, and another client is paid, after a change of', () => {
+  it.each<readonly [string, (world: World) => Raw | Promise<Raw>, object]>([
+    ['a house entry to a time that is no time', heldEntry, { posted_at: NO_TIME }],
+    ['a house entry to the end of time', heldEntry, { posted_at: END_OF_TIME }],
+    ['the amount of a house entry to the largest number', heldEntry, { provider_minor: LARGEST }],
+    [
+      'the creation of a payment with held money to a time that is no time',
+      ({ deps }) => storedRow(deps, 'PAYMENT#', ({ held }) => held !== undefined),
+      { listed_at: NO_TIME },
+    ],
+    [
+      "the version of the gateway's verdict to the largest number",
+      ({ deps }) => rawItem(deps, verdictKey(GATEWAY_OWNER)),
+      { version: LARGEST },
+    ],
+  ])('%s', async (_, rowOf, changes) => {
+    const world = await history()
+    const { deps } = world
+    const other = await aSettledClient(deps)
+    deps.clock.advance(61)
+    await auditGateway(withoutSleep(deps))
+    await putRaw(deps, { ...(await rowOf(world)), ...changes })
+    aDayLater(deps)
+    await auditGateway(withoutSleep(deps))
+    await auditWholeGateway(withoutSleep(deps))
+    await recountLedger(withoutSleep(deps), { operator: 'ana' })
+    await auditClient(withoutSleep(deps), other.client.clientId)
+    const { ids } = await fileOf(deps)
+    expect(ids).toContain(other.settlement.settlementId)
+  })
+})
+
+describe('an audit of a client names, and a recount answers, after a change of', () => {
+  it.each<readonly [string, string, (row: Raw) => boolean, object]>([
+    ['the time of payment', 'PAYMENT#', isPosted, { paid_at: NO_TIME }],
+    ['the creation of a payment', 'PAYMENT#', isPosted, { listed_at: NO_TIME }],
+    ['the time of an event', 'EVENT#payment', () => true, { listed_at: NO_TIME }],
+    ['the time of an entry', 'JOURNAL#', ({ type }) => type === 'recredit', { posted_at: NO_TIME }],
+    ['the fence of the window', 'LEDGER#', isWindow, { settled_until: NO_TIME }],
+    ['the end of a settlement', 'SETTLEMENT#', isRecorded, { swept_until: NO_TIME }],
+    ['the record of a settlement', 'SETTLEMENT#', isRecorded, { created_at: END_OF_TIME }],
+    [
+      'the credits of a shard',
+      'LEDGER#',
+      ({ sk }) => sk === 'SHARD#00',
+      { credited_minor: LARGEST },
+    ],
+    ['the payouts of the window', 'LEDGER#', isWindow, { paid_out_minor: LARGEST }],
+    [
+      'the net of an entry',
+      'JOURNAL#',
+      ({ type, pk }) => type === 'correction' && pk !== 'JOURNAL#house',
+      { net_minor: LARGEST },
+    ],
+    ['the net of a settlement', 'SETTLEMENT#', isRecorded, { net_minor: LARGEST }],
+  ])('%s', async (_, pk, isWanted, changes) => {
+    const { deps, client } = await history()
+    const { clientId } = client
+    await putRaw(deps, { ...storedRow(deps, pk, isWanted), ...changes })
+    aDayLater(deps)
+    await auditGateway(withoutSleep(deps))
+    await auditClient(withoutSleep(deps), clientId)
+    const { differences } = await auditLedger(withoutSleep(deps), clientId)
+    await recountLedger(withoutSleep(deps), { clientId, operator: 'ana' })
+    expect(differences).not.toStrictEqual([])
+    expect((await readClientVerdict(deps, clientId)).standing).not.toStrictEqual([])
+  })
+
+  it('the number in the head of a chain of records', async () => {
+    const { deps, client, settlements } = await history()
+    const { clientId } = client
+    await change(deps, auditHeadKey(settlements.paid.settlementId), { number: 'x' })
+    const { differences } = await auditLedger(withoutSleep(deps), clientId)
+    await recountLedger(withoutSleep(deps), { clientId, operator: 'ana' })
+    expect(differences).not.toStrictEqual([])
+  })
+})
+
+function isPosted({ status, posted_at: postedAt }: Raw): boolean {
+  return status === 'succeeded' && postedAt !== undefined
+}
+
+function isWindow({ sk }: Raw): boolean {
+  return sk === 'WINDOW'
+}
+
+function isRecorded({ status }: Raw): boolean {
+  return status === 'recorded'
+}
+
+it('a row beside the shards of a ledger is named, and hides no window', async () => {
+  const { deps, client, pay } = await anAuditedSettlement()
+  const { clientId } = client
+  const { pk, closed_until } = await rawItem(deps, shardKey(clientId, 0))
+  await putRaw(deps, { pk, sk: 'SHARD#16', closed_until })
+  const before = await ledgerView(deps, clientId)
+  const { differences } = await auditLedger(withoutSleep(deps), clientId)
+  expect(differences).toStrictEqual([
+    { what: 'ledger_row', id: 'SHARD#16', expected: 'none', found: 'present' },
+  ])
+  expect(await ledgerView(deps, clientId)).toStrictEqual(before)
+  expect(await pay()).toMatchObject({ status: 422 })
+  expect(await rawItem(deps, windowKey(clientId))).toBeDefined()
+})
+
+it('an event of a type that only a later release has blocks no payout', async () => {
+  const { deps, client, payment, pay } = await anAuditedSettlement()
+  const { clientId } = client
+  const { paymentId } = payment
+  const event = storedRow(deps, eventsPk({ kind: 'payment', id: paymentId }), () => true)
+  const sk = 'payment.refund_requested'
+  await putRaw(deps, { ...event, sk, id: crypto.randomUUID(), listed_at: deps.now() })
+  await auditLedger(withoutSleep(deps), clientId)
+  await recountLedger(withoutSleep(deps), { clientId, operator: 'ana' })
+  expect(await pay()).toMatchObject({ status: 200 })
+})
+
+describe('a batch', () => {
+  it.each<readonly [string, (number: number) => Key, object]>([
+    ['whose row cannot be read', batchKey, { state: 'x' }],
+    [
+      'whose chain has a head that cannot be read',
+      () => auditHeadKey(BATCHES_SUBJECT),
+      { number: 'x' },
+    ],
+  ])('%s: another client is paid', async (_, keyOf, changes) => {
+    const deps = memoryDeps()
+    await aWaitingSettlement(deps)
+    const { batch } = await fileOf(deps)
+    const other = await aWaitingSettlement(deps)
+    await change(deps, keyOf(batch?.number ?? 0), changes)
+    const { differences } = await auditWholeGateway(withoutSleep(deps))
+    await recountLedger(deps, { operator: 'ana' })
+    expect(differences).not.toStrictEqual([])
+    expect((await fileOf(deps)).ids).toStrictEqual([other.settlementId])
+  })
+
+  it('whose row cannot be read can be cancelled like one that is lost', async () => {
+    const deps = memoryDeps()
+    await aWaitingSettlement(deps)
+    const { batch } = await fileOf(deps)
+    const cancel = batch?.number ?? 0
+    await change(deps, batchKey(cancel), { state: 'x' })
+    const answer = await askForFile(deps, { cancel, notes: 'its row cannot be read' })
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining('needs an approval') },
+    })
+  })
+})

@@ -1,0 +1,136 @@
+/** Goal: a row that cannot be read stops no report on the others, and the books name the row. */
+import { describe, expect } from 'vitest'
+import { handler as getBooks } from '../../../functions/admin/get-books.ts'
+import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
+import { handler as compareBalance } from '../../../functions/schedule/compare-balance.ts'
+import { minor } from '../../../shared/money.ts'
+import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import {
+  houseTotalKey,
+  journalPk,
+  type Key,
+  settlementKey,
+  suspenseKey,
+} from '../../../shared/table/keys.ts'
+import { invokeWhole, lambdaContext } from '../../support/operator-actions.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
+
+async function aWorld() {
+  const deps = memoryDeps()
+  const [client, other] = [await withoutFloor(deps), await withoutFloor(deps)]
+  await aSucceededPayment(deps, client)
+  await aSucceededPayment(deps, other)
+  deps.provider.script('getBalance', async () => ({
+    kind: 'found',
+    value: { account: 'CASH', amountMinor: minor(2 * 96_000) },
+  }))
+  return { deps, client }
+}
+const it = testWith(aWorld, 'deps', 'client')
+
+async function spoil(deps: TestDeps, key: Key, fields: object) {
+  await putRaw(deps, { ...(await rawItem(deps, key)), ...fields })
+}
+
+function compare(deps: TestDeps) {
+  return compareBalance.withDeps(deps)({}, lambdaContext('compare-balance'))
+}
+
+async function booksOf(deps: TestDeps, input: object = {}) {
+  const { status, body } = await invokeWhole(getBooks, deps, input)
+  const { figures, balanced, differences } = body as Readonly<Record<string, unknown>>
+  return { status, figures, balanced, differences }
+}
+
+describe('the books of all', () => {
+  it('name an entry that cannot be read, and count the entries of other clients', async ({
+    deps,
+    client,
+  }) => {
+    const { items } = await deps.table.query({ partition: [journalPk(client.clientId)], limit: 1 })
+    const [pk, sk] = [String(items[0]?.['pk']), String(items[0]?.['sk'])]
+    await spoil(deps, { pk, sk }, { type: 'cashback' })
+
+    expect(await booksOf(deps)).toMatchObject({
+      status: 200,
+      figures: expect.arrayContaining([
+        expect.objectContaining({ name: 'at_provider.payment', amount_minor: 96_000 }),
+      ]) as unknown,
+      balanced: false,
+      differences: expect.arrayContaining([
+        { what: 'entry', id: sk.split('#')[1], expected: 'readable', found: 'unreadable' },
+      ]) as unknown,
+    })
+    expect(await compare(deps)).toStrictEqual({ waits: true, gap_minor: 96_000 })
+  })
+
+  it('name such an entry of a settlement without totals of each day', async ({ deps, client }) => {
+    const { items } = await deps.table.query({ partition: [journalPk(client.clientId)], limit: 1 })
+    const [pk, sk] = [String(items[0]?.['pk']), String(items[0]?.['sk'])]
+    const { settlementId } = await sweptADayLater(deps, client)
+    const [total] = (await rawItem(deps, settlementKey(settlementId)))['totals'] as object[]
+    await spoil(deps, settlementKey(settlementId), {
+      totals: [{ ...total, day: '2026-11-01', lastDay: '2026-11-21' }],
+    })
+    await spoil(deps, { pk, sk }, { type: 'cashback' })
+
+    expect(await booksOf(deps, { from: '2026-11-20', to: '2026-11-21' })).toMatchObject({
+      status: 200,
+      balanced: false,
+      differences: expect.arrayContaining([
+        { what: 'entry', id: sk.split('#')[1], expected: 'readable', found: 'unreadable' },
+      ]) as unknown,
+    })
+  })
+
+  it('name a house total that cannot be read', async ({ deps }) => {
+    const key = houseTotalKey('2026-11-20', 'cashback')
+    await putRaw(deps, { ...key, type: 'cashback', day: '2026-11-20', count: 1 })
+
+    expect(await booksOf(deps)).toMatchObject({
+      status: 200,
+      balanced: false,
+      differences: [{ what: 'house_total', id: key.sk, expected: 'readable', found: 'unreadable' }],
+    })
+    expect(await compare(deps)).toMatchObject({ gap_minor: 0 })
+  })
+})
+
+describe('a suspense item that cannot be read', () => {
+  const ids = ['txn_1#transaction_unexplained', 'txn_2#transaction_unexplained'] as const
+
+  async function withSpoiltItem(deps: TestDeps) {
+    for (const id of ids) {
+      const [subject = ''] = id.split('#')
+      const cause = 'transaction_unexplained'
+      await recordSuspense(deps, finding({ subject, cause, payment: undefined, now: deps.now() }))
+    }
+    await spoil(deps, suspenseKey(ids[0]), { kind: 'claim' })
+  }
+
+  it('stops no comparison with the provider, and the log names it', async ({ deps }) => {
+    await withSpoiltItem(deps)
+
+    expect(await compare(deps)).toStrictEqual({ day: '2026-11-20', gap_minor: 0 })
+
+    expect(deps.lines).toContainEqual(
+      expect.objectContaining({ code: 'row.unreadable', fields: { kind: 'suspense', id: ids[0] } }),
+    )
+  })
+
+  it.for([{}, { status: 'open' }, { kind: 'finding' }])(
+    'is named in the list of %o beside the others',
+    async (input, { deps }) => {
+      await withSpoiltItem(deps)
+
+      expect(await invokeWhole(listSuspense, deps, input)).toMatchObject({
+        status: 200,
+        body: { data: [{ suspense_id: ids[1] }], unreadable_ids: [ids[0]] },
+      })
+    },
+  )
+})

@@ -1,0 +1,171 @@
+/** Goal: an endpoint that this release cannot read, as after a rollback, stops nothing else. */
+import { describe, expect } from 'vitest'
+import { handler as listEndpoints } from '../../../functions/admin/list-endpoints.ts'
+import { handler as redeliver } from '../../../functions/admin/redeliver.ts'
+import { handler as updateEndpoint } from '../../../functions/admin/update-endpoint.ts'
+import { auditClient } from '../../../shared/audit/audit-client.ts'
+import { deliveryIdFor, eventIdFor, subjectOfPayment } from '../../../shared/ids.ts'
+import { ZERO } from '../../../shared/money.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import { endpointKey } from '../../../shared/table/keys.ts'
+import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
+import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
+import { findEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { anApi } from '../../support/api-event.ts'
+import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { sweptADayLater, withoutSleep } from '../../support/settlement-builders.ts'
+import { type PaidUpstream, paidUpstream, paymentOf } from '../../support/synced-payment.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
+import { storedEndpoint } from '../../support/webhook-builders.ts'
+
+async function aWorld() {
+  const { deps, caller: client, ask } = await anApi({ settlementFloorMinor: ZERO }, memoryDeps())
+  const { clientId } = client
+  const endpoint = await storedEndpoint(deps, { clientId, eventTypes: ['payment.succeeded'] })
+  const paid = await paidUpstream(deps, client)
+  const row = await rawItem(deps, endpointKey(endpoint))
+  const announce = () =>
+    applyProviderNews(deps, { paymentRequestId: paid.payment.paymentRequestId }, 'callback')
+  return { deps, client, ask, endpoint, paid, row, announce }
+}
+const it = testWith(aWorld, 'deps', 'client', 'ask', 'endpoint', 'paid', 'row', 'announce')
+
+function deliveryTo(deps: TestDeps, { endpointId }: Endpoint, { payment }: PaidUpstream) {
+  const eventId = eventIdFor(subjectOfPayment(payment.paymentId), 'payment.succeeded')
+  return findDelivery(deps, deliveryIdFor(eventId, endpointId))
+}
+
+describe('an event type of a later release', () => {
+  const WITH_UNKNOWN = { event_types: ['payment.succeeded', 'payment.refunded'] }
+
+  it('stops no money of the client, and the endpoint gets the types that are known', async ({
+    deps,
+    client,
+    endpoint,
+    paid,
+    row,
+    announce,
+  }) => {
+    await putRaw(deps, { ...row, ...WITH_UNKNOWN })
+    await aSucceededPayment(deps, client)
+
+    await announce()
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    expect(await deliveryTo(deps, endpoint, paid)).toMatchObject({ status: 'scheduled' })
+    expect(await sweptADayLater(deps, client)).toMatchObject({ status: 'recorded' })
+  })
+
+  it('stays in the row, and only operators are shown it', async ({
+    deps,
+    client,
+    ask,
+    endpoint,
+    row,
+  }) => {
+    await putRaw(deps, { ...row, ...WITH_UNKNOWN })
+    const ids = { client_id: client.clientId, endpoint_id: endpoint.endpointId }
+
+    await invokeAdmin(updateEndpoint, deps, { operator: OPERATOR, ...ids, enabled: false })
+
+    expect(await findEndpoint(deps, endpoint)).toMatchObject({
+      enabled: false,
+      eventTypes: WITH_UNKNOWN.event_types,
+    })
+    expect(
+      (await invokeAdmin(listEndpoints, deps, { client_id: client.clientId })).body,
+    ).toMatchObject({ data: [WITH_UNKNOWN] })
+    expect((await ask('listWebhookEndpoints')).body).toMatchObject({
+      data: [{ id: endpoint.endpointId, event_types: ['payment.succeeded'] }],
+    })
+  })
+
+  it('is named by the audit as an unknown name, for which no payout waits', async ({
+    deps,
+    client,
+  }) => {
+    const eventTypes = WITH_UNKNOWN.event_types
+    await storedEndpoint(deps, { clientId: client.clientId, eventTypes })
+
+    await auditClient(withoutSleep(deps), client.clientId)
+
+    expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject([
+      { what: 'endpoint.payment.refunded', id: 'endpoint', expected: 'a name of this release' },
+    ])
+  })
+})
+
+describe('an endpoint whose row cannot be read', () => {
+  const UNREADABLE = { url: 1 }
+
+  it('is passed over when money is announced, and the log names it', async ({
+    deps,
+    client,
+    endpoint,
+    paid,
+    row,
+    announce,
+  }) => {
+    const other = await storedEndpoint(deps, { clientId: client.clientId })
+    await putRaw(deps, { ...row, ...UNREADABLE })
+
+    await announce()
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    expect(await deliveryTo(deps, other, paid)).toMatchObject({ status: 'scheduled' })
+    expect(await deliveryTo(deps, endpoint, paid)).toBeUndefined()
+    expect(deps.lines.filter(({ code }) => code === 'row.unreadable')).toMatchObject([
+      { level: 'error', fields: { kind: 'endpoint', id: endpoint.endpointId } },
+    ])
+  })
+
+  it('gets the events that it missed by a redelivery, once it can be read again', async ({
+    deps,
+    client,
+    endpoint,
+    paid,
+    row,
+    announce,
+  }) => {
+    const since = deps.now()
+    await putRaw(deps, { ...row, ...UNREADABLE })
+    await announce()
+    await putRaw(deps, row)
+
+    const ids = { client_id: client.clientId, endpoint_id: endpoint.endpointId }
+    const reply = await invokeAdmin(redeliver, deps, { operator: OPERATOR, ...ids, since })
+
+    expect(reply).toMatchObject({ status: 200, body: { count: 1 } })
+    expect(await deliveryTo(deps, endpoint, paid)).toMatchObject({ status: 'scheduled' })
+  })
+
+  it('is named to operators and by the audit, and hides no other from its merchant', async ({
+    deps,
+    client,
+    ask,
+    endpoint,
+    row,
+  }) => {
+    const other = await storedEndpoint(deps, { clientId: client.clientId })
+    await putRaw(deps, { ...row, ...UNREADABLE })
+
+    const listed = await invokeAdmin(listEndpoints, deps, { client_id: client.clientId })
+    await auditClient(withoutSleep(deps), client.clientId)
+
+    expect(listed.body).toMatchObject({
+      data: [{ endpoint_id: other.endpointId }],
+      unreadable_ids: [endpoint.endpointId],
+    })
+    expect((await ask('listWebhookEndpoints')).body).toMatchObject({
+      data: [{ id: other.endpointId }],
+    })
+    expect((await ask('listWebhookDeliveries')).status).toBe(200)
+    expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject([
+      { what: 'endpoint.url', id: endpoint.endpointId },
+    ])
+  })
+})
