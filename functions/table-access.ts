@@ -236,15 +236,16 @@ export const RECOUNTING: TableAccess = allAccess(WHOLE_AUDIT, RECORDING, {
   ConditionCheckItem: ['EVENT', 'JOURNAL', 'PAYMENT', 'SETTLEMENT'],
 })
 
-/** Figures of a payout: its client's balance, register of suspense and paid settlements. */
+/** Figures of a payout: its client's balance, suspense, paid settlements and bank accounts. */
 const PAYOUT_FIGURES: TableAccess = {
   GetItem: ['APPROVAL', 'PAYMENT'],
-  Query: ['LEDGER', 'NOTED'],
+  Query: ['AUDIT', 'LEDGER', 'NOTED'],
   indexes: ['by-status'],
 }
 
 export const PAYOUT_LISTS: TableAccess = allAccess(
   ALL_CLIENTS,
+  PAYOUT_FIGURES,
   { GetItem: ['CLIENT'] },
   listOf('SETTLEMENT', 'by-owner', 'by-due'),
 )

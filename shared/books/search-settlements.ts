@@ -1,10 +1,13 @@
 import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
+import { mapInChunks } from '../chunks.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { pageFields, pagination, unreadableDto } from '../page.ts'
-import { SETTLEMENT_STATUSES } from '../settlement/settlement.ts'
+import { SIDE_BY_SIDE } from '../payout/judge-payouts.ts'
+import { missingApproval } from '../payout/missing-approval.ts'
+import { SETTLEMENT_STATUSES, type Settlement } from '../settlement/settlement.ts'
 import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
 import { listPayouts, listSettlements } from '../settlement/settlement-store.ts'
 import { periodFields } from './book-period.ts'
@@ -28,9 +31,14 @@ export const settlementSearch = v.pipe(
 
 type SettlementSearch = ActionRequest<v.InferOutput<typeof settlementSearch>>
 
-/** Lists of settlements and of payouts have pages. The settlements of a period have a cursor. */
+type SearchDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs' | 'log'>
+
+/**
+ * Lists of settlements and of payouts have pages, whose warnings name the figures of a payout. The
+ * settlements of a period have a cursor, and are too many for these reads.
+ */
 export async function searchSettlements(
-  deps: Pick<Deps, 'table' | 'now' | 'monotonicMs'>,
+  deps: SearchDeps,
   search: SettlementSearch,
 ): Promise<object> {
   const { clientId, status, from, to, cursor, ...page } = search
@@ -47,8 +55,15 @@ export async function searchSettlements(
     ? listPayouts(deps, page)
     : listSettlements(deps, clientId, page))
   return {
-    data: rows.map((settlement) => toOperatorSettlement(settlement)),
+    data: await mapInChunks(rows, SIDE_BY_SIDE, (settlement) => withWarning(deps, settlement)),
     ...unreadableDto(unreadableIds),
     pagination: pagination(page),
   }
+}
+
+async function withWarning(deps: SearchDeps, settlement: Settlement) {
+  const shown = toOperatorSettlement(settlement)
+  const { status, batch, bank } = settlement
+  if (status !== 'recorded' || batch !== undefined || bank === undefined) return shown
+  return { ...shown, warning: await missingApproval(deps, settlement) }
 }

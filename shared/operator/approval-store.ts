@@ -23,6 +23,19 @@ export const APPROVED_ACTIONS = [
 ] as const
 export type ApprovedAction = (typeof APPROVED_ACTIONS)[number]
 
+/** The names of what an approval of each action may name. Any other name would never match. */
+export const APPROVED_FIGURES: Readonly<Record<ApprovedAction, readonly string[]>> = {
+  'adjust-ledger': ['client_id', 'kind', 'amount_minor', 'reference', 'provider_transaction_id'],
+  'recredit-settlement': ['settlement_id'],
+  'return-payout': ['settlement_id', 'bank_reference', 'value_date'],
+  'refund-payment': ['payment_id', 'amount_minor', 'bank_reference'],
+  'resolve-suspense': ['suspense_id', 'resolution'],
+  'adjust-house': ['bank_minor', 'transit_minor', 'cost_minor', 'other_minor', 'reference'],
+  'accept-difference': ['client_id', 'what', 'id', 'expected', 'found'],
+  'mark-settlement-paid': ['settlement_id', 'unproven', 'new_bank', 'owed', 'findings'],
+  'payout-file': ['cancel'],
+}
+
 /** The figures of an action, by the names of its fields. */
 export const FiguresSchema = v.record(
   v.string(),

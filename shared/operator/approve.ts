@@ -1,6 +1,7 @@
 import { invalid } from '../errors.ts'
 import { addMs, later } from '../time.ts'
 import {
+  APPROVED_FIGURES,
   type Approvable,
   type Approval,
   approvalIdOf,
@@ -18,13 +19,15 @@ import { type RecordDeps, recordChange } from './audit-record-store.ts'
  * Approves one action with exactly these figures, for 72 hours and one use (design section 11). It
  * changes no money, and needs no action to exist: what is never asked for expires. A later approval
  * of the same subject replaces this one, and has a later time, which says which one was used.
- * Throws 409 if another person approves the same subject at the same time.
+ * Throws 422 for a figure that the action does not have, and 409 if another person approves the
+ * same subject at the same time.
  */
 export async function approve(
   deps: RecordDeps,
   input: Approvable & { readonly operator: string; readonly notes?: string | undefined },
 ) {
   const { operator, notes } = input
+  assertHasFigures(input)
   assertNamesSubject(input)
   const earlier = await findApproval(deps, input)
   const now = deps.now()
@@ -37,6 +40,15 @@ export async function approve(
   const outcome = await recordChange(deps, record, { approval: putApproval(approval, earlier) })
   if (!outcome.applied) throw approvalWasChanged()
   return toApprovalDto(approval)
+}
+
+/** The action would find no approval, and this person would believe that it has one. */
+function assertHasFigures({ action, payload }: Approvable): void {
+  const names = APPROVED_FIGURES[action]
+  const unknown = Object.keys(payload).filter((name) => !names.includes(name))
+  if (unknown.length === 0) return
+  const reason = `${action} has no ${unknown.join(', ')}; it has ${names.join(', ')}`
+  throw invalid(`payload: ${reason}`, { payload: [reason] })
 }
 
 /** Without the settlement one approval would be good for any. */

@@ -111,7 +111,7 @@ async function paidAfterFailed(
   { settlementId, clientId, recreditedAt }: Settlement,
 ): Promise<GatewayError> {
   const again = recreditedAt
-    ? 'Its money is in a later settlement: update-client --payout_hold stops that one'
+    ? `Its money is in a later settlement: update-client --client_id ${clientId} --payout_hold REASON stops that one`
     : 'Do not run recredit-settlement'
   const hint = `${again} until the bank says whether the money arrived.`
   await deps.alerts.publish({

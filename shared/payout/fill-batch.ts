@@ -153,6 +153,6 @@ export function linesOf(
   const lines = payoutLines(settlements)
   if (digestOfLines(lines) === digest) return lines
   throw new GatewayError('conflict', `the lines of batch ${number} are not what they were`, {
-    actionHint: 'Send no file of this batch. audit-ledger {} lists what differs.',
+    actionHint: 'Send no file of this batch. Run audit-ledger: its answer lists what differs.',
   })
 }

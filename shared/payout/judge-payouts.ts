@@ -81,7 +81,11 @@ export async function judgePayout(
 }
 
 /** Whatever fails about one settlement stops no other settlement. The log has the cause. */
-export function leaveOutFailed(deps: JudgeDeps, settlement: Settlement, error: unknown): LeftOut {
+export function leaveOutFailed(
+  deps: Pick<Deps, 'log'>,
+  settlement: Settlement,
+  error: unknown,
+): LeftOut {
   if (error instanceof GatewayError) return leaveOut(settlement, error)
   const { settlementId, clientId } = settlement
   deps.log.error('payout.line_failed', { settlement_id: settlementId }, error)

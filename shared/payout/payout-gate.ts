@@ -73,12 +73,12 @@ export async function whyRefused(
   const { clientId, settlementId, createdAt, digest } = settlement
   const now = deps.now()
   const retryAt = addMs(createdAt, LEAST_AGE_MS)
-  const audit = `audit-ledger {"client_id": "${clientId}"}`
+  const audit = `audit-ledger --client_id ${clientId}`
   if (client.payoutHold !== undefined) {
     return invalid(
       `payouts of this client are on hold: ${client.payoutHold}`,
       undefined,
-      'update-client with "payout_hold": null ends the hold.',
+      `update-client --client_id ${clientId} --payout_hold null ends the hold.`,
     )
   }
   if (settlement.bank === undefined) {
@@ -92,7 +92,7 @@ export async function whyRefused(
   if (now < retryAt) return laterError('this settlement was recorded a moment ago', retryAt)
   const { restoredAt } = gateway
   if (!isFresh(gateway, restoredAt, now))
-    return staleError('the gateway', gateway, restoredAt, 'audit-ledger {}')
+    return staleError('the gateway', gateway, restoredAt, 'audit-ledger')
   if (!isFresh(verdict, restoredAt, now))
     return staleError('this client', verdict, restoredAt, audit)
   if (dayNumber(now) - (verdict.historyDay ?? 0) > HISTORY_DAYS) {
@@ -154,7 +154,7 @@ function imbalanceError(differences: readonly Difference[], clientId: string): G
   return invalid(
     `the books of this client do not balance (differences: ${differences.length})`,
     { differences: names },
-    `audit-ledger {"client_id": "${clientId}"} lists them with their figures. Pay out nothing before they are repaired, or accepted with accept-difference.`,
+    `audit-ledger --client_id ${clientId} lists them with their figures. Pay out nothing before they are repaired, or accepted with accept-difference.`,
   )
 }
 

@@ -155,8 +155,8 @@ async function findEarlierAdjustment(
       `reference ${reference} belongs to an adjustment with other figures`,
       {
         actionHint:
-          'Use another reference for another adjustment. list-audit with client_id shows the ' +
-          'adjustments.',
+          `Use another reference for another adjustment. list-audit --client_id ${clientId} shows ` +
+          'the adjustments.',
       },
     )
   }

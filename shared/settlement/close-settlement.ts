@@ -17,7 +17,7 @@ export type CloseDeps = RecordDeps & Pick<Deps, 'stage' | 'log'>
 
 const NEXT_STEP: Readonly<Record<Settlement['status'] | 'recredited', string>> = {
   recorded: 'Only a failed settlement can be recredited: mark-settlement-failed first.',
-  manual_paid: 'It is paid out, which is final; list-settlements shows it.',
+  manual_paid: 'It is paid out, which is final. return-payout books a transfer that came back.',
   failed: 'It has failed, which is final; recredit-settlement makes its funds available again.',
   recredited:
     'It has failed, which is final. Its funds are available again and will be in the next ' +
@@ -76,7 +76,7 @@ function announcedError({ settlementId, clientId }: Settlement) {
   return new GatewayError(
     'conflict',
     `settlement ${settlementId} was announced as paid or failed before a restore`,
-    { actionHint: `Run recount-ledger for client ${clientId} first: it brings the payout back.` },
+    { actionHint: `Run recount-ledger --client_id ${clientId} first: it brings the payout back.` },
   )
 }
 

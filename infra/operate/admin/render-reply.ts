@@ -1,5 +1,6 @@
 import { printableLine } from '../../local/terminal/printable.ts'
 import { LOCAL_STAGE } from './action-command.ts'
+import { LISTED_ACTIONS } from './listed-actions.ts'
 import { TABLE_COLUMNS } from './table-columns.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -174,16 +175,32 @@ export function renderRefusal(
   const rows = isObject(fields)
     ? Object.entries(fields).map(([name, reasons]) => [`  ${name}:`, textOf(reasons)])
     : []
+  const reason = withCommands(textOf(message), stage)
   return [
-    printableLine(`${action} was refused (${status} ${textOf(code)}): ${textOf(message)}`),
+    printableLine(`${action} was refused (${status} ${textOf(code)}): ${reason}`),
     ...(rows.length > 0 ? [alignColumns(rows)] : []),
     ...flattenValues(others).map(([name, value]) => printableLine(`  ${name}: ${textOf(value)}`)),
     ...(hint === undefined ? [] : [printableLine(`Hint: ${withCommands(textOf(hint), stage)}`)]),
   ].join('\n')
 }
 
-/** The command of a hint, so that a person can paste it. */
-function withCommands(hint: string, stage: string): string {
-  const option = stage === LOCAL_STAGE ? '' : ` --stage ${stage}`
-  return hint.replace(/(?<=\bruns: )([a-z-]+)(?= --)/, `npm run -s admin -- $1${option}`)
+const ACTION = `(?:${LISTED_ACTIONS.map(({ name }) => name).join('|')})`
+/** The figures of an approval come first, because a person typed them: they are no command. */
+const COMMANDS = new RegExp(
+  `'\\{[^']*\\}'|(?<![\\w-]|--\\w+ )${ACTION}(?= --[a-z])|(?<=\\bRun )${ACTION}(?=[.:])`,
+  'g',
+)
+
+/**
+ * The domain's texts name a command as the action with its options, or after `Run` as the action
+ * alone. A person can paste what is answered.
+ */
+export function withCommands(text: string, stage: string): string {
+  return text.replace(COMMANDS, (found) =>
+    found.startsWith("'") ? found : commandOf(found, stage),
+  )
+}
+
+export function commandOf(action: string, stage: string): string {
+  return `npm run -s admin -- ${action}${stage === LOCAL_STAGE ? '' : ` --stage ${stage}`}`
 }

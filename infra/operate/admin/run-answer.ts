@@ -7,7 +7,7 @@ import { InvocationFailed, invokeAction } from './invoke-action.ts'
 import type { ListedAction } from './listed-actions.ts'
 import { readAnswer } from './read-answer.ts'
 import { readTables } from './read-tables.ts'
-import { renderRefusal } from './render-reply.ts'
+import { renderRefusal, withCommands } from './render-reply.ts'
 
 /** The action's limit. */
 const LINES_A_CALL = 100
@@ -63,7 +63,8 @@ export async function runAnswer(
     }
     for (const { line, settlement_id: id, result, reason } of reply.output.body.lines) {
       counts[result] += 1
-      const text = printableLine(`line ${line}  ${id}  ${result}${reason ? `: ${reason}` : ''}`)
+      const why = reason ? `: ${withCommands(reason, call.stage)}` : ''
+      const text = printableLine(`line ${line}  ${id}  ${result}${why}`)
       if (result === 'refused') io.err(text)
       else io.out(text)
     }

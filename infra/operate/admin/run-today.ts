@@ -16,7 +16,7 @@ type Look = {
 }
 type Row = Readonly<Record<string, unknown>>
 
-const SETTLEMENTS = ['id', 'client_id', 'net_minor', 'period_end', 'bank_name', 'warning']
+const SETTLEMENTS = ['id', 'client_id', 'net_minor', 'period_end', 'bank_name']
 /** Without a first day, the action omits what ended last month. */
 const DAYS_BACK = 60
 const FIRST_DAY = new Date(Date.now() - DAYS_BACK * DAY_MS).toISOString().slice(0, 10)
@@ -101,8 +101,12 @@ export async function runToday(
   io: Output,
 ): Promise<boolean> {
   let isWhole = true
+  // Three looks ask the same.
+  const answers = new Map<Payload, unknown>()
   for (const { what, action, payload, member, columns, waits = () => true } of LOOKS) {
-    const { status, body } = v.parse(Answer, await ask(action, payload))
+    const answer = answers.get(payload) ?? (await ask(action, payload))
+    answers.set(payload, answer)
+    const { status, body } = v.parse(Answer, answer)
     if (status >= 400) {
       io.err(renderRefusal(action, { status, stage }, body))
       isWhole = false
@@ -112,8 +116,11 @@ export async function runToday(
     const rows = all.filter(waits)
     const more = all.length === payload['per_page'] ? ` of the first ${all.length}` : ''
     io.out(printableLine(`${what}: ${rows.length === 0 ? 'none' : rows.length}${more}`))
-    const shown = columns.length > 0 ? columns : undefined
-    if (rows.length > 0) io.out(`${tableOf(rows, shown)}\n`)
+    // A table shortens the texts of columns that are chosen for it.
+    const shown = rows.map((row) =>
+      columns.length > 0 ? Object.fromEntries(columns.map((name) => [name, row[name]])) : row,
+    )
+    if (rows.length > 0) io.out(`${tableOf(shown, undefined)}\n`)
   }
   return isWhole
 }

@@ -7,7 +7,7 @@ import { type Output, printableLine } from '../../local/terminal/printable.ts'
 import type { ActionCall } from './action-command.ts'
 import { invokeAction } from './invoke-action.ts'
 import type { ListedAction } from './listed-actions.ts'
-import { renderRefusal } from './render-reply.ts'
+import { commandOf, renderRefusal, withCommands } from './render-reply.ts'
 
 const FileSchema = v.union([
   v.object({ name: v.string(), text: v.string() }),
@@ -70,13 +70,18 @@ export async function writePayoutFiles(
     const { batch, file, left_out: left, continuing, cursor } = reply.output.body
     leftOut.push(...left)
     if (batch) io.out(textOf(batch))
-    if (batch && file) await writeFile(folder, file, batch.number, io)
+    if (batch && file) {
+      const again = `${commandOf(spec.name, call.stage)} --batch ${batch.number}`
+      await writeFile(folder, file, again, io)
+    }
     if (continuing !== true || cursor === undefined) break
     payload = { ...call.payload, cursor }
   }
-  for (const { settlement_id: id, reason, command } of leftOut)
-    io.err(printableLine(`Left out: ${id}: ${reason}${command ? `. ${command}` : ''}`))
-  writeApprovals(folder, leftOut, io)
+  for (const { settlement_id: id, reason, command } of leftOut) {
+    const text = `Left out: ${id}: ${reason}${command ? `. ${command}` : ''}`
+    io.err(printableLine(withCommands(text, call.stage)))
+  }
+  writeApprovals({ folder, stage: call.stage }, leftOut, io)
   return true
 }
 
@@ -91,14 +96,14 @@ function textOf({
   return `Batch ${number}: ${state}${lines}`
 }
 
-async function writeFile(folder: string, file: PayoutFile, number: number, io: Output) {
+async function writeFile(folder: string, file: PayoutFile, again: string, io: Output) {
   const path = join(folder, file.name)
   const bytes = 'text' in file ? file.text : await xlsxOf(file.rows)
   try {
     writeFileSync(path, bytes, { flag: 'wx' })
   } catch (cause) {
-    const again = `payout-file --batch ${number} --out FOLDER writes it again`
-    throw new UsageError(`${path} cannot be written, or exists; ${again}`, { cause })
+    const hint = `${again} --out FOLDER writes it again`
+    throw new UsageError(`${path} cannot be written, or exists; ${hint}`, { cause })
   }
   io.out(`Written: ${path}`)
   if ('text' in file)
@@ -117,7 +122,11 @@ async function xlsxOf(rows: readonly (readonly (string | number)[])[]): Promise<
   return writeXlsxFile(cells, { sheet: 'Payouts' }).toBuffer()
 }
 
-function writeApprovals(folder: string, leftOut: readonly LeftOut[], io: Output): void {
+function writeApprovals(
+  { folder, stage }: { readonly folder: string; readonly stage: string },
+  leftOut: readonly LeftOut[],
+  io: Output,
+): void {
   const rows = leftOut.flatMap(({ settlement_id, confirm }) =>
     confirm
       ? [{ action: 'mark-settlement-paid', payload: JSON.stringify({ settlement_id, ...confirm }) }]
@@ -128,6 +137,6 @@ function writeApprovals(folder: string, leftOut: readonly LeftOut[], io: Output)
   writeFileSync(path, csv(['action', 'payload'], rows))
   io.err(
     `${rows.length} settlements need an approval: a person with the duty approve checks ${path}, ` +
-      `and runs approve --file ${path}. Then run payout-file again.`,
+      `and runs ${commandOf('approve', stage)} --file ${path}. Then run payout-file again.`,
   )
 }

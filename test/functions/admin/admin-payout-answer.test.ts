@@ -270,6 +270,8 @@ describe('payout-answer --file (design section 15)', () => {
     const second = await tool.run('payout-file', '--out', folder)
 
     expect(first.err).toContain(`Left out: ${settlementId}: mark-settlement-paid needs an approval`)
+    expect(first.err).toContain('runs: npm run -s admin -- approve --action mark-settlement-paid')
+    expect(first.err).toContain(`runs npm run -s admin -- approve --file ${folder}`)
     expect(approved.out).toBe(`line 2  ${settlementId}  done\n1 of 1 done`)
     expect(second.out).toContain('Batch 1: ready, 1 payouts')
   })

@@ -120,7 +120,8 @@ describe('an approved action (design section 11)', () => {
 
     for (const other of [{ amount_minor: 5_001 }, { reference: 'C-2' }, { kind: 'written_off' }])
       await approve(deps, { ...asked, payload: { ...asked.payload, ...other } })
-    await approve(deps, { ...asked, action: 'adjust-house' })
+    const ofHouse = { action: 'adjust-house', payload: { reference: 'C-1' } } as const
+    await approve(deps, ofHouse)
     await refusedFor('there is none')
     await approve(deps, asked)
     deps.clock.advance((3 * DAY_MS) / 1_000)
@@ -209,6 +210,15 @@ describe('approve', () => {
     [
       { action: 'mark-settlement-paid', payload: { unproven: 5 } },
       'payload: of mark-settlement-paid',
+    ],
+    [
+      { action: 'adjust-house', payload: { bank: -6_500, cost_minor: -6_500, reference: 'I' } },
+      'payload: adjust-house has no bank; it has bank_minor',
+    ],
+    [{ action: 'payout-file', payload: { batch: 7 } }, 'payload: payout-file has no batch'],
+    [
+      { action: 'mark-settlement-paid', payload: { settlement_id: 's', unprovn: 5 } },
+      'payload: mark-settlement-paid has no unprovn',
     ],
   ] as const)('refuses %o', async ([input, message]) => {
     const { status, body } = await invokeWhole(approveAction, memoryDeps(), {

@@ -4,6 +4,7 @@
  */
 import { describe, expect } from 'vitest'
 import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
+import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { minor } from '../../../shared/money.ts'
 import { approve } from '../../../shared/operator/approve.ts'
@@ -117,6 +118,16 @@ describe('a payout needs an approval of', () => {
     })
   })
 
+  it('each figure that list-settlements warns of, until it is approved', async () => {
+    const { deps, settlement } = await anAuditedSettlement({ bank: BANK }, anAssumedPayment)
+
+    const before = await listedWarning(deps, settlement)
+    await approvePayout(deps, settlement, { unproven: 95_901 })
+
+    expect(before).toBe('needs an approval of {"unproven":95900}')
+    expect(await listedWarning(deps, settlement)).toBeNull()
+  })
+
   it('an account that was never paid, until a payout to it stands', async () => {
     const { deps, client, settlement, pay } = await anAuditedSettlement({
       bank: { ...BANK, isChange: true, since: DAY_BEFORE },
@@ -131,11 +142,13 @@ describe('a payout needs an approval of', () => {
     expect(await pay()).toMatchObject({ status: 200 })
     const next = await settledAmount(deps, client, 100_000)
     expect(await payoutFigures(deps, next)).toStrictEqual({})
+    expect(await listedWarning(deps, next)).toBeNull()
     const { settlementId } = settlement
     await withApproval(deps, () =>
       returnPayout(deps, { settlementId, operator: OPERATOR, bankReference: 'RET' }),
     )
     expect(await payoutFigures(deps, next)).toStrictEqual({ new_bank })
+    expect(await listedWarning(deps, next)).toBe(`needs an approval of {"new_bank":"${new_bank}"}`)
     await expectBalanced(deps, client.clientId)
   })
 
@@ -248,4 +261,11 @@ function approvePayout(
 ) {
   const payload = { settlement_id, ...figures }
   return approve(deps, { action: 'mark-settlement-paid', payload, operator: APPROVER })
+}
+
+/** In the list of what is to be paid out. */
+async function listedWarning(deps: TestDeps, { settlementId }: Settlement) {
+  const { body } = await invokeAdmin(listSettlements, deps, { status: 'recorded' })
+  const { data } = body as { data: readonly { id: string; warning: string | null }[] }
+  return data.find(({ id }) => id === settlementId)?.warning
 }

@@ -70,7 +70,7 @@ describe('the payout gate (design section 11) and time', () => {
       const changed = fields(deps)
       if (changed === undefined) await deps.table.write(remove(key, exists))
       else await putRaw(deps, { ...(await rawItem(deps, key)), ...changed })
-      const hint = audited === 'client' ? `{"client_id": "${client.clientId}"}` : '{}'
+      const hint = audited === 'client' ? ` --client_id ${client.clientId}` : '.'
 
       const refusal = await pay()
       deps.clock.advance(1)
@@ -78,7 +78,7 @@ describe('the payout gate (design section 11) and time', () => {
       if (audited === 'both') expect(await pay()).toMatchObject({ status: 422 })
       if (audited !== 'gateway') await auditLedger(withoutSleep(deps), client.clientId)
 
-      const body = { action_hint: expect.stringContaining(`audit-ledger ${hint}`) as unknown }
+      const body = { action_hint: expect.stringContaining(`audit-ledger${hint}`) as unknown }
       expect(refusal).toMatchObject({ status: 422, body })
       expect(await status()).toBe('recorded')
       expect(await pay()).toMatchObject({ status: 200 })

@@ -197,7 +197,7 @@ describe('the bank’s answer and a cancellation at the same time', () => {
 
 it.each([
   ['failed', async () => undefined, 'Do not run recredit-settlement'],
-  ['re-credited', recredit, 'update-client --payout_hold'],
+  ['re-credited', recredit, '--payout_hold REASON stops'],
 ] as const)(
   'an answer that says paid of a %s settlement is refused, and told',
   async (_, act, hint) => {

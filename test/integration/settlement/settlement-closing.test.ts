@@ -145,7 +145,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
   const FINAL_HINT =
     'It has failed, which is final; recredit-settlement makes its funds available again.'
   const FIRST_HINT = 'Only a failed settlement can be recredited: mark-settlement-failed first.'
-  const PAID_HINT = 'It is paid out, which is final; list-settlements shows it.'
+  const PAID_HINT = 'It is paid out, which is final. return-payout books a transfer that came back.'
   const WAITING_HINT = 'Its funds are in available_minor until the next settlement.'
   it.for([
     [

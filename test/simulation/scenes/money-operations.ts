@@ -33,9 +33,9 @@ export async function payOutNow({ world }: Scene, settlement: RawItem): Promise<
 
 /** A refusal for want of an audit names the command. */
 async function auditAsTold(world: World, { action_hint: hint }: RawItem): Promise<boolean> {
-  const payload = /^Run audit-ledger (\{.*\})\. Then repeat/.exec(String(hint))?.[1]
-  if (payload !== undefined) await operate(world, 'audit-ledger', JSON.parse(payload))
-  return payload !== undefined
+  const told = /^Run audit-ledger(?: --client_id (\S+))?\. Then repeat/.exec(String(hint))
+  if (told) await operate(world, 'audit-ledger', told[1] ? { client_id: told[1] } : {})
+  return told !== null
 }
 
 function noteRefusal(world: World, { message, confirm, retry_at: retryAt }: RawItem): void {

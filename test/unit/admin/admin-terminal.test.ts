@@ -67,9 +67,12 @@ describe('npm run admin', () => {
   })
 })
 
+/** Wider than a cell. */
+const WARNING = 'needs an approval of {"unproven":95901,"findings":2}'
+
 it('npm run admin -- today shows what waits for an operator, and the refusal of a question', async () => {
   const recorded = [
-    { id: 's1', net_minor: 5, batch: null, warning: 'new_bank' },
+    { id: 's1', net_minor: 5, batch: null, warning: WARNING },
     { id: 's4', net_minor: 6, batch: 7, warning: null },
   ]
   const failed = [
@@ -98,9 +101,9 @@ it('npm run admin -- today shows what waits for an operator, and the refusal of 
     out.split('\n').filter((line) => /: (none|\d)|^ *(s\d|2026|win|7 )/.test(line)),
   ).toStrictEqual([
     'Settlements to pay out, which wait for payout-file: 1',
-    's1          5  new_bank',
+    's1          5',
     'Of these, what needs bank details or an approval: 1',
-    's1  new_bank',
+    `s1  ${WARNING}`,
     'Settlements of a batch, which wait for payout-answer, or payout-file if it is cancelled: 1',
     '    7  s4          6',
     'Payouts of 60 days that failed and wait for recredit-settlement: 1',
