@@ -182,7 +182,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     allAccess(changeOf('SUSPENSE'), APPROVED, ANNOUNCING, {
       GetItem: ['PAYMENT'],
       PutItem: ['JOURNAL'],
-      UpdateItem: ['HOUSE', 'PAYMENT'],
+      UpdateItem: ['HOUSE', 'NOTED', 'PAYMENT'],
       ConditionCheckItem: ['PAYMENT'],
     }),
     { secrets: ['read-provider'], sends: BOTH_LANES },

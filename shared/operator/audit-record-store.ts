@@ -137,7 +137,7 @@ export function auditRecordRow(
   return { ...record, ...(clientId !== undefined && listed) }
 }
 
-/** Of a head that cannot be read, the records show what it was. */
+/** Throws 409 for a head that cannot be read, which a recount repairs. */
 export async function findAuditHead(
   deps: TableDeps,
   subject: string,
@@ -145,8 +145,19 @@ export async function findAuditHead(
   const item = await deps.table.get(auditHeadKey(subject))
   const head = ifValid(AuditHeadSchema, item)
   if (item === undefined || head) return head
-  const shown = headOf((await readAuditRecords(deps, subject)).records)
-  return { number: shown?.number ?? 0, digest: String(item['digest']) }
+  throw new GatewayError('conflict', `the chain of ${subject} has a head that cannot be read`, {
+    actionHint: 'Run recount-ledger, of a client with --client_id, and repeat the call.',
+  })
+}
+
+/** For a recount: a head that cannot be read counts as one of no record. */
+export async function findAnyHead(
+  deps: TableDeps,
+  subject: string,
+): Promise<AuditHead | undefined> {
+  const item = await deps.table.get(auditHeadKey(subject))
+  const digest = String(item?.['digest'])
+  return item && (ifValid(AuditHeadSchema, item) ?? { number: 0, digest })
 }
 
 function digestOf(record: AuditRecord): string {

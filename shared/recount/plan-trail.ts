@@ -13,7 +13,7 @@ import { findUnclaimedRow, rowDayOf } from '../journal/house-store.ts'
 import {
   type AuditRecord,
   brokenLink,
-  findAuditHead,
+  findAnyHead,
   headOf,
 } from '../operator/audit-record-store.ts'
 import { planAdjustment } from '../posting/adjust-ledger.ts'
@@ -270,7 +270,7 @@ export async function withChains(
     if (what !== 'audit_record' || difference.expected !== 'a complete chain') continue
     const { records, listedFor } = await readTrail(deps, subject, owner)
     const shown = headOf(records)
-    const missing = ((await findAuditHead(deps, subject))?.number ?? 0) - records.length
+    const missing = ((await findAnyHead(deps, subject))?.number ?? 0) - records.length
     if (missing > 1 || brokenLink(records, shown) !== undefined) continue
     const at = chained.findIndex(
       (write) => write.subject === subject && (missing < 0 || write.record !== undefined),

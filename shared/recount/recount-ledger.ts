@@ -7,7 +7,7 @@ import { ifValid } from '../if-valid.ts'
 import { fieldsText } from '../journal/entry.ts'
 import { minor } from '../money.ts'
 import {
-  findAuditHead,
+  findAnyHead,
   headOf,
   readAuditRecords,
   recordChange,
@@ -140,8 +140,8 @@ async function writeAll(deps: RecountDeps, writes: readonly Write[], operator: s
  * place that the head shows; another record follows whichever shows more.
  */
 async function chainEnd(deps: RecountDeps, subject: string, isLostRecord: boolean) {
-  const last = await findAuditHead(deps, subject)
   const shown = headOf((await readAuditRecords(deps, subject)).records)
+  const last = await findAnyHead(deps, subject)
   const isAhead = (last?.number ?? 0) >= (shown?.number ?? 0)
   return { last, follows: !isLostRecord && isAhead ? last : shown }
 }

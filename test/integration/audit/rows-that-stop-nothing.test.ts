@@ -168,22 +168,22 @@ it('an event of a type that only a later release has blocks no payout', async ()
 })
 
 describe('a batch', () => {
-  it.each<readonly [string, (number: number) => Key, object]>([
-    ['whose row cannot be read', batchKey, { state: 'x' }],
-    [
-      'whose chain has a head that cannot be read',
-      () => auditHeadKey(BATCHES_SUBJECT),
-      { number: 'x' },
-    ],
-  ])('%s: another client is paid', async (_, keyOf, changes) => {
-    const deps = memoryDeps()
-    await aWaitingSettlement(deps)
-    const { batch } = await fileOf(deps)
-    const other = await aWaitingSettlement(deps)
-    await change(deps, keyOf(batch?.number ?? 0), changes)
+  it('whose row cannot be read stops no payout of another client', async () => {
+    const { deps, other, batch } = await aBatchAndAnother()
+    await change(deps, batchKey(batch), { state: 'x' })
     const { differences } = await auditWholeGateway(withoutSleep(deps))
     await recountLedger(deps, { operator: 'ana' })
     expect(differences).not.toStrictEqual([])
+    expect((await fileOf(deps)).ids).toStrictEqual([other.settlementId])
+  })
+
+  it('whose register has a head that cannot be read gets it back by a recount', async () => {
+    const { deps, other } = await aBatchAndAnother()
+    await change(deps, auditHeadKey(BATCHES_SUBJECT), { number: 'x' })
+    expect(await askForFile(deps)).toMatchObject({ status: 409 })
+    const { plan } = await recountLedger(deps, { operator: 'ana' })
+    await recountLedger(deps, { operator: 'ana', plan })
+    expect((await auditWholeGateway(withoutSleep(deps))).differences).toStrictEqual([])
     expect((await fileOf(deps)).ids).toStrictEqual([other.settlementId])
   })
 
@@ -200,3 +200,10 @@ describe('a batch', () => {
     })
   })
 })
+
+async function aBatchAndAnother() {
+  const deps = memoryDeps()
+  await aWaitingSettlement(deps)
+  const { batch } = await fileOf(deps)
+  return { deps, batch: batch?.number ?? 0, other: await aWaitingSettlement(deps) }
+}

@@ -83,7 +83,7 @@ const NEAR_MS = 60_000
 
 /**
  * A client gets a 429 only after more requests than its own limit, or its share of the quota,
- * allows, or while the provider accepts no creates.
+ * allows, while the provider accepts no creates, or while its redelivery cannot be alerted first.
  */
 export function refusalProblems(
   world: World,
@@ -108,6 +108,10 @@ export function refusalProblems(
     return world.createsPausedUntilMs > atMs - NEAR_MS
       ? []
       : [`${clientId} was refused a create, and the provider accepts creates`]
+  if (name.includes('redeliver'))
+    return world.topicDownUntilMs > atMs - NEAR_MS
+      ? []
+      : [`${clientId} was refused a redelivery, and the topic takes alerts`]
   const creates =
     since(atMs - 2 * NEAR_MS).filter((request) => request.name === name).length * times
   return creates > Math.max(1, Math.floor(world.callsPerMinute / 4))
