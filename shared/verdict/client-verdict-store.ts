@@ -39,8 +39,10 @@ export const ClientVerdictSchema = v.object({
       part: v.optional(v.string()),
       state: v.optional(v.unknown()),
       found: v.optional(v.array(DifferenceSchema), []),
-      /** Of the gateway: when the first run of the day began. */
-      beganAt: v.optional(TimestampSchema),
+      /** Only a message with this random id continues the progress. */
+      auditId: v.string(),
+      /** When the first run of the audit began. */
+      beganAt: TimestampSchema,
     }),
   ),
   /** The digest of each long settlement that is recorded and was judged whole. */
@@ -79,14 +81,15 @@ export function requireSameClientVerdict(clientId: ClientId, { version }: Client
 
 /**
  * Sends the message of a client's audit, or of the gateway's. A message that is lost is sent by the
- * daily schedule.
+ * daily schedule. `auditId`: of the audit that the next run continues; without it an audit begins.
  */
 export function askForAudit(
   { queues }: Pick<Deps, 'queues'>,
   clientId: ClientId | undefined,
-  delaySeconds = 0,
+  { auditId, delaySeconds = 0 }: { readonly auditId?: string; readonly delaySeconds?: number } = {},
 ): Promise<void> {
-  const body = clientId === undefined ? { gateway: true } : { client_id: clientId }
+  const owner = clientId === undefined ? { gateway: true } : { client_id: clientId }
+  const body = { ...owner, ...(auditId !== undefined && { audit_id: auditId }) }
   return queues.send('audits', { body, delaySeconds, group: clientId ?? GATEWAY_OWNER })
 }
 
