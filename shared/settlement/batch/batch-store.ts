@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { chunks, mapInChunks } from '../../chunks.ts'
 import type { TableDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
+import { MinorSchema } from '../../money.ts'
 import { type AuditRecord, findAuditHead } from '../../operator/audit-record-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import { batchKey, settlementKey } from '../../table/keys.ts'
@@ -28,6 +29,16 @@ const OpenedRecord = v.object({
 export function openedBatches(records: readonly AuditRecord[]): ReadonlyMap<number, Timestamp> {
   const opened = records.flatMap((record) => ifValid(OpenedRecord, record) ?? [])
   return new Map(opened.map(({ after }) => [after.batch, after.created_at]))
+}
+
+const ReadyRecord = v.object({
+  after: v.object({ state: v.literal('ready'), total_minor: MinorSchema, digest: v.string() }),
+})
+
+/** What the records of a batch say of its lines, if it was made ready. */
+export function readyIn(records: readonly AuditRecord[]) {
+  const ready = records.flatMap((record) => ifValid(ReadyRecord, record)?.after ?? []).at(-1)
+  return ready && { totalMinor: ready.total_minor, digest: ready.digest }
 }
 
 /**
