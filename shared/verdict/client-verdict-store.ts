@@ -8,7 +8,7 @@ import { verdictKey } from '../table/keys.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { guard, isNew, put, type Step, unchanged } from '../table/step.ts'
 import { dayNumber, type Timestamp, TimestampSchema } from '../time.ts'
-import { readAcceptances, withoutAccepted, withSince } from './acceptances.ts'
+import { unacceptedDifferences, withSince } from './acceptances.ts'
 import {
   type Difference,
   DifferenceSchema,
@@ -113,8 +113,7 @@ export async function recordFindings(
     const item = await deps.table.get(verdictKey(owner))
     const before = verdictIn(item)
     const standing = standingAfter(before, findings, deps.now())
-    const accepted = standing.length === 0 ? [] : await readAcceptances(deps, owner)
-    const open = withoutAccepted(standing, accepted)
+    const open = await unacceptedDifferences(deps, owner, standing)
     const dropped = new Set(open).difference(new Set(mostImportant(open)))
     const isKept = (one: Standing) => !dropped.has(one)
     const after = { ...before, standing: standing.filter(isKept), ...changed }
