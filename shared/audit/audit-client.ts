@@ -15,10 +15,10 @@ import {
 } from '../verdict/client-verdict-store.ts'
 import { auditAnswer, compare, type Difference } from '../verdict/difference.ts'
 import { type AuditDeps, figureParts, historyParts, type Part } from './history.ts'
-import { judgeNewest, judgeParts } from './judge-parts.ts'
+import { auditUnderWay, judgeNewest, judgeParts } from './judge-parts.ts'
 import { findAuditedClient, readableLedger } from './judged/client-books.ts'
 
-type RunDeps = AuditDeps & Pick<Deps, 'queues' | 'alerts' | 'log'>
+type RunDeps = AuditDeps & Pick<Deps, 'newId' | 'queues' | 'alerts' | 'log'>
 
 /** After this time a run begins no further part and no page. Its function has five minutes. */
 export const RUN_MS = 2.5 * MINUTE_MS
@@ -26,31 +26,34 @@ export const RUN_MS = 2.5 * MINUTE_MS
 /**
  * Audits a client daily (design section 4, "Audit"), in one order: first the figures and what is
  * open, then the day's share of the history. A long history takes several runs, each of which keeps
- * its progress. Safe to repeat: an audit changes no money.
+ * its progress and sends `auditId` to the next run. Safe to repeat: an audit changes no money.
  */
-export async function auditClient(deps: RunDeps, clientId: ClientId): Promise<void> {
+export async function auditClient(
+  deps: RunDeps,
+  clientId: ClientId,
+  auditId?: string,
+): Promise<void> {
   const client = await findAuditedClient(deps, clientId)
   if (client === undefined) return reportMissingClient(deps, clientId)
   const before = await readClientVerdict(deps, clientId)
-  const today = dayNumber(deps.now())
+  const audit = auditUnderWay(deps, before, auditId)
+  if (audit === undefined) return
+  const { day } = audit
   const isOver = runLimit(deps, RUN_MS)
-  const isBegun = before.progress && before.figuresAt && dayNumber(before.figuresAt) === today
-  const figures = isBegun ? undefined : await auditFigures(deps, client, before, isOver)
+  const isNew = audit.auditId !== auditId
+  const figures = isNew ? await auditFigures(deps, client, before, isOver) : undefined
   const verdict = await readClientVerdict(deps, clientId)
-  const day = verdict.progress?.day ?? today
   const parts = await historyParts(deps, client, verdict, day)
-  const { progress } = verdict
-  const judged = await judgeParts(parts, { day, progress, isOver })
-  const { findings } = judged
+  const { findings, progress } = await judgeParts(parts, audit, isOver)
+  const isWhole = progress === undefined
   const history = await recordFindings(deps, clientId, findings, {
     longSettlements: longSettlementsAfter(verdict, parts, findings),
-    ...(judged.progress === undefined && { historyDay: day }),
-    progress: judged.progress,
+    ...(isWhole && { historyDay: day }),
+    progress,
   })
-  const isWhole = judged.progress === undefined
   await alertRun(deps, clientId, [figures, { ...history, isWhole }])
   if (isWhole) deps.log.info('audit.completed', { client_id: clientId, audit_of: 'client' })
-  else await askForAudit(deps, clientId)
+  else await askForAudit(deps, clientId, progress)
 }
 
 async function auditFigures(

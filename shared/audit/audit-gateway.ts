@@ -16,31 +16,29 @@ import { auditAnswer, type HouseDifference, withoutClient } from '../verdict/dif
 import { RUN_MS, runTimes } from './audit-client.ts'
 import { gatewayParts } from './gateway-parts.ts'
 import { type AuditDeps, type Part, REGISTERED, SUSPENSE } from './history.ts'
-import { judgeNewest, judgeParts } from './judge-parts.ts'
+import { auditUnderWay, judgeNewest, judgeParts } from './judge-parts.ts'
 
-type RunDeps = AuditDeps & Pick<Deps, 'queues' | 'alerts' | 'log'>
+type RunDeps = AuditDeps & Pick<Deps, 'newId' | 'queues' | 'alerts' | 'log'>
 
 /**
  * Audits the gateway daily: the house journal, suspense and the register of clients, new rows each
  * time and old rows in shares. Differences of one client stand on that client. The others stand on
  * the gateway, and refuse no payout. First it closes the days of the house journal that are over.
- * Long work takes several runs, each of which keeps its progress; the figures are fresh after the
- * last run. Throws at the end if the findings of a client were not recorded; that stops no other.
+ * Long work takes several runs, each of which keeps its progress and sends `auditId` to the next
+ * run; the figures are fresh after the last run. Throws at the end if the findings of a client were
+ * not recorded; that stops no other.
  */
-export async function auditGateway(deps: RunDeps): Promise<void> {
+export async function auditGateway(deps: RunDeps, auditId?: string): Promise<void> {
   await closeHouseDays(deps)
   const verdict = await readClientVerdict(deps, GATEWAY_OWNER)
-  const day = dayNumber(deps.now())
-  const begun = verdict.progress?.day === day ? verdict.progress : undefined
-  const figuresAt = begun?.beganAt ?? deps.now()
+  const audit = auditUnderWay(deps, verdict, auditId)
+  if (audit === undefined) return
+  const { day, beganAt: figuresAt } = audit
   const { parts, ofClients } = ownParts(await gatewayParts(deps, verdict, day))
-  const isOver = runLimit(deps, RUN_MS)
-  const { findings, progress } = await judgeParts(parts, { day, progress: begun, isOver })
-  const done = progress
-    ? { progress: { ...progress, beganAt: figuresAt } }
-    : { figuresAt, historyDay: day, progress: undefined }
+  const { findings, progress } = await judgeParts(parts, audit, runLimit(deps, RUN_MS))
+  const done = progress ? { progress } : { figuresAt, historyDay: day, progress: undefined }
   await recordAll(deps, { findings, ofClients, done })
-  if (progress) await askForAudit(deps, undefined)
+  if (progress) await askForAudit(deps, undefined, progress)
   else deps.log.info('audit.completed', { client_id: GATEWAY_OWNER, audit_of: 'gateway' })
 }
 

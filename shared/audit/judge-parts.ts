@@ -1,4 +1,6 @@
+import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
+import { dayNumber } from '../time.ts'
 import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
 import type { Difference } from '../verdict/difference.ts'
 import type { Part } from './history.ts'
@@ -9,33 +11,25 @@ type Progress = NonNullable<ClientVerdict['progress']>
 const MAX_KEPT = 50
 
 /**
- * Judges the parts of a day in their order, after what earlier runs of this day have judged.
- * Without `progress` in the answer all parts are judged. A part has findings when it is judged
- * whole.
+ * Judges the parts of an audit in their order, after what its earlier runs have judged. Without
+ * `progress` in the answer all parts are judged. A part has findings when it is judged whole.
  */
 export async function judgeParts(
   parts: readonly Part[],
-  {
-    day,
-    progress,
-    isOver,
-  }: {
-    readonly day: number
-    readonly progress: ClientVerdict['progress']
-    readonly isOver: () => boolean
-  },
+  progress: Progress,
+  isOver: () => boolean,
 ) {
-  const isRunning = progress?.day === day
-  let done = isRunning ? progress.done : ''
+  const { auditId, beganAt, day } = progress
+  let { done } = progress
   const partsLeft = parts.filter(({ order }) => order > done)
-  const isBegun = isRunning && progress.part === partsLeft[0]?.key
+  const isBegun = progress.part === partsLeft[0]?.key
   let [state, found]: readonly [unknown, readonly Difference[]] = isBegun
     ? [progress.state, progress.found]
     : [undefined, []]
   const findings = new Map<string, readonly Difference[]>()
-  const stopped = (left: Omit<Progress, 'day' | 'done'>) => ({
+  const stopped = (left: Pick<Progress, 'part' | 'state' | 'found'>) => ({
     findings,
-    progress: { day, done, ...left },
+    progress: { auditId, beganAt, day, done, ...left },
   })
   for (const { key, order, judge } of partsLeft) {
     const { differences, state: next } = await judge(state, isOver)
@@ -49,6 +43,23 @@ export async function judgeParts(
     if (isOver() && order !== partsLeft.at(-1)?.order) return stopped({ found: [] })
   }
   return { findings, progress: undefined }
+}
+
+/**
+ * The progress of the audit that a message continues, or of a new audit. A progress alone proves
+ * nothing, because any function that may write verdicts could skip parts with it: so the message of
+ * the run before must name it. Undefined: a newer audit has replaced the audit of this message, and
+ * goes on by its own messages.
+ */
+export function auditUnderWay(
+  deps: Pick<Deps, 'now' | 'newId'>,
+  { progress }: Pick<ClientVerdict, 'progress'>,
+  auditId: string | undefined,
+): Progress | undefined {
+  if (auditId !== undefined && progress !== undefined)
+    return progress.auditId === auditId ? progress : undefined
+  const beganAt = deps.now()
+  return { auditId: deps.newId(), beganAt, day: dayNumber(beganAt), done: '', found: [] }
 }
 
 /**

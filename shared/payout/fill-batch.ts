@@ -1,3 +1,4 @@
+import { readTrail } from '../audit/judged/audit-trails.ts'
 import { mapInChunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
@@ -11,7 +12,7 @@ import {
   type PayoutLine,
   payoutLines,
 } from '../settlement/batch/batch.ts'
-import { findBatch, markReady, settlementsIn } from '../settlement/batch/batch-store.ts'
+import { findBatch, markReady, readyIn, settlementsIn } from '../settlement/batch/batch-store.ts'
 import type { CloseDeps } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { claimForBatch, findAnySettlement } from '../settlement/settlement-store.ts'
@@ -25,12 +26,14 @@ import {
   type Payout,
   SIDE_BY_SIDE,
 } from './judge-payouts.ts'
+import { requireUnchanged } from './payout-gate.ts'
 
 export type BatchDeps = CloseDeps & JudgeDeps & Pick<Deps, 'alerts'>
 
 /**
- * Claims the settlements of an open batch, and makes it ready with those that it has. Two callers
- * may fill one batch: each claim has a condition, and only one of them makes it ready.
+ * Claims the settlements of an open batch, and makes it ready with those that it has. What an
+ * earlier call has claimed is judged again. Two callers may fill one batch: each claim has a
+ * condition, and only one of them makes it ready.
  */
 export async function fillBatch(
   deps: BatchDeps,
@@ -38,9 +41,12 @@ export async function fillBatch(
   { payouts, operator }: { readonly payouts?: readonly Payout[]; readonly operator: string },
 ) {
   const { number } = batch
+  const earlier = payouts ? [] : await settlementsIn(deps, batch)
+  const claimed = earlier.filter(isIn(number))
+  const unclaimed = earlier.filter((one) => one.batch !== number)
+  const changed = (await mapInChunks(claimed, SIDE_BY_SIDE, (one) => whyChanged(deps, one))).flat()
   const toClaim =
-    payouts ??
-    (await mapInChunks(await unclaimed(deps, batch), SIDE_BY_SIDE, (one) => judgePayout(deps, one)))
+    payouts ?? (await mapInChunks(unclaimed, SIDE_BY_SIDE, (one) => judgePayout(deps, one)))
   const results = await mapInChunks(toClaim, SIDE_BY_SIDE, async (payout) => {
     if ('reason' in payout) return payout
     try {
@@ -49,10 +55,10 @@ export async function fillBatch(
       return leaveOutFailed(deps, payout.settlement, error)
     }
   })
-  const finished = await finishBatch(deps, batch, operator)
+  const finished = await finishBatch(deps, batch, { operator, changed })
   const settlementIds: readonly string[] = finished.batch.settlementIds
   // Another operator may have claimed a settlement for the batch, or made the batch ready.
-  const leftOut = results.flatMap((one) =>
+  const leftOut = [...changed, ...results].flatMap((one) =>
     one && !settlementIds.includes(one.settlement_id) ? one : [],
   )
   const late = toClaim.flatMap((payout, at) =>
@@ -63,8 +69,18 @@ export async function fillBatch(
   return { ...finished, leftOut: [...leftOut, ...late] }
 }
 
-async function unclaimed(deps: BatchDeps, batch: Batch) {
-  return (await settlementsIn(deps, batch)).filter((one) => one.batch !== batch.number)
+function isIn(number: number) {
+  return ({ batch, status }: Settlement) => batch === number && status === 'recorded'
+}
+
+/** A settlement that its batch leaves out may enter the next batch. */
+async function whyChanged(deps: BatchDeps, settlement: Settlement): Promise<readonly LeftOut[]> {
+  try {
+    await requireUnchanged(deps, settlement)
+    return []
+  } catch (error) {
+    return [leaveOutFailed(deps, settlement, error)]
+  }
 }
 
 const CLAIMED_LATE = new GatewayError('conflict', 'the batch was made ready without it', {
@@ -111,10 +127,15 @@ async function claim(
     : leaveOut(payout.settlement, new GatewayError('conflict', 'it kept changing; try again'))
 }
 
-async function finishBatch(deps: BatchDeps, opened: Batch, operator: string) {
+async function finishBatch(
+  deps: BatchDeps,
+  opened: Batch,
+  { operator, changed }: { readonly operator: string; readonly changed: readonly LeftOut[] },
+) {
   const { number } = opened
+  const changedIds = new Set(changed.map(({ settlement_id }) => settlement_id))
   const claimed = (await settlementsIn(deps, opened)).filter(
-    ({ batch, status }) => batch === number && status === 'recorded',
+    (one) => isIn(number)(one) && !changedIds.has(one.settlementId),
   )
   const lines = payoutLines(claimed)
   const ready: Batch = {
@@ -142,16 +163,21 @@ async function finishBatch(deps: BatchDeps, opened: Batch, operator: string) {
   const stored = await findBatch(deps, number)
   if (stored?.state !== 'ready')
     throw new GatewayError('conflict', `batch ${number} was cancelled meanwhile`)
-  return { batch: stored, lines: linesOf(stored, await settlementsIn(deps, stored)) }
+  return withLines(deps, stored, await settlementsIn(deps, stored))
 }
 
-/** Throws 409 unless the lines of a ready batch are what they were. */
-export function linesOf(
-  { number, digest }: Batch,
+/** Throws 409 unless the lines of a ready batch are what its records say. */
+export async function withLines(
+  deps: BatchDeps,
+  batch: Batch,
   settlements: readonly Settlement[],
-): readonly PayoutLine[] {
+): Promise<{ readonly batch: Batch; readonly lines: readonly PayoutLine[] }> {
+  const { number } = batch
   const lines = payoutLines(settlements)
-  if (digestOfLines(lines) === digest) return lines
+  const { records, differences } = await readTrail(deps, batchSubject(number), undefined)
+  const ready = readyIn(records)
+  const isSame = ready?.digest === digestOfLines(lines)
+  if (isSame && differences.length === 0) return { batch: { ...batch, ...ready }, lines }
   throw new GatewayError('conflict', `the lines of batch ${number} are not what they were`, {
     actionHint: 'Send no file of this batch. Run audit-ledger: its answer lists what differs.',
   })

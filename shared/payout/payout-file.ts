@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { mapInChunks } from '../chunks.ts'
 import { RegisteredSchema } from '../client/client-register.ts'
 import type { Deps } from '../deps.ts'
 import { invalid, notFound } from '../errors.ts'
@@ -7,10 +8,11 @@ import type { Batch, PayoutLine } from '../settlement/batch/batch.ts'
 import { findBatch, findLastBatch, settlementsIn } from '../settlement/batch/batch-store.ts'
 import type { CloseDeps } from '../settlement/close-settlement.ts'
 import { cancelBatch } from './cancel-batch.ts'
-import { type BatchDeps, fillBatch, linesOf } from './fill-batch.ts'
-import { judgeClients, type LeftOut } from './judge-payouts.ts'
+import { type BatchDeps, fillBatch, withLines } from './fill-batch.ts'
+import { judgeClients, type LeftOut, SIDE_BY_SIDE } from './judge-payouts.ts'
 import { openNextBatch } from './open-next-batch.ts'
 import { type PayoutFormat, payoutFormats } from './payout-formats.ts'
+import { requireUnchanged } from './payout-gate.ts'
 
 const Progress = v.strictObject({ position: v.optional(RegisteredSchema) })
 
@@ -70,7 +72,8 @@ async function answerOf({ batch, lines, leftOut }: Filled, format: PayoutFormat)
 
 /**
  * Throws 404 for an unknown batch, 422 for one that is cancelled or in use: a payout of it was
- * closed, so its file was given to a bank or has a line too many. 409 if its lines changed.
+ * closed, so its file was given to a bank or has a line too many, or a settlement matches its
+ * entries no more. 409 if its lines changed.
  */
 async function readyBatch(deps: PayoutFileDeps, number: number, operator: string): Promise<Filled> {
   const batch = await findBatch(deps, number)
@@ -87,7 +90,9 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
     const count = `${closed.length} of its ${settlements.length} payouts are paid or failed`
     throw invalid(`batch ${number} is in use: ${count}`, undefined, hint)
   }
-  return { batch, lines: linesOf(batch, settlements), leftOut: [] }
+  const filled = await withLines(deps, batch, settlements)
+  await mapInChunks(settlements, SIDE_BY_SIDE, (one) => requireUnchanged(deps, one))
+  return { ...filled, leftOut: [] }
 }
 
 function toBatchDto({ number, state, settlementIds, totalMinor, digest, createdAt }: Batch) {

@@ -52,11 +52,28 @@ export async function requirePassing(
   ])
   const refusal = await whyRefused(deps, { settlement, client, verdict, gateway })
   if (refusal) throw refusal
+  await requireMatching(deps, settlement, client, verdict)
+  return verdict
+}
+
+/** Of the gate only that the settlement matches the books, for a line of a file that was made. */
+export async function requireUnchanged(deps: GateDeps, settlement: Settlement): Promise<void> {
+  const client = await requireClient(deps, settlement.clientId)
+  const verdict = await readClientVerdict(deps, settlement.clientId)
+  await requireMatching(deps, settlement, client, verdict)
+}
+
+async function requireMatching(
+  deps: GateDeps,
+  settlement: Settlement,
+  client: Client,
+  { standing }: ClientVerdict,
+): Promise<void> {
+  const { clientId } = client
   const differences = await judgeAgain(deps, client, settlement)
-  const dated = withSince(differences, verdict.standing, deps.now())
+  const dated = withSince(differences, standing, deps.now())
   const open = await blockingDifferences(deps, clientId, dated)
   if (open.length > 0) throw imbalanceError(open, clientId)
-  return verdict
 }
 
 /** Entries that became visible late are read after this time. */

@@ -195,7 +195,8 @@ async function recordSettlement(
       return undefined
   }
   await sendAnnouncement(deps, announcement)
-  if (isLong(deps, settlement)) await askForAudit(deps, clientId, MINUTE_MS / SECOND_MS)
+  if (isLong(deps, settlement))
+    await askForAudit(deps, clientId, { delaySeconds: MINUTE_MS / SECOND_MS })
   const ids = { settlement_id: settlementId, client_id: clientId }
   if (bank === undefined) deps.log.warn('settlement.without_bank', ids)
   const { paymentCount: payments, netMinor: net_minor, triggeredBy: triggered_by } = settlement

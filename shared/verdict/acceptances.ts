@@ -1,10 +1,12 @@
+import * as v from 'valibot'
+import { mapInChunks } from '../chunks.ts'
 import type { TableDeps } from '../deps.ts'
 import { ifValid } from '../if-valid.ts'
-import { approvalIdOf } from '../operator/approval-store.ts'
-import { readAuditRecords } from '../operator/audit-record-store.ts'
+import { ApprovalSchema, approvalIdOf, approvalSubject } from '../operator/approval-store.ts'
+import { type AuditRecord, readAuditRecords } from '../operator/audit-record-store.ts'
 import { approvalKey } from '../table/keys.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import type { Timestamp } from '../time.ts'
+import { type Timestamp, TimestampSchema } from '../time.ts'
 import { type Difference, DifferenceSchema, isSame } from './difference.ts'
 
 /** `since`: when an audit found the difference first. */
@@ -12,7 +14,15 @@ export type Standing = Difference & { readonly since: Timestamp }
 
 type Acceptance = Difference & { readonly at: Timestamp }
 
-/** An acceptance is an audit record of this subject. Its `after` is the difference. */
+const AcceptedSchema = v.object({
+  ...DifferenceSchema.entries,
+  approved: v.object({ id: v.string(), at: TimestampSchema, used_at: TimestampSchema }),
+})
+
+/**
+ * An acceptance is an audit record of this subject. Its `after` is the difference, with the
+ * approval that it has used up.
+ */
 export function acceptedSubject(owner: string): string {
   return `accepted:${owner}`
 }
@@ -23,29 +33,48 @@ export async function unacceptedDifferences<Found extends Standing>(
   owner: string,
   standing: readonly Found[],
 ): Promise<readonly Found[]> {
-  return standing.length === 0
-    ? standing
-    : withoutAccepted(standing, await readAcceptances(deps, owner))
+  return withoutAccepted(standing, await readAcceptances(deps, owner, standing))
 }
 
+const SIDE_BY_SIDE = 16
+
 /**
- * The acceptances whose exact figures a second person has approved: many functions may write
- * records, and `approve` alone writes approvals. A broken chain of them is a difference of its own.
+ * The acceptances of standing differences whose exact figures a second person has approved. Many
+ * functions may write records, and `approve` alone writes approvals, so an acceptance counts from
+ * the use that is on the row of its approval. A broken chain of acceptances is a difference of its
+ * own.
  */
-export async function readAcceptances(
+async function readAcceptances(
   deps: TableDeps,
   owner: string,
+  standing: readonly Difference[],
 ): Promise<readonly Acceptance[]> {
+  if (standing.length === 0) return []
   const { records } = await readAuditRecords(deps, acceptedSubject(owner))
-  const acceptances = records.flatMap(({ at, after }) => {
+  const named = records.filter(({ after }) => {
     const difference = ifValid(DifferenceSchema, after)
-    return difference ? [{ ...difference, at }] : []
+    return difference && standing.some((one) => isSame(difference, one))
   })
-  const keys = acceptances.map(({ what, id, expected, found }) =>
-    approvalKey(approvalIdOf(acceptanceOf(owner, { what, id, expected, found }))),
-  )
-  const approvals = await deps.table.getMany(keys)
-  return acceptances.filter((_, at) => approvals[at] !== undefined)
+  const read = await mapInChunks(named, SIDE_BY_SIDE, async (record) => {
+    const accepted = await findAccepted(deps, owner, record)
+    if (accepted === undefined) return []
+    const { approved, ...difference } = accepted
+    const approval = ifValid(ApprovalSchema, await deps.table.get(approvalKey(approved.id)))
+    const isUsed = approval?.at === approved.at && approval.usedAt === approved.used_at
+    return isUsed ? [{ ...difference, at: approved.used_at }] : []
+  })
+  return read.flat()
+}
+
+/** Undefined unless the record names an approval of its figures that has a record of its own. */
+export async function findAccepted(deps: TableDeps, owner: string, { after }: AuditRecord) {
+  const accepted = ifValid(AcceptedSchema, after)
+  if (accepted === undefined) return undefined
+  const { approved, ...difference } = accepted
+  const id = approvalIdOf(acceptanceOf(owner, difference))
+  const { records } = await readAuditRecords(deps, approvalSubject(id))
+  const isApproved = records.some((record) => record.after?.['at'] === approved.at)
+  return approved.id === id && isApproved ? accepted : undefined
 }
 
 /** What a second person approves. */
@@ -55,7 +84,7 @@ export function acceptanceOf(owner: string, difference: Difference) {
 }
 
 /** An acceptance counts for the same gap of a difference that stood before it. */
-export function withoutAccepted<Found extends Standing>(
+function withoutAccepted<Found extends Standing>(
   standing: readonly Found[],
   acceptances: readonly Acceptance[],
 ): readonly Found[] {

@@ -8,7 +8,7 @@ import { verdictKey } from '../table/keys.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { guard, isNew, put, type Step, unchanged } from '../table/step.ts'
 import { dayNumber, type Timestamp, TimestampSchema } from '../time.ts'
-import { readAcceptances, withoutAccepted, withSince } from './acceptances.ts'
+import { unacceptedDifferences, withSince } from './acceptances.ts'
 import {
   type Difference,
   DifferenceSchema,
@@ -42,8 +42,10 @@ export const ClientVerdictSchema = v.object({
       part: v.optional(v.string()),
       state: v.optional(v.unknown()),
       found: v.optional(v.array(DifferenceSchema), []),
-      /** Of the gateway: when the first run of the day began. */
-      beganAt: v.optional(TimestampSchema),
+      /** Only a message with this random id continues the progress. */
+      auditId: v.string(),
+      /** When the first run of the audit began. */
+      beganAt: TimestampSchema,
     }),
   ),
   /** The digest of each long settlement that is recorded and was judged whole. */
@@ -82,14 +84,15 @@ export function requireSameClientVerdict(clientId: ClientId, { version }: Client
 
 /**
  * Sends the message of a client's audit, or of the gateway's. A message that is lost is sent by the
- * daily schedule.
+ * daily schedule. `auditId`: of the audit that the next run continues; without it an audit begins.
  */
 export function askForAudit(
   { queues }: Pick<Deps, 'queues'>,
   clientId: ClientId | undefined,
-  delaySeconds = 0,
+  { auditId, delaySeconds = 0 }: { readonly auditId?: string; readonly delaySeconds?: number } = {},
 ): Promise<void> {
-  const body = clientId === undefined ? { gateway: true } : { client_id: clientId }
+  const owner = clientId === undefined ? { gateway: true } : { client_id: clientId }
+  const body = { ...owner, ...(auditId !== undefined && { audit_id: auditId }) }
   return queues.send('audits', { body, delaySeconds, group: clientId ?? GATEWAY_OWNER })
 }
 
@@ -113,8 +116,7 @@ export async function recordFindings(
     const item = await deps.table.get(verdictKey(owner))
     const before = verdictIn(item)
     const standing = standingAfter(before, findings, deps.now())
-    const accepted = standing.length === 0 ? [] : await readAcceptances(deps, owner)
-    const open = withoutAccepted(standing, accepted)
+    const open = await unacceptedDifferences(deps, owner, standing)
     const dropped = new Set(open).difference(new Set(mostImportant(open)))
     const isKept = (one: Standing) => !dropped.has(one)
     const after = { ...before, standing: standing.filter(isKept), ...changed }

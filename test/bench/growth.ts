@@ -15,7 +15,7 @@ import {
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 import { markdownTable } from '../support/markdown-table.ts'
 import { storePosted, succeededPayment } from '../support/paid-builders.ts'
-import { withoutFloor } from '../support/settlement-builders.ts'
+import { runAudit, withoutFloor } from '../support/settlement-builders.ts'
 import type { TestDeps } from '../support/test-deps.ts'
 import { meteredDeps, type Units } from './meter-table.ts'
 
@@ -65,12 +65,7 @@ async function measureGrowth(payments: number) {
   }
   const measureConstant = (action: string, run: () => Promise<unknown>) =>
     measure(action, run, true)
-  const audit = async () => {
-    do {
-      deps.sent.length = 0
-      await auditClient(deps, clientId)
-    } while (deps.sent.length > 0)
-  }
+  const audit = () => runAudit(deps, (auditId) => auditClient(deps, clientId, auditId))
   const settle = () => settleClient(deps, clientId, {})
 
   await measure('settle a window of all of them', settle)

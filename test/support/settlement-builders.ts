@@ -111,6 +111,23 @@ export async function auditedNow(deps: TestDeps, { settlementId }: Known): Promi
   await auditClient(withoutSleep(deps), clientId)
 }
 
+const Continuation = v.object({ audit_id: v.string() })
+
+/** Runs an audit, and hands over each message that continues it. Answers the number of runs. */
+export async function runAudit(
+  { sent }: Pick<TestDeps, 'sent'>,
+  run: (auditId: string | undefined) => Promise<void>,
+): Promise<number> {
+  let auditId: string | undefined
+  for (let runs = 1; ; runs++) {
+    const { length } = sent
+    await run(auditId)
+    const next = sent[length]
+    if (next === undefined) return runs
+    auditId = v.parse(Continuation, next.message.body).audit_id
+  }
+}
+
 export function withoutSleep(deps: TestDeps): TestDeps {
   return { ...deps, sleep: async () => undefined }
 }

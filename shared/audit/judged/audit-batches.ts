@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import type { StoreDeps, TableDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
-import { MinorSchema } from '../../money.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import {
   BATCHES_SUBJECT,
@@ -11,7 +10,7 @@ import {
   digestOfLines,
   payoutLines,
 } from '../../settlement/batch/batch.ts'
-import { openedBatches, settlementItemsIn } from '../../settlement/batch/batch-store.ts'
+import { openedBatches, readyIn, settlementItemsIn } from '../../settlement/batch/batch-store.ts'
 import { SettlementSchema } from '../../settlement/settlement.ts'
 import { batchKey } from '../../table/keys.ts'
 import { dayNumber, TimestampSchema } from '../../time.ts'
@@ -52,20 +51,15 @@ export async function auditBatches(deps: StoreDeps): Promise<readonly Difference
   return found
 }
 
-const ReadyRecord = v.object({
-  after: v.object({ state: v.literal('ready'), total_minor: MinorSchema, digest: v.string() }),
-})
-
 const UsedRecord = v.object({ after: v.object({ used_at: TimestampSchema }) })
 
-/** By number, because the clocks of two operators differ. */
 function stateIn(records: readonly AuditRecord[]): Partial<Batch> {
-  const ready = records.flatMap((record) => ifValid(ReadyRecord, record)?.after ?? []).at(-1)
+  const ready = readyIn(records)
   const isCancelled = records.some(({ after }) => after?.['state'] === 'cancelled')
   return {
     state: isCancelled ? 'cancelled' : ready ? 'ready' : 'open',
     usedAt: records.flatMap((record) => ifValid(UsedRecord, record)?.after.used_at ?? []).at(-1),
-    totalMinor: ready?.total_minor,
+    totalMinor: ready?.totalMinor,
     digest: ready?.digest,
   }
 }

@@ -15,7 +15,7 @@ import {
 import { auditHeadKey, idOf, rowKeyOf } from '../../table/keys.ts'
 import { queryPages } from '../../table/list-items.ts'
 import { addMs, DAY_MS } from '../../time.ts'
-import { acceptedSubject } from '../../verdict/acceptances.ts'
+import { acceptedSubject, findAccepted } from '../../verdict/acceptances.ts'
 import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { auditAccess } from './audit-access.ts'
@@ -72,7 +72,11 @@ export async function auditSubjects(
     const { records, differences } = await readTrail(deps, subject, owner)
     return {
       records,
-      differences: [...differences, ...(await auditApproval(deps, subject, records))],
+      differences: [
+        ...differences,
+        ...(await auditApproval(deps, subject, records)),
+        ...(subject === acceptedSubject(owner) ? await auditAccepted(deps, owner, records) : []),
+      ],
     }
   }
   const listed = await mapInChunks([...subjects], SIDE_BY_SIDE, judge)
@@ -83,6 +87,22 @@ export async function auditSubjects(
   const unlisted = [...new Set(used).difference(subjects)]
   const judged = [...listed, ...(await mapInChunks(unlisted, SIDE_BY_SIDE, judge))]
   return judged.flatMap(({ differences }) => differences)
+}
+
+/** Each acceptance names its approval. */
+async function auditAccepted(
+  deps: TableDeps,
+  owner: string,
+  records: readonly AuditRecord[],
+): Promise<readonly Difference[]> {
+  const approved = await mapInChunks(records, SIDE_BY_SIDE, (record) =>
+    findAccepted(deps, owner, record),
+  )
+  const found = `${approved.filter((one) => one === undefined).length} without approval`
+  return onlyIf(
+    approved.includes(undefined),
+    compare('audit_record', acceptedSubject(owner), 'an approval of each acceptance', found),
+  )
 }
 
 /**

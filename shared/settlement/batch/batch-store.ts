@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { chunks, mapInChunks } from '../../chunks.ts'
 import type { TableDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
+import { MinorSchema } from '../../money.ts'
 import {
   type AuditRecord,
   findAuditHead,
@@ -9,7 +10,17 @@ import {
 } from '../../operator/audit-record-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import { batchKey, settlementKey } from '../../table/keys.ts'
-import { absent, all, any, equals, isNew, put, type Step, unchanged, update } from '../../table/step.ts'
+import {
+  absent,
+  all,
+  any,
+  equals,
+  isNew,
+  put,
+  type Step,
+  unchanged,
+  update,
+} from '../../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Settlement, SettlementSchema } from '../settlement.ts'
 import { BATCHES_SUBJECT, type Batch, BatchSchema, holds } from './batch.ts'
@@ -32,6 +43,16 @@ const OpenedRecord = v.object({
 export function openedBatches(records: readonly AuditRecord[]): ReadonlyMap<number, Timestamp> {
   const opened = records.flatMap((record) => ifValid(OpenedRecord, record) ?? [])
   return new Map(opened.map(({ after }) => [after.batch, after.created_at]))
+}
+
+const ReadyRecord = v.object({
+  after: v.object({ state: v.literal('ready'), total_minor: MinorSchema, digest: v.string() }),
+})
+
+/** What the records of a batch say of its lines, if it was made ready. */
+export function readyIn(records: readonly AuditRecord[]) {
+  const ready = records.flatMap((record) => ifValid(ReadyRecord, record)?.after ?? []).at(-1)
+  return ready && { totalMinor: ready.total_minor, digest: ready.digest }
 }
 
 /**

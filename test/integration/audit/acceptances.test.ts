@@ -9,15 +9,25 @@ import { handler as approveAction } from '../../../functions/admin/approve.ts'
 import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
-import { headOf, readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
+import { approvalIdOf, newApproval } from '../../../shared/operator/approval-store.ts'
 import {
+  headOf,
+  readAuditRecords,
+  recordChange,
+} from '../../../shared/operator/audit-record-store.ts'
+import {
+  approvalKey,
   auditHeadKey,
   auditRecordKey,
   rowKeyOf,
   settlementKey,
 } from '../../../shared/table/keys.ts'
 import { exists, isNew, put, remove, update } from '../../../shared/table/step.ts'
-import { acceptedSubject } from '../../../shared/verdict/acceptances.ts'
+import {
+  acceptanceOf,
+  acceptedSubject,
+  unacceptedDifferences,
+} from '../../../shared/verdict/acceptances.ts'
 import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
@@ -70,6 +80,43 @@ describe('an acceptance', () => {
     expect(found).not.toStrictEqual([])
   })
 
+  it('counts for nothing and is found if its approval is forged with it', async () => {
+    const { deps, clientId, settlement, differences } = await anAlteredSettlement()
+    const subject = acceptedSubject(clientId)
+    const by = { operator: 'ana', clientId, subject, action: 'accept-difference' }
+    for (const after of differences) {
+      const of = acceptanceOf(clientId, after)
+      const approval = newApproval(of, 'ana', deps.now())
+      await deps.table.write(put(approvalKey(approvalIdOf(of)), approval, isNew))
+      await recordChange(deps, { ...by, after }, {})
+    }
+
+    await expect(payOut(deps, settlement)).rejects.toThrow('do not balance')
+
+    expect((await auditLedger(deps, clientId)).differences).toContainEqual({
+      what: 'audit_record',
+      id: subject,
+      expected: 'an approval of each acceptance',
+      found: `${differences.length} without approval`,
+    })
+  })
+
+  it('counts from the use of its approval, so that a copy accepts nothing that came later', async () => {
+    const { deps, clientId, differences } = await anAlteredSettlement()
+    const [difference] = differences
+    if (difference === undefined) throw new Error('nothing was found')
+    await withApproval(deps, () => acceptDifference(deps, { ...ACCEPTED, clientId, difference }))
+    const subject = acceptedSubject(clientId)
+    const [record] = (await readAuditRecords(deps, subject)).records
+    deps.clock.advance(60)
+    const since = deps.now()
+    deps.clock.advance(60)
+    const by = { operator: 'ana', clientId, subject, action: 'accept-difference' }
+    await recordChange(deps, { ...by, after: { ...record?.after } }, {})
+
+    expect(await unacceptedDifferences(deps, clientId, [{ ...difference, since }])).toHaveLength(1)
+  })
+
   it('of a broken chain of acceptances counts, so that a lost record stops no payout for ever', async () => {
     const { deps, clientId, settlement, differences } = await anAlteredSettlement()
     const accept = (difference: Difference) =>
@@ -77,7 +124,8 @@ describe('an acceptance', () => {
     for (const difference of differences) await accept(difference)
     const subject = acceptedSubject(clientId)
     const { items } = await readAuditRecords(deps, subject)
-    await deps.table.write(remove(rowKeyOf('AUDIT', items[0] ?? {}), exists))
+    const firstItem = items.find((item) => item['number'] === 1)
+    await deps.table.write(remove(rowKeyOf('AUDIT', firstItem ?? {}), exists))
     const { differences: found } = await auditLedger(deps, clientId)
     expect(found).toContainEqual(expect.objectContaining({ what: 'audit_record', id: subject }))
 
@@ -104,8 +152,10 @@ describe('an acceptance', () => {
     const after = Object(item['after'])
     await putRaw(deps, { ...(await rawItem(deps, key)), after: { ...after, id: '8' } })
 
+    const broken = { what: 'audit_record', id: acceptedSubject('gateway') }
     expect((await auditWholeGateway(deps)).differences).toMatchObject([
-      { what: 'audit_record', id: acceptedSubject('gateway') },
+      { ...broken, found: 'record 1 was changed' },
+      { ...broken, found: '1 without approval' },
     ])
   })
 

@@ -5,7 +5,7 @@ import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
 import { meteredDeps } from '../../bench/meter-table.ts'
 import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
-import { payOut, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
+import { payOut, runAudit, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
 
 /** Whole pages and digest blocks, so that a client's fixed costs count little. */
 const PAYMENTS = 1_000
@@ -24,10 +24,7 @@ it('reads a payment at most 4 units in its first month, 2.6 each month, and 0.3 
   const unitsUntil = async (day: number) => {
     meter.take()
     deps.clock.set(addMs(paidFrom, day * DAY_MS))
-    do {
-      deps.sent.length = 0
-      await auditClient(deps, client.clientId)
-    } while (deps.sent.length > 0)
+    await runAudit(deps, (auditId) => auditClient(deps, client.clientId, auditId))
     return meter.take().reads / PAYMENTS
   }
 

@@ -31,6 +31,7 @@ import {
   inSteps,
   payOut,
   recredit,
+  runAudit,
   sweptADayLater,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
@@ -110,11 +111,10 @@ it('a long audit takes several runs, each of which continues after the previous 
 
   const began = deps.now()
 
-  let runs = 0
-  do await auditClient(small, client.clientId)
-  while (deps.sent.length - sent === ++runs)
+  const runs = await runAudit(deps, (auditId) => auditClient(small, client.clientId, auditId))
 
-  const nextMessage = { queue: 'audits', message: { body: { client_id: client.clientId } } }
+  const body = { client_id: client.clientId, audit_id: expect.any(String) as unknown }
+  const nextMessage = { queue: 'audits', message: { body } }
   expect(runs).toBeGreaterThan(2)
   expect(deps.sent.slice(sent)).toMatchObject(Array.from({ length: runs - 1 }, () => nextMessage))
   expect(await readClientVerdict(deps, client.clientId)).toMatchObject({

@@ -16,6 +16,7 @@ import { aSucceededPayment } from '../../support/paid-builders.ts'
 import {
   aDayLater,
   inSteps,
+  runAudit,
   withoutFloor,
   withoutSleep,
 } from '../../support/settlement-builders.ts'
@@ -65,11 +66,11 @@ it('a night in several runs keeps what each run found, and is fresh after the la
   const verdict = () => readClientVerdict(deps, GATEWAY_OWNER)
 
   const fresh: unknown[] = []
-  for (let run = 0; run === 0 || deps.sent.splice(0).length > 0; run++) {
-    await auditGateway(withoutSleep(deps))
+  await runAudit(deps, async (auditId) => {
+    await auditGateway(withoutSleep(deps), auditId)
     fresh.push((await verdict()).figuresAt)
     deps.clock.advance(MINUTE_MS / SECOND_MS)
-  }
+  })
 
   expect(fresh.length).toBeGreaterThan(2)
   expect(new Set(fresh.slice(0, -1))).toStrictEqual(new Set([undefined]))

@@ -11,7 +11,13 @@ import { recordedSettlements } from '../../../shared/settlement/settlement-store
 import { entryKey, type Key, verdictKey } from '../../../shared/table/keys.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
-import { aSettledClient, inSteps, payOut, withoutSleep } from '../../support/settlement-builders.ts'
+import {
+  aSettledClient,
+  inSteps,
+  payOut,
+  runAudit,
+  withoutSleep,
+} from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
@@ -31,13 +37,8 @@ async function aLongSettlement(block = 3, pages = 1) {
   deps.clock.advance(MINUTE_MS / SECOND_MS)
   await auditWholeGateway(withoutSleep(deps))
   /** Answers the number of runs. */
-  const pass = async (passDeps: TestDeps = deps): Promise<number> => {
-    for (let run = 1; ; run++) {
-      const { length } = deps.sent
-      await auditClient(withoutSleep(passDeps), clientId)
-      if (deps.sent.length === length) return run
-    }
-  }
+  const pass = (passDeps: TestDeps = deps, firstId?: string): Promise<number> =>
+    runAudit(deps, (auditId = firstId) => auditClient(withoutSleep(passDeps), clientId, auditId))
   const tamper = async (key: Key, fields: object) =>
     putRaw(deps, { ...(await rawItem(deps, key)), ...fields })
   const verdict = () => readClientVerdict(deps, clientId)
@@ -72,7 +73,7 @@ it('begins again if its progress is unreadable', async ({
     progress: { ...progress, state: { sums: 'altered' } },
   })
 
-  await pass()
+  await pass(deps, progress?.auditId)
 
   expect(Object.keys((await verdict()).longSettlements)).toStrictEqual([settlementId])
 })
@@ -87,7 +88,7 @@ it('takes no progress of another part, which an audit on demand may have left', 
     progress: { ...progress, part: 'payments 2026-01-01', found },
   })
 
-  await pass()
+  await pass(deps, progress?.auditId)
 
   const { standing, longSettlements } = await verdict()
   expect([standing, Object.keys(longSettlements)]).toStrictEqual([[], [settlementId]])
@@ -137,4 +138,38 @@ it('is judged by the daily audit if its message was lost, and again after a new 
 
   const [settlement] = (await recordedSettlements(deps, client.clientId)).settlements
   expect((await verdict()).longSettlements).toStrictEqual({ [settlementId]: settlement?.digest })
+})
+
+it('is audited anew by the schedule, and the messages of the audit before do nothing', async ({
+  long: { deps, client, settlementId, pass, verdict },
+}) => {
+  await auditClient(withoutSleep(deps), client.clientId)
+  const { progress: replaced } = await verdict()
+  await auditClient(withoutSleep(deps), client.clientId)
+  const { progress } = await verdict()
+  const { length } = deps.sent
+
+  await auditClient(withoutSleep(deps), client.clientId, replaced?.auditId)
+
+  expect(replaced?.auditId).not.toBe(progress?.auditId)
+  expect([(await verdict()).progress, deps.sent.length]).toStrictEqual([progress, length])
+  await pass(deps, progress?.auditId)
+  expect(Object.keys((await verdict()).longSettlements)).toStrictEqual([settlementId])
+})
+
+it('goes on after a run that died before it sent the next message', async ({
+  long: { deps, client, settlementId, pass, verdict },
+}) => {
+  await auditClient(withoutSleep(deps), client.clientId)
+  const { auditId } = (await verdict()).progress ?? {}
+  const queues = { send: async () => Promise.reject(new Error('down')) }
+  const dying = { ...withoutSleep(deps), queues }
+  await expect(auditClient(dying, client.clientId, auditId)).rejects.toThrow('down')
+  const { figuresAt } = await verdict()
+  deps.clock.advance(60)
+
+  await pass(deps, auditId)
+
+  const { longSettlements, figuresAt: figuresAtEnd } = await verdict()
+  expect([Object.keys(longSettlements), figuresAtEnd]).toStrictEqual([[settlementId], figuresAt])
 })

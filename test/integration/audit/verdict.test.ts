@@ -6,8 +6,9 @@ import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gat
 import type { Client } from '../../../shared/client/client.ts'
 import { eventIdFor, subjectOfPayment } from '../../../shared/ids.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
-import { eventKey, paymentKey, verdictKey } from '../../../shared/table/keys.ts'
+import { eventKey, paymentKey, verdictKey, windowKey } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
+import { dayNumber } from '../../../shared/time.ts'
 import {
   putNewVerdict,
   readClientVerdict,
@@ -105,6 +106,31 @@ describe('the differences that audits have found', () => {
     expect(standing.map(({ what }) => what)).toContain('payment.markup_minor')
     expect(historyDay).toBeLessThan(99_999)
   })
+
+  it.for([
+    ['a client', false],
+    ['the gateway', true],
+  ] as const)(
+    'are found though the progress of %s is forged: the schedule continues no progress',
+    async ([, isGateway], { deps, client }) => {
+      await halvedSuspense(deps, client)
+      const window = windowKey(client.clientId)
+      await putRaw(deps, { ...(await rawItem(deps, window)), written_off_minor: 5 })
+      aDayLater(deps)
+      const key = verdictKey(isGateway ? GATEWAY_OWNER : client.clientId)
+      const beganAt = deps.now()
+      const progress = { day: dayNumber(beganAt), done: '~', found: [], beganAt, auditId: 'forged' }
+      await putRaw(deps, { ...(await rawItem(deps, key)), figures_at: beganAt, progress })
+
+      await auditGateway(withoutSleep(deps))
+      await auditClient(withoutSleep(deps), client.clientId)
+
+      const { standing } = await readClientVerdict(deps, client.clientId)
+      expect(standing.map(({ what }) => what)).toStrictEqual(
+        expect.arrayContaining(['suspense.amount_minor', 'window.written_off_minor']),
+      )
+    },
+  )
 
   it('of a name of a later release are told once and refuse no payout', async ({
     deps,

@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { handler as payoutAnswer } from '../../../functions/admin/payout-answer.ts'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
 import { approve } from '../../../shared/operator/approve.ts'
+import { recordChange } from '../../../shared/operator/audit-record-store.ts'
+import { batchSubject, digestOfLines, payoutLines } from '../../../shared/settlement/batch/batch.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
@@ -13,7 +15,7 @@ import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
-import { fail, payOut, recredit } from '../../support/settlement-builders.ts'
+import { BANK, fail, payOut, recredit } from '../../support/settlement-builders.ts'
 import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
@@ -268,4 +270,54 @@ it('an operator who finishes the batch of another is told of no settlement that 
   await deps.table.write(update(settlementKey(settlementId), { set: { batch: 1 } }, exists))
 
   expect(await fileOf(deps, { batch: 1 })).toMatchObject({ ids: [settlementId], leftOut: [] })
+})
+
+it.each([
+  ['an account', { bank: { ...BANK, bankAccountNo: '6660001' } }],
+  ['an amount', { netMinor: 1_095_900, grossMinor: 1_095_900 }],
+])('a batch gives no file with %s that was changed together with its digest', async (_, fields) => {
+  const deps = memoryDeps()
+  const { settlementId } = await aWaitingSettlement(deps)
+  await fileOf(deps)
+  await deps.table.write(update(settlementKey(settlementId), { set: fields }, exists))
+  const digest = digestOfLines(payoutLines([await findAnySettlement(deps, settlementId)]))
+  await deps.table.write(update(batchKey(1), { set: { digest } }, exists))
+
+  expect(await askForFile(deps, { batch: 1 })).toMatchObject({
+    status: 409,
+    body: { message: 'the lines of batch 1 are not what they were' },
+  })
+
+  const subject = batchSubject(1)
+  const ready = { state: 'ready', total_minor: 1, digest }
+  const by = { subject, clientId: undefined, operator: OPERATOR, action: 'payout-file' }
+  await recordChange(deps, { ...by, after: ready }, {})
+  expect(await askForFile(deps, { batch: 1 })).toMatchObject({
+    status: 422,
+    body: { message: expect.stringContaining('do not balance') as unknown },
+  })
+})
+
+it('a batch gives no file after a record of it is lost', async () => {
+  const deps = memoryDeps()
+  await aWaitingSettlement(deps)
+  await fileOf(deps)
+  await deps.table.write(remove(auditHeadKey(batchSubject(1)), exists))
+
+  expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 409 })
+})
+
+it('a batch that a crash left open is finished without a settlement that was changed', async () => {
+  const deps = memoryDeps()
+  const [kept, changed] = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)]
+  await fileOf(deps)
+  await deps.table.write(update(batchKey(1), { set: { state: 'open' } }, exists))
+  const bank = { ...BANK, bankAccountNo: '6660001' }
+  await deps.table.write(update(settlementKey(changed.settlementId), { set: { bank } }, exists))
+
+  expect(await fileOf(deps)).toMatchObject({
+    batch: { number: 1, state: 'ready' },
+    ids: [kept.settlementId],
+    leftOut: [{ settlement_id: changed.settlementId }],
+  })
 })

@@ -204,9 +204,15 @@ async function auditSettlement(play: Play): Promise<string> {
   const runAudit = (body: object) =>
     runUntil(play.world, invoke(play.world, 'audit-client', messageOf(body)))
   // In the simulation a run judges a few parts.
-  for (let runs = 0; runs < 100 && !isAudited(play); runs++) await runAudit({ gateway: true })
+  for (let runs = 0; runs < 100 && !isAudited(play); runs++)
+    await runAudit({ gateway: true, audit_id: auditIdOf(play) })
   await runAudit({ client_id: forClient(play).client_id })
   return id
+}
+
+/** Of the audit that the run before has begun. */
+function auditIdOf({ world }: Play): unknown {
+  return Object(world.table.item(verdictKey(GATEWAY_OWNER))?.['progress'])['auditId']
 }
 
 function isAudited({ world }: Play): boolean {
