@@ -179,7 +179,7 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
 })
 
 /** What finance accepted, and a second person approved. */
-export const ACCEPTANCES: TableAccess = { BatchGetItem: ['APPROVAL'], Query: ['AUDIT'] }
+export const ACCEPTANCES: TableAccess = { GetItem: ['APPROVAL'], Query: ['AUDIT'] }
 
 /** Of a payment whose id does not fit its client it looks for the client. */
 const SETTLEMENT_AUDIT: TableAccess = allAccess(ALL_CLIENTS, ACCEPTANCES, {
