@@ -8,7 +8,7 @@ import {
   type PaymentId,
   type SettlementId,
 } from '../ids.ts'
-import { GATEWAY_OWNER, LEDGER_SHARDS } from './schema.ts'
+import { GATEWAY_OWNER } from './schema.ts'
 import { UPSTREAM } from './upstream.ts'
 
 /** The entity chart: every item's primary key is built here and nowhere else. */
@@ -160,20 +160,14 @@ export function testAttemptKey(deliveryId: DeliveryId, attempt: number) {
 export function ledgerPk(clientId: ClientId) {
   return pkOf('LEDGER', clientId)
 }
-const SHARD_SK_PREFIX = 'SHARD#'
 
 export function shardKey(clientId: ClientId, shard: number) {
-  return keyOf(ledgerPk(clientId), shardSk(shard))
+  return keyOf(ledgerPk(clientId), `SHARD#${String(shard).padStart(2, '0')}`)
 }
 
-function shardSk(shard: number) {
-  return `${SHARD_SK_PREFIX}${String(shard).padStart(2, '0')}`
-}
-
-/** Undefined: the key of no shard. */
+/** Undefined for a key of no shard. */
 export function shardNumberOf(sk: string): number | undefined {
-  const number = Number(sk.slice(SHARD_SK_PREFIX.length))
-  return number < LEDGER_SHARDS && sk === shardSk(number) ? number : undefined
+  return /^SHARD#(0\d|1[0-5])$/.test(sk) ? Number(sk.slice(-2)) : undefined
 }
 export const WINDOW_SK = 'WINDOW'
 
@@ -262,7 +256,7 @@ export function pushesKey(clientId: ClientId, phone: string) {
   return itemKey('PUSHES', derivedUuid('phone', clientId, phone))
 }
 
-/** In RATE, because functions that authenticate may not write API keys. */
+/** In RATE: functions that authenticate may not write API keys. */
 export function keyUseKey(clientId: ClientId, keyId: string) {
   return itemKey('RATE', clientId, 'key', keyId)
 }
@@ -290,8 +284,8 @@ export function auditRecordKey(subject: string, at: string, id: string) {
 }
 
 /** The head has its own partition, so that the records' partition contains only records. */
-export function auditHeadKey(subject: string): Key {
-  return { pk: pkOf('AUDIT', subject, 'HEAD'), sk: 'HEAD' }
+export function auditHeadKey(subject: string) {
+  return keyOf(pkOf('AUDIT', subject, 'HEAD'), 'HEAD')
 }
 
 /** Throws for a row of another partition kind. */

@@ -1,0 +1,123 @@
+/** Goal: the rows and records of a batch hold its file together (design section 15). */
+import { expect, it } from 'vitest'
+import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
+import { approve } from '../../../shared/operator/approve.ts'
+import { recordChange } from '../../../shared/operator/audit-record-store.ts'
+import { batchSubject, digestOfLines, payoutLines } from '../../../shared/settlement/batch/batch.ts'
+import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
+import { exists, remove, update } from '../../../shared/table/step.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
+import { OPERATOR } from '../../support/operator-actions.ts'
+import { BANK } from '../../support/settlement-builders.ts'
+import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { APPROVER } from '../../support/with-approval.ts'
+
+async function cancel(deps: TestDeps, number: number) {
+  await approve(deps, { action: 'payout-file', payload: { cancel: number }, operator: APPROVER })
+  return askForFile(deps, { cancel: number, notes: 'not sent' })
+}
+
+it('a batch that a restore brought back without its place in the register gets it again', async () => {
+  const deps = memoryDeps()
+  await aWaitingSettlement(deps)
+  await fileOf(deps)
+  const { items } = await deps.table.query({ partition: [auditRecordPk('batches')], limit: 10 })
+  for (const { sk } of items)
+    await deps.table.write(remove({ pk: auditRecordPk('batches'), sk: String(sk) }, exists))
+  await deps.table.write(remove(auditHeadKey('batches'), exists))
+  await aWaitingSettlement(deps)
+
+  expect(await askForFile(deps)).toMatchObject({ status: 409 })
+
+  expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 } })
+  expect(await auditBatches(deps)).toStrictEqual([])
+})
+
+it('each batch is compared within thirty days, however many came after it', async () => {
+  const deps = memoryDeps()
+  for (let number = 1; number <= 11; number++) {
+    await aWaitingSettlement(deps)
+    await fileOf(deps)
+  }
+  await deps.table.write(update(batchKey(1), { set: { state: 'cancelled' } }, exists))
+
+  const found = []
+  for (let day = 0; day < 30; day++) {
+    found.push(...(await auditBatches(deps)))
+    deps.clock.set(addMs(deps.now(), DAY_MS))
+  }
+
+  expect(found).toMatchObject([{ what: 'batch.state', id: '1', found: 'cancelled' }])
+})
+
+it('a cancelled batch whose row was lost is no difference', async () => {
+  const deps = memoryDeps()
+  await aWaitingSettlement(deps)
+  await fileOf(deps)
+  await deps.table.write(remove(batchKey(1), exists))
+  await cancel(deps, 1)
+
+  expect(await auditBatches(deps)).toStrictEqual([])
+})
+
+it('an operator who finishes the batch of another is told of no settlement that it has', async () => {
+  const deps = memoryDeps()
+  const { settlementId } = await aWaitingSettlement(deps)
+  await fileOf(deps)
+  await deps.table.write(update(batchKey(1), { set: { state: 'open' } }, exists))
+  await deps.table.write(update(settlementKey(settlementId), { set: { batch: 1 } }, exists))
+
+  expect(await fileOf(deps, { batch: 1 })).toMatchObject({ ids: [settlementId], leftOut: [] })
+})
+
+it.each([
+  ['an account', { bank: { ...BANK, bankAccountNo: '6660001' } }],
+  ['an amount', { netMinor: 1_095_900, grossMinor: 1_095_900 }],
+])('a batch gives no file with %s that was changed together with its digest', async (_, fields) => {
+  const deps = memoryDeps()
+  const { settlementId } = await aWaitingSettlement(deps)
+  await fileOf(deps)
+  await deps.table.write(update(settlementKey(settlementId), { set: fields }, exists))
+  const digest = digestOfLines(payoutLines([await findAnySettlement(deps, settlementId)]))
+  await deps.table.write(update(batchKey(1), { set: { digest } }, exists))
+
+  expect(await askForFile(deps, { batch: 1 })).toMatchObject({
+    status: 409,
+    body: { message: 'the lines of batch 1 are not what they were' },
+  })
+
+  const subject = batchSubject(1)
+  const ready = { state: 'ready', total_minor: 1, digest }
+  const by = { subject, clientId: undefined, operator: OPERATOR, action: 'payout-file' }
+  await recordChange(deps, { ...by, after: ready }, {})
+  expect(await askForFile(deps, { batch: 1 })).toMatchObject({
+    status: 422,
+    body: { message: expect.stringContaining('do not balance') as unknown },
+  })
+})
+
+it('a batch gives no file after a record of it is lost', async () => {
+  const deps = memoryDeps()
+  await aWaitingSettlement(deps)
+  await fileOf(deps)
+  await deps.table.write(remove(auditHeadKey(batchSubject(1)), exists))
+
+  expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 409 })
+})
+
+it('a batch that a crash left open is finished without a settlement that was changed', async () => {
+  const deps = memoryDeps()
+  const [kept, changed] = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)]
+  await fileOf(deps)
+  await deps.table.write(update(batchKey(1), { set: { state: 'open' } }, exists))
+  const bank = { ...BANK, bankAccountNo: '6660001' }
+  await deps.table.write(update(settlementKey(changed.settlementId), { set: { bank } }, exists))
+
+  expect(await fileOf(deps)).toMatchObject({
+    batch: { number: 1, state: 'ready' },
+    ids: [kept.settlementId],
+    leftOut: [{ settlement_id: changed.settlementId }],
+  })
+})
