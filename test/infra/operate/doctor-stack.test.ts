@@ -57,7 +57,7 @@ function setDrifts(...StackResourceDrifts: StackResourceDrift[]) {
 it('the doctor looks for the backup stack in its own region', async () => {
   prod = await examinedStage('prod', { front: 'none' })
 
-  const found = (await prod.examine()).filter(({ what }) => what.startsWith('copies'))
+  const found = (await prod.examine()).filter(({ what }) => what.includes('backup stack'))
   const looks = prod.aws.cloudFormation.commandCalls(DescribeStacksCommand, {
     StackName: 'gateway-prod-copies',
   })
