@@ -82,12 +82,16 @@ async function publishAlert(
     const claimedEndpoint = endpoint && { ...endpoint, lastAlertAt: at }
     if (claimedEndpoint)
       await deps.table.write(moveMark(claimedEndpoint, 'lastAlertAt', endpoint.lastAlertAt))
-    throw error
+    throw new UnpublishedAlertError('an alert was not published', { cause: error })
   }
   await mapInChunks(deliveries, WRITES_AT_A_TIME, (reported) => deps.table.write(endEach(reported)))
   const { endpointId: endpoint_id, clientId: client_id } = delivery
   deps.log.info('alert.published', { endpoint_id, client_id, deliveries: deliveries.length })
   return true
+}
+
+class UnpublishedAlertError extends Error {
+  override readonly name = 'UnpublishedAlertError'
 }
 
 async function unreportedOf(deps: AlertDeps, delivery: Delivery): Promise<readonly Delivery[]> {
@@ -154,14 +158,16 @@ export async function alertBeforeRound(
       waitedMs += POLL_MS
     } else {
       const publication = publishAlert(deps, delivery, endpoint, endAlert)
-      await publication.catch((cause: unknown) => refuseRound(deps, read, cause))
+      await publication.catch((error: unknown) => refuseRound(deps, read, error))
     }
   }
   throw new Error('other workers kept alerting about an endpoint while a round was begun')
 }
 
 /** A round would take the place of the alert in the row, so the round waits for the alert. */
-function refuseRound({ log }: AlertDeps, { endpointId }: Delivery, cause: unknown): never {
+function refuseRound({ log }: AlertDeps, { endpointId }: Delivery, error: unknown): never {
+  if (!(error instanceof UnpublishedAlertError)) throw error
+  const { cause } = error
   log.error('alert.failed', { endpoint_id: endpointId }, cause)
   const message = 'no new round can begin now; retry later'
   throw new GatewayError('rate_limit', message, { cause, retryAfterSeconds: RETRY_AFTER_SECONDS })

@@ -180,7 +180,7 @@ describe('alerts about one endpoint', () => {
       if (endpoint) await deps.table.write(moveMark(endpoint, 'lastAlertAt', deps.now()))
     })
 
-    await expect(check(overtaken)).rejects.toThrow('no topic')
+    await expect(check(overtaken)).rejects.toThrow('an alert was not published')
 
     expect(await endpointNow()).toMatchObject({ lastAlertAt: deps.now() })
   })

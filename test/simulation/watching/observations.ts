@@ -109,7 +109,7 @@ export function refusalProblems(
       ? []
       : [`${clientId} was refused a create, and the provider accepts creates`]
   if (name.includes('redeliver'))
-    return world.topicDownUntilMs > atMs - NEAR_MS
+    return world.alertFailedAtMs > atMs - NEAR_MS
       ? []
       : [`${clientId} was refused a redelivery, and the topic takes alerts`]
   const creates =

@@ -52,8 +52,10 @@ export function simDeps(
       publish: (alert) =>
         process().call('publish alert', () => {
           const isDown = world.scheduler.nowMs() < world.topicDownUntilMs
-          if (isDown || hasFault(world, 'alertFails'))
+          if (isDown || hasFault(world, 'alertFails')) {
+            world.alertFailedAtMs = world.scheduler.nowMs()
             throw new Error('the topic cannot be reached')
+          }
           world.alerts.push({ atMs: world.scheduler.nowMs(), ...alert })
           for (const listen of world.onAlerted) listen(alert, process())
         }),

@@ -123,6 +123,7 @@ export function createWorld({
      */
     slowCallsMs: new Map<string, number>(),
     topicDownUntilMs: 0,
+    alertFailedAtMs: 0,
     /** Until when the provider has told a caller to send no creates. */
     createsPausedUntilMs: 0,
     /** The times of the provider's calls in the last minute, by operation. */
