@@ -136,11 +136,13 @@ export async function transferCaseOf(
   deps: NewsDeps,
   transaction: ProviderTransaction,
 ): Promise<Suspense | undefined> {
-  const { mentionedPaymentId, status, providerMinor } = transaction
+  const { mentionedPaymentIds = [], status, providerMinor } = transaction
   const isOut = status === 'success' && providerMinor < 0 && moneyRowOf(transaction) === undefined
-  if (mentionedPaymentId === undefined || !isOut) return undefined
-  const payment = await findStoredPayment(deps, mentionedPaymentId)
-  return payment && !isForeign(payment) ? transferCase(payment, transaction, deps.now()) : undefined
+  for (const id of isOut ? mentionedPaymentIds : []) {
+    const payment = await findStoredPayment(deps, id)
+    if (payment && !isForeign(payment)) return transferCase(payment, transaction, deps.now())
+  }
+  return undefined
 }
 
 /** How long an open transaction is retried before an operator must check it. */

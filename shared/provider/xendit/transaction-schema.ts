@@ -143,7 +143,7 @@ const TransactionSchema = v.pipe(
       paymentRequestId: row.product_data?.payment_request_id,
       reference: row.reference_id ?? '',
       ...(row.cashflow === 'MONEY_OUT' && {
-        mentionedPaymentId: mentionedIn(`${row.reference_id} ${row.description}`),
+        mentionedPaymentIds: mentionedIn(`${row.reference_id} ${row.description}`),
       }),
       status,
       ...(!isKnown && { hasUnknownMember: true }),
@@ -174,10 +174,14 @@ const TransactionSchema = v.pipe(
   }),
 )
 
-/** The first id of the form of a payment's. */
-function mentionedIn(text: string): PaymentId | undefined {
-  const found = /[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/.exec(text)
-  return ifValid(PaymentIdSchema, found?.[0])
+const MAX_MENTIONED = 10
+
+/** The ids of the form of a payment's. Banks print a description in capitals. */
+function mentionedIn(text: string): PaymentId[] | undefined {
+  const form = /[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g
+  const ids = new Set(text.toLowerCase().match(form))
+  const found = [...ids].slice(0, MAX_MENTIONED)
+  return found.length === 0 ? undefined : found.flatMap((id) => ifValid(PaymentIdSchema, id) ?? [])
 }
 
 type ShownFigures = {
