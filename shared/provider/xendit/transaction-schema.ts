@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { type PaymentId, PaymentIdSchema } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
@@ -230,8 +231,9 @@ function figuresOf(
 const RowIdSchema = v.object({ id: RowId })
 
 /**
- * Parses row by row: an unreadable row is listed by id, and the others stay valid. A page has at
- * most twice the provider's page size, which is the limit of one batch read of payments.
+ * Parses row by row: an unreadable row is listed by id, or without an id by its digest, and the
+ * others stay valid. A page has at most twice the provider's page size, which is the limit of one
+ * batch read of payments.
  */
 export const TransactionPageSchema = v.pipe(
   v.object({
@@ -243,7 +245,7 @@ export const TransactionPageSchema = v.pipe(
     const rows = data.map((row) => ({ row, transaction: ifValid(TransactionSchema, row) }))
     const transactions = rows.flatMap(({ transaction }) => transaction ?? [])
     const unreadableIds = rows.flatMap(({ row, transaction }) =>
-      transaction ? [] : (idOf(row) ?? 'without an id'),
+      transaction ? [] : (idOf(row) ?? `without an id ${digestOf(row)}`),
     )
     if (unreadableIds.length === 0) return { transactions, hasMore }
     const afterId = data.map(idOf).findLast((id) => id !== undefined)
@@ -271,4 +273,12 @@ function typeEntries(type: ProviderTransaction['type'], ...names: readonly strin
 
 function idOf(row: unknown): string | undefined {
   return ifValid(RowIdSchema, row)?.id
+}
+
+/** Each unreadable row is told once, and not only the first one. */
+function digestOf(row: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(row) ?? '')
+    .digest('hex')
+    .slice(0, 16)
 }

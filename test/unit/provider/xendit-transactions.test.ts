@@ -271,10 +271,14 @@ describe('xendit listTransactions', () => {
 
     const answer = await provider.listTransactions({ limit: 10 })
 
-    const unreadableIds = ['txn_2', 'txn_3', 'without an id', 'txn_4']
+    const digests = ['4f6873d0e585e3b8', '3e1657b4b5d9fae9'].map(
+      (digest) => `without an id ${digest}`,
+    )
+    const unreadableIds = ['txn_2', 'txn_3', ...digests, 'txn_4']
     const value = {
       transactions: [{ transactionId: 'txn_1' }],
       unreadableIds,
+      'nor this',
       hasMore: true,
       afterId: 'txn_4',
     }
