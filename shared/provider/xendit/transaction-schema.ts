@@ -128,6 +128,7 @@ const TransactionSchema = v.pipe(
     const isKnown =
       SETTLEMENT_STATUSES.has(row.settlement_status ?? '') &&
       FEE_STATUSES.has(row.fee?.status ?? '')
+    const isCaptureId = CAPTURED.test(row.product_id ?? '')
     const isPaid = type === 'payment' && status === 'success'
     const isSettled = SETTLED.has(row.settlement_status ?? '')
     const isFeeFinal = FEE_FINAL.has(row.fee?.status ?? '')
@@ -139,9 +140,10 @@ const TransactionSchema = v.pipe(
     return {
       type,
       transactionId: row.id,
-      providerPaymentId: row.product_id ?? '',
-      ...(isPaid && CAPTURED.test(row.product_id ?? '') && { isCaptured: true }),
-      paymentRequestId: row.product_data?.payment_request_id,
+      // A refund may carry its own id here, which names no payment.
+      providerPaymentId: type === 'payment' || isCaptureId ? (row.product_id ?? '') : '',
+      ...(isPaid && isCaptureId && { isCaptured: true }),
+      paymentRequestId: row.product_data?.payment_request_id || undefined,
       reference: row.reference_id ?? '',
       ...(row.cashflow === 'MONEY_OUT' && {
         mentionedPaymentIds: mentionedIn(`${row.reference_id} ${row.description}`),

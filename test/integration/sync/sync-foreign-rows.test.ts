@@ -58,7 +58,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
   it.for([
     [
       '',
-      { type: 'return' },
+      { type: 'return', providerPaymentId: '' },
       1,
       { type: 'unmatched', providerMinor: -100_000, otherMinor: -100_000 },
     ],
@@ -216,13 +216,13 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     },
   )
 
-  it('a refund whose id the provider refuses to look up is booked to the house', async ({
+  it('a refund of a payment that the provider refuses to look up is booked to the house', async ({
     deps,
     credited,
     sync,
   }) => {
     deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'refused' }))
-    const row = rowNow(deps, credited, { type: 'return', providerPaymentId: 'rfd-17' })
+    const row = rowNow(deps, credited, { type: 'return', providerPaymentId: 'py-17' })
 
     expect(await sync(row)).toMatchObject({ unanswered: 0, complete: true })
     expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject({ type: 'unmatched' })

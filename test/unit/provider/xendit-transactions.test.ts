@@ -245,6 +245,16 @@ describe('xendit listTransactions', () => {
     expect(read.map(({ isDisputeWon }) => isDisputeWon)).toStrictEqual([true, undefined])
   })
 
+  it('reads the product of a refund only if it is the id of a payment', async () => {
+    const refund = { type: 'REFUND', product_data: { payment_request_id: '' } }
+    const read = await readRows({ ...refund, product_id: 'rfd-1' }, refund)
+
+    expect(read).toMatchObject([
+      { providerPaymentId: '', paymentRequestId: undefined },
+      { providerPaymentId: 'py-1', paymentRequestId: undefined },
+    ])
+  })
+
   it('reads rows of other products', async () => {
     const foreign = { product_id: 'inv/1 ?', reference_id: null, product_data: null, fee: 'none' }
 
@@ -265,6 +275,7 @@ describe('xendit listTransactions', () => {
       row('txn_2', { amount: null }),
       row('txn_3', { amount: -1 }),
       'not even an object',
+      'nor this',
     ]
     const data = [row('txn_1'), ...unreadable, row('txn_4', { updated: 'yesterday' })]
     const { provider } = await scriptedProvider(json(200, { has_more: true, data }))
@@ -278,7 +289,6 @@ describe('xendit listTransactions', () => {
     const value = {
       transactions: [{ transactionId: 'txn_1' }],
       unreadableIds,
-      'nor this',
       hasMore: true,
       afterId: 'txn_4',
     }
