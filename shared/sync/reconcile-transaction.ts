@@ -11,6 +11,7 @@ import { movePayment } from '../posting/move-payment.ts'
 import type { ProviderTransaction, Unanswered } from '../provider/provider.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
+import { bookLateFee } from './book-late-fee.ts'
 import {
   findHeldMoney,
   findMovedPayment,
@@ -43,6 +44,16 @@ export async function reconcileTransaction(
   row: RowWithPayment,
   lookups: Lookups,
 ): Promise<Reconciled> {
+  const reconciled = await reconcileRow(deps, row, lookups)
+  await bookLateFeeOfHouse(deps, row)
+  return reconciled
+}
+
+async function reconcileRow(
+  deps: NewsDeps,
+  row: RowWithPayment,
+  lookups: Lookups,
+): Promise<Reconciled> {
   const { transaction, payment } = row
   const { type, status, providerPaymentId, paymentRequestId, reference } = transaction
   // Of a payment's own row the capture says which money is held, and a void undoes what is booked.
@@ -57,7 +68,7 @@ export async function reconcileTransaction(
       payment?.status === 'succeeded' ? payment : await findNamedPayment(deps, transaction)
     // Another row of the page may have credited the payment after the read.
     if (stored !== payment && stored?.status === 'succeeded') {
-      return reconcileTransaction(deps, { transaction, payment: stored }, lookups)
+      return reconcileRow(deps, { transaction, payment: stored }, lookups)
     }
     const isUndecided = mayBeCredited(stored)
     const mayBeOurs = paymentIdOf(reference) !== undefined || type !== 'account'
@@ -151,11 +162,14 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
     await reconcileOwnRow(deps, payment, transaction)
     return { booked: payment }
   }
-  if (hasMoved(payment.movements, moneyRow)) return 'done'
   // An operator may have adjusted the client's ledger for this row. A second booking would count it
   // twice.
   const isReversal = moneyRow.type === 'reversal' && moneyRow.isOwnRow !== true
   if (isReversal && (await bookBackVoid(deps, transaction))) return 'done'
+  if (hasMoved(payment.movements, moneyRow)) {
+    await bookLateFeeOfMovement(deps, payment, transaction)
+    return 'done'
+  }
   if (!isReversal && moneyRow.isOwnRow !== true) {
     if (await isLeftToOperator(deps, houseRowOf(transaction))) return 'done'
   }
@@ -247,4 +261,22 @@ function namedBy(answer: NewsAnswer, transaction: ProviderTransaction): Provider
   if (paymentId !== undefined && paymentId !== paymentIdOf(reference)) return transaction
   const providerPaymentId = capture?.providerPaymentId ?? transaction.providerPaymentId
   return { ...transaction, reference, providerPaymentId }
+}
+
+/** A movement that is undone gave its fee back, too. */
+async function bookLateFeeOfMovement(
+  deps: NewsDeps,
+  payment: Payment,
+  transaction: ProviderTransaction,
+) {
+  const { transactionId } = transaction
+  const [booked, ...undone] = payment.movements.filter((row) => row.transactionId === transactionId)
+  if (undone.length === 0) await bookLateFee(deps, transaction, booked, payment)
+}
+
+async function bookLateFeeOfHouse(deps: NewsDeps, { transaction, payment }: RowWithPayment) {
+  if (transaction.type === 'payment' || transaction.feeMinor === undefined) return
+  const { unmatched, topup, withdrawal, ...others } = await bookedRow(deps, houseRowOf(transaction))
+  const entry = unmatched ?? topup ?? withdrawal ?? others.suspense_refunded
+  if (others.reversal === undefined) await bookLateFee(deps, transaction, entry, payment)
 }
