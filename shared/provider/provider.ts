@@ -195,8 +195,8 @@ export const ProviderTransactionSchema = v.object({
   isCaptured: v.optional(v.literal(true)),
   paymentRequestId: v.optional(v.string()),
   reference: v.string(),
-  /** Of a row out that names a payment in any form, also in its description. */
-  mentionedPaymentId: v.optional(PaymentIdSchema),
+  /** What a row out names in the form of a payment's id, also in its description. */
+  mentionedPaymentIds: v.optional(v.array(PaymentIdSchema)),
   status: v.picklist(['success', 'pending', 'failed', 'reversed', 'unknown']),
   /** Its settlement or its fee has a status that no document names, which counts as not final. */
   hasUnknownMember: v.optional(v.literal(true)),

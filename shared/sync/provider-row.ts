@@ -1,5 +1,6 @@
-import { paymentIdOf } from '../ids.ts'
-import type { MoneyRow } from '../journal/payment-money.ts'
+import { PaymentIdSchema, paymentIdOf } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
+import { MOVEMENT_TYPES, type MoneyRow } from '../journal/payment-money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
@@ -10,8 +11,8 @@ import {
   recordSuspense,
   transferCase,
 } from '../suspense/record-suspense.ts'
-import type { FindingCause, Suspense } from '../suspense/suspense.ts'
-import { findSuspense } from '../suspense/suspense-store.ts'
+import { type FindingCause, MOVED_CAUSES, type Suspense } from '../suspense/suspense.ts'
+import { findSuspense, findSuspenseByIds } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
 
 /** Undefined: the row paid the payment, or moves no money. */
@@ -59,6 +60,34 @@ export function isCreditedWith(
   return (
     stored?.status === 'succeeded' && stored.creditedProviderPaymentId === row.providerPaymentId
   )
+}
+
+/**
+ * The provider does not document which ids a row carries that takes money back or returns it. A row
+ * without the id of its money is about the money of its request.
+ */
+export function isAboutCredit(
+  stored: StoredPayment | undefined,
+  row: ProviderTransaction,
+): stored is Payment {
+  if (stored?.status !== 'succeeded') return false
+  const { type, providerPaymentId, paymentRequestId = stored.paymentRequestId } = row
+  if (type === 'payment' || providerPaymentId !== '') return isCreditedWith(stored, row)
+  return paymentRequestId === stored.paymentRequestId
+}
+
+/** The payment that the row has moved before: the finding of that movement names the payment. */
+export async function findMovedPayment(
+  deps: NewsDeps,
+  { transactionId }: ProviderTransaction,
+): Promise<Payment | undefined> {
+  const ids = MOVEMENT_TYPES.flatMap((type) =>
+    MOVED_CAUSES.map((cause) => `${transactionId}#${type}#${cause}`),
+  )
+  const [item] = await findSuspenseByIds(deps, ids)
+  const paymentId = ifValid(PaymentIdSchema, item?.paymentId)
+  const stored = paymentId && (await findStoredPayment(deps, paymentId))
+  return stored?.status === 'succeeded' ? stored : undefined
 }
 
 export async function findNamedPayment(deps: NewsDeps, { reference }: ProviderTransaction) {
@@ -136,11 +165,13 @@ export async function transferCaseOf(
   deps: NewsDeps,
   transaction: ProviderTransaction,
 ): Promise<Suspense | undefined> {
-  const { mentionedPaymentId, status, providerMinor } = transaction
+  const { mentionedPaymentIds = [], status, providerMinor } = transaction
   const isOut = status === 'success' && providerMinor < 0 && moneyRowOf(transaction) === undefined
-  if (mentionedPaymentId === undefined || !isOut) return undefined
-  const payment = await findStoredPayment(deps, mentionedPaymentId)
-  return payment && !isForeign(payment) ? transferCase(payment, transaction, deps.now()) : undefined
+  for (const id of isOut ? mentionedPaymentIds : []) {
+    const payment = await findStoredPayment(deps, id)
+    if (payment && !isForeign(payment)) return transferCase(payment, transaction, deps.now())
+  }
+  return undefined
 }
 
 /** How long an open transaction is retried before an operator must check it. */

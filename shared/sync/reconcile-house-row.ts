@@ -6,6 +6,7 @@ import { bookRowBack, bookUnmatchedRow, houseRowOf } from '../posting/house-jour
 import { movePayment } from '../posting/move-payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import type { NamedPayment } from '../suspense/record-suspense.ts'
+import { feeRowOf } from './book-late-fee.ts'
 import { isInRupiah, recordRowFinding, rowFinding, transferCaseOf } from './provider-row.ts'
 
 /** If the row moved rupiah, the house books it. */
@@ -32,6 +33,7 @@ export async function bookBackVoid(
 ): Promise<boolean> {
   if (transaction.status !== 'reversed' && transaction.status !== 'failed') return false
   const finding = rowFinding(deps, transaction, undefined)
+  await bookRowBack(deps, feeRowOf(transaction), finding)
   const booked = await bookRowBack(deps, houseRowOf(transaction), finding)
   if (typeof booked === 'string') return booked === 'booked_back'
   const payment = await findStoredPayment(deps, booked.refundOf)

@@ -1,8 +1,9 @@
 import { paymentIdOf } from '../ids.ts'
-import { isLeftToOperator } from '../journal/house-store.ts'
+import { bookedRow, isLeftToOperator } from '../journal/house-store.ts'
 import { hasMoved } from '../journal/payment-money.ts'
-import { applyProviderNews } from '../payment/news/apply-news.ts'
-import type { NewsDeps } from '../payment/news/ask-for-news.ts'
+import { applyNews } from '../payment/news/apply-news.ts'
+import { askForNews, type NewsAnswer, type NewsDeps } from '../payment/news/ask-for-news.ts'
+import { creditCreatingPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
 import { isForeign } from '../payment/payment-store.ts'
 import { bookTransfer, bookUnmatchedRow, houseRowOf } from '../posting/house-journal.ts'
@@ -10,10 +11,13 @@ import { movePayment } from '../posting/move-payment.ts'
 import type { ProviderTransaction, Unanswered } from '../provider/provider.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
+import { bookLateFee } from './book-late-fee.ts'
 import { payoutOfRow } from './payout-of-row.ts'
 import {
   findHeldMoney,
+  findMovedPayment,
   findNamedPayment,
+  isAboutCredit,
   isCreditedWith,
   isInRupiah,
   isOfOtherCurrency,
@@ -22,12 +26,12 @@ import {
   moneyRowOf,
   recordOpenFee,
   recordPaymentFinding,
-  recordRowFinding,
   syncFinding,
   transferCaseOf,
   waitsForFee,
   withDisputedAmount,
 } from './provider-row.ts'
+import { reconcileFailedRow } from './reconcile-failed-row.ts'
 import { reconcileHeldMoney } from './reconcile-held-money.ts'
 import { bookBackVoid, type Reconciled, recordUnmatchedRow } from './reconcile-house-row.ts'
 import { creditByRow, type RowWithPayment, reconcileOwnRow } from './reconcile-own-row.ts'
@@ -43,14 +47,24 @@ export async function reconcileTransaction(
   row: RowWithPayment,
   lookups: Lookups,
 ): Promise<Reconciled> {
+  const reconciled = await reconcileRow(deps, row, lookups)
+  await bookLateFeeOfHouse(deps, row)
+  return reconciled
+}
+
+async function reconcileRow(
+  deps: NewsDeps,
+  row: RowWithPayment,
+  lookups: Lookups,
+): Promise<Reconciled> {
   const { transaction, payment } = row
-  const { type, status, providerPaymentId, reference } = transaction
+  const { type, status, providerPaymentId, paymentRequestId, reference } = transaction
   // Of a payment's own row the capture says which money is held, and a void undoes what is booked.
   if (type !== 'payment' && isOfOtherCurrency(transaction))
     return recordUnmatchedRow(deps, transaction, payment)
   if (type === 'unknown' || status === 'unknown') return reconcileNonPayment(deps, row)
   if (status === 'pending') return 'passed_over'
-  if (status === 'failed') return passOverFailedRow(deps, row)
+  if (status === 'failed') return reconcileFailedRow(deps, row)
   if (waitsForFee(deps, transaction)) return 'open'
   // A capture is decided before its reversal.
   if (moneyRowOf(transaction)) {
@@ -58,16 +72,17 @@ export async function reconcileTransaction(
       payment?.status === 'succeeded' ? payment : await findNamedPayment(deps, transaction)
     // Another row of the page may have credited the payment after the read.
     if (stored !== payment && stored?.status === 'succeeded') {
-      return reconcileTransaction(deps, { transaction, payment: stored }, lookups)
+      return reconcileRow(deps, { transaction, payment: stored }, lookups)
     }
     const isUndecided = mayBeCredited(stored)
-    const isOfOtherMoney =
-      type !== 'payment' &&
-      paymentIdOf(reference) !== undefined &&
-      !isCreditedWith(payment, transaction)
-    if (providerPaymentId !== '' && (isUndecided || isOfOtherMoney))
+    const mayBeOurs = paymentIdOf(reference) !== undefined || type !== 'account'
+    const isOfOtherMoney = type !== 'payment' && mayBeOurs && !isAboutCredit(stored, transaction)
+    const decided = isOfOtherMoney && (await reconcileDecidedRow(deps, transaction))
+    if (decided) return decided
+    const mayAsk = providerPaymentId !== '' || paymentRequestId !== undefined
+    if (mayAsk && (isUndecided || isOfOtherMoney))
       return askAndReconcile(deps, transaction, lookups)
-    // Without a payment id the gateway cannot ask the provider.
+    // Without an id of its payment the gateway cannot ask the provider.
     if (isUndecided && isYoung(deps, transaction)) return 'open'
   }
   if (type !== 'payment') return reconcileNonPayment(deps, row)
@@ -109,15 +124,36 @@ async function reconcileNonPayment(
     else await bookUnmatchedRow(deps, row, named)
     return 'passed_over'
   }
-  // The provider does not document which ids a reversal's row carries.
-  const isAboutCredit = transaction.providerPaymentId === '' || isCreditedWith(payment, transaction)
-  if (moneyRowOf(transaction) && payment?.status === 'succeeded' && isAboutCredit) {
+  if (moneyRowOf(transaction) && isAboutCredit(payment, transaction)) {
     return reconcileCredit(deps, payment, transaction)
   }
-  const money = await findHeldMoney(deps, transaction)
+  const isMoneyBack = moneyRowOf(transaction) && transaction.providerPaymentId === ''
+  const providerPaymentId = isMoneyBack ? onlyHeldOf(payment) : transaction.providerPaymentId
+  const money = await findHeldMoney(deps, { ...transaction, providerPaymentId })
   return money
     ? reconcileHeldMoney(deps, money, transaction)
     : recordUnmatchedRow(deps, transaction, payment)
+}
+
+/** Money back that names an uncredited payment alone is about the money that is held for it. */
+function onlyHeldOf(payment: Payment | undefined): string {
+  const [held, ...others] = payment?.status === 'succeeded' ? [] : (payment?.held ?? [])
+  return held && others.length === 0 ? held.suspenseId : ''
+}
+
+/**
+ * A row that does not name its payment by itself was decided before if the house has booked it, or
+ * if a finding names the payment that it has moved. The provider is then not asked again.
+ */
+async function reconcileDecidedRow(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+): Promise<Reconciled | undefined> {
+  const moved = await findMovedPayment(deps, transaction)
+  if (moved) return reconcileCredit(deps, moved, transaction)
+  if (Object.keys(await bookedRow(deps, houseRowOf(transaction))).length === 0) return undefined
+  await bookBackVoid(deps, transaction)
+  return 'done'
 }
 
 async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: ProviderTransaction) {
@@ -134,11 +170,14 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
     await reconcileOwnRow(deps, payment, transaction)
     return { booked: payment }
   }
-  if (hasMoved(payment.movements, moneyRow)) return 'done'
   // An operator may have adjusted the client's ledger for this row. A second booking would count it
   // twice.
   const isReversal = moneyRow.type === 'reversal' && moneyRow.isOwnRow !== true
   if (isReversal && (await bookBackVoid(deps, transaction))) return 'done'
+  if (hasMoved(payment.movements, moneyRow)) {
+    await bookLateFeeOfMovement(deps, payment, transaction)
+    return 'done'
+  }
   if (!isReversal && moneyRow.isOwnRow !== true) {
     if (await isLeftToOperator(deps, houseRowOf(transaction))) return 'done'
   }
@@ -163,31 +202,16 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
 }
 
 /**
- * A failed row moves no money. What the house booked of it is booked back, also if it became a
- * payment's refund by transfer. Any other movement of a payment by it is a finding.
- */
-async function passOverFailedRow(
-  deps: NewsDeps,
-  { transaction, payment }: RowWithPayment,
-): Promise<Reconciled> {
-  if (transaction.type === 'payment') return 'passed_over'
-  if (await bookBackVoid(deps, transaction)) return 'passed_over'
-  const isBooked = payment?.movements.some(
-    ({ transactionId }) => transactionId === transaction.transactionId,
-  )
-  if (isBooked) await recordRowFinding(deps, transaction, payment)
-  return 'passed_over'
-}
-
-/**
- * Asks the provider about money that no payment is credited with, and credits or holds the money.
- * Without an answer or a capture, the row stays open for two days. Then it becomes a finding. A row
- * with one of our references stays open until the provider answers.
+ * Asks the provider about money that no payment is credited with, and credits or holds the money. A
+ * row that takes money back is reconciled with the payment that the answer names. Without an answer
+ * or a capture, the row stays open for two days. Then it becomes a finding. A row with one of our
+ * references stays open until the provider answers, and so does money back until any answer.
  */
 async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction, lookups: Lookups) {
-  const { type, providerPaymentId, paymentRequestId, transactionId } = transaction
+  const { type, paymentRequestId, transactionId } = transaction
+  const providerPaymentId = transaction.providerPaymentId || undefined
   const paymentId = paymentIdOf(transaction.reference)
-  const subject = providerPaymentId || transactionId
+  const subject = providerPaymentId ?? transactionId
   const unexplained = syncFinding(deps, transaction, {
     subject,
     cause: 'transaction_unexplained',
@@ -197,10 +221,15 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
   const money = await findHeldMoney(deps, transaction)
   if (money) return reconcileHeldMoney(deps, money, transaction)
   // A row of another product of the provider account: one finding is enough.
-  if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return 'done'
+  const isOfOtherProduct = paymentId === undefined && type === 'payment'
+  if (isOfOtherProduct && (await findSuspense(deps, unexplained.suspenseId))) return 'done'
   const mayBeLate = isYoung(deps, transaction)
   if (!(await lookups.isAllowed())) return 'open'
-  const outcome = await applyProviderNews(deps, { providerPaymentId, paymentRequestId }, 'sync')
+  const answer = await askForNews(deps, { providerPaymentId, paymentRequestId })
+  const outcome =
+    answer.kind === 'news'
+      ? await applyNews(deps, answer.news, 'sync', { onCreating: creditCreatingPayment })
+      : answer
   if (outcome.kind === 'deferred') return 'open'
   if (outcome.kind === 'unanswered') await lookups.noteUnanswered(outcome.reason)
   // A row that is no payment may have an id of another kind, which the provider may refuse.
@@ -208,11 +237,14 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
     type !== 'payment' && outcome.kind === 'unanswered' && outcome.reason === 'refused'
   if (outcome.kind === 'not_shown' || (outcome.kind === 'unanswered' && !isOtherId)) {
     if (!mayBeLate) await recordSuspense(deps, unexplained)
-    return mayBeLate || paymentId !== undefined ? 'open' : 'done'
+    const isUnanswered = outcome.kind === 'unanswered' && type !== 'payment'
+    if (mayBeLate || paymentId !== undefined || isUnanswered) return 'open'
+    return type === 'payment' ? 'done' : recordUnmatchedRow(deps, transaction, undefined)
   }
-  const stored = await findNamedPayment(deps, transaction)
-  if (isCreditedWith(stored, transaction)) return reconcileCredit(deps, stored, transaction)
-  const newlyHeld = await findHeldMoney(deps, transaction)
+  const named = namedBy(answer, transaction)
+  const stored = await findNamedPayment(deps, named)
+  if (isAboutCredit(stored, named)) return reconcileCredit(deps, stored, transaction)
+  const newlyHeld = await findHeldMoney(deps, named)
   if (newlyHeld) return reconcileHeldMoney(deps, newlyHeld, transaction)
   // The row names one of our payments, so the provider may still show the money later.
   const isOpen = mayBeLate && stored !== undefined
@@ -225,4 +257,35 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
     clientId: stored?.clientId,
   })
   return isOpen ? 'open' : 'done'
+}
+
+/**
+ * A row that takes money back may carry ids of its own. The answer says whose money it is, unless
+ * the row's reference names another payment: then the row contradicts itself.
+ */
+function namedBy(answer: NewsAnswer, transaction: ProviderTransaction): ProviderTransaction {
+  if (transaction.type === 'payment' || answer.kind !== 'news') return transaction
+  const { reference, capture } = answer.news
+  const paymentId = paymentIdOf(transaction.reference)
+  if (paymentId !== undefined && paymentId !== paymentIdOf(reference)) return transaction
+  const providerPaymentId = capture?.providerPaymentId ?? transaction.providerPaymentId
+  return { ...transaction, reference, providerPaymentId }
+}
+
+/** A movement that is undone gave its fee back, too. */
+async function bookLateFeeOfMovement(
+  deps: NewsDeps,
+  payment: Payment,
+  transaction: ProviderTransaction,
+) {
+  const { transactionId } = transaction
+  const [booked, ...undone] = payment.movements.filter((row) => row.transactionId === transactionId)
+  if (undone.length === 0) await bookLateFee(deps, transaction, booked, payment)
+}
+
+async function bookLateFeeOfHouse(deps: NewsDeps, { transaction, payment }: RowWithPayment) {
+  if (transaction.type === 'payment' || transaction.feeMinor === undefined) return
+  const { unmatched, topup, withdrawal, ...others } = await bookedRow(deps, houseRowOf(transaction))
+  const entry = unmatched ?? topup ?? withdrawal ?? others.suspense_refunded
+  if (others.reversal === undefined) await bookLateFee(deps, transaction, entry, payment)
 }

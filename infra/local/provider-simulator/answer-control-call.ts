@@ -36,7 +36,8 @@ const CONTROLS: Readonly<Record<string, ControlCall>> = {
     does:
       'reverses the payment. voided and reversed take the whole amount; refund, chargeback ' +
       '(with its `fee`) and chargeback_reversal take `amount`, by default the whole. A ' +
-      'chargeback with `deducted` "monthly" has no row; dispute_lost only tells of the end',
+      'chargeback with `deducted` "monthly" has no row; dispute_lost only tells of the end. ' +
+      'With `named_by` payment, request or reference the row has other ids of its own',
     run: (core, request, id) => core.reversePayment(id, bodyOf(request)),
   },
   'POST /_simulator/transactions': {

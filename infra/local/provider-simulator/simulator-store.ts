@@ -17,6 +17,8 @@ export type TransactionRecord = {
   readonly finalFee?: TransactionFee
   /** The lists do not show the row before. */
   readonly shownAtMs?: number
+  /** Of a row that moves a payment's money back: the payment, whatever the row names. */
+  readonly paymentId?: string
   /** Faults of this row: lists leave it out, or show it a second time with another id. */
   readonly missing?: true
   readonly duplicateId?: string
@@ -204,4 +206,8 @@ export function openStateFile(path: string) {
       descriptor = undefined
     },
   }
+}
+
+export function paymentOfRecord({ row, paymentId }: TransactionRecord): string {
+  return paymentId ?? row.product_id
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { type PaymentId, PaymentIdSchema } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
@@ -129,6 +130,7 @@ const TransactionSchema = v.pipe(
     const isKnown =
       SETTLEMENT_STATUSES.has(row.settlement_status ?? '') &&
       FEE_STATUSES.has(row.fee?.status ?? '')
+    const isCaptureId = CAPTURED.test(row.product_id ?? '')
     const isPaid = type === 'payment' && status === 'success'
     const isSettled = SETTLED.has(row.settlement_status ?? '')
     const isFeeFinal = FEE_FINAL.has(row.fee?.status ?? '')
@@ -140,12 +142,13 @@ const TransactionSchema = v.pipe(
     return {
       type,
       transactionId: row.id,
-      providerPaymentId: row.product_id ?? '',
-      ...(isPaid && CAPTURED.test(row.product_id ?? '') && { isCaptured: true }),
-      paymentRequestId: row.product_data?.payment_request_id,
+      // A refund may carry its own id here, which names no payment.
+      providerPaymentId: type === 'payment' || isCaptureId ? (row.product_id ?? '') : '',
+      ...(isPaid && isCaptureId && { isCaptured: true }),
+      paymentRequestId: row.product_data?.payment_request_id || undefined,
       reference: row.reference_id ?? '',
       ...(row.cashflow === 'MONEY_OUT' && {
-        mentionedPaymentId: mentionedIn(`${row.reference_id} ${row.description}`),
+        mentionedPaymentIds: mentionedIn(`${row.reference_id} ${row.description}`),
       }),
       status,
       ...(!isKnown && { hasUnknownMember: true }),
@@ -176,10 +179,14 @@ const TransactionSchema = v.pipe(
   }),
 )
 
-/** The first id of the form of a payment's. */
-function mentionedIn(text: string): PaymentId | undefined {
-  const found = /[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/.exec(text)
-  return ifValid(PaymentIdSchema, found?.[0])
+const MAX_MENTIONED = 10
+
+/** The ids of the form of a payment's. Banks print a description in capitals. */
+function mentionedIn(text: string): PaymentId[] | undefined {
+  const form = /[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g
+  const ids = new Set(text.toLowerCase().match(form))
+  const found = [...ids].slice(0, MAX_MENTIONED)
+  return found.length === 0 ? undefined : found.flatMap((id) => ifValid(PaymentIdSchema, id) ?? [])
 }
 
 type ShownFigures = {
@@ -233,8 +240,9 @@ const TOLERANCE = 1e-6
 const RowIdSchema = v.object({ id: RowId })
 
 /**
- * Parses row by row: an unreadable row is listed by id, and the others stay valid. A page has at
- * most twice the provider's page size, which is the limit of one batch read of payments.
+ * Parses row by row: an unreadable row is listed by id, or without an id by its digest, and the
+ * others stay valid. A page has at most twice the provider's page size, which is the limit of one
+ * batch read of payments.
  */
 export const TransactionPageSchema = v.pipe(
   v.object({
@@ -246,7 +254,7 @@ export const TransactionPageSchema = v.pipe(
     const rows = data.map((row) => ({ row, transaction: ifValid(TransactionSchema, row) }))
     const transactions = rows.flatMap(({ transaction }) => transaction ?? [])
     const unreadableIds = rows.flatMap(({ row, transaction }) =>
-      transaction ? [] : (idOf(row) ?? 'without an id'),
+      transaction ? [] : (idOf(row) ?? `without an id ${digestOf(row)}`),
     )
     if (unreadableIds.length === 0) return { transactions, hasMore }
     const afterId = data.map(idOf).findLast((id) => id !== undefined)
@@ -278,4 +286,12 @@ function typeEntries(type: ProviderTransaction['type'], ...names: readonly strin
 
 function idOf(row: unknown): string | undefined {
   return ifValid(RowIdSchema, row)?.id
+}
+
+/** Each unreadable row is told once, and not only the first one. */
+function digestOf(row: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(row) ?? '')
+    .digest('hex')
+    .slice(0, 16)
 }

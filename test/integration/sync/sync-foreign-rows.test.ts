@@ -1,11 +1,20 @@
 import { describe, expect } from 'vitest'
+import { contradictions } from '../../../shared/books/book-witnesses.ts'
 import { findUnclaimedRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
-import { settledRow } from '../../support/fake-provider.ts'
+import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import { entriesIn } from '../../support/paid-builders.ts'
-import { findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  creditedPayment,
+  findingAbout,
+  paidUpstream,
+  paymentOf,
+  pendingOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import { sumsOf, ZERO_SUMS } from './held-money.ts'
 import { foreignIds, syncTest as it } from './sync-test.ts'
 
@@ -58,7 +67,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
   it.for([
     [
       '',
-      { type: 'return' },
+      { type: 'return', providerPaymentId: '' },
       1,
       { type: 'unmatched', providerMinor: -100_000, otherMinor: -100_000 },
     ],
@@ -171,6 +180,36 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     expect(finding).toMatchObject({ status: 'open', paymentId: credited.payment.paymentId })
   })
 
+  it.for([
+    ['has posted', true, {}],
+    ['has credited', true, NOT_SETTLED],
+    ['holds', false, NOT_SETTLED],
+  ] as const)(
+    'a payment’s own row that fails after the gateway %s its money is one finding',
+    async ([, isCredited, fields], { deps, client, rows, sync, syncAfter }) => {
+      const paid = await (isCredited ? creditedPayment(deps, client) : paidUpstream(deps, client))
+      if (!isCredited)
+        await closePayment(deps, paid.payment, { status: 'expired', source: 'due_work' })
+      const own = rowNow(deps, paid, fields)
+      await sync(own)
+      const before = await paymentOf(deps, paid)
+      deps.published.length = 0
+      deps.clock.advance(600)
+      const failed = { ...own, ...NOT_SETTLED, status: 'failed', updatedAt: deps.now() } as const
+      rows.splice(rows.indexOf(own), 1, failed)
+
+      await sync()
+      await syncAfter(86_400)
+
+      expect(await paymentOf(deps, paid)).toStrictEqual(before)
+      const subject = `${own.transactionId}#failure#row_contradicts`
+      expect(deps.published).toMatchObject([{ subject }])
+      expect(await contradictions(deps)).toStrictEqual(
+        new Map([[client.clientId, [expect.objectContaining({ id: subject })]]]),
+      )
+    },
+  )
+
   it('rows of the account itself are not findings, and the log counts them', async ({
     deps,
     sync,
@@ -216,13 +255,13 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     },
   )
 
-  it('a refund whose id the provider refuses to look up is booked to the house', async ({
+  it('a refund of a payment that the provider refuses to look up is booked to the house', async ({
     deps,
     credited,
     sync,
   }) => {
     deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'refused' }))
-    const row = rowNow(deps, credited, { type: 'return', providerPaymentId: 'rfd-17' })
+    const row = rowNow(deps, credited, { type: 'return', providerPaymentId: 'py-17' })
 
     expect(await sync(row)).toMatchObject({ unanswered: 0, complete: true })
     expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject({ type: 'unmatched' })

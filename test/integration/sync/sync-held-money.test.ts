@@ -126,7 +126,9 @@ describe('sync: rows that return money in suspense', () => {
     async ({ deps, heldRow, sync, syncAfter }) => {
       const row = heldRow('unknown_reference')
       const refund = { ...row, ...refundFields }
+      deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
       await sync(refund)
+      deps.provider.heal('getPayment')
 
       await sync(row)
       await syncAfter(100)

@@ -7,7 +7,7 @@ import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
-import { subjectOfPayment } from '../../../shared/ids.ts'
+import { derivedUuid, subjectOfPayment } from '../../../shared/ids.ts'
 import { bookedRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
@@ -29,6 +29,10 @@ describe('a row out that names a payment', () => {
     ['by its id', (id) => ({ reference_id: id })],
     ['by the reference of its attempt', (id) => ({ reference_id: `${id}-1` })],
     ['in its description', (id) => ({ reference_id: 'refund', description: `refund of ${id}` })],
+    [
+      'in a description in capitals, after another id',
+      (id) => ({ description: `${derivedUuid('another payment')} ${id}`.toUpperCase() }),
+    ],
     ['by a withdrawal', (id) => ({ type: 'WITHDRAWAL', reference_id: id })],
     ['by a row of an unknown type', (id) => ({ type: 'NEW_TYPE', reference_id: id })],
   ])(
@@ -77,7 +81,7 @@ describe('a row out that names a payment', () => {
       const { paymentId } = credited.payment
       const row = rowOut(deps, { type: 'WITHDRAWAL', reference_id: paymentId + attempt })
       // When the row is read first, its payment is in creation, and the row names nothing.
-      await sync({ ...row, reference: '', mentionedPaymentId: undefined })
+      await sync({ ...row, reference: '', mentionedPaymentIds: undefined })
       deps.provider.transactions.pop()
 
       await sync(row)

@@ -34,9 +34,10 @@ export function rowProblems(world: World): readonly string[] {
   return [
     ...lost.map(({ row }) => `${row.type} ${row.id} is neither an entry, an item nor a finding`),
     ...[...times].flatMap(([name, { length }]) => (length > 1 ? [`${name} is booked twice`] : [])),
-    // The house books the void of a row beyond a payment's fifty movements under a key of its own.
+    // The house books under keys of their own: the void of a row beyond a payment's fifty
+    // movements, and a fee that becomes final after its row was booked.
     ...[...booked].flatMap((id = '') =>
-      ids.has(id.replace(/#void$/, '')) ? [] : [`an entry names the unknown row ${id}`],
+      ids.has(id.replace(/#(void|fee)$/, '')) ? [] : [`an entry names the unknown row ${id}`],
     ),
   ]
 }

@@ -3,6 +3,8 @@ import {
   isOpen,
   type PaymentRequest,
 } from '../../../infra/local/provider-simulator/provider-objects.ts'
+import { paymentOfRecord } from '../../../infra/local/provider-simulator/simulator-store.ts'
+import { NAMED_BY } from '../../../infra/local/provider-simulator/transactions/reverse-payment.ts'
 import { invoke } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf, stageOf } from '../world/rows.ts'
 import { count } from '../world/tally.ts'
@@ -170,7 +172,7 @@ export function reverseRandomPayment(
       isCandidate(payment),
   )
   const disputed = credited.filter(({ credited_provider_payment_id: id }) => {
-    const rows = provider.transactionRecords().filter(({ row }) => row.product_id === id)
+    const rows = provider.transactionRecords().filter((record) => paymentOfRecord(record) === id)
     const times = (type: string) => rows.filter(({ row }) => row.type === type).length
     return times('CHARGEBACK') > times('CHARGEBACK_REVERSAL')
   })
@@ -195,7 +197,10 @@ export function reverseRandomPayment(
     const amount = isPart ? scenePrng.int(1, most) : most
     const fee =
       kind === 'chargeback' && scenePrng.chance(0.5) ? { fee: scenePrng.int(0, 20_000) } : {}
-    const row = provider.reversePayment(id, { kind, ...fee, ...((isPart || isWon) && { amount }) })
+    const name = scenePrng.pick(NAMED_BY)
+    const named = kind === 'voided' || kind === 'reversed' ? {} : { named_by: name }
+    const part = (isPart || isWon) && { amount }
+    const row = provider.reversePayment(id, { kind, ...fee, ...part, ...named })
     if (row.type !== 'PAYMENT') reversalRowIds.push(row.id)
     trace(world, () => `${row.amount} of ${id} move: ${kind}`)
     count(world.tally, `reversed: ${kind}`)
@@ -216,8 +221,10 @@ function voidMovement(world: World, requestId: string, paidId: string | undefine
   const rows = world.provider
     .transactionRecords()
     .filter(
-      ({ row }) =>
-        row.product_id === paidId && MOVEMENT_TYPES.includes(row.type) && row.status === 'SUCCESS',
+      (record) =>
+        paymentOfRecord(record) === paidId &&
+        MOVEMENT_TYPES.includes(record.row.type) &&
+        record.row.status === 'SUCCESS',
     )
   if (rows.length === 0) return false
   const { id, row } = world.scenePrng.pick(rows)

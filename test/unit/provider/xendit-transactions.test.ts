@@ -198,6 +198,16 @@ describe('xendit listTransactions', () => {
     expect(read.map(({ isDisputeWon }) => isDisputeWon)).toStrictEqual([true, undefined])
   })
 
+  it('reads the product of a refund only if it is the id of a payment', async () => {
+    const refund = { type: 'REFUND', product_data: { payment_request_id: '' } }
+    const read = await readRows({ ...refund, product_id: 'rfd-1' }, refund)
+
+    expect(read).toMatchObject([
+      { providerPaymentId: '', paymentRequestId: undefined },
+      { providerPaymentId: 'py-1', paymentRequestId: undefined },
+    ])
+  })
+
   it('reads rows of other products', async () => {
     const foreign = { product_id: 'inv/1 ?', reference_id: null, product_data: null, fee: 'none' }
 
@@ -218,13 +228,17 @@ describe('xendit listTransactions', () => {
       row('txn_2', { amount: null }),
       row('txn_3', { amount: -1 }),
       'not even an object',
+      'nor this',
     ]
     const data = [row('txn_1'), ...unreadable, row('txn_4', { updated: 'yesterday' })]
     const { provider } = await scriptedProvider(json(200, { has_more: true, data }))
 
     const answer = await provider.listTransactions({ limit: 10 })
 
-    const unreadableIds = ['txn_2', 'txn_3', 'without an id', 'txn_4']
+    const digests = ['4f6873d0e585e3b8', '3e1657b4b5d9fae9'].map(
+      (digest) => `without an id ${digest}`,
+    )
+    const unreadableIds = ['txn_2', 'txn_3', ...digests, 'txn_4']
     const value = {
       transactions: [{ transactionId: 'txn_1' }],
       unreadableIds,

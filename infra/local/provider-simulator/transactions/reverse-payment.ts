@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { announce } from '../callbacks.ts'
 import { ProviderError, parseInput } from '../provider-error.ts'
 import type { Transaction } from '../provider-objects.ts'
-import type { TransactionRecord } from '../simulator-store.ts'
+import { paymentOfRecord, type TransactionRecord } from '../simulator-store.ts'
 import { requireRequest, timestampNow, toTimestamp, type World } from '../world.ts'
 import { bookRow } from './transaction-rows.ts'
 
@@ -14,10 +14,15 @@ const RowReversal = v.strictObject({
   kind: v.picklist(['voided', 'reversed']),
   transaction_id: v.optional(v.string()),
 })
+/** No document says what a row names that moves money back: the payment in each of these ways. */
+export const NAMED_BY = ['capture', 'payment', 'request', 'reference'] as const
+const named = v.optional(v.picklist(NAMED_BY), 'capture')
+
 /** Adds a row that moves the whole amount or a part of it. */
 const Movement = v.strictObject({
   kind: v.picklist(['refund', 'chargeback_reversal']),
   amount: v.optional(Amount),
+  named_by: named,
 })
 /** The provider also takes a fee for a dispute. */
 const Chargeback = v.strictObject({
@@ -26,6 +31,7 @@ const Chargeback = v.strictObject({
   fee: v.optional(v.pipe(Whole, v.minValue(0)), 0),
   /** When the provider takes the money: in a row of the dispute, or of all disputes of a month. */
   deducted: v.optional(v.picklist(['at_once', 'monthly']), 'at_once'),
+  named_by: named,
 })
 const DisputeLost = v.strictObject({ kind: v.literal('dispute_lost') })
 const ReverseOrder = v.variant('kind', [RowReversal, Movement, Chargeback, DisputeLost])
@@ -55,7 +61,7 @@ export function reversePayment(world: World, id: string, body: unknown): Transac
 function rowsOf(world: World, paymentId: string | undefined): TransactionRecord[] {
   return world.store.transactions
     .all()
-    .filter(({ row }) => paymentId !== undefined && row.product_id === paymentId)
+    .filter((record) => paymentId !== undefined && paymentOfRecord(record) === paymentId)
 }
 
 function ineligible(message: string) {
@@ -98,8 +104,7 @@ function bookMovement(
   }
   const row = bookRow(world, {
     type,
-    reference_id: capture.reference_id,
-    product_id: capture.product_id,
+    ...namesOf(world, capture, order.named_by),
     channel_category: capture.channel_category,
     channel_code: capture.channel_code,
     currency: capture.currency,
@@ -107,6 +112,7 @@ function bookMovement(
     fee,
     cashflow: kind === 'chargeback_reversal' ? 'MONEY_IN' : 'MONEY_OUT',
   })
+  moveOf(world, row.id, capture)
   if (event !== 'refund.succeeded') announceDispute(world, event, { capture, amount })
   else
     announce(world, event, {
@@ -118,6 +124,24 @@ function bookMovement(
       status: 'SUCCEEDED',
     })
   return row
+}
+
+function namesOf(
+  world: World,
+  { reference_id, product_id, product_data }: Transaction,
+  namedBy: (typeof NAMED_BY)[number],
+) {
+  if (namedBy === 'capture') return { reference_id, product_id }
+  const own = { reference_id: `back-${world.newUuid()}`, product_id: `rfd-${world.newUuid()}` }
+  if (namedBy === 'payment') return { ...own, product_id }
+  if (namedBy === 'reference') return { ...own, reference_id }
+  return { ...own, payment_request_id: product_data?.payment_request_id }
+}
+
+/** The row may name its payment in no way that a filter finds. */
+function moveOf(world: World, id: string, { product_id: paymentId }: Transaction): void {
+  const record = world.store.transactions.get(id)
+  if (record) world.store.transactions.put({ ...record, paymentId })
 }
 
 const ANSWER_DAYS = 7

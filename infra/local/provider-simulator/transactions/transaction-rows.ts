@@ -211,6 +211,7 @@ const RowOrder = v.strictObject({
   fee: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1e12)), 0),
   reference_id: v.optional(text, 'withdrawal-1'),
   product_id: v.optional(text, ''),
+  payment_request_id: v.optional(text),
   channel_category: v.optional(text, 'BANK'),
   channel_code: v.optional(v.nullable(text), null),
   currency: v.optional(text, 'IDR'),
@@ -225,6 +226,8 @@ const RowOrder = v.strictObject({
   shown_after_seconds: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 0),
 })
 
+const NO_CAPTURE = { capture_id: null, payment_link_id: null, reusable_payment_link_id: null }
+
 /**
  * Books a row without a capture: with any type, status, settlement status and times, even
  * undocumented ones. It sends no callback.
@@ -234,6 +237,7 @@ export function bookRow(world: World, input: unknown): Transaction {
     fee_status: feeStatus,
     fee,
     shown_after_seconds: lateSeconds,
+    payment_request_id: requestId,
     ...order
   } = parseInput(RowOrder, input)
   const now = timestampNow(world)
@@ -241,7 +245,7 @@ export function bookRow(world: World, input: unknown): Transaction {
     id: `txn_${world.newUuid()}`,
     account_identifier: null,
     business_id: BUSINESS_ID,
-    product_data: null,
+    product_data: requestId === undefined ? null : { ...NO_CAPTURE, payment_request_id: requestId },
     ...order,
     net_amount_currency: order.net_amount_currency ?? order.currency,
     net_amount: order.net_amount ?? order.amount,

@@ -1,0 +1,45 @@
+import type { NewsDeps } from '../payment/news/ask-for-news.ts'
+import { recordSuspense } from '../suspense/record-suspense.ts'
+import {
+  findHeldMoney,
+  findMovedPayment,
+  isCreditedWith,
+  recordRowFinding,
+  syncFinding,
+} from './provider-row.ts'
+import { bookBackVoid, type Reconciled } from './reconcile-house-row.ts'
+import type { RowWithPayment } from './reconcile-own-row.ts'
+
+/**
+ * A failed row moves no money. What the house booked of it is booked back, also if it became a
+ * payment's refund by transfer. What else was credited, held or moved by it is a finding.
+ */
+export async function reconcileFailedRow(deps: NewsDeps, row: RowWithPayment): Promise<Reconciled> {
+  const { transaction, payment } = row
+  const { type, transactionId } = transaction
+  if (type === 'payment') return reconcileFailedOwnRow(deps, row)
+  if (await bookBackVoid(deps, transaction)) return 'passed_over'
+  const isMoved = payment?.movements.some((movement) => movement.transactionId === transactionId)
+  const mayHaveMoved = type === 'return' || type === 'correction'
+  const other = mayHaveMoved && !isMoved ? await findMovedPayment(deps, transaction) : undefined
+  const moved = isMoved ? payment : other
+  if (moved) await recordRowFinding(deps, transaction, moved)
+  return 'passed_over'
+}
+
+/**
+ * The row of money that a payment is credited with, or that is held, fails. An operator must ask
+ * the provider; the gateway takes nothing back.
+ */
+async function reconcileFailedOwnRow(
+  deps: NewsDeps,
+  { transaction, payment }: RowWithPayment,
+): Promise<Reconciled> {
+  const isCredited = isCreditedWith(payment, transaction)
+  const money = isCredited ? payment : await findHeldMoney(deps, transaction)
+  if (money === undefined) return 'passed_over'
+  const subject = `${transaction.transactionId}#failure`
+  const about = { subject, cause: 'row_contradicts', payment: money } as const
+  await recordSuspense(deps, syncFinding(deps, transaction, about))
+  return 'done'
+}

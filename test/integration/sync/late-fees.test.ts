@@ -1,0 +1,105 @@
+import { describe, expect } from 'vitest'
+import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
+import { houseTotals } from '../../../shared/journal/house-store.ts'
+import { paymentOf, rowNow } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { syncTest as it } from './sync-test.ts'
+import { rowOut } from './transfer-rows.ts'
+
+const PENDING = { fee: { status: 'PENDING', xendit_fee: 0, value_added_tax: 0 } }
+const FINAL = {
+  net_amount: 62_500,
+  fee: { status: 'COMPLETED', xendit_fee: 2_500, value_added_tax: 0 },
+}
+const TYPES = ['DISBURSEMENT', 'WITHDRAWAL', 'REFUND']
+
+async function sumsOf(deps: TestDeps) {
+  const { rows: totals } = await houseTotals(deps, { fromDay: '2026-11-20', untilDay: '2026-11-25' })
+  const sum = (side: 'providerMinor' | 'costMinor') =>
+    totals.reduce((total, one) => total + one[side], 0)
+  return { providerMinor: sum('providerMinor'), costMinor: sum('costMinor') }
+}
+
+describe('sync: the fee of a row that becomes final after the row was booked', () => {
+  it.for(TYPES)(
+    'is the house’s cost of a %s once, with one finding',
+    async (type, { deps, rows, sync, syncAfter }) => {
+      const shown = { type, reference_id: 'order 17', created: deps.now() }
+      const first = rowOut(deps, { ...shown, ...PENDING })
+      await sync(first)
+      deps.published.length = 0
+      deps.clock.advance(600)
+      rows.splice(0, 1, rowOut(deps, { ...shown, ...FINAL, id: first.transactionId }))
+
+      await sync()
+      await syncAfter(86_400, first)
+
+      expect(await sumsOf(deps)).toStrictEqual({ providerMinor: -62_500, costMinor: -2_500 })
+      expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
+        `${first.transactionId}#fee#fee_changed`,
+      ])
+      expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+    },
+  )
+
+  it.for(TYPES)('is booked back with a %s that is void', async (type, { deps, rows, sync }) => {
+    const shown = { type, reference_id: 'order 17', created: deps.now() }
+    const first = rowOut(deps, { ...shown, ...PENDING })
+    for (const version of [PENDING, FINAL, { ...FINAL, status: 'REVERSED' }]) {
+      rows.splice(0, 1, rowOut(deps, { ...shown, ...version, id: first.transactionId }))
+      await sync()
+      deps.clock.advance(600)
+    }
+
+    expect(await sumsOf(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
+    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+  })
+
+  it('is told again, and not booked, when it changes a second time', async ({
+    deps,
+    rows,
+    sync,
+  }) => {
+    const shown = { reference_id: 'order 17', created: deps.now() }
+    const first = rowOut(deps, { ...shown, ...PENDING })
+    const more = { net_amount: 63_000, fee: { ...FINAL.fee, xendit_fee: 3_000 } }
+    for (const version of [PENDING, FINAL, more]) {
+      rows.splice(0, 1, rowOut(deps, { ...shown, ...version, id: first.transactionId }))
+      await sync()
+      deps.clock.advance(600)
+    }
+
+    expect(await sumsOf(deps)).toMatchObject({ providerMinor: -62_500 })
+    expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
+      `${first.transactionId}#fee#fee_changed`,
+      `${first.transactionId}#fee 3000#fee_changed`,
+    ])
+  })
+
+  it('is the house’s cost beside the movement of a payment', async ({
+    deps,
+    credited,
+    rows,
+    sync,
+  }) => {
+    await sync(rowNow(deps, credited))
+    const { reference: reference_id, providerPaymentId: product_id } = credited
+    const shown = { type: 'REFUND', reference_id, product_id, created: deps.now() }
+    const first = rowOut(deps, { ...shown, ...PENDING })
+    await sync(first)
+    deps.clock.advance(600)
+    rows.splice(1, 1, rowOut(deps, { ...shown, ...FINAL, id: first.transactionId }))
+
+    await sync()
+
+    expect((await paymentOf(deps, credited)).movements).toMatchObject([{ providerMinor: -60_000 }])
+    expect(await sumsOf(deps)).toStrictEqual({ providerMinor: -2_500, costMinor: -2_500 })
+    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+    deps.clock.advance(600)
+    const voided = { ...shown, ...FINAL, status: 'VOIDED', id: first.transactionId }
+    rows.splice(1, 1, rowOut(deps, voided))
+    await sync()
+    expect(await sumsOf(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
+    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+  })
+})

@@ -1,0 +1,163 @@
+/**
+ * Goal: a row that takes money back or returns it reaches its payment, whatever ids it carries; no
+ * document says which. Method: rows as the adapter reads them, in each form that may come.
+ */
+import { describe, expect } from 'vitest'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { sweptADayLater } from '../../support/settlement-builders.ts'
+import {
+  findingAbout,
+  type PaidUpstream,
+  paymentOf,
+  pendingOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
+import { syncTest as it } from './sync-test.ts'
+import { rowOut } from './transfer-rows.ts'
+
+const REFUND = { type: 'REFUND', reference_id: 'refund-17', product_id: 'rfd-17' }
+
+type Form = readonly [string, (paid: PaidUpstream) => object]
+
+const FORMS: readonly Form[] = [
+  ['its payment', ({ providerPaymentId: product_id }) => ({ ...REFUND, product_id })],
+  [
+    'its payment, without a reference',
+    ({ providerPaymentId: product_id }) => ({ ...REFUND, product_id, reference_id: null }),
+  ],
+  [
+    'its request',
+    ({ payment: { paymentRequestId: payment_request_id } }) => ({
+      ...REFUND,
+      product_data: { payment_request_id },
+    }),
+  ],
+  ['its attempt', ({ reference: reference_id }) => ({ ...REFUND, reference_id })],
+]
+
+describe('sync: a row that returns money, and has a reference or a product of its own', () => {
+  it.for(FORMS)(
+    'is applied once to the payment of a refund that names %s',
+    async ([, named], { deps, client, credited, sync, syncAfter }) => {
+      await sync(rowNow(deps, credited))
+
+      await sync(rowOut(deps, named(credited)))
+      const asked = deps.provider.countOf('getPayment')
+      await syncAfter(86_400)
+
+      expect((await paymentOf(deps, credited)).movements).toMatchObject([
+        { type: 'refund', amountMinor: 60_000 },
+      ])
+      expect(await pendingOf(deps, client.clientId)).toBe(35_460)
+      expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
+        expect.stringMatching(/#refund#money_went_back$/),
+      ])
+      // The second net reads the row again, and knows its payment.
+      expect(deps.provider.countOf('getPayment')).toBe(asked)
+    },
+  )
+
+  it.for(['VOIDED', 'FAILED'])(
+    'is undone or told when the refund is %s',
+    async (status, { deps, credited, rows, sync, syncAfter }) => {
+      await sync(rowNow(deps, credited))
+      const shown = { ...REFUND, product_id: credited.providerPaymentId }
+      const row = rowOut(deps, shown)
+      await sync(row)
+      deps.clock.advance(600)
+      const undone = rowOut(deps, { ...shown, id: row.transactionId, status })
+      rows.splice(rows.indexOf(row), 1, undone)
+
+      await syncAfter(60)
+
+      const { movements } = await paymentOf(deps, credited)
+      expect(movements.map(({ type }) => type)).toStrictEqual(
+        status === 'VOIDED' ? ['refund', 'reversal'] : ['refund'],
+      )
+      expect(deps.published).toHaveLength(2)
+    },
+  )
+
+  it('is applied to its payment when it is a chargeback and its reversal', async ({
+    deps,
+    client,
+    credited,
+    sync,
+    syncAfter,
+  }) => {
+    await sync(rowNow(deps, credited))
+    const ids = { reference_id: null, product_id: credited.providerPaymentId }
+    const amounts = { amount: 100_000, net_amount: 100_000 }
+
+    await sync(rowOut(deps, { ...ids, ...amounts, type: 'CHARGEBACK' }))
+    expect(await pendingOf(deps, client.clientId)).toBe(0)
+    const won = { type: 'CHARGEBACK_REVERSAL', cashflow: 'MONEY_IN' }
+    await syncAfter(600, rowOut(deps, { ...ids, ...amounts, ...won }))
+
+    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
+  })
+
+  it('leaves nothing of a refunded payment to pay out', async ({
+    deps,
+    client,
+    credited,
+    sync,
+  }) => {
+    await sync(rowNow(deps, credited))
+
+    const whole = { amount: 100_000, net_amount: 100_000 }
+    await sync(rowOut(deps, { ...REFUND, ...whole, product_id: credited.providerPaymentId }))
+
+    await expect(sweptADayLater(deps, client)).rejects.toThrow('nothing was settled')
+  })
+
+  it.for([...FORMS.slice(2), ['its payment', FORMS[0]?.[1]] as Form])(
+    'gives back held money when a refund names %s',
+    async ([, named], { deps, paid, sync }) => {
+      await closePayment(deps, paid.payment, { status: 'expired', source: 'due_work' })
+      await sync(rowNow(deps, paid))
+
+      await sync(rowOut(deps, { ...named(paid), amount: 100_000, net_amount: 100_000 }))
+
+      expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject({
+        status: 'resolved',
+        resolution: 'refunded',
+      })
+    },
+  )
+
+  it('waits while the provider does not answer, however old it is', async ({
+    deps,
+    credited,
+    sync,
+    syncAfter,
+  }) => {
+    await sync(rowNow(deps, credited))
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
+    await sync(rowOut(deps, { ...REFUND, product_id: credited.providerPaymentId }))
+    for (let hours = 0; hours < 50; hours++) await syncAfter(3_600)
+    expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
+    deps.provider.heal('getPayment')
+
+    await syncAfter(3_600)
+
+    expect((await paymentOf(deps, credited)).movements).toHaveLength(1)
+  })
+
+  it('belongs to the house if the provider knows no such payment, and is asked about once', async ({
+    deps,
+    sync,
+    syncAfter,
+  }) => {
+    const row = rowOut(deps, { ...REFUND, product_id: 'py-unknown' })
+
+    await sync(row)
+    await syncAfter(86_400)
+
+    expect(deps.provider.countOf('getPayment')).toBe(1)
+    expect(await findingAbout(deps, row.transactionId, 'reversed_upstream')).toMatchObject({
+      status: 'open',
+    })
+  })
+})
