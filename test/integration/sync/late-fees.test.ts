@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { houseTotals } from '../../../shared/journal/house-store.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -11,7 +12,8 @@ const FINAL = {
   net_amount: 62_500,
   fee: { status: 'COMPLETED', xendit_fee: 2_500, value_added_tax: 0 },
 }
-const TYPES = ['DISBURSEMENT', 'WITHDRAWAL', 'REFUND']
+/** A refund waits a week for its fee before it is booked. */
+const TYPES = ['DISBURSEMENT', 'WITHDRAWAL']
 
 async function sumsOf(deps: TestDeps) {
   const { rows: totals } = await houseTotals(deps, { fromDay: '2026-11-20', untilDay: '2026-11-25' })
@@ -76,7 +78,7 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     ])
   })
 
-  it('is the house’s cost beside the movement of a payment', async ({
+  it('is the house’s cost beside the movement of a payment, after a week', async ({
     deps,
     credited,
     rows,
@@ -84,7 +86,8 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
   }) => {
     await sync(rowNow(deps, credited))
     const { reference: reference_id, providerPaymentId: product_id } = credited
-    const shown = { type: 'REFUND', reference_id, product_id, created: deps.now() }
+    const created = addMs(deps.now(), -8 * DAY_MS)
+    const shown = { type: 'REFUND', reference_id, product_id, created }
     const first = rowOut(deps, { ...shown, ...PENDING })
     await sync(first)
     deps.clock.advance(600)
