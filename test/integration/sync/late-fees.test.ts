@@ -16,7 +16,10 @@ const FINAL = {
 const TYPES = ['DISBURSEMENT', 'WITHDRAWAL']
 
 async function sumsOf(deps: TestDeps) {
-  const { rows: totals } = await houseTotals(deps, { fromDay: '2026-11-20', untilDay: '2026-11-25' })
+  const { rows: totals } = await houseTotals(deps, {
+    fromDay: '2026-11-20',
+    untilDay: '2026-11-25',
+  })
   const sum = (side: 'providerMinor' | 'costMinor') =>
     totals.reduce((total, one) => total + one[side], 0)
   return { providerMinor: sum('providerMinor'), costMinor: sum('costMinor') }
