@@ -184,13 +184,13 @@ export const ACCEPTANCES: TableAccess = { BatchGetItem: ['APPROVAL'], Query: ['A
 /** Of a payment whose id does not fit its client it looks for the client. */
 const SETTLEMENT_AUDIT: TableAccess = allAccess(ALL_CLIENTS, ACCEPTANCES, {
   GetItem: ['AUDIT', 'CLIENT', 'JOURNAL', 'PAYOUTREF', 'VERDICT'],
-  BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
+  BatchGetItem: ['EVENT', 'JOURNAL', 'PAYMENT', 'SETTLEMENT'],
   Query: ['ADJUSTMENT', 'JOURNAL', 'LEDGER'],
   indexes: ['by-owner'],
 })
 
 const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
-  BatchGetItem: ['DELIVERY', 'DESTINATION', 'EVENT', 'JOURNAL', 'REFERENCE'],
+  BatchGetItem: ['DELIVERY', 'DESTINATION', 'REFERENCE'],
   QueryFields: ['ENDPOINTS'],
   indexes: ['by-open', 'by-status'],
 })
@@ -256,7 +256,7 @@ export const BATCHING: TableAccess = allAccess(
   APPROVED,
   changeOf('SETTLEMENT'),
   changeOf('BATCH'),
-  { BatchGetItem: ['EVENT'], PutItem: ['BATCH'], ConditionCheckItem: ['CLIENT', 'VERDICT'] },
+  { PutItem: ['BATCH'], ConditionCheckItem: ['CLIENT', 'VERDICT'] },
 )
 
 /** Pays out a settlement, if its audit and its payout gate still hold. */
@@ -268,7 +268,6 @@ export const PAYING_OUT: TableAccess = allAccess(
   changeOf('SETTLEMENT'),
   {
     GetItem: ['BATCH', 'LEDGER'],
-    BatchGetItem: ['EVENT'],
     PutItem: ['PAYOUTREF'],
     UpdateItem: ['LEDGER'],
     ConditionCheckItem: ['CLIENT', 'EVENT', 'VERDICT'],

@@ -60,9 +60,9 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_400],
+    [['functions/', 'shared/'], 1_412],
     [['infra/'], 1_080],
-    [['test/'], 3_015],
+    [['test/'], 3_027],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 

@@ -42,6 +42,10 @@ export const CONTRADICTING_CAUSES = ['amount_differs', 'row_contradicts'] as con
 /** Findings of booked movements, which are resolved from the beginning. */
 export const MOVED_CAUSES = ['money_went_back', 'money_came_back'] as const
 
+export function isMoved({ cause }: Pick<Suspense, 'cause'>): boolean {
+  return MOVED_CAUSES.some((movedCause) => movedCause === cause)
+}
+
 export type MoneyCause = (typeof SUSPENSE_CAUSES)['money'][number]
 /** Of a dispute, in their order; the last two end it. */
 export const DISPUTE_STATES = ['action_required', 'under_review', 'won', 'lost'] as const

@@ -141,7 +141,8 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
 
     const { not_repairable: named } = await recount(deps, client)
 
-    expect(named).toContainEqual(expect.objectContaining({ what: 'entry.eligible_at' }))
+    const expected = `one of payment ${other.paymentId}`
+    expect(named).toContainEqual(expect.objectContaining({ what: 'entry', expected }))
 
     const after = await findAnySettlement(deps, settlement.settlementId)
     expect(after).toMatchObject({ netMinor: settlement.netMinor, digest: settlement.digest })
