@@ -229,6 +229,7 @@ export const RECOUNTING: TableAccess = allAccess(WHOLE_AUDIT, RECORDING, {
     'REFERENCE',
     'SETTLEMENT',
     'SUSPENSE',
+    'VERDICT',
   ],
   UpdateItem: ['ENDPOINTS', 'LEDGER', 'NOTED', 'SETTLEMENT', 'SUSPENSE'],
   UpdateFields: ['LEDGER'],

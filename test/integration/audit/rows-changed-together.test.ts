@@ -15,6 +15,7 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
+import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
 import {
   entryKey,
@@ -29,6 +30,7 @@ import { exists, remove } from '../../../shared/table/step.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { ledgerView } from '../../support/payment-builders.ts'
 import {
   aDayLater,
   aSettledClient,
@@ -165,6 +167,28 @@ it('a payment that was raised with its entry and its shard is named by its event
   await raiseShard(deps, payment, MORE - MORE_MARKUP)
 
   expect(await nextDay(deps, client)).toMatchObject({ paid: ['event.body'] })
+})
+
+it('a recount raises no balance to a payment that was raised with its entry', async () => {
+  const { deps, client, payment } = await aClientWithTwo()
+  const { clientId } = client
+  await raiseWithEntry(deps, payment)
+  const before = await ledgerView(deps, clientId)
+  deps.clock.advance(60)
+
+  const { writes, left, not_repairable } = await recountLedger(withoutSleep(deps), {
+    clientId,
+    operator: 'ana',
+  })
+
+  expect({ writes, left, not_repairable }).toMatchObject({
+    writes: [],
+    left: [{ id: clientId, why: expect.stringContaining('figures wait') }],
+    not_repairable: [{ what: 'event.body', id: payment.paymentId }],
+  })
+  expect(await ledgerView(deps, clientId)).toStrictEqual(before)
+  const { standing } = await readClientVerdict(deps, clientId)
+  expect(standing.map(({ what }) => what)).toStrictEqual(['ledger.credited_minor', 'event.body'])
 })
 
 it('a re-credit that was raised with its settlement is not paid', async () => {
