@@ -191,6 +191,17 @@ it('a recount raises no balance to a payment that was raised with its entry', as
   expect(standing.map(({ what }) => what)).toStrictEqual(['ledger.credited_minor', 'event.body'])
 })
 
+it('a failed settlement that was raised is not re-credited', async () => {
+  const deps = memoryDeps()
+  const { client, settlement } = await aSettledClient(deps)
+  await fail(deps, settlement)
+  const key = settlementKey(settlement.settlementId)
+  await raise(deps, key, { gross_minor: MORE, net_minor: MORE })
+  await raise(deps, windowKey(client.clientId), { in_settlement_minor: MORE })
+
+  await expect(recredit(deps, settlement)).rejects.toThrow('not those of its entries')
+})
+
 it('a re-credit that was raised with its settlement is not paid', async () => {
   const deps = memoryDeps()
   const { client, settlement } = await aSettledClient(deps)

@@ -152,9 +152,14 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     deps,
     client,
   }) => {
-    const { settlement, latePayment } = await settleWithoutLate(deps, client)
+    await aSucceededPayment(deps, client)
+    const latePayment = await aSucceededPayment(deps, client)
+    const { settlement, items } = await sweepWithout(deps, client, keysOf(latePayment))
     await fail(deps, settlement)
-    const raced = beforeFirst(deps, 'transact', () => recount(deps, client))
+    const raced = beforeFirst(deps, 'transact', async () => {
+      for (const item of items) await putRaw(deps, item)
+      await recount(deps, client)
+    })
 
     await recredit(raced, settlement)
 
