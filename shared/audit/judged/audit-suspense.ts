@@ -7,7 +7,7 @@ import type { HouseEntry } from '../../journal/house-store.ts'
 import { minor } from '../../money.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { lastAlertAt } from '../../suspense/dispute.ts'
-import { isMoved, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
+import { isMoved, type Suspense, SuspenseSchema, saidById } from '../../suspense/suspense.ts'
 import { suspenseRow } from '../../suspense/suspense-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import { idOf, notedKey, rowKeyOf, suspenseKey } from '../../table/keys.ts'
@@ -223,7 +223,8 @@ async function auditItem(
   const booked = { providerMinor: suspenseEntry?.providerMinor, ...backIn(item, entries) }
   const { dueAt } = Object(stored)
   const ofMoney = kind === 'money' ? booked : {}
-  const derived = { ...item, ...ofMoney, ...resolutionOf(item, records), dueAt }
+  const said = saidById(id)
+  const derived = { ...item, ...said, ...ofMoney, ...resolutionOf(item, records), dueAt }
   return [
     ...differences,
     ...rowDifferences('suspense', id, suspenseRow(derived), stored),
