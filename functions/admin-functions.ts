@@ -132,6 +132,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     'recredit-settlement',
     allAccess(changeOf('SETTLEMENT'), APPROVED, {
       GetItem: ['LEDGER'],
+      Query: ['JOURNAL'],
       PutItem: ['JOURNAL'],
       UpdateItem: ['LEDGER'],
     }),

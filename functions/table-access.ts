@@ -184,13 +184,13 @@ export const ACCEPTANCES: TableAccess = { GetItem: ['APPROVAL'], Query: ['AUDIT'
 /** Of a payment whose id does not fit its client it looks for the client. */
 const SETTLEMENT_AUDIT: TableAccess = allAccess(ALL_CLIENTS, ACCEPTANCES, {
   GetItem: ['AUDIT', 'CLIENT', 'JOURNAL', 'PAYOUTREF', 'VERDICT'],
-  BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
+  BatchGetItem: ['EVENT', 'JOURNAL', 'PAYMENT', 'SETTLEMENT'],
   Query: ['ADJUSTMENT', 'JOURNAL', 'LEDGER'],
   indexes: ['by-owner'],
 })
 
 const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
-  BatchGetItem: ['DELIVERY', 'DESTINATION', 'EVENT', 'JOURNAL', 'REFERENCE'],
+  BatchGetItem: ['DELIVERY', 'DESTINATION', 'REFERENCE'],
   QueryFields: ['ENDPOINTS'],
   indexes: ['by-open', 'by-status'],
 })
@@ -229,6 +229,7 @@ export const RECOUNTING: TableAccess = allAccess(WHOLE_AUDIT, RECORDING, {
     'REFERENCE',
     'SETTLEMENT',
     'SUSPENSE',
+    'VERDICT',
   ],
   UpdateItem: ['ENDPOINTS', 'LEDGER', 'NOTED', 'SETTLEMENT', 'SUSPENSE'],
   UpdateFields: ['LEDGER'],
@@ -257,7 +258,7 @@ export const BATCHING: TableAccess = allAccess(
   APPROVED,
   changeOf('SETTLEMENT'),
   changeOf('BATCH'),
-  { BatchGetItem: ['EVENT'], PutItem: ['BATCH'], ConditionCheckItem: ['CLIENT', 'VERDICT'] },
+  { PutItem: ['BATCH'], ConditionCheckItem: ['CLIENT', 'VERDICT'] },
 )
 
 /** Pays out a settlement, if its audit and its payout gate still hold. */
@@ -269,7 +270,6 @@ export const PAYING_OUT: TableAccess = allAccess(
   changeOf('SETTLEMENT'),
   {
     GetItem: ['BATCH', 'LEDGER'],
-    BatchGetItem: ['EVENT'],
     PutItem: ['PAYOUTREF'],
     UpdateItem: ['BATCH', 'LEDGER'],
     ConditionCheckItem: ['CLIENT', 'EVENT', 'VERDICT'],

@@ -4,8 +4,9 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
   'Repairs incomplete transactions after a restore, of a client, or of the gateway without ' +
-  'client_id. It answers a plan with its digest and writes nothing. With plan, that digest, it ' +
-  'writes exactly that plan, or answers 409 if the plan is another now. It reads the history ' +
+  'client_id. It answers a plan with its digest and repairs nothing. With plan, that digest, it ' +
+  'writes exactly that plan, or answers 409 if the plan is another now. What it cannot repair of ' +
+  'a client stops its payouts until an audit no longer finds it. It reads the history ' +
   'newest first. An answer with next has not read all of it: write its plan with until, that ' +
   'next, and then call with from, that next, for the following plan.'
 

@@ -6,6 +6,7 @@ import { runLimit } from '../settlement/sum-entries.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { dayNumber } from '../time.ts'
 import {
+  addFindings,
   alertDifferences,
   askForAudit,
   type ClientVerdict,
@@ -104,15 +105,10 @@ async function recordAll(deps: RunDeps, { findings, ofClients, done }: Found) {
   throw new Error(`the findings of ${failures.length} clients were not recorded`, { cause })
 }
 
-/** Adds to what stands. The daily audit of the client ends it, because it judges these parts. */
+/** The daily audit of the client judges these parts too. */
 async function recordOfClient(deps: RunDeps, owner: string, found: readonly HouseDifference[]) {
-  const { standing } = await readClientVerdict(deps, owner)
   const byPart = Map.groupBy(found, ({ what }) => (what === 'client' ? REGISTERED : SUSPENSE))
-  const findings = [...byPart].map(([part, added]) => {
-    const known = standing.filter((one) => one.part === part)
-    return [part, [...known, ...added].map(withoutClient)] as const
-  })
-  await alertDifferences(deps, owner, await recordFindings(deps, owner, new Map(findings)))
+  await alertDifferences(deps, owner, await addFindings(deps, owner, byPart))
 }
 
 function ownerOf({ clientId }: HouseDifference) {

@@ -6,7 +6,7 @@ import { parseStored } from '../payment/payment-store.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { hasSwept, type Settlement } from '../settlement/settlement.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
-import { MOVED_CAUSES, NotedSchema } from '../suspense/suspense.ts'
+import { MOVED_CAUSES, NotedSchema, saidById } from '../suspense/suspense.ts'
 import type { Item } from '../table/attributes.ts'
 import { notedPk, paymentKey } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
@@ -15,8 +15,8 @@ const AT_ONCE = 50
 
 /**
  * The number of cases and findings that name a payment of a settlement, or of a failed settlement
- * that its re-credits carry: open ones, and those that a person has explained. A payment that
- * cannot be read counts.
+ * that its re-credits carry: open ones, and those that a person has explained. A payment that is
+ * missing or cannot be read counts.
  */
 export async function countFindings(deps: TableDeps, settlement: Settlement): Promise<number> {
   let count = 0
@@ -25,8 +25,8 @@ export async function countFindings(deps: TableDeps, settlement: Settlement): Pr
     if (paymentIds.length === 0) continue
     const settlements = (carried ??= await carriedSettlements(deps, settlement))
     const isNamed = await mapInChunks(paymentIds, AT_ONCE, async (paymentId) => {
-      const item = await deps.table.get(paymentKey(paymentId))
-      return item !== undefined && mayBeIn(settlements, item)
+      const item = paymentId && (await deps.table.get(paymentKey(paymentId)))
+      return item === undefined || mayBeIn(settlements, item)
     })
     count += isNamed.filter(Boolean).length
   }
@@ -46,8 +46,15 @@ function mayBeIn(settlements: readonly Settlement[], item: Item): boolean {
   }
 }
 
-/** An assumed fee is counted as unproven, and a booked movement needs no person. */
-const UNCOUNTED: ReadonlySet<string> = new Set(['fee_assumed', ...MOVED_CAUSES])
+/**
+ * An assumed fee is counted as unproven, a statement is about no payment, and a booked movement
+ * needs no person.
+ */
+const UNCOUNTED: ReadonlySet<string> = new Set([
+  'fee_assumed',
+  'statement_differs',
+  ...MOVED_CAUSES,
+])
 
 const PAGE = 1_000
 
@@ -60,8 +67,10 @@ async function* namedPayments(deps: TableDeps, clientId: ClientId) {
   for await (const { items } of queryPages(deps, register)) {
     yield items.flatMap((item) => {
       const noted = ifValid(NotedSchema, item)
-      if (noted === undefined || noted.kind === 'money' || UNCOUNTED.has(noted.cause)) return []
-      return ifValid(PaymentIdSchema, noted.paymentId) ?? []
+      if (noted === undefined) return []
+      const { kind, cause, paymentId } = { ...noted, ...saidById(noted.suspenseId) }
+      if (kind === 'money' || UNCOUNTED.has(cause)) return []
+      return [ifValid(PaymentIdSchema, paymentId)]
     })
   }
 }

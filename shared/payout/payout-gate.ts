@@ -1,13 +1,18 @@
 import { auditChain } from '../audit/judged/audit-figures.ts'
 import { auditSettlement, judgeSettlement } from '../audit/judged/audit-settlement.ts'
-import { type ClientBooks, readClientBooks } from '../audit/judged/client-books.ts'
+import {
+  type ClientBooks,
+  readClientBooks,
+  type StoredSettlement,
+} from '../audit/judged/client-books.ts'
 import { judgeStrayEvents } from '../audit/judged/judge-settlement-events.ts'
+import { auditMovedIn } from '../audit/rows/audit-moved.ts'
 import type { Client } from '../client/client.ts'
 import { requireClient, requirePayable } from '../client/client-store.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
 import { type GatewayError, invalid } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
-import { isLong, type Settlement } from '../settlement/settlement.ts'
+import { hasSwept, isLong, type Settlement } from '../settlement/settlement.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { addMs, dayNumber, HOUR_MS, MINUTE_MS, type Timestamp } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
@@ -175,28 +180,53 @@ function imbalanceError(differences: readonly Difference[], clientId: string): G
   )
 }
 
-/** The differences of the settlement, of its window and of its client at this moment. */
+/**
+ * The differences at this moment of the settlement and of those that it carries, of their windows
+ * and of their client.
+ */
 async function judgeAgain(
   deps: GateDeps,
   client: Client,
   { settlementId }: Settlement,
 ): Promise<readonly Difference[]> {
+  const { clientId } = client
   const books = await readClientBooks(deps, client)
-  const stored = settlementIn(books, settlementId)
-  if (stored === undefined) return compare('settlement', settlementId, 'readable', 'unreadable')
-  const { differences } = isLong(deps, stored.settlement)
-    ? { differences: await auditSettlement(deps, books, stored, { sums: stored.settlement }) }
-    : await judgeSettlement(deps, books, stored)
+  const own = books.settlements.find(({ settlement }) => settlement.settlementId === settlementId)
+  if (own === undefined) return compare('settlement', settlementId, 'readable', 'unreadable')
+  const carriers = withCarried(books, own)
+  const differences: Difference[] = []
+  for (const stored of carriers) {
+    const judged = isLong(deps, stored.settlement)
+      ? { differences: await auditSettlement(deps, books, stored, { sums: stored.settlement }) }
+      : await judgeSettlement(deps, books, stored)
+    differences.push(...judged.differences)
+  }
   const around = await confirmedDifferences(deps, async (isAgain) => {
     const now = isAgain ? await readClientBooks(deps, client) : books
     return [...now.differences, ...auditChain(now)].filter(
-      ({ id }) => id === settlementId || id === client.clientId,
+      ({ id }) => id === settlementId || id === clientId,
     )
   })
-  const strays = await confirmedDifferences(deps, () => judgeStrayEvents(deps, settlementId))
-  return [...differences, ...around, ...strays]
+  const settlements = carriers.map(({ settlement }) => settlement)
+  const others = await confirmedDifferences(deps, async () => [
+    ...(await judgeStrayEvents(deps, settlementId)),
+    ...(await auditMovedIn(deps, clientId, settlements)),
+  ])
+  return [...differences, ...around, ...others]
 }
 
-function settlementIn({ settlements }: ClientBooks, settlementId: string) {
-  return settlements.find(({ settlement }) => settlement.settlementId === settlementId)
+/**
+ * The settlement, and those whose sums it pays again: failed ones that were re-credited, and paid
+ * ones that came back, directly or in turn.
+ */
+function withCarried({ settlements }: ClientBooks, own: StoredSettlement) {
+  const carriers = [own]
+  const isIn = ({ settlement: { recreditedAt, returnedAt } }: StoredSettlement) =>
+    carriers.some(({ settlement }) =>
+      [recreditedAt, returnedAt].some((at) => at !== undefined && hasSwept(settlement, at)),
+    )
+  // A settlement is older than the settlements that carry it.
+  for (const stored of settlements.toReversed())
+    if (stored !== own && isIn(stored)) carriers.push(stored)
+  return carriers
 }

@@ -7,7 +7,14 @@ import { entryPages } from '../journal/read-entries.ts'
 import { dayNumber, MINUTE_MS } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { type Difference, distinct, MAX_DIFFERENCES, withoutClient } from '../verdict/difference.ts'
+import {
+  type Difference,
+  distinct,
+  isIdentical,
+  MAX_DIFFERENCES,
+  mayBePaid,
+  withoutClient,
+} from '../verdict/difference.ts'
 import type { Findings, Left, Plan, RecountDeps } from './plan.ts'
 
 /** The differences of a new audit that finance has not accepted. */
@@ -15,17 +22,18 @@ export async function findDifferences(
   deps: RecountDeps,
   client: Client,
   asked: Parts,
-): Promise<Findings & { readonly unread: Unread }> {
+): Promise<Findings & { readonly byPart: ByPart; readonly unread: Unread }> {
   const { clientId } = client
   const verdict = await readClientVerdict(deps, clientId)
   const everything = { ...verdict, historyDay: undefined, longSettlements: {} }
-  const found: Difference[] = []
-  for (const { judge } of await figureParts(deps, client))
-    found.push(...(await judge(undefined, () => false)).differences)
+  const byPart = new Map<string, readonly Difference[]>()
+  for (const { key, judge } of await figureParts(deps, client))
+    byPart.set(key, (await judge(undefined, () => false)).differences)
   const parts = await historyParts(deps, client, everything, dayNumber(deps.now()))
   const { findings, unread } = await readParts(deps, parts, asked)
-  found.push(...[...findings.values()].flat())
-  const dated = withSince(distinct(found), verdict.standing, deps.now())
+  for (const [key, found] of findings) byPart.set(key, found)
+  const found = distinct([...byPart.values()].flat())
+  const dated = withSince(found, verdict.standing, deps.now())
   const open = await unacceptedDifferences(deps, clientId, dated)
   const differences = open.map(withoutClient)
   const books = await readClientBooks(deps, client)
@@ -33,9 +41,22 @@ export async function findDifferences(
   return {
     books,
     differences,
+    byPart,
     strayEntries: hasStrays ? await strayEntriesOf(deps, books, differences) : [],
     unread,
   }
+}
+
+type ByPart = ReadonlyMap<string, readonly Difference[]>
+
+/** Differences that payouts wait for, under the parts of the books in which they were found. */
+export function inTheirParts(byPart: ByPart, differences: readonly Difference[]): ByPart {
+  const waitedFor = differences.filter((one) => !mayBePaid(one))
+  const parts = [...byPart].map(([part, found]) => {
+    const own = waitedFor.filter((one) => found.some((other) => isIdentical(one, other)))
+    return [part, own] as const
+  })
+  return new Map(parts.filter(([, own]) => own.length > 0))
 }
 
 /**

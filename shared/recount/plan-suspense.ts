@@ -9,7 +9,7 @@ import { plus, ZERO } from '../money.ts'
 import { OPERATOR_RESOLUTIONS, resolutionEntry } from '../posting/resolve-suspense.ts'
 import {
   heldAmountOf,
-  MOVED_CAUSES,
+  isMoved,
   type Noted,
   NotedSchema,
   type Suspense,
@@ -109,14 +109,9 @@ async function planItem(
 const Due = v.object({ dueAt: v.optional(TimestampSchema) })
 
 function bornItem(noted: Noted): Suspense {
-  return isBorn(noted.cause)
+  return isMoved(noted)
     ? { ...noted, status: 'resolved', resolution: 'explained' }
     : { ...noted, status: 'open' }
-}
-
-/** The finding of a booked movement is resolved from the beginning. */
-function isBorn(cause: string): boolean {
-  return MOVED_CAUSES.some((moved) => moved === cause)
 }
 
 const Resolved = v.object({
@@ -126,13 +121,13 @@ const Resolved = v.object({
 
 /** Whichever of record, entry and item shows the operator's resolution. */
 function resolutionOf(item: Suspense, entries: readonly HouseEntry[], said: unknown) {
-  const { status, resolution, notes, cause } = item
+  const { status, resolution, notes } = item
   const recorded = ifValid(Resolved, said)
   if (recorded) return recorded
   const own = entries.find(({ type }) => type === 'suspense_resolved')
   const byEntry = own?.bankMinor === 0 ? 'written_off' : 'refunded_by_bank'
   if (own) return { status: 'resolved', resolution: byEntry, notes } as const
-  const isByOperator = OPERATOR_RESOLUTIONS.some((one) => one === resolution) && !isBorn(cause)
+  const isByOperator = OPERATOR_RESOLUTIONS.some((one) => one === resolution) && !isMoved(item)
   return status === 'resolved' && isByOperator ? { status, resolution, notes } : undefined
 }
 

@@ -13,8 +13,15 @@ import {
   recordChange,
 } from '../operator/audit-record-store.ts'
 import { dayNumber, MINUTE_MS } from '../time.ts'
+import { addFindings } from '../verdict/client-verdict-store.ts'
 import { type Difference, MAX_DIFFERENCES, withoutClient } from '../verdict/difference.ts'
-import { findDifferences, type Parts, readParts, type Unread } from './find-differences.ts'
+import {
+  findDifferences,
+  inTheirParts,
+  type Parts,
+  readParts,
+  type Unread,
+} from './find-differences.ts'
 import {
   type Findings,
   type Left,
@@ -60,7 +67,8 @@ type Recounted = {
  * writes it, each write in one transaction with its audit record, on condition of what was found.
  * A call reads the history newest first, because a restore tears the newest rows. Without time for
  * all of it, the answer has `next`: the plan is written with `until`, and a call with `from` goes
- * on. After a crash the next plan has the rest. Throws 404 for an unknown client, and 409 if the
+ * on. After a crash the next plan has the rest. What a plan of a client does not repair stands on
+ * its verdict until an audit no longer finds it. Throws 404 for an unknown client, and 409 if the
  * plan is another now.
  */
 export async function recountLedger(deps: RecountDeps, input: RecountInput): Promise<Recounted> {
@@ -79,6 +87,8 @@ export async function recountLedger(deps: RecountDeps, input: RecountInput): Pro
     })
   }
   const refused = wanted === undefined ? [] : await writeAll(deps, writes, operator)
+  const { standing } = derived
+  if (clientId !== undefined && standing) await addFindings(deps, clientId, standing)
   const shown = writes
     .filter((write) => !refused.includes(write))
     .map(({ subject, repair, lines }) => ({ subject, repair, differences: lines }))
@@ -146,7 +156,12 @@ async function chainEnd(deps: RecountDeps, subject: string, isLostRecord: boolea
   return { last, follows: !isLostRecord && isAhead ? last : shown }
 }
 
-type Derived = Plan & { readonly notRepairable: readonly Difference[]; readonly unread: Unread }
+type Derived = Plan & {
+  readonly notRepairable: readonly Difference[]
+  readonly unread: Unread
+  /** What the plan does not repair of a client. */
+  readonly standing?: Parameters<typeof addFindings>[2]
+}
 
 /** After this time no payment is planned and no settlement is summed. The writes follow. */
 const PLAN_MS = 10 * MINUTE_MS
@@ -157,7 +172,7 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
   const client = await findAuditedClient(deps, clientId)
   if (client === undefined) throw notFound('client')
   const findings = await findDifferences(deps, client, asked)
-  const { differences, unread } = findings
+  const { differences, byPart, unread } = findings
   if (differences.length === 0) return derivedFrom(NO_PLAN, differences, unread)
   const repaired = { ...findings, books: withWrittenOff(findings.books, differences) }
   const trail = await planTrail(deps, findings)
@@ -177,10 +192,13 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
   const isBlocked = remaining(differences, plan).some(({ what }) => OF_MONEY.test(what))
   const possible = isBlocked ? withoutFigures(plan, clientId) : plan
   const writes = await withChains(deps, possible.writes, differences, clientId)
-  return derivedFrom({ ...possible, writes }, differences, unread)
+  const planned = { ...possible, writes }
+  const unrepaired = remaining(differences, { ...planned, left: [] })
+  const standing = inTheirParts(byPart, unrepaired)
+  return { ...derivedFrom(planned, differences, unread), standing }
 }
 
-const OF_MONEY = /^(settlement|entry|payment|adjustment|part)(\.|$)/
+const OF_MONEY = /^(settlement|settlement_event|entry|payment|event|adjustment|part)(\.|$)/
 
 function withoutFigures({ writes, left, covered }: Plan, clientId: ClientId): Plan {
   const differences = writes.flatMap(({ repair, ends }) => (repair === 'figures' ? ends : []))

@@ -10,6 +10,7 @@ import type { Steps, TransactOutcome } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
 import { sendAnnouncement } from '../webhook/delivery/announce.ts'
 import { announcementOfSettlement, requireNotEnded } from './announce-settlement.ts'
+import { requireOwnSums } from './require-own-sums.ts'
 import type { Settlement } from './settlement.ts'
 import { findAnySettlement, markClosed, markRecredited } from './settlement-store.ts'
 
@@ -144,7 +145,8 @@ const MAX_TRIES = 5
  * Makes the net of a failed settlement available again, once: settlement, window, entry and audit
  * record in one transaction. The next settlement contains the net as one line. Only a person knows
  * that the transfer did not go out, so it needs an approval (section 11). Throws 404, and 422
- * without the approval, or unless the settlement has failed and is not re-credited yet.
+ * without the approval, or unless the settlement has failed, has the sums of its entries and is not
+ * re-credited yet.
  */
 export async function recreditSettlement(
   deps: CloseDeps,
@@ -157,6 +159,7 @@ export async function recreditSettlement(
       const hint = 'Its funds are in available_minor until the next settlement.'
       throw invalid('settlement was recredited already', undefined, hint)
     }
+    await requireOwnSums(deps, settlement)
     const approval = await requireApproval(deps, {
       action: 'recredit-settlement',
       payload: { settlement_id: settlement.settlementId },

@@ -1,4 +1,6 @@
 import * as v from 'valibot'
+import { PaymentIdSchema } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { less, type Minor, MinorSchema, ZERO } from '../money.ts'
 import { TimestampSchema } from '../time.ts'
 
@@ -41,6 +43,10 @@ export const CONTRADICTING_CAUSES = ['amount_differs', 'row_contradicts'] as con
 
 /** Findings of booked movements, which are resolved from the beginning. */
 export const MOVED_CAUSES = ['money_went_back', 'money_came_back'] as const
+
+export function isMoved({ cause }: Pick<Suspense, 'cause'>): boolean {
+  return MOVED_CAUSES.some((movedCause) => movedCause === cause)
+}
 
 export type MoneyCause = (typeof SUSPENSE_CAUSES)['money'][number]
 /** Of a dispute, in their order; the last two end it. */
@@ -107,6 +113,24 @@ export const SuspenseSchema = v.object({
   notes: v.optional(v.string()),
 })
 export type Suspense = v.InferOutput<typeof SuspenseSchema>
+
+const FINDING_CAUSES: ReadonlySet<string> = new Set(SUSPENSE_CAUSES.finding)
+
+/** Our own ids are derived, so no id of the provider has their form. */
+const DERIVED_ID = /^.{14}8/
+
+/**
+ * What the id of a finding proves: its cause, and its payment if the finding is about a payment
+ * itself. The ids of events have the form of a payment's id too.
+ */
+export function saidById(suspenseId: string) {
+  const at = suspenseId.lastIndexOf('#')
+  const [subject, cause] = [suspenseId.slice(0, Math.max(0, at)), suspenseId.slice(at + 1)]
+  if (at < 0 || !FINDING_CAUSES.has(cause)) return {}
+  const isPayment = cause !== 'event_gone' && DERIVED_ID.test(subject)
+  const paymentId = isPayment ? ifValid(PaymentIdSchema, subject) : undefined
+  return { kind: 'finding' as const, cause, ...(paymentId && { paymentId }) }
+}
 
 /** What never changes of an item. */
 export const NotedSchema = v.pick(SuspenseSchema, [

@@ -15,6 +15,7 @@ import {
   distinct,
   isIdentical,
   isUnknownName,
+  withoutClient,
 } from './difference.ts'
 
 /** A greater number is no count of writes. */
@@ -132,6 +133,16 @@ export async function recordFindings(
     if ((await deps.table.write(step)).applied) return { open: kept, news: kept.filter(isNews) }
   }
   throw new Error('the verdict of a client kept changing')
+}
+
+/** Adds to what stands. The audit of these parts ends it. */
+export async function addFindings(deps: StoreDeps, owner: string, found: Findings) {
+  const { standing } = await readClientVerdict(deps, owner)
+  const findings = [...found].map(([part, added]) => {
+    const known = standing.filter((one) => one.part === part)
+    return [part, [...known, ...added].map(withoutClient)] as const
+  })
+  return recordFindings(deps, owner, new Map(findings))
 }
 
 /** Differences of the judged parts that are gone no longer stand. */

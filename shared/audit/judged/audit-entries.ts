@@ -1,4 +1,5 @@
 import type { StoreDeps } from '../../deps.ts'
+import type { ClientId, PaymentId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { type Entry, isBalanced } from '../../journal/entry.ts'
 import { entryRow, parseEntry } from '../../journal/entry-store.ts'
@@ -12,10 +13,12 @@ import type { Item } from '../../table/attributes.ts'
 import { entryKey, paymentKey } from '../../table/keys.ts'
 import type { Reads } from '../../table/table.ts'
 import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
+import { judgeEntries } from '../rows/judge-entries.ts'
+import { auditAdjusted } from '../rows/judge-legs.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import type { ClientBooks } from './client-books.ts'
 import { auditOwners } from './derive-payment.ts'
-import { auditAdjusted } from './judge-legs.ts'
+import { judgeEventsOf, judgePayment } from './judge-payments.ts'
 
 /** Entries as they are stored: an unreadable one is a difference and hides no other. */
 export type JournalReading = {
@@ -23,53 +26,46 @@ export type JournalReading = {
   readonly itemOf: (entry: Entry) => Item | undefined
 }
 
-/** Derives each entry from its source: a payment, a settlement, or an adjustment. */
+type SourcesRead = Pick<JournalReading, 'itemOf'> & {
+  readonly entries: readonly Entry[]
+  readonly reads?: Reads
+  /** Judges the payments by their own facts and their events too, which are read so. */
+  readonly eventReads?: Reads | undefined
+}
+
+/**
+ * Derives each entry from its source: a payment, a settlement, or an adjustment. A payment derives
+ * all its entries, so an entry that is lost is a difference too.
+ */
 export async function auditEntries(
   deps: StoreDeps,
   books: ClientBooks,
-  {
-    entries,
-    itemOf,
-    reads,
-  }: { readonly entries: readonly Entry[]; readonly reads?: Reads } & Pick<
-    JournalReading,
-    'itemOf'
-  >,
-) {
-  const paymentIds = [...new Set(entries.flatMap(({ paymentId }) => paymentId ?? []))]
-  const items = await deps.table.getMany(paymentIds.map(paymentKey), reads)
-  const payments = new Map(paymentIds.map((id, at) => [id, ifValid(PaymentSchema, items[at])]))
-  const owners = await auditOwners(
-    deps,
-    [...payments.values()].flatMap((payment) => payment ?? []),
-  )
-  const seenIds = new Set<string>()
-  const isAs = (expected: Entry, entry: Entry) =>
-    rowDifferences('entry', entry.entryId, entryRow(expected), itemOf(entry))
+  { entries, ...read }: SourcesRead,
+): Promise<readonly Difference[]> {
+  const { clientId, adjustments } = books
+  const named = entries.flatMap(({ paymentId }) => paymentId ?? [])
+  const payments = await judgeSources(deps, clientId, [...new Set(named)], { entries, ...read })
   const auditSource = (entry: Entry): readonly Difference[] => {
     const { entryId: id, paymentId, type } = entry
     if (paymentId !== undefined) {
-      const payment = payments.get(paymentId)
-      if (payment === undefined) return compare('entry.payment_id', id, 'a payment', paymentId)
-      const expected = tryToMake(() => entriesOf(payment))?.find(({ entryId }) => entryId === id)
-      return [
-        ...compare('payment.client_id', payment.paymentId, books.clientId, payment.clientId),
-        ...(owners.get(paymentId) ?? []),
-        ...(expected === undefined
-          ? compare('entry', id, `one of payment ${payment.paymentId}`, type)
-          : isAs(expected, entry)),
-      ]
+      const payment = payments.byId.get(paymentId)
+      return payment === undefined
+        ? compare('entry.payment_id', id, 'a payment', paymentId)
+        : onlyIf(
+            !payments.derivedSks.has(entryKey(clientId, entry).sk),
+            compare('entry', id, `one of payment ${paymentId}`, type),
+          )
     }
-    if (type === 'recredit' || type === 'returned') {
-      const expected = settlementSource(books, entry)
-      return 'entryId' in expected ? isAs(expected, entry) : expected
-    }
-    const adjustment = books.adjustments.find(({ entryId }) => entryId === id)
-    return adjustment
-      ? isAs(entryOfAdjustment(adjustment, entry), entry)
-      : compare('entry', id, 'one of an adjustment', type)
+    const expected =
+      type === 'recredit' || type === 'returned'
+        ? settlementSource(books, entry)
+        : adjustmentSource(books, entry)
+    return 'entryId' in expected
+      ? rowDifferences('entry', id, entryRow(expected), read.itemOf(entry))
+      : expected
   }
-  return entries.flatMap((entry) => {
+  const seenIds = new Set<string>()
+  const ofEntries = entries.flatMap((entry) => {
     const isRepeated = seenIds.has(entry.entryId)
     seenIds.add(entry.entryId)
     return [
@@ -80,11 +76,55 @@ export async function auditEntries(
       ),
       ...auditAdjusted(
         entry,
-        books.adjustments.find(({ entryId }) => entryId === entry.entryId)?.amountMinor,
+        adjustments.find(({ entryId }) => entryId === entry.entryId)?.amountMinor,
       ),
       ...auditSource(entry),
     ]
   })
+  return [...ofEntries, ...payments.differences]
+}
+
+/** The payments that the entries name, with all that they derive. */
+async function judgeSources(
+  deps: StoreDeps,
+  clientId: ClientId,
+  ids: readonly PaymentId[],
+  { entries, itemOf, reads = 'consistent', eventReads }: SourcesRead,
+) {
+  const items = await deps.table.getMany(ids.map(paymentKey), reads)
+  const rows = items.flatMap((item) => {
+    const payment = ifValid(PaymentSchema, item)
+    return payment && item ? [{ payment, item }] : []
+  })
+  const payments = rows.map(({ payment }) => payment)
+  const known = new Map(
+    entries.flatMap((entry) => {
+      const item = itemOf(entry)
+      return item ? [[item['sk'], item] as const] : []
+    }),
+  )
+  const now = deps.now()
+  const [owners, ofEntries, events] = await Promise.all([
+    auditOwners(deps, payments),
+    judgeEntries(deps, clientId, payments, { reads, known }),
+    eventReads && judgeEventsOf(deps, clientId, payments, eventReads),
+  ])
+  const derived = payments.flatMap((payment) => tryToMake(() => entriesOf(payment)) ?? [])
+  return {
+    byId: new Map(payments.map((payment) => [payment.paymentId, payment])),
+    derivedSks: new Set(derived.map((entry) => entryKey(clientId, entry).sk)),
+    differences: [
+      ...payments.flatMap(({ paymentId, clientId: owner }) =>
+        compare('payment.client_id', paymentId, clientId, owner),
+      ),
+      ...[...owners.values()].flat(),
+      ...ofEntries.flatMap(({ differences }) => differences),
+      ...(events
+        ? rows.flatMap(({ payment, item }) => judgePayment(payment, item, { clientId, now }))
+        : []),
+      ...(events?.judgedEvents ?? []).flatMap(({ differences }) => differences),
+    ],
+  }
 }
 
 export function readingInto(differences: Difference[]): JournalReading {
@@ -121,6 +161,17 @@ function settlementSource(
     tryToMake(() => (isReturn ? returnedEntry : recreditEntry)(source.settlement, at)) ??
     compare('settlement', source.settlement.settlementId, 'figures that add up', 'different')
   )
+}
+
+function adjustmentSource(
+  { adjustments }: ClientBooks,
+  entry: Entry,
+): Entry | readonly Difference[] {
+  const { entryId: id, type } = entry
+  const adjustment = adjustments.find(({ entryId }) => entryId === id)
+  return adjustment
+    ? entryOfAdjustment(adjustment, entry)
+    : compare('entry', id, 'one of an adjustment', type)
 }
 
 /** Only the house journal has the provider's amount of a row that an operator took over. */

@@ -11,9 +11,9 @@ import { HOUSE_TOTALS_PK, houseDayPk } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import { DAY_MS, dayNumber, type Timestamp, TimestampSchema, timestampOf } from '../../time.ts'
 import { compare, type Difference } from '../../verdict/difference.ts'
+import { auditHouseLegs } from '../rows/judge-legs.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { ownDifferences } from '../rows/stored-rows.ts'
-import { auditHouseLegs } from './judge-legs.ts'
 
 /**
  * Judges the entries and the totals of a span. `within`: all days with rows that were booked on a

@@ -147,7 +147,9 @@ export async function recountSettlement(
     const judged = entries.filter(({ paymentId }) => withPayments || paymentId === undefined)
     const found = await confirmedDifferences(deps, (isAgain) => {
       const reads = isOld && !isAgain ? 'eventual' : 'consistent'
-      return auditEntries(deps, books, { entries: judged, itemOf, reads })
+      // No event is younger than its entry's day, so the first look need not be consistent.
+      const eventReads = withPayments ? (isAgain ? 'consistent' : 'eventual') : undefined
+      return auditEntries(deps, books, { entries: judged, itemOf, reads, eventReads })
     })
     differences.push(...found.slice(0, MAX_DIFFERENCES - differences.length))
     return entries

@@ -7,7 +7,7 @@ import type { HouseEntry } from '../../journal/house-store.ts'
 import { minor } from '../../money.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { lastAlertAt } from '../../suspense/dispute.ts'
-import { MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
+import { isMoved, type Suspense, SuspenseSchema, saidById } from '../../suspense/suspense.ts'
 import { suspenseRow } from '../../suspense/suspense-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import { idOf, notedKey, rowKeyOf, suspenseKey } from '../../table/keys.ts'
@@ -24,11 +24,12 @@ import {
   toValue,
   withClient,
 } from '../../verdict/difference.ts'
+import { auditMoved } from '../rows/audit-moved.ts'
+import { auditHeld } from '../rows/judge-legs.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { type DaySpan, readHouse } from './audit-journal.ts'
 import { compareWithNotes, type Note, notedIn } from './audit-registers.ts'
 import { readTrail } from './audit-trails.ts'
-import { auditHeld } from './judge-legs.ts'
 import { auditShownMoney } from './judge-shown.ts'
 
 const SIDE_BY_SIDE = 16
@@ -181,6 +182,7 @@ function judgeItems(
       ...withClient(item.clientId, await auditItem(deps, { item, stored: stored ?? {} }, entries)),
       ...(await compareWithNotes(deps, item, notes)),
       ...withClient(item.clientId, await auditShownMoney(deps, item)),
+      ...withClient(item.clientId, await auditMoved(deps, [item])),
     ]
     return { id, differences }
   })
@@ -221,7 +223,8 @@ async function auditItem(
   const booked = { providerMinor: suspenseEntry?.providerMinor, ...backIn(item, entries) }
   const { dueAt } = Object(stored)
   const ofMoney = kind === 'money' ? booked : {}
-  const derived = { ...item, ...ofMoney, ...resolutionOf(item, records), dueAt }
+  const said = saidById(id)
+  const derived = { ...item, ...said, ...ofMoney, ...resolutionOf(item, records), dueAt }
   return [
     ...differences,
     ...rowDifferences('suspense', id, suspenseRow(derived), stored),
@@ -276,9 +279,4 @@ function resolutionOf(item: Suspense, records: readonly AuditRecord[]): Partial<
   if (isMoved(item)) return { status: 'resolved', resolution: 'explained' }
   if (item.kind === 'money') return {}
   return { status: 'open', resolution: undefined, notes: undefined }
-}
-
-/** The finding of a booked movement, which is resolved from the beginning. */
-function isMoved({ cause }: Suspense): boolean {
-  return MOVED_CAUSES.some((movedCause) => movedCause === cause)
 }

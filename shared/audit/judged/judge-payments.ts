@@ -1,20 +1,14 @@
 import * as v from 'valibot'
-import { chunks } from '../../chunks.ts'
-import type { Deps, StoreDeps, TableDeps } from '../../deps.ts'
+import type { Deps, StoreDeps } from '../../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, subjectOfPayment } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
-import type { Entry } from '../../journal/entry.ts'
-import { entryRow, parseEntry } from '../../journal/entry-store.ts'
 import { paymentRow, pointerRow } from '../../payment/creating-store.ts'
 import type { Payment } from '../../payment/payment.ts'
-import { entriesOf } from '../../posting/payment-entries.ts'
 import type { Item } from '../../table/attributes.ts'
 import {
   destinationKey,
-  entryKey,
   eventKey,
   idOf,
-  journalPk,
   type Key,
   paymentKey,
   referenceKey,
@@ -29,12 +23,12 @@ import {
   type Difference,
   tryToMake,
 } from '../../verdict/difference.ts'
+import { judgeEntries } from '../rows/judge-entries.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { type ClientBooks, OLD_MS, storedPayment } from './client-books.ts'
 import { auditOwners, derivedPayment, paymentRules } from './derive-payment.ts'
 import { judgeDeliveries } from './judge-deliveries.ts'
 import { auditStrayEvents, eventNamesOf, judgeEvent } from './judge-events.ts'
-import { auditSums } from './judge-legs.ts'
 import { judgeShown, type PaymentDifferences } from './judge-shown.ts'
 
 /**
@@ -50,17 +44,13 @@ export async function judgePayments(
   const rows = items.map((row) => ({ ...row, payment: storedPayment(row) }))
   const payments = rows.flatMap(({ payment }) => (payment ? [payment] : []))
   const now = deps.now()
-  const [events, entries, pointers, owners, shown] = await Promise.all([
-    readEvents(deps, payments, reads),
-    judgeEntries(deps, clientId, payments, reads),
+  const [{ events, judgedEvents }, entries, pointers, owners, shown] = await Promise.all([
+    judgeEventsOf(deps, clientId, payments, reads),
+    judgeEntries(deps, clientId, payments, { reads }),
     judgePointers(deps, payments, reads),
     auditOwners(deps, payments),
     judgeShown(deps, payments, reads),
   ])
-  const judgedEvents = events.map(({ payment, name, item }) => ({
-    paymentId: payment.paymentId,
-    differences: judgeEvent(payment, { name, item }, { clientId, now }),
-  }))
   const ofPayments = events.map(({ payment: { paymentId }, item }) => {
     return { subject: subjectOfPayment(paymentId), item }
   })
@@ -107,87 +97,26 @@ export function isMoneySound(payment: Payment): boolean {
   return derived !== undefined && rowDifferences('', '', derived, paymentRow(payment)).length === 0
 }
 
-async function readEvents(deps: StoreDeps, payments: readonly Payment[], reads: Reads) {
-  const events = payments.flatMap((payment) =>
-    eventNamesOf(payment).map((name) => ({ payment, name })),
-  )
-  const items = await deps.table.getMany(
-    events.map(({ payment: { paymentId }, name }) => eventKey(subjectOfPayment(paymentId), name)),
-    reads,
-  )
-  return events.map((event, at) => ({ ...event, item: items[at] }))
-}
-
-/** Altered figures may form no entry; the payment's own row has that difference. */
-async function judgeEntries(
+export async function judgeEventsOf(
   deps: StoreDeps,
   clientId: ClientId,
   payments: readonly Payment[],
   reads: Reads,
-): Promise<readonly PaymentDifferences[]> {
-  const entries = payments.flatMap((payment) =>
-    (tryToMake(() => entriesOf(payment)) ?? []).map((entry) => ({ payment, entry })),
+) {
+  const named = payments.flatMap((payment) =>
+    eventNamesOf(payment).map((name) => ({ payment, name })),
   )
-  const items = await readEntries(
-    deps,
-    clientId,
-    entries.map(({ entry }) => entry),
+  const items = await deps.table.getMany(
+    named.map(({ payment: { paymentId }, name }) => eventKey(subjectOfPayment(paymentId), name)),
     reads,
   )
-  const byPayment = Map.groupBy(entries, ({ payment }) => payment)
-  return payments.map((payment) => {
-    const { paymentId } = payment
-    const rows = (byPayment.get(payment) ?? []).map(({ entry }) => ({
-      entry,
-      item: items.get(entryKey(clientId, entry).sk),
-    }))
-    const stored = rows.flatMap(({ item }) => (item && tryToMake(() => parseEntry(item))) ?? [])
-    return {
-      paymentId,
-      differences: [
-        ...rows.flatMap(({ entry, item }) =>
-          item
-            ? rowDifferences('entry', entry.entryId, entryRow(entry), item)
-            : compare('entry', entry.entryId, `a ${entry.type} of payment ${paymentId}`, 'missing'),
-        ),
-        // A missing or unreadable entry is a difference of its own.
-        ...(stored.length === rows.length ? auditSums(payment, stored) : []),
-      ],
-    }
-  })
-}
-
-/** So many keys are read by one query, if at least a third of the rows between them are wanted. */
-const KEYS_OF_QUERY = 100
-const ROWS_OF_QUERY = 300
-
-/** Entries by their sort keys. Most are neighbours: a query costs a quarter of single reads. */
-async function readEntries(
-  deps: TableDeps,
-  clientId: ClientId,
-  entries: readonly Entry[],
-  reads: Reads,
-) {
-  const sorted = entries
-    .map((entry) => ({ entry, sk: entryKey(clientId, entry).sk }))
-    .toSorted((a, b) => (a.sk < b.sk ? -1 : 1))
-  const found = new Map<unknown, Item>()
-  for (const some of chunks(sorted, KEYS_OF_QUERY)) {
-    const [first, last] = [some[0], some.at(-1)]
-    if (first === undefined || last === undefined) continue
-    const { items } = await deps.table.query({
-      partition: [journalPk(clientId)],
-      range: { between: [first.sk, last.sk] },
-      limit: ROWS_OF_QUERY,
-      reads,
-    })
-    for (const item of items) found.set(item['sk'], item)
-    const others = some.filter(({ sk }) => !found.has(sk))
-    const otherKeys = others.map(({ entry }) => entryKey(clientId, entry))
-    for (const item of await deps.table.getMany(otherKeys, reads))
-      if (item) found.set(item['sk'], item)
-  }
-  return found
+  const now = deps.now()
+  const events = named.map((event, at) => ({ ...event, item: items[at] }))
+  const judgedEvents = events.map(({ payment, ...event }) => ({
+    paymentId: payment.paymentId,
+    differences: judgeEvent(payment, event, { clientId, now }),
+  }))
+  return { events, judgedEvents }
 }
 
 async function judgePointers(

@@ -1,15 +1,19 @@
 /**
  * Goal: the findings of a payout are counted in bounded memory, however many refunds its client
- * ever had. Method: the register of suspense has several pages of booked movements, and a finding
- * on the first and on the last page.
+ * ever had, and as their ids name them. Method: the register of suspense has several pages of
+ * booked movements, and a finding on the first and on the last page; rows of it are changed.
  */
 import { expect, it } from 'vitest'
+import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import { countFindings } from '../../../shared/payout/count-findings.ts'
 import { finding, movedMoney } from '../../../shared/suspense/record-suspense.ts'
-import { noteSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { noteSuspense, writeSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { notedKey, suspenseKey } from '../../../shared/table/keys.ts'
+import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { aRefund } from '../../support/money-rows.ts'
-import { anOpenPayment, post } from '../../support/paid-builders.ts'
-import { sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
+import { anOpenPayment, aSucceededPayment, post } from '../../support/paid-builders.ts'
+import { sweptADayLater, withoutFloor, withoutSleep } from '../../support/settlement-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, recordTable } from '../../support/test-deps.ts'
 
 const MOVEMENTS = 2_500
@@ -33,4 +37,56 @@ it('each page of the register is counted before the next page is read', async ()
   expect(await countFindings(deps, settlement)).toBe(2)
 
   expect(calls.map(({ name }) => name)).toStrictEqual(['query', 'get', 'query', 'query', 'get'])
+})
+
+it('a finding about a payment counts, whatever its row and its register say', async () => {
+  const deps = memoryDeps()
+  const client = await withoutFloor(deps)
+  const payment = await aSucceededPayment(deps, client)
+  const settlement = await sweptADayLater(deps, client)
+  const { paymentId: subject } = payment
+  const item = finding({ subject, cause: 'amount_differs', payment, now: deps.now() })
+  await writeSuspense(deps, item)
+  const counts: number[] = []
+  for (const changes of [
+    { payment_id: crypto.randomUUID() },
+    { payment_id: undefined },
+    { cause: 'fee_assumed' },
+    { kind: 'money' },
+  ]) {
+    const changed = { ...(await rawItem(deps, notedKey(item))), ...changes }
+    await putRaw(deps, changed)
+    counts.push(await countFindings(deps, settlement))
+  }
+
+  expect(counts).toStrictEqual([1, 1, 1, 1])
+})
+
+it('a finding of a row counts if its payment is missing', async () => {
+  const deps = memoryDeps()
+  const client = await withoutFloor(deps)
+  const payment = await aSucceededPayment(deps, client)
+  const settlement = await sweptADayLater(deps, client)
+  const other = { ...payment, paymentId: crypto.randomUUID() }
+  const about = { cause: 'row_contradicts', payment: other, now: deps.now() } as const
+  await writeSuspense(deps, finding({ subject: 'txn-1', ...about }))
+
+  expect(await countFindings(deps, settlement)).toBe(1)
+})
+
+it('the gateway’s audit names a finding that names another payment than its id', async () => {
+  const deps = memoryDeps()
+  const client = await withoutFloor(deps)
+  const payment = await aSucceededPayment(deps, client)
+  const { paymentId: subject } = payment
+  const item = finding({ subject, cause: 'amount_differs', payment, now: deps.now() })
+  await writeSuspense(deps, item)
+  for (const key of [suspenseKey(item.suspenseId), notedKey(item)])
+    await putRaw(deps, { ...(await rawItem(deps, key)), payment_id: crypto.randomUUID() })
+
+  await auditGateway(withoutSleep(deps))
+
+  const { standing } = await readClientVerdict(deps, client.clientId)
+  const named = { what: 'suspense.payment_id', id: item.suspenseId, expected: subject }
+  expect(standing).toContainEqual(expect.objectContaining(named))
 })

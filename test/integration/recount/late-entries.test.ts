@@ -141,7 +141,8 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
 
     const { not_repairable: named } = await recount(deps, client)
 
-    expect(named).toContainEqual(expect.objectContaining({ what: 'entry.eligible_at' }))
+    const expected = `one of payment ${other.paymentId}`
+    expect(named).toContainEqual(expect.objectContaining({ what: 'entry', expected }))
 
     const after = await findAnySettlement(deps, settlement.settlementId)
     expect(after).toMatchObject({ netMinor: settlement.netMinor, digest: settlement.digest })
@@ -151,9 +152,14 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     deps,
     client,
   }) => {
-    const { settlement, latePayment } = await settleWithoutLate(deps, client)
+    await aSucceededPayment(deps, client)
+    const latePayment = await aSucceededPayment(deps, client)
+    const { settlement, items } = await sweepWithout(deps, client, keysOf(latePayment))
     await fail(deps, settlement)
-    const raced = beforeFirst(deps, 'transact', () => recount(deps, client))
+    const raced = beforeFirst(deps, 'transact', async () => {
+      for (const item of items) await putRaw(deps, item)
+      await recount(deps, client)
+    })
 
     await recredit(raced, settlement)
 

@@ -1,0 +1,101 @@
+import { chunks } from '../../chunks.ts'
+import type { TableDeps } from '../../deps.ts'
+import type { ClientId } from '../../ids.ts'
+import type { Entry } from '../../journal/entry.ts'
+import { entryRow, parseEntry } from '../../journal/entry-store.ts'
+import type { Payment } from '../../payment/payment.ts'
+import { entriesOf } from '../../posting/payment-entries.ts'
+import type { Item } from '../../table/attributes.ts'
+import { entryKey, journalPk } from '../../table/keys.ts'
+import type { Reads } from '../../table/table.ts'
+import { compare, tryToMake } from '../../verdict/difference.ts'
+import { auditSums } from './judge-legs.ts'
+import { rowDifferences } from './row-differences.ts'
+
+/** Items of the journal by their sort keys. */
+export type EntryItems = ReadonlyMap<unknown, Item>
+
+/**
+ * Derives every entry of each payment, and compares it with what is stored. `known`: items that the
+ * caller has read; only the others are read. Altered figures may form no entry; the payment's own
+ * row has that difference.
+ */
+export async function judgeEntries(
+  deps: TableDeps,
+  clientId: ClientId,
+  payments: readonly Payment[],
+  { reads, known }: { readonly reads: Reads; readonly known?: EntryItems },
+) {
+  const byPayment = new Map(
+    payments.map((payment) => [payment, tryToMake(() => entriesOf(payment)) ?? []] as const),
+  )
+  const wanted = [...byPayment.values()].flat()
+  const items = known
+    ? await readOthers(deps, clientId, wanted, { known, reads })
+    : await readNeighbours(deps, clientId, wanted, reads)
+  return [...byPayment].map(([payment, entries]) => {
+    const { paymentId } = payment
+    const rows = entries.map((entry) => ({ entry, item: items.get(entryKey(clientId, entry).sk) }))
+    const stored = rows.flatMap(({ item }) => (item && tryToMake(() => parseEntry(item))) ?? [])
+    return {
+      paymentId,
+      differences: [
+        ...rows.flatMap(({ entry, item }) =>
+          item
+            ? rowDifferences('entry', entry.entryId, entryRow(entry), item)
+            : compare('entry', entry.entryId, `a ${entry.type} of payment ${paymentId}`, 'missing'),
+        ),
+        // A missing or unreadable entry is a difference of its own.
+        ...(stored.length === rows.length ? auditSums(payment, stored) : []),
+      ],
+    }
+  })
+}
+
+async function readOthers(
+  deps: TableDeps,
+  clientId: ClientId,
+  entries: readonly Entry[],
+  { known, reads }: { readonly known: EntryItems; readonly reads: Reads },
+): Promise<EntryItems> {
+  const others = entries.filter((entry) => !known.has(entryKey(clientId, entry).sk))
+  const otherKeys = others.map((entry) => entryKey(clientId, entry))
+  const items = await deps.table.getMany(otherKeys, reads)
+  return new Map([
+    ...known,
+    ...items.flatMap((item) => (item ? [[item['sk'], item] as const] : [])),
+  ])
+}
+
+/** So many keys are read by one query, if at least a third of the rows between them are wanted. */
+const KEYS_OF_QUERY = 100
+const ROWS_OF_QUERY = 300
+
+/** Entries by their sort keys. Most are neighbours: a query costs a quarter of single reads. */
+async function readNeighbours(
+  deps: TableDeps,
+  clientId: ClientId,
+  entries: readonly Entry[],
+  reads: Reads,
+): Promise<EntryItems> {
+  const sorted = entries
+    .map((entry) => ({ entry, sk: entryKey(clientId, entry).sk }))
+    .toSorted((a, b) => (a.sk < b.sk ? -1 : 1))
+  const found = new Map<unknown, Item>()
+  for (const some of chunks(sorted, KEYS_OF_QUERY)) {
+    const [first, last] = [some[0], some.at(-1)]
+    if (first === undefined || last === undefined) continue
+    const { items } = await deps.table.query({
+      partition: [journalPk(clientId)],
+      range: { between: [first.sk, last.sk] },
+      limit: ROWS_OF_QUERY,
+      reads,
+    })
+    for (const item of items) found.set(item['sk'], item)
+    const others = some.filter(({ sk }) => !found.has(sk))
+    const otherKeys = others.map(({ entry }) => entryKey(clientId, entry))
+    for (const item of await deps.table.getMany(otherKeys, reads))
+      if (item) found.set(item['sk'], item)
+  }
+  return found
+}

@@ -1,0 +1,224 @@
+/**
+ * Goal: money that rows changed together would move stays in the house. Method: each change fits
+ * the rows around it and the client's figures; the client is swept, audited and paid as every day.
+ */
+import { expect, it } from 'vitest'
+import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
+import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import { GatewayError } from '../../../shared/errors.ts'
+import { slotOf } from '../../../shared/ids.ts'
+import type { Entry } from '../../../shared/journal/entry.ts'
+import { negated } from '../../../shared/money.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { entriesOf } from '../../../shared/posting/payment-entries.ts'
+import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
+import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
+import {
+  entryKey,
+  type Key,
+  paymentKey,
+  settlementKey,
+  shardKey,
+  windowKey,
+} from '../../../shared/table/keys.ts'
+import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
+import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import { aRefund } from '../../support/money-rows.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { ledgerView } from '../../support/payment-builders.ts'
+import {
+  aDayLater,
+  aSettledClient,
+  BY_OPERATOR,
+  fail,
+  recredit,
+  sweptNow,
+  withoutFloor,
+  withoutSleep,
+} from '../../support/settlement-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+
+const MORE = 1_000_000
+const MORE_MARKUP = MORE / 1_000
+const A_WEEK = 7
+
+async function raise(deps: TestDeps, key: Key, by: Readonly<Record<string, number>>) {
+  const row = await rawItem(deps, key)
+  const raised = Object.entries(by).map(([name, more]) => [name, Number(row[name] ?? 0) + more])
+  await putRaw(deps, { ...row, ...Object.fromEntries(raised) })
+}
+
+function raiseShard(deps: TestDeps, { clientId, paymentId }: Payment, more: number) {
+  const key = shardKey(clientId, slotOf(paymentId, LEDGER_SHARDS))
+  return raise(deps, key, { credited_minor: more })
+}
+
+async function raiseWithEntry(deps: TestDeps, payment: Payment) {
+  const figures = { markup_minor: MORE_MARKUP, net_minor: MORE - MORE_MARKUP }
+  await raise(deps, paymentKey(payment.paymentId), { notional_minor: MORE, ...figures })
+  await raise(deps, entryKey(payment.clientId, entryOf(payment, 'payment')), {
+    gross_minor: MORE,
+    provider_minor: MORE,
+    ...figures,
+  })
+}
+
+function entryOf(payment: Payment, type: Entry['type']): Entry {
+  const entry = entriesOf(payment).find((one) => one.type === type)
+  if (entry === undefined) throw new Error(`the payment has no ${type}`)
+  return entry
+}
+
+/** Answers its entry in the journal. */
+async function refunded(deps: TestDeps, payment: Payment): Promise<Entry> {
+  deps.clock.advance(60)
+  await movePayment(deps, payment, aRefund(deps, 60_000))
+  const moved = await findStoredPayment(deps, payment.paymentId)
+  if (moved?.status !== 'succeeded') throw new Error('the payment was not refunded')
+  return entryOf(moved, 'refund')
+}
+
+async function loseRefund(deps: TestDeps, payment: Payment, refund: Entry) {
+  await deps.table.write(remove(entryKey(payment.clientId, refund), exists))
+  await raiseShard(deps, payment, negated(refund.netMinor))
+}
+
+async function nightOf(deps: TestDeps, { clientId }: Client) {
+  deps.clock.advance(120)
+  await auditGateway(withoutSleep(deps))
+  await auditClient(withoutSleep(deps), clientId)
+  return (await readClientVerdict(deps, clientId)).standing.map(({ what }) => what)
+}
+
+/** What the payout pays, or which differences refuse it. */
+async function paidOf(deps: TestDeps, { settlementId }: { readonly settlementId: string }) {
+  const bankReference = `BCA ${settlementId}`
+  const asked = { settlementId, ...BY_OPERATOR, bankReference }
+  try {
+    return (await markSettlementPaid(withoutSleep(deps), asked)).netMinor
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    return error.details.fieldErrors?.['differences']?.map((one) => one.split(' ')[0]) ?? error
+  }
+}
+
+async function nextDay(deps: TestDeps, client: Client) {
+  aDayLater(deps)
+  const settlement = await sweptNow(deps, client)
+  const named = await nightOf(deps, client)
+  return { named, paid: await paidOf(deps, settlement) }
+}
+
+async function aClientWithTwo() {
+  const deps = memoryDeps()
+  const client = await withoutFloor(deps)
+  const payments = [await aSucceededPayment(deps, client), await aSucceededPayment(deps, client)]
+  const [payment] = payments
+  if (payment === undefined) throw new Error('there is no payment')
+  return { deps, client, payment }
+}
+
+it('pays what is left of a refunded payment, while all its rows are there', async () => {
+  const { deps, client, payment } = await aClientWithTwo()
+  await refunded(deps, payment)
+
+  expect(await nextDay(deps, client)).toStrictEqual({ named: [], paid: 2 * 95_900 - 60_000 })
+})
+
+it('a lost refund is named by its payment, though a shard was raised by its net', async () => {
+  const { deps, client, payment } = await aClientWithTwo()
+  await loseRefund(deps, payment, await refunded(deps, payment))
+
+  expect(await nextDay(deps, client)).toStrictEqual({ named: ['entry'], paid: ['entry'] })
+})
+
+it('a lost refund of a payment that was settled before is named by the register', async () => {
+  const { deps, client, payment } = await aClientWithTwo()
+  expect(await nextDay(deps, client)).toMatchObject({ paid: 2 * 95_900 })
+  await aSucceededPayment(deps, client)
+  await loseRefund(deps, payment, await refunded(deps, payment))
+
+  expect(await nextDay(deps, client)).toStrictEqual({ named: ['entry'], paid: ['entry'] })
+})
+
+it('the payout misses a refund that was lost when it was no longer new', async () => {
+  const { deps, client, payment } = await aClientWithTwo()
+  await nextDay(deps, client)
+  await aSucceededPayment(deps, client)
+  const refund = await refunded(deps, payment)
+  for (let day = 0; day < A_WEEK; day++) {
+    aDayLater(deps)
+    expect(await nightOf(deps, client)).toStrictEqual([])
+  }
+  await loseRefund(deps, payment, refund)
+
+  expect(await nextDay(deps, client)).toMatchObject({ paid: ['entry'] })
+})
+
+it('a payment that was raised with its entry and its shard is named by its event', async () => {
+  const { deps, client, payment } = await aClientWithTwo()
+  await raiseWithEntry(deps, payment)
+  await raiseShard(deps, payment, MORE - MORE_MARKUP)
+
+  expect(await nextDay(deps, client)).toMatchObject({ paid: ['event.body'] })
+})
+
+it('a recount raises no balance to a payment that was raised with its entry', async () => {
+  const { deps, client, payment } = await aClientWithTwo()
+  const { clientId } = client
+  await raiseWithEntry(deps, payment)
+  const before = await ledgerView(deps, clientId)
+  deps.clock.advance(60)
+
+  const { writes, left, not_repairable } = await recountLedger(withoutSleep(deps), {
+    clientId,
+    operator: 'ana',
+  })
+
+  expect({ writes, left, not_repairable }).toMatchObject({
+    writes: [],
+    left: [{ id: clientId, why: expect.stringContaining('figures wait') }],
+    not_repairable: [{ what: 'event.body', id: payment.paymentId }],
+  })
+  expect(await ledgerView(deps, clientId)).toStrictEqual(before)
+  const { standing } = await readClientVerdict(deps, clientId)
+  expect(standing.map(({ what }) => what)).toStrictEqual(['ledger.credited_minor', 'event.body'])
+})
+
+it('a failed settlement that was raised is not re-credited', async () => {
+  const deps = memoryDeps()
+  const { client, settlement } = await aSettledClient(deps)
+  await fail(deps, settlement)
+  const key = settlementKey(settlement.settlementId)
+  await raise(deps, key, { gross_minor: MORE, net_minor: MORE })
+  await raise(deps, windowKey(client.clientId), { in_settlement_minor: MORE })
+
+  await expect(recredit(deps, settlement)).rejects.toThrow('not those of its entries')
+})
+
+it('a re-credit that was raised with its settlement is not paid', async () => {
+  const deps = memoryDeps()
+  const { client, settlement } = await aSettledClient(deps)
+  await fail(deps, settlement)
+  const recredited = await recredit(deps, settlement)
+  const entry = recreditEntry(recredited, recredited.recreditedAt ?? deps.now())
+  const key = entryKey(client.clientId, entry)
+  const row = await rawItem(deps, key)
+  const { grossMinor, netMinor } = recredited
+  const raised = { grossMinor: grossMinor + MORE, netMinor: netMinor + MORE }
+  await putRaw(deps, { ...row, carried: { ...Object(row['carried']), ...raised } })
+  const source = settlementKey(settlement.settlementId)
+  await raise(deps, source, { gross_minor: MORE, net_minor: MORE })
+  await raise(deps, windowKey(client.clientId), { available_minor: MORE })
+
+  const { paid } = await nextDay(deps, client)
+
+  expect(paid).toContain('settlement.net_minor')
+  expect((await auditLedger(withoutSleep(deps), client.clientId)).balanced).toBe(false)
+})
