@@ -16,6 +16,7 @@ import { findBatch, markReady, readyIn, settlementsIn } from '../settlement/batc
 import type { CloseDeps } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { claimForBatch, findAnySettlement } from '../settlement/settlement-store.ts'
+import { compare, confirmedDifferences } from '../verdict/difference.ts'
 import { alertGrowth } from './alert-growth.ts'
 import {
   type JudgeDeps,
@@ -166,7 +167,10 @@ async function finishBatch(
   return withLines(deps, stored, await settlementsIn(deps, stored))
 }
 
-/** Throws 409 unless the lines of a ready batch are what its records say. */
+/**
+ * Throws 409 unless the lines of a ready batch are what its records say. The records are read again
+ * before a refusal: another operator may just have made the batch ready.
+ */
 export async function withLines(
   deps: BatchDeps,
   batch: Batch,
@@ -174,10 +178,14 @@ export async function withLines(
 ): Promise<{ readonly batch: Batch; readonly lines: readonly PayoutLine[] }> {
   const { number } = batch
   const lines = payoutLines(settlements)
-  const { records, differences } = await readTrail(deps, batchSubject(number), undefined)
-  const ready = readyIn(records)
-  const isSame = ready?.digest === digestOfLines(lines)
-  if (isSame && differences.length === 0) return { batch: { ...batch, ...ready }, lines }
+  let ready: ReturnType<typeof readyIn>
+  const differences = await confirmedDifferences(deps, async () => {
+    const trail = await readTrail(deps, batchSubject(number), undefined)
+    ready = readyIn(trail.records)
+    const ofLines = compare('batch.digest', String(number), ready?.digest, digestOfLines(lines))
+    return [...trail.differences, ...ofLines]
+  })
+  if (differences.length === 0) return { batch: { ...batch, ...ready }, lines }
   throw new GatewayError('conflict', `the lines of batch ${number} are not what they were`, {
     actionHint: 'Send no file of this batch. Run audit-ledger: its answer lists what differs.',
   })

@@ -35,10 +35,13 @@ const MAX_SLICES = 28
  */
 const REVERSALS_SPAN_MS = 180 * DAY_MS
 /**
- * The second net reads a day of creation when this many further days have passed: the provider's
+ * The second net reads each day of creation a day later, and each week once more: the provider's
  * reconciliation finds money "after one or several days", with its old times.
  */
-const READ_AFTER_DAYS = [1, 8] as const
+const DAY_READINGS = [
+  { everyDays: 1, afterDays: 1 },
+  { everyDays: 7, afterDays: 8 },
+] as const
 
 /** Whether the last round is so old that another round reads no row for the third time. */
 export async function isRoundPast(deps: StoreDeps): Promise<boolean> {
@@ -104,16 +107,16 @@ async function dailySlices(
   const id = `${epochMs(now)}#${round}`
   // The last daily round was a day before this one became due. The first round reads a week.
   const lastDaily = head === undefined ? now : addMs(head.reversalsAt, -DAY_MS)
-  const days = cutIntoSlices({ from: startOfDay(lastDaily), to: startOfDay(now) }, workers)
-  const dayReadings = READ_AFTER_DAYS.flatMap((afterDays) =>
-    days.map(({ from, to }, at) => ({
+  const dayReadings = DAY_READINGS.flatMap(({ everyDays, afterDays }) => {
+    const period = { from: startOfDays(lastDaily, everyDays), to: startOfDays(now, everyDays) }
+    return cutIntoSlices(period, workers).map((span, at) => ({
       ...newSlice,
       id: `day#${id}#${afterDays}#${at}`,
       kind: 'day' as const,
-      from: addMs(from, -afterDays * DAY_MS),
-      to: addMs(to, -afterDays * DAY_MS),
-    })),
-  )
+      from: addMs(span.from, -afterDays * DAY_MS),
+      to: addMs(span.to, -afterDays * DAY_MS),
+    }))
+  })
   return [
     ...passes.map((kind) => ({ ...newSlice, id: kind, kind, ...created })),
     ...dayReadings.filter(({ from, to }) => from < to),
@@ -139,8 +142,10 @@ export async function moveHead(
   return (await deps.table.transact<string>(steps)).applied
 }
 
-function startOfDay(at: Timestamp): Timestamp {
-  return timestampOf(Math.floor(epochMs(at) / DAY_MS) * DAY_MS)
+/** The start of a day, or of a period of so many days since 1970. */
+function startOfDays(at: Timestamp, days: number): Timestamp {
+  const periodMs = days * DAY_MS
+  return timestampOf(Math.floor(epochMs(at) / periodMs) * periodMs)
 }
 
 export function headRow(head: Head) {

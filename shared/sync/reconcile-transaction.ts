@@ -241,6 +241,8 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
     if (mayBeLate || paymentId !== undefined || isUnanswered) return 'open'
     return type === 'payment' ? 'done' : recordUnmatchedRow(deps, transaction, undefined)
   }
+  // Just after a change, the provider may not find what its own row names.
+  if (outcome.kind === 'not_found' && type !== 'payment' && mayBeLate) return 'open'
   const named = namedBy(answer, transaction)
   const stored = await findNamedPayment(deps, named)
   if (isAboutCredit(stored, named)) return reconcileCredit(deps, stored, transaction)

@@ -6,7 +6,6 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/posting/move-payment.ts planMove: comparison moved 9c803bad',
     'shared/settlement/statement/settlement-entries.ts balanceEntries: comparison moved 3f8de684',
     'shared/sync/read-slice.ts lookupsOf: comparison moved d7544d5c',
-    'shared/sync/reconcile-transaction.ts passOverFailedRow: condition false 2b943983',
     'shared/table/attributes.ts withCache: write dropped 348a37ef',
     'shared/table/list-items.ts listItems: comparison moved 2f5f7660',
     'shared/webhook/delivery/delivery-store.ts attemptsOf: comparison moved 5317629f',

@@ -177,8 +177,8 @@ describe('the units of a payment that the bench of walls uses', () => {
   })
 
   it.each([
-    ['its payout', /^\| mark paid \|.*?\| ([\d,]+) read, \d+ written \| [\d,]+ read/m, 10_000],
-    ['its own audit', /^\| audit of this settlement.*\| ([\d,]+) read, \d+ written \|$/m, 30_000],
+    ['its payout', /^\| mark paid \|.*?\| ([\d,]+) read, \d+ written \| [\d,.]+ read/m, 10_000],
+    ['its own audit', /^\| audit of a long settlement.*\| ([\d,]+) read, \d+ written \|$/m, 30_000],
   ])('are those before a payout, by %s', (_, row, payments) => {
     const [, read = ''] = row.exec(projectText('docs/performance.md')) ?? []
     const ofOne = Number(read.replaceAll(',', '')) / payments

@@ -12,13 +12,13 @@ export const PAYMENT_UNITS = {
 } as const
 
 /** Read units of thirty days of audits for one payment: `npm run bench -- growth`. */
-export const AUDIT_READS_A_MONTH = 5.3
+export const AUDIT_READS_A_MONTH = 1.8
 
 /**
  * Read units of one payment before its payout: by the payout itself, or, in a settlement of more
  * than 20,000 entries, by an audit of its own.
  */
-export const PAYOUT_READS = 1.2
+export const PAYOUT_READS = 1.7
 
 /** Write units of one payment in one kind of key. The slots of due work share its units. */
 export const KEY_UNITS = {

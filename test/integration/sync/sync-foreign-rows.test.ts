@@ -248,7 +248,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
       const row = rowNow(deps, credited, { type: 'return', ...fields })
 
       await sync(row)
-      await syncAfter(3_600)
+      await syncAfter(3 * 86_400)
 
       expect(await pendingOf(deps, client.clientId)).toBe(pending)
       expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${reported}` }])

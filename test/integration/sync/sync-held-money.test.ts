@@ -126,7 +126,7 @@ describe('sync: rows that return money in suspense', () => {
     async ({ deps, heldRow, sync, syncAfter }) => {
       const row = heldRow('unknown_reference')
       const refund = { ...row, ...refundFields }
-      deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+      deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'refused' }))
       await sync(refund)
       deps.provider.heal('getPayment')
 

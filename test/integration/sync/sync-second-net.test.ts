@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
+import { addMs, DAY_MS, HOUR_MS, msBetween, type Timestamp } from '../../../shared/time.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -67,7 +67,7 @@ describe('sync: the second net', () => {
       for (let day = 0; day < days; day++) await syncAfter(86_400)
       rows.push(settledRow(paid, at))
 
-      for (let day = days; day < 10; day++) await syncAfter(86_400)
+      for (let day = days; day < 17; day++) await syncAfter(86_400)
 
       expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject({
         kind: 'money',
@@ -77,28 +77,34 @@ describe('sync: the second net', () => {
     },
   )
 
-  it('reads each day of creation twice, a day after its end and a week later', async ({
+  it('reads each day of creation a day after its end, and once more with its week', async ({
     deps,
     sync,
     syncAfter,
   }) => {
-    const read: [string, string][] = []
+    const spans: { readonly from: string; readonly to: string; readonly at: Timestamp }[] = []
     deps.provider.script('listTransactions', async (filter) => {
-      const { createdFrom, otherThanPayments, reversedOnly } = filter
-      if (createdFrom && !otherThanPayments && !reversedOnly)
-        read.push([createdFrom.slice(0, 10), deps.now().slice(0, 10)])
+      const { createdFrom: from, createdTo: to, otherThanPayments, reversedOnly } = filter
+      if (from && to && !otherThanPayments && !reversedOnly)
+        spans.push({ from, to, at: deps.now() })
       return deps.provider.healthy.listTransactions(filter)
     })
     await sync()
     const first = deps.now()
-    const dayAfter = (days: number) => addMs(first, days * DAY_MS).slice(0, 10)
 
-    for (let day = 0; day < 12; day++) await syncAfter(86_400)
+    for (let day = 0; day < 40; day++) await syncAfter(86_400)
 
-    const readingsOf = (created: string) =>
-      read.flatMap(([day, at]) => (day === created ? [at] : []))
-    expect(readingsOf(dayAfter(1))).toStrictEqual([dayAfter(3), dayAfter(10)])
-    expect(readingsOf(dayAfter(2))).toStrictEqual([dayAfter(4), dayAfter(11)])
+    const lagsOf = (created: Timestamp) =>
+      spans.flatMap(({ from, to, at }) =>
+        from <= created && created < to ? [Math.floor(msBetween(created, at) / DAY_MS)] : [],
+      )
+    for (let day = 1; day < 20; day++) {
+      const [early, late, ...more] = lagsOf(addMs(first, day * DAY_MS))
+      expect(early).toBe(2)
+      expect(late).toBeGreaterThanOrEqual(8)
+      expect(late).toBeLessThanOrEqual(16)
+      expect(more).toStrictEqual([])
+    }
   })
 
   it('finds a deduction that became visible within half a year', async ({

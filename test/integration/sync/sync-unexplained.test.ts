@@ -29,13 +29,16 @@ describe('sync: a transaction without a payment', () => {
   it('without a payment id becomes a finding, and its id is not used as a payment id', async ({
     deps,
     sync,
+    syncAfter,
   }) => {
     const aRow = (providerPaymentId: string) =>
       settledRow({ providerPaymentId, reference: '' }, deps.now())
     const row = aRow('')
 
     await sync(row, aRow(''))
-    await sync({ ...aRow(`${row.transactionId}#transaction_unexplained`), type: 'return' })
+    const providerPaymentId = `${row.transactionId}#transaction_unexplained`
+    await sync({ ...aRow(providerPaymentId), type: 'return' })
+    await syncAfter(3 * 86_400)
 
     expect(await findingAbout(deps, row.transactionId, 'transaction_unexplained')).toMatchObject({
       status: 'open',

@@ -11,8 +11,9 @@ export const FOUND_MS = 3 * DAY_MS
 
 /**
  * Every row that moves money, and that the provider has shown for three days, is an entry, an item
- * or a finding. Each entry by a row names a row that the provider booked, once. Holds three days
- * after the last fault.
+ * or a finding. Each entry by a row names a row that the provider booked, once. Money that goes back
+ * from a credited payment is that payment's, however its row names it. Holds three days after the
+ * last fault.
  */
 export function rowProblems(world: World): readonly string[] {
   const books = booksOf(world.table.items())
@@ -28,11 +29,13 @@ export function rowProblems(world: World): readonly string[] {
   const isNamed = namedBy(world, books)
   const moving = records.filter((record) => isShownLong(world, record) && movesMoney(record.row))
   const lost = moving.filter(({ id, row }) => !booked.has(id) && !isNamed(row))
+  const strayed = moving.filter((record) => hasStrayed(world, books, record))
   count(world.tally, 'rows held against the books')
   const ids = new Set(records.flatMap(({ id, duplicateId }) => [id, duplicateId]))
   const times = Map.groupBy(entries, ([id, type]) => `${id} as ${type}`)
   return [
     ...lost.map(({ row }) => `${row.type} ${row.id} is neither an entry, an item nor a finding`),
+    ...strayed.map(({ row }) => `${row.type} ${row.id} has not reached its payment`),
     ...[...times].flatMap(([name, { length }]) => (length > 1 ? [`${name} is booked twice`] : [])),
     // The house books under keys of their own: the void of a row beyond a payment's fifty
     // movements, and a fee that becomes final after its row was booked.
@@ -45,6 +48,25 @@ export function rowProblems(world: World): readonly string[] {
 function isShownLong(world: World, { row, missing, shownAtMs = 0 }: TransactionRecord): boolean {
   const sinceMs = Math.max(shownAtMs, Date.parse(row.updated))
   return !missing && sinceMs <= world.scheduler.nowMs() - FOUND_MS
+}
+
+/** Its capture is credited, and neither this payment nor a finding about it has the row. */
+function hasStrayed(
+  world: World,
+  { payments, suspense }: ReturnType<typeof booksOf>,
+  { row, paymentId: capture }: TransactionRecord,
+): boolean {
+  if (capture === undefined) return false
+  const credited = payments.find((one) => text(one, 'credited_provider_payment_id') === capture)
+  if (credited === undefined) return false
+  const paymentId = text(credited, 'payment_id')
+  const movements = (paymentRow(world, paymentId)?.['movements'] ?? []) as readonly RawItem[]
+  const isMoved = movements.some((one) => text(one, 'transactionId') === row.id)
+  const isTold = suspense.some(
+    (item) =>
+      text(item, 'suspense_id').startsWith(row.id) && text(item, 'payment_id') === paymentId,
+  )
+  return !isMoved && !isTold
 }
 
 function movesMoney({ type, status, settlement_status: settlement }: Transaction): boolean {
