@@ -81,7 +81,7 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['audit', 40, ageFunds, audit],
   ['audit, of the gateway', 289, ageFunds, auditOfGateway],
   ['sync', 10, syncThen(thenWait(creditPayment, 3_600_000)), sync],
-  ['sync, posting', 36, syncThen(creditUnposted), sync],
+  ['sync, posting', 33, syncThen(creditUnposted), sync],
   ['sync, finding a lost capture', 16, syncThen(payUpstream), sync],
   ['sync, of money that went back', 15, syncThen(thenWait(voidPayment, 3_600_000)), sync],
   ['sync, of a dispute that was won', 16, syncThen(thenWait(winDispute, 3_600_000)), sync],
