@@ -11,9 +11,9 @@ export const FOUND_MS = 3 * DAY_MS
 
 /**
  * Every row that moves money, and that the provider has shown for three days, is an entry, an item
- * or a finding. Each entry by a row names a row that the provider booked, once. Money that goes back
- * from a credited payment is that payment's, however its row names it. Holds three days after the
- * last fault.
+ * or a finding. Each entry by a row names a row that the provider booked, once. Money that goes
+ * back from a credited payment is that payment's, however its row names it. Holds three days after
+ * the last fault.
  */
 export function rowProblems(world: World): readonly string[] {
   const books = booksOf(world.table.items())
