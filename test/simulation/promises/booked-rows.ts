@@ -50,10 +50,13 @@ function isShownLong(world: World, { row, missing, shownAtMs = 0 }: TransactionR
   return !missing && sinceMs <= world.scheduler.nowMs() - FOUND_MS
 }
 
-/** Its capture is credited, and neither this payment nor a finding about it has the row. */
+/**
+ * Its capture is credited, and neither this payment nor a finding about it has the row. A row that
+ * names only a request with two captures may be about the capture that is held.
+ */
 function hasStrayed(
   world: World,
-  { payments, suspense }: ReturnType<typeof booksOf>,
+  { payments, suspense, houseEntries }: ReturnType<typeof booksOf>,
   { row, paymentId: capture }: TransactionRecord,
 ): boolean {
   if (capture === undefined) return false
@@ -66,7 +69,11 @@ function hasStrayed(
     (item) =>
       text(item, 'suspense_id').startsWith(row.id) && text(item, 'payment_id') === paymentId,
   )
-  return !isMoved && !isTold
+  const isOfHeld = houseEntries.some(
+    (entry) =>
+      text(entry, 'transaction_id') === row.id && text(entry, 'type') === 'suspense_refunded',
+  )
+  return !isMoved && !isTold && !isOfHeld
 }
 
 function movesMoney({ type, status, settlement_status: settlement }: Transaction): boolean {
