@@ -29,7 +29,14 @@ import { moneyOf } from '../../posting/payment-entries.ts'
 import { HELD_STATUSES } from '../../suspense/suspense.ts'
 import type { Item } from '../../table/attributes.ts'
 import { paymentKey } from '../../table/keys.ts'
-import { addMs, DAY_MS, expiresAfter, type Timestamp, TimestampSchema } from '../../time.ts'
+import {
+  addMs,
+  DAY_MS,
+  expiresAfter,
+  MINUTE_MS,
+  type Timestamp,
+  TimestampSchema,
+} from '../../time.ts'
 import {
   compare,
   type Difference,
@@ -126,13 +133,23 @@ export function asMovedBy(payment: Payment, movement: Movement): Payment {
   return { ...moved, takenBackMinor: moneyOf(moved).takenBackMinor }
 }
 
-/** A payment has an event of its status, of each movement of its money, and of held money. */
-export function eventNamesOf({ status, movements, held = [] }: Payment): readonly string[] {
+/** Money that is held earlier may have been held before its merchant could see the payment. */
+export const UNSEEN_MS = 2 * MINUTE_MS
+
+/**
+ * A payment has an event of its status, of each movement of its money, and of held money. Money
+ * that was held before the payment could be seen is announced by its later status alone.
+ */
+export function eventNamesOf(payment: Payment): readonly string[] {
+  const { status, movements, held = [] } = payment
+  const seenAt = addMs(payment.createdAt, UNSEEN_MS)
   return [
     ...STATUS_EVENT_TYPES.filter((type) => type === `payment.${status}`),
     ...movements.map(reversedEventName),
-    ...held.flatMap(({ suspenseId, status: now }) =>
-      [...new Set(['open', now])].map((shown) => heldEventName(suspenseId, shown)),
+    ...held.flatMap(({ suspenseId, status: now, at }) =>
+      [...new Set(at < seenAt ? [now] : ['open', now])].map((shown) =>
+        heldEventName(suspenseId, shown),
+      ),
     ),
   ]
 }

@@ -9,8 +9,9 @@ import { shownDispute } from '../../suspense/dispute.ts'
 import { NotedSchema, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
 import { notedKey, paymentKey, suspenseKey } from '../../table/keys.ts'
 import type { Reads } from '../../table/table.ts'
-import { addMs, MINUTE_MS } from '../../time.ts'
+import { addMs } from '../../time.ts'
 import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
+import { UNSEEN_MS } from './judge-events.ts'
 
 export type PaymentDifferences = {
   readonly paymentId: PaymentId
@@ -65,8 +66,6 @@ function differing(name: 'dispute' | 'held', id: string, derived: unknown, shown
   const difference = compare(`payment.${name}`, id, 'as suspense says', 'different')
   return onlyIf(!isDeepStrictEqual(derived, shown), difference)
 }
-
-const UNSEEN_MS = 2 * MINUTE_MS
 
 /**
  * The payment that held money names shows it, unless ten newer items are shown, or the money was
