@@ -65,6 +65,8 @@ export async function figureParts(deps: AuditDeps, client: Client): Promise<read
   return parts.map((part) => stoppingNoOther(part, (difference) => difference))
 }
 
+const UNREADABLE_PART = 'part.rows'
+
 /**
  * A part whose rows make its judgement impossible is a difference, so that it stops no other part,
  * client or run.
@@ -92,8 +94,6 @@ function stoppingNoOther<Found extends Difference>(
 function isOfRows(error: unknown): boolean {
   return error instanceof InvariantError || error instanceof RangeError || v.isValiError(error)
 }
-
-export const UNREADABLE_PART = 'part.rows'
 
 export function confirmedPart<Found extends Difference>(
   deps: AuditDeps,

@@ -38,7 +38,7 @@ type PaidInput = CloseInput & {
  * condition of what the payout gate saw; it uses up the approval of its figures. A settlement in a
  * live batch has passed the gate and used its approval there: what the bank did is written down
  * even if the gate refuses by now, with an alert. The first payout of a batch marks the batch as
- * used, so that nobody cancels it. Throws 422, and 409 for a reference that paid out
+ * used, and a used batch is not cancelled. Throws 422, and 409 for a reference that paid out
  * another settlement.
  */
 export async function markSettlementPaid(

@@ -25,7 +25,7 @@ export async function requireOwnSums(
   )
 }
 
-/** The digest is one of every entry. */
+/** The digest is made of every entry, so the totals need no comparison. */
 const FIGURES = Object.keys(EntrySumsSchema.entries).filter(isFigure)
 
 function isFigure(name: string): name is Exclude<keyof typeof EntrySumsSchema.entries, 'totals'> {

@@ -89,7 +89,8 @@ export async function createPayment(
 }
 
 /**
- * The payment, if a limit could refuse its create: a replay calls nobody, so no limit holds for it.
+ * The payment, if a limit could refuse its create. No limit holds for a replay, because it makes no
+ * call.
  * Without limits only the claim reads the payment.
  */
 async function readBeforeLimits(

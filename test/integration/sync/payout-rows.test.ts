@@ -75,7 +75,7 @@ describe('the row of a payout that the provider made', () => {
     expect((await booksOf(deps)).figures).toHaveProperty('at_bank.withdrawal', 90_000)
   })
 
-  it('that names no settlement of ours belongs to nobody', async ({ deps, sync, disbursed }) => {
+  it('that names no settlement of ours is unmatched', async ({ deps, sync, disbursed }) => {
     const row = disbursed({ reference_id: crypto.randomUUID() })
 
     await sync(row)
