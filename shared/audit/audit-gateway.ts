@@ -48,7 +48,8 @@ export async function auditGateway(deps: RunDeps, auditId?: string): Promise<voi
  * `inconclusive` and `from`: as of a client. Changes no money.
  */
 export async function auditWholeGateway(deps: RunDeps, from?: string) {
-  await closeHouseDays(deps)
+  // The call that began has closed them, and a wrong `from` is refused before anything is written.
+  if (from === undefined) await closeHouseDays(deps)
   const [day, figuresAt] = [dayNumber(deps.now()), deps.now()]
   const { standing } = await readClientVerdict(deps, GATEWAY_OWNER)
   const all = await gatewayParts(deps, { standing, historyDay: undefined }, day)

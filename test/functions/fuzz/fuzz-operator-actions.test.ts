@@ -54,6 +54,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ),
   cursor: hostileJson.map((value) => Buffer.from(JSON.stringify(value)).toString('base64url')),
   format: fc.constantFrom('json', 'csv'),
+  from: fc.constantFrom('', 'register', 'no part'),
 }
 
 const world = memoryDeps()
