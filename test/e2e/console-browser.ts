@@ -74,12 +74,17 @@ export function press(page: Page, name: string) {
   return page.getByRole('button', { name, exact: true }).click()
 }
 
-const WIDTHS = [390, 1_024, 1_440]
+const WIDTHS = [390, 1_024, 1_440] as const
 
-/** Widths and themes: each width once, and all of both themes in the nightly run. */
-export const LOOKS = WIDTHS.flatMap((width) =>
-  (['light', 'dark'] as const).map((scheme) => [width, scheme] as const),
-).filter(([width, scheme]) => isNightly || (width === 390) === (scheme === 'dark'))
+const SCHEMES = ['light', 'dark'] as const
+
+type Look = readonly [width: (typeof WIDTHS)[number], scheme: (typeof SCHEMES)[number]]
+
+/** Each width in both themes in the nightly run, otherwise the usual one. */
+export function looksOf(...usual: Look): readonly Look[] {
+  const all = WIDTHS.flatMap((width) => SCHEMES.map((scheme) => [width, scheme] as const))
+  return isNightly ? all : [usual]
+}
 
 export const VIEWS = ['Payments', 'Webhooks', 'Money', 'Operate', 'Provider'] as const
 

@@ -11,7 +11,7 @@ import {
   CHROMIUM,
   chooseMerchant,
   describeInChromium,
-  LOOKS,
+  looksOf,
   openConsole,
   openView,
   press,
@@ -70,7 +70,7 @@ async function openTable(page: Page): Promise<void> {
 }
 
 describeInChromium(() => {
-  it.for(LOOKS)(
+  it.for(looksOf(1_440, 'light'))(
     'walks a payment from create to paid out without one refusal (%i px, %s)',
     async ([width, colorScheme], { world, browser }) => {
       const { page, problems } = await openConsole(browser, world.urls.api, {

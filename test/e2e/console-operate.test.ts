@@ -14,7 +14,7 @@ import {
   CHROMIUM,
   chooseMerchant,
   describeInChromium,
-  LOOKS,
+  looksOf,
   openConsole,
   openFaultGroups,
   openPage,
@@ -51,7 +51,7 @@ async function suspenseOf(world: World, paymentId: string, kind: string) {
 }
 
 describeInChromium(() => {
-  it.for(LOOKS)(
+  it.for(looksOf(390, 'dark'))(
     'has labels and contrast, and controls that a keyboard reaches (%i px, %s)',
     async ([width, colorScheme], { world, browser, operated }) => {
       const { page, problems } = await openConsole(browser, world.urls.api, {

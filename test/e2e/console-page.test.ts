@@ -7,6 +7,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { eventually } from '../support/eventually.ts'
+import { sampleOf } from '../support/runs.ts'
 import {
   aBrowser,
   accessibilityFaults,
@@ -135,7 +136,7 @@ describeInChromium(() => {
     expect([problems, await armedFaults()]).toStrictEqual([[], []])
   })
 
-  it.for(['light', 'dark'] as const)(
+  it.for(sampleOf(['dark', 'light'] as const, 2))(
     'has labels and contrast, and all controls are reachable by keyboard (%s)',
     async (scheme, { world, browser }) => {
       const { page, problems } = await openConsole(browser, world.urls.api, { colorScheme: scheme })
