@@ -214,6 +214,8 @@ export const ProviderTransactionSchema = v.object({
   isForeignNet: v.optional(v.literal(true)),
   /** The provider's own fee that the row shows. */
   feeMinor: v.optional(MinorSchema),
+  /** Of a row that is no payment: its fee is final, not charged, or given back. */
+  isFeeEnded: v.optional(v.literal(true)),
   /** Of a refund or a dispute: its fee is not final, so neither are its figures. */
   hasOpenFee: v.optional(v.literal(true)),
   /** Chargeback: the disputed amount without the row's fee; undefined if the row shows no fee. */

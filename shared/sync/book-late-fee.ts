@@ -9,9 +9,9 @@ import { syncFinding } from './provider-row.ts'
 type Booked = Pick<HouseEntry, 'providerMinor' | 'feeMinor'>
 
 /**
- * A row may be booked before the provider's own fee is final. What the row then moves more is
- * booked once, as a withdrawal of nothing with that fee: the house pays it. Each change is a
- * finding. Safe to repeat.
+ * A row may be booked before the provider's own fee is final, or before the provider gives the fee
+ * back. What the row then moves more or less is booked once, as a withdrawal of nothing with that
+ * fee: the house pays it. Each change is a finding. Safe to repeat.
  */
 export async function bookLateFee(
   deps: NewsDeps,
@@ -19,9 +19,8 @@ export async function bookLateFee(
   booked: Booked | undefined,
   payment: NamedPayment | undefined,
 ): Promise<void> {
-  const { status, transactionId, providerMinor, feeMinor } = transaction
-  if (booked === undefined || status !== 'success' || feeMinor === undefined) return
-  if (booked.providerMinor === providerMinor) return
+  const { status, transactionId, providerMinor, isFeeEnded, feeMinor = ZERO } = transaction
+  if (booked === undefined || status !== 'success' || isFeeEnded !== true) return
   const row = feeRowOf(transaction)
   const { withdrawal: lateFee } = await bookedRow(deps, row)
   const knownMinor = plus(booked.providerMinor, lateFee?.providerMinor ?? ZERO)

@@ -286,8 +286,8 @@ async function bookLateFeeOfMovement(
 }
 
 async function bookLateFeeOfHouse(deps: NewsDeps, { transaction, payment }: RowWithPayment) {
-  if (transaction.type === 'payment' || transaction.feeMinor === undefined) return
+  if (transaction.type === 'payment' || transaction.isFeeEnded !== true) return
   const { unmatched, topup, withdrawal, ...others } = await bookedRow(deps, houseRowOf(transaction))
   const entry = unmatched ?? topup ?? withdrawal ?? others.suspense_refunded
-  if (others.reversal === undefined) await bookLateFee(deps, transaction, entry, payment)
+  if (entry && !others.reversal) await bookLateFee(deps, transaction, entry, payment)
 }

@@ -4,7 +4,7 @@ import { type PaymentId, PaymentIdSchema } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { atLeastZero, less, minor, ZERO } from '../../money.ts'
 import { earlier } from '../../time.ts'
-import type { ProviderBalance, ProviderTransaction, TransactionPage } from '../provider.ts'
+import type { ProviderTransaction, TransactionPage } from '../provider.ts'
 import { Amount, OptionalText, receivedMinor, SignedAmount, Time } from './xendit-schema.ts'
 
 const LISTED_TYPES = [
@@ -70,11 +70,13 @@ const REVERSAL_KINDS: ReadonlyMap<string, ProviderTransaction['reversalKind']> =
 
 const SETTLED = new Set(['SETTLED', 'EARLY_SETTLED'])
 const FEE_FINAL = new Set(['COMPLETED', 'NOT_APPLICABLE'])
+/** The provider does not charge the fee, or has given it back. */
+const FEE_GONE = new Set(['CANCELED', 'REVERSED'])
 
 /** The documented members of the other enums of a row. A row may lack each of these fields. */
 const SETTLEMENT_STATUSES = new Set(['', 'PENDING', ...SETTLED])
 /** A fee of any other status may still change. */
-const FEE_ENDED = new Set(['', 'CANCELED', 'REVERSED', ...FEE_FINAL])
+const FEE_ENDED = new Set(['', ...FEE_GONE, ...FEE_FINAL])
 const FEE_STATUSES = new Set(['PENDING', ...FEE_ENDED])
 const CASHFLOWS = new Set(['MONEY_IN', 'MONEY_OUT'])
 
@@ -127,13 +129,14 @@ const TransactionSchema = v.pipe(
     const status = CASHFLOWS.has(row.cashflow ?? 'MONEY_IN')
       ? (TRANSACTION_STATUS.get(row.status) ?? 'unknown')
       : 'unknown'
+    const feeStatus = row.fee?.status ?? ''
     const isKnown =
-      SETTLEMENT_STATUSES.has(row.settlement_status ?? '') &&
-      FEE_STATUSES.has(row.fee?.status ?? '')
+      SETTLEMENT_STATUSES.has(row.settlement_status ?? '') && FEE_STATUSES.has(feeStatus)
     const isCaptureId = CAPTURED.test(row.product_id ?? '')
     const isPaid = type === 'payment' && status === 'success'
     const isSettled = SETTLED.has(row.settlement_status ?? '')
-    const isFeeFinal = FEE_FINAL.has(row.fee?.status ?? '')
+    const isFeeFinal = FEE_FINAL.has(feeStatus)
+    const isFeeEnded = type !== 'payment' && (isFeeFinal || FEE_GONE.has(feeStatus))
     const isDisputeWon = row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS'
     const isMovement = type === 'return' || isDisputeWon
     const isForeignNet = (row.net_amount_currency ?? row.currency) !== row.currency
@@ -161,7 +164,8 @@ const TransactionSchema = v.pipe(
       providerMinor,
       ...(isForeignNet && { isForeignNet }),
       ...(type !== 'payment' && feeMinor !== 0 && isFeeFinal && { feeMinor }),
-      ...(isMovement && !FEE_ENDED.has(row.fee?.status ?? '') && { hasOpenFee: true }),
+      ...(isFeeEnded && { isFeeEnded }),
+      ...(isMovement && !FEE_ENDED.has(feeStatus) && { hasOpenFee: true }),
       ...(isFeeFinal && disputedMinor !== undefined && { disputedMinor }),
       keptMinor:
         isNetFinal && typeof row.net_amount === 'number'
@@ -194,10 +198,13 @@ type ShownFigures = {
   readonly amount: number
   readonly net_amount?: number | null | undefined
   readonly cashflow?: string | null
-  readonly fee?:
-    | { readonly xendit_fee?: number | null; readonly value_added_tax?: number | null }
-    | null
-    | undefined
+  readonly fee?: ShownFee | null | undefined
+}
+
+type ShownFee = {
+  readonly status?: string | null
+  readonly xendit_fee?: number | null
+  readonly value_added_tax?: number | null
 }
 
 /**
@@ -209,10 +216,9 @@ function figuresOf(
   isForeignNet: boolean,
 ) {
   const isOut = cashflow === 'MONEY_OUT'
-  const [absolute, shownFee] = [
-    Math.abs(amount),
-    (fee?.xendit_fee ?? 0) + (fee?.value_added_tax ?? 0),
-  ]
+  const absolute = Math.abs(amount)
+  const isGone = FEE_GONE.has(fee?.status ?? '')
+  const shownFee = isGone ? 0 : (fee?.xendit_fee ?? 0) + (fee?.value_added_tax ?? 0)
   const isDispute = REVERSAL_KINDS.get(`${type} SUCCESS`) === 'chargeback'
   const feeBeside = isDispute ? 0 : shownFee
   const expected = isOut ? -(absolute + feeBeside) : absolute - feeBeside
@@ -264,20 +270,6 @@ export const TransactionPageSchema = v.pipe(
   v.check(({ transactions, afterId, hasMore }) => {
     return !hasMore || transactions.length > 0 || afterId !== undefined
   }),
-)
-
-/** The account that holds the money of payments until it is withdrawn. */
-export const CASH_ACCOUNT = 'CASH'
-
-/** Rounded down. Large chargebacks can make it negative. */
-export const BalanceSchema = v.pipe(
-  v.object({ balance: SignedAmount }),
-  v.transform(
-    ({ balance }): ProviderBalance => ({
-      account: CASH_ACCOUNT,
-      amountMinor: minor(Math.floor(balance)),
-    }),
-  ),
 )
 
 function typeEntries(type: ProviderTransaction['type'], ...names: readonly string[]) {

@@ -16,15 +16,12 @@ import {
   type Unanswered,
 } from '../provider.ts'
 import { readProviderKey } from '../provider-secrets.ts'
-import {
-  BalanceSchema,
-  CASH_ACCOUNT,
-  OTHER_TYPES,
-  TransactionPageSchema,
-} from './transaction-schema.ts'
+import { OTHER_TYPES, TransactionPageSchema } from './transaction-schema.ts'
 import { isNonWalletCode } from './xendit-channels.ts'
 import { createAnswer, createBody } from './xendit-create.ts'
 import {
+  BalanceSchema,
+  CASH_ACCOUNT,
   errorCodeOf,
   ID_LENGTH,
   isProviderId,

@@ -3,7 +3,7 @@ import { ifValid } from '../../if-valid.ts'
 import { type Minor, minor, ZERO } from '../../money.ts'
 import type { FailureReason } from '../../payment-status.ts'
 import { parseForeignTime, TimestampSchema } from '../../time.ts'
-import type { ProviderPayment, ProviderRequest } from '../provider.ts'
+import type { ProviderBalance, ProviderPayment, ProviderRequest } from '../provider.ts'
 import { destinationOf } from './xendit-channels.ts'
 
 /** The provider's objects (payments API v3) that we read. Undocumented states are `unknown`. */
@@ -163,6 +163,20 @@ export const PaymentSchema = v.pipe(
       capturedMinor: isCaptured ? receivedMinor(sum) : ZERO,
     }
   }),
+)
+
+/** The account that holds the money of payments until it is withdrawn. */
+export const CASH_ACCOUNT = 'CASH'
+
+/** Rounded down. Large chargebacks can make it negative. */
+export const BalanceSchema = v.pipe(
+  v.object({ balance: SignedAmount }),
+  v.transform(
+    ({ balance }): ProviderBalance => ({
+      account: CASH_ACCOUNT,
+      amountMinor: minor(Math.floor(balance)),
+    }),
+  ),
 )
 
 const ErrorSchema = v.object({ error_code: v.pipe(v.string(), v.regex(/^[A-Z0-9_]{1,64}$/)) })

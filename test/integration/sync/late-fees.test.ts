@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { houseTotals } from '../../../shared/journal/house-store.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 import { rowOut } from './transfer-rows.ts'
@@ -12,6 +12,9 @@ const FINAL = {
   net_amount: 62_500,
   fee: { status: 'COMPLETED', xendit_fee: 2_500, value_added_tax: 0 },
 }
+/** The row still shows the fee that it no longer moves. */
+const GIVEN_BACK = { net_amount: 60_000, fee: { ...FINAL.fee, status: 'REVERSED' } }
+const NOT_CHARGED = { fee: { ...PENDING.fee, status: 'NOT_APPLICABLE' } }
 /** A refund waits a week for its fee before it is booked. */
 const TYPES = ['DISBURSEMENT', 'WITHDRAWAL']
 
@@ -106,6 +109,75 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     rows.splice(1, 1, rowOut(deps, voided))
     await sync()
     expect(await sumsOf(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
+    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+  })
+})
+
+describe('sync: the fee of a row that the provider gives back after the row was booked', () => {
+  it.for(
+    TYPES.flatMap((type) =>
+      ['REVERSED', 'CANCELED'].map((feeStatus) => [type, feeStatus] as const),
+    ),
+  )(
+    'is booked back of a %s once, with one finding: %s',
+    async ([type, status], { deps, rows, sync }) => {
+      const shown = { type, reference_id: 'order 17', created: deps.now() }
+      const first = rowOut(deps, { ...shown, ...FINAL })
+      await sync(first)
+      deps.published.length = 0
+      const back = { ...GIVEN_BACK, fee: { ...GIVEN_BACK.fee, status } }
+      for (let times = 0; times < 2; times++) {
+        deps.clock.advance(600)
+        rows.splice(0, 1, rowOut(deps, { ...shown, ...back, id: first.transactionId }))
+        await sync()
+      }
+
+      expect(await sumsOf(deps)).toMatchObject({ providerMinor: -60_000 })
+      expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
+        `${first.transactionId}#fee#fee_changed`,
+      ])
+      expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+    },
+  )
+
+  it('is told, and not booked, when it was booked late itself', async ({ deps, rows, sync }) => {
+    const shown = { type: 'WITHDRAWAL', reference_id: 'w-17', created: deps.now() }
+    const first = rowOut(deps, { ...shown, ...PENDING })
+    for (const version of [PENDING, FINAL, GIVEN_BACK]) {
+      rows.splice(0, 1, rowOut(deps, { ...shown, ...version, id: first.transactionId }))
+      await sync()
+      deps.clock.advance(600)
+    }
+
+    expect(await sumsOf(deps)).toMatchObject({ providerMinor: -62_500 })
+    expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
+      `${first.transactionId}#fee#fee_changed`,
+      `${first.transactionId}#fee 0#fee_changed`,
+    ])
+  })
+
+  it('is booked back beside the movement of a payment that had moved with its pending fee', async ({
+    deps,
+    credited,
+    rows,
+    sync,
+  }) => {
+    await sync(rowNow(deps, credited))
+    const { reference: reference_id, providerPaymentId: product_id } = credited
+    const created = addMs(deps.now(), -8 * DAY_MS)
+    const shown = { type: 'REFUND', reference_id, product_id, created }
+    const pending = { net_amount: 62_500, fee: { ...FINAL.fee, status: 'PENDING' } }
+    const first = rowOut(deps, { ...shown, ...pending })
+    await sync(first)
+    deps.clock.advance(600)
+    rows.splice(1, 1, rowOut(deps, { ...shown, ...NOT_CHARGED, id: first.transactionId }))
+
+    await sync()
+
+    expect((await paymentOf(deps, credited)).movements).toMatchObject([{ providerMinor: -62_500 }])
+    expect(await sumsOf(deps)).toMatchObject({ providerMinor: 2_500 })
+    const told = await findingAbout(deps, `${first.transactionId}#fee`, 'fee_changed')
+    expect(told).toMatchObject({ amountMinor: 2_500, paymentId: credited.payment.paymentId })
     expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
   })
 })

@@ -69,6 +69,29 @@ describe('xendit listTransactions: what a row moves', () => {
     expect((await readRows(fields))[0]?.hasOpenFee).toBe(isOpen)
   })
 
+  it.each<[string, object, true | undefined]>([
+    ['is final', { type: 'REFUND', ...shownFee('COMPLETED') }, true],
+    ['is not charged', { type: 'WITHDRAWAL', ...shownFee('CANCELED') }, true],
+    ['is given back', { type: 'DISBURSEMENT', ...shownFee('REVERSED') }, true],
+    ['is pending', { type: 'WITHDRAWAL', ...shownFee('PENDING') }, undefined],
+    ['has an unknown status', { type: 'WITHDRAWAL', ...shownFee('ESTIMATED') }, undefined],
+    ['is not shown', { type: 'WITHDRAWAL', fee: null }, undefined],
+    ['is of a payment', shownFee('COMPLETED'), undefined],
+  ])('says whether the fee has ended that %s', async (_case, fields, isEnded) => {
+    expect((await readRows(fields))[0]?.isFeeEnded).toBe(isEnded)
+  })
+
+  it.each(['CANCELED', 'REVERSED'])('moves no fee that is %s', async (status) => {
+    const fee = { xendit_fee: 2_500, value_added_tax: 275, status }
+    const [row] = await readRows({
+      ...moved('WITHDRAWAL', 'MONEY_OUT', 9, 0, 0),
+      net_amount: null,
+      fee,
+    })
+
+    expect([row?.providerMinor, row?.feeMinor]).toStrictEqual([-9, undefined])
+  })
+
   it.each([
     [{ amount: 100_000, net_amount: 95_560 }, {}],
     [{ amount: 1, net_amount: -4_439 }, { amountMinor: minor(1) }],
