@@ -122,7 +122,7 @@ export function bookTransfer(
   {
     contradiction,
     named,
-  }: { readonly contradiction: Suspense; readonly named?: Suspense | undefined },
+  }: { readonly contradiction: Suspense | undefined; readonly named?: Suspense | undefined },
 ) {
   const legs = transferLegs(type, row)
   const contradicting = legs.otherMinor === 0 ? undefined : contradiction

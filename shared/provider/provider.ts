@@ -212,7 +212,7 @@ export const ProviderTransactionSchema = v.object({
   providerMinor: MinorSchema,
   /** The net has another currency than the amount, so it says nothing about our account. */
   isForeignNet: v.optional(v.literal(true)),
-  /** The provider's own fee that the row shows. */
+  /** The provider's own fee that the row shows, if the fee is final or in what the row moves. */
   feeMinor: v.optional(MinorSchema),
   /** Of a row that is no payment: its fee is final, not charged, or given back. */
   isFeeEnded: v.optional(v.literal(true)),

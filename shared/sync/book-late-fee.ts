@@ -6,12 +6,13 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import { type NamedPayment, recordSuspense } from '../suspense/record-suspense.ts'
 import { syncFinding } from './provider-row.ts'
 
-type Booked = Pick<HouseEntry, 'providerMinor' | 'feeMinor'>
+type Booked = Pick<HouseEntry, 'providerMinor' | 'amountMinor' | 'feeMinor'>
 
 /**
  * A row may be booked before the provider's own fee is final, or before the provider gives the fee
  * back. What the row then moves more or less is booked once, as a withdrawal of nothing with that
- * fee: the house pays it. Each change is a finding. Safe to repeat.
+ * fee: the house pays it. The row may have moved the fee before it showed it: then only the fee is
+ * booked. Each change is a finding. Safe to repeat.
  */
 export async function bookLateFee(
   deps: NewsDeps,
@@ -23,12 +24,12 @@ export async function bookLateFee(
   if (booked === undefined || status !== 'success' || isFeeEnded !== true) return
   const row = feeRowOf(transaction)
   const { withdrawal: lateFee } = await bookedRow(deps, row)
-  const knownMinor = plus(booked.providerMinor, lateFee?.providerMinor ?? ZERO)
-  if (knownMinor === providerMinor) return
-  const changeMinor = less(providerMinor, knownMinor)
+  const changeMinor = changeOf(providerMinor, booked.providerMinor, lateFee?.providerMinor)
+  const feeChangeMinor = changeOf(feeMinor, booked.feeMinor, lateFee?.feeMinor)
+  if (changeMinor === 0 && feeChangeMinor === 0) return
   const about = { cause: 'fee_changed', payment } as const
   const subject = lateFee ? `${row.transactionId} ${feeMinor}` : row.transactionId
-  const amountMinor: Minor = minor(Math.abs(changeMinor))
+  const amountMinor: Minor = minor(Math.abs(changeMinor || feeChangeMinor))
   const finding = { ...syncFinding(deps, transaction, { ...about, subject }), amountMinor }
   if (lateFee) return recordSuspense(deps, finding)
   const contradiction = syncFinding(deps, transaction, {
@@ -36,12 +37,28 @@ export async function bookLateFee(
     cause: 'row_contradicts',
     payment,
   })
-  const late = {
-    ...row,
-    providerMinor: changeMinor,
-    feeMinor: less(feeMinor, booked.feeMinor ?? ZERO),
-  }
-  await bookTransfer(deps, late, 'withdrawal', { contradiction, named: finding })
+  const late = { ...row, providerMinor: changeMinor, feeMinor: feeChangeMinor }
+  await bookTransfer(deps, late, 'withdrawal', {
+    contradiction: isSound(transaction, booked) ? undefined : contradiction,
+    named: finding,
+  })
+}
+
+function changeOf(shownMinor: Minor, bookedMinor = ZERO, lateMinor = ZERO): Minor {
+  return less(shownMinor, plus(bookedMinor, lateMinor))
+}
+
+/**
+ * The row moves the booked amount and its fee. Then `other` gets back what the row contradicted
+ * itself by when it was booked.
+ */
+function isSound(
+  { providerMinor, feeMinor = ZERO, amountMinor, disputedMinor }: ProviderTransaction,
+  booked: Booked,
+): boolean {
+  const movedMinor = Math.abs(plus(providerMinor, feeMinor))
+  const isOfAmount = [amountMinor, disputedMinor].includes(booked.amountMinor)
+  return isOfAmount && movedMinor === (disputedMinor ?? amountMinor)
 }
 
 /** The fee has a key of its own, because its row is booked. It moves no amount beside the fee. */

@@ -141,7 +141,9 @@ const TransactionSchema = v.pipe(
     const isMovement = type === 'return' || isDisputeWon
     const isForeignNet = (row.net_amount_currency ?? row.currency) !== row.currency
     const isNetFinal = isPaid && isSettled && isFeeFinal && !isForeignNet
-    const { amountMinor, providerMinor, feeMinor, disputedMinor } = figuresOf(row, isForeignNet)
+    const { isFeeInNet, ...figures } = figuresOf(row, isForeignNet)
+    const { amountMinor, providerMinor, feeMinor, disputedMinor } = figures
+    const hasFee = feeMinor !== 0 && (isFeeFinal || isFeeInNet)
     return {
       type,
       transactionId: row.id,
@@ -163,7 +165,7 @@ const TransactionSchema = v.pipe(
       amountMinor,
       providerMinor,
       ...(isForeignNet && { isForeignNet }),
-      ...(type !== 'payment' && feeMinor !== 0 && isFeeFinal && { feeMinor }),
+      ...(type !== 'payment' && hasFee && { feeMinor }),
       ...(isFeeEnded && { isFeeEnded }),
       ...(isMovement && !FEE_ENDED.has(feeStatus) && { hasOpenFee: true }),
       ...(isFeeFinal && disputedMinor !== undefined && { disputedMinor }),
@@ -238,7 +240,8 @@ function figuresOf(
   // Fractions of a rupiah are no contradiction: they count as fee.
   const isExact = Math.abs(moved - expected) < TOLERANCE && Math.abs(exactFeeMinor - shownFee) < 2
   const feeMinor = isExact ? exactFeeMinor : minor(Math.ceil(shownFee))
-  return { amountMinor, providerMinor, feeMinor, disputedMinor }
+  // The disputed amount is not known while the fee may change.
+  return { amountMinor, providerMinor, feeMinor, disputedMinor, isFeeInNet: isExact && !isDispute }
 }
 
 const TOLERANCE = 1e-6

@@ -81,6 +81,17 @@ describe('xendit listTransactions: what a row moves', () => {
     expect((await readRows(fields))[0]?.isFeeEnded).toBe(isEnded)
   })
 
+  it.each<[string, ReturnType<typeof moved>, number | undefined]>([
+    ['is in the net', moved('REFUND', 'MONEY_OUT', 60_000, 62_500, 2_500), 2_500],
+    ['is not in the net', moved('REFUND', 'MONEY_OUT', 60_000, 60_000, 2_500), undefined],
+    ['is not shown', moved('REFUND', 'MONEY_OUT', 60_000, 62_500, 0), undefined],
+    ['is of a dispute', moved('CHARGEBACK', 'MONEY_OUT', 62_500, 62_500, 2_500), undefined],
+  ])('shows a pending fee only if the row moves it: it %s', async (_case, fields, feeMinor) => {
+    const fee = { ...fields.fee, status: 'PENDING' }
+
+    expect((await readRows({ ...fields, fee }))[0]?.feeMinor).toBe(feeMinor)
+  })
+
   it.each(['CANCELED', 'REVERSED'])('moves no fee that is %s', async (status) => {
     const fee = { xendit_fee: 2_500, value_added_tax: 275, status }
     const [row] = await readRows({
