@@ -112,8 +112,8 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   task('schedule/compare-balance', {
     trigger: { kind: 'schedule', schedule: { everyMinutes: 10, maxEventAgeSeconds: 600 } },
     table: allAccess(ALL_CLIENTS, JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), {
-      BatchGetItem: ['PAYMENT', 'SUSPENSE'],
-      indexes: ['by-open', 'by-status'],
+      BatchGetItem: ['JOURNAL', 'PAYMENT', 'SUSPENSE', 'SYNC'],
+      indexes: ['by-due', 'by-open', 'by-status'],
       GetItem: ['SYNC'],
       Query: ['HOUSE', 'LEDGER'],
       PutItem: ['SYNC'],

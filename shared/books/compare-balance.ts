@@ -121,7 +121,7 @@ function standingGap(gaps: StoredBalance['gaps']) {
 }
 
 async function alert({ alerts }: CompareDeps, gapMinor: number, waiting: readonly string[]) {
-  const rows = waiting.length === 0 ? 'No row waits.' : `Rows wait of ${waiting.join(', ')}.`
+  const rows = waiting.length === 0 ? 'No row waits.' : `Rows wait: ${waiting.join(', ')}.`
   await alerts.publish({
     kind: 'balance.gap',
     subject: 'provider',

@@ -14,22 +14,23 @@ import { GATEWAY_OWNER } from '../table/schema.ts'
 import { addMs, END_OF_TIME, HOUR_MS, type Timestamp, TimestampSchema } from '../time.ts'
 import type { Look } from './balance-store.ts'
 import { readClientBook } from './client-book.ts'
+import { openRows } from './open-rows.ts'
 
 type LookDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs'>
 
 type ProviderSide = {
   readonly minor: Minor
-  /** Payments whose rows wait. */
+  /** Payments whose rows wait, rows that wait by themselves, and their unreadable jobs. */
   readonly waiting: readonly string[]
 }
 
 const SIDE_BY_SIDE = 8
 
 /**
- * What is at the provider: by the journal, and by rows that were read and wait for their payment.
- * The amount of a row that cannot be read is missing, which is a gap; books and audit name the row.
- * A run that has no more time answers the look as far as it went; the next run continues it. So the
- * clients of one look may be read at different moments.
+ * What is at the provider: by the journal, and by rows that were read and wait for their payment or
+ * for a decision. The amount of a row that cannot be read is missing, which is a gap; books and
+ * audit name the row. A run that has no more time answers the look as far as it went; the next run
+ * continues it. So the clients of one look may be read at different moments.
  */
 export async function providerSide(
   deps: LookDeps,
@@ -51,9 +52,14 @@ export async function providerSide(
   const position = await walkClients(deps, begun.position, { read, isFull: () => false })
   if (position) return { look: { ...look, position } }
   const rows = await waitingRows(deps, look.openSince)
+  const open = await openRows(deps)
+  const openMinor = [...open.values()].reduce<number>((sum, moved) => sum + (moved ?? 0), 0)
   const { rows: totals } = await houseTotals(deps, { fromDay: '0', untilDay: today })
   const houseMinor = totals.reduce((sum, { providerMinor }) => sum + providerMinor, 0)
-  return { minor: minor(look.sumMinor + rows.sum + houseMinor), waiting: rows.waiting }
+  return {
+    minor: minor(look.sumMinor + rows.sum + openMinor + houseMinor),
+    waiting: [...rows.waiting, ...open.keys()].slice(0, MAX_NAMED),
+  }
 }
 
 /** When the client's oldest open payment was paid. */
@@ -92,7 +98,7 @@ async function waitingRows(deps: TableDeps, openSince: Timestamp | undefined) {
       sum += waits
     }
   }
-  return { sum, waiting: waiting.slice(0, MAX_NAMED) }
+  return { sum, waiting }
 }
 
 /** Each payment that such a finding names, with what its contradicting own row has moved. */

@@ -1,3 +1,4 @@
+import type { TableDeps } from '../deps.ts'
 import { PaymentIdSchema, paymentIdOf } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { MOVEMENT_TYPES, type MoneyRow } from '../journal/payment-money.ts'
@@ -79,15 +80,24 @@ export function isAboutCredit(
 /** The payment that the row has moved before: the finding of that movement names the payment. */
 export async function findMovedPayment(
   deps: NewsDeps,
-  { transactionId }: ProviderTransaction,
+  transaction: ProviderTransaction,
 ): Promise<Payment | undefined> {
+  const item = await findMovement(deps, transaction)
+  const paymentId = ifValid(PaymentIdSchema, item?.paymentId)
+  const stored = paymentId && (await findStoredPayment(deps, paymentId))
+  return stored?.status === 'succeeded' ? stored : undefined
+}
+
+/** The finding that is written with each movement of a payment. */
+export async function findMovement(
+  deps: TableDeps,
+  { transactionId }: ProviderTransaction,
+): Promise<Suspense | undefined> {
   const ids = MOVEMENT_TYPES.flatMap((type) =>
     MOVED_CAUSES.map((cause) => `${transactionId}#${type}#${cause}`),
   )
   const [item] = await findSuspenseByIds(deps, ids)
-  const paymentId = ifValid(PaymentIdSchema, item?.paymentId)
-  const stored = paymentId && (await findStoredPayment(deps, paymentId))
-  return stored?.status === 'succeeded' ? stored : undefined
+  return item
 }
 
 export async function findNamedPayment(deps: NewsDeps, { reference }: ProviderTransaction) {
