@@ -17,7 +17,7 @@ import {
   recordRowFinding,
   syncFinding,
 } from './provider-row.ts'
-import { type Reconciled, recordUnmatchedRow } from './reconcile-house-row.ts'
+import { bookBackVoid, type Reconciled, recordUnmatchedRow } from './reconcile-house-row.ts'
 
 /**
  * Books the money's settled payment, or a reversal with the finding of its loss. Any other row is a
@@ -76,4 +76,15 @@ async function recordLoss(
   const { transactionId: subject } = transaction
   const lost = syncFinding(deps, transaction, { subject, cause: 'went_back_twice', payment: item })
   await recordSuspense(deps, { ...lost, amountMinor: lostMinor })
+}
+
+/** Undefined if the house has not booked the row. What is booked of it stands, unless it is void. */
+export async function reconcileBookedRow(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+): Promise<Reconciled | undefined> {
+  const booked = await bookedRow(deps, houseRowOf(transaction))
+  if (Object.keys(booked).length === 0) return undefined
+  await bookBackVoid(deps, transaction)
+  return 'done'
 }

@@ -1,5 +1,5 @@
 import { paymentIdOf } from '../ids.ts'
-import { bookedRow, isLeftToOperator } from '../journal/house-store.ts'
+import { bookedRow } from '../journal/house-store.ts'
 import { hasMoved } from '../journal/payment-money.ts'
 import { applyNews } from '../payment/news/apply-news.ts'
 import { askForNews, type NewsAnswer, type NewsDeps } from '../payment/news/ask-for-news.ts'
@@ -32,7 +32,7 @@ import {
   withDisputedAmount,
 } from './provider-row.ts'
 import { reconcileFailedRow } from './reconcile-failed-row.ts'
-import { reconcileHeldMoney } from './reconcile-held-money.ts'
+import { reconcileBookedRow, reconcileHeldMoney } from './reconcile-held-money.ts'
 import { bookBackVoid, type Reconciled, recordUnmatchedRow } from './reconcile-house-row.ts'
 import { creditByRow, type RowWithPayment, reconcileOwnRow } from './reconcile-own-row.ts'
 
@@ -150,10 +150,7 @@ async function reconcileDecidedRow(
   transaction: ProviderTransaction,
 ): Promise<Reconciled | undefined> {
   const moved = await findMovedPayment(deps, transaction)
-  if (moved) return reconcileCredit(deps, moved, transaction)
-  if (Object.keys(await bookedRow(deps, houseRowOf(transaction))).length === 0) return undefined
-  await bookBackVoid(deps, transaction)
-  return 'done'
+  return moved ? reconcileCredit(deps, moved, transaction) : reconcileBookedRow(deps, transaction)
 }
 
 async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: ProviderTransaction) {
@@ -170,16 +167,17 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
     await reconcileOwnRow(deps, payment, transaction)
     return { booked: payment }
   }
-  // An operator may have adjusted the client's ledger for this row. A second booking would count it
-  // twice.
   const isReversal = moneyRow.type === 'reversal' && moneyRow.isOwnRow !== true
   if (isReversal && (await bookBackVoid(deps, transaction))) return 'done'
   if (hasMoved(payment.movements, moneyRow)) {
     await bookLateFeeOfMovement(deps, payment, transaction)
     return 'done'
   }
+  // An operator may have adjusted the client's ledger for this row, or the row gave back held money
+  // before the payment was credited. A second booking would count it twice.
   if (!isReversal && moneyRow.isOwnRow !== true) {
-    if (await isLeftToOperator(deps, houseRowOf(transaction))) return 'done'
+    const decided = await reconcileBookedRow(deps, transaction)
+    if (decided) return decided
   }
   const row = withDisputedAmount(moneyRow, transaction, payment)
   if (row === undefined) {

@@ -3,8 +3,13 @@
  * document says which. Method: rows as the adapter reads them, in each form that may come.
  */
 import { describe, expect } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import { holdMoney } from '../../../shared/payment/held-money.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { aPendingPayment } from '../../support/payment-builders.ts'
 import { sweptADayLater } from '../../support/settlement-builders.ts'
 import {
   findingAbout,
@@ -126,6 +131,30 @@ describe('sync: a row that returns money, and has a reference or a product of it
       })
     },
   )
+
+  it('gives back held money once, although its payment is credited later', async ({
+    deps,
+    client,
+    sync,
+    syncAfter,
+  }) => {
+    const payment = await aPendingPayment(deps, client)
+    const { reference } = deps.provider.requestOf(payment.paymentRequestId)
+    const capture = { providerPaymentId: 'py-wrong', capturedMinor: minor(60_000) }
+    await holdMoney(deps, heldMoney({ capture, cause: 'wrong_amount', payment, now: deps.now() }))
+    await sync(rowOut(deps, { ...REFUND, reference_id: reference }))
+    await syncAfter(3 * 86_400)
+    expect(await findSuspense(deps, 'py-wrong')).toMatchObject({ resolution: 'refunded' })
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    const paid = { payment, providerPaymentId, reference }
+
+    await sync(rowNow(deps, paid))
+    await syncAfter(2 * 86_400)
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', movements: [] })
+    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
+  })
 
   it('waits while the provider does not answer, however old it is', async ({
     deps,
