@@ -66,9 +66,9 @@ export type SyncJob = v.InferOutput<typeof SyncJobSchema>
 /** Longer than one page takes. Another worker takes over a slice after its lease has expired. */
 export const LEASE_MS = 5 * MINUTE_MS
 const DONE_JOB_KEPT_MS = 7 * DAY_MS
-export const ASK_AGAIN_MS = 2 * MINUTE_MS
+const ASK_AGAIN_MS = 2 * MINUTE_MS
 
-/** The backoff of a job that gets no answer: it doubles from four minutes to one hour. */
+/** The backoff of a job that gets no answer: it doubles from two minutes to one hour. */
 export function nextTryAt({ now }: Pick<StoreDeps, 'now'>, tries: number): Timestamp {
   return addMs(now(), Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(tries, 10)))
 }
@@ -192,7 +192,7 @@ export async function noteOpenTransaction(
   transaction: ProviderTransaction,
   dueAt: Timestamp,
 ): Promise<void> {
-  const id = `open#${transaction.transactionId}`
+  const id = openIdOf(transaction)
   const row = {
     id,
     kind: 'open',
@@ -215,4 +215,18 @@ export async function noteOpenTransaction(
     if ((await deps.table.write(changeJob)).applied) return
   }
   throw new Error(`${id}: ${MAX_TRIES} tries met another claim`)
+}
+
+function openIdOf({ transactionId }: ProviderTransaction): string {
+  return `open#${transactionId}`
+}
+
+/** A worker that checks an older form of a row that became void loses its claim. */
+export async function renewIfVoid(
+  deps: StoreDeps,
+  transaction: ProviderTransaction,
+): Promise<void> {
+  if (transaction.status !== 'failed' && transaction.status !== 'reversed') return
+  const job = await deps.table.get(syncJobKey(openIdOf(transaction)))
+  if (isUnfinished(job)) await noteOpenTransaction(deps, transaction, nextTryAt(deps, 0))
 }

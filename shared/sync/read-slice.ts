@@ -15,9 +15,9 @@ import {
 import type { callBudget } from '../provider/quota-store.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { bookOnSuspense, findSuspenseByIds } from '../suspense/suspense-store.ts'
-import { addMs, later, msBetween, type Timestamp } from '../time.ts'
+import { later, msBetween, type Timestamp } from '../time.ts'
 import { readsOfPage } from '../webhook/delivery/announce.ts'
-import { ASK_AGAIN_MS, nextTryAt, noteOpenTransaction, type Slice } from './job-store.ts'
+import { nextTryAt, noteOpenTransaction, renewIfVoid, type Slice } from './job-store.ts'
 import type { KeptPosition } from './kept-position.ts'
 import { isCreditedWith, recordRowFinding } from './provider-row.ts'
 import type { Reconciled } from './reconcile-house-row.ts'
@@ -195,7 +195,9 @@ async function reconcilePage(
   const hours: OpenHours = new Map()
   const reconcile = async (row: Row) => {
     const { transaction } = row
-    const answer = reconcileTransaction(deps, row, lookupsOf(run))
+    // First, so that the decision undoes what a worker has booked of an older form.
+    const renewed = renewIfVoid(deps, transaction)
+    const answer = renewed.then(() => reconcileTransaction(deps, row, lookupsOf(run)))
     // A failing row does not stop other rows. The sync checks it again alone.
     const reconciled = await answer.catch((cause: unknown): Reconciled => {
       deps.log.error('sync.row_failed', { transaction_id: transaction.transactionId }, cause)
@@ -215,7 +217,7 @@ async function reconcilePage(
     }
     if (reconciled !== 'open') return
     tally.unanswered++
-    await noteOpenTransaction(deps, transaction, addMs(deps.now(), ASK_AGAIN_MS))
+    await noteOpenTransaction(deps, transaction, nextTryAt(deps, 0))
   }
   const isPayment = ({ transaction: { type } }: Row) => type === 'payment'
   // Money is decided before the rows that take it back.

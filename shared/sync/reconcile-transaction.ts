@@ -272,7 +272,7 @@ function namedBy(answer: NewsAnswer, transaction: ProviderTransaction): Provider
   return { ...transaction, reference, providerPaymentId }
 }
 
-/** A movement that is undone gave its fee back, too. */
+/** A movement that is undone gave its fee back, too. A void row that moved nothing has none. */
 async function bookLateFeeOfMovement(
   deps: NewsDeps,
   payment: Payment,
@@ -280,7 +280,8 @@ async function bookLateFeeOfMovement(
 ) {
   const { transactionId } = transaction
   const [booked, ...undone] = payment.movements.filter((row) => row.transactionId === transactionId)
-  if (undone.length === 0) await bookLateFee(deps, transaction, booked, payment)
+  if (undone.length === 0 && booked?.type !== 'reversal')
+    await bookLateFee(deps, transaction, booked, payment)
 }
 
 async function bookLateFeeOfHouse(deps: NewsDeps, { transaction, payment }: RowWithPayment) {

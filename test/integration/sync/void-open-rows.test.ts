@@ -1,0 +1,123 @@
+/**
+ * Goal: a refund that became void while a job of it was open moves nothing, although the job keeps
+ * the row as it was read. Method: a page shows the void row, and the job checks it afterwards.
+ */
+import { describe, expect } from 'vitest'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { claimJob, findDueJobs, finishJob } from '../../../shared/sync/job-store.ts'
+import { findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
+import { sumsOf } from './held-money.ts'
+import { syncTest } from './sync-test.ts'
+import { rowOut } from './transfer-rows.ts'
+
+const DAY = 86_400
+const PENDING_FEE = { fee: { status: 'PENDING', xendit_fee: 0, value_added_tax: 0 } }
+const FEE = {
+  net_amount: 62_500,
+  fee: { status: 'COMPLETED', xendit_fee: 2_500, value_added_tax: 0 },
+}
+
+/** `open`: the sync reads a refund. `change`: the provider shows the refund in a new form. */
+const it = syncTest
+  .extend('silence', ({ deps }) => () => {
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
+  })
+  .extend('open', ({ deps, rows, sync }) => async (shown: object) => {
+    const row = rowOut(deps, { type: 'REFUND', ...shown, created: deps.now() })
+    await sync(row)
+    const change = (changed: object) => {
+      const own = { created: row.createdAt, id: row.transactionId }
+      rows.splice(1, 1, rowOut(deps, { type: 'REFUND', ...shown, ...own, ...changed }))
+    }
+    return { row, change }
+  })
+
+describe('sync: an open refund that becomes void', () => {
+  it('takes nothing of the client after it waited for its fee', async ({
+    deps,
+    client,
+    credited,
+    sync,
+    syncAfter,
+    open,
+  }) => {
+    await sync(rowNow(deps, credited))
+    const { reference: reference_id, providerPaymentId: product_id } = credited
+    const { change } = await open({ reference_id, product_id, ...PENDING_FEE })
+    change({ status: 'FAILED' })
+    await syncAfter(DAY)
+
+    for (let days = 0; days < 8; days++) await syncAfter(DAY)
+
+    expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
+    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
+  })
+
+  it('takes nothing of the client although a worker checks its old form', async ({
+    deps,
+    credited,
+    sync,
+    syncAfter,
+    open,
+    silence,
+  }) => {
+    await sync(rowNow(deps, credited))
+    silence()
+    const ids = { reference_id: 'refund-17', product_id: credited.providerPaymentId }
+    const { change } = await open(ids)
+    change({ status: 'FAILED' })
+    deps.clock.advance(120)
+    const [due] = await findDueJobs(deps, 1)
+    const job = due && (await claimJob(deps, due))
+    await sync()
+    const finished = job && (await finishJob(deps, job))
+    deps.provider.heal('getPayment')
+
+    await syncAfter(3_700)
+
+    expect(finished).toMatchObject({ applied: false })
+    expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
+  })
+
+  it('gives back no held money', async ({ deps, paid, sync, syncAfter, open }) => {
+    await closePayment(deps, paid.payment, { status: 'expired', source: 'due_work' })
+    await sync(rowNow(deps, paid))
+    const ids = { reference_id: paid.reference, product_id: paid.providerPaymentId }
+    const amounts = { amount: 100_000, net_amount: 100_000 }
+    const { change } = await open({ ...ids, ...amounts, ...PENDING_FEE })
+    change({ status: 'VOIDED' })
+    await syncAfter(DAY)
+    await syncAfter(6 * DAY - 3_600)
+
+    await syncAfter(7_200)
+
+    expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject({ status: 'open' })
+  })
+
+  it('has no late fee, also if a page shows its old form again', async ({
+    deps,
+    credited,
+    rows,
+    sync,
+    syncAfter,
+    open,
+    silence,
+  }) => {
+    await sync(rowNow(deps, credited))
+    silence()
+    const { providerPaymentId: product_id, reference: reference_id } = credited
+    const { row, change } = await open({ reference_id: 'refund-17', product_id, ...FEE })
+    change({ reference_id, status: 'VOIDED' })
+    await syncAfter(600)
+    deps.provider.heal('getPayment')
+    await syncAfter(3_700)
+
+    rows.splice(1, 1, { ...row, reference: reference_id })
+    await syncAfter(2 * DAY)
+
+    expect((await paymentOf(deps, credited)).movements).toMatchObject([{ type: 'reversal' }])
+    expect(await findingAbout(deps, `${row.transactionId}#fee`, 'fee_changed')).toBeUndefined()
+    expect(await sumsOf(deps)).toMatchObject({ providerMinor: 0, otherMinor: 0 })
+  })
+})
