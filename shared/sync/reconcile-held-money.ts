@@ -10,6 +10,7 @@ import {
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import { isClosedByOperator, type Suspense } from '../suspense/suspense.ts'
+import { findSuspense } from '../suspense/suspense-store.ts'
 import {
   isInRupiah,
   moneyRowOf,
@@ -42,9 +43,9 @@ export async function reconcileHeldMoney(
     const amountMinor = transaction.disputedMinor ?? row.amountMinor
     const about = { subject: row.transactionId, cause: 'row_contradicts', payment: item } as const
     const contradiction = syncFinding(deps, transaction, about)
+    if (transaction.hasOpenFee) await recordOpenFee(deps, transaction, item)
     const booked = await bookSuspenseRefund(deps, item, { ...row, amountMinor }, contradiction)
     await recordLoss(deps, transaction, booked, amountMinor)
-    if (transaction.hasOpenFee) await recordOpenFee(deps, transaction, item)
     return 'done'
   }
   if (transaction.type !== 'payment' || transaction.status !== 'success') {
@@ -78,13 +79,18 @@ async function recordLoss(
   await recordSuspense(deps, { ...lost, amountMinor: lostMinor })
 }
 
-/** Undefined if the house has not booked the row. What is booked of it stands, unless it is void. */
+/**
+ * Undefined if the house has not booked the row. What is booked of it stands, unless it is void.
+ * The process may have died before the finding of a refund's loss.
+ */
 export async function reconcileBookedRow(
   deps: NewsDeps,
   transaction: ProviderTransaction,
 ): Promise<Reconciled | undefined> {
   const booked = await bookedRow(deps, houseRowOf(transaction))
   if (Object.keys(booked).length === 0) return undefined
-  await bookBackVoid(deps, transaction)
-  return 'done'
+  if (await bookBackVoid(deps, transaction)) return 'done'
+  const suspenseId = booked.reversal ? undefined : booked.suspense_refunded?.suspenseId
+  const item = suspenseId && (await findSuspense(deps, suspenseId))
+  return item ? reconcileHeldMoney(deps, item, transaction) : 'done'
 }

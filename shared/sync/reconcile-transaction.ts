@@ -194,8 +194,9 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
   // The row of a won dispute may arrive before the row of its chargeback. It stays open for two
   // days.
   if (isEarly && isYoung(deps, transaction)) return 'open'
-  await movePayment(deps, payment, row)
+  // Before the booking: a later reading of a booked row does not come here.
   if (transaction.hasOpenFee) await recordOpenFee(deps, transaction, payment)
+  await movePayment(deps, payment, row)
   return 'done'
 }
 

@@ -7,10 +7,12 @@ import { describe, expect } from 'vitest'
 import { handler as resolveSuspense } from '../../../functions/admin/resolve-suspense.ts'
 import { minor } from '../../../shared/money.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { findingAbout } from '../../support/synced-payment.ts'
 import { heldTest as it, refundFields, sumsOf } from './held-money.ts'
+import { dyingBefore } from './sync-test.ts'
 
 function refundOf(amount: number): Partial<ProviderTransaction> {
   const amounts = { amountMinor: minor(amount), providerMinor: minor(-amount) }
@@ -33,6 +35,27 @@ const VOID = { status: 'reversed', transactionId: 'txn_own' } as const
 const OWN = { transactionId: 'txn_own' }
 
 describe('sync: a row that takes more than suspense holds', () => {
+  it('is told on a later reading, when a process died before the finding', async ({
+    deps,
+    rows,
+    hold,
+    syncAfter,
+  }) => {
+    const { heldRow } = await hold('second_capture')
+    const { transactionId = '', ...amounts } = refundOf(130_000)
+    rows.push(settledRow(heldRow, deps.now(), { ...amounts, transactionId }))
+    await syncProviderTransactions(dyingBefore(deps, `${transactionId}#went_back_twice`))
+    const sums = await sumsOf(deps)
+
+    await syncAfter(86_400)
+
+    expect(await findingAbout(deps, transactionId, 'went_back_twice')).toMatchObject({
+      amountMinor: 30_000,
+    })
+    expect(await sumsOf(deps)).toStrictEqual(sums)
+    expect(sums).toMatchObject({ suspenseMinor: 0 })
+  })
+
   type Rows = readonly Partial<ProviderTransaction>[]
   it.for<readonly [string, Rows, lostMinor: number, ownFields?: object]>([
     ['a dispute after a refund of the whole', [refundOf(100_000), disputeOf(100_000)], 100_000],

@@ -4,11 +4,12 @@
  */
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { heldTest, sumsOf } from './held-money.ts'
-import { syncTest as it } from './sync-test.ts'
+import { dyingBefore, syncTest as it } from './sync-test.ts'
 
 /** A dispute of 75,000 with a fee of 25,000, which the row names only when it is final. */
 function disputeRow(
@@ -94,6 +95,32 @@ describe('sync: a row that takes money back while its fee is not final', () => {
     const told = await findingAbout(deps, 'txn_refund', 'transaction_unexplained')
     expect(told).toMatchObject({ status: 'open', amountMinor: 30_000 })
   })
+
+  heldTest.for(['a payment', 'held money'])(
+    'is told although a process died before the finding, when it is a refund of %s',
+    async (of, { deps, credited, rows, hold, syncAfter }) => {
+      const { heldRow } = await hold('second_capture')
+      const row = of === 'a payment' ? rowNow(deps, credited) : heldRow
+      const refund = {
+        ...row,
+        type: 'return',
+        transactionId: 'txn_refund',
+        providerMinor: minor(-100_000),
+        createdAt: addMs(deps.now(), -8 * DAY_MS),
+        hasOpenFee: true,
+      } as const
+      rows.push({ ...refund, updatedAt: deps.now() })
+      await syncProviderTransactions(dyingBefore(deps, 'txn_refund#transaction_unexplained'))
+
+      await syncAfter(600)
+
+      const told = await findingAbout(deps, 'txn_refund', 'transaction_unexplained')
+      expect(told).toMatchObject({ status: 'open' })
+      const isHeld = of === 'held money'
+      expect((await paymentOf(deps, credited)).movements).toHaveLength(isHeld ? 0 : 1)
+      expect(await sumsOf(deps)).toMatchObject({ suspenseMinor: isHeld ? 0 : 100_000 })
+    },
+  )
 
   heldTest(
     'takes nothing of held money before, and is told after',

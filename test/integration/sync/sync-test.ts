@@ -8,7 +8,7 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import { pageOfRows, settledRow } from '../../support/fake-provider.ts'
 import { creditedPayment, paidUpstream } from '../../support/synced-payment.ts'
-import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
 /**
@@ -34,6 +34,16 @@ export const syncTest = clientTest
   )
   .extend('paid', ({ deps, client }) => paidUpstream(deps, client))
   .extend('credited', ({ deps, client }) => creditedPayment(deps, client))
+
+/** Each process dies before it writes the finding. */
+export function dyingBefore(deps: TestDeps, suspenseId: string): TestDeps {
+  return interceptTable(deps, {
+    before: (call) => {
+      if (writtenKeys([call]).some(({ pk }) => pk.includes(suspenseId)))
+        throw new Error('the process died')
+    },
+  })
+}
 
 export const foreignIds = { providerPaymentId: 'inv-1 ?/', reference: 'order 17' }
 
