@@ -6,11 +6,13 @@ import {
   rateLimitOf,
 } from '../../../shared/provider/call-json.ts'
 import { type Process } from './process.ts'
+import { DAY_MS } from './rules.ts'
 import { count } from './tally.ts'
 import { actingAs, hasFault, isFaultOn, lag, noteFault, PROVIDER_KEY, type World } from './world.ts'
 
 const MINUTE_MS = 60_000
 const REQUESTS = '/v3/payment_requests'
+const PAYMENTS = '/v3/payments/'
 
 export function providerNetwork(world: World, process: () => Process) {
   return async (asked: HttpCall): Promise<HttpOutcome> => {
@@ -32,12 +34,6 @@ export function providerNetwork(world: World, process: () => Process) {
         noteFault(world, 'providerQuota')
         return limited(quota.resetMs)
       }
-      const unseenUntilMs = world.unseenUntilMs.get(url.pathname.slice('/v3/payments/'.length)) ?? 0
-      const isUnseen = () =>
-        unseenUntilMs > world.scheduler.nowMs() || hasFault(world, 'providerBehind')
-      if (/GET \/v3\/payments\//.test(label) && isUnseen()) {
-        return answered(404, { error_code: 'DATA_NOT_FOUND' })
-      }
       const withheld = withheldAnswer(world, asked)
       if (withheld) return withheld
       const call = {
@@ -52,6 +48,7 @@ export function providerNetwork(world: World, process: () => Process) {
         return { kind: 'lost', reason: 'timeout' }
       // As over HTTP, the answer shares no object with the provider's state.
       const fresh = answered(answer.status, JSON.parse(JSON.stringify(answer.body)))
+      if (isUnseen(world, asked, fresh)) return answered(404, { error_code: 'DATA_NOT_FOUND' })
       const seen = perhapsStale(world, asked, fresh)
       if (slowMs > timeoutMs || hasFault(world, 'providerAnswerLost'))
         return { kind: 'lost', reason: 'timeout' }
@@ -130,6 +127,19 @@ function takeFromQuota(world: World, operation: string): RateLimit | undefined {
   if (remaining >= 0) during.push(nowMs)
   world.providerCalls.set(operation, during)
   return { remaining, resetMs }
+}
+
+/**
+ * A payment of two days that the provider does not show is none of ours for the sync. So each is
+ * shown after a day.
+ */
+function isUnseen(world: World, { method, url }: HttpCall, fresh: Answered): boolean {
+  if (method !== 'GET' || !url.pathname.startsWith(PAYMENTS) || fresh.status !== 200) return false
+  const nowMs = world.scheduler.nowMs()
+  const unseenUntilMs = world.unseenUntilMs.get(url.pathname.slice(PAYMENTS.length)) ?? 0
+  if (unseenUntilMs > nowMs) return true
+  const isYoung = nowMs - Date.parse(textIn(fresh.json, 'created')) < DAY_MS
+  return isYoung && hasFault(world, 'providerBehind')
 }
 
 function withheldAnswer(
