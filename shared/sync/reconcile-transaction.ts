@@ -26,6 +26,7 @@ import {
   moneyRowOf,
   recordOpenFee,
   recordPaymentFinding,
+  rowFinding,
   syncFinding,
   transferCaseOf,
   waitsForFee,
@@ -143,14 +144,19 @@ function onlyHeldOf(payment: Payment | undefined): string {
 
 /**
  * A row that does not name its payment by itself was decided before if the house has booked it, or
- * if a finding names the payment that it has moved. The provider is then not asked again.
+ * if a finding names the payment that it has moved, or if it is void and its finding says that it
+ * undoes nothing. The provider is then not asked again.
  */
 async function reconcileDecidedRow(
   deps: NewsDeps,
   transaction: ProviderTransaction,
 ): Promise<Reconciled | undefined> {
   const moved = await findMovedPayment(deps, transaction)
-  return moved ? reconcileCredit(deps, moved, transaction) : reconcileBookedRow(deps, transaction)
+  if (moved) return reconcileCredit(deps, moved, transaction)
+  const decided = await reconcileBookedRow(deps, transaction)
+  if (decided || transaction.status !== 'reversed' || isYoung(deps, transaction)) return decided
+  const { suspenseId } = rowFinding(deps, transaction, undefined)
+  return (await findSuspense(deps, suspenseId)) && 'done'
 }
 
 async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: ProviderTransaction) {

@@ -189,4 +189,21 @@ describe('sync: a row that returns money, and has a reference or a product of it
       status: 'open',
     })
   })
+
+  it('is asked about no more when it is void, undoes nothing, and is told', async ({
+    deps,
+    sync,
+    syncAfter,
+  }) => {
+    const row = rowOut(deps, { ...REFUND, product_id: 'py-unknown', status: 'VOIDED' })
+    await sync(row)
+    await syncAfter(3 * 86_400)
+    const subject = `${row.transactionId}#reversal`
+    expect(await findingAbout(deps, subject, 'reversed_upstream')).toBeDefined()
+    const asked = deps.provider.countOf('getPayment')
+
+    for (let days = 0; days < 3; days++) await syncAfter(86_400)
+
+    expect(deps.provider.countOf('getPayment')).toBe(asked)
+  })
 })
