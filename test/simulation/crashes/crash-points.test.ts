@@ -13,7 +13,8 @@ import type { Flow } from './payment-flows.ts'
  * before its answer comes back. Its caller tries again as a caller would, the world rests, and
  * everything is checked. A death before the next call leaves shows the world the same, unless calls
  * leave together; so does a death after a call that only reads. The nightly run also kills the flow
- * at such points. `npm test` kills it at a few of the awaits, spread over the flow. The counts are asserted, so a new await is noticed.
+ * at such points. `npm test` kills it at a few of the awaits, spread over the flow. The counts are
+ * asserted, so a new await is noticed.
  */
 
 const READS = /^(table (get|batchGet|query)|provider GET .*|get secret|seal|unseal|resolve host)$/
