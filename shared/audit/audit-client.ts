@@ -101,9 +101,13 @@ function longSettlementsAfter(
   findings: ReadonlyMap<string, unknown>,
 ) {
   const ended = parts.flatMap(({ key, ends }) => (ends && findings.has(key) ? [ends] : []))
-  const digests = Object.entries({ ...longSettlements, ...Object.fromEntries(ended) })
-  // Ids are in the order of time. Settlements before the last of them are paid.
-  return Object.fromEntries(digests.toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(-MAX_LONG))
+  const endedIds = new Set<string>(ended.map(([id]) => id))
+  // Ids are in the order of time. Settlements before the last of them are paid. One that ended now
+  // is still to be paid, however old it is.
+  const earlier = Object.entries(longSettlements)
+    .filter(([id]) => !endedIds.has(id))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries([...earlier, ...ended].slice(-MAX_LONG))
 }
 
 /** The register names the client, so its row is lost. */

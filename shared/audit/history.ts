@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts'
 import { InvariantError } from '../errors.ts'
 import { slotOf } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
+import { digestOfSums } from '../settlement/long-settlement.ts'
 import { isLong } from '../settlement/settlement.ts'
 import { addMs, DAY_MS, dayNumber, later, timestampOf } from '../time.ts'
 import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
@@ -18,6 +19,7 @@ import { auditTrails } from './judged/audit-trails.ts'
 import { type ClientBooks, readClientBooks, type StoredSettlement } from './judged/client-books.ts'
 import { judgeListed } from './judged/judge-payments.ts'
 import { judgeSettlementEvents } from './judged/judge-settlement-events.ts'
+import { withCarried } from './judged/with-carried.ts'
 
 export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
 
@@ -32,7 +34,7 @@ export type Part<Found extends Difference = Difference> = {
     state: unknown,
     isOver: () => boolean,
   ) => Promise<{ readonly differences: readonly Found[]; readonly state?: unknown }>
-  /** The id and the digest of a long settlement that this part judges. */
+  /** The id of a long settlement that this part judges for a payout, and the digest of its sums. */
   readonly ends?: readonly [settlementId: string, digest: string]
 }
 
@@ -117,7 +119,8 @@ function lastDayOf(deps: AuditDeps, { createdAt }: Client): number {
 
 /**
  * The share of the history that is due on a day, by the days since the last share, and all parts in
- * which a difference stands. First the long settlements that wait to be paid.
+ * which a difference stands. First the long settlements that wait to be paid, or are carried by one
+ * that waits.
  */
 export async function historyParts(
   deps: AuditDeps,
@@ -133,6 +136,11 @@ export async function historyParts(
     (_, at) => firstDay + at,
   )
   const isWhole = isDue(day - slotOf(client.clientId, CYCLE_DAYS))
+  const toPay = new Set(
+    books.settlements
+      .filter(({ settlement }) => settlement.status === 'recorded')
+      .flatMap((own) => withCarried(books, own)),
+  )
   const parts: readonly (readonly [isPartDue: boolean, part: Part])[] = [
     [
       isWhole,
@@ -149,14 +157,17 @@ export async function historyParts(
     ],
     [historyDay === undefined, suspensePart(deps, client)],
     ...books.settlements.map((stored) => {
-      const { settlementId, digest, createdAt, status } = stored.settlement
+      const { settlementId, createdAt } = stored.settlement
       const created = dayNumber(createdAt)
       const isWholeAudit = historyDay === undefined
-      const part = settlementPart(deps, books, stored, isWholeAudit || status === 'recorded')
-      if (status !== 'recorded' || !isLong(deps, stored.settlement))
+      const isToPay = toPay.has(stored)
+      const part = settlementPart(deps, books, stored, isWholeAudit || isToPay)
+      if (!isToPay || !isLong(deps, stored.settlement))
         return [isDue(created) && (isWholeAudit || created < day), part] as const
+      const digest = digestOfSums(stored.settlement)
       const isWaiting = longSettlements[settlementId] !== digest
-      return [isWaiting, { ...part, order: `${FIRST}${part.key}` }] as const
+      const ends = [settlementId, digest] as const
+      return [isWaiting, { ...part, order: `${FIRST}${part.key}`, ends }] as const
     }),
     ...days.map((one) => [isDue(one), dayPart(deps, client, one)] as const),
   ]
@@ -222,7 +233,7 @@ function settlementPart(
   stored: StoredSettlement,
   withPayments: boolean,
 ): Part {
-  const { settlementId, digest, createdAt } = stored.settlement
+  const { settlementId, createdAt } = stored.settlement
   const key = `settlement ${settlementId}`
   return {
     key,
@@ -237,7 +248,6 @@ function settlementPart(
       )
       return { differences: [...judged.differences, ...events] }
     },
-    ...(isLong(deps, stored.settlement) && { ends: [settlementId, digest] as const }),
   }
 }
 

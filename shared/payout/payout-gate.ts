@@ -1,18 +1,16 @@
 import { auditChain } from '../audit/judged/audit-figures.ts'
 import { auditSettlement, judgeSettlement } from '../audit/judged/audit-settlement.ts'
-import {
-  type ClientBooks,
-  readClientBooks,
-  type StoredSettlement,
-} from '../audit/judged/client-books.ts'
+import { readClientBooks } from '../audit/judged/client-books.ts'
 import { judgeStrayEvents } from '../audit/judged/judge-settlement-events.ts'
+import { withCarried } from '../audit/judged/with-carried.ts'
 import { auditMovedIn } from '../audit/rows/audit-moved.ts'
 import type { Client } from '../client/client.ts'
 import { requireClient, requirePayable } from '../client/client-store.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
 import { type GatewayError, invalid } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
-import { hasSwept, isLong, type Settlement } from '../settlement/settlement.ts'
+import { digestOfSums, hasLongWindow } from '../settlement/long-settlement.ts'
+import type { Settlement } from '../settlement/settlement.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { addMs, dayNumber, HOUR_MS, MINUTE_MS, type Timestamp } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
@@ -72,11 +70,11 @@ async function requireMatching(
   deps: GateDeps,
   settlement: Settlement,
   client: Client,
-  { standing }: ClientVerdict,
+  verdict: ClientVerdict,
 ): Promise<void> {
   const { clientId } = client
-  const differences = await judgeAgain(deps, client, settlement)
-  const dated = withSince(differences, standing, deps.now())
+  const differences = await judgeAgain(deps, client, settlement, verdict)
+  const dated = withSince(differences, verdict.standing, deps.now())
   const open = await blockingDifferences(deps, clientId, dated)
   if (open.length > 0) throw imbalanceError(open, clientId)
 }
@@ -89,10 +87,10 @@ const HISTORY_DAYS = 3
 
 /** Decides by what is stored. Undefined: nothing refuses the payout. */
 export async function whyRefused(
-  deps: StoreDeps & Pick<Deps, 'stage'>,
+  deps: StoreDeps,
   { settlement, client, verdict, gateway }: Stored,
 ): Promise<GatewayError | undefined> {
-  const { clientId, settlementId, createdAt, digest } = settlement
+  const { clientId, createdAt } = settlement
   const now = deps.now()
   const retryAt = addMs(createdAt, LEAST_AGE_MS)
   const audit = `audit-ledger --client_id ${clientId}`
@@ -125,13 +123,7 @@ export async function whyRefused(
     )
   }
   const open = await blockingDifferences(deps, clientId, verdict.standing)
-  if (open.length > 0) return imbalanceError(open, clientId)
-  return isLong(deps, settlement) && verdict.longSettlements[settlementId] !== digest
-    ? laterError(
-        `the audit of this long settlement has not ended; ${audit} begins it again`,
-        addMs(now, 5 * MINUTE_MS),
-      )
-    : undefined
+  return open.length > 0 ? imbalanceError(open, clientId) : undefined
 }
 
 function isFresh(
@@ -182,12 +174,13 @@ function imbalanceError(differences: readonly Difference[], clientId: string): G
 
 /**
  * The differences at this moment of the settlement and of those that it carries, of their windows
- * and of their client.
+ * and of their client. Throws 422 for a long one among them whose sums no audit has proven.
  */
 async function judgeAgain(
   deps: GateDeps,
   client: Client,
   { settlementId }: Settlement,
+  { longSettlements }: ClientVerdict,
 ): Promise<readonly Difference[]> {
   const { clientId } = client
   const books = await readClientBooks(deps, client)
@@ -196,8 +189,12 @@ async function judgeAgain(
   const carriers = withCarried(books, own)
   const differences: Difference[] = []
   for (const stored of carriers) {
-    const judged = isLong(deps, stored.settlement)
-      ? { differences: await auditSettlement(deps, books, stored, { sums: stored.settlement }) }
+    const { settlement } = stored
+    const isLong = await hasLongWindow(deps, settlement)
+    if (isLong && longSettlements[settlement.settlementId] !== digestOfSums(settlement))
+      throw unprovenError(settlement, deps.now())
+    const judged = isLong
+      ? { differences: await auditSettlement(deps, books, stored, { sums: settlement }) }
       : await judgeSettlement(deps, books, stored)
     differences.push(...judged.differences)
   }
@@ -215,18 +212,10 @@ async function judgeAgain(
   return [...differences, ...around, ...others]
 }
 
-/**
- * The settlement, and those whose sums it pays again: failed ones that were re-credited, and paid
- * ones that came back, directly or in turn.
- */
-function withCarried({ settlements }: ClientBooks, own: StoredSettlement) {
-  const carriers = [own]
-  const isIn = ({ settlement: { recreditedAt, returnedAt } }: StoredSettlement) =>
-    carriers.some(({ settlement }) =>
-      [recreditedAt, returnedAt].some((at) => at !== undefined && hasSwept(settlement, at)),
-    )
-  // A settlement is older than the settlements that carry it.
-  for (const stored of settlements.toReversed())
-    if (stored !== own && isIn(stored)) carriers.push(stored)
-  return carriers
+function unprovenError({ settlementId, clientId }: Settlement, now: Timestamp): GatewayError {
+  return laterError(
+    `the audit of the long settlement ${settlementId} has not ended; ` +
+      `audit-ledger --client_id ${clientId} begins it again`,
+    addMs(now, 5 * MINUTE_MS),
+  )
 }

@@ -1,7 +1,8 @@
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
-import { isLong, type Settlement } from './settlement.ts'
-import { addBlock, EntrySumsSchema, emptySums, sumPages } from './sum-entries.ts'
+import { hasLongWindow } from './long-settlement.ts'
+import type { Settlement } from './settlement.ts'
+import { addBlock, emptySums, SUM_FIGURES, sumPages } from './sum-entries.ts'
 
 /**
  * Throws 422 unless the sums of a failed settlement are those of its entries: they become its
@@ -11,23 +12,16 @@ export async function requireOwnSums(
   deps: Pick<Deps, 'table' | 'stage'>,
   settlement: Settlement,
 ): Promise<void> {
-  if (isLong(deps, settlement)) return
+  if (await hasLongWindow(deps, settlement)) return
   const { clientId, settlementId, sweptFrom, sweptUntil } = settlement
   const span = { start: sweptFrom, end: sweptUntil }
   const start = { sums: emptySums(settlementId), carried: [] }
   const { sums, carried } = await sumPages(deps, { clientId, span }, start)
   const own = addBlock(sums, carried, sweptFrom)
-  if (FIGURES.every((figure) => own[figure] === settlement[figure])) return
+  if (SUM_FIGURES.every((figure) => own[figure] === settlement[figure])) return
   throw invalid(
     'the sums of this settlement are not those of its entries',
     undefined,
     `Run recount-ledger for client ${clientId} first: it writes them anew.`,
   )
-}
-
-/** The digest is made of every entry, so the totals need no comparison. */
-const FIGURES = Object.keys(EntrySumsSchema.entries).filter(isFigure)
-
-function isFigure(name: string): name is Exclude<keyof typeof EntrySumsSchema.entries, 'totals'> {
-  return name in EntrySumsSchema.entries && name !== 'totals'
 }

@@ -168,6 +168,13 @@ export const EntrySumsSchema = v.object({
   totals: v.array(DayTotalSchema),
 })
 
+/** The digest is made of every entry, so the totals need no comparison. */
+export const SUM_FIGURES = Object.keys(EntrySumsSchema.entries).filter(isFigure)
+
+function isFigure(name: string): name is Exclude<keyof EntrySums, 'totals'> {
+  return name in EntrySumsSchema.entries && name !== 'totals'
+}
+
 export function emptySums(digest: string): EntrySums {
   return {
     ...NO_FIGURES,

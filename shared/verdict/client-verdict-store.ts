@@ -49,7 +49,7 @@ export const ClientVerdictSchema = v.object({
       beganAt: TimestampSchema,
     }),
   ),
-  /** The digest of each long settlement that is recorded and was judged whole. */
+  /** The digest of the sums of each long settlement that was judged whole for a payout. */
   longSettlements: v.optional(v.record(v.string(), v.string()), {}),
   /** Of the gateway: when its table was restored last. */
   restoredAt: v.optional(TimestampSchema),

@@ -2,20 +2,24 @@
  * Goal: a settlement of any size is audited in runs of bounded time, before it is paid out, and any
  * difference in it stops the payout.
  */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { auditClient } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { entryPages } from '../../../shared/journal/read-entries.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
+import { digestOfSums } from '../../../shared/settlement/long-settlement.ts'
 import { recordedSettlements } from '../../../shared/settlement/settlement-store.ts'
-import { entryKey, type Key, verdictKey } from '../../../shared/table/keys.ts'
+import { entryKey, type Key, settlementKey, verdictKey } from '../../../shared/table/keys.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import {
   aSettledClient,
+  fail,
   inSteps,
   payOut,
+  recredit,
   runAudit,
+  sweptNow,
   withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
@@ -45,6 +49,8 @@ async function aLongSettlement(block = 3, pages = 1) {
   return { deps, client, settlement, settlementId, firstKey, fourthKey, pass, tamper, verdict }
 }
 
+type Long = Awaited<ReturnType<typeof aLongSettlement>>
+
 const it = test.extend('long', () => aLongSettlement())
 
 it('is asked for by whoever records the settlement, and refuses the payout until its end', async ({
@@ -60,7 +66,9 @@ it('is asked for by whoever records the settlement, and refuses the payout until
 
   expect([progress?.state !== undefined, longSettlements]).toStrictEqual([true, {}])
   expect(await pass()).toBeGreaterThan(1)
-  expect((await verdict()).longSettlements).toStrictEqual({ [settlementId]: settlement.digest })
+  expect((await verdict()).longSettlements).toStrictEqual({
+    [settlementId]: digestOfSums(settlement),
+  })
   expect(await payOut(deps, settlement)).toMatchObject({ status: 'manual_paid' })
 })
 
@@ -136,8 +144,9 @@ it('is judged by the daily audit if its message was lost, and again after a new 
 
   await pass()
 
-  const [settlement] = (await recordedSettlements(deps, client.clientId)).settlements
-  expect((await verdict()).longSettlements).toStrictEqual({ [settlementId]: settlement?.digest })
+  const { settlements } = await recordedSettlements(deps, client.clientId)
+  const digests = settlements.map((one) => [one.settlementId, digestOfSums(one)])
+  expect((await verdict()).longSettlements).toStrictEqual(Object.fromEntries(digests))
 })
 
 it('is audited anew by the schedule, and the messages of the audit before do nothing', async ({
@@ -172,4 +181,46 @@ it('goes on after a run that died before it sent the next message', async ({
 
   const { longSettlements, figuresAt: figuresAtEnd } = await verdict()
   expect([Object.keys(longSettlements), figuresAtEnd]).toStrictEqual([[settlementId], figuresAt])
+})
+
+describe('a settlement that carries a long one', () => {
+  /** Answers the payout of the settlement after it. */
+  async function carrying({ deps, client, settlement, pass, tamper }: Long, raised = {}) {
+    await pass()
+    await fail(deps, settlement)
+    await tamper(settlementKey(settlement.settlementId), raised)
+    await recredit(deps, settlement)
+    deps.clock.advance(60)
+    const { settlementId } = await sweptNow(deps, client)
+    deps.clock.advance(60)
+    const payout = { settlementId, operator: 'x', bankReference: 'y', confirm: {} }
+    return () => markSettlementPaid(withoutSleep(deps), payout)
+  }
+
+  it('is paid out after the audit of the long one', async ({ long }) => {
+    const pay = await carrying(long)
+
+    expect(await pay()).toMatchObject({ status: 'manual_paid' })
+  })
+
+  it('waits for a new audit of the long one if its result was lost', async ({ long }) => {
+    const pay = await carrying(long)
+    await long.tamper(verdictKey(long.client.clientId), { long_settlements: {} })
+    await expect(pay()).rejects.toThrow('has not ended')
+
+    await long.pass()
+
+    expect(await pay()).toMatchObject({ status: 'manual_paid' })
+  })
+
+  it('is not paid out if the net of the long one was raised after its audit', async ({ long }) => {
+    const { grossMinor, netMinor } = long.settlement
+    const raised = { gross_minor: grossMinor + 1_000_000, net_minor: netMinor + 1_000_000 }
+    const pay = await carrying(long, raised)
+    await expect(pay()).rejects.toThrow('has not ended')
+
+    await long.pass()
+
+    await expect(pay()).rejects.toThrow('do not balance')
+  })
 })

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto'
+import type { Deps } from '../deps.ts'
+import { HISTORY_STEPS } from '../stage-settings.ts'
+import { journalPk } from '../table/keys.ts'
+import { queryPages } from '../table/list-items.ts'
+import { isLong, type Settlement } from './settlement.ts'
+import { SUM_FIGURES } from './sum-entries.ts'
+
+/**
+ * Whether a settlement is long by its row, and also by the entries in its window: a row with a wrong
+ * number of entries must not escape the sum of its entries.
+ */
+export async function hasLongWindow(
+  deps: Pick<Deps, 'table' | 'stage'>,
+  settlement: Settlement,
+): Promise<boolean> {
+  const { clientId, sweptFrom, sweptUntil } = settlement
+  if (!isLong(deps, settlement) || sweptUntil <= sweptFrom) return false
+  const { rows, atOnce } = deps.stage.historySteps ?? HISTORY_STEPS
+  const range = { between: [sweptFrom, sweptUntil] } as const
+  const entries = { partition: [journalPk(clientId)], range, limit: rows, countOnly: true } as const
+  let entryCount = 0
+  for await (const { count } of queryPages(deps, entries)) {
+    entryCount += count
+    if (entryCount > atOnce) return true
+  }
+  return false
+}
+
+/** What the audit of a long settlement proves: sums that change later have another digest. */
+export function digestOfSums(settlement: Settlement): string {
+  const figures = SUM_FIGURES.map((figure) => [figure, settlement[figure]])
+  return createHash('sha256').update(JSON.stringify(figures)).digest('hex')
+}
