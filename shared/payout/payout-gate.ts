@@ -1,6 +1,6 @@
 import { auditChain } from '../audit/judged/audit-figures.ts'
 import { auditSettlement, judgeSettlement } from '../audit/judged/audit-settlement.ts'
-import { readClientBooks } from '../audit/judged/client-books.ts'
+import { type ClientBooks, readClientBooks } from '../audit/judged/client-books.ts'
 import { judgeStrayEvents } from '../audit/judged/judge-settlement-events.ts'
 import { withCarried } from '../audit/judged/with-carried.ts'
 import { auditMovedIn } from '../audit/rows/audit-moved.ts'
@@ -187,6 +187,7 @@ async function judgeAgain(
   const own = books.settlements.find(({ settlement }) => settlement.settlementId === settlementId)
   if (own === undefined) return compare('settlement', settlementId, 'readable', 'unreadable')
   const carriers = withCarried(books, own)
+  const settlements = carriers.map(({ settlement }) => settlement)
   const differences: Difference[] = []
   for (const stored of carriers) {
     const { settlement } = stored
@@ -200,16 +201,28 @@ async function judgeAgain(
   }
   const around = await confirmedDifferences(deps, async (isAgain) => {
     const now = isAgain ? await readClientBooks(deps, client) : books
-    return [...now.differences, ...auditChain(now)].filter(
-      ({ id }) => id === settlementId || id === clientId,
-    )
+    const ids = idsAround(now, settlements)
+    return [...now.differences, ...auditChain(now)].filter(({ id }) => ids.has(id))
   })
-  const settlements = carriers.map(({ settlement }) => settlement)
   const others = await confirmedDifferences(deps, async () => [
     ...(await judgeStrayEvents(deps, settlementId)),
     ...(await auditMovedIn(deps, clientId, settlements)),
   ])
   return [...differences, ...around, ...others]
+}
+
+/**
+ * The client, the settlements, and those after them: a window that was extended over a later one
+ * shows in the later one. A fault of another settlement waits for the audit that finds it.
+ */
+function idsAround(
+  { clientId, settlements }: ClientBooks,
+  judged: readonly Settlement[],
+): ReadonlySet<string> {
+  const own = new Set<string>(judged.map(({ settlementId }) => settlementId))
+  const ids = settlements.map(({ settlement }) => settlement.settlementId)
+  const next = ids.filter((_, at) => own.has(ids[at - 1] ?? ''))
+  return new Set<string>([clientId, ...own, ...next])
 }
 
 function unprovenError({ settlementId, clientId }: Settlement, now: Timestamp): GatewayError {

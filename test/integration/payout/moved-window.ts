@@ -1,0 +1,20 @@
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import { findAnySettlement, settlementRow } from '../../../shared/settlement/settlement-store.ts'
+import { addBlock, emptySums, sumPages } from '../../../shared/settlement/sum-entries.ts'
+import { settlementKey } from '../../../shared/table/keys.ts'
+import { exists, put } from '../../../shared/table/step.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+
+/** Another window, with the sums of all entries in it. The row keeps its state. */
+export async function moveWindow(
+  deps: TestDeps,
+  { settlementId }: Pick<Settlement, 'settlementId'>,
+  window: Partial<Pick<Settlement, 'sweptFrom' | 'sweptUntil'>>,
+): Promise<void> {
+  const moved = { ...(await findAnySettlement(deps, settlementId)), ...window }
+  const span = { start: moved.sweptFrom, end: moved.sweptUntil }
+  const start = { sums: emptySums(settlementId), carried: [] }
+  const { sums, carried } = await sumPages(deps, { ...moved, span }, start)
+  const row = settlementRow({ ...moved, ...addBlock(sums, carried, span.start) })
+  await deps.table.write(put(settlementKey(settlementId), { ...row }, exists))
+}
