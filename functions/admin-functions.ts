@@ -24,6 +24,7 @@ import {
   NEWS,
   NOT_ENDED,
   OWN_DELIVERIES,
+  OWN_SUMS,
   PAYING_OUT,
   PAYOUT_LISTS,
   RECORDING,
@@ -130,9 +131,8 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   }),
   finance(
     'recredit-settlement',
-    allAccess(changeOf('SETTLEMENT'), APPROVED, {
+    allAccess(changeOf('SETTLEMENT'), APPROVED, OWN_SUMS, {
       GetItem: ['LEDGER'],
-      Query: ['JOURNAL'],
       PutItem: ['JOURNAL'],
       UpdateItem: ['LEDGER'],
     }),

@@ -181,6 +181,14 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
 /** What finance accepted, and a second person approved. */
 export const ACCEPTANCES: TableAccess = { GetItem: ['APPROVAL'], Query: ['AUDIT'] }
 
+/** Sums the entries of a settlement again, whose window no other settlement may have. */
+export const OWN_SUMS: TableAccess = allAccess(
+  JOURNAL_READ,
+  ACCEPTANCES,
+  listOf('SETTLEMENT', 'by-owner'),
+  { GetItem: ['VERDICT'] },
+)
+
 /** Of a payment whose id does not fit its client it looks for the client. */
 const SETTLEMENT_AUDIT: TableAccess = allAccess(ALL_CLIENTS, ACCEPTANCES, {
   GetItem: ['AUDIT', 'CLIENT', 'JOURNAL', 'PAYOUTREF', 'VERDICT'],

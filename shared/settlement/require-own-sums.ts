@@ -1,27 +1,84 @@
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
+import { parseEntry } from '../journal/entry-store.ts'
+import { attributeName } from '../table/attributes.ts'
+import { addMs, END_OF_TIME } from '../time.ts'
+import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
+import { readClientVerdict } from '../verdict/client-verdict-store.ts'
+import { compare, type Difference, onlyIf, toValue, tryToMake } from '../verdict/difference.ts'
 import { hasLongWindow } from './long-settlement.ts'
-import type { Settlement } from './settlement.ts'
+import { ELIGIBLE_AGE_MS, type Settlement } from './settlement.ts'
+import { settlementsEnding } from './settlement-store.ts'
 import { addBlock, emptySums, SUM_FIGURES, sumPages } from './sum-entries.ts'
 
+type SumDeps = Pick<Deps, 'table' | 'stage' | 'now'>
+
 /**
- * Throws 422 unless the sums of a failed settlement are those of its entries: they become its
- * client's money again. A long settlement is summed again by audits alone.
+ * Throws 422 unless the sums of a settlement are those of its entries, and its window has no part
+ * of another window: its net becomes its client's money again. A difference that finance has
+ * accepted refuses nothing, as in the payout gate.
  */
-export async function requireOwnSums(
-  deps: Pick<Deps, 'table' | 'stage'>,
-  settlement: Settlement,
-): Promise<void> {
-  if (await hasLongWindow(deps, settlement)) return
-  const { clientId, settlementId, sweptFrom, sweptUntil } = settlement
-  const span = { start: sweptFrom, end: sweptUntil }
-  const start = { sums: emptySums(settlementId), carried: [] }
-  const { sums, carried } = await sumPages(deps, { clientId, span }, start)
-  const own = addBlock(sums, carried, sweptFrom)
-  if (SUM_FIGURES.every((figure) => own[figure] === settlement[figure])) return
+export async function requireOwnSums(deps: SumDeps, settlement: Settlement): Promise<void> {
+  const { clientId } = settlement
+  const found = [
+    ...(await sumDifferences(deps, settlement)),
+    ...(await overlapDifferences(deps, settlement)),
+  ]
+  if (found.length === 0) return
+  const { standing } = await readClientVerdict(deps, clientId)
+  const open = await unacceptedDifferences(deps, clientId, withSince(found, standing, deps.now()))
+  if (open.length === 0) return
   throw invalid(
     'the sums of this settlement are not those of its entries',
-    undefined,
-    `Run recount-ledger for client ${clientId} first: it writes them anew.`,
+    { differences: open.map(({ what, id }) => `${what} of ${id}`) },
+    `audit-ledger --client_id ${clientId} lists the differences with their figures. ` +
+      'recount-ledger repairs what it can, and accept-difference accepts what is left.',
   )
+}
+
+/** As an audit finds them. A long settlement is summed again by audits alone. */
+async function sumDifferences(
+  deps: SumDeps,
+  settlement: Settlement,
+): Promise<readonly Difference[]> {
+  if (await hasLongWindow(deps, settlement)) return []
+  const { clientId, settlementId, sweptFrom, sweptUntil } = settlement
+  const span = { start: sweptFrom, end: sweptUntil }
+  // An entry that cannot be read is missing in the sums.
+  const read = (item: Parameters<typeof parseEntry>[0]) => tryToMake(() => parseEntry(item))
+  const start = { sums: emptySums(settlementId), carried: [] }
+  const { sums, carried } = await sumPages(deps, { clientId, span, read }, start)
+  const own = addBlock(sums, carried, sweptFrom)
+  return SUM_FIGURES.flatMap((figure) =>
+    compare(
+      `settlement.${attributeName(figure)}`,
+      settlementId,
+      toValue(own[figure]),
+      toValue(settlement[figure]),
+    ),
+  )
+}
+
+/** The entries of both windows would be paid out twice. */
+async function overlapDifferences(
+  deps: SumDeps,
+  settlement: Settlement,
+): Promise<readonly Difference[]> {
+  const { clientId, settlementId, sweptFrom } = settlement
+  const ending = [addMs(sweptFrom, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] as const
+  const { settlements } = await settlementsEnding(deps, clientId, ending)
+  const ordered = [
+    ...settlements.filter((one) => one.settlementId !== settlementId),
+    settlement,
+  ].toSorted((a, b) => (a.sweptFrom < b.sweptFrom ? -1 : 1))
+  return ordered.flatMap((one, at) => {
+    const previous = ordered[at - 1]
+    const isOwn = [one, previous].some((each) => each?.settlementId === settlementId)
+    return previous && isOwn
+      ? onlyIf(
+          one.sweptFrom < previous.sweptUntil,
+          compare('settlement.swept_from', one.settlementId, previous.sweptUntil, one.sweptFrom),
+        )
+      : []
+  })
 }

@@ -1,40 +1,142 @@
 /** Goal: money becomes a client's again only with the sums of its settlement's own entries. */
 import { describe, expect, it } from 'vitest'
+import { handler as recreditAction } from '../../../functions/admin/recredit-settlement.ts'
+import type { Client } from '../../../shared/client/client.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
-import { fileOf } from '../../support/batch-builders.ts'
+import { acceptEach } from '../../support/accept-each.ts'
+import { aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
+import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import {
   aSettledClient,
   auditedNow,
   fail,
   inSteps,
+  payOut,
   recredit,
+  settledAmount,
   sweptNow,
   withoutSleep,
 } from '../../support/settlement-builders.ts'
+import { putRaw } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { moveWindow } from '../payout/moved-window.ts'
+import { recount } from '../recount/torn-world.ts'
 
-async function alter(
-  deps: TestDeps,
-  { settlementId }: Settlement,
-  fields: Readonly<Record<string, unknown>>,
-) {
+type Fields = Readonly<Record<string, unknown>>
+
+async function alter(deps: TestDeps, { settlementId }: Settlement, fields: Fields) {
   await deps.table.write(update(settlementKey(settlementId), { set: fields }, exists))
 }
 
 const RAISED = { grossMinor: 1_100_000, netMinor: 1_095_900 }
 const RAISED_WITH_ENTRIES = { ...RAISED, entryCount: 20_001 }
+const RAISED_FIELDS = [
+  ['sums', RAISED],
+  ['sums and number of entries', RAISED_WITH_ENTRIES],
+] as const
+
+const IS_RECREDITED = { recreditedAt: expect.any(String) as unknown }
+
+function entryOf(deps: ReturnType<typeof memoryDeps>, { clientId }: Client) {
+  const entry = deps.stored.items().find(({ pk }) => String(pk) === `JOURNAL#${clientId}`)
+  if (entry === undefined) throw new Error('the client has an entry')
+  return entry
+}
 
 describe('a re-credit', () => {
-  it.each([
-    ['sums', RAISED],
-    ['sums and number of entries', RAISED_WITH_ENTRIES],
-  ])('is refused for a settlement whose %s were raised', async (_, raised) => {
+  it.each(RAISED_FIELDS)('is refused for a settlement whose %s were raised', async (_, raised) => {
     const deps = memoryDeps()
     const { settlement } = await aSettledClient(deps)
     await fail(deps, settlement)
     await alter(deps, settlement, raised)
+
+    await expect(recredit(deps, settlement)).rejects.toMatchObject({ code: 'validation' })
+  })
+
+  it('is refused for a settlement whose window was moved over a paid one', async () => {
+    const deps = memoryDeps()
+    const { client, settlement: paid } = await aSettledClient(deps)
+    await payOut(deps, paid)
+    const failed = await settledAmount(deps, client, 100_000)
+    await fail(deps, failed)
+    await moveWindow(deps, failed, { sweptFrom: paid.sweptFrom })
+
+    await expect(recredit(deps, failed)).rejects.toMatchObject({
+      details: { fieldErrors: { differences: [expect.stringContaining('settlement.swept_from')] } },
+    })
+  })
+
+  it('is refused for a settlement whose window was extended over a paid one', async () => {
+    const deps = memoryDeps()
+    const { client, settlement: failed } = await aSettledClient(deps)
+    await fail(deps, failed)
+    const paid = await settledAmount(deps, client, 100_000)
+    await payOut(deps, paid)
+    await moveWindow(deps, failed, { sweptUntil: paid.sweptUntil })
+
+    await expect(recredit(deps, failed)).rejects.toMatchObject({ code: 'validation' })
+  })
+
+  it('is refused, and no failure, if an entry cannot be read, and names the audit', async () => {
+    const deps = memoryDeps()
+    const { client, settlement } = await aSettledClient(deps)
+    await fail(deps, settlement)
+    await putRaw(deps, { ...entryOf(deps, client), type: 'x' })
+
+    const { settlementId: settlement_id } = settlement
+    const input = { operator: OPERATOR, settlement_id, notes: 'again' }
+    expect(await invokeWhole(recreditAction, deps, input)).toMatchObject({
+      status: 422,
+      body: {
+        action_hint: expect.stringContaining(
+          `audit-ledger --client_id ${client.clientId}`,
+        ) as unknown,
+      },
+    })
+  })
+
+  it('is made after finance has accepted an entry that nothing explains', async () => {
+    const deps = memoryDeps()
+    const { client, settlement } = await aSettledClient(deps)
+    await fail(deps, settlement)
+    const entry = entryOf(deps, client)
+    const id = crypto.randomUUID()
+    await putRaw(deps, { ...entry, sk: `${String(entry['sk']).split('#')[0]}#${id}`, entry_id: id })
+    await recount(deps, client)
+    await expect(recredit(deps, settlement)).rejects.toMatchObject({ code: 'validation' })
+
+    await acceptEach(deps, client.clientId)
+
+    expect(await recredit(deps, settlement)).toMatchObject({ ...IS_RECREDITED, netMinor: 95_900 })
+  })
+
+  it('is made after finance has accepted the sums of a failed payout of a used batch', async () => {
+    const deps = memoryDeps()
+    const [paid, failed] = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)]
+    await fileOf(deps)
+    await payOut(deps, paid)
+    await fail(deps, failed)
+    await alter(deps, failed, { digest: 'x' })
+    // The bank has the file of the batch, so a recount leaves the sums as they are.
+    await recount(deps, failed)
+    expect((await findAnySettlement(deps, failed.settlementId)).digest).toBe('x')
+    await expect(recredit(deps, failed)).rejects.toMatchObject({ code: 'validation' })
+
+    await acceptEach(deps, failed.clientId)
+
+    expect(await recredit(deps, failed)).toMatchObject(IS_RECREDITED)
+  })
+
+  it('is refused if the accepted sums were changed again', async () => {
+    const deps = memoryDeps()
+    const { client, settlement } = await aSettledClient(deps)
+    await fail(deps, settlement)
+    await alter(deps, settlement, { digest: 'x' })
+    await acceptEach(deps, client.clientId)
+    await alter(deps, settlement, RAISED)
 
     await expect(recredit(deps, settlement)).rejects.toMatchObject({ code: 'validation' })
   })
