@@ -139,7 +139,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   finance(
     'return-payout',
-    allAccess(changeOf('SETTLEMENT'), APPROVED, {
+    allAccess(changeOf('SETTLEMENT'), APPROVED, OWN_SUMS, {
       GetItem: ['LEDGER'],
       PutItem: ['JOURNAL'],
       UpdateItem: ['LEDGER'],

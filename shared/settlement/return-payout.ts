@@ -10,6 +10,7 @@ import { requireApproval } from '../operator/approval-store.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import { later, type Timestamp } from '../time.ts'
 import { type CloseDeps, type CloseInput, statusRecord } from './close-settlement.ts'
+import { requireOwnSums } from './require-own-sums.ts'
 import type { Settlement } from './settlement.ts'
 import { findAnySettlement, markReturned } from './settlement-store.ts'
 
@@ -26,12 +27,13 @@ const MAX_TRIES = 5
  * Books a transfer that came back after its settlement was marked paid (design section 12), once:
  * settlement, shard, entry and audit record in one transaction. The settlement stays paid; the next
  * settlement has its net as one line. It uses up its approval. Throws 404, and 422 without the
- * approval, or unless the settlement is paid and not returned yet.
+ * approval, or unless the settlement is paid, has the sums of its entries and is not returned yet.
  */
 export async function returnPayout(deps: CloseDeps, input: ReturnInput) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const settlement = await findAnySettlement(deps, input.settlementId)
     assertReturnable(settlement)
+    await requireOwnSums(deps, settlement)
     const { settlementId, clientId, netMinor } = settlement
     const details = { bank_reference: input.bankReference, value_date: input.valueDate ?? null }
     const payload = { settlement_id: settlementId, ...details }

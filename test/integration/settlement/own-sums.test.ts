@@ -1,6 +1,7 @@
 /** Goal: money becomes a client's again only with the sums of its settlement's own entries. */
 import { describe, expect, it } from 'vitest'
 import { handler as recreditAction } from '../../../functions/admin/recredit-settlement.ts'
+import { handler as returnAction } from '../../../functions/admin/return-payout.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
@@ -8,7 +9,7 @@ import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { acceptEach } from '../../support/accept-each.ts'
 import { aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
-import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
+import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import {
   aSettledClient,
   auditedNow,
@@ -139,6 +140,36 @@ describe('a re-credit', () => {
     await alter(deps, settlement, RAISED)
 
     await expect(recredit(deps, settlement)).rejects.toMatchObject({ code: 'validation' })
+  })
+})
+
+describe('a transfer that came back', () => {
+  it.each(RAISED_FIELDS)(
+    'is not booked if the %s of its settlement were raised',
+    async (_, raised) => {
+      const deps = memoryDeps()
+      const { settlement } = await aSettledClient(deps)
+      await payOut(deps, settlement)
+      await alter(deps, settlement, raised)
+
+      const payload = { settlement_id: settlement.settlementId, bank_reference: 'BCA18' }
+      expect(
+        await invokeAdmin(returnAction, deps, { operator: OPERATOR, ...payload }),
+      ).toMatchObject({ status: 422 })
+    },
+  )
+
+  it('is booked after finance has accepted the wrong sums of its settlement', async () => {
+    const deps = memoryDeps()
+    const { client, settlement } = await aSettledClient(deps)
+    await payOut(deps, settlement)
+    await alter(deps, settlement, { digest: 'x' })
+    await acceptEach(deps, client.clientId)
+
+    const payload = { settlement_id: settlement.settlementId, bank_reference: 'BCA18' }
+    expect(await invokeAdmin(returnAction, deps, { operator: OPERATOR, ...payload })).toMatchObject(
+      { status: 200 },
+    )
   })
 })
 
