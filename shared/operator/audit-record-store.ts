@@ -46,7 +46,9 @@ type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
    * then refuses the change as stale: decide again. `follows`: the record before this one, if a
    * restore tore the head from the records.
    */
-  readonly head?: { readonly last: AuditHead | undefined; readonly follows?: AuditHead | undefined }
+  readonly head?:
+    | { readonly last: AuditHead | undefined }
+    | { readonly last: StoredHead | undefined; readonly follows: AuditHead | undefined }
   /** After this time the change is refused as stale. */
   readonly freshUntil?: Timestamp | undefined
 }
@@ -55,6 +57,9 @@ const TRIES = 5
 
 export const AuditHeadSchema = v.object({ number: v.number(), digest: v.string() })
 export type AuditHead = v.InferOutput<typeof AuditHeadSchema>
+
+/** The digest as the row has it: a head that cannot be read may have none. */
+type StoredHead = { readonly digest?: unknown }
 
 /**
  * Writes an operator's change and its audit record in one transaction (design section 7). The
@@ -101,8 +106,7 @@ function isChainStep(name: string): name is (typeof CHAIN_STEPS)[number] {
 /** The steps that append a record to its subject's chain. */
 async function nextLink(deps: RecordDeps, asked: Omit<NewRecord, 'freshUntil'>) {
   const { clientId, key, head, ...fields } = asked
-  const last = head ? head.last : await findAuditHead(deps, fields.subject)
-  const before = head && 'follows' in head ? head.follows : last
+  const { last, before } = await endOfChain(deps, fields.subject, head)
   const { at, id } = key ?? { at: deps.now(), id: deps.newId() }
   const number = (before?.number ?? 0) + 1
   const record: AuditRecord = {
@@ -121,6 +125,13 @@ async function nextLink(deps: RecordDeps, asked: Omit<NewRecord, 'freshUntil'>) 
       last ? unchanged('digest', last.digest) : isNew,
     ),
   }
+}
+
+/** `before`: the record that the next record follows. */
+async function endOfChain(deps: TableDeps, subject: string, head: NewRecord['head']) {
+  if (head && 'follows' in head) return { last: head.last, before: head.follows }
+  const last = head ? head.last : await findAuditHead(deps, subject)
+  return { last, before: last }
 }
 
 /** The head of a chain as its last record determines it. */
@@ -150,14 +161,11 @@ export async function findAuditHead(
   })
 }
 
-/** For a recount: a head that cannot be read counts as one of no record. */
-export async function findAnyHead(
-  deps: TableDeps,
-  subject: string,
-): Promise<AuditHead | undefined> {
+/** For a recount: `head` is undefined for a row that cannot be read, as for one of no record. */
+export async function findAnyHead(deps: TableDeps, subject: string) {
   const item = await deps.table.get(auditHeadKey(subject))
-  const digest = String(item?.['digest'])
-  return item && (ifValid(AuditHeadSchema, item) ?? { number: 0, digest })
+  const last: StoredHead | undefined = item && { digest: item['digest'] }
+  return { head: ifValid(AuditHeadSchema, item), last }
 }
 
 function digestOf(record: AuditRecord): string {

@@ -270,7 +270,8 @@ export async function withChains(
     if (what !== 'audit_record' || difference.expected !== 'a complete chain') continue
     const { records, listedFor } = await readTrail(deps, subject, owner)
     const shown = headOf(records)
-    const missing = ((await findAnyHead(deps, subject))?.number ?? 0) - records.length
+    const { head } = await findAnyHead(deps, subject)
+    const missing = (head?.number ?? 0) - records.length
     if (missing > 1 || brokenLink(records, shown) !== undefined) continue
     const at = chained.findIndex(
       (write) => write.subject === subject && (missing < 0 || write.record !== undefined),

@@ -151,9 +151,9 @@ async function writeAll(deps: RecountDeps, writes: readonly Write[], operator: s
  */
 async function chainEnd(deps: RecountDeps, subject: string, isLostRecord: boolean) {
   const shown = headOf((await readAuditRecords(deps, subject)).records)
-  const last = await findAnyHead(deps, subject)
-  const isAhead = (last?.number ?? 0) >= (shown?.number ?? 0)
-  return { last, follows: !isLostRecord && isAhead ? last : shown }
+  const { head, last } = await findAnyHead(deps, subject)
+  const isAhead = (head?.number ?? 0) >= (shown?.number ?? 0)
+  return { last, follows: !isLostRecord && isAhead ? head : shown }
 }
 
 type Derived = Plan & {

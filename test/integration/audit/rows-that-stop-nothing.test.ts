@@ -177,9 +177,13 @@ describe('a batch', () => {
     expect((await fileOf(deps)).ids).toStrictEqual([other.settlementId])
   })
 
-  it('whose register has a head that cannot be read gets it back by a recount', async () => {
+  it.each([
+    ['no readable number', { number: 'x' }],
+    ['no digest', { digest: undefined }],
+    ['a number as its digest', { digest: 5 }],
+  ])('whose register has a head with %s gets it back by a recount', async (_, changes) => {
     const { deps, other } = await aBatchAndAnother()
-    await change(deps, auditHeadKey(BATCHES_SUBJECT), { number: 'x' })
+    await change(deps, auditHeadKey(BATCHES_SUBJECT), changes)
     expect(await askForFile(deps)).toMatchObject({ status: 409 })
     const { plan } = await recountLedger(deps, { operator: 'ana' })
     await recountLedger(deps, { operator: 'ana', plan })
