@@ -14,7 +14,12 @@ import {
 } from '../operator/audit-record-store.ts'
 import { dayNumber, MINUTE_MS } from '../time.ts'
 import { addFindings } from '../verdict/client-verdict-store.ts'
-import { type Difference, MAX_DIFFERENCES, withoutClient } from '../verdict/difference.ts'
+import {
+  type Difference,
+  isUnknownName,
+  MAX_DIFFERENCES,
+  withoutClient,
+} from '../verdict/difference.ts'
 import {
   findDifferences,
   inTheirParts,
@@ -189,7 +194,7 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
   const sources = planOf([trail, ledger, suspense, settlements])
   const plan = planOf([sources, figures, adjustments, payments])
   // Figures that are set now would hide what else is wrong with entries and settlements.
-  const isBlocked = remaining(differences, plan).some(({ what }) => OF_MONEY.test(what))
+  const isBlocked = remaining(differences, plan).some(isOfMoney)
   const possible = isBlocked ? withoutFigures(plan, clientId) : plan
   const writes = await withChains(deps, possible.writes, differences, clientId)
   const planned = { ...possible, writes }
@@ -199,6 +204,11 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
 }
 
 const OF_MONEY = /^(settlement|settlement_event|entry|payment|event|adjustment|part)(\.|$)/
+
+/** A name of a later release is no money, and keeps no figure from its repair. */
+function isOfMoney(difference: Difference): boolean {
+  return OF_MONEY.test(difference.what) && !isUnknownName(difference)
+}
 
 function withoutFigures({ writes, left, covered }: Plan, clientId: ClientId): Plan {
   const differences = writes.flatMap(({ repair, ends }) => (repair === 'figures' ? ends : []))

@@ -22,7 +22,7 @@ import {
   withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { putRaw } from '../../support/tampering.ts'
-import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { type MemoryDeps, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { moveWindow } from '../payout/moved-window.ts'
 import { recount } from '../recount/torn-world.ts'
 
@@ -41,7 +41,7 @@ const RAISED_FIELDS = [
 
 const IS_RECREDITED = { recreditedAt: expect.any(String) as unknown }
 
-function entryOf(deps: ReturnType<typeof memoryDeps>, { clientId }: Client) {
+function entryOf(deps: MemoryDeps, { clientId }: Client) {
   const entry = deps.stored.items().find(({ pk }) => String(pk) === `JOURNAL#${clientId}`)
   if (entry === undefined) throw new Error('the client has an entry')
   return entry
