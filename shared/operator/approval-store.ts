@@ -97,13 +97,20 @@ export function approvalIdIn(subject: string): string | undefined {
   return subject.startsWith(APPROVAL_SUBJECT) ? subject.slice(APPROVAL_SUBJECT.length) : undefined
 }
 
-/** Replaces the subject's earlier approval. Refused when another was written after the read. */
-export function putApproval(approval: Approval, earlier: Approval | undefined): Step {
-  return put(approvalKey(approvalIdOf(approval)), approval, unchanged('at', earlier?.at))
+/** Replaces the subject's earlier approval. Refused when it was used or replaced after the read. */
+export function putApproval(approval: Approval, earlier: StoredApproval | undefined): Step {
+  const isAsRead = all(unchanged('at', earlier?.at), unchanged('usedAt', earlier?.usedAt))
+  return put(approvalKey(approvalIdOf(approval)), approval, isAsRead)
 }
 
-export async function findApproval(deps: TableDeps, of: Approvable): Promise<Approval | undefined> {
-  return v.parse(v.optional(ApprovalSchema), await deps.table.get(approvalKey(approvalIdOf(of))))
+/** The times as the row has them: a new approval replaces also a row that cannot be read. */
+export type StoredApproval = { readonly at?: unknown; readonly usedAt?: unknown }
+
+export async function findStoredApproval(
+  deps: TableDeps,
+  of: Approvable,
+): Promise<StoredApproval | undefined> {
+  return deps.table.get(approvalKey(approvalIdOf(of)))
 }
 
 export type UsedApproval = {
@@ -133,7 +140,8 @@ export async function findValidApproval(
   of: Approvable,
   covers: (figures: ApprovedFigures) => boolean = () => true,
 ): Promise<Approval> {
-  const approval = await findApproval(deps, of)
+  // A row that cannot be read approves nothing.
+  const approval = ifValid(ApprovalSchema, await findStoredApproval(deps, of))
   const problem = problemOf(approval, deps.now(), covers)
   if (approval === undefined || problem !== undefined) throw approvalError(of, problem)
   return approval

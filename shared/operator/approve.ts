@@ -1,5 +1,6 @@
 import { invalid } from '../errors.ts'
-import { addMs, later } from '../time.ts'
+import { ifValid } from '../if-valid.ts'
+import { addMs, later, TimestampSchema } from '../time.ts'
 import {
   APPROVED_FIGURES,
   type Approvable,
@@ -8,7 +9,7 @@ import {
   approvalOwner,
   approvalSubject,
   approvalWasChanged,
-  findApproval,
+  findStoredApproval,
   isOfSettlement,
   newApproval,
   putApproval,
@@ -20,7 +21,7 @@ import { type RecordDeps, recordChange } from './audit-record-store.ts'
  * changes no money, and needs no action to exist: what is never asked for expires. A later approval
  * of the same subject replaces this one, and has a later time, which says which one was used.
  * Throws 422 for a figure that the action does not have, and 409 if another person approves the
- * same subject at the same time.
+ * same subject, or the earlier approval is used, at the same time.
  */
 export async function approve(
   deps: RecordDeps,
@@ -29,9 +30,10 @@ export async function approve(
   const { operator, notes } = input
   assertHasFigures(input)
   assertNamesSubject(input)
-  const earlier = await findApproval(deps, input)
+  const earlier = await findStoredApproval(deps, input)
+  const earlierAt = ifValid(TimestampSchema, earlier?.at)
   const now = deps.now()
-  const at = earlier === undefined ? now : later(now, addMs(earlier.at, 1))
+  const at = earlierAt === undefined ? now : later(now, addMs(earlierAt, 1))
   const approval = newApproval(input, operator, at)
   const subject = approvalSubject(approvalIdOf(approval))
   const clientId = approvalOwner(approval.payload)
