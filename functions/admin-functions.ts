@@ -125,7 +125,10 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     'accept-difference',
     allAccess(RECORDING, APPROVED, ACCEPTANCES, { GetItem: ['CLIENT', 'VERDICT'] }),
   ),
-  approve('approve', allAccess(RECORDING, { GetItem: ['APPROVAL'], PutItem: ['APPROVAL'] })),
+  approve(
+    'approve',
+    allAccess(RECORDING, ACCEPTANCES, { GetItem: ['VERDICT'], PutItem: ['APPROVAL'] }),
+  ),
   finance('mark-settlement-failed', allAccess(changeOf('SETTLEMENT'), ANNOUNCING, NOT_ENDED), {
     sends: BOTH_LANES,
   }),

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { APPROVED_ACTIONS, FiguresSchema } from '../../shared/operator/approval-store.ts'
 import { approve } from '../../shared/operator/approve.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+import { requireUnaccepted } from '../../shared/verdict/require-unaccepted.ts'
 
 const summary =
   'Approves one action of another person with exactly these figures. It holds for 72 hours and ' +
@@ -20,4 +21,6 @@ const input = v.strictObject({
   notes: v.optional(NOTES),
 })
 
-export const handler = adminHandler({ summary, input }, (request, deps) => approve(deps, request))
+export const handler = adminHandler({ summary, input }, (request, deps) =>
+  approve(deps, request, () => requireUnaccepted(deps, request)),
+)

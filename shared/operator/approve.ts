@@ -21,16 +21,19 @@ import { type RecordDeps, recordChange } from './audit-record-store.ts'
  * changes no money, and needs no action to exist: what is never asked for expires. A later approval
  * of the same subject replaces this one, and has a later time, which says which one was used.
  * Throws 422 for a figure that the action does not have, and 409 if another person approves the
- * same subject, or the earlier approval is used, at the same time.
+ * same subject, or the earlier approval is used, at the same time. `requireReplaceable` may refuse
+ * to replace an approval that was used.
  */
 export async function approve(
   deps: RecordDeps,
   input: Approvable & { readonly operator: string; readonly notes?: string | undefined },
+  requireReplaceable: () => Promise<void> = async () => undefined,
 ) {
   const { operator, notes } = input
   assertHasFigures(input)
   assertNamesSubject(input)
   const earlier = await findStoredApproval(deps, input)
+  if (earlier?.usedAt !== undefined) await requireReplaceable()
   const earlierAt = ifValid(TimestampSchema, earlier?.at)
   const now = deps.now()
   const at = earlierAt === undefined ? now : later(now, addMs(earlierAt, 1))

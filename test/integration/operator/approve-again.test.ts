@@ -1,10 +1,15 @@
 /** Goal: a second approval of the same figures replaces the first one, and ends nothing unseen. */
 import { describe, expect, it } from 'vitest'
+import { handler as acceptAction } from '../../../functions/admin/accept-difference.ts'
 import { handler as adjustLedger } from '../../../functions/admin/adjust-ledger.ts'
 import { handler as approveAction } from '../../../functions/admin/approve.ts'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { type Approvable, approvalIdOf } from '../../../shared/operator/approval-store.ts'
-import { approvalKey } from '../../../shared/table/keys.ts'
-import { invokeWhole, OPERATOR, withClient } from '../../support/operator-actions.ts'
+import { approvalKey, shardKey } from '../../../shared/table/keys.ts'
+import { unacceptedDifferences } from '../../../shared/verdict/acceptances.ts'
+import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import { invokeAdmin, invokeWhole, OPERATOR, withClient } from '../../support/operator-actions.ts'
+import { withoutSleep } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
@@ -42,5 +47,40 @@ describe('a second approval of the same figures', () => {
 
     expect(await approve(raced, asked)).toMatchObject({ status: 409 })
     expect(await deps.table.get(key)).toMatchObject({ usedAt: deps.now() })
+  })
+
+  it('is refused while the difference is accepted by the first one, and ends no acceptance', async () => {
+    const { deps, clientId } = await withClient()
+    const alter = async (credited_minor: number) => {
+      deps.clock.advance(1)
+      const row = await rawItem(deps, shardKey(clientId, 3))
+      await putRaw(deps, { ...row, credited_minor, credited_at: deps.now() })
+      return auditLedger(withoutSleep(deps), clientId)
+    }
+    const { differences } = await alter(7)
+    const figures = { client_id: clientId, ...differences[0] }
+    const asked = { action: 'accept-difference', payload: figures } as const
+    const input = { operator: OPERATOR, ...figures, notes: 'known' }
+    deps.clock.advance(1)
+    expect(await invokeAdmin(acceptAction, deps, input)).toMatchObject({ status: 200 })
+    const open = async () => {
+      const { standing } = await readClientVerdict(deps, clientId)
+      return unacceptedDifferences(deps, clientId, standing)
+    }
+
+    expect(await approve(deps, asked)).toMatchObject({
+      status: 422,
+      body: { message: 'this difference is accepted already' },
+    })
+
+    expect(await open()).toStrictEqual([])
+    // A difference that was repaired and came back needs an acceptance of its own.
+    await alter(0)
+    await alter(7)
+    expect(await open()).toHaveLength(1)
+    deps.clock.advance(1)
+    expect(await approve(deps, asked)).toMatchObject({ status: 200 })
+    expect(await invokeWhole(acceptAction, deps, input)).toMatchObject({ status: 200 })
+    expect(await open()).toStrictEqual([])
   })
 })
