@@ -103,6 +103,8 @@ type Findings = ReadonlyMap<string, readonly Difference[]>
 
 const TRIES = 5
 
+type Changed = Partial<Omit<ClientVerdict, 'version' | 'standing'>>
+
 /**
  * Answers the standing differences that are not accepted, and the differences among them that are
  * new. Throws when the verdict kept changing.
@@ -111,12 +113,33 @@ export async function recordFindings(
   deps: StoreDeps,
   owner: string,
   findings: Findings,
-  changed: Partial<Omit<ClientVerdict, 'version' | 'standing'>> = {},
+  changed: Changed = {},
+) {
+  return changeVerdict(deps, owner, () => findings, changed)
+}
+
+/** Adds to what stands. The audit of these parts ends it. */
+export async function addFindings(deps: StoreDeps, owner: string, found: Findings) {
+  return changeVerdict(deps, owner, ({ standing }) => {
+    const findings = [...found].map(([part, added]) => {
+      const known = standing.filter((one) => one.part === part)
+      return [part, [...known, ...added].map(withoutClient)] as const
+    })
+    return new Map(findings)
+  })
+}
+
+/** `findingsOf`: by the verdict as this write replaces it. */
+async function changeVerdict(
+  deps: StoreDeps,
+  owner: string,
+  findingsOf: (before: ClientVerdict) => Findings,
+  changed: Changed = {},
 ) {
   for (let tried = 0; tried < TRIES; tried++) {
     const item = await deps.table.get(verdictKey(owner))
     const before = verdictIn(item)
-    const standing = standingAfter(before, findings, deps.now())
+    const standing = standingAfter(before, findingsOf(before), deps.now())
     const open = await unacceptedDifferences(deps, owner, standing)
     const dropped = new Set(open).difference(new Set(mostImportant(open)))
     const isKept = (one: Standing) => !dropped.has(one)
@@ -133,16 +156,6 @@ export async function recordFindings(
     if ((await deps.table.write(step)).applied) return { open: kept, news: kept.filter(isNews) }
   }
   throw new Error('the verdict of a client kept changing')
-}
-
-/** Adds to what stands. The audit of these parts ends it. */
-export async function addFindings(deps: StoreDeps, owner: string, found: Findings) {
-  const { standing } = await readClientVerdict(deps, owner)
-  const findings = [...found].map(([part, added]) => {
-    const known = standing.filter((one) => one.part === part)
-    return [part, [...known, ...added].map(withoutClient)] as const
-  })
-  return recordFindings(deps, owner, new Map(findings))
 }
 
 /** Differences of the judged parts that are gone no longer stand. */

@@ -10,6 +10,7 @@ import { eventKey, paymentKey, verdictKey, windowKey } from '../../../shared/tab
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { dayNumber } from '../../../shared/time.ts'
 import {
+  addFindings,
   putNewVerdict,
   readClientVerdict,
   recordFindings,
@@ -39,6 +40,25 @@ it('a new verdict replaces no other verdict', async ({ deps, client }) => {
 })
 
 describe('the differences that audits have found', () => {
+  it('are added to those that stand, without one that an audit ends at the same time', async () => {
+    const deps = memoryDeps()
+    const client = await withoutFloor(deps)
+    const { clientId } = client
+    const [ended, standing, added] = ['ended', 'standing', 'added'].map((id) => ({
+      ...differenceOf(client),
+      id,
+    }))
+    if (!ended || !standing || !added) throw new Error('there are three differences')
+    await noteDifferences(deps, client, 'figures', [ended, standing])
+    const raced = beforeFirst(deps, 'put', () =>
+      noteDifferences(deps, client, 'figures', [standing]),
+    )
+
+    await addFindings(raced, clientId, new Map([['figures', [added]]]))
+
+    expect((await readClientVerdict(deps, clientId)).standing).toMatchObject([standing, added])
+  })
+
   it.for([0, 1])(
     'are all kept after two concurrent audits and %i earlier differences',
     async (earlierCount) => {
