@@ -35,6 +35,10 @@ export function maxCharacters(characters: number) {
  */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
+export function hasHiddenCharacter(text: string): boolean {
+  return HIDDEN.test(text)
+}
+
 const REFUSED = ['must not contain control characters, invisible characters or line breaks']
 
 /** Finds texts with control characters or line breaks, by path, in an input of bounded depth. */
@@ -42,7 +46,7 @@ export function hiddenCharactersIn(
   value: unknown,
   path = 'body',
 ): Readonly<Record<string, readonly string[]>> {
-  if (typeof value === 'string') return HIDDEN.test(value) ? { [path]: REFUSED } : {}
+  if (typeof value === 'string') return hasHiddenCharacter(value) ? { [path]: REFUSED } : {}
   if (typeof value !== 'object' || value === null) return {}
   const fields = Object.entries(value)
   const errors = fields.map(([name, field]) =>

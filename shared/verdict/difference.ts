@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
+import { hasHiddenCharacter } from '../text-field.ts'
 import { SECOND_MS } from '../time.ts'
 
 type Value = string | number | null | undefined
@@ -92,11 +93,11 @@ export function compareAll(
 /** A difference is stored, and approved in a payload of limited length. */
 const MAX_SHOWN = 200
 
-/** A raw attribute as a difference shows it: of a long one its digest. */
+/** A raw attribute as a difference shows it: its digest, if it is long or no input may have it. */
 export function toValue(value: unknown): Value {
   if (value === undefined || typeof value === 'number') return value
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'unreadable')
-  if (text.length <= MAX_SHOWN) return text
+  if (text.length <= MAX_SHOWN && !hasHiddenCharacter(text)) return text
   return `sha256 ${createHash('sha256').update(text).digest('hex')}`
 }
 

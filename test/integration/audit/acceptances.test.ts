@@ -31,7 +31,12 @@ import {
 import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
-import { aSettledClient, payOut, withoutFloor } from '../../support/settlement-builders.ts'
+import {
+  aSettledClient,
+  payOut,
+  withoutFloor,
+  withoutSleep,
+} from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, askedApproval, withApproval } from '../../support/with-approval.ts'
@@ -159,23 +164,29 @@ describe('an acceptance', () => {
     ])
   })
 
-  it('of a long list is approved and stored by its digest', async () => {
+  const LONG_LIST = Array.from({ length: 300 }, (_, day) => ({ day: String(day) }))
+
+  it.for([
+    ['a long list', 'totals', LONG_LIST],
+    ['a text with a hidden character', 'digest', 'x\u200b'],
+  ] as const)('of %s is approved and stored by its digest', async ([, name, value]) => {
     const deps = memoryDeps()
     const { client, settlement } = await aSettledClient(deps)
+    await payOut(deps, settlement)
     const key = settlementKey(settlement.settlementId)
     const item = await rawItem(deps, key)
     const [total = {}] = (item?.['totals'] ?? []) as readonly object[]
-    const totals = Array.from({ length: 300 }, (_, day) => ({ ...total, day: String(day) }))
-    await putRaw(deps, { ...item, totals })
-    const { differences } = await auditLedger(deps, client.clientId)
-    const long = differences.find(({ what }) => what === 'settlement.totals')
-    expect(long?.found).toMatch(/^sha256 [0-9a-f]{64}$/)
+    const altered = typeof value === 'string' ? value : value.map((one) => ({ ...total, ...one }))
+    await putRaw(deps, { ...item, [name]: altered })
+    const { differences } = await auditLedger(withoutSleep(deps), client.clientId)
+    const shown = differences.find(({ what }) => what === `settlement.${name}`)
+    expect(shown?.found).toMatch(/^sha256 [0-9a-f]{64}$/)
 
-    const asked = { client_id: client.clientId, ...long, notes: 'explained', operator: OPERATOR }
+    const asked = { client_id: client.clientId, ...shown, notes: 'explained', operator: OPERATOR }
     const refused = await invokeWhole(acceptAction, deps, asked)
     const approvable = askedApproval(Object(refused.body)['action_hint'])
     await invokeWhole(approveAction, deps, { ...approvable, operator: APPROVER })
 
-    expect(await invokeWhole(acceptAction, deps, asked)).toMatchObject({ status: 200, body: long })
+    expect(await invokeWhole(acceptAction, deps, asked)).toMatchObject({ status: 200, body: shown })
   })
 })
