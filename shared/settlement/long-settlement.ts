@@ -7,8 +7,8 @@ import { isLong, type Settlement } from './settlement.ts'
 import { SUM_FIGURES } from './sum-entries.ts'
 
 /**
- * Whether a settlement is long by its row, and also by the entries in its window: a row with a wrong
- * number of entries must not escape the sum of its entries.
+ * Whether a settlement is long by its row, and also by the entries in its window: a row with a
+ * wrong number of entries must not escape the sum of its entries.
  */
 export async function hasLongWindow(
   deps: Pick<Deps, 'table' | 'stage'>,

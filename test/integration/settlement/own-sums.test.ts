@@ -1,13 +1,14 @@
 /** Goal: money becomes a client's again only with the sums of its settlement's own entries. */
 import { describe, expect, it } from 'vitest'
+import { handler as acceptAction } from '../../../functions/admin/accept-difference.ts'
 import { handler as recreditAction } from '../../../functions/admin/recredit-settlement.ts'
 import { handler as returnAction } from '../../../functions/admin/return-payout.ts'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
-import { acceptEach } from '../../support/accept-each.ts'
 import { aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import {
@@ -40,6 +41,18 @@ const RAISED_FIELDS = [
 ] as const
 
 const IS_RECREDITED = { recreditedAt: expect.any(String) as unknown }
+
+/** Finance accepts each difference of a client, of which there are some. */
+async function acceptEach(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>): Promise<void> {
+  const { differences } = await auditLedger(withoutSleep(deps), clientId)
+  expect(differences).not.toStrictEqual([])
+  deps.clock.advance(1)
+  for (const one of differences) {
+    const input = { operator: OPERATOR, client_id: clientId, ...one, notes: 'known' }
+    const accepted = await invokeAdmin(acceptAction, deps, input)
+    expect(accepted, JSON.stringify(accepted)).toMatchObject({ status: 200 })
+  }
+}
 
 function entryOf(deps: MemoryDeps, { clientId }: Client) {
   const entry = deps.stored.items().find(({ pk }) => String(pk) === `JOURNAL#${clientId}`)
@@ -109,7 +122,7 @@ describe('a re-credit', () => {
     await recount(deps, client)
     await expect(recredit(deps, settlement)).rejects.toMatchObject({ code: 'validation' })
 
-    await acceptEach(deps, client.clientId)
+    await acceptEach(deps, client)
 
     expect(await recredit(deps, settlement)).toMatchObject({ ...IS_RECREDITED, netMinor: 95_900 })
   })
@@ -126,7 +139,7 @@ describe('a re-credit', () => {
     expect((await findAnySettlement(deps, failed.settlementId)).digest).toBe('x')
     await expect(recredit(deps, failed)).rejects.toMatchObject({ code: 'validation' })
 
-    await acceptEach(deps, failed.clientId)
+    await acceptEach(deps, failed)
 
     expect(await recredit(deps, failed)).toMatchObject(IS_RECREDITED)
   })
@@ -136,7 +149,7 @@ describe('a re-credit', () => {
     const { client, settlement } = await aSettledClient(deps)
     await fail(deps, settlement)
     await alter(deps, settlement, { digest: 'x' })
-    await acceptEach(deps, client.clientId)
+    await acceptEach(deps, client)
     await alter(deps, settlement, RAISED)
 
     await expect(recredit(deps, settlement)).rejects.toMatchObject({ code: 'validation' })
@@ -164,7 +177,7 @@ describe('a transfer that came back', () => {
     const { client, settlement } = await aSettledClient(deps)
     await payOut(deps, settlement)
     await alter(deps, settlement, { digest: 'x' })
-    await acceptEach(deps, client.clientId)
+    await acceptEach(deps, client)
 
     const payload = { settlement_id: settlement.settlementId, bank_reference: 'BCA18' }
     expect(await invokeAdmin(returnAction, deps, { operator: OPERATOR, ...payload })).toMatchObject(
