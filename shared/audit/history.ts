@@ -16,10 +16,14 @@ import { auditListing, auditRegistration, notesOf } from './judged/audit-registe
 import { judgeSettlement, RecountSchema } from './judged/audit-settlement.ts'
 import { auditNotes, judgeSuspense } from './judged/audit-suspense.ts'
 import { auditTrails } from './judged/audit-trails.ts'
-import { type ClientBooks, readClientBooks, type StoredSettlement } from './judged/client-books.ts'
+import {
+  type ClientBooks,
+  readClientBooks,
+  type StoredSettlement,
+  withCarried,
+} from './judged/client-books.ts'
 import { judgeListed } from './judged/judge-payments.ts'
 import { judgeSettlementEvents } from './judged/judge-settlement-events.ts'
-import { withCarried } from './judged/with-carried.ts'
 
 export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
 

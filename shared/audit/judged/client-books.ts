@@ -11,7 +11,7 @@ import { type AuditRecord, readAuditRecords } from '../../operator/audit-record-
 import type { Payment } from '../../payment/payment.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
 import type { Adjustment } from '../../posting/adjustment-store.ts'
-import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
+import { hasSwept, type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
 import {
   adjustmentsPk,
@@ -188,6 +188,25 @@ export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Pr
       ]),
     ],
   }
+}
+
+/**
+ * The settlement, and those whose sums it pays again: failed ones that were re-credited, and paid
+ * ones that came back, directly or in turn.
+ */
+export function withCarried(
+  { settlements }: Pick<ClientBooks, 'settlements'>,
+  own: StoredSettlement,
+): readonly StoredSettlement[] {
+  const carriers = [own]
+  const isIn = ({ settlement: { recreditedAt, returnedAt } }: StoredSettlement) =>
+    carriers.some(({ settlement }) =>
+      [recreditedAt, returnedAt].some((at) => at !== undefined && hasSwept(settlement, at)),
+    )
+  // A settlement is older than the settlements that carry it.
+  for (const stored of settlements.toReversed())
+    if (stored !== own && isIn(stored)) carriers.push(stored)
+  return carriers
 }
 
 /** A row of an adjustment is as its record says, and no row is without a record. */
