@@ -84,8 +84,19 @@ function messageOf(item: Suspense, facts: Facts): string {
     case 'statement_differs':
       return `A statement of client ${clientId} was refused: its lines in the journal and the stored totals of its settlements are not equal (${suspenseId}). The client cannot read statements of these days. Run audit-ledger --client_id ${clientId}, which names the difference, and repair it with recount-ledger. Then ${close}.`
     default:
-      return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Check it, then ${close}.`
+      return messageOfUnexplained(item, close)
   }
+}
+
+/** The id of a payout whose row became void names its settlement. */
+const UNDONE_PAYOUT = /^(.+)#([0-9a-f-]{36})#transaction_unexplained$/
+
+function messageOfUnexplained(item: Suspense, close: string): string {
+  const { cause, suspenseId, amountMinor, paymentId = 'unknown' } = item
+  const [, transactionId, settlementId] = UNDONE_PAYOUT.exec(suspenseId) ?? []
+  if (settlementId === undefined)
+    return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Check it, then ${close}.`
+  return `The provider's transfer ${transactionId} of ${amountMinor} IDR for settlement ${settlementId} failed or came back after the books had it, so the merchant lacks this money (${suspenseId}). If the settlement is marked paid, run return-payout --settlement_id ${settlementId} --bank_reference ${transactionId}: the next settlement pays it again. If it is recorded, do not mark it paid by this transfer. Then ${close}.`
 }
 
 /** The dispute's callback opens its case. If it is lost, only this message tells of the dispute. */

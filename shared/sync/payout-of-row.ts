@@ -2,7 +2,9 @@ import { SettlementIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
+import type { Settlement } from '../settlement/settlement.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
+import { recordSuspense } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { syncFinding } from './provider-row.ts'
 
@@ -16,12 +18,34 @@ export async function payoutOfRow(
   deps: NewsDeps,
   transaction: ProviderTransaction,
 ): Promise<{ readonly finding: Suspense | undefined } | undefined> {
-  const { reference, providerMinor, amountMinor, transactionId: subject } = transaction
-  const settlementId = ifValid(SettlementIdSchema, reference)
-  if (settlementId === undefined || providerMinor >= 0) return undefined
-  const [settlement] = await findSettlements(deps, [settlementId])
+  const { providerMinor, amountMinor, transactionId: subject } = transaction
+  const settlement = providerMinor < 0 ? await findNamedSettlement(deps, transaction) : undefined
   if (settlement === undefined) return undefined
   const isAsMade = settlement.netMinor === amountMinor && settlement.status !== 'failed'
   const about = { subject, cause: 'transaction_unexplained', payment: undefined } as const
   return { finding: isAsMade ? undefined : syncFinding(deps, transaction, about) }
+}
+
+async function findNamedSettlement(
+  deps: NewsDeps,
+  { reference }: ProviderTransaction,
+): Promise<Settlement | undefined> {
+  const settlementId = ifValid(SettlementIdSchema, reference)
+  const [settlement] = settlementId ? await findSettlements(deps, [settlementId]) : []
+  return settlement
+}
+
+/**
+ * A payout whose booked row became void did not reach the merchant, and its settlement may be
+ * marked paid. Only an operator can say what follows. Safe to repeat.
+ */
+export async function recordUndonePayout(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+): Promise<void> {
+  const settlement = await findNamedSettlement(deps, transaction)
+  if (settlement === undefined || settlement.returnedAt !== undefined) return
+  const subject = `${transaction.transactionId}#${settlement.settlementId}`
+  const about = { subject, cause: 'transaction_unexplained', payment: undefined } as const
+  await recordSuspense(deps, syncFinding(deps, transaction, about))
 }

@@ -7,6 +7,7 @@ import { movePayment } from '../posting/move-payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import type { NamedPayment } from '../suspense/record-suspense.ts'
 import { feeRowOf } from './book-late-fee.ts'
+import { recordUndonePayout } from './payout-of-row.ts'
 import { isInRupiah, recordRowFinding, rowFinding, transferCaseOf } from './provider-row.ts'
 
 /** If the row moved rupiah, the house books it. */
@@ -35,7 +36,9 @@ export async function bookBackVoid(
   const finding = rowFinding(deps, transaction, undefined)
   await bookRowBack(deps, feeRowOf(transaction), finding)
   const booked = await bookRowBack(deps, houseRowOf(transaction), finding)
-  if (typeof booked === 'string') return booked === 'booked_back'
+  if (booked === 'not_booked') return false
+  await recordUndonePayout(deps, transaction)
+  if (booked === 'booked_back') return true
   const payment = await findStoredPayment(deps, booked.refundOf)
   assertInvariant(payment?.status === 'succeeded', 'a refund belongs to a paid payment')
   const { transactionId, amountMinor, providerMinor, createdAt, updatedAt: at } = transaction

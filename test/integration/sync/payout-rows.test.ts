@@ -3,8 +3,20 @@
  * paid settlement cancel each other at the bank (design sections 12 and 15).
  */
 import { describe, expect } from 'vitest'
-import { aDayLater, auditedNow, fail, payOut, sweptNow } from '../../support/settlement-builders.ts'
+import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { returnPayout } from '../../../shared/settlement/return-payout.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
+import {
+  aDayLater,
+  auditedNow,
+  BY_OPERATOR,
+  fail,
+  payOut,
+  sweptNow,
+} from '../../support/settlement-builders.ts'
 import { findingAbout, rowNow } from '../../support/synced-payment.ts'
+import { interceptTable, writtenKeys } from '../../support/test-deps.ts'
+import { withApproval } from '../../support/with-approval.ts'
 import { booksOf } from '../books/books-world.ts'
 import { syncTest } from './sync-test.ts'
 import { rowOut } from './transfer-rows.ts'
@@ -32,6 +44,13 @@ const it = syncTest
           ...shown,
         }),
   )
+  .extend('becomes', ({ deps, rows }) => (row: ProviderTransaction, shown: object) => {
+    deps.clock.advance(600)
+    const { transactionId: id, createdAt: created, reference: reference_id, amountMinor } = row
+    const amounts = { amount: amountMinor, net_amount: amountMinor + FEE }
+    const changed = rowOut(deps, { id, created, reference_id, ...amounts, ...shown })
+    rows.splice(rows.indexOf(row), 1, changed)
+  })
 
 describe('the row of a payout that the provider made', () => {
   it.for(['before', 'after'])(
@@ -99,5 +118,76 @@ describe('the row of a payout that the provider made', () => {
     await sync(disbursed({ type: 'TRANSFER_IN', cashflow: 'MONEY_IN', net_amount: 92_960 }))
 
     expect((await booksOf(deps)).figures).toHaveProperty('other.unmatched', 92_960)
+  })
+})
+
+describe('the row of a payout that becomes void after it was booked', () => {
+  it.for(['REVERSED', 'FAILED', 'VOIDED'])(
+    'is told when it is %s, because the merchant lacks the money of a paid settlement',
+    async (status, { deps, settlement, sync, syncAfter, disbursed, becomes }) => {
+      const row = disbursed()
+      await sync(row)
+      await payOut(deps, settlement)
+      becomes(row, { status })
+
+      await sync()
+      await syncAfter(86_400)
+
+      const { settlementId } = settlement
+      expect((await booksOf(deps)).figures).toMatchObject({ at_bank: -95_460 })
+      const message = expect.stringContaining(
+        `run return-payout --settlement_id ${settlementId} `,
+      ) as unknown
+      const subject = `${row.transactionId}#${settlementId}#transaction_unexplained`
+      expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject, message }])
+    },
+  )
+
+  it('is told although the process dies after the row is booked back', async ({
+    deps,
+    settlement,
+    sync,
+    syncAfter,
+    disbursed,
+    becomes,
+  }) => {
+    const row = disbursed()
+    await sync(row)
+    await payOut(deps, settlement)
+    becomes(row, { status: 'REVERSED' })
+    const dying = interceptTable(deps, {
+      before: (call) => {
+        if (writtenKeys([call]).some(({ pk }) => pk.includes(settlement.settlementId)))
+          throw new Error('the process died')
+      },
+    })
+    await syncProviderTransactions(dying)
+    expect((await booksOf(deps)).figures).toMatchObject({ at_bank: -95_460 })
+
+    await syncAfter(600)
+
+    expect(deps.published).toMatchObject([{ kind: 'suspense.finding' }])
+  })
+
+  it('is not told when an operator has booked before that the money came back', async ({
+    deps,
+    settlement: { settlementId },
+    sync,
+    disbursed,
+    becomes,
+  }) => {
+    const row = disbursed()
+    await sync(row)
+    await payOut(deps, { settlementId })
+    const bankReference = 'BCA 18'
+    await withApproval(deps, () =>
+      returnPayout(deps, { settlementId, ...BY_OPERATOR, bankReference }),
+    )
+    becomes(row, { status: 'REVERSED' })
+
+    await sync()
+
+    expect((await booksOf(deps)).figures).not.toHaveProperty('at_bank')
+    expect(deps.published).toStrictEqual([])
   })
 })
