@@ -101,11 +101,12 @@ async function bookWithFinding(
     onOpenDay(deps, (postedAt) =>
       deps.table.transact<string>({ ...putRowEntry({ ...entry, postedAt }), ...others }),
     )
+  const isOfPayout = entry.type === 'withdrawal' && finding?.cause === 'transaction_unexplained'
   const outcome = await write({ suspense, noted, ...more })
   if (!outcome.applied && outcome.refusedBy === 'suspense') await write({ ...more })
   else if (outcome.applied && finding) await reportSuspense(deps, finding)
-  else if (!outcome.applied && finding?.cause === 'transfer') {
-    // The row was booked before its payment was visible, so its case was not told.
+  else if (!outcome.applied && finding && (isOfPayout || finding.cause === 'transfer')) {
+    // The payment became visible, or the settlement was marked failed, after the row was booked.
     const { correction, reversal } = await bookedRow(deps, entry)
     if (!correction && !reversal) await recordSuspense(deps, finding)
   }

@@ -12,6 +12,7 @@ import {
   BY_OPERATOR,
   fail,
   payOut,
+  recredit,
   sweptNow,
 } from '../../support/settlement-builders.ts'
 import { findingAbout, rowNow } from '../../support/synced-payment.ts'
@@ -112,6 +113,48 @@ describe('the row of a payout that the provider made', () => {
       status: 'open',
       amountMinor: settlement.netMinor,
     })
+  })
+
+  it('is a finding when its settlement is marked failed later, also if it is re-credited', async ({
+    deps,
+    settlement,
+    sync,
+    syncAfter,
+    disbursed,
+  }) => {
+    const row = disbursed()
+    await sync(row)
+    await fail(deps, settlement)
+    await recredit(deps, settlement)
+    expect(deps.published).toStrictEqual([])
+
+    for (let days = 0; days < 3; days++) await syncAfter(86_400)
+
+    const subject = `${row.transactionId}#transaction_unexplained`
+    expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject }])
+    expect((await booksOf(deps)).figures).toMatchObject({ at_bank: settlement.netMinor })
+  })
+
+  it('is no finding of a settlement that is marked failed after the row became void', async ({
+    deps,
+    rows,
+    settlement,
+    sync,
+    syncAfter,
+    disbursed,
+    becomes,
+  }) => {
+    const row = disbursed()
+    await sync(row)
+    becomes(row, { status: 'REVERSED' })
+    await sync()
+    await fail(deps, settlement)
+
+    // A page that the provider made before the void.
+    rows.pop()
+    await syncAfter(60, { ...row, updatedAt: deps.now() })
+
+    expect(await findingAbout(deps, row.transactionId, 'transaction_unexplained')).toBeUndefined()
   })
 
   it('that brings money in is no payout', async ({ deps, sync, disbursed }) => {
