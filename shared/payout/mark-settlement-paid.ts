@@ -28,7 +28,7 @@ type PaidInput = CloseInput & {
   /** Of a bank whose numbers begin again each day. */
   readonly valueDate?: string | undefined
   readonly notes?: string | undefined
-  /** The batch in whose file the bank found the payout. `noteUseAfterAll` has seen it. */
+  /** The batch in whose file the bank found the payout. */
   readonly fileOf?: number | undefined
 }
 
@@ -50,10 +50,7 @@ export async function markSettlementPaid(
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const before = await findAnySettlement(deps, input.settlementId)
     if (before.status !== 'recorded') throw wrongStateError('marked paid', before)
-    // The batch may have been cancelled during the try before. The caller has asked before it.
-    if (tried > 0 && input.fileOf !== undefined)
-      await noteUseAfterAll(deps, before, { number: input.fileOf, operator: input.operator })
-    const live = await liveBatchOf(deps, before)
+    const live = await liveBatchOfAnswer(deps, before, input)
     const batch = live?.number
     const { conditions, refusal, figures, approval } =
       batch === undefined ? await passWhole(deps, before) : await passAgain(deps, before)
@@ -96,6 +93,18 @@ export async function markSettlementPaid(
     'conflict',
     'this client is being audited right now; try again in a minute',
   )
+}
+
+/** The batch whose file the bank has used may have been cancelled since the caller looked at it. */
+async function liveBatchOfAnswer(
+  deps: CloseDeps & GateDeps,
+  settlement: Settlement,
+  { fileOf, operator }: PaidInput,
+) {
+  const live = await liveBatchOf(deps, settlement)
+  if (fileOf === undefined || live?.number === fileOf) return live
+  await noteUseAfterAll(deps, settlement, { number: fileOf, operator })
+  return liveBatchOf(deps, settlement)
 }
 
 /** The key of a transfer: numbers that begin again each day need the day. */

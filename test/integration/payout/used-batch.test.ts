@@ -8,7 +8,7 @@ import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
 import { approve } from '../../../shared/operator/approve.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { batchKey } from '../../../shared/table/keys.ts'
+import { batchKey, type Key } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
@@ -168,6 +168,18 @@ function beforeBatchChanges(deps: TestDeps, other: () => Promise<unknown>) {
   })
 }
 
+/** Runs `other` after the first read of the row. */
+function afterFirstRead(deps: TestDeps, { pk }: Key, other: () => Promise<unknown>) {
+  let done = false
+  return interceptTable(deps, {
+    after: async (call) => {
+      if (done || call.name !== 'get' || call.keys[0]?.pk !== pk) return
+      done = true
+      await other()
+    },
+  })
+}
+
 describe('the bank’s answer and a cancellation at the same time', () => {
   it('cancel nothing when the payout is written first', async () => {
     const deps = memoryDeps()
@@ -186,6 +198,17 @@ describe('the bank’s answer and a cancellation at the same time', () => {
     const deps = memoryDeps()
     const { paid, other } = await twoInABatch(deps)
     const racing = beforeBatchChanges(deps, () => cancel(deps, 1))
+
+    expect(await answerPaid(racing, paid)).toMatchObject({ body: { done: 1 } })
+
+    expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId }])
+    expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(other)] })
+  })
+
+  it('are told when the cancellation is written after the answer has looked at the batch', async () => {
+    const deps = memoryDeps()
+    const { paid, other } = await twoInABatch(deps)
+    const racing = afterFirstRead(deps, batchKey(1), () => cancel(deps, 1))
 
     expect(await answerPaid(racing, paid)).toMatchObject({ body: { done: 1 } })
 
