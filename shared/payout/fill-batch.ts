@@ -25,6 +25,7 @@ import {
   leaveOut,
   leaveOutFailed,
   type Payout,
+  requireInNoUsedFile,
   SIDE_BY_SIDE,
 } from './judge-payouts.ts'
 import { requireUnchanged } from './payout-gate.ts'
@@ -45,7 +46,7 @@ export async function fillBatch(
   const earlier = payouts ? [] : await settlementsIn(deps, batch)
   const claimed = earlier.filter(isIn(number))
   const unclaimed = earlier.filter((one) => one.batch !== number)
-  const changed = (await mapInChunks(claimed, SIDE_BY_SIDE, (one) => whyChanged(deps, one))).flat()
+  const changed = await refusedAmong(deps, claimed, requireUnchanged)
   const toClaim =
     payouts ?? (await mapInChunks(unclaimed, SIDE_BY_SIDE, (one) => judgePayout(deps, one)))
   const results = await mapInChunks(toClaim, SIDE_BY_SIDE, async (payout) => {
@@ -56,14 +57,15 @@ export async function fillBatch(
       return leaveOutFailed(deps, payout.settlement, error)
     }
   })
-  const finished = await finishBatch(deps, batch, { operator, changed })
+  const { used, ...finished } = await finishBatch(deps, batch, { operator, changed })
   const settlementIds: readonly string[] = finished.batch.settlementIds
   // Another operator may have claimed a settlement for the batch, or made the batch ready.
-  const leftOut = [...changed, ...results].flatMap((one) =>
+  const leftOut = [...changed, ...results, ...used].flatMap((one) =>
     one && !settlementIds.includes(one.settlement_id) ? one : [],
   )
-  const late = toClaim.flatMap((payout, at) =>
-    'reason' in payout || results[at] || settlementIds.includes(payout.settlement.settlementId)
+  const namedIds = new Set([...settlementIds, ...leftOut.map(({ settlement_id }) => settlement_id)])
+  const late = toClaim.flatMap((payout) =>
+    'reason' in payout || namedIds.has(payout.settlement.settlementId)
       ? []
       : leaveOut(payout.settlement, CLAIMED_LATE),
   )
@@ -75,13 +77,20 @@ function isIn(number: number) {
 }
 
 /** A settlement that its batch leaves out may enter the next batch. */
-async function whyChanged(deps: BatchDeps, settlement: Settlement): Promise<readonly LeftOut[]> {
-  try {
-    await requireUnchanged(deps, settlement)
-    return []
-  } catch (error) {
-    return [leaveOutFailed(deps, settlement, error)]
-  }
+async function refusedAmong(
+  deps: BatchDeps,
+  settlements: readonly Settlement[],
+  requirement: (deps: BatchDeps, settlement: Settlement) => Promise<void>,
+): Promise<readonly LeftOut[]> {
+  const refused = await mapInChunks(settlements, SIDE_BY_SIDE, async (settlement) => {
+    try {
+      await requirement(deps, settlement)
+      return []
+    } catch (error) {
+      return [leaveOutFailed(deps, settlement, error)]
+    }
+  })
+  return refused.flat()
 }
 
 const CLAIMED_LATE = new GatewayError('conflict', 'the batch was made ready without it', {
@@ -134,10 +143,12 @@ async function finishBatch(
   { operator, changed }: { readonly operator: string; readonly changed: readonly LeftOut[] },
 ) {
   const { number } = opened
-  const changedIds = new Set(changed.map(({ settlement_id }) => settlement_id))
-  const claimed = (await settlementsIn(deps, opened)).filter(
-    (one) => isIn(number)(one) && !changedIds.has(one.settlementId),
-  )
+  const unchanged = (await settlementsIn(deps, opened))
+    .filter(isIn(number))
+    .filter(isNotOf(changed))
+  // The bank's answer may have come after they were judged, and before they were claimed.
+  const used = await refusedAmong(deps, unchanged, requireInNoUsedFile)
+  const claimed = unchanged.filter(isNotOf(used))
   const lines = payoutLines(claimed)
   const ready: Batch = {
     ...opened,
@@ -159,12 +170,17 @@ async function finishBatch(
     },
   }
   if ((await recordChange(deps, record, { batch: markReady(ready) })).applied)
-    return { batch: ready, lines }
+    return { batch: ready, lines, used }
   // Another caller finished the batch, or an operator cancelled the batch.
   const stored = await findBatch(deps, number)
   if (stored?.state !== 'ready')
     throw new GatewayError('conflict', `batch ${number} was cancelled meanwhile`)
-  return withLines(deps, stored, await settlementsIn(deps, stored))
+  return { ...(await withLines(deps, stored, await settlementsIn(deps, stored))), used }
+}
+
+function isNotOf(leftOut: readonly LeftOut[]) {
+  const ids = new Set(leftOut.map(({ settlement_id }) => settlement_id))
+  return ({ settlementId }: Settlement) => !ids.has(settlementId)
 }
 
 /**

@@ -125,8 +125,9 @@ function leaveOutUnreadable(settlementId: SettlementId, clientId: ClientId): Lef
 async function requireLine(deps: JudgeDeps, settlement: Settlement): Promise<void> {
   const { clientId, netMinor, status, bank } = settlement
   if (status !== 'recorded') throw wrongStateError('paid out', settlement)
-  const batch = (await liveBatchOf(deps, settlement)) ?? (await usedBatchOf(deps, settlement))
-  if (batch) throw inBatchError(batch)
+  const live = await liveBatchOf(deps, settlement)
+  if (live) throw inBatchError(live)
+  await requireInNoUsedFile(deps, settlement)
   if (netMinor <= 0) throw invalid('there is nothing to transfer')
   const { enabled } = await requireClient(deps, clientId)
   if (!enabled) {
@@ -135,6 +136,15 @@ async function requireLine(deps: JudgeDeps, settlement: Settlement): Promise<voi
   }
   if (bank && findBank(bank.bankName) === undefined)
     throw invalid(`no bank of the list has the name ${bank.bankName}`)
+}
+
+/** Throws 422 if a bank has it in the file of an earlier batch that was cancelled. */
+export async function requireInNoUsedFile(
+  deps: Pick<JudgeDeps, 'table'>,
+  settlement: Settlement,
+): Promise<void> {
+  const used = await usedBatchOf(deps, settlement)
+  if (used) throw inBatchError(used)
 }
 
 function inBatchError({ number, state }: Pick<Batch, 'number'> & Partial<Batch>): GatewayError {

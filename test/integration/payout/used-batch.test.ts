@@ -13,7 +13,13 @@ import { exists, remove } from '../../../shared/table/step.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { fail, payOut, recredit } from '../../support/settlement-builders.ts'
-import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
+import {
+  beforeFirst,
+  interceptTable,
+  memoryDeps,
+  type TestDeps,
+  writtenKeys,
+} from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
 async function cancel(deps: TestDeps, number: number) {
@@ -215,6 +221,23 @@ describe('the bank’s answer and a cancellation at the same time', () => {
     expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId }])
     expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(other)] })
   })
+})
+
+it('a batch that is found used while the next file is made keeps its payouts out of that file', async () => {
+  const deps = memoryDeps()
+  const { paid, other } = await twoInABatch(deps)
+  await cancel(deps, 1)
+  // After the payouts were judged, and before they are claimed.
+  const racing = beforeFirst(deps, 'transact', async () => {
+    await answerPaid(deps, paid, { batch: 1 })
+  })
+
+  const { batch, ids, leftOut: named } = await fileOf(racing)
+
+  expect({ batch, ids }).toMatchObject({ batch: { number: 2, count: 0 }, ids: [] })
+  expect(named).toHaveLength(2)
+  expect(named).toContainEqual(leftOut(other))
+  expect(await auditBatches(deps)).toStrictEqual([])
 })
 
 it.each([
