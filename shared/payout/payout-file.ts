@@ -5,8 +5,14 @@ import type { Deps } from '../deps.ts'
 import { invalid, notFound } from '../errors.ts'
 import { encodeCursor, readCursor } from '../page.ts'
 import type { Batch, PayoutLine } from '../settlement/batch/batch.ts'
-import { findBatch, findLastBatch, settlementsIn } from '../settlement/batch/batch-store.ts'
+import {
+  findBatch,
+  findLastBatch,
+  settlementsIn,
+  usedBatchOf,
+} from '../settlement/batch/batch-store.ts'
 import type { CloseDeps } from '../settlement/close-settlement.ts'
+import type { Settlement } from '../settlement/settlement.ts'
 import { cancelBatch } from './cancel-batch.ts'
 import { type BatchDeps, fillBatch, withLines } from './fill-batch.ts'
 import { judgeClients, type LeftOut, SIDE_BY_SIDE } from './judge-payouts.ts'
@@ -72,8 +78,8 @@ async function answerOf({ batch, lines, leftOut }: Filled, format: PayoutFormat)
 
 /**
  * Throws 404 for an unknown batch, 422 for one that is cancelled or in use: a payout of it was
- * closed, so its file was given to a bank or has a line too many, or a settlement matches its
- * entries no more. 409 if its lines changed.
+ * closed, so its file was given to a bank or has a line too many, or the bank has a payout of it in
+ * an earlier file, or a settlement matches its entries no more. 409 if its lines changed.
  */
 async function readyBatch(deps: PayoutFileDeps, number: number, operator: string): Promise<Filled> {
   const batch = await findBatch(deps, number)
@@ -90,9 +96,28 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
     const count = `${closed.length} of its ${settlements.length} payouts are paid or failed`
     throw invalid(`batch ${number} is in use: ${count}`, undefined, hint)
   }
+  await requireInNoEarlierFile(deps, number, settlements)
   const filled = await withLines(deps, batch, settlements)
   await mapInChunks(settlements, SIDE_BY_SIDE, (one) => requireUnchanged(deps, one))
   return { ...filled, leftOut: [] }
+}
+
+async function requireInNoEarlierFile(
+  deps: PayoutFileDeps,
+  number: number,
+  settlements: readonly Settlement[],
+): Promise<void> {
+  const found = await mapInChunks(settlements, SIDE_BY_SIDE, (one) => usedBatchOf(deps, one))
+  const used = found.flatMap((batch) => batch ?? [])
+  const [earlier] = used
+  if (earlier === undefined) return
+  const which =
+    `${used.length} of its ${settlements.length} payouts are in the file of batch ` +
+    `${earlier.number} too, which was cancelled, but the bank has paid a line of it`
+  const hint =
+    'Give its file to no bank: it would pay twice. If no bank has it, payout-file --cancel ' +
+    `${number}; the next payout-file has the payouts that no earlier file has.`
+  throw invalid(`batch ${number} is in use: ${which}`, undefined, hint)
 }
 
 function toBatchDto({ number, state, settlementIds, totalMinor, digest, createdAt }: Batch) {

@@ -126,6 +126,26 @@ describe('a cancelled batch of which the bank has paid a line', () => {
     expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(paid), leftOut(other)] })
   })
 
+  it('keeps the file of a later batch with its payouts from being given again', async () => {
+    const deps = memoryDeps()
+    const { paid, other } = await twoInABatch(deps)
+    await cancel(deps, 1)
+    expect((await fileOf(deps)).ids).toHaveLength(2)
+    expect(await askForFile(deps, { batch: 2 })).toMatchObject({ status: 200 })
+    await answerPaid(deps, paid, { batch: 1 })
+
+    const reason =
+      'batch 2 is in use: 2 of its 2 payouts are in the file of batch 1 too, which was cancelled, ' +
+      'but the bank has paid a line of it'
+    const action_hint = expect.stringContaining('payout-file --cancel 2') as unknown
+    expect(await askForFile(deps, { batch: 2 })).toMatchObject({
+      status: 422,
+      body: { message: reason, action_hint },
+    })
+    await cancel(deps, 2)
+    expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(paid), leftOut(other)] })
+  })
+
   it('is told when its row was lost', async () => {
     const deps = memoryDeps()
     const { paid, other } = await twoInABatch(deps)
