@@ -72,7 +72,8 @@ export async function markSettlementPaid(
       ...(approval && { approved: approval.shown }),
     }
     const action = { operator: input.operator, action: 'mark-settlement-paid', details }
-    const isFirst = live?.state !== undefined && live.usedAt === undefined
+    // A row that cannot be read does not say whether it is the first payout, and is not changed.
+    const isFirst = live !== undefined && live.usedAt === undefined
     const registration = isFirst ? recordOfUse(live, settledAt, input.operator) : undefined
     const steps = {
       verdict: conditions.verdict,
@@ -80,7 +81,7 @@ export async function markSettlementPaid(
       approval: approval?.step,
       window: payOutOfWindow(before.clientId, before.netMinor, settledAt),
       reference: putBankReference(reference, before.settlementId),
-      batch: isFirst ? markUsed(live, settledAt) : undefined,
+      batch: isFirst && live.state !== undefined ? markUsed(live, settledAt) : undefined,
     }
     const outcome = await closeSettlement(deps, { before, after, action, registration }, steps)
     if (outcome.applied) {

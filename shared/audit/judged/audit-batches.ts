@@ -1,7 +1,5 @@
-import * as v from 'valibot'
 import type { StoreDeps, TableDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
-import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import {
   BATCHES_SUBJECT,
   type Batch,
@@ -10,10 +8,10 @@ import {
   digestOfLines,
   payoutLines,
 } from '../../settlement/batch/batch.ts'
-import { openedBatches, readyIn, settlementItemsIn } from '../../settlement/batch/batch-store.ts'
+import { openedBatches, settlementItemsIn, stateIn } from '../../settlement/batch/batch-store.ts'
 import { SettlementSchema } from '../../settlement/settlement.ts'
 import { batchKey } from '../../table/keys.ts'
-import { dayNumber, TimestampSchema } from '../../time.ts'
+import { dayNumber } from '../../time.ts'
 import { compare, type Difference } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { readTrail } from './audit-trails.ts'
@@ -49,19 +47,6 @@ export async function auditBatches(deps: StoreDeps): Promise<readonly Difference
     )
   }
   return found
-}
-
-const UsedRecord = v.object({ after: v.object({ used_at: TimestampSchema }) })
-
-function stateIn(records: readonly AuditRecord[]): Partial<Batch> {
-  const ready = readyIn(records)
-  const isCancelled = records.some(({ after }) => after?.['state'] === 'cancelled')
-  return {
-    state: isCancelled ? 'cancelled' : ready ? 'ready' : 'open',
-    usedAt: records.flatMap((record) => ifValid(UsedRecord, record)?.after.used_at ?? []).at(-1),
-    totalMinor: ready?.totalMinor,
-    digest: ready?.digest,
-  }
 }
 
 /** Of a ready batch the lines have the digest that its record shows. */

@@ -55,6 +55,32 @@ export function readyIn(records: readonly AuditRecord[]) {
   return ready && { totalMinor: ready.total_minor, digest: ready.digest }
 }
 
+const UsedRecord = v.object({ after: v.object({ used_at: TimestampSchema }) })
+
+/** What the records of a batch say of it. */
+export function stateIn(
+  records: readonly AuditRecord[],
+): Pick<Batch, 'state' | 'usedAt' | 'totalMinor' | 'digest'> {
+  const ready = readyIn(records)
+  const isCancelled = records.some(({ after }) => after?.['state'] === 'cancelled')
+  return {
+    state: isCancelled ? 'cancelled' : ready ? 'ready' : 'open',
+    // Of a batch whose row cannot be read, each payout has such a record.
+    usedAt: records.flatMap((record) => ifValid(UsedRecord, record)?.after.used_at ?? [])[0],
+    totalMinor: ready?.totalMinor,
+    digest: ready?.digest,
+  }
+}
+
+/** Also of a row that cannot be read by another attribute. Empty if the row is lost. */
+export async function settlementIdsIn(
+  deps: TableDeps,
+  number: number,
+): Promise<Batch['settlementIds']> {
+  const item = await deps.table.get(batchKey(number))
+  return ifValid(v.pick(BatchSchema, ['settlementIds']), item)?.settlementIds ?? []
+}
+
 /**
  * The settlements of a batch in the order of its lines, without unreadable and missing ones. The
  * digest of a ready batch shows that one is left out.

@@ -1,17 +1,19 @@
 /** Goal: the rows and records of a batch hold its file together (design section 15). */
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
 import { approve } from '../../../shared/operator/approve.ts'
 import { recordChange } from '../../../shared/operator/audit-record-store.ts'
+import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { batchSubject, digestOfLines, payoutLines } from '../../../shared/settlement/batch/batch.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
-import { BANK } from '../../support/settlement-builders.ts'
-import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { BANK, BY_OPERATOR, payOut } from '../../support/settlement-builders.ts'
+import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
 async function cancel(deps: TestDeps, number: number) {
@@ -61,6 +63,86 @@ it('a cancelled batch whose row was lost is no difference', async () => {
 
   expect(await auditBatches(deps)).toStrictEqual([])
 })
+
+const BROKEN = [
+  ['lost', (deps: TestDeps) => deps.table.write(remove(batchKey(1), exists))],
+  ['unreadable', (deps: TestDeps) => deps.table.write(stateOf('sent'))],
+] as const
+
+function stateOf(state: string) {
+  return update(batchKey(1), { set: { state } }, exists)
+}
+
+describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
+  async function aBatchOfTwo() {
+    const deps = memoryDeps()
+    const [paid, other] = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)]
+    await fileOf(deps)
+    return { deps, paid, other }
+  }
+
+  const REFUSED = {
+    status: 422,
+    body: { message: expect.stringContaining('batch 1 cannot be cancelled') as unknown },
+  }
+
+  it('is not cancelled after a payout of it is paid', async () => {
+    const { deps, paid, other } = await aBatchOfTwo()
+    await payOut(deps, paid)
+    await breakRow(deps)
+
+    expect(await cancel(deps, 1)).toMatchObject(REFUSED)
+    expect(await fileOf(deps)).toMatchObject({
+      ids: [],
+      leftOut: [{ settlement_id: other.settlementId }],
+    })
+  })
+
+  it('is not cancelled when a payout of it is paid after its row broke', async () => {
+    const { deps, paid } = await aBatchOfTwo()
+    await breakRow(deps)
+    await payOut(deps, paid)
+
+    expect(await cancel(deps, 1)).toMatchObject(REFUSED)
+  })
+
+  it('is not cancelled when a payout of it is paid at the same time', async () => {
+    const { deps, paid, other } = await aBatchOfTwo()
+    await breakRow(deps)
+    const racing = interceptTable(deps, {
+      before: async (call) => {
+        if (writtenKeys([call]).some(({ pk }) => pk === batchKey(1).pk)) await payOut(deps, paid)
+      },
+    })
+
+    expect(await cancel(racing, 1)).toMatchObject({ status: 409 })
+
+    expect(await cancel(deps, 1)).toMatchObject(REFUSED)
+    expect((await fileOf(deps)).ids).not.toContain(other.settlementId)
+  })
+
+  it('gets it again if it was cancelled and used, and holds its payouts', async () => {
+    const { deps, paid, other } = await aBatchOfTwo()
+    await cancel(deps, 1)
+    await payFromFile(deps, paid)
+    await breakRow(deps)
+    expect(await auditBatches(deps)).toMatchObject([{ what: 'batch', id: '1' }])
+
+    expect(await cancel(deps, 1)).toMatchObject({ status: 200 })
+
+    expect(await auditBatches(deps)).toStrictEqual([])
+    expect(await fileOf(deps)).toMatchObject({
+      ids: [],
+      leftOut: [{ settlement_id: other.settlementId }],
+    })
+  })
+})
+
+/** The bank's answer says that it paid the settlement from the file of batch 1. */
+function payFromFile(deps: TestDeps, { settlementId }: Settlement) {
+  const found = { bankReference: 'BCA17', fileOf: 1 }
+  return markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, ...found })
+}
 
 it('an operator who finishes the batch of another is told of no settlement that it has', async () => {
   const deps = memoryDeps()
