@@ -4,9 +4,9 @@ import { GatewayError, invalid } from '../errors.ts'
 import { SettlementIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { findBatch } from '../settlement/batch/batch-store.ts'
-import { markSettlementFailed } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement } from '../settlement/settlement-store.ts'
+import { markFailedByAnswer } from './mark-failed-by-answer.ts'
 import { markSettlementPaid, paidReference } from './mark-settlement-paid.ts'
 import { noteUseAfterAll } from './note-use-after-all.ts'
 
@@ -81,17 +81,18 @@ async function writeDown(
   assertSame(settlement, line)
   const { settlementId, status } = settlement
   const fileOf = line.batch ?? settlement.batch
-  if (line.outcome === 'paid' && fileOf !== undefined)
-    await noteUseAfterAll(deps, settlement, { number: fileOf, operator })
+  const { outcome } = line
+  if (fileOf !== undefined)
+    await noteUseAfterAll(deps, settlement, { number: fileOf, operator, outcome })
   assertInFile(settlement, line)
-  if (line.outcome === 'failed') {
+  if (outcome === 'failed') {
     if (status === 'failed') return 'failed'
     if (status === 'manual_paid') {
       const hint = 'return-payout books a transfer that came back.'
       throw invalid('it is marked paid already', undefined, hint)
     }
     const notes = line.reason ?? 'the bank refused it'
-    await markSettlementFailed(deps, { settlementId, operator, notes })
+    await markFailedByAnswer(deps, { settlementId, operator, notes, fileOf })
     return 'failed'
   }
   const bankReference = await referenceOf(deps, settlement, line)

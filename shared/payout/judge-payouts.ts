@@ -152,7 +152,7 @@ function inBatchError({ number, state }: Pick<Batch, 'number'> & Partial<Batch>)
     const hint =
       "payout-answer writes down the bank's answer to its file. What the bank did not pay, " +
       'mark-settlement-failed closes.'
-    const why = 'which was cancelled, but the bank has paid a line of its file'
+    const why = 'which was cancelled, but the bank has answered to its file'
     return invalid(`it is in batch ${number}, ${why}`, undefined, hint)
   }
   const again = `payout-file --batch ${number} gives the file again`

@@ -2,7 +2,6 @@ import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { payOutOfWindow, readWindow } from '../ledger/window-store.ts'
 import { type UsedApproval, useOf } from '../operator/approval-store.ts'
-import { liveBatchOf, markUsed } from '../settlement/batch/batch-store.ts'
 import {
   type CloseDeps,
   type CloseInput,
@@ -13,7 +12,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { later } from '../time.ts'
 import { alertGrowth } from './alert-growth.ts'
-import { noteUseAfterAll, recordOfUse } from './note-use-after-all.ts'
+import { firstUseOf, liveBatchOfAnswer } from './live-batch-of-answer.ts'
 import { findPayoutApproval, type PayoutFigures, payoutFigures } from './payout-figures.ts'
 import { passGate } from './payout-gate.ts'
 
@@ -45,12 +44,14 @@ export async function markSettlementPaid(
   deps: CloseDeps & GateDeps,
   input: PaidInput,
 ): Promise<Settlement> {
+  const { operator, fileOf } = input
+  const answered = { operator, outcome: 'paid' } as const
   const reference = paidReference(input)
   let alerted = false
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const before = await findAnySettlement(deps, input.settlementId)
     if (before.status !== 'recorded') throw wrongStateError('marked paid', before)
-    const live = await liveBatchOfAnswer(deps, before, input)
+    const live = await liveBatchOfAnswer(deps, before, { fileOf, ...answered })
     const batch = live?.number
     const { conditions, refusal, figures, approval } =
       batch === undefined ? await passWhole(deps, before) : await passAgain(deps, before)
@@ -71,17 +72,15 @@ export async function markSettlementPaid(
       ...(batch === undefined ? { figures } : { batch }),
       ...(approval && { approved: approval.shown }),
     }
-    const action = { operator: input.operator, action: 'mark-settlement-paid', details }
-    // A row that cannot be read does not say whether it is the first payout, and is not changed.
-    const isFirst = live !== undefined && live.usedAt === undefined
-    const registration = isFirst ? recordOfUse(live, settledAt, input.operator) : undefined
+    const action = { operator, action: 'mark-settlement-paid', details }
+    const { step: use, registration } = firstUseOf(live, settledAt, answered)
     const steps = {
       verdict: conditions.verdict,
       client: conditions.client,
       approval: approval?.step,
       window: payOutOfWindow(before.clientId, before.netMinor, settledAt),
       reference: putBankReference(reference, before.settlementId),
-      batch: isFirst && live.state !== undefined ? markUsed(live, settledAt) : undefined,
+      batch: use,
     }
     const outcome = await closeSettlement(deps, { before, after, action, registration }, steps)
     if (outcome.applied) {
@@ -94,18 +93,6 @@ export async function markSettlementPaid(
     'conflict',
     'this client is being audited right now; try again in a minute',
   )
-}
-
-/** The batch whose file the bank has used may have been cancelled since the caller looked at it. */
-async function liveBatchOfAnswer(
-  deps: CloseDeps & GateDeps,
-  settlement: Settlement,
-  { fileOf, operator }: PaidInput,
-) {
-  const live = await liveBatchOf(deps, settlement)
-  if (fileOf === undefined || live?.number === fileOf) return live
-  await noteUseAfterAll(deps, settlement, { number: fileOf, operator })
-  return liveBatchOf(deps, settlement)
 }
 
 /** The key of a transfer: numbers that begin again each day need the day. */

@@ -113,7 +113,7 @@ async function requireInNoEarlierFile(
   if (earlier === undefined) return
   const which =
     `${used.length} of its ${settlements.length} payouts are in the file of batch ` +
-    `${earlier.number} too, which was cancelled, but the bank has paid a line of it`
+    `${earlier.number} too, which was cancelled, but the bank has answered to it`
   const hint =
     'Give its file to no bank: it would pay twice. If no bank has it, payout-file --cancel ' +
     `${number}; the next payout-file has the payouts that no earlier file has.`

@@ -1,11 +1,15 @@
 import * as v from 'valibot'
+import { handler as payoutAnswer } from '../../functions/admin/payout-answer.ts'
 import { handler as payoutFile } from '../../functions/admin/payout-file.ts'
 import type { Client } from '../../shared/client/client.ts'
+import { approve } from '../../shared/operator/approve.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
+import { findAnySettlement } from '../../shared/settlement/settlement-store.ts'
 import { adjustBalance } from './money-rows.ts'
 import { invokeWhole, OPERATOR } from './operator-actions.ts'
 import { auditedNow, BANK, sweptNow, withoutFloor } from './settlement-builders.ts'
 import type { TestDeps } from './test-deps.ts'
+import { APPROVER } from './with-approval.ts'
 
 const Answer = v.object({
   batch: v.nullish(v.object({ number: v.number(), state: v.string(), count: v.number() })),
@@ -26,6 +30,29 @@ export async function fileOf(deps: TestDeps, input: object = {}) {
   const { batch, file, left_out: leftOut } = v.parse(Answer, body)
   const rows = file?.rows.slice(1) ?? []
   return { status, batch, rows, ids: rows.map((row) => row[2]), leftOut }
+}
+
+/** With the approval of a second person. */
+export async function cancelFile(deps: TestDeps, number: number) {
+  await approve(deps, { action: 'payout-file', payload: { cancel: number }, operator: APPROVER })
+  return askForFile(deps, { cancel: number, notes: 'not sent' })
+}
+
+/** The bank's answer to one payout. */
+export async function answerLine(
+  deps: TestDeps,
+  { settlementId, netMinor }: Settlement,
+  fields: object,
+) {
+  const { bank } = await findAnySettlement(deps, settlementId)
+  const line = {
+    line: 2,
+    settlement_id: settlementId,
+    amount_minor: netMinor,
+    bank_account_no: bank?.bankAccountNo,
+    ...fields,
+  }
+  return invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines: [line] })
 }
 
 /** A settlement that waits for its payout, of its own client unless one is given. */

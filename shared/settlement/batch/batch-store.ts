@@ -65,8 +65,7 @@ export function stateIn(
   const isCancelled = records.some(({ after }) => after?.['state'] === 'cancelled')
   return {
     state: isCancelled ? 'cancelled' : ready ? 'ready' : 'open',
-    // Of a batch whose row cannot be read, each payout has such a record.
-    usedAt: records.flatMap((record) => ifValid(UsedRecord, record)?.after.used_at ?? [])[0],
+    usedAt: records.flatMap((record) => ifValid(UsedRecord, record)?.after.used_at ?? []).at(-1),
     totalMinor: ready?.totalMinor,
     digest: ready?.digest,
   }
@@ -106,7 +105,7 @@ export async function settlementItemsIn(
 
 const READ_AT_ONCE = 100
 
-type LiveBatch = Pick<Batch, 'number'> & Partial<Batch>
+export type LiveBatch = Pick<Batch, 'number'> & Partial<Batch>
 
 /**
  * The live batch that holds a settlement. A batch whose row is lost or unreadable counts as live,
@@ -170,7 +169,7 @@ export function markReady({
   )
 }
 
-/** Refused if it is cancelled already, or a payout of it was paid meanwhile. */
+/** Refused if it is cancelled already, or the bank's answer came meanwhile. */
 export function markCancelled({ number }: Pick<Batch, 'number'>): Step {
   return update(batchKey(number), { set: { state: 'cancelled' } }, all(IS_LIVE, IS_UNUSED))
 }
@@ -178,12 +177,12 @@ export function markCancelled({ number }: Pick<Batch, 'number'>): Step {
 const IS_LIVE = any(equals('state', 'open'), equals('state', 'ready'))
 const IS_UNUSED = absent('usedAt')
 
-/** With the first payout of a live batch. Refused if the batch was cancelled or used meanwhile. */
+/** With the first answer to a live batch. Refused if the batch was cancelled or used meanwhile. */
 export function markUsed({ number }: Pick<Batch, 'number'>, usedAt: Timestamp): Step {
   return update(batchKey(number), { set: { usedAt } }, all(IS_LIVE, IS_UNUSED))
 }
 
-/** The bank has paid a line of a cancelled batch, so its file was used. */
+/** The bank has answered to the file of a cancelled batch, so the file was used. */
 export function markUsedAfterAll({ number }: Pick<Batch, 'number'>, usedAt: Timestamp): Step {
   return update(batchKey(number), { set: { usedAt } }, all(equals('state', 'cancelled'), IS_UNUSED))
 }

@@ -17,7 +17,7 @@ export const BatchSchema = v.object({
   totalMinor: v.optional(MinorSchema),
   /** The digest of its lines, from `ready` on. */
   digest: v.optional(v.string()),
-  /** When a payout of it was first known to be paid: a bank has its file. */
+  /** When the bank was first known to have answered to its file. */
   usedAt: v.optional(TimestampSchema),
   createdAt: TimestampSchema,
 })
@@ -36,7 +36,7 @@ export function batchSubject(number: number): string {
 
 /**
  * Whether the bank may pay the settlement because of this batch. A cancelled batch holds its
- * settlements again when the bank has paid a line of its file.
+ * settlements again when the bank has answered to its file.
  */
 export function holds(batch: Batch, settlement: Named): boolean {
   return (batch.state !== 'cancelled' || batch.usedAt !== undefined) && mayList(batch, settlement)

@@ -1,7 +1,6 @@
 /** Goal: the rows and records of a batch hold its file together (design section 15). */
 import { describe, expect, it } from 'vitest'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
-import { approve } from '../../../shared/operator/approve.ts'
 import { recordChange } from '../../../shared/operator/audit-record-store.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { batchSubject, digestOfLines, payoutLines } from '../../../shared/settlement/batch/batch.ts'
@@ -10,16 +9,10 @@ import { findAnySettlement } from '../../../shared/settlement/settlement-store.t
 import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
+import { askForFile, aWaitingSettlement, cancelFile, fileOf } from '../../support/batch-builders.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
 import { BANK, BY_OPERATOR, payOut } from '../../support/settlement-builders.ts'
 import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
-import { APPROVER } from '../../support/with-approval.ts'
-
-async function cancel(deps: TestDeps, number: number) {
-  await approve(deps, { action: 'payout-file', payload: { cancel: number }, operator: APPROVER })
-  return askForFile(deps, { cancel: number, notes: 'not sent' })
-}
 
 it('a batch that a restore brought back without its place in the register gets it again', async () => {
   const deps = memoryDeps()
@@ -59,7 +52,7 @@ it('a cancelled batch whose row was lost is no difference', async () => {
   await aWaitingSettlement(deps)
   await fileOf(deps)
   await deps.table.write(remove(batchKey(1), exists))
-  await cancel(deps, 1)
+  await cancelFile(deps, 1)
 
   expect(await auditBatches(deps)).toStrictEqual([])
 })
@@ -91,7 +84,7 @@ describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
     await payOut(deps, paid)
     await breakRow(deps)
 
-    expect(await cancel(deps, 1)).toMatchObject(REFUSED)
+    expect(await cancelFile(deps, 1)).toMatchObject(REFUSED)
     expect(await fileOf(deps)).toMatchObject({
       ids: [],
       leftOut: [{ settlement_id: other.settlementId }],
@@ -103,7 +96,7 @@ describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
     await breakRow(deps)
     await payOut(deps, paid)
 
-    expect(await cancel(deps, 1)).toMatchObject(REFUSED)
+    expect(await cancelFile(deps, 1)).toMatchObject(REFUSED)
   })
 
   it('is not cancelled when a payout of it is paid at the same time', async () => {
@@ -115,20 +108,20 @@ describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
       },
     })
 
-    expect(await cancel(racing, 1)).toMatchObject({ status: 409 })
+    expect(await cancelFile(racing, 1)).toMatchObject({ status: 409 })
 
-    expect(await cancel(deps, 1)).toMatchObject(REFUSED)
+    expect(await cancelFile(deps, 1)).toMatchObject(REFUSED)
     expect((await fileOf(deps)).ids).not.toContain(other.settlementId)
   })
 
   it('gets it again if it was cancelled and used, and holds its payouts', async () => {
     const { deps, paid, other } = await aBatchOfTwo()
-    await cancel(deps, 1)
+    await cancelFile(deps, 1)
     await payFromFile(deps, paid)
     await breakRow(deps)
     expect(await auditBatches(deps)).toMatchObject([{ what: 'batch', id: '1' }])
 
-    expect(await cancel(deps, 1)).toMatchObject({ status: 200 })
+    expect(await cancelFile(deps, 1)).toMatchObject({ status: 200 })
 
     expect(await auditBatches(deps)).toStrictEqual([])
     expect(await fileOf(deps)).toMatchObject({

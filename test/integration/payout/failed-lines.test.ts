@@ -4,7 +4,6 @@
  */
 import { expect, it } from 'vitest'
 import { handler as payoutAnswer } from '../../../functions/admin/payout-answer.ts'
-import { approve } from '../../../shared/operator/approve.ts'
 import { openNextBatch } from '../../../shared/payout/open-next-batch.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { finding } from '../../../shared/suspense/record-suspense.ts'
@@ -17,13 +16,12 @@ import {
   settlementKey,
 } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
-import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
+import { askForFile, aWaitingSettlement, cancelFile, fileOf } from '../../support/batch-builders.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
 import { BANK, fail, withoutFloor } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { APPROVER } from '../../support/with-approval.ts'
 
 async function makeUnreadable(deps: TestDeps, key: Key, change: object = { net_minor: 'much' }) {
   await putRaw(deps, { ...(await rawItem(deps, key)), ...change })
@@ -53,11 +51,6 @@ const FAILED = { result: 'refused', reason: expect.stringContaining('the line fa
 
 function failedLines({ lines }: TestDeps) {
   return lines.filter(({ code }) => code === 'payout.line_failed')
-}
-
-async function cancel(deps: TestDeps, number: number) {
-  await approve(deps, { action: 'payout-file', payload: { cancel: number }, operator: APPROVER })
-  return askForFile(deps, { cancel: number, notes: 'not sent' })
 }
 
 it('an unreadable settlement refuses its line of the answer, and the others are paid', async () => {
@@ -100,7 +93,7 @@ it.each(['open', 'cancelled'] as const)(
     await makeUnreadable(deps, settlementKey(broken.settlementId))
     const other = await aWaitingSettlement(deps)
 
-    const ended = state === 'open' ? await askForFile(deps) : await cancel(deps, 1)
+    const ended = state === 'open' ? await askForFile(deps) : await cancelFile(deps, 1)
 
     expect([ended.status, ended.body]).toMatchObject([200, { batch: { number: 1 } }])
     expect(await fileOf(deps)).toMatchObject({
@@ -116,7 +109,7 @@ it('an unreadable settlement that is paid keeps its batch from being cancelled',
   await invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines: lines.slice(0, 1) })
   await makeUnreadable(deps, settlementKey(first.settlementId))
 
-  expect(await cancel(deps, 1)).toMatchObject({
+  expect(await cancelFile(deps, 1)).toMatchObject({
     status: 422,
     body: { message: 'batch 1 cannot be cancelled: 1 of its 10 payouts are paid' },
   })

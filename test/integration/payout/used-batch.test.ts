@@ -3,15 +3,17 @@
  * contradicts the books is told at once (design section 15).
  */
 import { describe, expect, it } from 'vitest'
-import { handler as payoutAnswer } from '../../../functions/admin/payout-answer.ts'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
-import { approve } from '../../../shared/operator/approve.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
-import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { batchKey, type Key } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
-import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
-import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
+import {
+  answerLine,
+  askForFile,
+  aWaitingSettlement,
+  cancelFile,
+  fileOf,
+} from '../../support/batch-builders.ts'
 import { fail, payOut, recredit } from '../../support/settlement-builders.ts'
 import {
   beforeFirst,
@@ -20,30 +22,14 @@ import {
   type TestDeps,
   writtenKeys,
 } from '../../support/test-deps.ts'
-import { APPROVER } from '../../support/with-approval.ts'
-
-async function cancel(deps: TestDeps, number: number) {
-  await approve(deps, { action: 'payout-file', payload: { cancel: number }, operator: APPROVER })
-  return askForFile(deps, { cancel: number, notes: 'not sent' })
-}
 
 /** The bank's line of a settlement that it paid. */
-async function answerPaid(
+function answerPaid(
   deps: TestDeps,
-  { settlementId, netMinor }: Settlement,
+  settlement: Settlement,
   fields: { readonly batch?: number } = {},
 ) {
-  const { bank } = await findAnySettlement(deps, settlementId)
-  const line = {
-    line: 2,
-    settlement_id: settlementId,
-    amount_minor: netMinor,
-    bank_account_no: bank?.bankAccountNo,
-    outcome: 'paid',
-    bank_reference: 'BCA17',
-    ...fields,
-  }
-  return invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines: [line] })
+  return answerLine(deps, settlement, { outcome: 'paid', bank_reference: 'BCA17', ...fields })
 }
 
 // Public report: eliza #11022.
@@ -66,7 +52,7 @@ it('a batch is not cancelled once the bank has paid a line of it', async () => {
   await fileOf(deps)
   expect(await answerPaid(deps, paid)).toMatchObject({ body: { done: 1 } })
 
-  expect(await cancel(deps, 1)).toMatchObject({
+  expect(await cancelFile(deps, 1)).toMatchObject({
     status: 422,
     body: { message: 'batch 1 cannot be cancelled: 1 of its 2 payouts are paid' },
   })
@@ -85,7 +71,7 @@ async function twoInABatch(deps: TestDeps) {
 function leftOut({ settlementId }: Settlement) {
   return {
     settlement_id: settlementId,
-    reason: 'it is in batch 1, which was cancelled, but the bank has paid a line of its file',
+    reason: 'it is in batch 1, which was cancelled, but the bank has answered to its file',
   }
 }
 
@@ -97,7 +83,7 @@ describe('a cancelled batch of which the bank has paid a line', () => {
   it('is told, and its other payouts are left out until a person closes them', async () => {
     const deps = memoryDeps()
     const { paid, other } = await twoInABatch(deps)
-    await cancel(deps, 1)
+    await cancelFile(deps, 1)
 
     expect(await answerPaid(deps, paid)).toMatchObject({ body: { done: 1 } })
     expect(await answerPaid(deps, paid, { batch: 1 })).toMatchObject({ body: { done: 1 } })
@@ -113,7 +99,7 @@ describe('a cancelled batch of which the bank has paid a line', () => {
   it('is told when a later batch has the payout, and the later batch frees nothing', async () => {
     const deps = memoryDeps()
     const { paid, other } = await twoInABatch(deps)
-    await cancel(deps, 1)
+    await cancelFile(deps, 1)
     await fileOf(deps)
 
     expect(await answerPaid(deps, paid, { batch: 1 })).toMatchObject({
@@ -122,27 +108,27 @@ describe('a cancelled batch of which the bank has paid a line', () => {
 
     const message = expect.stringContaining('payout-file --cancel 2') as unknown
     expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId, message }])
-    await cancel(deps, 2)
+    await cancelFile(deps, 2)
     expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(paid), leftOut(other)] })
   })
 
   it('keeps the file of a later batch with its payouts from being given again', async () => {
     const deps = memoryDeps()
     const { paid, other } = await twoInABatch(deps)
-    await cancel(deps, 1)
+    await cancelFile(deps, 1)
     expect((await fileOf(deps)).ids).toHaveLength(2)
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({ status: 200 })
     await answerPaid(deps, paid, { batch: 1 })
 
     const reason =
       'batch 2 is in use: 2 of its 2 payouts are in the file of batch 1 too, which was cancelled, ' +
-      'but the bank has paid a line of it'
+      'but the bank has answered to it'
     const action_hint = expect.stringContaining('payout-file --cancel 2') as unknown
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({
       status: 422,
       body: { message: reason, action_hint },
     })
-    await cancel(deps, 2)
+    await cancelFile(deps, 2)
     expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(paid), leftOut(other)] })
   })
 
@@ -150,7 +136,7 @@ describe('a cancelled batch of which the bank has paid a line', () => {
     const deps = memoryDeps()
     const { paid, other } = await twoInABatch(deps)
     await deps.table.write(remove(batchKey(1), exists))
-    await cancel(deps, 1)
+    await cancelFile(deps, 1)
 
     await answerPaid(deps, paid)
 
@@ -161,7 +147,7 @@ describe('a cancelled batch of which the bank has paid a line', () => {
   it('is not told by an answer that names a batch without the payout', async () => {
     const deps = memoryDeps()
     const { other } = await twoInABatch(deps)
-    await cancel(deps, 1)
+    await cancelFile(deps, 1)
     const late = await aWaitingSettlement(deps)
 
     expect(await answerPaid(deps, late, { batch: 1 })).toMatchObject({ body: { refused: 1 } })
@@ -173,7 +159,7 @@ describe('a cancelled batch of which the bank has paid a line', () => {
   it('is not told by a transfer that an operator made by hand', async () => {
     const deps = memoryDeps()
     const { paid, other } = await twoInABatch(deps)
-    await cancel(deps, 1)
+    await cancelFile(deps, 1)
 
     await payOut(deps, paid)
 
@@ -212,7 +198,7 @@ describe('the bank’s answer and a cancellation at the same time', () => {
     const { paid, other } = await twoInABatch(deps)
     const racing = beforeBatchChanges(deps, () => answerPaid(deps, paid))
 
-    expect(await cancel(racing, 1)).toMatchObject({ status: 409 })
+    expect(await cancelFile(racing, 1)).toMatchObject({ status: 409 })
 
     expect(await fileOf(deps)).toMatchObject({
       ids: [],
@@ -223,7 +209,7 @@ describe('the bank’s answer and a cancellation at the same time', () => {
   it('are told when the cancellation is written first', async () => {
     const deps = memoryDeps()
     const { paid, other } = await twoInABatch(deps)
-    const racing = beforeBatchChanges(deps, () => cancel(deps, 1))
+    const racing = beforeBatchChanges(deps, () => cancelFile(deps, 1))
 
     expect(await answerPaid(racing, paid)).toMatchObject({ body: { done: 1 } })
 
@@ -234,7 +220,7 @@ describe('the bank’s answer and a cancellation at the same time', () => {
   it('are told when the cancellation is written after the answer has looked at the batch', async () => {
     const deps = memoryDeps()
     const { paid, other } = await twoInABatch(deps)
-    const racing = afterFirstRead(deps, batchKey(1), () => cancel(deps, 1))
+    const racing = afterFirstRead(deps, batchKey(1), () => cancelFile(deps, 1))
 
     expect(await answerPaid(racing, paid)).toMatchObject({ body: { done: 1 } })
 
@@ -246,7 +232,7 @@ describe('the bank’s answer and a cancellation at the same time', () => {
 it('a batch that is found used while the next file is made keeps its payouts out of that file', async () => {
   const deps = memoryDeps()
   const { paid, other } = await twoInABatch(deps)
-  await cancel(deps, 1)
+  await cancelFile(deps, 1)
   // After the payouts were judged, and before they are claimed.
   const racing = beforeFirst(deps, 'transact', async () => {
     await answerPaid(deps, paid, { batch: 1 })
