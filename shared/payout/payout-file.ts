@@ -112,11 +112,11 @@ async function requireInNoEarlierFile(
   const [earlier] = used
   if (earlier === undefined) return
   const which =
-    `${used.length} of its ${settlements.length} payouts are in the file of batch ` +
-    `${earlier.number} too, which was cancelled, but the bank has answered to it`
+    `${used.length} of its ${settlements.length} payouts are in batch ${earlier.number} too, ` +
+    'whose file may be at the bank'
   const hint =
-    'Give its file to no bank: it would pay twice. If no bank has it, payout-file --cancel ' +
-    `${number}; the next payout-file has the payouts that no earlier file has.`
+    `Give its file to no bank: it would pay twice. payout-file --cancel ${number} is for a file ` +
+    'that no bank was given; the next payout-file then says why it leaves a payout out.'
   throw invalid(`batch ${number} is in use: ${which}`, undefined, hint)
 }
 

@@ -127,20 +127,23 @@ const ClaimRecord = v.object({
 })
 
 /**
- * An earlier batch of a settlement that was cancelled, although the bank has its file. The records
- * of the settlement name each batch that has claimed it.
+ * An earlier batch of a settlement that was cancelled, although the bank has its file. A batch
+ * whose row is lost or unreadable may be such a batch. The records of the settlement name each
+ * batch that has claimed it.
  */
 export async function usedBatchOf(
   deps: TableDeps,
   settlement: Settlement,
-): Promise<Batch | undefined> {
+): Promise<LiveBatch | undefined> {
   const { batch: last, settlementId } = settlement
   if (last === undefined) return undefined
   const { records } = await readAuditRecords(deps, settlementId)
   const claims = records.flatMap((record) => ifValid(ClaimRecord, record)?.after.batch ?? [])
   for (const number of new Set(claims)) {
-    const batch = number === last ? undefined : await findBatch(deps, number)
-    if (batch?.state === 'cancelled' && holds(batch, settlement)) return batch
+    if (number === last) continue
+    const batch = await findBatch(deps, number)
+    if (batch === undefined) return { number }
+    if (batch.state === 'cancelled' && holds(batch, settlement)) return batch
   }
   return undefined
 }

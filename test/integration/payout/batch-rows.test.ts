@@ -131,6 +131,22 @@ describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
   })
 })
 
+it('an earlier batch whose row is lost keeps its payouts out of the next file until it is cancelled', async () => {
+  const deps = memoryDeps()
+  const { settlementId } = await aWaitingSettlement(deps)
+  await fileOf(deps)
+  await cancelFile(deps, 1)
+  await fileOf(deps)
+  await cancelFile(deps, 2)
+  await deps.table.write(remove(batchKey(1), exists))
+
+  const reason = 'it is in batch 1, whose file may be at the bank'
+  expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [{ reason }] })
+
+  await cancelFile(deps, 1)
+  expect((await fileOf(deps)).ids).toStrictEqual([settlementId])
+})
+
 /** The bank's answer says that it paid the settlement from the file of batch 1. */
 function payFromFile(deps: TestDeps, { settlementId }: Settlement) {
   const found = { bankReference: 'BCA17', fileOf: 1 }

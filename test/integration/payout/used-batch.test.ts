@@ -121,8 +121,7 @@ describe('a cancelled batch of which the bank has paid a line', () => {
     await answerPaid(deps, paid, { batch: 1 })
 
     const reason =
-      'batch 2 is in use: 2 of its 2 payouts are in the file of batch 1 too, which was cancelled, ' +
-      'but the bank has answered to it'
+      'batch 2 is in use: 2 of its 2 payouts are in batch 1 too, whose file may be at the bank'
     const action_hint = expect.stringContaining('payout-file --cancel 2') as unknown
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({
       status: 422,
