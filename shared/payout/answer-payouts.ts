@@ -4,11 +4,11 @@ import { GatewayError, invalid } from '../errors.ts'
 import { SettlementIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { findBatch } from '../settlement/batch/batch-store.ts'
+import { markSettlementFailed } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement } from '../settlement/settlement-store.ts'
-import { markFailedByAnswer } from './mark-failed-by-answer.ts'
 import { markSettlementPaid, paidReference } from './mark-settlement-paid.ts'
-import { noteUseAfterAll } from './note-use-after-all.ts'
+import { noteUseOfFile } from './note-use-of-file.ts'
 
 /** A line of the bank's answer, as the command read it from a file. */
 export type AnswerLine = {
@@ -83,7 +83,7 @@ async function writeDown(
   const fileOf = line.batch ?? settlement.batch
   const { outcome } = line
   if (fileOf !== undefined)
-    await noteUseAfterAll(deps, settlement, { number: fileOf, operator, outcome })
+    await noteUseOfFile(deps, settlement, { number: fileOf, operator, outcome })
   assertInFile(settlement, line)
   if (outcome === 'failed') {
     if (status === 'failed') return 'failed'
@@ -92,7 +92,7 @@ async function writeDown(
       throw invalid('it is marked paid already', undefined, hint)
     }
     const notes = line.reason ?? 'the bank refused it'
-    await markFailedByAnswer(deps, { settlementId, operator, notes, fileOf })
+    await markSettlementFailed(deps, { settlementId, operator, notes })
     return 'failed'
   }
   const bankReference = await referenceOf(deps, settlement, line)
@@ -102,7 +102,7 @@ async function writeDown(
     throw invalid(`it is marked paid already, with the reference ${settlement.bankReference}`)
   }
   if (status === 'failed') throw await paidAfterFailed(deps, settlement)
-  await markSettlementPaid(deps, { settlementId, operator, bankReference, valueDate, fileOf })
+  await markSettlementPaid(deps, { settlementId, operator, bankReference, valueDate })
   return 'done'
 }
 

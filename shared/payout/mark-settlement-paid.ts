@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { payOutOfWindow, readWindow } from '../ledger/window-store.ts'
 import { type UsedApproval, useOf } from '../operator/approval-store.ts'
+import { liveBatchOf } from '../settlement/batch/batch-store.ts'
 import {
   type CloseDeps,
   type CloseInput,
@@ -12,7 +13,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { later } from '../time.ts'
 import { alertGrowth } from './alert-growth.ts'
-import { firstUseOf, liveBatchOfAnswer } from './live-batch-of-answer.ts'
+import { firstUseOf } from './note-use-of-file.ts'
 import { findPayoutApproval, type PayoutFigures, payoutFigures } from './payout-figures.ts'
 import { passGate } from './payout-gate.ts'
 
@@ -27,8 +28,6 @@ type PaidInput = CloseInput & {
   /** Of a bank whose numbers begin again each day. */
   readonly valueDate?: string | undefined
   readonly notes?: string | undefined
-  /** The batch in whose file the bank found the payout. */
-  readonly fileOf?: number | undefined
 }
 
 /**
@@ -44,14 +43,13 @@ export async function markSettlementPaid(
   deps: CloseDeps & GateDeps,
   input: PaidInput,
 ): Promise<Settlement> {
-  const { operator, fileOf } = input
-  const answered = { operator, outcome: 'paid' } as const
+  const { operator } = input
   const reference = paidReference(input)
   let alerted = false
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const before = await findAnySettlement(deps, input.settlementId)
     if (before.status !== 'recorded') throw wrongStateError('marked paid', before)
-    const live = await liveBatchOfAnswer(deps, before, { fileOf, ...answered })
+    const live = await liveBatchOf(deps, before)
     const batch = live?.number
     const { conditions, refusal, figures, approval } =
       batch === undefined ? await passWhole(deps, before) : await passAgain(deps, before)
@@ -73,7 +71,7 @@ export async function markSettlementPaid(
       ...(approval && { approved: approval.shown }),
     }
     const action = { operator, action: 'mark-settlement-paid', details }
-    const { step: use, registration } = firstUseOf(live, settledAt, answered)
+    const { step: use, registration } = firstUseOf(live, settledAt, { operator, outcome: 'paid' })
     const steps = {
       verdict: conditions.verdict,
       client: conditions.client,

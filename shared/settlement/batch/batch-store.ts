@@ -23,7 +23,7 @@ import {
 } from '../../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Settlement, SettlementSchema } from '../settlement.ts'
-import { BATCHES_SUBJECT, type Batch, BatchSchema, holds } from './batch.ts'
+import { BATCHES_SUBJECT, type Batch, BatchSchema, batchSubject, holds } from './batch.ts'
 
 /** Undefined for a number that no batch has, and for a batch whose row is lost or unreadable. */
 export async function findBatch(deps: TableDeps, number: number): Promise<Batch | undefined> {
@@ -109,7 +109,7 @@ export type LiveBatch = Pick<Batch, 'number'> & Partial<Batch>
 
 /**
  * The live batch that holds a settlement. A batch whose row is lost or unreadable counts as live,
- * until an operator cancels it.
+ * until an operator cancels it; its records say whether it is used.
  */
 export async function liveBatchOf(
   deps: TableDeps,
@@ -117,8 +117,10 @@ export async function liveBatchOf(
 ): Promise<LiveBatch | undefined> {
   const { batch: number } = settlement
   if (number === undefined) return undefined
-  const batch = (await findBatch(deps, number)) ?? { number }
-  return !('state' in batch) || holds(batch, settlement) ? batch : undefined
+  const batch = await findBatch(deps, number)
+  if (batch) return holds(batch, settlement) ? batch : undefined
+  const { records } = await readAuditRecords(deps, batchSubject(number))
+  return { number, usedAt: stateIn(records).usedAt }
 }
 
 const ClaimRecord = v.object({
@@ -180,12 +182,13 @@ export function markCancelled({ number }: Pick<Batch, 'number'>): Step {
 const IS_LIVE = any(equals('state', 'open'), equals('state', 'ready'))
 const IS_UNUSED = absent('usedAt')
 
-/** With the first answer to a live batch. Refused if the batch was cancelled or used meanwhile. */
-export function markUsed({ number }: Pick<Batch, 'number'>, usedAt: Timestamp): Step {
-  return update(batchKey(number), { set: { usedAt } }, all(IS_LIVE, IS_UNUSED))
-}
-
-/** The bank has answered to the file of a cancelled batch, so the file was used. */
-export function markUsedAfterAll({ number }: Pick<Batch, 'number'>, usedAt: Timestamp): Step {
-  return update(batchKey(number), { set: { usedAt } }, all(equals('state', 'cancelled'), IS_UNUSED))
+/**
+ * With the first answer to the file, or with the first payout. Refused if the batch was cancelled,
+ * made ready or used meanwhile.
+ */
+export function markUsed(
+  { number, state }: Pick<Batch, 'number' | 'state'>,
+  usedAt: Timestamp,
+): Step {
+  return update(batchKey(number), { set: { usedAt } }, all(equals('state', state), IS_UNUSED))
 }

@@ -54,6 +54,18 @@ it('all failed lines of one answer are written down, and mark their batch once',
   expect(await auditBatches(deps)).toStrictEqual([])
 })
 
+it.each(['paid', 'failed'] as const)(
+  'a batch is not cancelled once the bank has answered %s to a line that is marked failed',
+  async (outcome) => {
+    const { deps, refused, other } = await twoInABatch()
+    await fail(deps, refused)
+    await answerLine(deps, refused, { outcome, bank_reference: 'BCA17', reason: 'account closed' })
+
+    expect(await cancelFile(deps, 1)).toMatchObject({ status: 422 })
+    expect((await fileOf(deps)).ids).not.toContain(other.settlementId)
+  },
+)
+
 it('a batch is cancelled after an operator has marked a payout of it failed', async () => {
   const { deps, refused, other } = await twoInABatch()
   await fail(deps, refused)

@@ -2,16 +2,20 @@
 import { describe, expect, it } from 'vitest'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
 import { recordChange } from '../../../shared/operator/audit-record-store.ts'
-import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { batchSubject, digestOfLines, payoutLines } from '../../../shared/settlement/batch/batch.ts'
-import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { askForFile, aWaitingSettlement, cancelFile, fileOf } from '../../support/batch-builders.ts'
+import {
+  answerLine,
+  askForFile,
+  aWaitingSettlement,
+  cancelFile,
+  fileOf,
+} from '../../support/batch-builders.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
-import { BANK, BY_OPERATOR, payOut } from '../../support/settlement-builders.ts'
+import { BANK, payOut } from '../../support/settlement-builders.ts'
 import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 
 it('a batch that a restore brought back without its place in the register gets it again', async () => {
@@ -99,6 +103,14 @@ describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
     expect(await cancelFile(deps, 1)).toMatchObject(REFUSED)
   })
 
+  it('is not cancelled after the bank has answered that a line of it failed', async () => {
+    const { deps, paid } = await aBatchOfTwo()
+    await breakRow(deps)
+    await answerLine(deps, paid, { outcome: 'failed', reason: 'account closed' })
+
+    expect(await cancelFile(deps, 1)).toMatchObject(REFUSED)
+  })
+
   it('is not cancelled when a payout of it is paid at the same time', async () => {
     const { deps, paid, other } = await aBatchOfTwo()
     await breakRow(deps)
@@ -117,7 +129,7 @@ describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
   it('gets it again if it was cancelled and used, and holds its payouts', async () => {
     const { deps, paid, other } = await aBatchOfTwo()
     await cancelFile(deps, 1)
-    await payFromFile(deps, paid)
+    await answerLine(deps, paid, { outcome: 'paid', bank_reference: 'BCA17' })
     await breakRow(deps)
     expect(await auditBatches(deps)).toMatchObject([{ what: 'batch', id: '1' }])
 
@@ -146,12 +158,6 @@ it('an earlier batch whose row is lost keeps its payouts out of the next file un
   await cancelFile(deps, 1)
   expect((await fileOf(deps)).ids).toStrictEqual([settlementId])
 })
-
-/** The bank's answer says that it paid the settlement from the file of batch 1. */
-function payFromFile(deps: TestDeps, { settlementId }: Settlement) {
-  const found = { bankReference: 'BCA17', fileOf: 1 }
-  return markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, ...found })
-}
 
 it('an operator who finishes the batch of another is told of no settlement that it has', async () => {
   const deps = memoryDeps()
