@@ -60,9 +60,9 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_460],
+    [['functions/', 'shared/'], 1_480],
     [['infra/'], 1_090],
-    [['test/'], 3_120],
+    [['test/'], 3_175],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 
