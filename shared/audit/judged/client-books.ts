@@ -151,13 +151,11 @@ export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Pr
   const { clientId } = clientBefore
   const readAt = deps.now()
   const { ledger, ledgerRows } = await readLedgerRows(deps, clientId)
-  const [row, pages, trail, adjustmentItems] = await Promise.all([
-    deps.table.get(clientKey(clientId)),
+  const [{ row, trail, said, unlikeTrail }, pages, adjustmentItems] = await Promise.all([
+    readRowAndTrail(deps, clientId),
     Array.fromAsync(storedSettlements(deps, clientId, ledger?.window.lastSettlementId)),
-    readTrail(deps, clientId, clientId),
     queryAll(deps, { partition: [adjustmentsPk(clientId)], limit: PAGE }),
   ])
-  const said = clientIn(trail.records)
   const client = said ?? ifValid(ClientSchema, row) ?? clientBefore
   const adjusted = auditAdjustmentRows(clientId, trail.records, adjustmentItems)
   const settlements = pages
@@ -178,15 +176,33 @@ export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Pr
       ...(ledger ? [] : compare('window', clientId, 'readable', 'unreadable')),
       ...pages.flatMap(({ differences }) => differences),
       ...trail.differences,
-      ...(said
-        ? rowDifferences('client', clientId, clientRow(said), row)
-        : compare('audit_record', clientId, 'a record of its creation', 'none')),
+      ...unlikeTrail,
       ...adjusted.differences,
       ...settlements.flatMap(({ settlement: { settlementId }, item }) => [
         ...compare('settlement.owner', settlementId, clientId, toValue(item['owner'])),
         ...compare('settlement.client_id', settlementId, clientId, toValue(item['clientId'])),
       ]),
     ],
+  }
+}
+
+const MAX_READS = 3
+
+/**
+ * `unlikeTrail`: the row differs from what its records say. It may have changed between the two
+ * reads, so both are then read again.
+ */
+async function readRowAndTrail(deps: TableDeps, clientId: ClientId) {
+  for (let reads = 1; ; reads++) {
+    const [row, trail] = await Promise.all([
+      deps.table.get(clientKey(clientId)),
+      readTrail(deps, clientId, clientId),
+    ])
+    const said = clientIn(trail.records)
+    const unlikeTrail = said
+      ? rowDifferences('client', clientId, clientRow(said), row)
+      : compare('audit_record', clientId, 'a record of its creation', 'none')
+    if (unlikeTrail.length === 0 || reads === MAX_READS) return { row, trail, said, unlikeTrail }
   }
 }
 

@@ -1,4 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { minor } from '../../../shared/money.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
@@ -9,6 +11,7 @@ import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import type { QueryInput } from '../../../shared/table/table.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
 import { post } from '../../support/paid-builders.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -22,6 +25,8 @@ import {
   memoryDeps,
   recordTable,
 } from '../../support/test-deps.ts'
+
+const BANK = { bank_name: 'BCA', bank_account_no: '', bank_account_name: 'PT Toko' }
 
 /** Advances the clock by a day. */
 async function aSettlement({ deps, client }: SyncWorld) {
@@ -113,6 +118,28 @@ describe('audit-ledger under live traffic', () => {
       ).not.toBe(false)
     },
   )
+
+  it('is never false when the bank is changed within every check, while the client is read', async () => {
+    const { deps, client } = await aSyncWorld(memoryDeps())
+    const { clientId } = client
+    let [isToChange, changes] = [true, 0]
+    const busy = interceptTable(deps, {
+      before: async (call) => {
+        const isOfClient = 'keys' in call && call.keys.some(({ pk }) => pk === `CLIENT#${clientId}`)
+        if (!isOfClient || !isToChange) return
+        isToChange = false
+        // The records, which are read at the same time, are read before the change.
+        await setImmediate()
+        const bank = { ...BANK, bank_account_no: `001122338${changes++}` }
+        const request = { operator: 'ayu', client_id: clientId, bank }
+        expect(await invokeAdmin(updateClient, deps, request)).toMatchObject({ status: 200 })
+      },
+    })
+    const sleep = async () => void (isToChange = true)
+
+    expect((await auditLedger({ ...busy, sleep }, clientId)).balanced).not.toBe(false)
+    expect(changes).toBeGreaterThan(0)
+  })
 
   it.each([
     ['PAYMENT#', 'is made'],
