@@ -60,7 +60,7 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_480],
+    [['functions/', 'shared/'], 1_482],
     [['infra/'], 1_090],
     [['test/'], 3_175],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {

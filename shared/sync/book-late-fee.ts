@@ -1,17 +1,20 @@
 import { bookedRow, type HouseEntry } from '../journal/house-store.ts'
 import { less, type Minor, minor, plus, ZERO } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
-import { bookTransfer, houseRowOf } from '../posting/house-journal.ts'
+import { bookTransfer, type HouseRow, houseRowOf } from '../posting/house-journal.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { type NamedPayment, recordSuspense } from '../suspense/record-suspense.ts'
 import { syncFinding } from './provider-row.ts'
 
 type Booked = Pick<HouseEntry, 'providerMinor' | 'amountMinor' | 'feeMinor'>
 
+/** A fee becomes final, and may be given back. Of more changes a person decides. */
+const MAX_CHANGES = 3
+
 /**
  * A row may be booked before the provider's own fee is final, or before the provider gives the fee
- * back. What the row then moves more or less is booked once, as a withdrawal of nothing with that
- * fee: the house pays it. The row may have moved the fee before it showed it: then only the fee is
+ * back. What the row then moves more or less is booked, as a withdrawal of nothing with that fee:
+ * the house pays it. The row may have moved the fee before it showed it: then only the fee is
  * booked. Each change is a finding. Safe to repeat.
  */
 export async function bookLateFee(
@@ -22,16 +25,18 @@ export async function bookLateFee(
 ): Promise<void> {
   const { status, transactionId, providerMinor, isFeeEnded, feeMinor = ZERO } = transaction
   if (booked === undefined || status !== 'success' || isFeeEnded !== true) return
-  const row = feeRowOf(transaction)
-  const { withdrawal: lateFee } = await bookedRow(deps, row)
-  const changeMinor = changeOf(providerMinor, booked.providerMinor, lateFee?.providerMinor)
-  const feeChangeMinor = changeOf(feeMinor, booked.feeMinor, lateFee?.feeMinor)
+  const rows = feeRowsOf(transaction)
+  const changes = await bookedChanges(deps, rows)
+  const known = changes.reduce(withChange, booked)
+  const changeMinor = less(providerMinor, known.providerMinor)
+  const feeChangeMinor = less(feeMinor, known.feeMinor ?? ZERO)
   if (changeMinor === 0 && feeChangeMinor === 0) return
+  const row = rows[changes.length]
   const about = { cause: 'fee_changed', payment } as const
-  const subject = lateFee ? `${row.transactionId} ${feeMinor}` : row.transactionId
+  const subject = row?.transactionId ?? `${transactionId}#fee ${feeMinor}`
   const amountMinor: Minor = minor(Math.abs(changeMinor || feeChangeMinor))
   const finding = { ...syncFinding(deps, transaction, { ...about, subject }), amountMinor }
-  if (lateFee) return recordSuspense(deps, finding)
+  if (row === undefined) return recordSuspense(deps, finding)
   const contradiction = syncFinding(deps, transaction, {
     subject: transactionId,
     cause: 'row_contradicts',
@@ -44,8 +49,19 @@ export async function bookLateFee(
   })
 }
 
-function changeOf(shownMinor: Minor, bookedMinor = ZERO, lateMinor = ZERO): Minor {
-  return less(shownMinor, plus(bookedMinor, lateMinor))
+async function bookedChanges(deps: NewsDeps, rows: readonly HouseRow[]) {
+  const changes: HouseEntry[] = []
+  for (const row of rows) {
+    const { withdrawal } = await bookedRow(deps, row)
+    if (withdrawal === undefined) return changes
+    changes.push(withdrawal)
+  }
+  return changes
+}
+
+function withChange(booked: Booked, change: Booked): Booked {
+  const feeMinor = plus(booked.feeMinor ?? ZERO, change.feeMinor ?? ZERO)
+  return { ...booked, providerMinor: plus(booked.providerMinor, change.providerMinor), feeMinor }
 }
 
 /**
@@ -61,8 +77,11 @@ function isSound(
   return isOfAmount && movedMinor === (disputedMinor ?? amountMinor)
 }
 
-/** The fee has a key of its own, because its row is booked. It moves no amount beside the fee. */
-export function feeRowOf(transaction: ProviderTransaction) {
+/** Each change has a key of its own, because its row is booked. It moves nothing but the fee. */
+export function feeRowsOf(transaction: ProviderTransaction): readonly HouseRow[] {
   const row = houseRowOf(transaction)
-  return { ...row, transactionId: `${row.transactionId}#fee`, amountMinor: ZERO }
+  return Array.from({ length: MAX_CHANGES }, (_, at) => {
+    const key = at === 0 ? 'fee' : `fee${at + 1}`
+    return { ...row, transactionId: `${row.transactionId}#${key}`, amountMinor: ZERO }
+  })
 }

@@ -6,7 +6,7 @@ import { bookRowBack, bookUnmatchedRow, houseRowOf } from '../posting/house-jour
 import { movePayment } from '../posting/move-payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import type { NamedPayment } from '../suspense/record-suspense.ts'
-import { feeRowOf } from './book-late-fee.ts'
+import { feeRowsOf } from './book-late-fee.ts'
 import { recordUndonePayout } from './payout-of-row.ts'
 import { isInRupiah, recordRowFinding, rowFinding, transferCaseOf } from './provider-row.ts'
 
@@ -34,7 +34,8 @@ export async function bookBackVoid(
 ): Promise<boolean> {
   if (transaction.status !== 'reversed' && transaction.status !== 'failed') return false
   const finding = rowFinding(deps, transaction, undefined)
-  await bookRowBack(deps, feeRowOf(transaction), finding)
+  for (const row of feeRowsOf(transaction))
+    if ((await bookRowBack(deps, row, finding)) === 'not_booked') break
   const booked = await bookRowBack(deps, houseRowOf(transaction), finding)
   if (booked === 'not_booked') return false
   await recordUndonePayout(deps, transaction)
