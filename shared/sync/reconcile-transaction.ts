@@ -26,6 +26,7 @@ import {
   moneyRowOf,
   recordOpenFee,
   recordPaymentFinding,
+  recordRowFinding,
   rowFinding,
   syncFinding,
   transferCaseOf,
@@ -96,8 +97,8 @@ async function reconcileRow(
   const money = await findHeldMoney(deps, transaction)
   if (money) return reconcileHeldMoney(deps, money, transaction)
   // No payment had the reversed money. If the row names one of our payments, an operator must check
-  // it.
-  if (payment) await recordPaymentFinding(deps, payment, transaction, 'reversed_upstream')
+  // it. A payment may have several such rows.
+  if (payment) await recordRowFinding(deps, transaction, payment)
   return payment ? 'done' : 'passed_over'
 }
 

@@ -190,6 +190,27 @@ describe('sync: a row that returns money, and has a reference or a product of it
     })
   })
 
+  it('is told for each of two captures that came and went before they were read', async ({
+    deps,
+    paid,
+    sync,
+  }) => {
+    await closePayment(deps, paid.payment, { status: 'expired', source: 'due_work' })
+    const rowIds = ['txn-1', 'txn-2']
+
+    for (const transactionId of rowIds) {
+      const capture = { ...paid, providerPaymentId: `py-of-${transactionId}` }
+      await sync(rowNow(deps, capture, { transactionId, status: 'reversed' }))
+    }
+
+    for (const transactionId of rowIds) {
+      expect(await findingAbout(deps, transactionId, 'reversed_upstream')).toMatchObject({
+        providerPaymentId: `py-of-${transactionId}`,
+        paymentId: paid.payment.paymentId,
+      })
+    }
+  })
+
   it('is asked about no more when it is void, undoes nothing, and is told', async ({
     deps,
     sync,
