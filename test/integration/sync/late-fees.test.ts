@@ -18,6 +18,23 @@ const NOT_CHARGED = { fee: { ...PENDING.fee, status: 'NOT_APPLICABLE' } }
 /** A refund waits a week for its fee before it is booked. */
 const TYPES = ['DISBURSEMENT', 'WITHDRAWAL']
 
+type World = {
+  readonly deps: TestDeps
+  readonly rows: ReturnType<typeof rowOut>[]
+  readonly sync: () => Promise<unknown>
+}
+
+/** The sync reads each version of one row, in this order. Answers the id of the row. */
+async function showInTurn({ deps, rows, sync }: World, shown: object, versions: object[]) {
+  const { transactionId: id } = rowOut(deps, shown)
+  for (const version of versions) {
+    rows.splice(0, 1, rowOut(deps, { ...shown, ...version, id }))
+    await sync()
+    deps.clock.advance(600)
+  }
+  return id
+}
+
 async function sumsOf(deps: TestDeps) {
   const { rows: totals } = await houseTotals(deps, {
     fromDay: '2026-11-20',
@@ -52,12 +69,11 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
 
   it.for(TYPES)('is booked back with a %s that is void', async (type, { deps, rows, sync }) => {
     const shown = { type, reference_id: 'order 17', created: deps.now() }
-    const first = rowOut(deps, { ...shown, ...PENDING })
-    for (const version of [PENDING, FINAL, { ...FINAL, status: 'REVERSED' }]) {
-      rows.splice(0, 1, rowOut(deps, { ...shown, ...version, id: first.transactionId }))
-      await sync()
-      deps.clock.advance(600)
-    }
+    await showInTurn({ deps, rows, sync }, shown, [
+      PENDING,
+      FINAL,
+      { ...FINAL, status: 'REVERSED' },
+    ])
 
     expect(await sumsOf(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
     expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
@@ -69,20 +85,21 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     sync,
   }) => {
     const shown = { reference_id: 'order 17', created: deps.now() }
-    const first = rowOut(deps, { ...shown, ...PENDING })
     const withFee = (xendit_fee: number) => ({
       net_amount: 60_000 + xendit_fee,
       fee: { ...FINAL.fee, xendit_fee },
     })
-    for (const version of [PENDING, FINAL, withFee(3_000), withFee(2_000), withFee(4_000)]) {
-      rows.splice(0, 1, rowOut(deps, { ...shown, ...version, id: first.transactionId }))
-      await sync()
-      deps.clock.advance(600)
-    }
+    const id = await showInTurn({ deps, rows, sync }, shown, [
+      PENDING,
+      FINAL,
+      withFee(3_000),
+      withFee(2_000),
+      withFee(4_000),
+    ])
 
     expect(await sumsOf(deps)).toMatchObject({ providerMinor: -62_000, costMinor: -2_000 })
     expect(deps.published.map(({ subject }) => subject)).toStrictEqual(
-      ['fee', 'fee2', 'fee3', 'fee 4000'].map((key) => `${first.transactionId}#${key}#fee_changed`),
+      ['fee', 'fee2', 'fee3', 'fee 4000'].map((key) => `${id}#${key}#fee_changed`),
     )
     expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
   })
@@ -93,13 +110,13 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     sync,
   }) => {
     const shown = { reference_id: 'order 17', created: deps.now() }
-    const first = rowOut(deps, { ...shown, ...PENDING })
     const more = { net_amount: 63_000, fee: { ...FINAL.fee, xendit_fee: 3_000 } }
-    for (const version of [PENDING, FINAL, more, { ...more, status: 'REVERSED' }]) {
-      rows.splice(0, 1, rowOut(deps, { ...shown, ...version, id: first.transactionId }))
-      await sync()
-      deps.clock.advance(600)
-    }
+    await showInTurn({ deps, rows, sync }, shown, [
+      PENDING,
+      FINAL,
+      more,
+      { ...more, status: 'REVERSED' },
+    ])
 
     expect(await sumsOf(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
     expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
@@ -163,17 +180,12 @@ describe('sync: the fee of a row that the provider gives back after the row was 
 
   it('is booked and told when it was booked late itself', async ({ deps, rows, sync }) => {
     const shown = { type: 'WITHDRAWAL', reference_id: 'w-17', created: deps.now() }
-    const first = rowOut(deps, { ...shown, ...PENDING })
-    for (const version of [PENDING, FINAL, GIVEN_BACK]) {
-      rows.splice(0, 1, rowOut(deps, { ...shown, ...version, id: first.transactionId }))
-      await sync()
-      deps.clock.advance(600)
-    }
+    const id = await showInTurn({ deps, rows, sync }, shown, [PENDING, FINAL, GIVEN_BACK])
 
     expect(await sumsOf(deps)).toStrictEqual({ providerMinor: -60_000, costMinor: 0 })
     expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
-      `${first.transactionId}#fee#fee_changed`,
-      `${first.transactionId}#fee2#fee_changed`,
+      `${id}#fee#fee_changed`,
+      `${id}#fee2#fee_changed`,
     ])
   })
 
