@@ -16,7 +16,7 @@ type Answered = { readonly operator: string; readonly outcome: 'paid' | 'failed'
 
 type UseDeps = RecordDeps & Pick<Deps, 'alerts' | 'log'>
 
-/** Another line of the same answer, or a cancellation, may refuse a try. */
+/** A try is refused if another line of the answer, or a cancellation, changed the batch first. */
 const MAX_TRIES = 3
 
 /**

@@ -71,7 +71,7 @@ export function stateIn(
   }
 }
 
-/** Also of a row that cannot be read by another attribute. Empty if the row is lost. */
+/** The ids in the row, also if its other attributes cannot be read. None if the row is lost. */
 export async function settlementIdsIn(
   deps: TableDeps,
   number: number,

@@ -5,7 +5,7 @@ import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, put } from '../../../shared/table/step.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
-/** Another window, with the sums of all entries in it. The row keeps its state. */
+/** Gives a settlement another window, and the sums of the entries in that window. */
 export async function moveWindow(
   deps: TestDeps,
   { settlementId }: Pick<Settlement, 'settlementId'>,

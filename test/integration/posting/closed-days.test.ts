@@ -125,7 +125,7 @@ async function onBookedItem(
 
 const WRITERS: readonly (readonly [name: string, prepare: Prepare])[] = [
   [
-    'a row of nobody',
+    'a row that names no payment',
     async (deps) => {
       const row = aRow(deps)
       return (frozen) => bookUnmatchedRow(frozen, row)

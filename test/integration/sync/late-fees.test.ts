@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { houseTotals } from '../../../shared/journal/house-store.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 import { rowOut } from './transfer-rows.ts'
@@ -17,6 +17,12 @@ const GIVEN_BACK = { net_amount: 60_000, fee: { ...FINAL.fee, status: 'REVERSED'
 const NOT_CHARGED = { fee: { ...PENDING.fee, status: 'NOT_APPLICABLE' } }
 /** A refund waits a week for its fee before it is booked. */
 const TYPES = ['DISBURSEMENT', 'WITHDRAWAL']
+
+/** A refund whose fee is waited for no longer. */
+function oldRefund({ now }: TestDeps, paid: PaidUpstream) {
+  const { reference: reference_id, providerPaymentId: product_id } = paid
+  return { type: 'REFUND', reference_id, product_id, created: addMs(now(), -8 * DAY_MS) }
+}
 
 type World = {
   readonly deps: TestDeps
@@ -129,9 +135,7 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     sync,
   }) => {
     await sync(rowNow(deps, credited))
-    const { reference: reference_id, providerPaymentId: product_id } = credited
-    const created = addMs(deps.now(), -8 * DAY_MS)
-    const shown = { type: 'REFUND', reference_id, product_id, created }
+    const shown = oldRefund(deps, credited)
     const first = rowOut(deps, { ...shown, ...PENDING })
     await sync(first)
     deps.clock.advance(600)
@@ -196,9 +200,7 @@ describe('sync: the fee of a row that the provider gives back after the row was 
     sync,
   }) => {
     await sync(rowNow(deps, credited))
-    const { reference: reference_id, providerPaymentId: product_id } = credited
-    const created = addMs(deps.now(), -8 * DAY_MS)
-    const shown = { type: 'REFUND', reference_id, product_id, created }
+    const shown = oldRefund(deps, credited)
     const pending = { net_amount: 62_500, fee: { ...FINAL.fee, status: 'PENDING' } }
     const first = rowOut(deps, { ...shown, ...pending })
     await sync(first)

@@ -54,7 +54,12 @@ describe('sync: a fee that a row moves before the fee is final', () => {
   })
 
   it.for([
-    ['a row of nobody', { type: 'DISBURSEMENT', reference_id: 'order 17' }, -62_500, -60_000],
+    [
+      'a row that names no payment',
+      { type: 'DISBURSEMENT', reference_id: 'order 17' },
+      -62_500,
+      -60_000,
+    ],
     ['a dispute without its amount', { type: 'CHARGEBACK', amount: 62_500 }, -62_500, -60_000],
   ] as const)('is a cost of %s later', async (rest, { deps, readTwice }) => {
     const [, type, providerMinor, otherMinor] = rest
