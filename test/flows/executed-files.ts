@@ -3,6 +3,13 @@ import { relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 
+// From the start of the process: code that V8 is optimizing while the coverage starts does not count
+// the functions it has inlined.
+const session = new Session()
+session.connect()
+await session.post('Profiler.enable')
+await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+
 export type ExecutedFile = { readonly path: string; readonly lines: number }
 
 /**
@@ -24,16 +31,14 @@ export async function executedFiles(run: () => Promise<unknown>): Promise<readon
 async function coverageOf(
   run: () => Promise<unknown>,
 ): Promise<readonly Profiler.ScriptCoverage[]> {
-  const session = new Session()
-  session.connect()
-  try {
-    await session.post('Profiler.enable')
-    await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
-    await run()
-    return (await session.post('Profiler.takePreciseCoverage')).result
-  } finally {
-    session.disconnect()
-  }
+  await takeCoverage()
+  await run()
+  return await takeCoverage()
+}
+
+/** What ran since the last call. */
+async function takeCoverage(): Promise<readonly Profiler.ScriptCoverage[]> {
+  return (await session.post('Profiler.takePreciseCoverage')).result
 }
 
 /**
