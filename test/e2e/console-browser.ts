@@ -138,7 +138,8 @@ export async function createByKeyboard(page: Page, channel: string, amount: stri
 export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
   // Playwright runs axe, because the page's content security policy forbids such scripts.
   await page.evaluate(axe.source)
-  const { violations } = await page.evaluate<AxeResults>('axe.run()')
+  // What passes is not collected: that takes two thirds of the time.
+  const { violations } = await page.evaluate<AxeResults>(`axe.run({ resultTypes: ['violations'] })`)
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, any }) => `${id}: ${html} ${any[0]?.message ?? ''}`),
   )
