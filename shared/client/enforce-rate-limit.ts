@@ -18,10 +18,11 @@ export type RequestCost = {
   /** The request creates a payment, for which the stage may have its own limit. */
   readonly creates?: boolean
   /**
-   * The request has passed before and now knows what the rest costs. It may use the limit of a
-   * second more, so that many requests at once do not refuse each other.
+   * The points of a request that has passed before and now knows what its next reads cost. It may
+   * use the limit of a second more, so that many requests at once do not refuse each other. Its own
+   * points alone never refuse it: a list that takes them page by page would never be served.
    */
-  readonly continues?: boolean
+  readonly taken?: number
 }
 
 /** Request units of one point (design section 9). */
@@ -60,7 +61,7 @@ declare module '../memory.ts' {
 export async function enforceRateLimit(
   deps: RateDeps,
   client: Caller,
-  { points, creates, continues = false }: RequestCost,
+  { points, creates, taken }: RequestCost,
 ): Promise<void> {
   const bucket = limitOf(deps, client, creates === true)
   if (!bucket) return
@@ -70,8 +71,8 @@ export async function enforceRateLimit(
     use.tokens -= points
     return addUncounted(bucket, thisSecond(deps), points)
   }
-  if ((await countAll(deps, bucket, points, continues ? 2 * limit : limit)).kind !== 'refused')
-    return
+  const most = taken === undefined ? limit : limit + Math.max(limit, taken)
+  if ((await countAll(deps, bucket, points, most)).kind !== 'refused') return
   // Points that passed before are counted, although this request is refused.
   if (use.uncounted.points > 0) await countDebt(deps, bucket, 0)
   const owedPoints = use.lastCounter ? pointsIn(use.lastCounter, thisSecond(deps), limit) : 0

@@ -82,7 +82,7 @@ function points(deps: Deps, { creates = false, mostUnits = MOST_UNITS }: Spec<un
       reserveWith(async (units) => {
         const missing = pointsOf(usedUnits() + units) - taken
         if (missing <= 0) return
-        await enforceRateLimit(deps, event.client, { points: missing, creates, continues: true })
+        await enforceRateLimit(deps, event.client, { points: missing, creates, taken })
         taken += missing
         internal.taken = taken
       })

@@ -8,10 +8,12 @@ import { expect, it } from 'vitest'
 import { pointsOf } from '../../../shared/client/enforce-rate-limit.ts'
 import { rateKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
+import { insertDelivery, newDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
 import { storeOpen, succeededPayment } from '../../support/paid-builders.ts'
 import { interceptTable, memoryDeps, storeRaw } from '../../support/test-deps.ts'
+import { anEvent, SKIPPED, storedEndpoint } from '../../support/webhook-builders.ts'
 
 const LIMIT = 16
 const REFERENCE = 'order-17'
@@ -75,6 +77,26 @@ it.each([
 
   expect(answer.statusCode).toBe(500)
   expect(await counter()).toBe(10)
+})
+
+it('a list that takes its points page by page is served, though it needs four times the limit', async () => {
+  const deps = memoryDeps()
+  const caller = await anApiClient(deps, { rateLimitPerSecond: 2 })
+  const { clientId } = caller
+  const endpoint = await storedEndpoint(deps, { clientId })
+  for (let at = 0; at < 400; at++) {
+    const event = anEvent(addMs(deps.now(), -at), { clientId })
+    const delivery = { ...newDelivery(event, endpoint, event.firedAt), ...SKIPPED }
+    await deps.table.write(insertDelivery(delivery))
+  }
+
+  const query = { status: 'succeeded' }
+  const answer = await call(deps, API.listWebhookDeliveries, { caller, query })
+  const next = await call(deps, API.getBalance, { caller })
+
+  expect([answer.status, next.status]).toStrictEqual([200, 429])
+  const row = await deps.table.get(rateKey(clientId, 'requests'))
+  expect(row?.['points']).toBeGreaterThanOrEqual(pointsOf(400))
 })
 
 it('the last page of a long list takes its points before it reads the keys', async () => {
