@@ -179,28 +179,24 @@ export function isScarce(
 }
 
 /**
- * Takes one call of an operation for a waiting client, or throws 429 with the seconds until the
- * next minute. Calls are counted only when they become scarce, so that one client cannot starve the
- * others.
+ * Takes one call of an operation for a waiting client, and answers how to give an unused call back.
+ * Throws 429 with the seconds until the next minute. Calls are counted only when they become
+ * scarce, so that one client cannot starve the others.
  */
 export async function takeShare(
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now'>,
   operation: ProviderOperation,
   clientId: ClientId,
-): Promise<void> {
-  if (!isScarce(deps, operation)) return
+): Promise<() => Promise<unknown>> {
+  if (!isScarce(deps, operation)) return async () => undefined
   const now = deps.now()
   const ofMinute = deps.provider.callsOfMinute(operation) ?? callsPerMinute(deps.stage, now)
   const minute = Math.floor(epochMs(now) / MINUTE_MS)
   const endsAt = timestampOf((minute + 1) * MINUTE_MS)
   const limit = Math.max(1, Math.floor(ofMinute * SHARE))
-  const { applied } = await countCalls(
-    deps,
-    { number: minute, limit, endsAt },
-    [[operation, 1]],
-    clientId,
-  )
-  if (applied) return
+  const count = (calls: number) =>
+    countCalls(deps, { number: minute, limit, endsAt }, [[operation, calls]], clientId)
+  if ((await count(1)).applied) return () => count(-1)
   const message = 'provider capacity is limited; your share for this minute is used; retry later'
   const retryAfterSeconds = Math.ceil(msBetween(now, endsAt) / SECOND_MS)
   throw new GatewayError('rate_limit', message, { retryAfterSeconds })

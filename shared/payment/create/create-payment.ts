@@ -79,9 +79,9 @@ export async function createPayment(
   if (pausedSeconds !== undefined && (!stored || stored.status === 'creating'))
     throw pausedError(pausedSeconds)
   if (stored) return resumeCreate(deps, stored, call)
-  // The push comes first, because a refused push uses no call.
-  if (isPushChannel(parsed.request)) await takePush(deps, creating)
-  await takeShare(deps, 'createRequest', client.clientId)
+  // The call comes first, because a create without a call sends no push.
+  const giveBackCall = await takeShare(deps, 'createRequest', client.clientId)
+  if (isPushChannel(parsed.request)) await takePush(deps, creating, giveBackCall)
   const outcome = await claimPayment(deps, creating)
   return outcome.applied
     ? runAttempt(deps, client, creating, deadline)
@@ -221,9 +221,9 @@ async function takeOverPayment(
       'the customer of this payment was erased; create it with another Idempotency-Key',
     )
   }
+  const giveBackCall = await takeShare(deps, 'createRequest', creating.clientId)
   // The request that is sent counts: a new request may be of another channel.
-  await takePush(deps, { ...creating, attempt, request })
-  await takeShare(deps, 'createRequest', creating.clientId)
+  await takePush(deps, { ...creating, attempt, request }, giveBackCall)
   const next: CreatingPayment = {
     ...creating,
     request,

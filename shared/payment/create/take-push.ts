@@ -12,12 +12,14 @@ type PushLimit = NonNullable<StageSettings['pushLimit']>
 
 /**
  * Counts a push to the customer's phone before it is sent, or refuses it with 429 `rate_limit`: a
- * client may send one phone only so many pushes in a time. The same attempt is counted once, also
- * after a crash. A push that was counted and never sent only makes the limit stricter.
+ * client may send one phone only so many pushes in a time. A refused push gives the provider's call
+ * back. The same attempt is counted once, also after a crash. A push that was counted and never
+ * sent only makes the limit stricter.
  */
 export async function takePush(
   deps: Pick<Deps, 'table' | 'stage' | 'now'>,
   creating: Pick<CreatingPayment, 'clientId' | 'paymentId' | 'attempt' | 'request'>,
+  giveBackCall: () => Promise<unknown>,
 ): Promise<void> {
   const { clientId, request } = creating
   const limit = deps.stage.pushLimit
@@ -34,13 +36,17 @@ export async function takePush(
     const recent = (pushes?.sent ?? []).filter(({ at }) => at > since)
     if (recent.some((push) => push.reference === reference)) return
     const oldest = recent.at(-limit.pushes)
-    if (oldest) throw pushRefusal(limit, msBetween(since, oldest.at))
+    if (oldest) {
+      await giveBackCall()
+      throw pushRefusal(limit, msBetween(since, oldest.at))
+    }
     const sent = [...recent, { reference, at: now }]
     const ttl = expiresAfter(now, limit.minutes * MINUTE_MS)
     const outcome = await putPushes(deps, { clientId, phone }, { sent, ttl }, pushes, now)
     if (outcome.applied) return
     item = outcome.item
   }
+  await giveBackCall()
   throw pushRefusal(limit, SECOND_MS)
 }
 

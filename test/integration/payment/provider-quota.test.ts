@@ -211,6 +211,21 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
     expect(deps.provider.countOf('createRequest')).toBe(2)
   })
 
+  it('refuses a push that is not counted for its phone', async () => {
+    const { deps, clients, create } = await aScarceProvider(3, {
+      pushLimit: { pushes: 1, minutes: 10 },
+    })
+    const [client] = clients
+    const customer = { phone: '+6281234567890' }
+    const push = aPaymentBody({ method: 'ewallet', channel_code: 'OVO', customer })
+    const answers = [await create(client), await create(client), await create(client, 'push', push)]
+    deps.clock.advance(60)
+
+    answers.push(await create(client, 'another push', push))
+
+    expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 429, 201])
+  })
+
   it('is used by each attempt of a create, also by a takeover', async () => {
     const { deps, clients, create } = await aScarceProvider(3)
     deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
