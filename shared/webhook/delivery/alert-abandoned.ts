@@ -107,17 +107,24 @@ async function unreportedOf(deps: AlertDeps, delivery: Delivery): Promise<readon
   return deliveries.slice(0, MAX_ALERTED)
 }
 
-function alertOf({ clientId, endpointId }: Delivery, abandoned: readonly Delivery[]): Alert {
+function alertOf(
+  { clientId, endpointId, isTest }: Delivery,
+  abandoned: readonly Delivery[],
+): Alert {
   const namedIds = abandoned.slice(0, MAX_NAMED).map(({ deliveryId }) => deliveryId)
   const moreText = abandoned.length > MAX_NAMED ? ` and ${abandoned.length - MAX_NAMED} more` : ''
+  const noun = `${isTest ? 'test ' : ''}${abandoned.length === 1 ? 'delivery' : 'deliveries'}`
+  const advice = isTest
+    ? 'The endpoint still fails. When the merchant has repaired it, run send-test-event again.'
+    : 'The merchant does not know of these events. List them all with ' +
+      `list-deliveries --client_id ${clientId} --endpoint_id ${endpointId} --status abandoned. ` +
+      'When the endpoint works, run redeliver with its endpoint_id and since.'
   return {
     kind: 'delivery.abandoned',
     subject: endpointId,
     message:
-      `To endpoint ${endpointId} of client ${clientId}, abandoned after their last attempt: ${abandoned.length} ` +
-      `${abandoned.length === 1 ? 'delivery' : 'deliveries'}: ${namedIds.join(', ')}${moreText}. The merchant does not know of these events. List them all with ` +
-      `list-deliveries --client_id ${clientId} --endpoint_id ${endpointId} --status abandoned. ` +
-      'When the endpoint works, run redeliver with its endpoint_id and since.',
+      `To endpoint ${endpointId} of client ${clientId}, abandoned after their last attempt: ` +
+      `${abandoned.length} ${noun}: ${namedIds.join(', ')}${moreText}. ${advice}`,
   }
 }
 

@@ -11,6 +11,7 @@ import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { endAlert } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { redeliver, redeliverOwn } from '../../../shared/webhook/delivery/redeliver.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
+import { sendTestEvent } from '../../../shared/webhook/delivery/send-test-event.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import {
   findEndpoint,
@@ -202,6 +203,24 @@ describe('alerts about one endpoint', () => {
     await runDueAlerts(deps)
 
     expect(namedIds()).toStrictEqual([idsOf(deliveries)])
+  })
+
+  it('say of a test event that the endpoint fails, and not that a redelivery sends it again', async () => {
+    const { deps, endpoint } = await world(0)
+    const delivery = await sendTestEvent(deps, { ...endpoint, operator: 'ayu' })
+    deps.answerWebhooks(async () => FAILED)
+    for (let attempts = 0; attempts < 8; attempts++) {
+      await deliverWebhook(deps, { ...messageFor({ ...delivery, attempts }), test: true })
+      deps.clock.advance(6 * 3_600)
+    }
+
+    await checkAbandonedDelivery(deps, delivery.deliveryId)
+
+    expect(deps.published.map(({ message }) => message)).toStrictEqual([
+      `To endpoint ${endpoint.endpointId} of client ${endpoint.clientId}, abandoned after their ` +
+        `last attempt: 1 test delivery: ${delivery.deliveryId}. The endpoint still fails. ` +
+        'When the merchant has repaired it, run send-test-event again.',
+    ])
   })
 
   it('name 500 deliveries, count the others, and name the action that lists them', async () => {
