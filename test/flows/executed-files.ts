@@ -3,8 +3,8 @@ import { relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 
-// From the start of the process: code that V8 is optimizing while the coverage starts does not count
-// the functions it has inlined.
+// From the start of the process: code that V8 is optimizing while the coverage starts does not
+// count the functions it has inlined.
 const session = new Session()
 session.connect()
 await session.post('Profiler.enable')
