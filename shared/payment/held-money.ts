@@ -28,15 +28,21 @@ export async function holdMoney(deps: HeldDeps & SuspenseDeps, item: Suspense): 
     deps.table.transact<string>({ ...putSuspense(item), ...shown }, freshUntil),
   )
   if (outcome.applied) return reportSuspense(deps, item)
-  const stored =
-    outcome.refusedBy === 'suspense' ? ifValid(SuspenseSchema, outcome.item) : undefined
-  if (stored === undefined) throw new Error('a payment kept changing while its money was held')
-  // Held before. After a restore its payment may not show it.
-  await withShownMoney(deps, stored, async (shown, freshUntil) =>
+  if (outcome.refusedBy !== 'suspense')
+    throw new Error('a payment kept changing while its money was held')
+  // After a restore its payment may not show it.
+  await withShownMoney(deps, heldBefore(outcome.item), async (shown, freshUntil) =>
     Object.keys(shown).length > 0
       ? deps.table.transact<string>(shown, freshUntil)
       : { applied: true },
   )
+}
+
+/** The money that is held already. Throws if the item with its id is not money. */
+export function heldBefore(item: unknown): Suspense {
+  const stored = ifValid(SuspenseSchema, item)
+  if (stored?.kind !== 'money') throw new Error('an item that is not money has the id of money')
+  return stored
 }
 
 /**

@@ -1,11 +1,10 @@
-import { ifValid } from '../../if-valid.ts'
 import { countTransition } from '../../ledger/shard-store.ts'
 import type { FailureReason } from '../../payment-status.ts'
 import { reportSuspense } from '../../suspense/record-suspense.ts'
-import { type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
+import type { Suspense } from '../../suspense/suspense.ts'
 import { putSuspense } from '../../suspense/suspense-store.ts'
 import { type AnnouncedEnd, commitTransition } from '../announcement.ts'
-import { announceMoney, HELD_EVENT } from '../held-money.ts'
+import { announceMoney, HELD_EVENT, heldBefore } from '../held-money.ts'
 import type { NewsSource, Payment } from '../payment.ts'
 import { leavePending, withTransition } from '../payment-store.ts'
 import type { NewsDeps } from './ask-for-news.ts'
@@ -58,7 +57,7 @@ export async function closePayment(
     }
     if (outcome.refusedBy === 'suspense') {
       toHold = undefined
-      toShow = ifValid(SuspenseSchema, outcome.item)
+      toShow = heldBefore(outcome.item)
     } else if (outcome.refusedBy === HELD_EVENT) isAnnounced = true
     else if (outcome.refusedBy !== 'stale') return undefined
   }

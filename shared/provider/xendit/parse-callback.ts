@@ -57,8 +57,13 @@ const DisputeAmount = v.pipe(
   v.minValue(0),
   v.maxValue(Number.MAX_SAFE_INTEGER),
 )
+/**
+ * The documented form. The case of a dispute has its id, and held money has the id of a payment,
+ * which never begins so.
+ */
+const DisputeId = v.pipe(v.string(), v.regex(/^mi-[\w-]{1,97}$/))
 const DisputeFields = v.object({
-  id: v.fallback(v.nullish(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,100}$/))), undefined),
+  id: v.fallback(v.nullish(DisputeId), undefined),
   currency: v.fallback(v.nullish(v.string(), 'IDR'), 'IDR'),
   amount: v.fallback(v.nullish(v.object({ initial: v.nullish(DisputeAmount) })), undefined),
   payment_id: v.fallback(v.nullish(CallbackId), undefined),

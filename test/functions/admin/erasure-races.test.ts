@@ -60,8 +60,8 @@ describe('during an erasure', () => {
         ),
         parse: parseCallback,
       })
-    await tell('action_required', 'first')
-    const overtaken = beforeFirst(deps, 'transact', () => tell('under_review', 'second'))
+    await tell('action_required', 'mi-first')
+    const overtaken = beforeFirst(deps, 'transact', () => tell('under_review', 'mi-second'))
 
     expect(await erase(undefined, overtaken)).toMatchObject(erasedAnswer(payment, 3))
     expect((await bodies()).join('')).not.toContain('sari@shop')

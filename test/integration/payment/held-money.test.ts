@@ -7,12 +7,14 @@ import { describe, expect } from 'vitest'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { paymentIdForKey, subjectOfPayment } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
+import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { bookSuspense, bookSuspenseRefund } from '../../../shared/posting/house-journal.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
-import { finding } from '../../../shared/suspense/record-suspense.ts'
+import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
@@ -20,6 +22,7 @@ import { loseAnswer, payFirst } from '../../support/payment-builders.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { withApproval } from '../../support/with-approval.ts'
+import { send } from './dispute-news.ts'
 import { aScene, paymentTest } from './payment-test.ts'
 
 /** `shown`: what the merchant sees. `told`: the webhooks of held money, by status. */
@@ -131,6 +134,40 @@ it('a second capture is shown once, however often its callback comes', async ({ 
 
   expect(await held.shown()).toMatchObject([{ amount_minor: 60_000, cause: 'second_capture' }])
   expect(await held.told()).toStrictEqual(['open'])
+})
+
+it('a wrong amount is held and told, whatever dispute has named its capture before', async ({
+  deps,
+  scene,
+  payment,
+  held,
+}) => {
+  const id = scene.pay(90_000)
+  const { reference } = deps.provider.requestOf(payment.paymentRequestId)
+  await send(deps, { id, reference_id: reference })
+
+  await scene.notify({ providerPaymentId: id })
+
+  expect(await held.shown()).toMatchObject([{ amount_minor: 90_000, cause: 'wrong_amount' }])
+  expect(deps.published).toMatchObject([
+    { kind: 'suspense.case' },
+    { kind: 'suspense.money', subject: id },
+  ])
+})
+
+it('money is never taken for held while another item has its id', async ({
+  deps,
+  scene,
+  payment,
+}) => {
+  const capture = { providerPaymentId: scene.pay(90_000), capturedMinor: minor(90_000) }
+  const item = heldMoney({ cause: 'wrong_amount', capture, payment, now: deps.now() })
+  await recordSuspense(deps, { ...item, kind: 'case', cause: 'dispute' })
+
+  const message = 'an item that is not money has the id of money'
+  await expect(holdMoney(deps, item)).rejects.toThrow(message)
+  const end = { status: 'failed', source: 'callback', held: item } as const
+  await expect(closePayment(deps, payment, end)).rejects.toThrow(message)
 })
 
 it('only endpoints that name the event get it', async ({ deps, client, held }) => {
