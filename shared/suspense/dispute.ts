@@ -6,7 +6,8 @@ import { DISPUTE_STATES, type DisputeState, type Suspense } from './suspense.ts'
 export type DisputeNews = {
   readonly kind: 'dispute'
   readonly disputeId: string
-  readonly state: DisputeState
+  /** Undefined: the event names no state that we know. */
+  readonly state: DisputeState | undefined
   readonly reference: string | undefined
   readonly providerPaymentId: string | undefined
   /** The disputed amount in IDR. */
@@ -53,7 +54,11 @@ export function changedCase(item: Suspense, news: DisputeNews): Suspense {
   return { ...item, ...said, ...endOf(news) }
 }
 
-function saidBy({ state, saidAt, answerBy }: DisputeNews, createdAt: Timestamp) {
+/** Operators look at a dispute whose state is not known. */
+function saidBy(
+  { state = 'action_required', saidAt, answerBy }: DisputeNews,
+  createdAt: Timestamp,
+) {
   return { state, saidAt, answerBy: answerBy ?? usualAnswerBy(createdAt) }
 }
 
@@ -75,8 +80,12 @@ export function shownDispute({ suspenseId: caseId, state, amountMinor, answerBy 
   return state && { caseId, state, ...amount, ...(answerBy !== undefined && { answerBy }) }
 }
 
-/** By the provider's clock; without one, and at the same time, by the order of the states. */
+/**
+ * By the provider's clock; without one, and at the same time, by the order of the states. News
+ * without a known state is never newer.
+ */
 export function isNewer(news: DisputeNews, item: Suspense): boolean {
+  if (news.state === undefined) return false
   const rank =
     DISPUTE_STATES.indexOf(news.state) - DISPUTE_STATES.findIndex((one) => one === item.state)
   if (news.saidAt === undefined || item.saidAt === undefined || news.saidAt === item.saidAt)

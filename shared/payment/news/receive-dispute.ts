@@ -30,7 +30,7 @@ const MAX_TRIES = 5
 export async function receiveDispute(
   deps: NewsDeps,
   news: DisputeNews,
-): Promise<'applied' | 'ask_again'> {
+): Promise<'applied' | 'ignored' | 'ask_again'> {
   let isAnnounced = false
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const payment = await findDisputed(deps, news)
@@ -43,7 +43,10 @@ export async function receiveDispute(
       return 'applied'
     }
     const stored = await findSuspense(deps, news.disputeId)
-    if (stored && (stored.kind !== 'case' || !isNewer(news, stored))) return 'applied'
+    if (stored && (stored.kind !== 'case' || !isNewer(news, stored))) {
+      deps.log.info('callback.ignored', { suspense_id: stored.suspenseId })
+      return 'ignored'
+    }
     const planned = await planCase(deps, { news, stored, payment, isAnnounced })
     const outcome = await deps.table.transact<string>(planned.steps, planned.freshUntil)
     if (outcome.applied) {

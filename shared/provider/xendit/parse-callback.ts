@@ -85,21 +85,22 @@ const DisputeSchema = v.pipe(
   ]),
 )
 
-/** Of an event that no document names the dispute is open, so that operators look at it. */
 function parseDispute(text: string, event: string): DisputeNews | undefined {
   const said = ifValid(DisputeSchema, text)
   if (said === undefined) return undefined
   const initial = said.amount?.initial
+  const state = DISPUTE_STATES.find((one) => event === `dispute.${one}`)
   const isInIdr = said.currency === 'IDR' && typeof initial === 'number'
   return {
     kind: 'dispute',
     disputeId: said.id ?? `dispute of ${said.payment_id ?? said.reference_id ?? 'no payment'}`,
-    state: DISPUTE_STATES.find((state) => event === `dispute.${state}`) ?? 'action_required',
+    state,
     reference: said.reference_id ?? undefined,
     providerPaymentId: said.payment_id ?? undefined,
     amountMinor: isInIdr ? minor(Math.ceil(initial)) : undefined,
     answerBy: said.due_date ?? undefined,
-    saidAt: said.updated_at ?? undefined,
+    // The time of another event would make a win or loss that comes after it old news.
+    saidAt: (state && said.updated_at) ?? undefined,
   }
 }
 

@@ -128,6 +128,28 @@ describe('later news of a dispute', () => {
     expect(await findSuspense(deps, CASE)).toMatchObject({ state: 'action_required' })
   })
 
+  it.for([
+    ['reopens no ended dispute', ['won', 'closed'], 'won', 1],
+    ['hides no end that comes after it', ['closed', 'won'], 'won', 2],
+    ['opens a dispute that is not known yet', ['closed'], 'action_required', 1],
+  ] as const)(
+    'by an event that no document names %s',
+    async ([, events, state, alerts], { deps, client }) => {
+      const paid = await creditedPayment(deps, client)
+      const updatedAt = { won: inDays(deps, -2), closed: inDays(deps, -1) }
+
+      for (const event of events) {
+        const about = { reference_id: paid.reference, updated_at: updatedAt[event] }
+        await send(deps, about, `dispute.${event}`)
+      }
+
+      const status = state === 'won' ? 'resolved' : 'open'
+      expect(await findSuspense(deps, CASE)).toMatchObject({ state, status })
+      expect((await paymentOf(deps, paid)).dispute).toMatchObject({ state })
+      expect(deps.published).toHaveLength(alerts)
+    },
+  )
+
   it('an operator closes it, and its end is still told', async ({ deps, client }) => {
     const paid = await creditedPayment(deps, client)
     await send(deps, { reference_id: paid.reference })

@@ -154,8 +154,7 @@ const DESCRIPTIONS: ReadonlyMap<string, (log: LogLine) => Description | undefine
     'provider.call_refused': ({ operation = 'a call', code, reason = 'unknown' }) =>
       line('provider', 'bad', `${operation} was refused because of our request: ${code ?? reason}`),
     'callback.refused': () => line('callback', 'bad', 'refused: it had no valid token'),
-    'callback.ignored': () =>
-      line('callback', 'plain', 'ignored: it does not concern this gateway'),
+    'callback.ignored': () => line('callback', 'plain', 'ignored: it changes nothing here'),
     'callback.deferred': ({ outcome = 'it is processed later', payment_id: id }) =>
       line('callback', 'plain', `deferred: ${outcome}`, id),
     'endpoint.slow': () =>
