@@ -18,7 +18,7 @@ import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/rec
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
-import { loseAnswer, payFirst } from '../../support/payment-builders.ts'
+import { loseAnswer, OVO_REQUEST, payFirst } from '../../support/payment-builders.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { withApproval } from '../../support/with-approval.ts'
@@ -125,6 +125,19 @@ it('money that comes after the expiry is shown, and again when it went back', as
     { amount_minor: payment.notionalMinor, cause: 'payment_not_pending', status: 'refunded' },
   ])
   expect(await held.told()).toStrictEqual(['open', 'refunded'])
+})
+
+it('money of a push that the customer confirms after its cancel is shown', async () => {
+  const { deps, cancel, pay, notify, reread } = await aScene(OVO_REQUEST)
+  deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
+  await cancel()
+
+  await notify({ providerPaymentId: pay() })
+
+  expect(await reread()).toMatchObject({
+    status: 'cancelled',
+    held: [{ cause: 'payment_not_pending', status: 'open' }],
+  })
 })
 
 it('a second capture is shown once, however often its callback comes', async ({ scene, held }) => {
