@@ -2,25 +2,17 @@
 import { expect } from 'vitest'
 import type { Alert } from '../../../shared/deps.ts'
 import { eraseFromPayment } from '../../../shared/inquiry/erase-store.ts'
-import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
-import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { interceptTable, type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { syncTest as it } from '../sync/sync-test.ts'
-import { inDays } from './dispute-news.ts'
-
-function send(deps: TestDeps, state: string, said: object) {
-  const body = { event: `dispute.${state}`, ...said }
-  const rawBody = Buffer.from(JSON.stringify(body))
-  return receiveCallback(deps, { isGenuine: true, rawBody, parse: parseCallback })
-}
+import { inDays, send } from './dispute-news.ts'
 
 it('one without an amount and a day balances', async ({ deps, credited }) => {
-  await send(deps, 'action_required', { id: 'mi-1', reference_id: credited.reference })
+  await send(deps, { id: 'mi-1', reference_id: credited.reference, amount: null })
 
   const { dispute } = await paymentOf(deps, credited)
   expect(dispute).toMatchObject({ caseId: 'mi-1' })
@@ -29,10 +21,10 @@ it('one without an amount and a day balances', async ({ deps, credited }) => {
 
 it('the one that must be answered stays shown while another ends', async ({ deps, credited }) => {
   const about = { reference_id: credited.reference }
-  await send(deps, 'under_review', { id: 'mi-1', ...about })
-  await send(deps, 'action_required', { id: 'mi-2', ...about })
+  await send(deps, { id: 'mi-1', ...about }, 'dispute.under_review')
+  await send(deps, { id: 'mi-2', ...about })
 
-  await send(deps, 'won', { id: 'mi-1', ...about })
+  await send(deps, { id: 'mi-1', ...about }, 'dispute.won')
 
   expect((await paymentOf(deps, credited)).dispute).toMatchObject({ caseId: 'mi-2' })
   expect(await findSuspense(deps, 'mi-1')).toMatchObject({ state: 'won', status: 'resolved' })
@@ -40,13 +32,13 @@ it('the one that must be answered stays shown while another ends', async ({ deps
 
 it('one that must be answered again is open again', async ({ deps, credited }) => {
   const about = { id: 'mi-1', reference_id: credited.reference, updated_at: deps.now() }
-  await send(deps, 'action_required', about)
+  await send(deps, about)
   const closed = { suspenseId: 'mi-1', operator: 'ana', resolution: 'answered' } as const
   await resolveSuspense(deps, { ...closed, notes: undefined })
-  await send(deps, 'under_review', about)
+  await send(deps, about, 'dispute.under_review')
   expect(await findSuspense(deps, 'mi-1')).toMatchObject({ status: 'resolved' })
 
-  await send(deps, 'action_required', { ...about, updated_at: addedDay(deps) })
+  await send(deps, { ...about, updated_at: addedDay(deps) })
 
   const item = await findSuspense(deps, 'mi-1')
   expect(item).toMatchObject({ status: 'open', state: 'action_required' })
@@ -58,7 +50,7 @@ it('one that is open again while its end is told keeps its reminders', async ({
   credited,
 }) => {
   const about = { id: 'mi-1', reference_id: credited.reference, due_date: inDays(deps, 7) }
-  await send(deps, 'action_required', { ...about, updated_at: deps.now() })
+  await send(deps, { ...about, updated_at: deps.now() })
   const news = { ...about, updated_at: addMs(deps.now(), 2_000) }
   let isTold = false
   const busy = {
@@ -67,14 +59,14 @@ it('one that is open again while its end is told keeps its reminders', async ({
       publish: async (alert: Alert) => {
         if (!isTold) {
           isTold = true
-          await send(deps, 'action_required', news)
+          await send(deps, news)
         }
         await deps.alerts.publish(alert)
       },
     },
   }
 
-  await send(busy, 'won', { ...about, updated_at: addMs(deps.now(), 1_000) })
+  await send(busy, { ...about, updated_at: addMs(deps.now(), 1_000) }, 'dispute.won')
 
   expect(await findSuspense(deps, 'mi-1')).toMatchObject({ state: 'action_required' })
   expect(await dueAtOf(deps, 'alert', 'mi-1')).toBe(addMs(deps.now(), 3.5 * DAY_MS))
@@ -97,7 +89,7 @@ it('an erasure and a dispute refuse each other’s old reading', async ({ deps, 
     },
   })
 
-  await send(busy, 'action_required', about)
+  await send(busy, about)
 
   expect((await paymentOf(deps, credited)).dispute).toMatchObject({ caseId: 'mi-1' })
   const [event] = deps.stored.items('EVENT#').filter(({ sk }) => String(sk).includes('mi-1'))

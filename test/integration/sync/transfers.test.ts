@@ -10,9 +10,7 @@ import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { derivedUuid, subjectOfPayment } from '../../../shared/ids.ts'
 import { bookedRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { settlementEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import { closeSuspense, findSuspense } from '../../../shared/suspense/suspense-store.ts'
@@ -21,6 +19,7 @@ import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
 import { beforeFirst } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
+import { CASE, send } from '../payment/dispute-news.ts'
 import { syncTest as it } from './sync-test.ts'
 import { refund, rowOut } from './transfer-rows.ts'
 
@@ -250,15 +249,7 @@ it('a month’s deduction of disputes, which names none, is told with the cases 
   credited,
   sync,
 }) => {
-  const dispute = {
-    event: 'dispute.action_required',
-    id: 'mi-dspt-1',
-    amount: { initial: '100000' },
-    currency: 'IDR',
-    reference_id: credited.reference,
-  }
-  const rawBody = Buffer.from(JSON.stringify(dispute))
-  await receiveCallback(deps, { isGenuine: true, rawBody, parse: parseCallback })
+  await send(deps, { reference_id: credited.reference })
   deps.clock.advance(20 * 86_400)
   deps.published.length = 0
   const row = rowOut(deps, { type: 'chargeback_deduction', reference_id: 'disputes-2026-12' })
@@ -269,5 +260,5 @@ it('a month’s deduction of disputes, which names none, is told with the cases 
   await checkSuspenseAlert(deps, { suspenseId, dueAt })
 
   const told = deps.published.find(({ subject }) => subject === suspenseId)
-  expect(told?.message).toContain(`mi-dspt-1 (${credited.payment.paymentId}, 100000)`)
+  expect(told?.message).toContain(`${CASE} (${credited.payment.paymentId}, 100000)`)
 })
