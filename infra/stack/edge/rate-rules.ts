@@ -16,8 +16,8 @@ type Statement = CfnWebACL.StatementProperty
 
 type RateRule = {
   readonly name: string
-  /** The counted routes. An address gets its share of the route with the lowest throttle. */
-  readonly counts: (routeKey: string) => boolean
+  /** The requests of one address in a window. */
+  readonly limit: (stage: DeployedStage) => number
   readonly scope: () => Statement
   /** Addresses that merchants have registered are not counted. */
   readonly exceptMerchants: boolean
@@ -31,19 +31,20 @@ type RateRule = {
 const RATE_RULES: readonly RateRule[] = [
   {
     name: 'callbacks-per-address',
-    counts: isCallback,
+    limit: callbackLimit,
     scope: () => pathStatement(CALLBACK_PATHS),
     exceptMerchants: false,
   },
   {
     name: 'creates-per-address',
-    counts: (routeKey) => routeKey === CREATE_ROUTE,
+    limit: (stage) => shareOf(stage, (routeKey) => routeKey === CREATE_ROUTE),
     scope: () => requestsTo(CREATE_ROUTE),
     exceptMerchants: true,
   },
   {
     name: 'requests-per-address',
-    counts: (routeKey) => routeKey !== CREATE_ROUTE && !isCallback(routeKey),
+    limit: (stage) =>
+      shareOf(stage, (routeKey) => routeKey !== CREATE_ROUTE && !isCallback(routeKey)),
     scope: () => notStatement(pathStatement(CALLBACK_PATHS)),
     exceptMerchants: true,
   },
@@ -69,7 +70,7 @@ export function rateRules(stage: DeployedStage, merchantSet?: string): CfnWebACL
     statement: {
       rateBasedStatement: {
         aggregateKeyType: 'IP',
-        limit: limitOf(stage, rule),
+        limit: rule.limit(stage),
         evaluationWindowSec: WINDOW_SECONDS,
         scopeDownStatement: exceptAddresses(
           rule.scope(),
@@ -83,14 +84,27 @@ export function rateRules(stage: DeployedStage, merchantSet?: string): CfnWebACL
 
 export const RATE_RULE_NAMES: readonly string[] = RATE_RULES.map(({ name }) => name)
 
+/** The provider tells the status of the payment, and that of its payment request. */
+const CALLBACKS_A_PAYMENT = 2
+/** Customers do not pay evenly: one minute may have the callbacks of two minutes of creates. */
+const CALLBACK_RESERVE = 2
+
 /**
- * The limit of requests of one address in a window. In production the route of creates takes 88
- * requests a second, or 5,280 a minute. An address gets a tenth: 528. So one address can fill the
- * route for six seconds of a minute. Ten addresses can keep the route full. The tenth of the lowest
- * other route is 1,800 a minute. For callbacks the limit is 6,000; the provider calls twice for
- * each payment.
+ * All callbacks may come from one address, so its limit follows the creates of the stage. In
+ * production the route of creates takes 88 requests a second, so the limit is 21,120 a minute.
  */
-function limitOf(stage: DeployedStage, { counts }: RateRule): number {
+function callbackLimit(stage: DeployedStage): number {
+  const { requestsPerSecond } = throttleOf(stage, CREATE_ROUTE)
+  return CALLBACKS_A_PAYMENT * CALLBACK_RESERVE * requestsPerSecond * WINDOW_SECONDS
+}
+
+/**
+ * An address gets its share of the route with the lowest throttle. In production the route of
+ * creates takes 5,280 requests a minute, and an address gets a tenth: 528. So one address can fill
+ * the route for six seconds of a minute. Ten addresses can keep the route full. The tenth of the
+ * lowest other route is 1,800 a minute.
+ */
+function shareOf(stage: DeployedStage, counts: (routeKey: string) => boolean): number {
   const rates = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? [])
     .filter(counts)
     .map((routeKey) => throttleOf(stage, routeKey).requestsPerSecond)

@@ -7,7 +7,7 @@ import type { ClientId } from '../../../shared/ids.ts'
 import { API, call } from '../../support/api-event.ts'
 import { projectText } from '../../support/source-file.ts'
 import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
-import { DOMAIN, OPTIONAL_STAGES, stageWith } from '../../support/stage-options.ts'
+import { DOMAIN, OPTIONAL_STAGES, QUOTA_STAGES, stageWith } from '../../support/stage-options.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 
 const BEHIND_FRONT = { domain: DOMAIN, front: 'cloudfront' } as const
@@ -104,16 +104,15 @@ describe('firewall of the front', () => {
   })
 
   it.each(['dev', 'prod'])(
-    'limits one address far below the throttle of each route of %s',
+    'limits one address far below the throttle of each route of %s, besides callbacks',
     (name) => {
       const { throttle, routeThrottles } = deployedStage(name)
       const limits = limited(synthesisedFront(stageWith(BEHIND_FRONT, name)))
-      const routes = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? []).map((route) => {
-        const rulePrefix = route.includes('/callbacks/')
-          ? 'callbacks'
-          : route === 'POST /v1/payments'
-            ? 'creates'
-            : 'requests'
+      const limitedRoutes = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? []).filter(
+        (route) => !route.includes('/callbacks/'),
+      )
+      const routes = limitedRoutes.map((route) => {
+        const rulePrefix = route === 'POST /v1/payments' ? 'creates' : 'requests'
         const rule = limits.find(({ Name }) => Name === `${rulePrefix}-per-address`)
         const takes = (routeThrottles[route] ?? throttle).requestsPerSecond
         return {
@@ -129,6 +128,21 @@ describe('firewall of the front', () => {
       )
       // The firewall allows no lower limit.
       expect(limits.filter(({ Limit }) => Limit < 10)).toStrictEqual([])
+    },
+  )
+
+  it.each(QUOTA_STAGES)(
+    'lets one address of the provider send the callbacks of two minutes of creates in one, at %i times the quota',
+    (_, quotaStage) => {
+      const creates = quotaStage.routeThrottles['POST /v1/payments']?.requestsPerSecond
+      const [callbacks] = limited(synthesisedFront(quotaStage))
+
+      // The provider calls twice for each payment.
+      expect(callbacks).toMatchObject({
+        Name: 'callbacks-per-address',
+        Limit: 2 * 2 * 60 * Number(creates),
+        EvaluationWindowSec: 60,
+      })
     },
   )
 
