@@ -19,7 +19,7 @@ it('stages have alarms and pages if they keep their data or name recipients, and
   )
 
   expect(alarms.length).toBeGreaterThan(25)
-  expect(template.ofType('AWS::CloudWatch::Alarm').length + pages.length).toBeLessThanOrEqual(64)
+  expect(template.ofType('AWS::CloudWatch::Alarm').length + pages.length).toBeLessThanOrEqual(65)
   expect(synthesised('dev').resources.filter(({ type }) => type.endsWith('Alarm'))).toStrictEqual(
     [],
   )
@@ -201,6 +201,7 @@ describe('alarms that calculate', () => {
     ['webhooks-in-time-slow', 'no webhook is in time', { announced: 20 }],
     ['settled-in-time-fast', 'three of twenty clients fail at first', { failed: 3, swept: 20 }],
     ['settled-in-time-fast', 'three of twenty runs are killed', { crashed: 3, swept: 20 }],
+    ['settled-in-time-fast-recent', 'all tries of three clients fail', { failed: 2, crashed: 1 }],
     ['settled-in-time-slow', 'one of thirty clients is given up', { dead: 1, swept: 30 }],
     ['creates-refused', 'all creates are refused for their content', { refused: 20 }],
     ['money-not-moving', 'no payment of twenty succeeds', { created: 20 }],
@@ -249,6 +250,8 @@ describe('alarms that calculate', () => {
     ['webhooks-in-time-fast', 'some merchants are on retries', { announced: 100, soon: 60 }],
     ['settled-in-time-fast', 'two clients fail', { failed: 2, swept: 2 }],
     ['settled-in-time-fast', 'clients are tried again, long after the sweep', { failed: 9 }],
+    ['settled-in-time-fast-recent', 'two clients are tried again', { failed: 2 }],
+    ['settled-in-time-fast-recent', 'one try of seven fails', { failed: 10, settled: 60 }],
     ['settled-in-time-slow', 'one of forty clients is given up', { dead: 1, swept: 40 }],
     ['creates-refused', 'one merchant of several has a bug', { created: 3, refused: 27 }],
     ['money-not-moving', 'one payment of many succeeds', { created: 900, succeeded: 1 }],

@@ -24,6 +24,11 @@ function once(minute: number) {
   return minute === 0 ? 1 : undefined
 }
 
+/** This value in these minutes after the sweep. */
+function afterSweep(from: number, to: number, value: number) {
+  return (minute: number) => (minute >= SWEEP + from && minute < SWEEP + to ? value : undefined)
+}
+
 export type Failure = {
   readonly name: string
   readonly before?: Values
@@ -189,6 +194,33 @@ export const FAILURES: readonly Failure[] = [
       'settled-in-time-slow': SWEEP + 165,
       'messages-given-up-settlements': SWEEP + 165,
     },
+  },
+  {
+    name: '1,900 of 4,000 clients are not settled, from the 35th minute after the sweep on',
+    during: {
+      SweptClients: every(DAY, 4_000, 2 * 60),
+      'NumberOfMessagesDeleted settlements': afterSweep(0, 35, 60),
+      'ApproximateNumberOfMessagesVisible settlements': afterSweep(0, 45, 2_000),
+      // Each client is tried five times, half an hour apart.
+      'FailedMessages settle-client': (minute) =>
+        (minute - SWEEP - 35) % 30 < 10 ? afterSweep(35, 185, 190)(minute) : undefined,
+    },
+    lasts: SWEEP + 180,
+    alarms: {
+      'settled-in-time-fast': SWEEP + 45,
+      'page-settlements': SWEEP + 45,
+    },
+  },
+  {
+    name: 'three of 4,000 clients are not settled, which is no page',
+    during: {
+      SweptClients: every(DAY, 4_000, 2 * 60),
+      'NumberOfMessagesDeleted settlements': afterSweep(0, 45, 90),
+      'FailedMessages settle-client': (minute) =>
+        (minute - SWEEP - 35) % 30 === 0 ? afterSweep(35, 185, 3)(minute) : undefined,
+    },
+    lasts: SWEEP + 180,
+    alarms: {},
   },
   {
     name: 'the audit is dead: its run fails three times',

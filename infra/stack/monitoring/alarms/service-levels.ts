@@ -115,8 +115,9 @@ function webhookLevel({ our }: Watched): ServiceLevel {
 const HIDDEN_MINUTES = hiddenSecondsOf('settlements') / 60
 
 /**
- * A client is late if its message was given up. Failed and killed tries are the early sign: SQS
- * hides such a try for a period.
+ * A client is late if its message was given up. Failed and killed tries are the early sign. The
+ * sweep writes its metric in one minute, and clients may fail hours later: the long window holds
+ * both. SQS hides a failed try, so the short window has one try of each client that fails.
  */
 function settlementLevel(watched: Watched): ServiceLevel {
   const swept = watched.our('SweptClients', OVERALL, 'Sum')
@@ -126,6 +127,16 @@ function settlementLevel(watched: Watched): ServiceLevel {
   )
   const share = (bad: string, least: number): string =>
     `IF(${orZero('swept')} > 0, ${percentOf(bad, 'swept', least)}, 0)`
+  const bad = {
+    failed: watched.our('FailedMessages', { function: settler }, 'Sum'),
+    ...killedRuns(settler),
+  }
+  const settled = awsMetric(
+    'AWS/SQS',
+    'NumberOfMessagesDeleted',
+    { QueueName: watched.queues.settlements },
+    'Sum',
+  )
   const QueueName =
     watched.deadLetterQueues.find(({ id }) => id === 'settlements-dead')?.queueName ?? ''
   return {
@@ -136,14 +147,14 @@ function settlementLevel(watched: Watched): ServiceLevel {
     impact: 'merchants, who are not settled and not paid out today.',
     fast: {
       ...FAST,
-      minutes: HIDDEN_MINUTES,
-      percent: {
-        formula: share(BAD, 3),
-        metrics: {
-          swept,
-          failed: watched.our('FailedMessages', { function: settler }, 'Sum'),
-          ...killedRuns(settler),
+      minutes: SLOW.minutes,
+      percent: { formula: share(BAD, 3), metrics: { swept, ...bad } },
+      recent: {
+        measure: {
+          formula: percentOf(BAD, `(${BAD} + ${orZero('settled')})`, 3),
+          metrics: { settled, ...bad },
         },
+        minutes: HIDDEN_MINUTES,
       },
     },
     slow: {
