@@ -36,7 +36,8 @@ export class InvocationTrail extends Construct {
       removalPolicy: RemovalPolicy.RETAIN,
     })
     const trail = new Trail(this, 'Trail', {
-      trailName: stackNameOf(stage, 'invocations'),
+      // A trail of all regions takes its name in each region, also while its own region is lost.
+      trailName: `${stackNameOf(stage, 'invocations')}-${Stack.of(this).region}`,
       bucket,
       enableFileValidation: true,
       // The rules of protections, also that of the copies in another region, get their events from

@@ -175,3 +175,10 @@ it('the logs of requests are kept for 14 days (spec 8)', () => {
 
   expect(new Set(retention)).toStrictEqual(new Set([14]))
 })
+
+it('the trail of all regions, which takes its name in each, has its own region in it', () => {
+  expect(synthesised('prod').only('AWS::CloudTrail::Trail').properties).toMatchObject({
+    IsMultiRegionTrail: true,
+    TrailName: 'gateway-prod-invocations-<AWS::Region>',
+  })
+})
