@@ -284,6 +284,14 @@ it('production sweeps and audits at the times that the documents state', () => {
   expect(deployedStage('prod')).toMatchObject(DAILY_TIMES)
 })
 
+it('a lost region’s stage is open before the steps need what a closed stage refuses', () => {
+  const [steps = ''] = matchesIn(operations, /^## 8\. ([\s\S]*?)^## 9\. /gm)
+  const open = steps.search(/^\d+\..*\bopen the stage\b/m)
+  const refused = steps.search(/`(check-due-work|sync-provider-transactions|trigger-settlement)`/)
+
+  expect([open > 0, refused > open]).toStrictEqual([true, true])
+})
+
 function clockTime({ hour, minute }: TimeOfDay): string {
   return [hour, minute].map((part) => String(part).padStart(2, '0')).join(':')
 }
