@@ -3,6 +3,7 @@ import { ManagedPolicy, PolicyStatement, type PolicyStatementProps } from 'aws-c
 import { Construct } from 'constructs'
 import { functionName, mayInvoke } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import { QUEUE_NAMES } from '../../../shared/queues.ts'
 import type { DataStack } from '../data-stack.ts'
 import { stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
@@ -149,9 +150,13 @@ function queues(names: Names): readonly PolicyStatementProps[] {
       resources: [arn(names, 'sqs', `${name}-*-dead`)],
     },
     {
+      // A message of settlements may name an operator, for whom the worker then settles a client.
+      // So such messages are not moved: the sweep does their work again.
       sid: 'MovedMessages',
       actions: ['sqs:SendMessage'],
-      resources: [arn(names, 'sqs', `${name}-*`)],
+      resources: QUEUE_NAMES.filter((queue) => queue !== 'settlements').map((queue) =>
+        arn(names, 'sqs', `${name}-${queue}`),
+      ),
     },
   ]
 }

@@ -7,6 +7,7 @@
 import { describe, expect, it } from 'vitest'
 import { functionName, mayInvoke } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import { QUEUE_NAMES } from '../../../shared/queues.ts'
 import { projectText } from '../../support/source-file.ts'
 import { synthesised } from '../../support/stack-template.ts'
 
@@ -145,6 +146,24 @@ describe('the actions of the runbook', () => {
       own.map((spec) => functionName('prod', spec)).toSorted(),
     )
   })
+})
+
+it('the person on call sends no message to the settlements, which may name an operator of finance', () => {
+  const policy = synthesised('prod')
+    .all('AWS::IAM::ManagedPolicy')
+    .find(({ ManagedPolicyName }) => ManagedPolicyName === 'gateway-prod-oncall')
+  const statements: readonly { readonly Action: unknown; readonly Resource: unknown }[] = Object(
+    policy?.['PolicyDocument'],
+  ).Statement
+  const queues = statements
+    .filter(({ Action }) => [Action].flat().includes('sqs:SendMessage'))
+    .flatMap(({ Resource }) => JSON.stringify(Resource).match(/gateway-prod-[a-z*-]+/g) ?? [])
+
+  expect(queues.toSorted()).toStrictEqual(
+    QUEUE_NAMES.filter((name) => name !== 'settlements')
+      .map((name) => `gateway-prod-${name}`)
+      .toSorted(),
+  )
 })
 
 it('the person on call opens the dashboard', () => {
