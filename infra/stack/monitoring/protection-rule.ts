@@ -5,15 +5,27 @@ import { Construct } from 'constructs'
 import { protectionRuleName } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 
-/** What ends the key, the table, its recovery, its protection, its backups, or the trail. */
+/** How far back a stage's table can be restored: as far as DynamoDB allows. */
+const RECOVERY_DAYS = 35
+
+/** What weakens the key, the table, its recovery, its protection, its backups, or the trail. */
 const WEAKENING = [
-  { eventName: ['DisableKey', 'ScheduleKeyDeletion', 'DeleteTable', 'StopLogging', 'DeleteTrail'] },
-  { eventName: ['PutEventSelectors', 'DeleteBackupPlan', 'DeleteBackupSelection'] },
+  { eventName: ['DisableKey', 'ScheduleKeyDeletion', 'DeleteTable'] },
+  { eventName: ['DeleteBackupPlan', 'DeleteBackupSelection'] },
+  { eventName: ['StopLogging', 'DeleteTrail', 'UpdateTrail', 'PutEventSelectors'] },
   { eventName: ['UpdateTable'], requestParameters: { deletionProtectionEnabled: [false] } },
   {
     eventName: ['UpdateContinuousBackups'],
     requestParameters: {
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: [false] },
+    },
+  },
+  {
+    eventName: ['UpdateContinuousBackups'],
+    requestParameters: {
+      pointInTimeRecoverySpecification: {
+        recoveryPeriodInDays: [{ numeric: ['<', RECOVERY_DAYS] }],
+      },
     },
   },
 ]

@@ -112,7 +112,7 @@ function protectionChanged({ protectionRule: RuleName }: Watched): AlarmSpec {
   return {
     id: 'protection-changed',
     page: 'page-platform',
-    summary: 'A key, a table, its recovery, its protection, a backup plan or a trail was ended.',
+    summary: 'A key, a table, its recovery, its protection, a backup plan or a trail was weakened.',
     impact: 'everyone, if the books are lost.',
     measure: awsMetric('AWS/Events', 'TriggeredRules', { RuleName }, 'Sum'),
     unit: 'changes',
