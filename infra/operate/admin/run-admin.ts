@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import * as v from 'valibot'
+import { unreadableDto } from '../../../shared/page.ts'
 import { asksForHelp, readOptions, UsageError } from '../../local/terminal/command-line.ts'
 import { type Output, onTerminal, printableLine } from '../../local/terminal/printable.ts'
 import { type ActionCall, defineAction, LOCAL_STAGE, type Payload } from './action-command.ts'
@@ -196,6 +197,7 @@ const ReportPart = v.object({
   body: v.looseObject({
     csv: v.optional(v.string()),
     data: v.optional(v.array(v.unknown())),
+    unreadable_ids: v.optional(v.array(v.string())),
     batch: v.optional(v.unknown()),
     file: v.optional(v.unknown()),
     left_out: v.optional(v.array(v.unknown())),
@@ -235,6 +237,7 @@ async function collectReport(
       const whole = {
         ...(body.csv !== undefined && { csv: parts.map(({ csv = '' }) => csv).join('') }),
         ...(body.data && { data: parts.flatMap(({ data = [] }) => data) }),
+        ...unreadableDto([...new Set(parts.flatMap((part) => part.unreadable_ids ?? []))]),
       }
       return { ...answer, body: { ...body, ...whole } }
     }

@@ -90,10 +90,11 @@ const LOOKS: readonly Look[] = [
 
 const Answer = v.object({ status: v.number(), body: v.record(v.string(), v.unknown()) })
 const Rows = v.fallback(v.array(v.record(v.string(), v.unknown())), [])
+const Ids = v.fallback(v.array(v.string()), [])
 
 /**
  * What waits for an operator today, by actions that change nothing. A refused question does not
- * stop the others. Answers whether all were answered.
+ * stop the others. Answers whether all were answered and all rows could be read.
  */
 export async function runToday(
   stage: string,
@@ -103,6 +104,7 @@ export async function runToday(
   let isWhole = true
   // Three looks ask the same.
   const answers = new Map<Payload, unknown>()
+  const unreadable = new Map<string, Set<string>>()
   for (const { what, action, payload, member, columns, waits = () => true } of LOOKS) {
     const answer = answers.get(payload) ?? (await ask(action, payload))
     answers.set(payload, answer)
@@ -112,6 +114,9 @@ export async function runToday(
       isWhole = false
       continue
     }
+    // Several looks may name the same row, because its kind and status cannot be read.
+    const ids = v.parse(Ids, body['unreadable_ids'])
+    unreadable.set(action, new Set([...(unreadable.get(action) ?? []), ...ids]))
     const all = v.parse(Rows, body[member])
     const rows = all.filter(waits)
     const more = all.length === payload['per_page'] ? ` of the first ${all.length}` : ''
@@ -121,6 +126,12 @@ export async function runToday(
       columns.length > 0 ? Object.fromEntries(columns.map((name) => [name, row[name]])) : row,
     )
     if (rows.length > 0) io.out(`${tableOf(shown, undefined)}\n`)
+  }
+  for (const [action, ids] of unreadable) {
+    if (ids.size === 0) continue
+    const named = `${action}: rows that cannot be read, and may wait too: ${[...ids].join(', ')}.`
+    io.err(printableLine(`${named} Give the ids to the owner of the code.`))
+    isWhole = false
   }
   return isWhole
 }

@@ -127,6 +127,7 @@ const ITEM = {
 }
 const COLUMNS = [...v.keyof(v.object(ITEM)).options, 'created_at'] as const
 const ItemsPart = v.object({
+  unreadable_ids: v.optional(v.array(v.string()), []),
   data: v.array(
     v.object({
       ...ITEM,
@@ -139,8 +140,15 @@ const ItemsPart = v.object({
 const PER_PAGE = 100
 const MAX_PAGES = 1_000
 
-/** Cases, held money and findings: those made in the month, and older ones that are open now. */
-export async function writeSuspense({ from, to }: Days, { folder, ask }: Place): Promise<void> {
+/**
+ * Cases, held money and findings: those made in the month, and older ones that are open now.
+ * Answers the ids of the rows that cannot be read.
+ */
+export async function writeSuspense(
+  { from, to }: Days,
+  { folder, ask }: Place,
+): Promise<readonly string[]> {
+  const unreadable = new Set<string>()
   for (const file of Object.values(FILES)) writeFileSync(join(folder, file), csv(COLUMNS, []))
   for (const filter of [{}, { status: 'open' }]) {
     const isOfOpen = 'status' in filter
@@ -149,7 +157,8 @@ export async function writeSuspense({ from, to }: Days, { folder, ask }: Place):
         throw new InvocationFailed(`list-suspense has more than ${MAX_PAGES} pages`)
       const asked = { ...filter, page, per_page: PER_PAGE }
       const [part] = await Array.fromAsync(partsOf(ask, 'list-suspense', asked, ItemsPart))
-      const items = part?.data ?? []
+      const { data: items, unreadable_ids: ids } = part ?? { data: [], unreadable_ids: [] }
+      for (const id of ids) unreadable.add(id)
       for (const item of items) {
         const day = bookDay(item.created_at)
         const isShown = isOfOpen ? day < from : from <= day && day <= to
@@ -157,7 +166,9 @@ export async function writeSuspense({ from, to }: Days, { folder, ask }: Place):
       }
       // The list is newest first. Items that changed meanwhile make a page short.
       const oldest = items.at(-1)?.created_at
-      if (oldest === undefined || (!isOfOpen && bookDay(oldest) < from)) break
+      if (oldest === undefined && ids.length === 0) break
+      if (oldest !== undefined && !isOfOpen && bookDay(oldest) < from) break
     }
   }
+  return [...unreadable]
 }

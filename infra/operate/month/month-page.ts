@@ -8,7 +8,7 @@ export type Month = Days & {
   readonly madeAt: string
   readonly books: MonthBooks
   readonly clients: readonly ClientMonth[]
-  /** What was refused. */
+  /** What was refused, or could not be read. */
   readonly refusals: readonly string[]
 }
 

@@ -40,7 +40,9 @@ export async function runMonth(
     clients.push({ ...client, statement })
   }
   io.say('month: cases, suspense and findings are read')
-  await writeSuspense(days, place).catch(noted('Suspense'))
+  const unreadable = (await writeSuspense(days, place).catch(noted('Suspense'))) ?? []
+  if (unreadable.length > 0)
+    refusals.push(`Suspense: rows that cannot be read: ${unreadable.join(', ')}.`)
   const none = { figures: {}, sums: {}, isBalanced: false, clients: [] }
   const page = monthPage({ ...days, madeAt: now, books: books ?? none, clients, refusals })
   const file = join(folder, 'month.md')

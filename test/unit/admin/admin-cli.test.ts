@@ -182,6 +182,16 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     { out: jsonText({ data: [{ id: 'a' }, { id: 'b' }] }) },
   ],
   [
+    'names once each row that a part could not read',
+    [
+      part({ data: [], unreadable_ids: ['s1', 's2'] }),
+      part({ data: [] }),
+      { body: { data: [{ id: 'b' }], unreadable_ids: ['s2'] } },
+    ],
+    ['list-settlements', '--status', 'failed', '--json'],
+    { out: jsonText({ data: [{ id: 'b' }], unreadable_ids: ['s1', 's2'] }) },
+  ],
+  [
     'collects every batch and file of payout-file as JSON',
     [
       part({ batch: { number: 1 }, file: { name: 'a' }, left_out: [] }),

@@ -98,3 +98,19 @@ it('npm run admin -- month takes its time from the stage, and needs a folder', a
     err: '2026-12 has not begun: in Jakarta it is 2026-11-30',
   })
 })
+
+it('npm run admin -- month names the rows of suspense that cannot be read, and ends with 1', async () => {
+  const { run } = await cli((response, request) => {
+    const [, page] = /"page":([12]),/.exec(request.body) ?? []
+    const body = page ? { data: [], unreadable_ids: [`suspense-${page}`] } : { csv: '', data: [] }
+    const isClock = request.url === '/_local/clock'
+    const answer = isClock ? { now: '2026-12-02T02:00:00.000Z' } : { status: 200, body }
+    json(200, answer)(response, request)
+  })
+  const folder = join(mkdtempSync(join(tmpdir(), 'month-')), 'new')
+
+  const { code, err } = await run('month', '2026-11', '--out', folder)
+
+  expect(code).toBe(1)
+  expect(err).toContain('Suspense: rows that cannot be read: suspense-1, suspense-2.')
+})
