@@ -90,6 +90,12 @@ export const FAILURES: readonly Failure[] = [
     },
   },
   {
+    name: 'the firewall refuses one callback',
+    during: { 'BlockedRequests ALL': once, 'BlockedRequests callbacks-per-address': once },
+    lasts: 60,
+    alarms: { 'front-blocks-callbacks-per-address': 15 },
+  },
+  {
     name: 'the throttle refuses 62 of 150 creates a second',
     during: {
       'Payments created': 5_280,
@@ -206,16 +212,12 @@ export const FAILURES: readonly Failure[] = [
         (minute - SWEEP - 35) % 30 < 10 ? afterSweep(35, 185, 190)(minute) : undefined,
     },
     lasts: SWEEP + 180,
-    alarms: {
-      'settled-in-time-fast': SWEEP + 45,
-      'page-settlements': SWEEP + 45,
-    },
+    alarms: { 'settled-in-time-fast': SWEEP + 45, 'page-settlements': SWEEP + 45 },
   },
   {
     name: 'three of 4,000 clients are not settled, which is no page',
     during: {
       SweptClients: every(DAY, 4_000, 2 * 60),
-      'NumberOfMessagesDeleted settlements': afterSweep(0, 45, 90),
       'FailedMessages settle-client': (minute) =>
         (minute - SWEEP - 35) % 30 === 0 ? afterSweep(35, 185, 3)(minute) : undefined,
     },

@@ -92,19 +92,20 @@ function frontBlocks({ webAcl: WebACL, rules }: WatchedFront): readonly AlarmSpe
       when: { above: 80, minutes: 5, periods: 3 },
       because: 'It needs twenty refusals. A flood of one address alone can cause it too.',
     },
-    ...rules.map(
-      (rule): AlarmSpec => ({
+    ...rules.map((rule): AlarmSpec => {
+      const isOfCallbacks = rule.startsWith('callbacks')
+      return {
         ...both,
         id: `front-blocks-${rule}`,
-        summary: `The rule ${rule} of the firewall refuses many requests.`,
+        summary: `The rule ${rule} of the firewall refuses ${isOfCallbacks ? 'callbacks' : 'many requests'}.`,
         impact: 'the merchants, or the provider, whose requests look like an attack.',
-        measure: share(rule, rule.startsWith('callbacks') ? 1 : 50),
-        when: { above: rule.startsWith('callbacks') ? 0 : 5, minutes: 15, periods: 2 },
-        because: rule.startsWith('callbacks')
+        measure: share(rule, isOfCallbacks ? 1 : 50),
+        when: { above: isOfCallbacks ? 0 : 5, minutes: 15, periods: isOfCallbacks ? 1 : 2 },
+        because: isOfCallbacks
           ? 'One refused callback is too many: the provider repeats it a quarter of an hour later.'
           : 'It needs fifty refusals. Scanners alone rarely make up one request in twenty.',
-      }),
-    ),
+      }
+    }),
   ]
 }
 
