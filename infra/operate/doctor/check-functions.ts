@@ -91,9 +91,8 @@ export async function checkOperatorFunctions(
 }
 
 /**
- * Whether each function has its reserved concurrency. After a restore a function may be left at
- * zero, and then nothing starts it. CloudFormation cannot find that fault in a stage that reserves
- * nothing.
+ * Whether each function has its reserved concurrency. A person may leave a function at zero, and
+ * then nothing starts it. CloudFormation cannot find that fault in a stage that reserves nothing.
  */
 export async function checkConcurrency(
   lambda: aws.LambdaClient,
@@ -111,7 +110,11 @@ export async function checkConcurrency(
       const { ReservedConcurrentExecutions: actual = 'none' } = answer
       if (actual === expected) return []
       const detail = `reserved concurrency is ${actual}, should be ${expected}`
-      return wrong(what, detail, 'docs/operations.md, section 7, step 8')
+      const todo =
+        expected === 'none'
+          ? `aws lambda delete-function-concurrency --function-name ${FunctionName}`
+          : `aws lambda put-function-concurrency --function-name ${FunctionName} --reserved-concurrent-executions ${expected}`
+      return wrong(what, detail, todo)
     })
   })
   return findingsOrOk(

@@ -1,3 +1,4 @@
+import { GetFunctionConcurrencyCommand } from '@aws-sdk/client-lambda'
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
 import { handler as receiveProviderCallback } from '../../../functions/callback/receive-provider-callback.ts'
@@ -17,7 +18,7 @@ import {
   startScriptedServer,
 } from '../../support/scripted-server.ts'
 import { recordTable, testDeps } from '../../support/test-deps.ts'
-import { notOk } from './examined-stage.ts'
+import { examinedStage, notOk } from './examined-stage.ts'
 
 describe("the doctor's question to every route", () => {
   const wellBehaved: Script = (response, request) => {
@@ -215,4 +216,17 @@ describe("the doctor's questions to the provider", () => {
 
     expect(findings.map(({ state }) => state)).toStrictEqual(Array(3).fill('unclear'))
   })
+})
+
+it('a wrong reserved concurrency has the command that corrects it', async () => {
+  const prod = await examinedStage('prod')
+  prod.aws.lambda
+    .on(GetFunctionConcurrencyCommand, { FunctionName: 'gateway-prod-prove-release' })
+    .resolves({ ReservedConcurrentExecutions: 0 })
+
+  const findings = await prod.examine()
+
+  expect(findings.find(({ state }) => state === 'wrong')?.todo).toBe(
+    'aws lambda delete-function-concurrency --function-name gateway-prod-prove-release',
+  )
 })
