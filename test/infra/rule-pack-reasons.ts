@@ -71,7 +71,6 @@ const ON_CALL_RESOURCES = [
   ].map((group) => `${ARN}:logs:*:<AWS::AccountId>:log-group:${group}:*`),
   ...[
     'sqs:HERE:gateway-STAGE-*-dead',
-    'sqs:HERE:gateway-STAGE-*',
     'lambda:HERE:function:gateway-STAGE-*',
     'lambda:HERE:event-source-mapping:*',
     'codedeploy:HERE:deploymentgroup:gateway-STAGE/*',
