@@ -8,6 +8,7 @@ export const NOT_FOUND: Readonly<Record<string, string>> = {
   'event.body.data.held.at': 'after a restore the event keeps the time of the lost item',
   'house_entry.posted_at': 'the total of its day repeats the day alone',
   'attempt.ttl': 'the table deletes the row when its time is past',
+  'suspense.answer_by': 'of the finding of a chargeback: its alert shows it, and nothing reads it',
   'suspense.resolution': 'a refund by the provider resolves an item without a record',
   'attempt lost': 'diagnostics',
   'sync_head lost': 'the sync begins a week ago again',
