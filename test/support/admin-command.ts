@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { vi } from 'vitest'
 import { type ActionCall, defineAction } from '../../infra/operate/admin/action-command.ts'
 import type { ActionDescription } from '../../infra/operate/admin/listed-actions.ts'
 import { runAdmin } from '../../infra/operate/admin/run-admin.ts'
@@ -26,10 +27,13 @@ export async function cli(script: Script, env: Record<string, string> = {}) {
     const out: string[] = []
     const err: string[] = []
     const io = { out: (text: string) => out.push(text), err: (text: string) => err.push(text) }
+    // A slow machine would print the progress of a command.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const code = await runAdmin(argv, {
       ...io,
       env: { PORT: String(Number(new URL(server.url).port) - 1), ...env },
     })
+    vi.useRealTimers()
     return { code, out: out.join('\n'), err: err.join('\n') }
   }
   const called = () =>

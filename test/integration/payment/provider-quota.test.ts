@@ -155,6 +155,10 @@ async function aScarceProvider(callsLeft: number | undefined, stage: Partial<Sta
   return { deps, clients, create }
 }
 
+const ONE_PUSH = { pushLimit: { pushes: 1, minutes: 10 } }
+const CUSTOMER = { phone: '+6281234567890' }
+const PUSH = { method: 'ewallet', channel_code: 'OVO', customer: CUSTOMER }
+
 describe('a client’s share of the provider’s quota (design section 9)', () => {
   it.each([undefined, 8, 4])(
     'is not limited while the provider reports %s of eight calls as left',
@@ -190,12 +194,9 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
   })
 
   it('is not used by replays, nor by creates that the push limit refuses', async () => {
-    const { deps, clients, create } = await aScarceProvider(3, {
-      pushLimit: { pushes: 1, minutes: 10 },
-    })
+    const { deps, clients, create } = await aScarceProvider(3, ONE_PUSH)
     const [client] = clients
-    const customer = { phone: '+6281234567890' }
-    const push = aPaymentBody({ method: 'ewallet', channel_code: 'OVO', customer })
+    const push = aPaymentBody(PUSH)
 
     const answers = [
       await create(client, 'push', push),
@@ -212,12 +213,9 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
   })
 
   it('refuses a push that is not counted for its phone', async () => {
-    const { deps, clients, create } = await aScarceProvider(3, {
-      pushLimit: { pushes: 1, minutes: 10 },
-    })
+    const { deps, clients, create } = await aScarceProvider(3, ONE_PUSH)
     const [client] = clients
-    const customer = { phone: '+6281234567890' }
-    const push = aPaymentBody({ method: 'ewallet', channel_code: 'OVO', customer })
+    const push = aPaymentBody(PUSH)
     const answers = [await create(client), await create(client), await create(client, 'push', push)]
     deps.clock.advance(60)
 
