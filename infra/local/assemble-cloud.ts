@@ -59,7 +59,7 @@ export async function assembleCloud(
 ) {
   const { testEnvironment } = options
   claimForProvider(data, testEnvironment !== undefined)
-  const clock = openClock(data)
+  const clock = openClock(data, options.startsAtMs)
   parts.defer(() => clock.close())
   const log = localLog(clock, options.writeLog)
 
@@ -154,8 +154,8 @@ const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })
  * The gateway's clock. With a data directory it keeps its offset from the machine's clock across
  * restarts.
  */
-function openClock(data: DataDirectory | undefined): LocalClock {
-  if (!data) return startLocalClock()
+function openClock(data: DataDirectory | undefined, startsAtMs: number | undefined): LocalClock {
+  if (!data) return startLocalClock({ offsetMs: (startsAtMs ?? Date.now()) - Date.now() })
   return startLocalClock({
     offsetMs: readJsonFile(data.clock, ClockState)?.offset_ms ?? 0,
     keepOffset: (offsetMs) => writeJsonFile(data.clock, { offset_ms: offsetMs }),

@@ -13,6 +13,8 @@ export type LocalCloudOptions = {
   readonly table?: TableKind
   /** Default: clients have no limits. */
   readonly limits?: ClientLimits | undefined
+  /** The first time of a clock that no data directory keeps. Default: the machine's time. */
+  readonly startsAtMs?: number
   /** The provider's test mode instead of its simulator. The clock then cannot jump. */
   readonly testEnvironment?: TestEnvironment | undefined
   /** Also gets every log line. */

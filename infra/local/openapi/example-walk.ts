@@ -125,7 +125,7 @@ async function walkDeliveries({ caller, clientId, key, record }: Walk): Promise<
   const endpoint = { client_id: clientId, endpoint_id: arrivedDelivery.endpoint_id }
   await caller.act('update-endpoint', { ...endpoint, enabled: false })
   await record('api-redeliver-webhook', 'disabled', 'The endpoint is disabled', { id })
-  const request = { id: arrivedDelivery.endpoint_id, body: { since: '2026-11-21T02:00:00Z' } }
+  const request = { id: arrivedDelivery.endpoint_id, body: { since: '2026-01-14T02:00:00Z' } }
   await record('api-redeliver-to-endpoint', 'disabled', 'The endpoint is disabled', request)
   await caller.act('update-endpoint', { ...endpoint, enabled: true })
   await record('api-redeliver-to-endpoint', 'nothing_left', 'The endpoint missed nothing', request)
@@ -173,7 +173,7 @@ async function walkRefusals({ caller, clientId, record }: Walk): Promise<void> {
   await record('api-redeliver-webhook', 'not_found', 'An unknown delivery', { id })
   await record('api-redeliver-to-endpoint', 'not_found', 'An unknown endpoint', {
     id,
-    body: { since: '2026-11-20T00:00:00Z' },
+    body: { since: '2026-01-14T00:00:00Z' },
   })
   await record('api-get-balance', 'auth', 'An unknown key', { key: 'unknown' })
   const { api_key: readOnly } = await caller.act('issue-api-key', {

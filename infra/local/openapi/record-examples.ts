@@ -20,12 +20,6 @@ export type Recording = {
   readonly webhooks: readonly RecordedWebhook[]
 }
 
-const HOUR = 3_600
-const DAY = 24 * HOUR
-
-/** The hour of the recording: no daily schedule runs then. */
-const BEGIN_HOUR_UTC = 3
-
 /** The signing secret of the example webhooks. It is public, so that a reader can verify them. */
 export const EXAMPLE_SECRET = `whsec_${Buffer.from('for examples, and of no endpoint').toString('base64')}`
 
@@ -35,16 +29,10 @@ export const EXAMPLE_SECRET = `whsec_${Buffer.from('for examples, and of no endp
  * signed again.
  */
 export async function recordExamples(): Promise<Recording> {
-  const cloud = await startLocalCloud({ port: 0 })
+  const cloud = await startLocalCloud({ port: 0, startsAtMs: BEGIN_MS })
   try {
     const caller = localCaller(cloud)
-    const secondOfDay = Math.floor(cloud.clock.nowMs() / 1_000) % DAY
-    await caller.advance(DAY + BEGIN_HOUR_UTC * HOUR - secondOfDay)
-    const beganMs = cloud.clock.nowMs()
-    return stableRecording(
-      await exampleWalk(caller, `${cloud.urls.inbox}/hooks`),
-      stableExamples(beganMs),
-    )
+    return stableRecording(await exampleWalk(caller, `${cloud.urls.inbox}/hooks`), stableExamples())
   } finally {
     await cloud.close()
   }
@@ -93,7 +81,7 @@ const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 const INBOX = /^http:\/\/127\.0\.0\.1:\d+\/hooks$/
 const CHECKOUT = /^http:\/\/127\.0\.0\.1:\d+\/checkout/
 
-/** The start time of the examples: a Thursday, at the same hour as the recording. */
+/** The start time of every recording: the middle of a month, when no daily schedule runs. */
 const BEGIN_MS = Date.UTC(2026, 0, 15, 3)
 
 /** Longer than a recording takes, and shorter than the clock jumps within a recording. */
@@ -101,10 +89,9 @@ const STEP_MS = 10 * 60_000
 
 /**
  * Makes recorded bodies the same in every recording. It numbers ids in order of appearance, and
- * replaces the provider's random values. It moves times to a fixed day, and rounds away the
- * duration of the recording. `beganMs`: the start of the recording.
+ * replaces the provider's random values, and rounds away the duration of the recording.
  */
-function stableExamples(beganMs: number): (body: Json) => Json {
+function stableExamples(): (body: Json) => Json {
   const ids = new Map<string, string>()
 
   const stableId = (id: string): string => {
@@ -113,7 +100,7 @@ function stableExamples(beganMs: number): (body: Json) => Json {
     return uuid
   }
 
-  const sinceBegin = (time: string) => Math.round((Date.parse(time) - beganMs) / STEP_MS) * STEP_MS
+  const sinceBegin = (time: string) => Math.round((Date.parse(time) - BEGIN_MS) / STEP_MS) * STEP_MS
 
   const stableText = (text: string): string => {
     if (TIME.test(text)) return timestampOf(BEGIN_MS + sinceBegin(text))
