@@ -187,7 +187,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
       GetItem: ['PAYMENT'],
       PutItem: ['JOURNAL'],
       UpdateItem: ['HOUSE', 'NOTED', 'PAYMENT'],
-      ConditionCheckItem: ['PAYMENT'],
+      ConditionCheckItem: ['JOURNAL', 'PAYMENT', 'SUSPENSE'],
     }),
     { secrets: ['read-provider'], sends: BOTH_LANES },
   ),

@@ -163,7 +163,7 @@ export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   BatchGetItem: ['JOURNAL', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
   PutItem: ['SYNC'],
   UpdateItem: ['HOUSE', 'SYNC'],
-  ConditionCheckItem: ['JOURNAL'],
+  ConditionCheckItem: ['JOURNAL', 'SUSPENSE'],
   indexes: ['by-due'],
 })
 

@@ -77,14 +77,13 @@ export function putHouseEntry(entry: HouseEntry): {
   }
 }
 
-/**
- * Refused also when the row is booked under another type: its payment was in creation when the row
- * was read before.
- */
-export function putRowEntry(entry: HouseEntry): Steps<string> {
-  const others = isOpenType(entry.type) ? OPEN_TYPES.filter((type) => type !== entry.type) : []
-  const guards = others.map((type) => [`bookedAs_${type}`, guard(keyBeside(entry, type), isNew)])
-  return { ...putHouseEntry(entry), ...Object.fromEntries(guards) }
+type RowKey = Pick<HouseEntry, 'transactionId' | 'rowAt'>
+
+/** Refused when the house has booked the row as one of these types. */
+export function requireUnbooked(row: RowKey, types: readonly RowType[] = ROW_TYPES): Steps<string> {
+  return Object.fromEntries(
+    types.map((type) => [`bookedAs ${type}`, guard(keyBeside(row, type), isNew)]),
+  )
 }
 
 /** The clock is past the closed day at the second try, or slow by less than a day. */
@@ -162,8 +161,8 @@ function undoing(entry: HouseEntry, type: HouseEntryType, by: Undoing): HouseEnt
   return newHouseEntry({ transactionId, rowAt, type, ...by, ...v.parse(LegsSchema, legs) })
 }
 
-function keyBeside(entry: HouseEntry, type: HouseEntryType) {
-  return houseEntryKey(rowDayOf(entry), entry.transactionId, type)
+function keyBeside(row: RowKey, type: HouseEntryType) {
+  return houseEntryKey(rowDayOf(row), row.transactionId, type)
 }
 
 export function rowDayOf({ rowAt }: Pick<HouseEntry, 'rowAt'>): string {
@@ -177,6 +176,10 @@ const DAYS_AT_ONCE = 50
 
 /** Rows that an operator may take over into a client's journal: they belong to no client. */
 const OPEN_TYPES = ['unmatched', 'topup', 'withdrawal'] as const satisfies readonly HouseEntryType[]
+
+/** A row is booked as one of these, once. */
+export const ROW_TYPES = [...OPEN_TYPES, 'suspense_refunded'] as const
+type RowType = (typeof ROW_TYPES)[number]
 
 /** A key has the row's day: days are read from tomorrow backwards. */
 export async function findUnclaimedRow(
@@ -199,16 +202,12 @@ export async function findUnclaimedRow(
   return undefined
 }
 
-function isOpenType(type: HouseEntryType): boolean {
-  return OPEN_TYPES.some((open) => open === type)
-}
-
 /** What the house has booked of one row. */
 export async function bookedRow(
   deps: TableDeps,
-  row: Pick<HouseEntry, 'transactionId' | 'rowAt'>,
+  row: RowKey,
 ): Promise<Partial<Record<HouseEntryType, HouseEntry>>> {
-  const types = [...OPEN_TYPES, 'suspense_refunded', 'correction', 'reversal'] as const
+  const types = [...ROW_TYPES, 'correction', 'reversal'] as const
   const keys = types.map((type) => houseEntryKey(rowDayOf(row), row.transactionId, type))
   const entries = (await deps.table.getMany(keys)).map((item) =>
     v.parse(v.optional(HouseEntrySchema), item),
@@ -217,10 +216,7 @@ export async function bookedRow(
 }
 
 /** Whether the house has booked the row, for an operator to decide about. */
-export async function isLeftToOperator(
-  deps: TableDeps,
-  row: Pick<HouseEntry, 'transactionId' | 'rowAt'>,
-): Promise<boolean> {
+export async function isLeftToOperator(deps: TableDeps, row: RowKey): Promise<boolean> {
   const booked = await bookedRow(deps, row)
   return OPEN_TYPES.some((type) => booked[type] !== undefined)
 }

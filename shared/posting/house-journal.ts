@@ -6,8 +6,6 @@ import {
   type HouseEntry,
   newHouseEntry,
   onOpenDay,
-  putHouseEntry,
-  putRowEntry,
 } from '../journal/house-store.ts'
 import {
   suspenseLegs,
@@ -42,6 +40,7 @@ import {
   putSuspense,
 } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
+import { bookOnce, isBookedBefore } from './row-once.ts'
 
 /** A row of the provider that the house books. */
 export type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMinor'> & {
@@ -99,7 +98,7 @@ async function bookWithFinding(
   const more = other && ensureSuspense(other)
   const write = (others: Steps<string>) =>
     onOpenDay(deps, (postedAt) =>
-      deps.table.transact<string>({ ...putRowEntry({ ...entry, postedAt }), ...others }),
+      deps.table.transact<string>({ ...bookOnce({ ...entry, postedAt }), ...others }),
     )
   const isOfPayout = entry.type === 'withdrawal' && finding?.cause === 'transaction_unexplained'
   const outcome = await write({ suspense, noted, ...more })
@@ -223,7 +222,7 @@ async function bookOnItem(
         deps.table.transact<string>(
           {
             item: itemStep,
-            ...putHouseEntry({ ...entry, postedAt }),
+            ...bookOnce({ ...entry, postedAt }),
             ...(finding && ensureSuspense(finding)),
             ...shown,
           },
@@ -231,7 +230,7 @@ async function bookOnItem(
         ),
       ),
     )
-    if (outcome.applied || outcome.refusedBy === 'houseEntry') return item
+    if (outcome.applied || isBookedBefore(outcome.refusedBy)) return item
     item = await findSuspense(deps, suspenseId)
   }
   throw new Error('an item in suspense kept changing while its row was booked')

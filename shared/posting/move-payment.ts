@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
+import { requireUnbooked } from '../journal/house-store.ts'
 import { contradictionIn, contradictionOut } from '../journal/legs.ts'
 import {
   hasMoved,
@@ -30,6 +31,7 @@ import { bookUnmatchedRow } from './house-journal.ts'
 import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
 import { reversalAfter } from './reversal-after.ts'
+import { isBookedBefore } from './row-once.ts'
 
 export type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts' | 'queues'>
 
@@ -41,8 +43,8 @@ const MAX_TRIES = 8
 /**
  * Applies one provider row, a reversal or a return, to a succeeded payment (design section 10).
  * Each (transaction, type) applies once, in one transaction of payment, shard, entry, event and
- * alert. Throws when the payment kept changing, and for a payment whose row names another client;
- * safe to repeat.
+ * alert. A row that the house has booked stays with the house. Throws when the payment kept
+ * changing, and for a payment whose row names another client; safe to repeat.
  */
 export async function movePayment(
   deps: MoveDeps,
@@ -57,13 +59,20 @@ export async function movePayment(
     if (payment.movements.length >= MAX_MOVEMENTS) return bookExcessRow(deps, payment, row)
     const movement = await prepareMovement(deps, payment, row, deps.now())
     if (movement === undefined) return
-    const { applied } = await deps.table.transact<string>(movement.steps, movement.freshUntil)
-    if (applied) return movement.tell()
+    const steps = { ...movement.steps, ...requireUndecided(row) }
+    const outcome = await deps.table.transact<string>(steps, movement.freshUntil)
+    if (outcome.applied) return movement.tell()
+    if (isBookedBefore(outcome.refusedBy)) return
     const stored = await findStoredPayment(deps, payment.paymentId)
     if (stored?.status !== 'succeeded') break
     payment = stored
   }
   throw new Error('a payment kept changing while its money moved')
+}
+
+/** A void is booked where its row is booked. */
+function requireUndecided({ type, transactionId, createdAt, at }: MoneyRow): Steps<string> {
+  return type === 'reversal' ? {} : requireUnbooked({ transactionId, rowAt: createdAt ?? at })
 }
 
 /**

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { StoreDeps, TableDeps } from '../deps.ts'
 import { ifValid } from '../if-valid.ts'
+import { MOVEMENT_TYPES } from '../journal/payment-money.ts'
 import { notedKey, notedPk, suspenseKey } from '../table/keys.ts'
 import { queryAll } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
@@ -10,6 +11,7 @@ import {
   dueWork,
   equals,
   exists,
+  guard,
   isNew,
   put,
   type Step,
@@ -19,7 +21,7 @@ import {
 import type { Steps } from '../table/table.ts'
 import { UPSTREAM } from '../table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
-import { type Noted, NotedSchema, type Suspense, SuspenseSchema } from './suspense.ts'
+import { MOVED_CAUSES, type Noted, NotedSchema, type Suspense, SuspenseSchema } from './suspense.ts'
 
 /**
  * How long due work waits for the item's writer to publish the alert, and between its own attempts.
@@ -89,6 +91,20 @@ export function onlyIfNew(
       const step = steps[name]
       return step?.kind === 'update' ? [[name, { ...step, condition: isNew }]] : []
     }),
+  )
+}
+
+/** The findings that a row may have written with its movement of a payment. */
+export function movementFindingIds(transactionId: string): readonly string[] {
+  return MOVEMENT_TYPES.flatMap((type) =>
+    MOVED_CAUSES.map((cause) => `${transactionId}#${type}#${cause}`),
+  )
+}
+
+/** Refused when the row has moved a payment. */
+export function requireUnmoved(transactionId: string): Steps<string> {
+  return Object.fromEntries(
+    movementFindingIds(transactionId).map((id) => [`moved ${id}`, guard(suspenseKey(id), isNew)]),
   )
 }
 

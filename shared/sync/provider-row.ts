@@ -1,7 +1,7 @@
 import type { TableDeps } from '../deps.ts'
 import { PaymentIdSchema, paymentIdOf } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
-import { MOVEMENT_TYPES, type MoneyRow } from '../journal/payment-money.ts'
+import type { MoneyRow } from '../journal/payment-money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
@@ -12,8 +12,8 @@ import {
   recordSuspense,
   transferCase,
 } from '../suspense/record-suspense.ts'
-import { type FindingCause, MOVED_CAUSES, type Suspense } from '../suspense/suspense.ts'
-import { findSuspense, findSuspenseByIds } from '../suspense/suspense-store.ts'
+import type { FindingCause, Suspense } from '../suspense/suspense.ts'
+import { findSuspense, findSuspenseByIds, movementFindingIds } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
 
 /** Undefined: the row paid the payment, or moves no money. */
@@ -93,10 +93,7 @@ export async function findMovement(
   deps: TableDeps,
   { transactionId }: ProviderTransaction,
 ): Promise<Suspense | undefined> {
-  const ids = MOVEMENT_TYPES.flatMap((type) =>
-    MOVED_CAUSES.map((cause) => `${transactionId}#${type}#${cause}`),
-  )
-  const [item] = await findSuspenseByIds(deps, ids)
+  const [item] = await findSuspenseByIds(deps, movementFindingIds(transactionId))
   return item
 }
 

@@ -1,6 +1,7 @@
 import { handler as adjustHouseAction } from '../../functions/admin/adjust-house.ts'
 import { findUnclaimedRow, takeOverRow } from '../../shared/journal/house-store.ts'
-import { movePayment } from '../../shared/posting/move-payment.ts'
+import { prepareMovement } from '../../shared/posting/move-payment.ts'
+import type { Steps } from '../../shared/table/table.ts'
 import { settledRow } from '../support/fake-provider.ts'
 import { adjustBalance } from '../support/money-rows.ts'
 import { invokeAdmin, OPERATOR } from '../support/operator-actions.ts'
@@ -63,10 +64,17 @@ export async function refundByRow(play: Play): Promise<void> {
   const { paymentId, clientId } = one.payment
   const entry = await findUnclaimedRow(deps, transactionId)
   if (entry === undefined) throw new Error(`${transactionId} is not booked`)
-  await deps.table.transact(takeOverRow(entry, { postedAt: deps.now(), clientId, paymentId }))
+  const now = deps.now()
   const { amountMinor, feeMinor, providerMinor } = shown.row
-  const row = { transactionId, amountMinor, providerMinor, feeMinor, at: deps.now() }
-  await movePayment(deps, await paymentOf(deps, one), { type: 'refund', ...row })
+  const row = { transactionId, amountMinor, providerMinor, feeMinor, at: now } as const
+  const payment = await paymentOf(deps, one)
+  const movement = await prepareMovement(deps, payment, { type: 'refund', ...row }, now)
+  if (movement === undefined) throw new Error(`${transactionId} has moved the payment before`)
+  const taken = takeOverRow(entry, { postedAt: now, clientId, paymentId })
+  const steps: Steps<string> = { ...movement.steps, ...taken }
+  const { applied } = await deps.table.transact<string>(steps, movement.freshUntil)
+  if (!applied) throw new Error(`${transactionId} was not taken over`)
+  await movement.tell()
   const { p, a, c } = shown.figures
   if (p !== -(a + c)) play.contradicted.add(clientId)
   model.takeOver(transactionId, { payment: paymentId })
