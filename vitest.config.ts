@@ -3,13 +3,18 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { progressReporter } from './test/progress-reporter.ts'
 import { PATIENCE_MS } from './test/support/patience.ts'
+import { isNightly } from './test/support/runs.ts'
 
 /**
  * They take ten seconds and more: begun last, one of them would run alone, with the other cores
  * idle.
  */
 const LONG =
-  /crash-points|random-histories|assets-run|interleavings|e2e\/(merchant|deliveries|gateway-process|console-(page|day|operate)|openapi)|audit-live|single-changes/
+  /crash-points|random-histories|assets-run|interleavings|e2e\/(merchant|deliveries|gateway-process|console-|openapi)|audit-live|single-changes/
+
+/** The nightly run has these files too, and whoever names one. */
+const NIGHT_FILES = 'test/**/*.night.test.ts'
+const isWithNight = isNightly || process.argv.some((word) => word.includes('.night.'))
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -20,6 +25,7 @@ class LongFilesFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: isWithNight ? [] : [NIGHT_FILES],
     reporters: ['default', progressReporter()],
     // One for each core and one more: end-to-end tests wait for other processes much of their time.
     maxWorkers: availableParallelism() + 1,

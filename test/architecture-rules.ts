@@ -105,7 +105,7 @@ function domainHasNoProvidersWords(file: SourceFile): readonly string[] {
 
 function namesAreSpecific({ path }: SourceFile): readonly string[] {
   return path.split('/').flatMap((part) => {
-    const name = part.replace(/(\.test)?\.tsx?$/, '')
+    const name = part.replace(/(\.night)?(\.test)?\.tsx?$/, '')
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return [`${part} is not kebab-case`]
     const isVague = /(^|-)(utils?|helpers?|common|types?|services?|misc|index)$/.test(name)
     return isVague ? [`${part} is too general`] : []

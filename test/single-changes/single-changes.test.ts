@@ -2,15 +2,15 @@
  * Goal: no single change of a stored row goes unseen. Method: a client that has been through
  * everything; each attribute of one row of each shape is changed or taken away, each such row is
  * lost or copied, one at a time; the audits must find it, unless it is a fact, changes within a
- * rule, or is listed in `not-found.ts`. Here is one change in forty; `npm run single-changes` has
- * them all.
+ * rule, or is listed in `not-found.ts`. Here is one change in a hundred; `npm run single-changes`
+ * has them all.
  */
 import { beforeAll, expect, it } from 'vitest'
 import { isUnexpected } from './not-found.ts'
 import { restingClient } from './resting-client.ts'
 import { audited, differencesAtRest } from './sweep.ts'
 
-const EVERY = 40
+const EVERY = 100
 const SHAPES = 3
 
 let world: Awaited<ReturnType<typeof restingClient>>

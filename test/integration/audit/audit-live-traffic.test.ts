@@ -86,7 +86,7 @@ describe('audit-ledger under live traffic', () => {
       const recorded = recordTable(world.deps)
       await auditLedger(recorded.deps, world.client.clientId)
       const verdicts: unknown[] = []
-      for (const read of sampleOf([...recorded.calls.keys()], 6))
+      for (const read of sampleOf([...recorded.calls.keys()], 18))
         verdicts.push(await auditDuring(world, read + 1, act))
 
       expect(verdicts).not.toContain(false)

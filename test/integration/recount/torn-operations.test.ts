@@ -269,7 +269,7 @@ describe.each(Object.entries(FLOWS))(
       tornStates([transaction]).map((state) => ({ ...state, title: `${at + 1}: ${state.title}` })),
     )
 
-    it.each(sampleOf(states, 6))('$title', async ({ title, world }) => {
+    it.each(sampleOf(states, 20))('$title', async ({ title, world }) => {
       const torn = world()
 
       await expectRepaired(torn, client, NAMED.includes(name))
@@ -291,7 +291,7 @@ describe('a restore while a client is created', async () => {
     insertClient(acting, client, OPERATOR),
   )
 
-  it.each(sampleOf(tornStates(transactions), 6))('$title', ({ world }) =>
+  it.each(sampleOf(tornStates(transactions), 20))('$title', ({ world }) =>
     expectRepaired(world(), client),
   )
 })

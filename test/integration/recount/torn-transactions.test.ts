@@ -28,7 +28,7 @@ describe.each(Object.entries(FLOWS))(
   async (name, flow) => {
     const tornFlow = await tearFlow(flow)
 
-    it.each(sampleOf(tornFlow.states, 6))('$title', async ({ world }) => {
+    it.each(sampleOf(tornFlow.states, 20))('$title', async ({ world }) => {
       const deps = world()
 
       await recount(deps, tornFlow.client)
@@ -41,7 +41,7 @@ describe.each(Object.entries(FLOWS))(
      * an open payment a second time.
      */
     const callbackStates = /^(succeed|fail|expire|is cancelled)/.test(name) ? tornFlow.states : []
-    it.each(sampleOf(callbackStates, 6))('and an hour of callbacks: $title', async ({ world }) => {
+    it.each(sampleOf(callbackStates, 20))('and an hour of callbacks: $title', async ({ world }) => {
       const deps = world()
       deps.clock.advance(3_600)
       await receiveCallbacks(deps, () => {})
@@ -77,7 +77,7 @@ describe.each([
       )
     }
 
-    it.each(sampleOf(tornStates(recordedTransactions), 12))('$title', ({ world }) =>
+    it.each(sampleOf(tornStates(recordedTransactions), 40))('$title', ({ world }) =>
       heal(world(), client, 1),
     )
   },
@@ -112,7 +112,7 @@ describe.each([
     ...tornStates([...createTransactions, ...payTransactions]),
     ...tornStates([...payTransactions, ...moveTransactions]),
   ]
-  it.each(sampleOf(states, 6))('$title', ({ world }) => heal(world(), client, 2))
+  it.each(sampleOf(states, 20))('$title', ({ world }) => heal(world(), client, 2))
 })
 
 /** More transactions than a recount makes, and more rounds than a full repair needs. */
@@ -142,7 +142,7 @@ describe.each<
   ] as const)('of a payment that %s', async (flow) => {
     const tornFlow = await tearFlow(FLOWS[flow])
 
-    it.each(sampleOf(tornFlow.states, 24))('$title', async ({ world }) => {
+    it.each(sampleOf(tornFlow.states, 60))('$title', async ({ world }) => {
       for (let nth = 1; nth <= MAX_TRANSACTIONS; nth++) {
         const deps = world()
         let made = 0

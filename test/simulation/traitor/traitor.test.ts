@@ -18,7 +18,6 @@ function specOf(name: string) {
 }
 
 it.each([
-  ['api-create-payment', 2],
   ['api-create-payment', 7],
   ['receive-provider-callback', 3],
   ['api-redeliver-to-endpoint', 6],
