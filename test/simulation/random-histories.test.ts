@@ -12,7 +12,7 @@ import { runSeed, runSeeds, type SeedResult } from './run-seeds.ts'
  * Short histories, which fit into the time of `npm test`. `.ci/run` plays whole ones, and asks for
  * the situations.
  */
-const OPERATIONS = 6
+const OPERATIONS = 3
 const SEEDS = { from: 1, to: 2, operations: OPERATIONS }
 
 it('every invariant holds, and two processes give each seed the result of one, in order', async () => {

@@ -13,6 +13,7 @@ import { exists, remove } from '../../../shared/table/step.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { sampleOf } from '../../support/runs.ts'
 import { aDayLater } from '../../support/settlement-builders.ts'
 import { CORRUPTIONS, HALVED_SUSPENSE } from './corruption-cases.ts'
 import type { Corruption } from './corruptions.ts'
@@ -100,16 +101,19 @@ describe('a corruption by hand', () => {
     },
   )
 
-  it.for(CORRUPTIONS)('is reported by the daily audits: %s', async ([, corrupt, , detection]) => {
-    const startedAt = history.deps.now()
-    const days = await runCorrupted(corrupt, daysUntilAlert)
+  it.for(sampleOf(CORRUPTIONS, 3))(
+    'is reported by the daily audits: %s',
+    async ([, corrupt, , detection]) => {
+      const startedAt = history.deps.now()
+      const days = await runCorrupted(corrupt, daysUntilAlert)
 
-    expect(days).toBeLessThanOrEqual(detection?.startsWith('daily') ? 1 : A_MONTH)
-    expect(await nextDayAlerts()).toBe(false)
-    // Events expire after 90 days, so each corruption begins on the same day.
-    await history.deps.table.write(remove(verdictKey(historyClientId()), exists))
-    history.deps.clock.set(startedAt)
-  })
+      expect(days).toBeLessThanOrEqual(detection?.startsWith('daily') ? 1 : A_MONTH)
+      expect(await nextDayAlerts()).toBe(false)
+      // Events expire after 90 days, so each corruption begins on the same day.
+      await history.deps.table.write(remove(verdictKey(historyClientId()), exists))
+      history.deps.clock.set(startedAt)
+    },
+  )
 
   it.for(CORRUPTIONS.filter(([, , , detection]) => detection?.endsWith('gate')))(
     'is not paid out: %s',

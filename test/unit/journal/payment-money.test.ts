@@ -27,11 +27,12 @@ import { reversalAfter } from '../../../shared/posting/reversal-after.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { createPrng, type Prng } from '../../simulation/world/prng.ts'
 import { modelOf } from '../../support/money-model.ts'
+import { runs } from '../../support/runs.ts'
 
 const AT = timestampOf(Date.UTC(2026, 10, 20))
 
-const HISTORIES = 200_000
-const SETS = 20_000
+const HISTORIES = runs(40_000)
+const SETS = runs(5_000)
 
 /**
  * Few ids, so that rows meet: refunds, two disputes and their ends; and the payment's own row,
