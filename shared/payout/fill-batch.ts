@@ -25,7 +25,7 @@ import {
   leaveOut,
   leaveOutFailed,
   type Payout,
-  requireInNoUsedFile,
+  requireStillPayable,
   SIDE_BY_SIDE,
 } from './judge-payouts.ts'
 import { requireUnchanged } from './payout-gate.ts'
@@ -33,9 +33,10 @@ import { requireUnchanged } from './payout-gate.ts'
 export type BatchDeps = CloseDeps & JudgeDeps & Pick<Deps, 'alerts'>
 
 /**
- * Claims the settlements of an open batch, and makes it ready with those that it has. What an
- * earlier call has claimed is judged again. Two callers may fill one batch: each claim has a
- * condition, and only one of them makes it ready.
+ * Claims the settlements of an open batch, and makes it ready with those that may still be paid:
+ * the next batch may take the others. What an earlier call has claimed is compared with its entries
+ * again. Two callers may fill one batch: each claim has a condition, and only one of them makes it
+ * ready.
  */
 export async function fillBatch(
   deps: BatchDeps,
@@ -57,10 +58,10 @@ export async function fillBatch(
       return leaveOutFailed(deps, payout.settlement, error)
     }
   })
-  const { used, ...finished } = await finishBatch(deps, batch, { operator, changed })
+  const { refused, ...finished } = await finishBatch(deps, batch, { operator, changed })
   const settlementIds: readonly string[] = finished.batch.settlementIds
   // Another operator may have claimed a settlement for the batch, or made the batch ready.
-  const leftOut = [...changed, ...results, ...used].flatMap((one) =>
+  const leftOut = [...changed, ...results, ...refused].flatMap((one) =>
     one && !settlementIds.includes(one.settlement_id) ? one : [],
   )
   const namedIds = new Set([...settlementIds, ...leftOut.map(({ settlement_id }) => settlement_id)])
@@ -146,9 +147,9 @@ async function finishBatch(
   const unchanged = (await settlementsIn(deps, opened))
     .filter(isIn(number))
     .filter(isNotOf(changed))
-  // The bank's answer may have come after they were judged, and before they were claimed.
-  const used = await refusedAmong(deps, unchanged, requireInNoUsedFile)
-  const claimed = unchanged.filter(isNotOf(used))
+  // Since a claim its client may be on hold, or the bank may have answered.
+  const refused = await refusedAmong(deps, unchanged, requireStillPayable)
+  const claimed = unchanged.filter(isNotOf(refused))
   const lines = payoutLines(claimed)
   const ready: Batch = {
     ...opened,
@@ -170,12 +171,12 @@ async function finishBatch(
     },
   }
   if ((await recordChange(deps, record, { batch: markReady(ready) })).applied)
-    return { batch: ready, lines, used }
+    return { batch: ready, lines, refused }
   // Another caller finished the batch, or an operator cancelled the batch.
   const stored = await findBatch(deps, number)
   if (stored?.state !== 'ready')
     throw new GatewayError('conflict', `batch ${number} was cancelled meanwhile`)
-  return { ...(await withLines(deps, stored, await settlementsIn(deps, stored))), used }
+  return { ...(await withLines(deps, stored, await settlementsIn(deps, stored))), refused }
 }
 
 function isNotOf(leftOut: readonly LeftOut[]) {

@@ -1,5 +1,6 @@
 import { findBank } from '../bank/bank-account.ts'
 import { mapInChunks } from '../chunks.ts'
+import type { Client } from '../client/client.ts'
 import { type Registered, walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
@@ -12,7 +13,7 @@ import { wrongStateError } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { recordedSettlements } from '../settlement/settlement-store.ts'
 import { findPayoutApproval, type PayoutFigures, payoutFigures } from './payout-figures.ts'
-import { passGate } from './payout-gate.ts'
+import { passGate, requireUnrefused } from './payout-gate.ts'
 
 export type JudgeDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
 
@@ -129,17 +130,29 @@ async function requireLine(deps: JudgeDeps, settlement: Settlement): Promise<voi
   if (live) throw inBatchError(live)
   await requireInNoUsedFile(deps, settlement)
   if (netMinor <= 0) throw invalid('there is nothing to transfer')
-  const { enabled } = await requireClient(deps, clientId)
-  if (!enabled) {
-    const hint = 'mark-settlement-paid records a transfer that is made by hand.'
-    throw invalid('the client is disabled', undefined, hint)
-  }
+  requireEnabled(await requireClient(deps, clientId))
   if (bank && findBank(bank.bankName) === undefined)
     throw invalid(`no bank of the list has the name ${bank.bankName}`)
 }
 
+function requireEnabled({ enabled }: Client): void {
+  if (enabled) return
+  const hint = 'mark-settlement-paid records a transfer that is made by hand.'
+  throw invalid('the client is disabled', undefined, hint)
+}
+
+/**
+ * For what a batch has claimed. Its client, the audits and the bank's answers may have changed
+ * since: an open batch may be as old as the crash that left it.
+ */
+export async function requireStillPayable(deps: JudgeDeps, settlement: Settlement): Promise<void> {
+  await requireInNoUsedFile(deps, settlement)
+  const { client } = await requireUnrefused(deps, settlement)
+  requireEnabled(client)
+}
+
 /** Throws 422 if a bank has it in the file of an earlier batch that was cancelled. */
-export async function requireInNoUsedFile(
+async function requireInNoUsedFile(
   deps: Pick<JudgeDeps, 'table'>,
   settlement: Settlement,
 ): Promise<void> {

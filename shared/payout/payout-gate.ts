@@ -46,6 +46,13 @@ export async function requirePassing(
   deps: GateDeps,
   settlement: Settlement,
 ): Promise<ClientVerdict> {
+  const { client, verdict } = await requireUnrefused(deps, settlement)
+  await requireMatching(deps, settlement, client, verdict)
+  return verdict
+}
+
+/** Of the gate what is stored: the hold, the standing differences, and the times of the audits. */
+export async function requireUnrefused(deps: GateDeps, settlement: Settlement) {
   const { clientId } = settlement
   const client = await requireClient(deps, clientId)
   const [verdict, gateway] = await Promise.all([
@@ -54,11 +61,10 @@ export async function requirePassing(
   ])
   const refusal = await whyRefused(deps, { settlement, client, verdict, gateway })
   if (refusal) throw refusal
-  await requireMatching(deps, settlement, client, verdict)
-  return verdict
+  return { client, verdict }
 }
 
-/** Of the gate only that the settlement matches the books, for a line of a file that was made. */
+/** Of the gate only that the settlement matches the books, for a line that is claimed. */
 export async function requireUnchanged(deps: GateDeps, settlement: Settlement): Promise<void> {
   const client = await requireClient(deps, settlement.clientId)
   const verdict = await readClientVerdict(deps, settlement.clientId)

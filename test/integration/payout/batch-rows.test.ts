@@ -1,12 +1,21 @@
 /** Goal: the rows and records of a batch hold its file together (design section 15). */
 import { describe, expect, it } from 'vitest'
+import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
 import { recordChange } from '../../../shared/operator/audit-record-store.ts'
 import { batchSubject, digestOfLines, payoutLines } from '../../../shared/settlement/batch/batch.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
+import {
+  auditHeadKey,
+  auditRecordPk,
+  batchKey,
+  settlementKey,
+  verdictKey,
+} from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { addFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import {
   answerLine,
   askForFile,
@@ -14,7 +23,7 @@ import {
   cancelFile,
   fileOf,
 } from '../../support/batch-builders.ts'
-import { OPERATOR } from '../../support/operator-actions.ts'
+import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { BANK, payOut } from '../../support/settlement-builders.ts'
 import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 
@@ -204,17 +213,67 @@ it('a batch gives no file after a record of it is lost', async () => {
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 409 })
 })
 
-it('a batch that a crash left open is finished without a settlement that was changed', async () => {
+/** Of the client of a settlement. */
+function changing(change: object) {
+  return (deps: TestDeps, { clientId: client_id }: Settlement) =>
+    invokeWhole(updateClient, deps, { operator: OPERATOR, client_id, ...change })
+}
+
+const hold = changing({ payout_hold: 'a court order' })
+
+it.each<[string, (deps: TestDeps, settlement: Settlement) => Promise<unknown>]>([
+  [
+    'was changed',
+    (deps, { settlementId }) => {
+      const bank = { ...BANK, bankAccountNo: '6660001' }
+      return deps.table.write(update(settlementKey(settlementId), { set: { bank } }, exists))
+    },
+  ],
+  ['has a client on hold', hold],
+  ['has a disabled client', changing({ enabled: false })],
+  [
+    'has a client without an audit',
+    (deps, { clientId }) => deps.table.write(remove(verdictKey(clientId), exists)),
+  ],
+  [
+    'has a client with a difference',
+    (deps, { clientId: id }) => {
+      const difference = { what: 'window.paid_out_minor', id, expected: 1, found: 2 }
+      return addFindings(deps, id, new Map([['figures', [difference]]]))
+    },
+  ],
+])('a batch that a crash left open is finished without a settlement that %s', async (_, act) => {
   const deps = memoryDeps()
   const [kept, changed] = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)]
   await fileOf(deps)
   await deps.table.write(update(batchKey(1), { set: { state: 'open' } }, exists))
-  const bank = { ...BANK, bankAccountNo: '6660001' }
-  await deps.table.write(update(settlementKey(changed.settlementId), { set: { bank } }, exists))
+  await act(deps, changed)
 
   expect(await fileOf(deps)).toMatchObject({
     batch: { number: 1, state: 'ready' },
     ids: [kept.settlementId],
     leftOut: [{ settlement_id: changed.settlementId }],
   })
+})
+
+it('a hold that is set after a claim keeps the payout out, and the next batch takes it', async () => {
+  const deps = memoryDeps()
+  const settlement = await aWaitingSettlement(deps)
+  const { settlementId } = settlement
+  const { pk } = settlementKey(settlementId)
+  const racing = interceptTable(deps, {
+    after: async (call) => {
+      if (writtenKeys([call]).some((key) => key.pk === pk)) await hold(deps, settlement)
+    },
+  })
+
+  const reason = 'payouts of this client are on hold: a court order'
+  expect(await fileOf(racing)).toMatchObject({
+    batch: { number: 1 },
+    ids: [],
+    leftOut: [{ reason }],
+  })
+
+  await changing({ payout_hold: null })(deps, settlement)
+  expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 }, ids: [settlementId] })
 })
