@@ -126,7 +126,7 @@ function effectOf({ before, after, sums, newEntry }: PlannedSettlement) {
   const grownMinor = sums ? less(sums.netMinor, before.netMinor) : ZERO
   const againMinor = sums ? less(sums.recreditedMinor, before.recreditedMinor) : ZERO
   const effect: Readonly<Record<string, number>> = {
-    [CREDITED]: grownMinor - againMinor,
+    [CREDITED]: grownMinor - againMinor + (newEntry?.netMinor ?? 0),
     'window.in_settlement_minor': grownMinor - takenMinor,
     'window.paid_out_minor': isNewlyPaid ? after.netMinor : 0,
     'window.available_minor': newEntry?.carried?.netMinor ?? 0,

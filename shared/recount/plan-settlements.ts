@@ -10,14 +10,15 @@ import type { Entry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import type { AuditRecord } from '../operator/audit-record-store.ts'
 import { liveBatchOf } from '../settlement/batch/batch-store.ts'
-import { recreditEntry, statusRecord } from '../settlement/close-settlement.ts'
+import { statusRecord } from '../settlement/close-settlement.ts'
+import { entryAgainOf } from '../settlement/return-payout.ts'
 import { hasSwept, type Settlement } from '../settlement/settlement.ts'
 import { bankReferenceRow, mayChangeSums, settlementRow } from '../settlement/settlement-store.ts'
 import { sweptSpan } from '../settlement/statement/settlement-entries.ts'
 import { addBlock, type EntrySums, emptySums, sumPages } from '../settlement/sum-entries.ts'
 import { bankReferenceKey, entryKey, settlementKey } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
-import { compare, type Difference, tryToMake } from '../verdict/difference.ts'
+import { compare, type Difference } from '../verdict/difference.ts'
 import type { Findings, LostRecord, Plan, RecountDeps, Write } from './plan.ts'
 import { endIn, isOfEvents, planSettlementEvents } from './plan-settlement-events.ts'
 
@@ -26,7 +27,7 @@ export type PlannedSettlement = {
   readonly before: Settlement
   readonly after: Settlement
   readonly sums: EntrySums | undefined
-  /** Its re-credit is put by this plan. */
+  /** Its re-credit, or the entry of its return, is put by this plan. */
   readonly newEntry: Entry | undefined
 }
 
@@ -93,15 +94,17 @@ function isAbout(
   entries: readonly Entry[],
 ): boolean {
   const { id } = difference
-  const { settlementId, recreditedAt } = settlement
-  const recredit = recreditedAt && tryToMake(() => recreditEntry(settlement, recreditedAt))
-  const isStray = entries.some(
-    (one) => one.entryId === id && one.recreditedSettlementId === settlementId,
-  )
-  const isOwn = id === settlementId || id === recredit?.entryId
+  const { settlementId } = settlement
+  const isStray = entries.some((one) => one.entryId === id && sourceOf(one) === settlementId)
+  const isOwn = id === settlementId || id === entryAgainOf(settlement)?.entryId
   return (
     isOwn || isStray || (difference.what === 'delivery' && isOfEvents(difference, settlementId))
   )
+}
+
+/** The settlement whose net the entry makes the client's money again. */
+function sourceOf({ recreditedSettlementId, returnedSettlementId }: Entry) {
+  return recreditedSettlementId ?? returnedSettlementId
 }
 
 /** The one recorded settlement whose payout the window shows. */
@@ -133,8 +136,10 @@ function settlementAfter(
 ): Settlement {
   const { settlementId: id } = settlement
   const said = stateIn(records)
-  const recredit = strayEntries.find((entry) => entry.recreditedSettlementId === id)
-  const recreditedAt = settlement.recreditedAt ?? said.recreditedAt ?? recredit?.eligibleAt
+  const stray = strayEntries.find((entry) => sourceOf(entry) === id)
+  const strayAt = (type: Entry['type']) => (stray?.type === type ? stray.eligibleAt : undefined)
+  const recreditedAt = settlement.recreditedAt ?? said.recreditedAt ?? strayAt('recredit')
+  const returnedAt = settlement.returnedAt ?? said.returnedAt ?? strayAt('returned')
   const paid = { status: 'manual_paid', settledAt: books.ledger?.window.changedAt } as const
   const shown =
     settlement.status !== 'recorded'
@@ -145,7 +150,8 @@ function settlementAfter(
   const isManual = settlement.triggeredBy === 'manual' || said.triggeredBy === 'manual'
   // A later claim shows more than the last record that is left.
   const batch = Math.max(said.batch ?? 0, settlement.batch ?? 0) || undefined
-  return { ...settlement, ...shown, batch, recreditedAt, triggeredBy: isManual ? 'manual' : 'auto' }
+  const triggeredBy = isManual ? 'manual' : 'auto'
+  return { ...settlement, ...shown, batch, recreditedAt, returnedAt, triggeredBy }
 }
 
 async function planTrail(
@@ -157,8 +163,8 @@ async function planTrail(
     records,
   }: { readonly own: readonly Difference[]; readonly records: readonly AuditRecord[] },
 ) {
-  const { settlementId: id, clientId, bankReference, recreditedAt } = after
-  const entry = recreditedAt && recreditEntry(after, recreditedAt)
+  const { settlementId: id, clientId, bankReference } = after
+  const entry = entryAgainOf(after)
   const [reference, stored] = await Promise.all([
     bankReference === undefined ? undefined : deps.table.get(bankReferenceKey(bankReference)),
     entry && deps.table.get(entryKey(clientId, entry)),
@@ -202,7 +208,7 @@ async function planTrail(
 
 /** With the due work of a recorded settlement. */
 const STATE =
-  /^settlement\.(status|triggered_by|notes|batch|bank_reference|settled_at|recredited_at|work|slot|due_at)$/
+  /^settlement\.(status|triggered_by|notes|batch|bank_reference|settled_at|recredited_at|returned_at|work|slot|due_at)$/
 
 /** The records of what operators did with the settlement, if they are lost. */
 function lostRecords(after: Settlement, records: readonly AuditRecord[]): readonly LostRecord[] {
@@ -223,6 +229,7 @@ function lostRecords(after: Settlement, records: readonly AuditRecord[]): readon
     ['mark-settlement-failed', status === 'failed', closed],
     ['payout-file', after.batch !== undefined, { batch: after.batch ?? null }],
     ['recredit-settlement', after.recreditedAt !== undefined, { ...shown, notes: null }],
+    ['return-payout', after.returnedAt !== undefined, { returned_at: after.returnedAt ?? null }],
   ] as const
   return done.flatMap(([action, isDone, said]) =>
     isDone && !records.some((record) => isRecordOf(record, action, after))

@@ -7,9 +7,10 @@ import { adjustCredit } from '../ledger/shard-store.ts'
 import { readWindow } from '../ledger/window-store.ts'
 import { ZERO } from '../money.ts'
 import { requireApproval } from '../operator/approval-store.ts'
-import { recordChange } from '../operator/audit-record-store.ts'
+import { readAuditRecords, recordChange } from '../operator/audit-record-store.ts'
 import { later, type Timestamp } from '../time.ts'
-import { type CloseDeps, type CloseInput, statusRecord } from './close-settlement.ts'
+import { tryToMake } from '../verdict/difference.ts'
+import { type CloseDeps, type CloseInput, recreditEntry, statusRecord } from './close-settlement.ts'
 import { requireOwnSums } from './require-own-sums.ts'
 import type { Settlement } from './settlement.ts'
 import { findAnySettlement, markReturned } from './settlement-store.ts'
@@ -28,11 +29,13 @@ const MAX_TRIES = 5
  * settlement, shard, entry and audit record in one transaction. The settlement stays paid; the next
  * settlement has its net as one line. It uses up its approval. Throws 404, and 422 without the
  * approval, or unless the settlement is paid, has the sums of its entries and is not returned yet.
+ * Throws 409 if a restore kept the record of its return without its row.
  */
 export async function returnPayout(deps: CloseDeps, input: ReturnInput) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const settlement = await findAnySettlement(deps, input.settlementId)
     assertReturnable(settlement)
+    await requireNoRecord(deps, settlement)
     await requireOwnSums(deps, settlement)
     const { settlementId, clientId, netMinor } = settlement
     const details = { bank_reference: input.bankReference, value_date: input.valueDate ?? null }
@@ -74,6 +77,15 @@ function assertReturnable({ status, returnedAt }: Settlement): void {
     throw invalid('this payout was returned already', undefined, `It was booked at ${returnedAt}.`)
 }
 
+/** After a restore the table may have the record of a return whose row it has lost. */
+async function requireNoRecord(deps: CloseDeps, { settlementId, clientId }: Settlement) {
+  const { records } = await readAuditRecords(deps, settlementId)
+  if (!records.some(({ action }) => action === 'return-payout')) return
+  const message = `a record says that the payout of settlement ${settlementId} was returned`
+  const actionHint = `Run recount-ledger --client_id ${clientId}: it brings back what a restore lost.`
+  throw new GatewayError('conflict', message, { actionHint })
+}
+
 /** The bank and the client have the settlement's net again, eligible at once. */
 export function returnedEntry(
   { settlementId, netMinor }: Pick<Settlement, 'settlementId' | 'netMinor'>,
@@ -88,6 +100,16 @@ export function returnedEntry(
     ...adjustmentLegs('returned', netMinor),
     returnedSettlementId: settlementId,
   })
+}
+
+/** The entry of a settlement's re-credit or return. Undefined if its figures do not add up. */
+export function entryAgainOf(settlement: Settlement): Entry | undefined {
+  const { recreditedAt, returnedAt } = settlement
+  return tryToMake(() =>
+    recreditedAt === undefined
+      ? returnedAt && returnedEntry(settlement, returnedAt)
+      : recreditEntry(settlement, recreditedAt),
+  )
 }
 
 function toReturnedDto({ settlementId, clientId }: Settlement, entry: Entry) {

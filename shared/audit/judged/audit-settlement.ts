@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import type { Entry } from '../../journal/entry.ts'
 import { entryRow, PositionSchema } from '../../journal/entry-store.ts'
-import { recreditEntry } from '../../settlement/close-settlement.ts'
-import { returnedEntry } from '../../settlement/return-payout.ts'
+import { entryAgainOf } from '../../settlement/return-payout.ts'
 import type { Settlement } from '../../settlement/settlement.ts'
 import { bankReferenceRow, settlementRow } from '../../settlement/settlement-store.ts'
 import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
@@ -17,7 +16,6 @@ import {
   type Difference,
   MAX_DIFFERENCES,
   onlyIf,
-  tryToMake,
 } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { auditEntries, readingInto } from './audit-entries.ts'
@@ -107,11 +105,8 @@ export async function auditWitnesses(
   deps: JudgeDeps,
   settlement: Settlement,
 ): Promise<readonly Difference[]> {
-  const { settlementId, clientId, bankReference, recreditedAt, returnedAt } = settlement
-  const entry =
-    recreditedAt === undefined
-      ? returnedAt && tryToMake(() => returnedEntry(settlement, returnedAt))
-      : tryToMake(() => recreditEntry(settlement, recreditedAt))
+  const { settlementId, clientId, bankReference } = settlement
+  const entry = entryAgainOf(settlement)
   const [reference, entryItem] = await Promise.all([
     bankReference === undefined ? undefined : deps.table.get(bankReferenceKey(bankReference)),
     entry && deps.table.get(entryKey(clientId, entry)),

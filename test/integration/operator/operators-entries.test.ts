@@ -14,12 +14,16 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { settlementKey } from '../../../shared/table/keys.ts'
+import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment, entriesIn, post } from '../../support/paid-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { payOut, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
+import { recount } from '../recount/torn-world.ts'
 import { clientTest } from '../settlement/client-test.ts'
 import { approvedFor } from './approved-for.ts'
 
@@ -58,6 +62,29 @@ describe('return-payout (design sections 7 and 12)', () => {
         { type: 'payment' },
         { type: 'returned', returnedSettlementId: settlement.settlementId },
       ])
+    },
+  )
+
+  clientTest.for(['before', 'after'])(
+    'books once what a restore tore from its row, %s the recount',
+    async (when, { deps, client, settlement }) => {
+      await payOut(deps, settlement)
+      const { settlementId } = settlement
+      const input = { operator: OPERATOR, settlement_id: settlementId, ...RETURN }
+      await invokeAdmin(returnPayout, deps, input)
+      const { returnedAt } = await findAnySettlement(deps, settlementId)
+      const torn = update(settlementKey(settlementId), { remove: ['returnedAt'] }, exists)
+      await deps.table.write(torn)
+      deps.clock.advance(3_600)
+      if (when === 'after') await recount(deps, client)
+
+      const again = { ...input, bank_reference: 'BCA19' }
+      const status = when === 'after' ? 422 : 409
+      expect(await invokeAdmin(returnPayout, deps, again)).toMatchObject({ status })
+
+      await recount(deps, client)
+      expect(await findAnySettlement(deps, settlementId)).toMatchObject({ returnedAt })
+      await expectBalanced(deps, client.clientId)
     },
   )
 

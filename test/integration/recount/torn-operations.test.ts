@@ -232,12 +232,7 @@ async function findings(deps: MemoryDeps, { clientId }: Client) {
 }
 
 /** What is only in the books of our bank: the recount names its differences for a person. */
-const NAMED = [
-  'brings a payout back',
-  'refunds a payment by bank',
-  'takes a row over as a refund',
-  'adjusts the house',
-]
+const NAMED = ['refunds a payment by bank', 'takes a row over as a refund', 'adjusts the house']
 
 async function expectRepaired(deps: MemoryDeps, client: Client, isNamed = false) {
   const ofGateway = await recount(deps, 'gateway')
