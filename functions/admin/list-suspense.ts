@@ -3,7 +3,7 @@ import { requireClient } from '../../shared/client/client-store.ts'
 import { itemsOfPage, pageFields, pagination, unreadableDto } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { showItems } from '../../shared/suspense/dispute-movements.ts'
-import { listSuspense, listSuspenseAbout } from '../../shared/suspense/list-suspense.ts'
+import { listSuspense, searchSuspense } from '../../shared/suspense/list-suspense.ts'
 import { SUSPENSE_KINDS, SUSPENSE_STATUSES } from '../../shared/suspense/suspense.ts'
 
 const summary =
@@ -29,7 +29,7 @@ export const handler = adminHandler(
     if (clientId !== undefined) await requireClient(deps, clientId)
     const paymentIds = paymentId === undefined ? undefined : [paymentId]
     const filter = { status, kind, clientId, paymentIds }
-    const { items, unreadableIds, complete } = await listSuspenseAbout(deps, filter)
+    const { items, unreadableIds, complete } = await searchSuspense(deps, filter)
     const data = await showItems(deps, itemsOfPage(items, page))
     return { data, ...unreadableDto(unreadableIds), pagination: pagination(page), complete }
   },

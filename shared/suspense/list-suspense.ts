@@ -50,25 +50,43 @@ type SuspenseFilter = {
   readonly since?: Timestamp | undefined
 }
 
-/**
- * Items of a kind, a client or some payments, newest first. `complete`: all items were read, except
- * those of `unreadableIds`, which may match or not.
- */
-export async function listSuspenseAbout(
-  deps: TableDeps,
-  { status, kind, clientId, paymentIds, since }: SuspenseFilter,
-) {
-  const items: Suspense[] = []
-  const unreadableIds: string[] = []
-  let lookedAt = 0
-  for await (const page of itemPages(deps, {
+/** Items of a kind, a client or some payments, newest first. */
+export async function listSuspenseAbout(deps: TableDeps, filter: SuspenseFilter) {
+  const { since } = filter
+  const pages = itemPages(deps, {
     kind: 'SUSPENSE',
     index: 'by-owner',
     partition: [GATEWAY_OWNER, 'suspense'],
     ...(since !== undefined && { range: { between: [since, END_OF_TIME] } }),
     newestFirst: true,
     limit: PAGE,
-  })) {
+  })
+  return matchesIn(pages, filter)
+}
+
+/** The same. With a status, items with another status use up none of the limit. */
+export async function searchSuspense(deps: TableDeps, filter: SuspenseFilter) {
+  const { status } = filter
+  if (status === undefined) return listSuspenseAbout(deps, filter)
+  const pages = itemPages(deps, {
+    kind: 'SUSPENSE',
+    index: 'by-status',
+    partition: [GATEWAY_OWNER, 'suspense', status],
+    newestFirst: true,
+    limit: PAGE,
+  })
+  return matchesIn(pages, filter)
+}
+
+/** `complete`: all items were read, except those of `unreadableIds`, which may match or not. */
+async function matchesIn(
+  pages: AsyncIterable<readonly KeyedItem[]>,
+  { status, kind, clientId, paymentIds }: SuspenseFilter,
+) {
+  const items: Suspense[] = []
+  const unreadableIds: string[] = []
+  let lookedAt = 0
+  for await (const page of pages) {
     if (lookedAt >= MAX_LOOKED_AT) return { items, unreadableIds, complete: false }
     const matches = (item: Suspense) =>
       (status === undefined || item.status === status) &&

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { DAY_MS } from '../../../shared/time.ts'
 import { type Output, printableLine } from '../../local/terminal/printable.ts'
 import type { Payload } from './action-command.ts'
-import { renderRefusal, tableOf } from './render-reply.ts'
+import { renderRefusal, tableOf, withCommands } from './render-reply.ts'
 
 /** A question of the day: which rows of an action's answer wait for an operator. */
 type Look = {
@@ -94,7 +94,7 @@ const Ids = v.fallback(v.array(v.string()), [])
 
 /**
  * What waits for an operator today, by actions that change nothing. A refused question does not
- * stop the others. Answers whether all were answered and all rows could be read.
+ * stop the others. Answers whether all were answered, and all rows were read.
  */
 export async function runToday(
   stage: string,
@@ -105,6 +105,7 @@ export async function runToday(
   // Three looks ask the same.
   const answers = new Map<Payload, unknown>()
   const unreadable = new Map<string, Set<string>>()
+  const unfinished = new Set<string>()
   for (const { what, action, payload, member, columns, waits = () => true } of LOOKS) {
     const answer = answers.get(payload) ?? (await ask(action, payload))
     answers.set(payload, answer)
@@ -114,12 +115,15 @@ export async function runToday(
       isWhole = false
       continue
     }
-    // Several looks may name the same row, because its kind and status cannot be read.
+    // Several looks may name the same row, because its kind cannot be read.
     const ids = v.parse(Ids, body['unreadable_ids'])
     unreadable.set(action, new Set([...(unreadable.get(action) ?? []), ...ids]))
     const all = v.parse(Rows, body[member])
     const rows = all.filter(waits)
-    const more = all.length === payload['per_page'] ? ` of the first ${all.length}` : ''
+    const isPart = body['complete'] === false
+    if (isPart) unfinished.add(action)
+    const first = all.length === payload['per_page'] ? ` of the first ${all.length}` : ''
+    const more = first || (isPart ? ' of those that were read' : '')
     io.out(printableLine(`${what}: ${rows.length === 0 ? 'none' : rows.length}${more}`))
     // A table shortens the texts of columns that are chosen for it.
     const shown = rows.map((row) =>
@@ -131,6 +135,11 @@ export async function runToday(
     if (ids.size === 0) continue
     const named = `${action}: rows that cannot be read, and may wait too: ${[...ids].join(', ')}.`
     io.err(printableLine(`${named} Give the ids to the owner of the code.`))
+    isWhole = false
+  }
+  for (const action of unfinished) {
+    const all = `Older rows may wait too: ${action} --status open shows all, page by page.`
+    io.err(printableLine(`${action} did not read all rows. ${withCommands(all, stage)}`))
     isWhole = false
   }
   return isWhole

@@ -154,23 +154,31 @@ it('npm run admin says every two seconds how far it is, each text once', () => {
   expect(err).toStrictEqual(['redeliver is running', 'redeliver: 100 rounds began'])
 })
 
-it('npm run admin -- today names each row once that cannot be read, and ends with 1', async () => {
+it('npm run admin -- today names once what it could not read, and ends with 1', async () => {
   const { run } = await cli((response, request) => {
     const unreadable = request.body.includes('"recorded"')
       ? ['settlement-1']
       : request.body.includes('"kind"')
         ? ['suspense-1']
         : []
-    const body = { data: [], ...(unreadable.length > 0 && { unreadable_ids: unreadable }) }
+    const complete = !request.body.includes('"money"')
+    const body = {
+      data: [],
+      complete,
+      ...(unreadable.length > 0 && { unreadable_ids: unreadable }),
+    }
     json(200, { status: 200, body })(response, request)
   })
 
-  const { code, err } = await run('today')
+  const { code, out, err } = await run('today')
 
   const after = 'Give the ids to the owner of the code.'
   expect(code).toBe(1)
-  expect(err.split('\n').filter((line) => line.includes('cannot be read'))).toStrictEqual([
+  expect(out).toContain('Money in suspense: none of those that were read')
+  expect(err.split('\n').filter((line) => line.startsWith('list-'))).toStrictEqual([
     `list-settlements: rows that cannot be read, and may wait too: settlement-1. ${after}`,
     `list-suspense: rows that cannot be read, and may wait too: suspense-1. ${after}`,
+    'list-suspense did not read all rows. Older rows may wait too: ' +
+      'npm run -s admin -- list-suspense --status open shows all, page by page.',
   ])
 })
