@@ -6,19 +6,16 @@ import { queryAll } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { unacceptedDifferences } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
-import type { Difference } from '../verdict/difference.ts'
+import { type Difference, mayBePaid } from '../verdict/difference.ts'
 
-/** What the audits compare accounts with: legs, held money, totals, and the provider's balance. */
-const CONTROLS = /^(payment\.sums|suspense\.(held|bank)|house_|entry|provider_balance)/
-
-/** The differences of an account from its control that an audit found and nobody has accepted. */
-export async function controlDifferences(
+/** What an audit found and finance has not accepted: every difference that refuses a payout. */
+export async function auditDifferences(
   deps: TableDeps,
   owner: string,
 ): Promise<readonly Difference[]> {
   const { standing } = await readClientVerdict(deps, owner)
-  const controls = standing.filter(({ what }) => CONTROLS.test(what))
-  const open = await unacceptedDifferences(deps, owner, controls)
+  const blocking = standing.filter((difference) => !mayBePaid(difference))
+  const open = await unacceptedDifferences(deps, owner, blocking)
   return open.map(({ what, id, expected, found }) => ({ what, id, expected, found }))
 }
 

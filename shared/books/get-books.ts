@@ -12,7 +12,7 @@ import { GATEWAY_OWNER } from '../table/schema.ts'
 import { compare, type Difference, DifferenceSchema } from '../verdict/difference.ts'
 import { FIGURES, figureOf, problemsIn } from './book.ts'
 import { type BookPeriod, bookPeriod, type PeriodInput, WALK_FIELDS } from './book-period.ts'
-import { contradictions, controlDifferences } from './book-witnesses.ts'
+import { auditDifferences, contradictions } from './book-witnesses.ts'
 import {
   type CheckedBook,
   checkLines,
@@ -90,7 +90,7 @@ async function booksOfAll(deps: BooksDeps, input: BooksInput): Promise<object> {
     book: {},
     differences: [
       ...unreadableIds.flatMap((id) => compare('house_total', id, 'readable', 'unreadable')),
-      ...(await controlDifferences(deps, GATEWAY_OWNER)),
+      ...(await auditDifferences(deps, GATEWAY_OWNER)),
       ...(contradicted.get(GATEWAY_OWNER) ?? []),
     ],
   })
@@ -115,7 +115,7 @@ function problemsOf({ book, differences }: CheckedBook): readonly Difference[] {
   return [...problemsIn(book), ...differences]
 }
 
-/** A book is balanced only while its accounts are as their controls, and its rows as they say. */
+/** A book is balanced only while its audits find no difference, and its rows are as they say. */
 async function witnessedBook(
   deps: BooksDeps,
   clientId: ClientId,
@@ -123,9 +123,9 @@ async function witnessedBook(
   contradicted: Awaited<ReturnType<typeof contradictions>>,
 ): Promise<CheckedBook> {
   const { book, differences } = await readClientBook(deps, clientId, period)
-  const controls = await controlDifferences(deps, clientId)
+  const audited = await auditDifferences(deps, clientId)
   const rows = contradicted.get(clientId) ?? []
-  return joinBooks({ book, differences }, { book: {}, differences: [...controls, ...rows] })
+  return joinBooks({ book, differences }, { book: {}, differences: [...audited, ...rows] })
 }
 
 function toBooksDto({ from, to }: BookPeriod, checked: CheckedBook) {

@@ -1,9 +1,17 @@
 import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import { handler as getBooks } from '../../../functions/admin/get-books.ts'
-import { HOUSE_TOTALS_PK, journalPk, type Key, settlementKey } from '../../../shared/table/keys.ts'
+import { auditClient } from '../../../shared/audit/audit-client.ts'
+import {
+  HOUSE_TOTALS_PK,
+  journalPk,
+  type Key,
+  settlementKey,
+  shardKey,
+} from '../../../shared/table/keys.ts'
 import { present, remove } from '../../../shared/table/step.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
+import { withoutSleep } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { booksTest as it } from './books-world.ts'
@@ -107,6 +115,21 @@ describe('get-books of rows that were altered', () => {
     expect(differences.map(({ what }) => what)).toEqual(
       expect.arrayContaining(['trial balance', 'house.totals']),
     )
+  })
+
+  it('is not balanced while an audit’s difference refuses the payouts of a client', async ({
+    deps,
+    a,
+  }) => {
+    const shard = await rawItem(deps, shardKey(a.clientId, 0))
+    await putRaw(deps, { ...shard, credited_minor: Number(shard['credited_minor'] ?? 0) + 1 })
+    deps.clock.advance(300)
+    await auditClient(withoutSleep(deps), a.clientId)
+
+    const { balanced, differences } = await checkBooks(deps)
+
+    expect(balanced).toBe(false)
+    expect(differences.map(({ what }) => what)).toContain('ledger.credited_minor')
   })
 
   it('names the trial balance and the first twenty differences', async ({ deps }) => {
