@@ -16,7 +16,9 @@ export function renderReply(action: string, body: unknown): string {
   const { data, pagination, ...others } = body
   if (!Array.isArray(data) || !isObject(pagination)) return objectText(body, columns)
   const rows = isListOfObjects(data) ? data : []
-  const page = printableLine([pageText(pagination, rows.length), ...totalsOf(rows)].join('; '))
+  const { unreadable_ids: ids } = others
+  const count = rows.length + (Array.isArray(ids) ? ids.length : 0)
+  const page = printableLine([pageText(pagination, count), ...totalsOf(rows)].join('; '))
   const table = rows.length > 0 ? tableOf(rows, columns['data']) : 'none'
   return [
     table,
@@ -25,9 +27,9 @@ export function renderReply(action: string, body: unknown): string {
   ].join('\n\n')
 }
 
-/** A full page may have rows after it. */
-function pageText({ page, per_page: most }: JsonObject, rows: number): string {
-  const more = rows === most && typeof page === 'number' ? `; more: --page ${page + 1}` : ''
+/** A full page may have rows after it. Rows that cannot be read count. */
+function pageText({ page, per_page: most }: JsonObject, count: number): string {
+  const more = count >= Number(most) && typeof page === 'number' ? `; more: --page ${page + 1}` : ''
   return `page ${textOf(page)}, ${textOf(most)} per page${more}`
 }
 

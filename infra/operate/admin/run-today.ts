@@ -122,7 +122,8 @@ export async function runToday(
     const rows = all.filter(waits)
     const isPart = body['complete'] === false
     if (isPart) unfinished.add(action)
-    const first = all.length === payload['per_page'] ? ` of the first ${all.length}` : ''
+    const isFull = all.length + ids.length >= Number(payload['per_page'])
+    const first = isFull ? ` of the first ${all.length}` : ''
     const more = first || (isPart ? ' of those that were read' : '')
     io.out(printableLine(`${what}: ${rows.length === 0 ? 'none' : rows.length}${more}`))
     // A table shortens the texts of columns that are chosen for it.

@@ -49,10 +49,10 @@ b-22         -5           none       0
 page 2, 25 per page; 2 rows, net_minor 95455`,
     ],
     [
-      'that more may follow a full page',
+      'that more may follow a full page, of which one row cannot be read',
       'some-action',
-      { data: [{ id: 'a' }], pagination: { page: 2, per_page: 1 } },
-      'id\n--\na\n\npage 2, 1 per page; more: --page 3',
+      { data: [{ id: 'a' }], unreadable_ids: ['b'], pagination: { page: 2, per_page: 2 } },
+      'id\n--\na\n\nunreadable_ids  b\n\npage 2, 2 per page; more: --page 3',
     ],
     ['a word for an empty list', 'some-action', listOf(), 'none\n\npage 1, 25 per page'],
     [

@@ -161,12 +161,9 @@ it('npm run admin -- today names once what it could not read, and ends with 1', 
       : request.body.includes('"kind"')
         ? ['suspense-1']
         : []
+    const data = unreadable[0] === 'settlement-1' ? Array(99).fill({ batch: 1 }) : []
     const complete = !request.body.includes('"money"')
-    const body = {
-      data: [],
-      complete,
-      ...(unreadable.length > 0 && { unreadable_ids: unreadable }),
-    }
+    const body = { data, complete, ...(unreadable.length > 0 && { unreadable_ids: unreadable }) }
     json(200, { status: 200, body })(response, request)
   })
 
@@ -174,6 +171,7 @@ it('npm run admin -- today names once what it could not read, and ends with 1', 
 
   const after = 'Give the ids to the owner of the code.'
   expect(code).toBe(1)
+  expect(out).toContain('which wait for payout-file: none of the first 99\n')
   expect(out).toContain('Money in suspense: none of those that were read')
   expect(err.split('\n').filter((line) => line.startsWith('list-'))).toStrictEqual([
     `list-settlements: rows that cannot be read, and may wait too: settlement-1. ${after}`,
