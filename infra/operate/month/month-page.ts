@@ -6,7 +6,8 @@ export type ClientMonth = ClientBook & { readonly statement: StatementSums | und
 
 export type Month = Days & {
   readonly madeAt: string
-  readonly books: MonthBooks
+  /** Undefined if they were refused. */
+  readonly books: MonthBooks | undefined
   readonly clients: readonly ClientMonth[]
   /** What was refused, or could not be read. */
   readonly refusals: readonly string[]
@@ -23,36 +24,21 @@ export function monthPage(month: Month): {
   readonly text: string
   readonly wrong: readonly string[]
 } {
-  const { from, to, madeAt, books, clients } = month
-  const wrong = [...month.refusals, ...wrongBooks(books), ...wrongStatements(month)]
-  const finalUntil = clients.map(({ statement }) => statement?.finalUntil ?? '').toSorted()[0]
-  const closing = (account: string) => (account === 'markup' ? 'closing.markup' : account)
-  const accounts = Object.keys(books.figures)
-    .filter((name) => name.startsWith('opening.'))
-    .map((name) => name.replace('opening.', ''))
-  const rowOf = (account: string) => {
-    const opening = books.figures[`opening.${account}`] ?? 0
-    const end = books.figures[closing(account)] ?? 0
-    return `| ${account} | ${opening} | ${end - opening} | ${end} |`
-  }
+  const { from, to, madeAt, books } = month
+  const wrong = [
+    ...month.refusals,
+    ...(books ? [...wrongBooks(books), ...wrongStatements(month, books)] : []),
+  ]
   const text = `# Month of ${from} to ${to}
 
 Days are those of Asia/Jakarta (UTC+7). Times in the files are UTC. Amounts are IDR. Made at ${madeAt} UTC.
-${finalUntil === undefined ? 'There are no clients.' : `Days that ended before ${finalUntil} UTC never change, for any client. Figures of later days may move between two reads, and then differ here.`}
+${finalDays(month)}
 
 ## ${wrong.length === 0 ? 'All adds up' : `${wrong.length} problems`}
 
 ${wrong.length === 0 ? 'Clients and house are all; opening and flows are closing; each statement is its book; payouts are paid_out.' : wrong.map((sentence) => `- ${sentence}`).join('\n')}
 
-## Accounts
-
-| Account | Opening | Change | Closing |
-|---|---|---|---|
-${accounts.map(rowOf).join('\n')}
-
-## Clients
-
-${clients.length} clients were owed ${sumOf(clients, 'openingMinor')} at the beginning and ${sumOf(clients, 'closingMinor')} at the end. Paid out: ${books.figures['paid_out'] ?? 0}.
+${books ? figuresOf(month, books) : ''}## Files
 
 | File | What |
 |---|---|
@@ -65,6 +51,40 @@ ${clients.length} clients were owed ${sumOf(clients, 'openingMinor')} at the beg
 Import CSV as text: a spreadsheet changes long ids and references (in pandas \`dtype=str\`).
 `
   return { text, wrong }
+}
+
+/** Of the clients whose statements were read. */
+function finalDays({ books, clients }: Month): string {
+  if (books === undefined) return 'The books were not read, so this page has no figures.'
+  if (clients.length === 0) return 'There are no clients.'
+  const times = clients.flatMap(({ statement }) => statement?.finalUntil ?? []).toSorted()
+  const whose = times.length < clients.length ? `${times.length} of ${clients.length}` : 'all'
+  return times[0] === undefined
+    ? 'No statement was read.'
+    : `Days that ended before ${times[0]} UTC never change, for ${whose} clients. Figures of later days may move between two reads, and then differ here.`
+}
+
+function figuresOf({ clients }: Month, { figures }: MonthBooks): string {
+  const closing = (account: string) => (account === 'markup' ? 'closing.markup' : account)
+  const accounts = Object.keys(figures)
+    .filter((name) => name.startsWith('opening.'))
+    .map((name) => name.replace('opening.', ''))
+  const rowOf = (account: string) => {
+    const opening = figures[`opening.${account}`] ?? 0
+    const end = figures[closing(account)] ?? 0
+    return `| ${account} | ${opening} | ${end - opening} | ${end} |`
+  }
+  return `## Accounts
+
+| Account | Opening | Change | Closing |
+|---|---|---|---|
+${accounts.map(rowOf).join('\n')}
+
+## Clients
+
+${clients.length} clients were owed ${sumOf(clients, 'openingMinor')} at the beginning and ${sumOf(clients, 'closingMinor')} at the end. Paid out: ${figures['paid_out'] ?? 0}.
+
+`
 }
 
 function sumOf(clients: readonly ClientBook[], side: 'openingMinor' | 'closingMinor'): number {
@@ -92,9 +112,9 @@ function wrongBooks({ figures, sums, isBalanced, clients }: MonthBooks): readonl
   ]
 }
 
-function wrongStatements({ books, clients }: Month): readonly string[] {
+function wrongStatements({ clients }: Month, { figures }: MonthBooks): readonly string[] {
   const paidMinor = clients.reduce((sum, { statement }) => sum + (statement?.paidMinor ?? 0), 0)
-  const paidOut = books.figures['paid_out'] ?? 0
+  const paidOut = figures['paid_out'] ?? 0
   const wrong = clients.flatMap((client) => {
     const { clientId, openingMinor, closingMinor, statement } = client
     // What was refused is said by its refusal.
@@ -111,7 +131,10 @@ function wrongStatements({ books, clients }: Month): readonly string[] {
       ...unequal(`${name} closing, and in the books`, statement.closingMinor, closingMinor),
     ]
   })
-  return [...wrong, ...unequal('Payouts of all statements, and paid_out', paidMinor, paidOut)]
+  // Payouts of a statement that was refused are not known.
+  return clients.some(({ statement }) => statement === undefined)
+    ? wrong
+    : [...wrong, ...unequal('Payouts of all statements, and paid_out', paidMinor, paidOut)]
 }
 
 function unequal(what: string, a: number | null, b: number | null): readonly string[] {

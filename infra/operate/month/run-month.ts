@@ -43,8 +43,7 @@ export async function runMonth(
   const unreadable = (await writeSuspense(days, place).catch(noted('Suspense'))) ?? []
   if (unreadable.length > 0)
     refusals.push(`Suspense: rows that cannot be read: ${unreadable.join(', ')}.`)
-  const none = { figures: {}, sums: {}, isBalanced: false, clients: [] }
-  const page = monthPage({ ...days, madeAt: now, books: books ?? none, clients, refusals })
+  const page = monthPage({ ...days, madeAt: now, books, clients, refusals })
   const file = join(folder, 'month.md')
   writeFileSync(file, page.text)
   for (const sentence of page.wrong) io.err(printableLine(sentence))

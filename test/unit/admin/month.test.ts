@@ -19,12 +19,14 @@ const STATEMENT = {
 }
 const CLIENT = { clientId: 'c1', openingMinor: 10, closingMinor: 15, isBalanced: true }
 
+const BOOKS = { figures: ALL, sums: ALL, isBalanced: true, clients: [CLIENT] }
+
 function aMonth(fields: Partial<Month> = {}): Month {
   return {
     from: '2026-11-01',
     to: '2026-11-30',
     madeAt: '2026-12-02T02:00:00.000Z',
-    books: { figures: ALL, sums: ALL, isBalanced: true, clients: [CLIENT] },
+    books: BOOKS,
     clients: [{ ...CLIENT, statement: STATEMENT }],
     refusals: [],
     ...fields,
@@ -42,12 +44,12 @@ it('the page of a month says its zone, and that all adds up', () => {
 it.each<[string, Partial<Month>, string]>([
   [
     'clients and house against all',
-    { books: { ...aMonth().books, sums: { ...ALL, paid_out: 3 } } },
+    { books: { ...BOOKS, sums: { ...ALL, paid_out: 3 } } },
     'paid_out: clients and house are 3, all is 2.',
   ],
   [
     'opening and flows against closing',
-    { books: { ...aMonth().books, figures: { ...ALL, 'taken_in.qris': 8 }, sums: {} } },
+    { books: { ...BOOKS, figures: { ...ALL, 'taken_in.qris': 8 }, sums: {} } },
     'Books of all, flows of clients: 15 instead of 16.',
   ],
   [
@@ -72,7 +74,7 @@ it.each<[string, Partial<Month>, string]>([
   ],
   [
     'books that are not balanced',
-    { books: { ...aMonth().books, isBalanced: false } },
+    { books: { ...BOOKS, isBalanced: false } },
     'The books of all are not balanced: get-books names the differences.',
   ],
 ])('the page of a month names %s', (_, fields, sentence) => {
@@ -80,6 +82,20 @@ it.each<[string, Partial<Month>, string]>([
 
   expect(wrong).toStrictEqual([sentence])
   expect(text).toContain(`- ${sentence}`)
+})
+
+it('the page of a month states nothing of books and statements that were refused', () => {
+  const refusals = ['refused']
+  const noBooks = monthPage(aMonth({ books: undefined, clients: [], refusals }))
+  expect(noBooks.wrong).toStrictEqual(refusals)
+  expect(noBooks.text).not.toMatch(/no clients|clients were|Accounts/)
+
+  const [read, refused] = [aMonth().clients, { ...CLIENT, statement: undefined }]
+  const one = monthPage(aMonth({ clients: [refused, ...read], refusals }))
+  expect(one.text).toContain(`before ${STATEMENT.finalUntil} UTC never change, for 1 of 2 clients.`)
+  const none = monthPage(aMonth({ clients: [refused], refusals }))
+  expect(none.wrong).toStrictEqual(refusals)
+  expect(none.text).toContain('No statement was read.')
 })
 
 it('npm run admin -- month takes its time from the stage, and needs a folder', async () => {
