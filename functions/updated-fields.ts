@@ -109,28 +109,27 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   PAYMENT: [
     [
       'api-create-payment',
-      `attempt credited_provider_payment_id dispute due_at ended_at ended_by erased_at
-        expiry_started_at failure failure_reason fee_status final_fee held id lease_until
-        may_exist_upstream open_at paid_at provider_attempts remembered_provider_payment_ids
-        request slot status ttl work`,
+      `attempt capture dispute due_at ended_at ended_by erased_at expiry_started_at failure
+        failure_reason fee_status final_fee held id lease_until may_exist_upstream open_at
+        paid_at provider_attempts remembered_provider_payment_ids request slot status ttl work`,
     ],
     [
       'api-cancel-payment',
-      `cancel_requested_at credited_provider_payment_id dispute due_at ended_at ended_by
-        erased_at expiry_started_at failure_reason fee_status final_fee held open_at paid_at
-        slot status work`,
+      `cancel_requested_at capture dispute due_at ended_at ended_by erased_at
+        expiry_started_at failure_reason fee_status final_fee held open_at paid_at slot status
+        work`,
     ],
     [
       'receive-provider-callback refresh-payment',
-      `credited_provider_payment_id dispute due_at ended_at ended_by erased_at
-        expiry_started_at failure_reason fee_status final_fee held id open_at paid_at
-        remembered_provider_payment_ids slot status ttl work`,
+      `capture dispute due_at ended_at ended_by erased_at expiry_started_at failure_reason
+        fee_status final_fee held id open_at paid_at remembered_provider_payment_ids slot
+        status ttl work`,
     ],
     [
       'check-due-payments',
-      `cancel_requested_at credited_provider_payment_id dispute due_at ended_at ended_by
-        erased_at expiry_started_at failure_reason fee_status final_fee held id open_at
-        paid_at remembered_provider_payment_ids slot status ttl work`,
+      `cancel_requested_at capture dispute due_at ended_at ended_by erased_at
+        expiry_started_at failure_reason fee_status final_fee held id open_at paid_at
+        remembered_provider_payment_ids slot status ttl work`,
     ],
     [
       'settle-client trigger-settlement refund-payment',
@@ -140,12 +139,11 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
     ],
     [
       'sync-provider-transactions sync-slices',
-      `credited_provider_payment_id dispute due_at ended_at ended_by erased_at
-        expiry_started_at failure_reason fee_status final_fee held id is_void late_row_at
-        money_version movements net_minor open_at paid_at posted_at provider_fee_minor
-        provider_settled_at remembered_provider_payment_ids reversal slot status
-        taken_back_minor transaction_contradicts transaction_id transaction_minor ttl
-        voided_open work`,
+      `capture dispute due_at ended_at ended_by erased_at expiry_started_at failure_reason
+        fee_status final_fee held id is_void late_row_at money_version movements net_minor
+        open_at paid_at posted_at provider_fee_minor provider_settled_at
+        remembered_provider_payment_ids reversal slot status taken_back_minor
+        transaction_contradicts transaction_id transaction_minor ttl voided_open work`,
     ],
     [
       'erase-customer',

@@ -52,7 +52,7 @@ function toHeadDto(payment: StoredPayment) {
         ...toPaymentDto(payment),
         fee_status: payment.feeStatus,
         payment_request_id: payment.paymentRequestId,
-        credited_provider_payment_id: payment.creditedProviderPaymentId ?? null,
+        credited_provider_payment_id: payment.capture?.providerPaymentId ?? null,
         cancel_requested_at: payment.cancelRequestedAt ?? null,
         expiry_started_at: payment.expiryStartedAt ?? null,
         next_check_at: payment.dueAt ?? null,

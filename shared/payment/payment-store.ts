@@ -153,8 +153,7 @@ export function withTransition(
 /** `held`: what the payment shows from now on of money that it failed with. */
 export function leavePending(payment: Payment, held?: Payment['held']): Step {
   const { paymentId, status, failureReason, paidAt, openAt, feeStatus, finalFee } = payment
-  const { creditedProviderPaymentId } = payment
-  const creditFields = { paidAt, openAt, feeStatus, finalFee, creditedProviderPaymentId }
+  const creditFields = { paidAt, openAt, feeStatus, finalFee, capture: payment.capture }
   const set = { status, failureReason, held, ...creditFields, ...endFields(payment) }
   const isAsShown = held ? [unchanged('held', payment.held)] : []
   const condition = all(mayBecome(status), ...isAsShown)

@@ -151,7 +151,14 @@ export const PaymentFields = v.object({
   paidAt: v.optional(TimestampSchema),
   /** The provider's request whose destination was shown. Only it can close this payment. */
   paymentRequestId: v.string(),
-  creditedProviderPaymentId: v.optional(v.string()),
+  /** What is credited. Request and reference are the payment's own unless they are here. */
+  capture: v.optional(
+    v.object({
+      providerPaymentId: v.string(),
+      paymentRequestId: v.optional(v.string()),
+      reference: v.optional(v.string()),
+    }),
+  ),
   providerSettledAt: v.optional(TimestampSchema),
   cancelRequestedAt: v.optional(TimestampSchema),
   /** When our expiry began. From then on our cancel at the provider looks like the merchant's. */

@@ -111,7 +111,7 @@ async function postWaitingPayment(deps: AssumeDeps, paymentId: PaymentId): Promi
  * that row, if it says nothing about the fee.
  */
 export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payment: Payment) {
-  const providerPaymentId = payment.creditedProviderPaymentId ?? ''
+  const providerPaymentId = payment.capture?.providerPaymentId ?? ''
   // A payment has one own row. A few more rows are read, so that other rows cannot hide the own
   // row.
   const answer = await deps.provider.listTransactions({ providerPaymentId, limit: 10 })

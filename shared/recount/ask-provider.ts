@@ -48,7 +48,7 @@ export async function askForCapture(
 
 /** The row that moved the payment's money. Throws 502 if the provider does not answer. */
 export async function askForRow(deps: RecountDeps, payment: Payment, transactionId: string) {
-  const { creditedProviderPaymentId: providerPaymentId } = payment
+  const providerPaymentId = payment.capture?.providerPaymentId
   const filters = [
     { providerPaymentId },
     ...referencesOf(payment).map((reference) => ({ reference })),

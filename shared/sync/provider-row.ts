@@ -59,22 +59,8 @@ export function isCreditedWith(
   row: ProviderTransaction,
 ): stored is Payment {
   return (
-    stored?.status === 'succeeded' && stored.creditedProviderPaymentId === row.providerPaymentId
+    stored?.status === 'succeeded' && stored.capture?.providerPaymentId === row.providerPaymentId
   )
-}
-
-/**
- * The provider does not document which ids a row carries that takes money back or returns it. A row
- * without the id of its money is about the money of its request.
- */
-export function isAboutCredit(
-  stored: StoredPayment | undefined,
-  row: ProviderTransaction,
-): stored is Payment {
-  if (stored?.status !== 'succeeded') return false
-  const { type, providerPaymentId, paymentRequestId = stored.paymentRequestId } = row
-  if (type === 'payment' || providerPaymentId !== '') return isCreditedWith(stored, row)
-  return paymentRequestId === stored.paymentRequestId
 }
 
 /** The payment that the row has moved before: the finding of that movement names the payment. */

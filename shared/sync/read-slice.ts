@@ -251,7 +251,7 @@ async function postSettledRows(deps: NewsDeps, rows: readonly Row[]): Promise<re
  * with it after all, nothing is left to give back.
  */
 async function closeCreditedMoney(deps: HeldDeps, postings: readonly Posting[]): Promise<void> {
-  const ids = postings.flatMap(({ payment }) => payment.creditedProviderPaymentId ?? [])
+  const ids = postings.flatMap(({ payment }) => payment.capture?.providerPaymentId ?? [])
   for (const item of await findSuspenseByIds(deps, ids)) {
     const isHeld = item.kind === 'money' && item.status === 'open'
     // The books hold money whose own row was booked on the item: a person must look at it.

@@ -3,7 +3,7 @@ import { bookedRow } from '../journal/house-store.ts'
 import { hasMoved } from '../journal/payment-money.ts'
 import { applyNews } from '../payment/news/apply-news.ts'
 import { askForNews, type NewsAnswer, type NewsDeps } from '../payment/news/ask-for-news.ts'
-import { creditCreatingPayment } from '../payment/news/succeed-payment.ts'
+import { creditCreatingPayment, isAboutCredit } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
 import { isForeign } from '../payment/payment-store.ts'
 import { bookTransfer, bookUnmatchedRow, houseRowOf } from '../posting/house-journal.ts'
@@ -17,7 +17,6 @@ import {
   findHeldMoney,
   findMovedPayment,
   findNamedPayment,
-  isAboutCredit,
   isCreditedWith,
   isInRupiah,
   isOfOtherCurrency,
@@ -137,9 +136,9 @@ async function reconcileNonPayment(
     : recordUnmatchedRow(deps, transaction, payment)
 }
 
-/** Money back that names an uncredited payment alone is about the money that is held for it. */
+/** Money back that names a payment, but not its credit, is about the money that is held for it. */
 function onlyHeldOf(payment: Payment | undefined): string {
-  const [held, ...others] = payment?.status === 'succeeded' ? [] : (payment?.held ?? [])
+  const [held, ...others] = payment?.held ?? []
   return held && others.length === 0 ? held.suspenseId : ''
 }
 

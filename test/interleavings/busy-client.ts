@@ -107,7 +107,7 @@ function rowOf(
 ): ProviderTransaction {
   return settledRow(
     {
-      providerPaymentId: payment.creditedProviderPaymentId ?? '',
+      providerPaymentId: payment.capture?.providerPaymentId ?? '',
       reference: `${payment.paymentId}-1`,
     },
     at,

@@ -84,7 +84,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     [
       'fact',
       'the provider alone knows it; the sync compares it',
-      ...words('credited_provider_payment_id details.payment_request_id'),
+      ...words('capture details.payment_request_id'),
       ...words('details.provider details.provider_attempts'),
     ],
     [

@@ -68,7 +68,7 @@ export function succeededPayment(
     paidAt,
     openAt: paidAt,
     paymentRequestId: `pr-${paymentId}`,
-    creditedProviderPaymentId: `py-${paymentId}`,
+    capture: { providerPaymentId: `py-${paymentId}` },
     takenBackMinor: ZERO,
     movements: [],
     transitions: [
@@ -215,7 +215,7 @@ export function aTransaction(
 ): ProviderTransaction {
   return settledRow(
     {
-      providerPaymentId: payment.creditedProviderPaymentId ?? '',
+      providerPaymentId: payment.capture?.providerPaymentId ?? '',
       reference: `${payment.paymentId}-1`,
     },
     payment.createdAt,

@@ -62,7 +62,7 @@ export function derivedPayment(payment: Payment, clientId: ClientId): Payment {
 
 const NO_MONEY = {
   paidAt: undefined,
-  creditedProviderPaymentId: undefined,
+  capture: undefined,
   providerSettledAt: undefined,
   openAt: undefined,
   postedAt: undefined,
@@ -124,11 +124,11 @@ const SKEW_MS = MINUTE_MS
 export function paymentRules(payment: Payment, now: Timestamp): readonly Difference[] {
   const { paymentId: id, status, transitions } = payment
   const isDue = status === 'pending'
-  const hasCapture = payment.creditedProviderPaymentId !== undefined
+  const hasCapture = payment.capture !== undefined
   const needed = [
     ['ended_by', isDue || transitions.length > 1, 'a source'],
     ['due_at', !isDue || payment.dueAt !== undefined, 'a time'],
-    ['credited_provider_payment_id', status !== 'succeeded' || hasCapture, 'a capture'],
+    ['capture', status !== 'succeeded' || hasCapture, 'a capture'],
   ] as const
   return [
     ...attemptRules(payment, now),

@@ -46,10 +46,10 @@ function differing(one: Item, other: Item): readonly string[] {
 const NAMES = new Set(
   `action adjustment_reference after amount_minor answer_by at attempt attempts available_minor
   bank bank_minor bank_reference batch before body cancel_requested_at carried cause changed_at
-  channel_code claim_token claimed_at claimed_until client_id closed closed_until cost_minor
+  capture channel_code claim_token claimed_at claimed_until client_id closed closed_until cost_minor
   count count_cancelled count_expired count_failed count_pending count_succeeded created_at
-  credited_at credited_minor credited_provider_payment_id currency customer day deleted_at
-  description digest dispute due_at duration_ms eligible_at enabled ended_at ended_by
+  credited_at credited_minor currency customer day
+  deleted_at description digest dispute due_at duration_ms eligible_at enabled ended_at ended_by
   endpoint_count endpoint_id endpoint_ids entity entry_count entry_id erased_at error event_id
   event_name event_types expires_at expiry_started_at external_reference failure failure_reason
   fee_minor fee_status figures_at final_fee fired_at gross_minor had_bank held history_day

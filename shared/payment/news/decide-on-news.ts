@@ -79,7 +79,7 @@ function decideOnCapture(
     if (cause !== undefined) return { do: 'hold', capture, cause }
     return { do: 'succeed_creating', creating: payment, capture }
   }
-  if (payment.creditedProviderPaymentId === capture.providerPaymentId) return NOTHING
+  if (payment.capture?.providerPaymentId === capture.providerPaymentId) return NOTHING
   if (isForeign(payment)) return foreign
   if (payment.status === 'succeeded') return { do: 'hold', capture, cause: 'second_capture' }
   const cause = mismatch(capture, payment.notionalMinor)

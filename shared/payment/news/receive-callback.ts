@@ -71,7 +71,7 @@ async function applyCallback(
   if (stored && stored.status !== 'creating' && stored.status !== 'pending') {
     // A capture that is already credited, or the status of a terminal payment's request: neither
     // can change anything.
-    if (providerPaymentId === undefined || providerPaymentId === stored.creditedProviderPaymentId)
+    if (providerPaymentId === undefined || providerPaymentId === stored.capture?.providerPaymentId)
       return 'ignored'
   }
   if (await pausedUntil(deps, providerPaymentId === undefined ? 'getRequest' : 'getPayment')) {

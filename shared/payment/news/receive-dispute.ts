@@ -17,6 +17,7 @@ import type { Payment, StoredPayment } from '../payment.ts'
 import { findStoredPayment, isForeign } from '../payment-store.ts'
 import { noteDispute } from '../shown-store.ts'
 import type { NewsDeps } from './ask-for-news.ts'
+import { isAboutCredit } from './succeed-payment.ts'
 
 /** A second callback of the dispute, an erasure or an operator may refuse a try. */
 const MAX_TRIES = 5
@@ -89,7 +90,9 @@ async function planCase(deps: NewsDeps, { news, stored, payment, isAnnounced }: 
   const steps = stored
     ? { suspense: changeCase(stored, item, toldAt(item, now)) }
     : putSuspense(item)
-  const credited = isAboutCredit(payment, item) ? payment : undefined
+  // Merchants see disputes of what they were credited with.
+  const providerPaymentId = item.providerPaymentId ?? news.providerPaymentId
+  const credited = isAboutCredit(payment, { ...news, providerPaymentId }) ? payment : undefined
   const said = shownDispute(item)
   const announcement =
     credited && said && !isAnnounced
@@ -119,13 +122,6 @@ function toldAt(item: Suspense, now: Timestamp): Timestamp | undefined {
   const isYoung = item.status === 'open' && now < addMs(item.createdAt, HOUR_MS)
   if (item.state === 'under_review' && !isYoung) return nextAlertAt(item, now)
   return addMs(now, MINUTE_MS)
-}
-
-/** Merchants see disputes of what they were credited with. */
-function isAboutCredit(payment: StoredPayment, item: Suspense): payment is Payment {
-  if (payment.status !== 'succeeded') return false
-  const { creditedProviderPaymentId: creditedId } = payment
-  return (item.providerPaymentId ?? creditedId) === creditedId
 }
 
 /** Of two disputes the payment shows the one to be answered, else the one that changed last. */

@@ -1,11 +1,12 @@
 import type { TableDeps } from '../../deps.ts'
+import { referenceOf } from '../../ids.ts'
 import { creditShard } from '../../ledger/shard-store.ts'
-import type { ProviderPayment } from '../../provider/provider.ts'
+import type { ProviderPayment, ProviderTransaction } from '../../provider/provider.ts'
 import { findSuspense } from '../../suspense/suspense-store.ts'
 import { type AnnouncedEnd, commitTransition } from '../announcement.ts'
 import { commitSucceeded, rememberCapture, writePointers } from '../creating-store.ts'
 import { newPayment } from '../new-payment.ts'
-import type { CreatingPayment, NewsSource, Payment } from '../payment.ts'
+import type { CreatingPayment, NewsSource, Payment, StoredPayment } from '../payment.ts'
 import { leavePending, withTransition } from '../payment-store.ts'
 import type { NewsDeps, ProviderNews } from './ask-for-news.ts'
 import type { Decision } from './decide-on-news.ts'
@@ -52,7 +53,7 @@ export function creditedPayment(
     ...withTransition(payment, 'succeeded', at, source),
     paidAt: at,
     openAt: at,
-    creditedProviderPaymentId: capture.providerPaymentId,
+    capture: storedCapture(payment, capture),
     dueAt: undefined,
     // Under a contract that bills later, the tariff's fee is the actual fee.
     ...(stage.providerFees === 'invoiced' && {
@@ -60,6 +61,19 @@ export function creditedPayment(
       finalFee: { status: 'actual', feeMinor: payment.providerFeeMinor, at, invoiced: true },
     }),
   }
+}
+
+function storedCapture(
+  payment: Payment,
+  { providerPaymentId, paymentRequestId, reference }: ProviderPayment,
+): Payment['capture'] {
+  const own = ownRequestOf(payment)
+  const isOwn = own.paymentRequestId === paymentRequestId && own.reference === reference
+  return isOwn ? { providerPaymentId } : { providerPaymentId, paymentRequestId, reference }
+}
+
+function ownRequestOf({ paymentId, attempt, paymentRequestId }: Payment) {
+  return { paymentRequestId, reference: referenceOf(paymentId, attempt) }
 }
 
 export function creditedNewPayment(
@@ -120,4 +134,23 @@ export async function creditCreatingPayment(
   await writePointers(deps, plan({ at }).payment)
   const { outcome, payment } = await commitTransition(deps, plan, isOfCapture, at)
   return outcome.applied ? { kind: 'applied', payment } : 'again'
+}
+
+type Ids = 'type' | 'providerPaymentId' | 'paymentRequestId' | 'reference'
+
+/**
+ * The provider does not document which ids money back or a dispute carries. The capture decides,
+ * else its request, else its reference: money of another attempt is not credited.
+ */
+export function isAboutCredit(
+  stored: StoredPayment | undefined,
+  { type, providerPaymentId, paymentRequestId, reference }: Partial<Pick<ProviderTransaction, Ids>>,
+): stored is Payment {
+  if (stored?.status !== 'succeeded') return false
+  if (type === 'payment' || providerPaymentId)
+    return providerPaymentId === stored.capture?.providerPaymentId
+  const credited = { ...ownRequestOf(stored), ...stored.capture }
+  return paymentRequestId === undefined
+    ? reference === credited.reference
+    : paymentRequestId === credited.paymentRequestId
 }

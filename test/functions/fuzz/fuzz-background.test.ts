@@ -147,7 +147,7 @@ it('a callback with a valid token has only the effect of the provider’s answer
         await ledgerView(deps, client.clientId),
       ]
       if (paidNow?.status === 'succeeded') {
-        expect(paidNow.creditedProviderPaymentId).toBe(capture)
+        expect(paidNow.capture?.providerPaymentId).toBe(capture)
         expect(ledger).toStrictEqual({ pendingMinor: 95_900, pending: 1, succeeded: 1 })
       } else {
         expect(paidNow).toEqual({ ...paid, dueAt: expect.any(String) })

@@ -37,11 +37,8 @@ async function arrange(outcomes: Outcomes, make: typeof aPendingPayment = aPendi
 
   const caller = await anApiClient(own)
   const payment = await make(own, caller)
-  const {
-    paymentId,
-    paymentRequestId: $request,
-    creditedProviderPaymentId: $payment = 'py-1',
-  } = payment
+  const { paymentId, paymentRequestId: $request, capture } = payment
+  const $payment = capture?.providerPaymentId ?? 'py-1'
   const plan = fillIn(outcomes, { $request, $reference: `${paymentId}-1`, $payment }) as Outcomes
   const answers: Answered[] = []
   const calls: Kind[] = []

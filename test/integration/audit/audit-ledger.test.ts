@@ -91,7 +91,7 @@ describe('the answer of audit-ledger', () => {
       markupMinor: minor(101),
       feeStatus: 'assumed',
       attempt: 2,
-      creditedProviderPaymentId: undefined,
+      capture: undefined,
     }
     const aWrongPayment = () =>
       ({ ...succeededPayment(client, { paidAt: deps.now() }), ...wrongFields }) as Payment

@@ -198,7 +198,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
       expect((await notify()).kind).toBe('applied')
       answer.resolve(lateResult)
 
-      const credited = { status: 'succeeded', creditedProviderPaymentId: providerPaymentId }
+      const credited = { status: 'succeeded', capture: { providerPaymentId } }
       expect((await creating).payment).toMatchObject(credited)
       expect(await ledger()).toStrictEqual(CREDITED)
       expect(await suspenseItem()).toBeUndefined()

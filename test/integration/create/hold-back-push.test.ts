@@ -138,7 +138,7 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
 
       const { payment, outcome } = await make()
 
-      const credited = { creditedProviderPaymentId: paidRow.providerPaymentId }
+      const credited = { capture: { providerPaymentId: paidRow.providerPaymentId } }
       expect(payment).toMatchObject({ status: 'succeeded', attempt: 1, ...credited })
       expect(outcome).toBe('replayed')
       expect(creates()).toBe(1)

@@ -195,11 +195,7 @@ it('a capture (spec 3.1) ends its payment, credits its estimated net and writes 
 
   const paidFields = { status: 'succeeded', paidAt: '2026-11-20T04:01:00.000Z', openAt: deps.now() }
   const fee = { feeStatus: 'estimated', providerFeeMinor: 4_000, netMinor: 95_900 }
-  expect(await reread()).toMatchObject({
-    ...paidFields,
-    ...fee,
-    creditedProviderPaymentId: providerPaymentId,
-  })
+  expect(await reread()).toMatchObject({ ...paidFields, ...fee, capture: { providerPaymentId } })
   expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
   const row = await event('payment.succeeded')
   const data = {

@@ -40,10 +40,7 @@ describe('a callback about a capture that the provider does not show yet', () =>
       expect(deps.lines.at(-1)).toMatchObject({ code: 'payment.check_failed', fields: { reason } })
       showMoney()
       await check()
-      expect(await reread()).toMatchObject({
-        status: 'succeeded',
-        creditedProviderPaymentId: providerPaymentId,
-      })
+      expect(await reread()).toMatchObject({ status: 'succeeded', capture: { providerPaymentId } })
       expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
     },
   )

@@ -47,7 +47,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     'is posted at its estimate if the provider %s',
     async ([, rows, cause, legs], { deps, client, overdue }) => {
       const about = {
-        providerPaymentId: overdue.creditedProviderPaymentId ?? '',
+        providerPaymentId: overdue.capture?.providerPaymentId ?? '',
         reference: `${overdue.paymentId}-1`,
       }
       for (const fields of rows)
@@ -107,7 +107,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
         for (const row of rows) await putRaw(deps, { ...row, details: 'none' })
       deps.provider.script('listTransactions', async ({ providerPaymentId }) => {
         deps.clock.advance(seconds)
-        return providerPaymentId === overdue.creditedProviderPaymentId
+        return providerPaymentId === overdue.capture?.providerPaymentId
           ? { kind: 'found', value: { transactions: [], hasMore: false } }
           : { kind: 'unanswered', reason: 'refused' }
       })

@@ -83,7 +83,7 @@ describe('a pending payment whose event exists after a restore', () => {
     const credited = {
       status: 'succeeded',
       paidAt,
-      creditedProviderPaymentId: paid.providerPaymentId,
+      capture: { providerPaymentId: paid.providerPaymentId },
     }
     expect(await paymentOf(deps, paid)).toMatchObject(credited)
     await expectBalanced(deps, client.clientId)
@@ -115,7 +115,7 @@ describe('a pending payment whose event exists after a restore', () => {
       operator: 'ana',
       after: { repaired: written?.find(({ subject }) => subject === paymentId)?.differences },
     })
-    const credited = { status: 'succeeded', creditedProviderPaymentId: paid.providerPaymentId }
+    const credited = { status: 'succeeded', capture: { providerPaymentId: paid.providerPaymentId } }
     expect(await paymentOf(deps, paid)).toMatchObject(credited)
     await receiveEverything(deps)
     await expectBalanced(deps, client.clientId)

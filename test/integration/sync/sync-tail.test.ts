@@ -218,7 +218,10 @@ describe('sync: a row as the provider’s answer', () => {
 
       await sync(rowNow(deps, paid, NOT_SETTLED))
 
-      const credited = { status: 'succeeded', creditedProviderPaymentId: paid.providerPaymentId }
+      const credited = {
+        status: 'succeeded',
+        capture: { providerPaymentId: paid.providerPaymentId },
+      }
       expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'estimated', ...credited })
       // The gateway made the request, and never asked about the request, its payment or its fee.
       const operations = deps.provider.calls

@@ -1,5 +1,5 @@
 import type { Difference } from '../../../shared/verdict/difference.ts'
-import { booksOf, type RawItem, type Seen, sum } from '../../support/recount/books.ts'
+import { booksOf, captureOf, type RawItem, type Seen, sum } from '../../support/recount/books.ts'
 import { problemsOf } from '../../support/recount/invariants.ts'
 import { operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
@@ -83,9 +83,7 @@ function captured(world: World): ReadonlyMap<string, number> {
   const requests = provider.findPaymentRequests('')
   const isAskedFor = (id: string): boolean => {
     const request = requests.find(({ latest_payment_id: latest }) => latest === id)
-    const credited = paymentOfReference(world, request?.reference_id)?.[
-      'credited_provider_payment_id'
-    ]
+    const credited = captureOf(paymentOfReference(world, request?.reference_id))
     return request !== undefined && (credited === undefined || credited === id)
   }
   const known = provider

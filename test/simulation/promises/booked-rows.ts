@@ -1,6 +1,6 @@
 import type { Transaction } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import type { TransactionRecord } from '../../../infra/local/provider-simulator/simulator-store.ts'
-import { booksOf, type RawItem, text } from '../../support/recount/books.ts'
+import { booksOf, captureOf, type RawItem, text } from '../../support/recount/books.ts'
 import { paymentRow } from '../world/rows.ts'
 import { DAY_MS } from '../world/rules.ts'
 import { count } from '../world/tally.ts'
@@ -60,7 +60,7 @@ function hasStrayed(
   { row, paymentId: capture }: TransactionRecord,
 ): boolean {
   if (capture === undefined) return false
-  const credited = payments.find((one) => text(one, 'credited_provider_payment_id') === capture)
+  const credited = payments.find((one) => captureOf(one) === capture)
   if (credited === undefined) return false
   const paymentId = text(credited, 'payment_id')
   const movements = (paymentRow(world, paymentId)?.['movements'] ?? []) as readonly RawItem[]
@@ -99,7 +99,7 @@ function namedBy(world: World, { suspense, entries }: ReturnType<typeof booksOf>
     if (movements.some((one) => text(one, 'transactionId') === id)) return true
     if (items.some((item) => item.startsWith(id) || (product !== '' && item === product)))
       return true
-    if (payment['credited_provider_payment_id'] !== product) return false
+    if (captureOf(payment) !== product) return false
     return posted.has(paymentId) || aboutPayments.has(paymentId)
   }
 }

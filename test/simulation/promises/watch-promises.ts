@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
+import {
+  amount,
+  booksOf,
+  captureOf,
+  clientOf,
+  type RawItem,
+  sum,
+  text,
+} from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
 import { HELD_MS, isFinal, isVoidedOpen, keptBy, settledRowOf } from '../watching/watch-payments.ts'
 import { clientRow, entriesOf, paymentRow, rowsOf, suspenseRow } from '../world/rows.ts'
@@ -35,7 +43,7 @@ function watchAcknowledged(world: World): void {
     const isMoney = world.provider.capturedPayments().some(({ id }) => id === capturedId)
     if (!isMoney || world.unseenUntilMs.has(capturedId)) return
     const payment = paymentRow(world, paymentId)
-    const isCredited = payment?.['credited_provider_payment_id'] === capturedId
+    const isCredited = captureOf(payment) === capturedId
     const isHeld = suspenseRow(world, capturedId) !== undefined
     const isCheckedSoon =
       payment?.['work'] === 'payment' &&

@@ -5,6 +5,7 @@ import {
 } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { paymentOfRecord } from '../../../infra/local/provider-simulator/simulator-store.ts'
 import { NAMED_BY } from '../../../infra/local/provider-simulator/transactions/reverse-payment.ts'
+import { captureOf } from '../../support/recount/books.ts'
 import { invoke } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf, stageOf } from '../world/rows.ts'
 import { count } from '../world/tally.ts'
@@ -171,7 +172,8 @@ export function reverseRandomPayment(
       ((payment['movements'] ?? []) as readonly unknown[]).length < MAX_MOVEMENTS &&
       isCandidate(payment),
   )
-  const disputed = credited.filter(({ credited_provider_payment_id: id }) => {
+  const disputed = credited.filter((one) => {
+    const id = captureOf(one)
     const rows = provider.transactionRecords().filter((record) => paymentOfRecord(record) === id)
     const times = (type: string) => rows.filter(({ row }) => row.type === type).length
     return times('CHARGEBACK') > times('CHARGEBACK_REVERSAL')
@@ -180,10 +182,7 @@ export function reverseRandomPayment(
   const payment = drawAtStage(world, isWon && disputed.length > 0 ? disputed : credited)
   const paid = provider
     .findPaymentRequests('')
-    .find(
-      ({ latest_payment_id: id }) =>
-        id !== undefined && id === payment?.['credited_provider_payment_id'],
-    )
+    .find(({ latest_payment_id: id }) => id !== undefined && id === captureOf(payment))
   if (paid === undefined) return
   const { payment_request_id: id, request_amount: most, latest_payment_id: paidId } = paid
   if (!asked && scenePrng.chance(0.15) && voidMovement(world, id, paidId)) return

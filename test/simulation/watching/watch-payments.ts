@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type RawItem, text } from '../../support/recount/books.ts'
+import { captureOf, type RawItem, text } from '../../support/recount/books.ts'
 import { ownRowsOf } from '../../support/recount/payment-books.ts'
 import type { Process } from '../world/process.ts'
 import {
@@ -26,8 +26,7 @@ const always: Rules = {
       .capturedPayments()
       .some(
         ({ id, amount }) =>
-          id === write.after['credited_provider_payment_id'] &&
-          amount === write.after['notional_minor'],
+          id === captureOf(write.after) && amount === write.after['notional_minor'],
       ),
   'forgets a capture before its worker asked about it': (write) =>
     ['creating', 'pending'].includes(text(write.after, 'status')) &&
@@ -164,7 +163,7 @@ export function settledRowOf({ provider }: World, payment: RawItem) {
   const found = provider.transactionRecords().find(
     ({ row }) =>
       row.type === 'PAYMENT' &&
-      row.product_id === payment['credited_provider_payment_id'] &&
+      row.product_id === captureOf(payment) &&
       row.amount === payment['notional_minor'] &&
       row.currency === 'IDR' &&
       // A row that a scene booked beside the capture has no product data.

@@ -26,7 +26,7 @@ import {
 const ENDED = ['succeeded', 'failed', 'expired', 'cancelled']
 const SET_ONCE = [
   'body',
-  'credited_provider_payment_id',
+  'capture',
   'payment_destination',
   'cancel_requested_at',
   'expiry_started_at',

@@ -53,6 +53,12 @@ export function booksOf(items: readonly RawItem[]) {
   }
 }
 
+/** The provider's payment that a payment's row is credited with. */
+export function captureOf(item: RawItem | undefined): string | undefined {
+  return (item?.['capture'] as { readonly providerPaymentId: string } | undefined)
+    ?.providerPaymentId
+}
+
 export function text(item: RawItem, attribute: string): string {
   const value = item[attribute]
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''

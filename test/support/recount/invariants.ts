@@ -2,7 +2,15 @@
  * What must be true of the whole gateway, checked on the table's raw items and on what the outside
  * world has seen, by arithmetic that shares nothing with the gateway's own.
  */
-import { type Books, booksOf, countProblems, type RawItem, type Seen, text } from './books.ts'
+import {
+  type Books,
+  booksOf,
+  captureOf,
+  countProblems,
+  type RawItem,
+  type Seen,
+  text,
+} from './books.ts'
 import { deliveryProblems, eventProblems } from './delivery-books.ts'
 import { entryProblems, ledgerProblems } from './journal-books.ts'
 import { paymentEntryProblems } from './payment-books.ts'
@@ -138,9 +146,7 @@ export function problemsAtRest(items: readonly RawItem[], seen: Seen): readonly 
     ...paymentsThat(
       'does not show that its money went back',
       books,
-      (item) =>
-        seen.reversedIds.includes(text(item, 'credited_provider_payment_id')) &&
-        item['reversal'] === undefined,
+      (item) => seen.reversedIds.includes(captureOf(item) ?? '') && item['reversal'] === undefined,
     ),
     ...bookedBackProblems(books, seen),
     ...eventProblems(books, seen),
@@ -173,11 +179,10 @@ function isReminded(item: RawItem): boolean {
 
 function moneyProblems({ payments, suspense }: Books, { captured, reversedIds }: Seen): string[] {
   const credited = new Map(
-    payments.flatMap((item) =>
-      item['credited_provider_payment_id']
-        ? [[text(item, 'credited_provider_payment_id'), item] as const]
-        : [],
-    ),
+    payments.flatMap((item) => {
+      const capture = captureOf(item)
+      return capture === undefined ? [] : [[capture, item] as const]
+    }),
   )
   const held = new Set(
     suspense.filter(({ kind }) => kind === 'money').map((item) => text(item, 'suspense_id')),

@@ -12,11 +12,7 @@ import { aClient, aRequest } from '../../support/payment-builders.ts'
 const NOW = '2026-11-20T04:00:00.000Z' as Timestamp
 
 const SUCCEEDED = succeededPayment(aClient(), { paidAt: NOW })
-const UNPAID = {
-  status: 'pending',
-  creditedProviderPaymentId: undefined,
-  paidAt: undefined,
-} as const
+const UNPAID = { status: 'pending', capture: undefined, paidAt: undefined } as const
 function aPayment(fields: Partial<Payment> = {}): Payment {
   return { ...SUCCEEDED, ...UNPAID, ...fields }
 }
