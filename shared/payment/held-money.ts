@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Deps } from '../deps.ts'
+import { GatewayError } from '../errors.ts'
 import { PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { ZERO } from '../money.ts'
 import { reportSuspense, type SuspenseDeps } from '../suspense/record-suspense.ts'
 import { SUSPENSE_CAUSES, type Suspense, SuspenseSchema } from '../suspense/suspense.ts'
-import { putSuspense } from '../suspense/suspense-store.ts'
+import { bookOnSuspense, putSuspense } from '../suspense/suspense-store.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import { type AnnounceDeps, sendAnnouncement } from '../webhook/delivery/announce.ts'
@@ -43,6 +44,21 @@ export function heldBefore(item: unknown): Suspense {
   const stored = ifValid(SuspenseSchema, item)
   if (stored?.kind !== 'money') throw new Error('an item that is not money has the id of money')
   return stored
+}
+
+/**
+ * Ends money that a payment is credited with after all: nothing is left to give back. Throws if it
+ * changes meanwhile.
+ */
+export async function endAsCredited(deps: HeldDeps, item: Suspense): Promise<void> {
+  const isHeld = item.kind === 'money' && item.status === 'open'
+  // The books hold money whose own row was booked on the item: a person must look at it.
+  if (!isHeld || item.providerMinor !== undefined) return
+  const credited = { status: 'resolved', resolution: 'credited' } as const
+  const { applied } = await withShownMoney(deps, { ...item, ...credited }, (shown, freshUntil) =>
+    deps.table.transact<string>({ item: bookOnSuspense(item, credited), ...shown }, freshUntil),
+  )
+  if (!applied) throw new GatewayError('conflict', 'the money was just changed; try again')
 }
 
 /**

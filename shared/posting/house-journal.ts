@@ -186,8 +186,9 @@ export function bookSuspense(
   row: Omit<HouseRow, 'amountMinor'>,
 ): Promise<Suspense> {
   return bookOnItem(deps, suspense, withoutFigures(row), (item) => {
-    // A slice may have read the row before the row became void.
-    if (item.providerMinor !== undefined || item.isVoid) return undefined
+    // A slice may have read the row before it became void, or before its payment was credited.
+    if (item.providerMinor !== undefined || item.isVoid || item.resolution === 'credited')
+      return undefined
     const legs = suspenseLegs(row, item.amountMinor ?? ZERO)
     const set = { providerMinor: row.providerMinor }
     return { set, type: 'suspense', legs, clientId: item.clientId }

@@ -7,10 +7,11 @@ import { FenceSchema } from '../ledger/fence-store.ts'
 import { moveCredit, shardOf } from '../ledger/shard-store.ts'
 import { readWindow } from '../ledger/window-store.ts'
 import { type Minor, plus, ZERO } from '../money.ts'
+import { endAsCredited, type HeldDeps } from '../payment/held-money.ts'
 import type { FinalFee, Payment } from '../payment/payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import type { Suspense } from '../suspense/suspense.ts'
-import { ensureSuspense } from '../suspense/suspense-store.ts'
+import { ensureSuspense, findSuspenseByIds } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
 import { moneyOf } from './payment-entries.ts'
@@ -192,6 +193,18 @@ export function settledRowOf(
 function isPossibleFee({ providerFeeMinor }: Pick<Payment, 'providerFeeMinor'>, keptMinor: Minor) {
   const isFarMore = keptMinor > 3 * providerFeeMinor && keptMinor > providerFeeMinor + 10_000
   return keptMinor >= 0 && !isFarMore
+}
+
+/**
+ * Money may be held before the payment is there that it belongs to. Its item ends before the
+ * payment's own row is booked, so that a crash leaves no item open.
+ */
+export async function endCreditedMoney(
+  deps: HeldDeps,
+  credits: readonly Pick<Posting, 'payment'>[],
+): Promise<void> {
+  const ids = credits.flatMap(({ payment }) => payment.capture?.providerPaymentId ?? [])
+  for (const item of await findSuspenseByIds(deps, ids)) await endAsCredited(deps, item)
 }
 
 /** The payment was posted before. Refused if payment or fence changed meanwhile. */

@@ -1,11 +1,13 @@
 import type { Deps } from '../deps.ts'
 import { GatewayError, invalid, notFound } from '../errors.ts'
+import { paymentIdOf } from '../ids.ts'
 import { type HouseEntry, newHouseEntry, onOpenDay, putHouseEntry } from '../journal/house-store.ts'
 import { suspenseResolvedLegs } from '../journal/legs.ts'
 import { approvalWasChanged, requireApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import { type HeldDeps, withShownMoney } from '../payment/held-money.ts'
-import { providerFailure } from '../provider/provider.ts'
+import { endAsCredited, type HeldDeps, withShownMoney } from '../payment/held-money.ts'
+import { findStoredPayment } from '../payment/payment-store.ts'
+import { type ProviderTransaction, providerFailure } from '../provider/provider.ts'
 import { heldAmountOf, isSuspenseId, type Suspense } from '../suspense/suspense.ts'
 import { closeSuspense, findSuspense } from '../suspense/suspense-store.ts'
 import type { Timestamp } from '../time.ts'
@@ -22,10 +24,11 @@ export type OperatorResolution = (typeof OPERATOR_RESOLUTIONS)[number]
 
 /**
  * Closes a suspense item once: house entry, item and audit record in one transaction, with what
- * its payment shows. A refund by our bank uses up its approval. About money that has not settled
- * the provider is asked once more, because the sync does not read a row for ever. Throws 404 for
- * an unknown item; 422 for a wrong resolution, a resolved item, money that has not settled or a
- * missing approval; 409 if the item changes meanwhile.
+ * its payment shows. A refund by our bank uses up its approval. The provider is asked once more
+ * before a refund, because a payment may be credited with the money, and about money that has not
+ * settled, because the sync does not read a row for ever. Throws 404 for an unknown item; 422 for a
+ * wrong resolution, a resolved item, money that has not settled or a missing approval; 409 if a
+ * payment is credited with the money, or if the item changes meanwhile.
  */
 export async function resolveSuspense(
   deps: RecordDeps & HeldDeps & Pick<Deps, 'provider'>,
@@ -39,9 +42,9 @@ export async function resolveSuspense(
   if (found === undefined) throw notFound('suspense item')
   if (found.status === 'resolved') throw alreadyResolved()
   assertAllowed(found, resolution)
-  const isSettled = found.kind !== 'money' || found.providerMinor !== undefined
-  const item = isSettled ? found : await settledItem(deps, found)
   const byBank = resolution === 'refunded_by_bank'
+  const isSettled = found.kind !== 'money' || found.providerMinor !== undefined
+  const item = isSettled && !byBank ? found : await settledItem(deps, found)
   const payload = { suspense_id: suspenseId, resolution }
   // Our bank pays the customer.
   const approval = byBank
@@ -116,20 +119,23 @@ function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
   }
 }
 
-/** Books the money's own row if it has settled by now. Throws 422 if it has not. */
+/**
+ * Books the money's own row if it has settled by now. Throws 422 if it has not, and 409 if a
+ * payment is credited with the money.
+ */
 async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspense) {
   const { suspenseId } = item
   const filter = { providerPaymentId: suspenseId, limit: 10 }
   const answer = await deps.provider.listTransactions(filter)
   if (answer.kind === 'unanswered') throw providerFailure(answer, 'nothing is changed; try again')
-  const rows = answer.kind === 'found' ? answer.value.transactions : []
+  const rows = (answer.kind === 'found' ? answer.value.transactions : []).filter(
+    ({ type, providerPaymentId }) => type === 'payment' && providerPaymentId === suspenseId,
+  )
+  await refuseCredited(deps, item, rows)
+  if (item.providerMinor !== undefined) return item
   const row = rows.find(
-    ({ type, status, providerPaymentId, keptMinor, currency }) =>
-      type === 'payment' &&
-      status === 'success' &&
-      providerPaymentId === suspenseId &&
-      keptMinor !== undefined &&
-      currency === 'IDR',
+    ({ status, keptMinor, currency }) =>
+      status === 'success' && keptMinor !== undefined && currency === 'IDR',
   )
   if (row === undefined) {
     throw invalid(
@@ -145,4 +151,24 @@ async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspen
   const booked = { ...item, ...(await findSuspense(deps, suspenseId)), providerMinor }
   if (booked.status === 'resolved') throw alreadyResolved()
   return booked
+}
+
+async function refuseCredited(
+  deps: HeldDeps,
+  item: Suspense,
+  rows: readonly ProviderTransaction[],
+): Promise<void> {
+  const { suspenseId, providerMinor } = item
+  for (const { reference } of rows) {
+    const id = paymentIdOf(reference)
+    const stored = id && (await findStoredPayment(deps, id))
+    if (stored?.status !== 'succeeded' || stored.capture?.providerPaymentId !== suspenseId) continue
+    await endAsCredited(deps, item)
+    throw new GatewayError('conflict', `payment ${id} is credited with this money`, {
+      actionHint:
+        providerMinor === undefined
+          ? 'Give nothing back: the item is resolved as credited.'
+          : 'Give nothing back: resolve the item as written_off, and call the owner of the code.',
+    })
+  }
 }

@@ -1,10 +1,9 @@
 import { mapInChunks } from '../chunks.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import { paymentIdOf } from '../ids.ts'
-import { type HeldDeps, withShownMoney } from '../payment/held-money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
-import { type Posting, postPayments } from '../posting/post-payments.ts'
+import { endCreditedMoney, postPayments } from '../posting/post-payments.ts'
 import {
   type ProviderOperation,
   type ProviderTransaction,
@@ -14,7 +13,6 @@ import {
 } from '../provider/provider.ts'
 import type { callBudget } from '../provider/quota-store.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
-import { bookOnSuspense, findSuspenseByIds } from '../suspense/suspense-store.ts'
 import { later, msBetween, type Timestamp } from '../time.ts'
 import { readsOfPage } from '../webhook/delivery/announce.ts'
 import { nextTryAt, noteOpenTransaction, renewIfVoid, type Slice } from './job-store.ts'
@@ -232,7 +230,7 @@ async function reconcilePage(
 async function postSettledRows(deps: NewsDeps, rows: readonly Row[]): Promise<readonly Row[]> {
   try {
     const postings = rows.flatMap((row) => postingByRow(deps, row) ?? [])
-    await closeCreditedMoney(deps, postings)
+    await endCreditedMoney(deps, postings)
     const posted = await postPayments(deps, postings)
     const postedById = new Map(posted.map((payment) => [payment?.paymentId, payment]))
     return rows.map(({ transaction, payment }) => ({
@@ -243,23 +241,6 @@ async function postSettledRows(deps: NewsDeps, rows: readonly Row[]): Promise<re
     // The failure of one payment must not block the page. Each row is then posted alone.
     deps.log.error('sync.row_failed', {}, cause)
     return rows
-  }
-}
-
-/**
- * Money may be held before the payment is there that it belongs to. When the payment is credited
- * with it after all, nothing is left to give back.
- */
-async function closeCreditedMoney(deps: HeldDeps, postings: readonly Posting[]): Promise<void> {
-  const ids = postings.flatMap(({ payment }) => payment.capture?.providerPaymentId ?? [])
-  for (const item of await findSuspenseByIds(deps, ids)) {
-    const isHeld = item.kind === 'money' && item.status === 'open'
-    // The books hold money whose own row was booked on the item: a person must look at it.
-    if (!isHeld || item.providerMinor !== undefined) continue
-    const credited = { status: 'resolved', resolution: 'credited' } as const
-    await withShownMoney(deps, { ...item, ...credited }, (shown, freshUntil) =>
-      deps.table.transact<string>({ item: bookOnSuspense(item, credited), ...shown }, freshUntil),
-    )
   }
 }
 

@@ -5,6 +5,7 @@ import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import {
   bookLateRow,
+  endCreditedMoney,
   isForAmount,
   type Posting,
   postPayments,
@@ -32,6 +33,7 @@ export async function reconcileOwnRow(
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const row = settledRowOf(deps, current, transaction)
     if (row === undefined || current.isVoid === true) return
+    if (current.ownRow === undefined) await endCreditedMoney(deps, [{ payment: current }])
     const contradiction = row.contradicts && contradictionOf(deps, current, transaction)
     if (current.openAt !== undefined) {
       if (contradiction) return recordSuspense(deps, contradiction)

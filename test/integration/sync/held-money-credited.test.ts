@@ -1,0 +1,134 @@
+/**
+ * Goal: money that was held before its payment was there (after a restore) is counted once when
+ * the payment is credited with it after all. Method: each way to credit and to post the payment.
+ */
+import { describe, expect } from 'vitest'
+import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
+import { minor } from '../../../shared/money.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import { postOverduePayments } from '../../../shared/posting/assume-fee.ts'
+import {
+  bookSuspense,
+  bookSuspenseRefund,
+  houseRowOf,
+} from '../../../shared/posting/house-journal.ts'
+import { endCreditedMoney } from '../../../shared/posting/post-payments.ts'
+import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { entriesIn } from '../../support/paid-builders.ts'
+import { paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { beforeFirst } from '../../support/test-deps.ts'
+import { resolve } from '../payment/suspense-test.ts'
+import { heldTest, sumsOf } from './held-money.ts'
+
+const CREDITED = { status: 'resolved', resolution: 'credited' }
+
+const it = heldTest
+  .extend('held', async ({ deps, paid: { providerPaymentId } }) => {
+    const capture = { providerPaymentId, capturedMinor: minor(100_000) }
+    const about = { payment: undefined, now: deps.now() }
+    const item = heldMoney({ capture, cause: 'unknown_reference', ...about })
+    await recordSuspense(deps, item)
+    const refund = () => {
+      const [amountMinor, providerMinor] = [minor(20_000), minor(-20_000)]
+      const row = { transactionId: 'txn_part', rowAt: deps.now(), amountMinor, providerMinor }
+      const contradiction = finding({ subject: 'txn_part', cause: 'row_contradicts', ...about })
+      return bookSuspenseRefund(deps, item, row, contradiction)
+    }
+    return { item, refund, reread: () => findSuspense(deps, providerPaymentId) }
+  })
+  .extend('credit', ({ deps, paid: { providerPaymentId } }) => async () => {
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+  })
+  .extend('atProvider', ({ deps, client }) => async () => {
+    const { providerMinor = 0 } = await sumsOf(deps)
+    const entries = await entriesIn(deps, client)
+    return entries.reduce((sum, entry) => sum + entry.providerMinor, providerMinor)
+  })
+
+describe('held money that a payment is credited with after all', () => {
+  it('ends when its own row credits the payment', async ({ deps, paid, held, sync }) => {
+    await sync(rowNow(deps, paid))
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual' })
+    expect(await held.reread()).toMatchObject(CREDITED)
+    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+  })
+
+  it('ends with its late row', async ({ deps, client, paid, held, credit, sync }) => {
+    await credit()
+    deps.clock.advance(8 * 86_400)
+    await postOverduePayments(deps, client.clientId)
+
+    await sync(rowNow(deps, paid))
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'assumed', ownRow: {} })
+    expect(await held.reread()).toMatchObject(CREDITED)
+  })
+
+  it('ends, although a part of it is refunded meanwhile', async ({ deps, paid, held, credit }) => {
+    await credit()
+    const credits = [{ payment: await paymentOf(deps, paid) }]
+
+    const ending = endCreditedMoney(beforeFirst(deps, 'transact', held.refund), credits)
+
+    await expect(ending).rejects.toMatchObject({ code: 'conflict' })
+    expect(await held.reread()).toMatchObject({ status: 'open' })
+    await endCreditedMoney(deps, credits)
+    expect(await held.reread()).toMatchObject({ ...CREDITED, refundedMinor: 20_000 })
+  })
+
+  it('is not booked by a process that read the item before', async ({
+    deps,
+    paid,
+    held,
+    sync,
+    atProvider,
+  }) => {
+    const row = rowNow(deps, paid)
+    await sync(row)
+
+    await bookSuspense(deps, held.item, houseRowOf(row))
+
+    expect(await atProvider()).toBe(95_560)
+  })
+
+  it('is not given back by an operator, and ends', async ({
+    deps,
+    paid,
+    held,
+    rows,
+    credit,
+    atProvider,
+  }) => {
+    await credit()
+    rows.push(rowNow(deps, paid))
+    const refusal = `payment ${paid.payment.paymentId} is credited with this money`
+
+    await expect(resolve(deps, held.item)).rejects.toMatchObject({
+      code: 'conflict',
+      message: refusal,
+    })
+
+    expect(await held.reread()).toMatchObject(CREDITED)
+    expect(await atProvider()).toBe(0)
+  })
+
+  it('is not given back after its row was booked on the item, and is written off', async ({
+    deps,
+    paid,
+    held,
+    rows,
+    credit,
+  }) => {
+    const row = rowNow(deps, paid)
+    rows.push(row)
+    await bookSuspense(deps, held.item, houseRowOf(row))
+    await credit()
+
+    await expect(resolve(deps, held.item)).rejects.toMatchObject({ code: 'conflict' })
+
+    expect(await held.reread()).toMatchObject({ status: 'open' })
+    expect(await resolve(deps, held.item, 'written_off')).toMatchObject({ status: 'resolved' })
+  })
+})
