@@ -221,12 +221,8 @@ function openIdOf({ transactionId }: ProviderTransaction): string {
   return `open#${transactionId}`
 }
 
-/** A worker that checks an older form of a row that became void loses its claim. */
-export async function renewIfVoid(
-  deps: StoreDeps,
-  transaction: ProviderTransaction,
-): Promise<void> {
-  if (transaction.status !== 'failed' && transaction.status !== 'reversed') return
+/** A job of the row checks its newest form: a worker that checks an older form loses its claim. */
+export async function renewJob(deps: StoreDeps, transaction: ProviderTransaction): Promise<void> {
   const job = await deps.table.get(syncJobKey(openIdOf(transaction)))
   if (isUnfinished(job)) await noteOpenTransaction(deps, transaction, nextTryAt(deps, 0))
 }

@@ -15,7 +15,7 @@ import type { callBudget } from '../provider/quota-store.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { later, msBetween, type Timestamp } from '../time.ts'
 import { readsOfPage } from '../webhook/delivery/announce.ts'
-import { nextTryAt, noteOpenTransaction, renewIfVoid, type Slice } from './job-store.ts'
+import { nextTryAt, noteOpenTransaction, renewJob, type Slice } from './job-store.ts'
 import type { KeptPosition } from './kept-position.ts'
 import { isCreditedWith, recordRowFinding } from './provider-row.ts'
 import type { Reconciled } from './reconcile-house-row.ts'
@@ -193,11 +193,13 @@ async function reconcilePage(
   const hours: OpenHours = new Map()
   const reconcile = async (row: Row) => {
     const { transaction } = row
-    // First, so that the decision undoes what a worker has booked of an older form.
-    const renewed = renewIfVoid(deps, transaction)
-    const answer = renewed.then(() => reconcileTransaction(deps, row, lookupsOf(run)))
+    const decide = async () => {
+      // First, so that the decision undoes what a worker has booked of an older form.
+      if (mayHaveOlderForm(row)) await renewJob(deps, transaction)
+      return reconcileTransaction(deps, row, lookupsOf(run))
+    }
     // A failing row does not stop other rows. The sync checks it again alone.
-    const reconciled = await answer.catch((cause: unknown): Reconciled => {
+    const reconciled = await decide().catch((cause: unknown): Reconciled => {
       deps.log.error('sync.row_failed', { transaction_id: transaction.transactionId }, cause)
       tally.failed++
       return 'open'
@@ -224,6 +226,16 @@ async function reconcilePage(
     await mapInChunks(group, 8, reconcile)
   }
   return hours
+}
+
+/**
+ * Whether a job may have a form of the row that moves something. Most rows are the own row of a
+ * credited payment, or pending: for them no read is spent.
+ */
+function mayHaveOlderForm({ transaction, payment }: Row): boolean {
+  const { type, status } = transaction
+  const isOwn = type === 'payment' && status === 'success' && isCreditedWith(payment, transaction)
+  return status !== 'pending' && !isOwn
 }
 
 /** Posts together by shard. Answers all rows, with the posted payments. */

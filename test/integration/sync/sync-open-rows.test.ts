@@ -4,6 +4,7 @@ import {
   findDueJobs,
   finishJob,
   noteOpenTransaction,
+  renewJob,
   retryOpenTransaction,
 } from '../../../shared/sync/job-store.ts'
 import { runSyncJobs } from '../../../shared/sync/sync-run.ts'
@@ -16,7 +17,7 @@ import {
   rowNow,
   rowOfOtherAttempt,
 } from '../../support/synced-payment.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { interceptTable, type TestDeps } from '../../support/test-deps.ts'
 import { foreignRow, syncTest as it } from './sync-test.ts'
 
 function failGetPayment({ provider }: TestDeps) {
@@ -173,6 +174,26 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     expect(due && (await claimJob(deps, due))).toMatchObject({
       tries: 0,
       transaction: { settledAt: lateRow.settledAt },
+    })
+  })
+  it('keeps its newest form when two pages show new forms at once', async ({ deps, paid }) => {
+    const row = rowNow(deps, paid)
+    const at = (ms: number) => ({ ...row, updatedAt: addMs(row.updatedAt, ms) })
+    await noteOpenTransaction(deps, row, deps.now())
+    let calls = 0
+    const overtaken = interceptTable(deps, {
+      before: async () => {
+        // After the older page has read the job.
+        if (++calls === 3) await renewJob(deps, at(2))
+      },
+    })
+
+    await renewJob(overtaken, at(1))
+
+    deps.clock.advance(121)
+    const [due] = await findDueJobs(deps, 10)
+    expect(due && (await claimJob(deps, due))).toMatchObject({
+      transaction: { updatedAt: at(2).updatedAt },
     })
   })
 })

@@ -1,13 +1,14 @@
 /**
- * Goal: a refund that became void while a job of it was open moves nothing, although the job keeps
- * the row as it was read. Method: a page shows the void row, and the job checks it afterwards.
+ * Goal: a refund that changed or became void while a job of it was open moves what its newest form
+ * says, although the job keeps the row as it was read. Method: a page shows the new form, and the
+ * job checks it afterwards.
  */
 import { describe, expect } from 'vitest'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { claimJob, findDueJobs, finishJob } from '../../../shared/sync/job-store.ts'
 import { findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
-import { sumsOf } from './held-money.ts'
+import { sumsOf, ZERO_SUMS } from './held-money.ts'
 import { syncTest } from './sync-test.ts'
 import { rowOut } from './transfer-rows.ts'
 
@@ -120,4 +121,27 @@ describe('sync: an open refund that becomes void', () => {
     expect(await findingAbout(deps, `${row.transactionId}#fee`, 'fee_changed')).toBeUndefined()
     expect(await sumsOf(deps)).toMatchObject({ providerMinor: 0, otherMinor: 0 })
   })
+})
+
+it('an open refund whose fee is given back has no late fee of its older form', async ({
+  deps,
+  credited,
+  sync,
+  syncAfter,
+  open,
+  silence,
+}) => {
+  await sync(rowNow(deps, credited))
+  silence()
+  const ids = { reference_id: 'refund-17', product_id: credited.providerPaymentId }
+  const { change } = await open({ ...ids, ...FEE })
+  deps.clock.advance(60)
+  deps.provider.heal('getPayment')
+  change({ net_amount: 60_000, fee: { ...FEE.fee, status: 'REVERSED' } })
+  await sync()
+
+  await syncAfter(3_600)
+
+  expect((await paymentOf(deps, credited)).movements).toMatchObject([{ providerMinor: -60_000 }])
+  expect(await sumsOf(deps)).toStrictEqual(ZERO_SUMS)
 })
