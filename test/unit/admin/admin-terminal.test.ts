@@ -161,7 +161,8 @@ it('npm run admin -- today names once what it could not read, and ends with 1', 
       : request.body.includes('"kind"')
         ? ['suspense-1']
         : []
-    const data = unreadable[0] === 'settlement-1' ? Array(99).fill({ batch: 1 }) : []
+    const data =
+      unreadable[0] === 'settlement-1' ? Array.from({ length: 99 }, () => ({ batch: 1 })) : []
     const complete = !request.body.includes('"money"')
     const body = { data, complete, ...(unreadable.length > 0 && { unreadable_ids: unreadable }) }
     json(200, { status: 200, body })(response, request)
