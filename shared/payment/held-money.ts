@@ -47,18 +47,19 @@ export function heldBefore(item: unknown): Suspense {
 }
 
 /**
- * Ends money that a payment is credited with after all: nothing is left to give back. Throws if it
- * changes meanwhile.
+ * Ends money that a payment is credited with after all: nothing is left to give back. An item that
+ * rows were booked on stays open, because a person must correct the books. Answers whether it has
+ * ended. Throws if it changes meanwhile.
  */
-export async function endAsCredited(deps: HeldDeps, item: Suspense): Promise<void> {
-  const isHeld = item.kind === 'money' && item.status === 'open'
-  // The books hold money whose own row was booked on the item: a person must look at it.
-  if (!isHeld || item.providerMinor !== undefined) return
+export async function endAsCredited(deps: HeldDeps, item: Suspense): Promise<boolean> {
+  if (item.kind !== 'money' || item.status !== 'open') return item.resolution === 'credited'
+  if (item.providerMinor !== undefined || (item.refundedMinor ?? ZERO) > 0) return false
   const credited = { status: 'resolved', resolution: 'credited' } as const
   const { applied } = await withShownMoney(deps, { ...item, ...credited }, (shown, freshUntil) =>
     deps.table.transact<string>({ item: bookOnSuspense(item, credited), ...shown }, freshUntil),
   )
   if (!applied) throw new GatewayError('conflict', 'the money was just changed; try again')
+  return true
 }
 
 /**

@@ -158,17 +158,16 @@ async function refuseCredited(
   item: Suspense,
   rows: readonly ProviderTransaction[],
 ): Promise<void> {
-  const { suspenseId, providerMinor } = item
+  const { suspenseId } = item
   for (const { reference } of rows) {
     const id = paymentIdOf(reference)
     const stored = id && (await findStoredPayment(deps, id))
     if (stored?.status !== 'succeeded' || stored.capture?.providerPaymentId !== suspenseId) continue
-    await endAsCredited(deps, item)
+    const isEnded = await endAsCredited(deps, item)
     throw new GatewayError('conflict', `payment ${id} is credited with this money`, {
-      actionHint:
-        providerMinor === undefined
-          ? 'Give nothing back: the item is resolved as credited.'
-          : 'Give nothing back: resolve the item as written_off, and call the owner of the code.',
+      actionHint: isEnded
+        ? 'Give nothing back: the item is resolved as credited.'
+        : 'Give nothing back, and call the owner of the code: rows are booked on the item.',
     })
   }
 }
