@@ -146,7 +146,8 @@ function settlementAfter(
       ? {}
       : said.status !== 'recorded'
         ? said
-        : (told ?? (isPaidByWindow ? paid : recreditedAt && ({ status: 'failed' } as const)))
+        : (told ??
+          (isPaidByWindow || returnedAt ? paid : recreditedAt && ({ status: 'failed' } as const)))
   const isManual = settlement.triggeredBy === 'manual' || said.triggeredBy === 'manual'
   // A later claim shows more than the last record that is left.
   const batch = Math.max(said.batch ?? 0, settlement.batch ?? 0) || undefined
