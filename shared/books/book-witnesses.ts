@@ -8,7 +8,7 @@ import { unacceptedDifferences } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { type Difference, mayBePaid } from '../verdict/difference.ts'
 
-/** What an audit found and finance has not accepted: every difference that refuses a payout. */
+/** What an audit found and finance has not accepted, if it would refuse a client's payouts. */
 export async function auditDifferences(
   deps: TableDeps,
   owner: string,

@@ -65,7 +65,7 @@ export async function listSuspenseAbout(deps: TableDeps, filter: SuspenseFilter)
 }
 
 /** The same. With a status, items with another status use up none of the limit. */
-export async function searchSuspense(deps: TableDeps, filter: SuspenseFilter) {
+export async function searchSuspense(deps: TableDeps, filter: Omit<SuspenseFilter, 'since'>) {
   const { status } = filter
   if (status === undefined) return listSuspenseAbout(deps, filter)
   const pages = itemPages(deps, {

@@ -13,18 +13,20 @@ import type { Flow } from './payment-flows.ts'
  * before its answer comes back. Its caller tries again as a caller would, the world rests, and
  * everything is checked. A death before the next call leaves shows the world the same, unless calls
  * leave together; so does a death after a call that only reads. The nightly run also kills the flow
- * at such points. `npm test` has one flow in three, and kills it once, in the middle. The counts
- * are asserted, so a new await is noticed.
+ * at such points. `npm test` kills one flow in three, once, in the middle. The counts are asserted,
+ * so a new await is noticed.
  */
 
 const READS = /^(table (get|batchGet|query)|provider GET .*|get secret|seal|unseal|resolve host)$/
 
+const KILLED = sampleOf(FLOWS, 3)
+
 describe('a crash at every await', () => {
-  it.for(sampleOf(FLOWS, 3))('of "%s" leaves nothing lost, doubled or stuck', async (flow) => {
+  it.for(FLOWS)('of "%s" leaves nothing lost, doubled or stuck', async (flow) => {
     const [, expected] = flow
     const awaits = await awaitsOf(flow)
     const failures: string[] = []
-    for (const point of pointsOf(awaits)) {
+    for (const point of KILLED.includes(flow) ? pointsOf(awaits) : []) {
       const problems = await crashAt(flow, point)
       const label = awaits[point.await - 1]
       if (problems.length > 0)
