@@ -12,7 +12,7 @@ import { isNightly } from './test/support/runs.ts'
 const LONG =
   /crash-points|random-histories|assets-run|interleavings|e2e\/(merchant|deliveries|gateway-process|console-|openapi)|audit-live|single-changes/
 
-/** The nightly run has these files too, and whoever names one. */
+/** These files run at night, or when a command names one of them. */
 const NIGHT_FILES = 'test/**/*.night.test.ts'
 const isWithNight = isNightly || process.argv.some((word) => word.includes('.night.'))
 

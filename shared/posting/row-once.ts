@@ -24,7 +24,7 @@ export function bookOnce(entry: HouseEntry): Steps<string> {
   }
 }
 
-/** Another booking of the row refused this one. What is booked of a row stands. */
+/** The house or a payment has booked the row before, and that booking stays. */
 export function isBookedBefore(refusedBy: string): boolean {
   return refusedBy === 'houseEntry' || /^(bookedAs|moved) /.test(refusedBy)
 }
