@@ -190,12 +190,19 @@ function pay(world: World, request: PaymentRequest, isLate: boolean, settlesInSe
     says,
   })
   if (says !== 'not found') world.withheld.set(id, { untilMs, says })
-  if (scenePrng.chance(0.2)) {
-    const turn = () =>
-      void provider.reversePayment(id, { kind: scenePrng.pick(['voided', 'reversed']) })
-    scheduler.after(scenePrng.int(60_000, 2 * HOUR_MS), turn)
-  }
+  if (scenePrng.chance(0.2))
+    scheduler.after(scenePrng.int(60_000, 2 * HOUR_MS), () => voidPaid(world, id))
   trace(world, () => `${amount} is paid on ${id}, and the provider answers nothing about it`)
   reportSituation(world, 'a payment is made while the provider does not answer about it')
   return true
+}
+
+/** The provider refuses it if it has voided the row already, by another scene. */
+function voidPaid({ provider, scenePrng, tally }: World, requestId: string): void {
+  const kind = scenePrng.pick(['voided', 'reversed'] as const)
+  try {
+    provider.reversePayment(requestId, { kind })
+  } catch {
+    count(tally, 'reversal refused')
+  }
 }
