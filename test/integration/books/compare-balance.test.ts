@@ -171,6 +171,8 @@ describe('compare-balance (design section 12)', () => {
     client,
     answer,
   }) => {
+    // Clients are read in the order of their registration.
+    deps.clock.advance(1)
     for (let clients = 1; clients < 45; clients++) await withoutFloor(deps)
     const slow = interceptTable(deps, { before: () => deps.sleep(REQUEST_MS) })
 
