@@ -6,6 +6,7 @@ import { blocksOf } from '../support/document-blocks.ts'
 import { eventually } from '../support/eventually.ts'
 import { ownPorts } from '../support/own-ports.ts'
 import { missingFor, startReceiver } from '../support/receiver-program.ts'
+import { isNightly } from '../support/runs.ts'
 import { worldIt as it, VA } from './gateway-world.ts'
 
 /*
@@ -97,6 +98,8 @@ describe('receivers in docs/merchants/webhooks.md', () => {
   it.for(RECEIVERS)(
     '%s processes a signed event once, and refuses other requests',
     async ([, block], { world, skip }) => {
+      // Its first build compiles Go's library, for a minute of two cores.
+      if (block.language === 'go' && !isNightly) skip('Go is compiled at night')
       const missing = await missingFor(block)
       if (missing !== undefined) skip(`there is no ${missing} on this machine`)
       const port = await ownPorts()
