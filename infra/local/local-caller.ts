@@ -23,7 +23,7 @@ export type CallInput = {
 
 const TIMEOUT_MS = 30_000
 /** A settlement is paid out a minute after its record at the earliest. */
-const PAYABLE_AFTER_SECONDS = 120
+export const PAYABLE_AFTER_SECONDS = 120
 
 const Body = v.looseObject({})
 const Acted = v.object({ status: v.literal(200), body: Body })

@@ -1,4 +1,5 @@
 import { DAYS_TO_PAYOUT } from '../../infra/local/demo-walk.ts'
+import { PAYABLE_AFTER_SECONDS } from '../../infra/local/local-caller.ts'
 import type { Prng } from '../simulation/world/prng.ts'
 import type { GatewayCalls, Shown } from './gateway-calls.ts'
 import type { HistoryRecorder, Outcome } from './history-record.ts'
@@ -169,8 +170,9 @@ export async function operatorDay(
     if ((await calls.invoke('sync-provider-transactions')) !== undefined) break
   }
   if (draw.chance(0.5)) await calls.invoke('sweep-settlements')
+  for (const client of clients) await calls.settle(client)
+  await calls.advance(PAYABLE_AFTER_SECONDS)
   for (const client of clients) {
-    await calls.settle(client)
     const recorded = await calls.invoke('list-settlements', { client_id: client.id, per_page: 100 })
     const { data } = recorded?.body ?? {}
     for (const settlement of Array.isArray(data) ? data : []) {

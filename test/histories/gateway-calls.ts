@@ -1,5 +1,6 @@
 import { PROVIDER_HEADERS } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { CALLBACK_HEADERS } from '../bench/floor/programs.ts'
+import { APPROVER, askedApproval } from '../support/with-approval.ts'
 import type { Asked, HistoryRecorder, Outcome, SeenPayment } from './history-record.ts'
 import type { KilledGateway } from './killed-gateway.ts'
 import type { Client, PlannedPayment } from './plan-payments.ts'
@@ -180,10 +181,15 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
       recorded({ op: 'mark_paid', client: client.id, nets: [settlement.net] }, async () => {
         const bank_reference = `transfer of ${settlement.id}`
         const payload = { operator: 'history', settlement_id: settlement.id, bank_reference }
-        const answer = await invoke('mark-settlement-paid', payload)
+        const pay = () => invoke('mark-settlement-paid', payload)
+        const first = await pay()
+        const asked = askedApproval(first?.body['action_hint'])
+        if (asked) await invoke('approve', { operator: APPROVER, ...asked })
+        const answer = asked ? await pay() : first
         if (isLost(answer)) return { outcome: 'unknown' }
         if (answer.status === 200) return { outcome: 'ok' }
-        if (answer.body['retry_at'] !== undefined) return undefined
+        // Refused without an effect: it is too early, or the approval is lost.
+        if (answer.body['retry_at'] !== undefined || asked) return undefined
         const status = statusIn(answer)
         return status === 'manual_paid' ? { outcome: 'refused', status } : unexpected(answer)
       }),

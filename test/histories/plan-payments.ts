@@ -14,6 +14,10 @@ export type Client = {
 }
 
 const WALLETS = ['DANA', 'LINKAJA', 'SHOPEEPAY', 'GOPAY']
+/** The most that each wallet, and QRIS, takes of one payment. */
+const MOST_OF_WALLET = 20_000_000
+/** They take the largest amount. */
+const LARGE_BANKS = ['BRI', 'MANDIRI', 'PERMATA']
 const BANKS = ['BCA', 'BNI', 'MANDIRI']
 
 const MIN_AMOUNT = 50_000
@@ -40,12 +44,18 @@ export function planPayments(): readonly PlannedPayment[] {
       const expiry = others % 2 === 0 ? {} : { expires_in_seconds: SHORT_SECONDS }
       return { key, amount: 20_000 + others, body: { ...channel, ...expiry }, isPayable: false }
     }
-    const channel_code = WALLETS[(n - others) % (WALLETS.length + 1)]
-    const channel =
-      channel_code === undefined ? { method: 'qris' } : { method: 'ewallet', channel_code }
     const amount = Math.round(MIN_AMOUNT * RATIO ** (n - others))
-    return { key, amount, body: { ...channel, currency: 'IDR' }, isPayable: true }
+    const body = { ...channelFor(amount, n - others), currency: 'IDR' }
+    return { key, amount, body, isPayable: true }
   })
+}
+
+function channelFor(amount: number, n: number) {
+  if (amount >= MOST_OF_WALLET / RATIO) {
+    return { method: 'virtual_account', channel_code: LARGE_BANKS[n % LARGE_BANKS.length] }
+  }
+  const channel_code = WALLETS[n % (WALLETS.length + 1)]
+  return channel_code === undefined ? { method: 'qris' } : { method: 'ewallet', channel_code }
 }
 
 /** The answer shows which create made the payment. */

@@ -67,9 +67,11 @@ export async function runHistory(seed: number, seconds: number) {
   }
 }
 
+const BANK = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'History' }
+
 async function addClient({ invoke }: GatewayCalls): Promise<Client> {
   const operator = 'history'
-  const client = await invoke('create-client', { operator, name: 'History' })
+  const client = await invoke('create-client', { operator, name: 'History', bank: BANK })
   const id = String(client?.body['client_id'])
   const issued = await invoke('issue-api-key', { operator, client_id: id })
   return { id, apiKey: String(issued?.body['api_key']), planned: planPayments() }
