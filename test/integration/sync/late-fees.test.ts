@@ -12,6 +12,7 @@ const FINAL = {
   net_amount: 62_500,
   fee: { status: 'COMPLETED', xendit_fee: 2_500, value_added_tax: 0 },
 }
+const MORE = { net_amount: 63_000, fee: { ...FINAL.fee, xendit_fee: 3_000 } }
 /** The row still shows the fee that it no longer moves. */
 const GIVEN_BACK = { net_amount: 60_000, fee: { ...FINAL.fee, status: 'REVERSED' } }
 const NOT_CHARGED = { fee: { ...PENDING.fee, status: 'NOT_APPLICABLE' } }
@@ -73,17 +74,23 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     },
   )
 
-  it.for(TYPES)('is booked back with a %s that is void', async (type, { deps, rows, sync }) => {
-    const shown = { type, reference_id: 'order 17', created: deps.now() }
-    await showInTurn({ deps, rows, sync }, shown, [
-      PENDING,
-      FINAL,
-      { ...FINAL, status: 'REVERSED' },
-    ])
+  it.for([
+    ...TYPES.map((type) => ({ type, forms: [FINAL] })),
+    { type: 'DISBURSEMENT', forms: [FINAL, MORE] },
+  ])(
+    'is booked back with a $type that is void after $forms.length changes',
+    async ({ type, forms }, { deps, rows, sync }) => {
+      const shown = { type, reference_id: 'order 17', created: deps.now() }
+      await showInTurn({ deps, rows, sync }, shown, [
+        PENDING,
+        ...forms,
+        { ...forms.at(-1), status: 'REVERSED' },
+      ])
 
-    expect(await sumsOf(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
-    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
-  })
+      expect(await sumsOf(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
+      expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+    },
+  )
 
   it('is booked at each of three changes, and a fourth is told and not booked', async ({
     deps,
@@ -107,24 +114,6 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     expect(deps.published.map(({ subject }) => subject)).toStrictEqual(
       ['fee', 'fee2', 'fee3', 'fee 4000'].map((key) => `${id}#${key}#fee_changed`),
     )
-    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
-  })
-
-  it('is booked back with each of its changes when its row becomes void', async ({
-    deps,
-    rows,
-    sync,
-  }) => {
-    const shown = { reference_id: 'order 17', created: deps.now() }
-    const more = { net_amount: 63_000, fee: { ...FINAL.fee, xendit_fee: 3_000 } }
-    await showInTurn({ deps, rows, sync }, shown, [
-      PENDING,
-      FINAL,
-      more,
-      { ...more, status: 'REVERSED' },
-    ])
-
-    expect(await sumsOf(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
     expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
   })
 

@@ -19,9 +19,13 @@ const FEE = {
   fee: { status: 'COMPLETED', xendit_fee: 2_500, value_added_tax: 0 },
 }
 
-/** `open`: the sync reads a refund. `change`: the provider shows the refund in a new form. */
+/**
+ * `silence`: after the payment's row the provider answers nothing. `open`: the sync reads a refund.
+ * `change`: the provider shows the refund in a new form.
+ */
 const it = syncTest
-  .extend('silence', ({ deps }) => () => {
+  .extend('silence', ({ deps, credited, sync }) => async () => {
+    await sync(rowNow(deps, credited))
     deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
   })
   .extend('open', ({ deps, rows, sync }) => async (shown: object) => {
@@ -63,8 +67,7 @@ describe('sync: an open refund that becomes void', () => {
     open,
     silence,
   }) => {
-    await sync(rowNow(deps, credited))
-    silence()
+    await silence()
     const ids = { reference_id: 'refund-17', product_id: credited.providerPaymentId }
     const { change } = await open(ids)
     change({ status: 'FAILED' })
@@ -100,13 +103,11 @@ describe('sync: an open refund that becomes void', () => {
     deps,
     credited,
     rows,
-    sync,
     syncAfter,
     open,
     silence,
   }) => {
-    await sync(rowNow(deps, credited))
-    silence()
+    await silence()
     const { providerPaymentId: product_id, reference: reference_id } = credited
     const { row, change } = await open({ reference_id: 'refund-17', product_id, ...FEE })
     change({ reference_id, status: 'VOIDED' })
@@ -131,8 +132,7 @@ it('an open refund whose fee is given back has no late fee of its older form', a
   open,
   silence,
 }) => {
-  await sync(rowNow(deps, credited))
-  silence()
+  await silence()
   const ids = { reference_id: 'refund-17', product_id: credited.providerPaymentId }
   const { change } = await open({ ...ids, ...FEE })
   deps.clock.advance(60)
