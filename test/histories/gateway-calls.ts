@@ -188,8 +188,9 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
         const answer = asked ? await pay() : first
         if (isLost(answer)) return { outcome: 'unknown' }
         if (answer.status === 200) return { outcome: 'ok' }
-        // Refused without an effect: it is too early, or the approval is lost.
-        if (answer.body['retry_at'] !== undefined || asked) return undefined
+        // Refused without an effect: it is too early, or the approval was lost and is asked again.
+        const isAskedAgain = askedApproval(answer.body['action_hint']) !== undefined
+        if (answer.body['retry_at'] !== undefined || isAskedAgain) return undefined
         const status = statusIn(answer)
         return status === 'manual_paid' ? { outcome: 'refused', status } : unexpected(answer)
       }),

@@ -27,7 +27,7 @@ Go module proxy; skipped without Go. Everything else stays on this machine.
   --count N      number of histories, each with the next seed (default 3)
   --seconds N    how long the gateway of each runs under its callers (default 25)
   --help, -h     this text
-Exit code: 0 linearizable, or skipped, 1 refuted or not decided, 2 wrong arguments.`
+Exit code: 0 linearizable, or skipped, 1 refuted, not decided, or nothing paid out, 2 wrong arguments.`
 
 /** One defect may refute every partition, so only the first are named. */
 const MAX_ALERTED = 5

@@ -16,7 +16,7 @@ export type Client = {
 const WALLETS = ['DANA', 'LINKAJA', 'SHOPEEPAY', 'GOPAY']
 /** The most that each wallet, and QRIS, takes of one payment. */
 const MOST_OF_WALLET = 20_000_000
-/** They take the largest amount. */
+/** Banks that take the largest amount. */
 const LARGE_BANKS = ['BRI', 'MANDIRI', 'PERMATA']
 const BANKS = ['BCA', 'BNI', 'MANDIRI']
 
@@ -26,6 +26,8 @@ const MIN_AMOUNT = 50_000
  * which payments it holds.
  */
 const RATIO = 2.2
+/** Bodies of one key differ by so much at most. */
+const MOST_ADDED = 2_000
 const PAYABLE = 15
 const OTHERS = 5
 /** A payment with this lifetime expires during a history, because the clock jumps. */
@@ -51,7 +53,7 @@ export function planPayments(): readonly PlannedPayment[] {
 }
 
 function channelFor(amount: number, n: number) {
-  if (amount >= MOST_OF_WALLET / RATIO) {
+  if (amount + MOST_ADDED > MOST_OF_WALLET) {
     return { method: 'virtual_account', channel_code: LARGE_BANKS[n % LARGE_BANKS.length] }
   }
   const channel_code = WALLETS[n % (WALLETS.length + 1)]
@@ -60,5 +62,5 @@ function channelFor(amount: number, n: number) {
 
 /** The answer shows which create made the payment. */
 export function bodyOf({ key, amount }: PlannedPayment, number: number) {
-  return { reference: `${key}-${number}`, amount: amount + (number % 3) * 1_000 }
+  return { reference: `${key}-${number}`, amount: amount + (number % 3) * (MOST_ADDED / 2) }
 }
