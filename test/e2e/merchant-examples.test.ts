@@ -98,7 +98,7 @@ describe('receivers in docs/merchants/webhooks.md', () => {
   it.for(RECEIVERS)(
     '%s processes a signed event once, and refuses other requests',
     async ([, block], { world, skip }) => {
-      // Its first build compiles Go's library, for a minute of two cores.
+      // The first build of the receiver compiles Go's library: a minute of two cores.
       if (block.language === 'go' && !isNightly) skip('Go is compiled at night')
       const missing = await missingFor(block)
       if (missing !== undefined) skip(`there is no ${missing} on this machine`)

@@ -197,7 +197,7 @@ function pay(world: World, request: PaymentRequest, isLate: boolean, settlesInSe
   return true
 }
 
-/** The provider refuses it if it has voided the row already, by another scene. */
+/** The provider refuses the void if another scene has voided the row already. */
 function voidPaid({ provider, scenePrng, tally }: World, requestId: string): void {
   const kind = scenePrng.pick(['voided', 'reversed'] as const)
   try {
