@@ -237,8 +237,8 @@ async function compare(asked: Asked): Promise<Answer> {
   const { model, local } = bothTables()
   const [expected, answer] = [await ask(local, asked), await ask(model, asked)]
   // A transaction may have both a refused condition and an update that does not fit its item. AWS
-  // reports both reasons. DynamoDB Local calls the request invalid, or reports a
-  // later condition. Then the model must find it invalid without its conditions.
+  // reports both reasons. DynamoDB Local calls the request invalid, or reports a later condition.
+  // Then the model must find the request invalid without its conditions.
   const isOther = !isDeepStrictEqual(answer, expected) && inAWord(expected) !== 'applied'
   const isImpossible = isOther && inAWord(answer) === 'refused'
   if (isImpossible && inAWord(await ask(model, unconditional(asked))) === 'invalid') return answer
