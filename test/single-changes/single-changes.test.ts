@@ -32,6 +32,7 @@ it.each([
   'attempt at = 2099',
   'attempt error ',
   'attempt duration_ms = -',
+  'delivery attempts = 0',
   'delivery success.number = 2',
   'delivery success.at = 2001',
   'delivery success.at = 2099',

@@ -154,6 +154,7 @@ function deliveryRules(
   const latest = addMs(now, 7 * HOUR_MS)
   const latestTtl = expiresAfter(addMs(now, DAY_MS), RETENTION.deliveryMs)
   const isOnce = success !== undefined && status === 'succeeded' && attempts === 1
+  const isCounted = success && roundStart === 0 ? isOnce : status !== 'succeeded' || attempts > 0
   const rules = [
     [
       'round_start',
@@ -177,7 +178,13 @@ function deliveryRules(
       nextAttemptAt,
     ],
     ['resends', resends >= 0, 'not below zero', resends],
-    ['attempts', status !== 'succeeded' || attempts > 0, 'at least one', attempts],
+    ['attempts', isCounted, 'at least one, and no second after its first success', attempts],
+    [
+      'attempts',
+      !isDue || roundsOn !== undefined || (attempts === 0) === (nextAttemptAt === createdAt),
+      'none until its second attempt has a time',
+      attempts,
+    ],
     ['success', success === undefined || success.number === 1, 'the first', success?.number],
     ['ttl', isDue === (ttl === undefined) && (ttl ?? 0) <= latestTtl, 'ninety days after', ttl],
     ['ttl', !isOnce || ttl === retentionFrom(success).ttl, 'ninety days after its success', ttl],
