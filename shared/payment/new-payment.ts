@@ -13,7 +13,6 @@ export function newPayment(
     paymentId: creating.paymentId,
     clientId: creating.clientId,
     keyDigest: creating.keyDigest,
-    provider: creating.provider,
     attempt: creating.attempt,
     providerAttempts: creating.providerAttempts,
     status: 'pending',

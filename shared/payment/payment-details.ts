@@ -8,7 +8,6 @@ import type { Payment } from './payment.ts'
  * needs.
  */
 const DETAILS = [
-  'provider',
   'attempt',
   'providerAttempts',
   'expiresAt',

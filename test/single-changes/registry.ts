@@ -85,7 +85,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
       'fact',
       'the provider alone knows it; the sync compares it',
       ...words('capture details.payment_request_id'),
-      ...words('details.provider details.provider_attempts'),
+      ...words('details.provider_attempts'),
     ],
     [
       'fact',

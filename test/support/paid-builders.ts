@@ -51,7 +51,6 @@ export function succeededPayment(
     paymentId,
     clientId: client.clientId,
     keyDigest,
-    provider: 'xendit',
     externalReference: fields.externalReference,
     attempt: 1,
     providerAttempts: [

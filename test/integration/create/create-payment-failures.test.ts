@@ -211,14 +211,3 @@ it('a failed commit releases its lease: the next request takes over at once, and
   ])
   expect(statuses()).toStrictEqual(['cancelled', 'open'])
 })
-
-it('a payment has the provider of its channel from its claim on', async ({ deps, client }) => {
-  deps.provider.script('providerNameFor', ({ method }) =>
-    method === 'qris' ? 'another' : 'xendit',
-  )
-
-  const qris = await create(deps, client, aRequest({ method: 'qris', channelCode: undefined }))
-  const bank = await create(deps, client)
-
-  expect([qris.payment.provider, bank.payment.provider]).toStrictEqual(['another', 'xendit'])
-})
