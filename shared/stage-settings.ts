@@ -17,7 +17,7 @@ export type HistorySteps = Readonly<typeof HISTORY_STEPS>
 
 const WholeNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
 const Count = v.optional(WholeNumber)
-export const PushLimit = v.strictObject({ pushes: WholeNumber, minutes: WholeNumber })
+const PushLimit = v.strictObject({ pushes: WholeNumber, minutes: WholeNumber })
 const Flag = v.optional(v.boolean())
 
 /** A function gets JSON, without the settings that it does not use. */

@@ -18,6 +18,8 @@ import { PROJECT_ROOT, parseSource, projectText, sourcesIn } from './support/sou
 
 const SOURCES = sourcesIn('shared', 'functions', 'infra', 'test', 'docs')
 
+const CONFIG = parseSource('vitest.config.ts', projectText('vitest.config.ts'))
+
 function violations(rule: RuleName) {
   return SOURCES.flatMap((file) =>
     RULES[rule](file).map((violation) => `${file.path}: ${violation}`),
@@ -68,6 +70,22 @@ describe('the source tree', () => {
 
     const sizes = sources.map(({ text }) => Buffer.byteLength(text.replaceAll(/\s+/g, ' ')))
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(limit * 1_000)
+  })
+
+  it('exports only what another file names, and handlers', () => {
+    const unused = SOURCES.filter(({ path }) => !path.startsWith('docs/')).flatMap(
+      ({ path, exports }) => {
+        const others = [...SOURCES, CONFIG].filter(({ imports }) =>
+          imports.some((used) => used.path === path),
+        )
+        const isNamed = (name: string) =>
+          others.some(({ text }) => new RegExp(`\\b${name}\\b`).test(text))
+        return exports
+          .filter(({ name }) => name !== 'handler' && others.length > 0 && !isNamed(name))
+          .map(({ name }) => `${path}: ${name}`)
+      },
+    )
+    expect(unused).toStrictEqual([])
   })
 
   it('has exactly the folders of shared that shared/README.md lists, with the runtime last', () => {

@@ -10,23 +10,6 @@ export const DEFAULT_STAGE = 'dev'
 const RESERVED_NAMES: readonly string[] = ['local', 'test']
 
 /**
- * A stage's name is part of every resource's name. With 20 characters all function names fit into
- * Lambda's 64. A dash follows the stage's name, so no name or wildcard of a stage fits the
- * resources of another stage.
- */
-const STAGE_NAME = /^[a-z][a-z0-9]{0,19}$/
-
-export function assertStageName(name: string): void {
-  if (!STAGE_NAME.test(name)) {
-    throw new Error(
-      `stage ${JSON.stringify(name)}: a name is at most 20 lower-case letters and digits, and starts with a letter`,
-    )
-  }
-  if (RESERVED_NAMES.includes(name))
-    throw new Error(`stage ${name} is reserved for the local gateway`)
-}
-
-/**
  * The return URL of clients without their own. For `prod`, `npm run deploy` requires a real URL.
  */
 export const PLACEHOLDER_RETURN_URL = 'https://example.com/'
@@ -70,6 +53,23 @@ export function deployedStage(name: string) {
     ...(keyLifetimeDays !== undefined && { keyLifetimeDays }),
   }
   return { ...file, removalPolicy: REMOVAL_POLICIES[file.removalPolicy], settings }
+}
+
+/**
+ * A stage's name is part of every resource's name. With 20 characters all function names fit into
+ * Lambda's 64. A dash follows the stage's name, so no name or wildcard of a stage fits the
+ * resources of another stage.
+ */
+const STAGE_NAME = /^[a-z][a-z0-9]{0,19}$/
+
+function assertStageName(name: string): void {
+  if (!STAGE_NAME.test(name)) {
+    throw new Error(
+      `stage ${JSON.stringify(name)}: a name is at most 20 lower-case letters and digits, and starts with a letter`,
+    )
+  }
+  if (RESERVED_NAMES.includes(name))
+    throw new Error(`stage ${name} is reserved for the local gateway`)
 }
 
 /**

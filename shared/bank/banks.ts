@@ -13,17 +13,12 @@ export type BankFacts = {
 }
 
 /**
- * Where the facts are from, and when they were read. Lengths are named only where public lists
- * agree: a wrong length refuses a merchant's real account.
+ * The largest banks of Indonesia, and those that merchants often have. Read on 2026-11-26: channels
+ * on the provider's page bank-codes, numbers at
+ * https://tempo.co/ekonomi/daftar-44-kode-bank-ketahui-sebelum-transfer-uang--342698, and lengths
+ * at https://xcloud.id/begini-cara-mengetahui-bank-dari-nomor-rekening. A length is named only
+ * where public lists agree: a wrong length refuses a merchant's real account.
  */
-export const BANKS_SOURCE = {
-  channels: 'the page bank-codes of the provider’s documentation',
-  digits: 'https://xcloud.id/begini-cara-mengetahui-bank-dari-nomor-rekening',
-  numbers: 'https://tempo.co/ekonomi/daftar-44-kode-bank-ketahui-sebelum-transfer-uang--342698',
-  readOn: '2026-11-26',
-} as const
-
-/** The largest banks of Indonesia, and those that merchants often have. */
 export const BANKS: readonly BankFacts[] = [
   bank('BCA', '014', 'ID_BCA', 'Central Asia', [10]),
   bank('MANDIRI', '008', 'ID_MANDIRI', 'Mandiri Persero', [13]),

@@ -13,7 +13,7 @@ import { type BookPeriod, bookPeriod } from './book-period.ts'
 import { entrySpan, type LinesPage, readLines, type StatementLine } from './statement-lines.ts'
 import { isDiffering, statementTotals, type Unsound } from './statement-totals.ts'
 
-export type StatementInput = {
+type StatementInput = {
   readonly clientId: ClientId
   /** Days of Asia/Jakarta, by default this month so far. */
   readonly from?: string | undefined
@@ -154,7 +154,7 @@ function firstOf(first: Timestamp | undefined, time: Timestamp): Timestamp {
 const MAX_DAYS = 100
 
 /** Throws 422 for more than a hundred days, and for days in the future. */
-export function statementPeriod(
+function statementPeriod(
   deps: Pick<Deps, 'now'>,
   asked: Pick<StatementInput, 'from' | 'to'>,
 ): BookPeriod {

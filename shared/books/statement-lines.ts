@@ -27,7 +27,7 @@ type PayoutPosition = { readonly at: Timestamp; readonly settlementId: Settlemen
 /**
  * Where the next line is: the day, in it the last entry, and after all its entries the last payout.
  */
-export type LinePosition = {
+type LinePosition = {
   readonly day: string
   readonly after?: EntryPosition | undefined
   readonly paidAfter?: PayoutPosition | undefined

@@ -12,7 +12,7 @@ import { type BookPeriod, isInPeriod } from './book-period.ts'
 import { bookOfSettlements, paidDayOf } from './client-book.ts'
 import { dayBefore, entrySpan, isLine, lastDayBefore, nextDay } from './statement-lines.ts'
 
-export type StatementTotals = {
+type StatementTotals = {
   readonly openingMinor: Minor
   /** No entry and no payout is ever added before this time. */
   readonly finalUntil: Timestamp

@@ -13,7 +13,7 @@ import {
 
 type RateDeps = Pick<Deps, 'table' | 'now' | 'stage' | 'memory'>
 
-export type RequestCost = {
+type RequestCost = {
   readonly points: number
   /** The request creates a payment, for which the stage may have its own limit. */
   readonly creates?: boolean

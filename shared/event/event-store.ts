@@ -16,7 +16,7 @@ export function putEvent(event: NewEvent): Step {
   return put(eventKey(event.subject, event.name), eventRow(event), isNew)
 }
 
-export type NewEvent = Omit<Event, 'type' | 'storedBody'> & { readonly ttl?: number | undefined }
+type NewEvent = Omit<Event, 'type' | 'storedBody'> & { readonly ttl?: number | undefined }
 
 /** A redelivery keeps the event for longer. */
 export function eventRow(event: NewEvent) {

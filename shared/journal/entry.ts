@@ -41,7 +41,7 @@ export const ENTRY_SIDES = [...CLIENT_SIDES, ...HOUSE_SIDES] as const
 export const SidesSchema = v.object(v.entriesFromList(ENTRY_SIDES, MinorSchema))
 
 /** The sums of a failed settlement, which its `recredit` carries into the next settlement. */
-export const CarriedSchema = v.object({
+const CarriedSchema = v.object({
   ...v.entriesFromList(CLIENT_SIDES, MinorSchema),
   paymentCount: v.number(),
   unprovenMinor: MinorSchema,

@@ -4,7 +4,7 @@ import type { StoreDeps, TableDeps } from '../deps.ts'
 import { PaymentIdSchema } from '../ids.ts'
 import { readRows } from '../if-valid.ts'
 import { MinorSchema, negated, ZERO } from '../money.ts'
-import { HOUSE_TOTALS_PK, houseDayPk, houseEntryKey, houseTotalKey } from '../table/keys.ts'
+import { HOUSE_TOTALS_PK, houseEntryKey, houseTotalKey } from '../table/keys.ts'
 import { queryAll } from '../table/list-items.ts'
 import { absent, guard, isNew, put, type Step, update } from '../table/step.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
@@ -229,8 +229,6 @@ export const HouseTotalSchema = v.object({
   /** The day is over, and the gateway's audit has closed it. */
   closed: v.optional(v.literal(true)),
 })
-export type HouseTotal = v.InferOutput<typeof HouseTotalSchema>
-
 const PAGE = 1_000
 
 /** Both days are included. */
@@ -241,13 +239,4 @@ export async function houseTotals(
   const range = { between: [fromDay, `${untilDay}~`] } as const
   const items = await queryAll(deps, { partition: [HOUSE_TOTALS_PK], range, limit: PAGE })
   return readRows(HouseTotalSchema, items, ({ sk }) => sk)
-}
-
-export async function houseEntriesOf(
-  deps: TableDeps,
-  rowDay: string,
-): Promise<readonly HouseEntry[]> {
-  return (await queryAll(deps, { partition: [houseDayPk(rowDay)], limit: PAGE })).map((item) =>
-    v.parse(HouseEntrySchema, item),
-  )
 }

@@ -2,7 +2,7 @@ import { type Minor, minor, negated, ZERO } from '../money.ts'
 import { type Figures, type Legs, NO_LEGS } from './entry.ts'
 
 /** A row of the provider, as it books itself. */
-export type BookedRow = {
+type BookedRow = {
   /** Its own net amount, signed by its cashflow. */
   readonly providerMinor: Minor
   /** Without sign, and without the provider's own fee. */
@@ -40,7 +40,7 @@ export type OwnMoney = {
   readonly row: OwnRow | undefined
 }
 
-export type OwnRow = {
+type OwnRow = {
   readonly transactionId: string
   readonly providerMinor: Minor
   /** Another amount than the payment's, or a fee that cannot be. */
@@ -48,7 +48,7 @@ export type OwnRow = {
 }
 
 /** What the provider is to credit; a contract that bills later deducts no fee. */
-export function expectedCredit({ price, isInvoiced }: Omit<OwnMoney, 'row'>): Minor {
+function expectedCredit({ price, isInvoiced }: Omit<OwnMoney, 'row'>): Minor {
   return minor(isInvoiced ? price.grossMinor : price.grossMinor - price.feeMinor)
 }
 

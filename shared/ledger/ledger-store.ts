@@ -15,8 +15,14 @@ export type Ledger = { readonly shards: readonly LedgerShard[]; readonly window:
 /** Rows that no flow has written are not read. */
 const MOST_ROWS = 100
 
+export async function readLedger(deps: TableDeps, clientId: ClientId): Promise<Ledger> {
+  const ledger = await findLedger(deps, clientId)
+  assertInvariant(ledger !== undefined, 'a client has no window')
+  return ledger
+}
+
 /** Reads 17 small items in one consistent query. Undefined: no window. */
-export async function findLedger(deps: TableDeps, clientId: ClientId): Promise<Ledger | undefined> {
+async function findLedger(deps: TableDeps, clientId: ClientId): Promise<Ledger | undefined> {
   const partition = [ledgerPk(clientId)]
   const { items, cursor } = await deps.table.query({ partition, limit: MOST_ROWS })
   assertInvariant(cursor === undefined, 'a ledger fits one page')
@@ -30,12 +36,6 @@ export async function findLedger(deps: TableDeps, clientId: ClientId): Promise<L
 
 function isWindow({ sk }: Item) {
   return sk === WINDOW_SK
-}
-
-export async function readLedger(deps: TableDeps, clientId: ClientId): Promise<Ledger> {
-  const ledger = await findLedger(deps, clientId)
-  assertInvariant(ledger !== undefined, 'a client has no window')
-  return ledger
 }
 
 export function countOf({ shards }: Pick<Ledger, 'shards'>, status: PaymentStatus): number {

@@ -2,10 +2,9 @@ import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import { type ClientId, SettlementIdSchema } from '../ids.ts'
-import { ifValid } from '../if-valid.ts'
 import { less, type Minor, MinorSchema, ZERO } from '../money.ts'
 import { windowKey } from '../table/keys.ts'
-import { all, atMost, equals, exists, isNew, put, type Step, update } from '../table/step.ts'
+import { all, atMost, equals, isNew, put, type Step, update } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
 /**
@@ -50,11 +49,6 @@ export async function readWindow(deps: TableDeps, clientId: ClientId): Promise<W
   const item = await deps.table.get(windowKey(clientId))
   assertInvariant(item !== undefined, 'a client has no window')
   return v.parse(WindowSchema, item)
-}
-
-/** Undefined if the window is missing or unreadable. */
-export async function findWindow(deps: TableDeps, clientId: ClientId) {
-  return ifValid(WindowSchema, await deps.table.get(windowKey(clientId)))
 }
 
 /** Refused when another settlement moved the window after the read. */
@@ -107,18 +101,6 @@ export function recreditWindow(clientId: ClientId, netMinor: Minor, postedAt: Ti
       add: { inSettlementMinor: less(ZERO, netMinor), availableMinor: netMinor },
     },
     atMost('closedUntil', postedAt),
-  )
-}
-
-/** Follows the corrected sums of a settlement that is in the window. */
-export function moveSweptSums(
-  clientId: ClientId,
-  { netMinor, recreditedMinor }: { readonly netMinor: Minor; readonly recreditedMinor: Minor },
-): Step {
-  return update(
-    windowKey(clientId),
-    { add: { inSettlementMinor: netMinor, availableMinor: less(ZERO, recreditedMinor) } },
-    exists,
   )
 }
 

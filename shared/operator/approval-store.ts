@@ -21,7 +21,7 @@ export const APPROVED_ACTIONS = [
   'mark-settlement-paid',
   'payout-file',
 ] as const
-export type ApprovedAction = (typeof APPROVED_ACTIONS)[number]
+type ApprovedAction = (typeof APPROVED_ACTIONS)[number]
 
 /** The names of what an approval of each action may name. Any other name would never match. */
 export const APPROVED_FIGURES: Readonly<Record<ApprovedAction, readonly string[]>> = {
@@ -57,7 +57,7 @@ export const ApprovalSchema = v.object({
 export type Approval = v.InferOutput<typeof ApprovalSchema>
 
 /** Nobody is to remember for longer what was checked. */
-export const APPROVED_FOR_MS = 3 * DAY_MS
+const APPROVED_FOR_MS = 3 * DAY_MS
 
 /** The SHA-256 of the action and its subject: of its whole figures, or of the settlement. */
 export function approvalIdOf({ action, payload }: Approvable): string {
@@ -104,7 +104,7 @@ export function putApproval(approval: Approval, earlier: StoredApproval | undefi
 }
 
 /** The times as the row has them: a new approval replaces also a row that cannot be read. */
-export type StoredApproval = { readonly at?: unknown; readonly usedAt?: unknown }
+type StoredApproval = { readonly at?: unknown; readonly usedAt?: unknown }
 
 export async function findStoredApproval(
   deps: TableDeps,

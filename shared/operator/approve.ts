@@ -63,6 +63,6 @@ function assertNamesSubject({ action, payload }: Approvable): void {
   throw invalid(`payload: ${reason}`, { payload: [reason] })
 }
 
-export function toApprovalDto({ action, payload, operator, at, until, usedAt }: Approval) {
+function toApprovalDto({ action, payload, operator, at, until, usedAt }: Approval) {
   return { action, payload, approved_by: operator, at, until, used_at: usedAt ?? null }
 }

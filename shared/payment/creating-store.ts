@@ -69,7 +69,7 @@ function claimTokenOf({ providerAttempts }: CreatingPayment): string | undefined
   return providerAttempts.at(-1)?.claimToken
 }
 
-export function creatingRow(creating: CreatingPayment) {
+function creatingRow(creating: CreatingPayment) {
   return { ...creating, id: creating.paymentId, ...dueFields(creating) }
 }
 

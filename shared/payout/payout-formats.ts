@@ -10,7 +10,7 @@ type Lines = { readonly batch: Pick<Batch, 'number'>; readonly lines: readonly P
 /** Text stays text in the file, whatever it looks like. */
 type Cell = string | number
 
-export type PayoutFile =
+type PayoutFile =
   | { readonly name: string; readonly rows: readonly (readonly Cell[])[] }
   | { readonly name: string; readonly text: string }
 

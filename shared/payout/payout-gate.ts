@@ -91,7 +91,7 @@ const FIGURES_MS = 26 * HOUR_MS
 const HISTORY_DAYS = 3
 
 /** Decides by what is stored. Undefined: nothing refuses the payout. */
-export async function whyRefused(
+async function whyRefused(
   deps: StoreDeps,
   { settlement, client, verdict, gateway }: Stored,
 ): Promise<GatewayError | undefined> {

@@ -16,7 +16,7 @@ import {
 /** The subject of the records of all adjustments of the house. */
 export const HOUSE_SUBJECT = 'house'
 
-export type HouseAdjustmentInput = Omit<HouseAdjustment, 'postedAt'> & { readonly operator: string }
+type HouseAdjustmentInput = Omit<HouseAdjustment, 'postedAt'> & { readonly operator: string }
 
 /**
  * Books an invoice, a bank charge or what else the house must account for (design section 12), once

@@ -103,7 +103,7 @@ export async function planFigures(
   return { writes: [write], left: [] }
 }
 
-export function isFigure({ what }: Difference): boolean {
+function isFigure({ what }: Difference): boolean {
   return [SHARD_FIGURES, SUM_FIELDS, CHAIN_FIELDS].some((fields) => fields.has(what))
 }
 

@@ -28,10 +28,10 @@ import { askForCapture, askForRow, SILENT } from './ask-provider.ts'
 import type { RecountDeps } from './plan.ts'
 
 /** The payment's rows in other partitions. */
-export type Shown = { readonly events: readonly Event[]; readonly entries: readonly Entry[] }
+type Shown = { readonly events: readonly Event[]; readonly entries: readonly Entry[] }
 
 /** `findings`: those of the transactions that the payment had lost. */
-export type Raised = { readonly payment: StoredPayment; readonly findings: readonly Suspense[] }
+type Raised = { readonly payment: StoredPayment; readonly findings: readonly Suspense[] }
 
 /** A restore tears the last transactions, so few of them are of one payment. */
 const MAX_CHANGES = 15

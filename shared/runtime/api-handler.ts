@@ -14,7 +14,7 @@ import { noteCaller } from './json-log.ts'
 import { endProbe } from './release/probe.ts'
 
 /** A request as the middlewares complete it. */
-export type ApiRequest<Query = unknown> = HttpRequest & {
+type ApiRequest<Query = unknown> = HttpRequest & {
   readonly client: Caller
   readonly clientId: Caller['clientId']
   readonly query: Query

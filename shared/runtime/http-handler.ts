@@ -25,7 +25,7 @@ export type HttpReply = {
 }
 
 /** Ends a request before the timeout, so that the caller gets our envelope, not the platform's. */
-export const TIMEOUT_EARLY_MS = 500
+const TIMEOUT_EARLY_MS = 500
 
 type Run = { run(request: HttpRequest, deps: Deps): Promise<HttpReply> }['run']
 

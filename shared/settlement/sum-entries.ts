@@ -130,7 +130,7 @@ export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Time
  * The positive nets that no settled row proves (design section 11): of payments without their own
  * row, less those whose late row is in the same window, and what re-credits carry of them.
  */
-export function unprovenIn(entry: Entry, start: Timestamp): Minor {
+function unprovenIn(entry: Entry, start: Timestamp): Minor {
   const { type, netMinor, carried, provenMinor = ZERO, provenEligibleAt = '' } = entry
   if (carried) return carried.unprovenMinor
   // A row that contradicts itself proves nothing.

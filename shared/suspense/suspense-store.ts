@@ -10,7 +10,6 @@ import {
   DUE_WORK_FIELDS,
   dueWork,
   equals,
-  exists,
   guard,
   isNew,
   put,
@@ -111,14 +110,6 @@ export function requireUnmoved(transactionId: string): Steps<string> {
 /** Writes the item unless it exists, so repeated news makes one item. */
 export function writeSuspense(deps: TableDeps, item: Suspense) {
   return deps.table.transact(putSuspense(item))
-}
-
-/** An item gets back what its register says. */
-export function restoreNoted(noted: Noted): Step {
-  const fields = v.keyof(NotedSchema).options
-  const remove = fields.filter((field) => noted[field] === undefined)
-  const set = { ...noted, listedAt: noted.createdAt }
-  return update(suspenseKey(noted.suspenseId), { set, remove }, exists)
 }
 
 /** The register of a client's suspense, or of suspense without a client. */

@@ -10,7 +10,7 @@ import { type Timestamp, TimestampSchema } from '../time.ts'
 import { type Difference, DifferenceSchema, isSame } from './difference.ts'
 
 /** `since`: when an audit found the difference first. */
-export type Standing = Difference & { readonly since: Timestamp }
+type Standing = Difference & { readonly since: Timestamp }
 
 type Acceptance = Difference & { readonly at: Timestamp }
 

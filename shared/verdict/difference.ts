@@ -150,7 +150,7 @@ export function mayBePaid(difference: Difference): boolean {
 }
 
 /** The wait before a second check, in which concurrent writes end and the indexes catch up. */
-export const CHECK_AGAIN_MS = 10 * SECOND_MS
+const CHECK_AGAIN_MS = 10 * SECOND_MS
 const MAX_CHECKS = 3
 
 /**

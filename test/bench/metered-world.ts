@@ -12,7 +12,7 @@ import { emittedBy } from '../support/emitted-by.ts'
 import type { ASSUMPTIONS } from './assumptions.ts'
 import { type Detail, meterTable } from './meter-table.ts'
 
-export type FunctionName = keyof typeof ASSUMPTIONS.billedMs
+type FunctionName = keyof typeof ASSUMPTIONS.billedMs
 
 export function specOf(name: string): FunctionSpec {
   const spec = MANIFEST.find((entry) => entry.name === name)

@@ -23,7 +23,7 @@ const START_MS = Date.UTC(2026, 10, 20, 4, 10)
 const SILENT_MS = 300
 
 /** The next call of `operation` is spoilt: before the provider sees it, or after its effect. */
-export type Spoiling = {
+type Spoiling = {
   readonly operation: string
   readonly form: string
   readonly when: 'before' | 'after'

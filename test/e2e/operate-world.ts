@@ -3,7 +3,7 @@ import { ownWorldIt, QRIS, type World } from './gateway-world.ts'
 
 const FIVE_DAYS = 5 * 86_400
 
-export type Merchant = Awaited<ReturnType<World['merchant']>>
+type Merchant = Awaited<ReturnType<World['merchant']>>
 
 /** A world with one item of each kind that waits for an operator. */
 export const operateIt = ownWorldIt.extend(

@@ -18,7 +18,7 @@ import {
  * what the entries of a payment or of held money add up to is a closed form of its state, and an
  * entry is the difference that one event makes.
  */
-export type ModelEntry = {
+type ModelEntry = {
   readonly owner: string
   readonly type: string
   readonly at: number
@@ -175,8 +175,6 @@ export function journalModel() {
     payOut: (client: string, net: number) => write(client, 'payout', { bank: -net, net: -net }),
   }
 }
-
-export type JournalModel = ReturnType<typeof journalModel>
 
 function known<T>(things: ReadonlyMap<string, T>, id: string): T {
   const thing = things.get(id)

@@ -19,7 +19,7 @@ export const NOTHING: Sums = {
 /** A row of the provider: its own net, its amount and its fee without sign. */
 export type ModelRow = { readonly p: number; readonly a: number; readonly c: number }
 
-export type BackType = 'refund' | 'chargeback' | 'dispute_won'
+type BackType = 'refund' | 'chargeback' | 'dispute_won'
 export type Move =
   | (ModelRow & { readonly type: BackType; readonly id: string; readonly byBank?: boolean })
   | { readonly type: 'reversal'; readonly id: string }

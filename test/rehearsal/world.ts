@@ -5,12 +5,12 @@ import { createServer } from 'node:https'
 import { startWebhookInbox } from '../../infra/local/emulators/start-webhook-inbox.ts'
 import { startLocalClock } from '../../infra/local/process/local-clock.ts'
 import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
-import { startProviderSimulator } from '../../infra/local/provider-simulator/provider-simulator.ts'
 import {
   CALLBACK_TOKEN,
   PROVIDER_HEADERS,
   PROVIDER_KEY,
 } from '../../infra/local/provider-simulator/simulator-keys.ts'
+import { startProviderSimulator } from '../../infra/local/provider-simulator/start-provider-simulator.ts'
 import type { Certificates } from './certificates.ts'
 import { MERCHANT_ADDRESS } from './namespace.ts'
 import { startNameServer } from './start-name-server.ts'

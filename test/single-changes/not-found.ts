@@ -2,7 +2,7 @@ import { roleOf } from './registry.ts'
 import type { Outcome } from './sweep.ts'
 
 /** What no audit finds, besides facts and attributes that change within a rule. */
-export const NOT_FOUND: Readonly<Record<string, string>> = {
+const NOT_FOUND: Readonly<Record<string, string>> = {
   'payment.ended_at': 'a cancelled payment has no event that repeats it',
   'event.endpoint_ids': 'an event without endpoints is usual; deliveries are found by events',
   'event.body.data.held.at': 'after a restore the event keeps the time of the lost item',

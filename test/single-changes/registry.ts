@@ -7,7 +7,7 @@
  * - `changing`: it moves by a rule.
  */
 export const ROLES = ['derived', 'trail', 'copy', 'fact', 'changing'] as const
-export type Role = (typeof ROLES)[number]
+type Role = (typeof ROLES)[number]
 
 type Line = readonly [role: Role, by: string, ...attributes: readonly string[]]
 

@@ -32,11 +32,11 @@ function shapeOf(item: Raw): string {
   return [kindOfRow(item), ...state, ...Object.keys(item).toSorted()].join(' ')
 }
 
-export function kindOfRow(raw: Raw): string {
+function kindOfRow(raw: Raw): string {
   return kindOf({ ...fromItem(raw), ...keyOfRow(raw) })
 }
 
-export function keyOfRow({ pk, sk }: Raw): Key {
+function keyOfRow({ pk, sk }: Raw): Key {
   return { pk: String(pk), sk: String(sk) }
 }
 

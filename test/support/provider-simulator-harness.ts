@@ -1,13 +1,13 @@
 import { it, onTestFinished, vi } from 'vitest'
 import { startLocalClock } from '../../infra/local/process/local-clock.ts'
 import type { OutgoingCallback } from '../../infra/local/provider-simulator/callbacks.ts'
-import { startProviderSimulator } from '../../infra/local/provider-simulator/provider-simulator.ts'
 import { createSimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
 import {
   CALLBACK_TOKEN,
   PROVIDER_KEY,
 } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import type { Change } from '../../infra/local/provider-simulator/simulator-store.ts'
+import { startProviderSimulator } from '../../infra/local/provider-simulator/start-provider-simulator.ts'
 import { fitsChannel } from '../contract/xendit/provider-facts.ts'
 import { createScheduler } from '../simulation/world/scheduler.ts'
 import { PATIENCE_MS } from './patience.ts'

@@ -6,7 +6,7 @@ import type { TestDeps } from './test-deps.ts'
 
 export type Raw = Record<string, unknown>
 
-export type Tampering = { readonly name: string; readonly item: Raw }
+type Tampering = { readonly name: string; readonly item: Raw }
 
 export async function rawItem(deps: TestDeps, key: Key): Promise<Raw> {
   const item = await deps.table.get(key)

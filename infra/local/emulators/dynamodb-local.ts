@@ -95,7 +95,7 @@ function accessKeyFor(dataDirectory: string | undefined): string {
  * A free port of 127.0.0.1. Another process may take the port first, so the caller checks that its
  * server runs.
  */
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = await startLocalHttpServer({ port: 0, answer: () => ({ hang: true }) })
   await server.close()
   return server.port

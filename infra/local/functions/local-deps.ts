@@ -39,13 +39,13 @@ export type ClientLimits = Pick<
 >
 
 /** The provider's simulator, or its test mode, which limits calls. */
-export type UpstreamProvider = {
+type UpstreamProvider = {
   readonly url: string
   readonly call?: (call: HttpCall) => Promise<HttpOutcome>
   readonly callsPerMinute?: () => number
 }
 
-export type LocalDepsOptions = {
+type LocalDepsOptions = {
   /** Left out: clients have no limits. */
   readonly limits: ClientLimits | undefined
   readonly clock: LocalClock

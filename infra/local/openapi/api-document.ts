@@ -31,7 +31,7 @@ export function clientSchemas(document: string): string {
 }
 
 /** The part of JSON Schema that the API's description uses. */
-export type Schema = {
+type Schema = {
   readonly $ref?: string
   readonly type?: string | readonly string[]
   readonly const?: unknown

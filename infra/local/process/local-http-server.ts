@@ -33,7 +33,7 @@ export type LocalReply = {
  * A streamed body. `stream` gets a function that sends text. It returns the function that ends the
  * stream.
  */
-export type LocalStream = {
+type LocalStream = {
   readonly headers: Readonly<Record<string, string>>
   readonly stream: (send: (text: string) => void) => () => void
 }
@@ -47,7 +47,7 @@ export type LocalAnswer =
   | { readonly hang: true }
   | { readonly close: true; readonly delayMs?: number }
 
-export type LocalHttpServerOptions = {
+type LocalHttpServerOptions = {
   /** 0 takes a free port. */
   readonly port: number
   /** The ports whose pages may call each other. This server adds its own port when it listens. */

@@ -4,7 +4,7 @@ import type { AccountRecord } from './simulator-store.ts'
 import type { World } from './world.ts'
 
 /** What a key may do, by product, as in the provider's dashboard. */
-export const PERMISSIONS = ['money_in', 'transactions', 'money_out'] as const
+const PERMISSIONS = ['money_in', 'transactions', 'money_out'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
 const AccountOrder = v.strictObject({

@@ -7,7 +7,7 @@ import { ProviderError, parseJson } from './provider-error.ts'
 import type { SimulatorCore } from './simulator-core.ts'
 
 /** One HTTP request to the provider's API. Header names are in lower case. */
-export type ProviderCall = {
+type ProviderCall = {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
@@ -16,7 +16,7 @@ export type ProviderCall = {
 }
 
 /** `silence`: the caller never gets an answer. `delayMs`: how long a slow answer takes. */
-export type ProviderAnswer =
+type ProviderAnswer =
   | {
       readonly kind: 'answer'
       readonly status: number

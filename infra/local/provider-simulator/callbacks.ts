@@ -5,7 +5,7 @@ import type { CallbackRecord } from './simulator-store.ts'
 import { nextInSequence, paymentOf, timestampNow, type World } from './world.ts'
 
 type PaymentEvent = 'payment.capture' | 'payment.failure' | 'payment_request.expiry'
-export type CallbackEvent =
+type CallbackEvent =
   | PaymentEvent
   | 'refund.succeeded'
   | 'dispute.action_required'

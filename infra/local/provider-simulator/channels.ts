@@ -99,22 +99,22 @@ const PLAIN_BANKS: ReadonlySet<string> = new Set(
   ),
 )
 
-/**
- * The channel of a v3 code. Undefined for an unknown bank. Any other unknown code counts as a new
- * wallet without known limits, because the gateway forwards unknown wallet codes.
- */
-export function channelOf(code: string): Channel | undefined {
-  const channel = CHANNELS.get(code)
-  if (channel || PLAIN_BANKS.has(code) || code.endsWith('_VIRTUAL_ACCOUNT')) return channel
-  return { ...WALLET, ...T_PLUS_2, transactionCode: `ID_${code}`, feeFlat: 500 }
-}
-
 /** The channel of a v3 code. Throws `API_VALIDATION_ERROR` for an unknown code. */
 export function requireChannel(code: string): Channel {
   const channel = channelOf(code)
   if (channel) return channel
   const message = `API endpoint and method is not supported for '${code}' channel code with country 'ID'`
   throw new ProviderError('API_VALIDATION_ERROR', message)
+}
+
+/**
+ * The channel of a v3 code. Undefined for an unknown bank. Any other unknown code counts as a new
+ * wallet without known limits, because the gateway forwards unknown wallet codes.
+ */
+function channelOf(code: string): Channel | undefined {
+  const channel = CHANNELS.get(code)
+  if (channel || PLAIN_BANKS.has(code) || code.endsWith('_VIRTUAL_ACCOUNT')) return channel
+  return { ...WALLET, ...T_PLUS_2, transactionCode: `ID_${code}`, feeFlat: 500 }
 }
 
 /**

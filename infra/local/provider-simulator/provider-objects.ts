@@ -1,12 +1,6 @@
 /** The objects of the provider's API and callbacks, with the provider's field names. */
 
-export type RequestStatus =
-  | 'REQUIRES_ACTION'
-  | 'PENDING'
-  | 'SUCCEEDED'
-  | 'FAILED'
-  | 'CANCELED'
-  | 'EXPIRED'
+type RequestStatus = 'REQUIRES_ACTION' | 'PENDING' | 'SUCCEEDED' | 'FAILED' | 'CANCELED' | 'EXPIRED'
 
 export type PaymentRequest = {
   readonly payment_request_id: string
@@ -49,7 +43,7 @@ export type Payment = RequestFields & {
   readonly failure_code?: string
 }
 
-export type Capture = {
+type Capture = {
   readonly capture_id: string
   readonly capture_amount: number
   readonly capture_timestamp: string

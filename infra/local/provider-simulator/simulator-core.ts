@@ -24,7 +24,7 @@ import {
   type World,
 } from './world.ts'
 
-export type SimulatorDeps = {
+type SimulatorDeps = {
   readonly clock: SimulatorClock
   readonly newUuid: () => string
   readonly baseUrl: () => string

@@ -69,7 +69,7 @@ type Records = {
   account: AccountRecord
 }
 
-export type TableName = keyof Records
+type TableName = keyof Records
 
 type ChangeOf<N extends TableName> = {
   [K in N]: { readonly table: K; readonly id: string; readonly record: Records[K] | null }

@@ -117,4 +117,4 @@ export function createAgenda(clock: SimulatorClock, wake: () => void) {
   }
 }
 
-export type Agenda = ReturnType<typeof createAgenda>
+type Agenda = ReturnType<typeof createAgenda>

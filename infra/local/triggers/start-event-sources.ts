@@ -6,10 +6,10 @@ import { QUEUE_SETTINGS } from '../../stack/triggers/queue-settings.ts'
 import type { QueueEmulator } from '../emulators/queue-emulator.ts'
 import type { FunctionHost } from '../functions/function-host.ts'
 import type { LocalClock } from '../process/local-clock.ts'
-import { startQueuePoller } from './queue-poller.ts'
-import { startScheduler } from './scheduler.ts'
+import { startQueuePoller } from './start-queue-poller.ts'
+import { startScheduler } from './start-scheduler.ts'
 
-export type EventSourceOptions = {
+type EventSourceOptions = {
   readonly host: FunctionHost
   readonly clock: LocalClock
   readonly emulator: Pick<QueueEmulator, 'sqs'>

@@ -1,4 +1,4 @@
-export type Separator = ',' | ';' | '\t'
+type Separator = ',' | ';' | '\t'
 
 /** A cell with or without quotes, and the separator after it. */
 const CELLS: Readonly<Record<Separator, RegExp>> = {

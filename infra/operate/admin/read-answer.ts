@@ -7,7 +7,7 @@ import { UsageError } from '../../local/terminal/command-line.ts'
 import type { SheetRow } from './read-tables.ts'
 
 /** A line of the file that no call is made for. */
-export type RefusedLine = { readonly line: number; readonly id: string; readonly reason: string }
+type RefusedLine = { readonly line: number; readonly id: string; readonly reason: string }
 
 type Answer = {
   readonly lines: readonly AnswerLine[]

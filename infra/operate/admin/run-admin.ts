@@ -14,10 +14,10 @@ import { runFile } from './run-file.ts'
 import { runToday } from './run-today.ts'
 import { writePayoutFiles } from './write-payout-files.ts'
 
-export type AdminIo = Output & { readonly env: NodeJS.ProcessEnv }
+type AdminIo = Output & { readonly env: NodeJS.ProcessEnv }
 
 /** 0: done. 1: refused, or failed. 2: wrong arguments. */
-export type ExitCode = 0 | 1 | 2
+type ExitCode = 0 | 1 | 2
 
 /** The answer of an operator action. Scheduled work answers its summary without this envelope. */
 const Reply = v.strictObject({ status: v.number(), body: v.unknown() })

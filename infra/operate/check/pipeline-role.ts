@@ -15,7 +15,7 @@ const AUDIENCE = 'sts.amazonaws.com'
 /** With ids: a repository that later takes the same name is not trusted. */
 export const REPOSITORY = /^[\w.-]+@\d+\/[\w.-]+@\d+$/
 
-export const PIPELINE_COMMAND =
+const PIPELINE_COMMAND =
   'npm run deploy -- --stage STAGE --init --repository OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID'
 
 export function pipelineRoleOf(stage: string): string {

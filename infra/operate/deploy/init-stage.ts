@@ -13,7 +13,7 @@ import { makePipelineRole, pipelineRoleOf } from '../check/pipeline-role.ts'
 import { type DoctorIo, runDoctor } from '../doctor/run-doctor.ts'
 import { makeOriginCertificate } from './make-origin-certificate.ts'
 
-export type InitInput = {
+type InitInput = {
   readonly stage: DeployedStage
   readonly region: string
   readonly root: string

@@ -20,7 +20,7 @@ export type PreflightInput = {
   readonly root: string
 }
 
-export type Preflight = {
+type Preflight = {
   readonly findings: readonly Finding[]
   /** The stack does not exist yet. Some steps are possible only after its first deployment. */
   readonly first: boolean

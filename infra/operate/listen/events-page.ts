@@ -20,7 +20,7 @@ const Event = v.object({
 const Refusal = v.object({ message: v.string() })
 
 export type FeedEvent = v.InferOutput<typeof Event> & { readonly body: Buffer }
-export type EventsPage = {
+type EventsPage = {
   readonly events: readonly FeedEvent[]
   readonly next: string
   readonly hasMore: boolean

@@ -11,9 +11,9 @@ const LONGEST_WAIT_MS = 30_000
 const MAX_REMEMBERED = 10_000
 
 /** Where a run continues: the position in the feed, and the latest events that were posted. */
-export type Progress = { readonly next: string | undefined; readonly posted: readonly string[] }
+type Progress = { readonly next: string | undefined; readonly posted: readonly string[] }
 
-export type FollowInput = {
+type FollowInput = {
   readonly feed: Feed
   /** The start of a run without a position. */
   readonly since: string

@@ -5,7 +5,7 @@ import { tagsOf } from '../../stack/stage-stack.ts'
 import { RECOVERY_DAYS } from '../../stack/storage/gateway-table.ts'
 
 /** A setting that a restore omits, and that differs from the stage's file. */
-export type MissingSetting = { readonly what: string; readonly put: () => Promise<unknown> }
+type MissingSetting = { readonly what: string; readonly put: () => Promise<unknown> }
 
 /** A table to compare with the stage's file. */
 export type TargetTable = {

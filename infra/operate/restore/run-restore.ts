@@ -41,7 +41,7 @@ const POLL_MS = 10_000
  */
 const MAX_POLLS = 4_320
 
-export type RestoreIo = {
+type RestoreIo = {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly sleep: (ms: number) => Promise<unknown>
   readonly stageNamed: (name: string | undefined) => DeployedStage

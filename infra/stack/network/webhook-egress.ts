@@ -164,7 +164,7 @@ export class WebhookEgress extends Construct {
  * The EC2 permissions of AWSLambdaVPCAccessExecutionRole. Lambda makes the interfaces in the
  * function's name.
  */
-export const INTERFACE_ACTIONS = [
+const INTERFACE_ACTIONS = [
   'ec2:AssignPrivateIpAddresses',
   'ec2:CreateNetworkInterface',
   'ec2:DeleteNetworkInterface',

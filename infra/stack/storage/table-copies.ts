@@ -12,7 +12,7 @@ import { type DeployedStage, hasAlarms } from '../stage.ts'
 import type { StageFile } from '../stage-file.ts'
 import { StageStack } from '../stage-stack.ts'
 
-export type Copies = NonNullable<StageFile['copies']>
+type Copies = NonNullable<StageFile['copies']>
 
 /** As long as point-in-time recovery reaches back. No one can delete a copy earlier. */
 const KEPT = Duration.days(35)

@@ -21,7 +21,7 @@ import { auditOwners } from './derive-payment.ts'
 import { judgeEventsOf, judgePayment } from './judge-payments.ts'
 
 /** Entries as they are stored: an unreadable one is a difference and hides no other. */
-export type JournalReading = {
+type JournalReading = {
   readonly read: (item: Item) => Entry | undefined
   readonly itemOf: (entry: Entry) => Item | undefined
 }

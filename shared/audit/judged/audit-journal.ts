@@ -68,7 +68,7 @@ const SIDE_BY_SIDE = 16
 const PAGE = 1_000
 
 /** The first and the last day, in days since 1970. */
-export type Days = readonly [first: number, last: number]
+type Days = readonly [first: number, last: number]
 
 /** The rows of days that an audit has read before. */
 export type ReadDays = Map<string, ReturnType<typeof readDay>>

@@ -101,7 +101,7 @@ export async function judgeSettlement(
 }
 
 /** The rows that a settlement's payout and re-credit have written. */
-export async function auditWitnesses(
+async function auditWitnesses(
   deps: JudgeDeps,
   settlement: Settlement,
 ): Promise<readonly Difference[]> {
@@ -124,7 +124,7 @@ export async function auditWitnesses(
  * after a page; another run continues after the last whole block. Old sources are read eventually,
  * and a page with a difference is judged again.
  */
-export async function recountSettlement(
+async function recountSettlement(
   deps: SettlementDeps,
   books: ClientBooks,
   { settlement }: StoredSettlement,

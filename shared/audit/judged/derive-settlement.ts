@@ -80,7 +80,7 @@ function claimIn(records: readonly AuditRecord[]): number | undefined {
 }
 
 /** The bank details of a client from a time on, as an audit record shows them. */
-export type Registration = { readonly at: Timestamp; readonly bank: Settlement['bank'] }
+type Registration = { readonly at: Timestamp; readonly bank: Settlement['bank'] }
 
 /**
  * A settlement is paid out to an account that its client was registered with when it was recorded.

@@ -154,22 +154,6 @@ export function eventNamesOf(payment: Payment): readonly string[] {
   ]
 }
 
-/** The provider's rows, and its next word of a dispute, bring back a lost item for so long. */
-const COMES_BACK_MS = 4 * DAY_MS
-
-/** A payment that is being created or absent has no event. */
-export function hasEvent(
-  item: Item | undefined,
-  { name, firedAt }: Pick<Event, 'name' | 'firedAt'>,
-  now: Timestamp,
-): boolean {
-  const payment = ifValid(PaymentSchema, item)
-  if (payment === undefined) return false
-  if (!isOfSuspense(typeOfEvent(name))) return eventNamesOf(payment).includes(name)
-  const isShown = payment.dispute !== undefined || payment.held !== undefined
-  return isShown || addMs(firedAt, COMES_BACK_MS) > now
-}
-
 export const STRAY_EVENT = 'only events that the payment explains'
 
 /**
@@ -207,4 +191,20 @@ export async function auditStrayEvents(
     )
   }
   return differences
+}
+
+/** The provider's rows, and its next word of a dispute, bring back a lost item for so long. */
+const COMES_BACK_MS = 4 * DAY_MS
+
+/** A payment that is being created or absent has no event. */
+function hasEvent(
+  item: Item | undefined,
+  { name, firedAt }: Pick<Event, 'name' | 'firedAt'>,
+  now: Timestamp,
+): boolean {
+  const payment = ifValid(PaymentSchema, item)
+  if (payment === undefined) return false
+  if (!isOfSuspense(typeOfEvent(name))) return eventNamesOf(payment).includes(name)
+  const isShown = payment.dispute !== undefined || payment.held !== undefined
+  return isShown || addMs(firedAt, COMES_BACK_MS) > now
 }

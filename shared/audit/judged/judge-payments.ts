@@ -91,12 +91,6 @@ export function judgePayment(
   ]
 }
 
-/** Whether the payment's money is what its own facts determine. */
-export function isMoneySound(payment: Payment): boolean {
-  const derived = tryToMake(() => paymentRow(derivedPayment(payment, payment.clientId)))
-  return derived !== undefined && rowDifferences('', '', derived, paymentRow(payment)).length === 0
-}
-
 export async function judgeEventsOf(
   deps: StoreDeps,
   clientId: ClientId,
@@ -212,7 +206,7 @@ async function confirmPayments(
   )
 }
 
-export async function judgeById(
+async function judgeById(
   deps: StoreDeps,
   books: Pick<ClientBooks, 'clientId'>,
   ids: readonly PaymentId[],

@@ -13,7 +13,7 @@ import { auditSums } from './judge-legs.ts'
 import { rowDifferences } from './row-differences.ts'
 
 /** Items of the journal by their sort keys. */
-export type EntryItems = ReadonlyMap<unknown, Item>
+type EntryItems = ReadonlyMap<unknown, Item>
 
 /**
  * Derives every entry of each payment, and compares it with what is stored. `known`: items that the

@@ -47,7 +47,7 @@ import { attemptRow } from '../../webhook/send/attempt-store.ts'
 import { rowDifferences } from './row-differences.ts'
 
 /** A row as its kind makes it, with the names of fields. */
-export type Row = { readonly key: keys.Key; readonly fields: object }
+type Row = { readonly key: keys.Key; readonly fields: object }
 
 type StoredItem = Item & keys.Key
 

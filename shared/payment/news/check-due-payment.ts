@@ -24,7 +24,7 @@ import type { NewsDeps } from './ask-for-news.ts'
 import { expirePayment, noteNotFoundUpstream } from './cancel-payment.ts'
 
 /** `rate_limited`: the provider refuses further calls for now. */
-export type CheckResult = 'checked' | 'not_claimed' | 'not_shown' | 'unanswered' | 'rate_limited'
+type CheckResult = 'checked' | 'not_claimed' | 'not_shown' | 'unanswered' | 'rate_limited'
 
 /** Which check follows: the next one by the channel's times, or another try within minutes. */
 type FollowUp = 'next_check' | 'retry'

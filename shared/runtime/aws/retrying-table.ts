@@ -132,7 +132,7 @@ async function readBatch(
   return keys.map((key) => items.get(identity(key)))
 }
 
-export function identity({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }) {
+function identity({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }) {
   return `${String(pk)}\n${String(sk)}`
 }
 

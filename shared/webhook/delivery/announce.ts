@@ -13,7 +13,7 @@ export const FRESH_MS = 5 * SECOND_MS
 
 type ReadDeps = TableDeps & Pick<Deps, 'log'>
 
-export type EndpointsRead = {
+type EndpointsRead = {
   readonly endpoints: Promise<readonly Endpoint[]>
   readonly readAt: Timestamp
 }

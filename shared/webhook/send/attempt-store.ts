@@ -16,7 +16,7 @@ import {
   UNLISTED,
 } from '../delivery/delivery-store.ts'
 
-export type Claim = { readonly token: string; readonly until: Timestamp }
+type Claim = { readonly token: string; readonly until: Timestamp }
 
 /**
  * Claims a due attempt, once; undefined for a later worker. The token shows that this worker made a

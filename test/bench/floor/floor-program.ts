@@ -12,12 +12,12 @@ import { localAws } from '../../../infra/local/emulators/local-aws.ts'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
-import { startProviderSimulator } from '../../../infra/local/provider-simulator/provider-simulator.ts'
 import {
   CALLBACK_TOKEN,
   PROVIDER_HEADERS,
   PROVIDER_KEY,
 } from '../../../infra/local/provider-simulator/simulator-keys.ts'
+import { startProviderSimulator } from '../../../infra/local/provider-simulator/start-provider-simulator.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { absent, equals, isNew, put, update } from '../../../shared/table/step.ts'
 import { call } from './programs.ts'

@@ -6,7 +6,7 @@ import {
   type WebhookReceiver,
 } from './programs.ts'
 
-export type Gateway = {
+type Gateway = {
   readonly program: Program
   readonly headers: Record<string, string>
   readonly receiver: WebhookReceiver

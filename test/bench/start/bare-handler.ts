@@ -35,7 +35,7 @@ const MEANS = {
     import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs'
     made.push(new SQSClient(${OPTIONS}), SendMessageBatchCommand)`,
 } as const
-export type Means = keyof typeof MEANS
+type Means = keyof typeof MEANS
 
 /** The handler with the clients, the packages and the modules of Node that a bundle loads. */
 export function bareHandler(means: readonly Means[], bundle: BundledFunction): string {
@@ -65,7 +65,7 @@ export function meansOf(spec: FunctionSpec): readonly Means[] {
 
 const MEANS_NAMES: readonly Means[] = ['dynamodb', 'secrets', 'sealer', 'alerts', 'queues']
 
-export type BundledFunction = {
+type BundledFunction = {
   /** Where the bundle is. */
   readonly file: string
   /** What it was made from. */

@@ -5,7 +5,7 @@ import type { Units } from '../meter-table.ts'
 import type { Flow } from '../metered-world.ts'
 
 /** Units of one paid payment from its create to its settlement, without the merchant's fetch. */
-export type LifeUnits = Units & {
+type LifeUnits = Units & {
   readonly channel: string
   readonly fields: 'none' | 'of a shop'
   readonly pace: string
@@ -47,7 +47,7 @@ const CHANNELS = {
 const phone = '+6281234567890'
 
 /** What a shop adds to a payment: 377 bytes of JSON. */
-export const SHOP_FIELDS = {
+const SHOP_FIELDS = {
   external_reference: 'order-2026-000001',
   description: 'Two coffees and a slice of cake, table 12, Depok',
   customer: { name: 'Sri Wahyuni Rahmawati', email: 'sri.wahyuni@example.com', phone },

@@ -32,7 +32,7 @@ export async function makeHistory(deps = ownDeps()) {
   history = await auditedHistory(deps)
 }
 
-export function paymentCalled(name: string) {
+function paymentCalled(name: string) {
   const payment = history.payments[name]
   if (payment === undefined) throw new Error(`there is no payment ${name}`)
   return payment
@@ -87,7 +87,7 @@ export function windowRow() {
   return windowKey(historyClientId())
 }
 
-export function shardOf(name: string) {
+function shardOf(name: string) {
   return slotOf(paymentCalled(name).paymentId, LEDGER_SHARDS)
 }
 export const shardRow = placeBy((name: string) => shardKey(historyClientId(), shardOf(name)))

@@ -9,7 +9,7 @@ import { CALLBACK_TOKEN, runUntil, waitFor } from '../world/world.ts'
 
 /** Brings the world to just before a flow, without faults, and stops what would start it. */
 export type Prepare = (play: Play) => Promise<unknown>
-export type Run = (play: Play, prepared: unknown, options: InvokeOptions) => Promise<unknown>
+type Run = (play: Play, prepared: unknown, options: InvokeOptions) => Promise<unknown>
 /** What the caller of a flow does afterwards; time passes until it has its answer. */
 type Retry = (play: Play, prepared: unknown) => Promise<unknown>
 
@@ -79,15 +79,15 @@ const VA = JSON.stringify({
   currency: 'IDR',
 })
 
-export function create(play: Play, body = VA, options: InvokeOptions = {}, key = 'flow-key') {
-  return createAs(play, tenantOf(play), key, body, options)
-}
-
 export async function createPayment(play: Play, body = VA, key?: string): Promise<string> {
   stopTriggers(play)
   const reply = await runUntil(play.world, create(play, body, {}, key))
   if (reply?.status !== 201) throw new Error(`the create failed: ${reply?.text ?? 'no answer'}`)
   return String(reply.body['id'])
+}
+
+function create(play: Play, body = VA, options: InvokeOptions = {}, key = 'flow-key') {
+  return createAs(play, tenantOf(play), key, body, options)
 }
 
 export function upstreamOf({ world }: Play, paymentId: string) {

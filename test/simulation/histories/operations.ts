@@ -26,7 +26,7 @@ import { decline, pay } from './customers.ts'
 import { actNearExpiry, overtakeCreate, pushAgain } from './overlapping-creates.ts'
 import type { Play } from './play.ts'
 
-export type Operation = (play: Play) => Promise<void>
+type Operation = (play: Play) => Promise<void>
 
 export async function settle({ world, tenants }: Play): Promise<void> {
   await operate(world, 'trigger-settlement', { client_id: world.prng.pick(tenants).clientId })

@@ -17,7 +17,7 @@ import { drawWrite, writesOf } from './draw-write.ts'
 import { misdirected } from './misdirected.ts'
 import { movePayment } from './move-payment.ts'
 
-export type TraitorOptions = {
+type TraitorOptions = {
   readonly seed: number
   readonly spec: FunctionSpec
   /**

@@ -3,7 +3,7 @@ import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { addTo, type World } from '../world/world.ts'
 
-export type Asked = {
+type Asked = {
   readonly clientId: string
   readonly atMs: number
   weight: number

@@ -5,7 +5,7 @@ import { type CrashPoint, type Process, startProcess } from './process.ts'
 import { count } from './tally.ts'
 import { hasFault, isFaultOn, noteFault, trace, type World, waitFor } from './world.ts'
 
-export type Invocation =
+type Invocation =
   | { readonly kind: 'done'; readonly result: unknown }
   /** The handler threw: Lambda reports an error. */
   | { readonly kind: 'failed'; readonly error: unknown }

@@ -52,7 +52,7 @@ export function eventProblems(
 }
 
 /** Waits after the first, second, ... failure of a round (spec 6.4). */
-export const WAITS_MS = [60, 120, 240, 480, 960, 1_920, 3_840].map((seconds) => seconds * 1_000)
+const WAITS_MS = [60, 120, 240, 480, 960, 1_920, 3_840].map((seconds) => seconds * 1_000)
 
 /** Each attempt is at its time, to its endpoint, with the same bytes, signed. */
 export function deliveryProblems({ deliveries, attempts, events }: Books, seen: Seen): string[] {

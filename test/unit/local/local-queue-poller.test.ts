@@ -5,7 +5,7 @@ import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulato
 import { localQueues } from '../../../infra/local/functions/local-queues.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 import { fairSchedule } from '../../../infra/local/triggers/fair-schedule.ts'
-import { startQueuePoller } from '../../../infra/local/triggers/queue-poller.ts'
+import { startQueuePoller } from '../../../infra/local/triggers/start-queue-poller.ts'
 import { byQueue } from '../../../shared/queues.ts'
 import { eventually } from '../../support/eventually.ts'
 

@@ -4,7 +4,7 @@ import type { LocalLog } from '../../functions/local-log.ts'
 import type { LocalClock } from '../../process/local-clock.ts'
 import { type ActivityLine, countOf, rupiah, words } from './activity-line.ts'
 
-export type ActivitySources = {
+type ActivitySources = {
   readonly clock: Pick<LocalClock, 'nowMs' | 'onJump'>
   readonly log: Pick<LocalLog, 'lines' | 'onLine'>
 }
@@ -196,7 +196,7 @@ const DESCRIPTIONS: ReadonlyMap<string, (log: LogLine) => Description | undefine
 )
 
 /** The activity line of a log line; undefined for a log line that the feed leaves out. */
-export function describeLogLine(json: string): ActivityLine | undefined {
+function describeLogLine(json: string): ActivityLine | undefined {
   const log = v.parse(LogLine, JSON.parse(json))
   const description = DESCRIPTIONS.get(log.message)?.(log)
   return description && { at: log.timestamp, ...description }

@@ -9,7 +9,7 @@ import { createMemoryTable, type MemoryTable } from './memory-table.ts'
  * Transports a request and its answer. Simulations add latency, throttles, conflicts and crashes
  * here.
  */
-export type Carry = <Answer>(name: string, run: () => Answer) => Promise<Answer>
+type Carry = <Answer>(name: string, run: () => Answer) => Promise<Answer>
 
 /** The table in memory as single requests. The port's retries work on it as on DynamoDB. */
 export function memoryRequests(

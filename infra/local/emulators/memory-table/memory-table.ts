@@ -11,7 +11,7 @@ import { type RequestUse, useOfQuery, useOfReads, useOfWrites } from './request-
 import { InvalidRequest, itemSize, OutsideModel, recordOf, type StoredItem } from './stored-item.ts'
 import { type TableChange, tableView } from './table-view.ts'
 
-export type MemoryTableOptions = {
+type MemoryTableOptions = {
   /** Called after each change of an item, in order. */
   readonly onChange?: (change: TableChange) => void
   /** Called once after each write, with all its changes. */

@@ -9,7 +9,7 @@ import { orderOf } from './table-view.ts'
 type MaybeItem = StoredItem | undefined
 
 /** One step, after all checks that do not depend on the stored item. */
-export type PlannedStep = {
+type PlannedStep = {
   readonly key: Key
   readonly conditionHolds: (oldItem: MaybeItem) => boolean
   /**
@@ -106,7 +106,7 @@ function acceptItem(item: StoredItem, fault: Error | undefined): StoredItem {
  * is invalid for every item: no change, two changes of one attribute, a change of the key, an
  * operand of a wrong type.
  */
-export function readChanges(changes: Changes): (item: StoredItem) => StoredItem {
+function readChanges(changes: Changes): (item: StoredItem) => StoredItem {
   const attributeChanges = [
     ...changesOf(changes.set, (operand) => () => operand),
     ...changesOf(

@@ -7,7 +7,7 @@ import { itemSize, type StoredItem } from './stored-item.ts'
 import { entryOf, type TableChange } from './table-view.ts'
 
 /** Request units of one item, or of its entry in one index. */
-export type UsePart = {
+type UsePart = {
   readonly sort: 'reads' | 'writes'
   /** `PAYMENT`, `PAYMENT/by-due`. */
   readonly what: string

@@ -13,9 +13,9 @@ export const OPEN_QUESTIONS: readonly OpenQuestion[] = [
   ...QUESTIONS_OF_CALLBACKS,
 ]
 
-export type Answer = Pick<OpenQuestion, 'id' | 'question'> & Verdict
+type Answer = Pick<OpenQuestion, 'id' | 'question'> & Verdict
 
-export type Proof = {
+type Proof = {
   readonly answers: readonly Answer[]
   readonly exchanges: readonly Exchange[]
   /** Why the walk ended early. */

@@ -55,7 +55,7 @@ export function serviceOf(stage: string): string {
   return `gateway-${stage}`
 }
 
-export type OurMetric = <const Name extends MetricName>(
+type OurMetric = <const Name extends MetricName>(
   name: Name,
   dimensions: DimensionsOf<Name>,
   statistic: Statistic,

@@ -5,7 +5,7 @@ import { readAllPages } from '../read-pages.ts'
 import { BalanceSchema, PaidPaymentsSchema } from '../shapes.ts'
 
 export type PaidPayment = v.InferOutput<typeof PaidPaymentsSchema>['data'][number]
-export type Balance = v.InferOutput<typeof BalanceSchema>
+type Balance = v.InferOutput<typeof BalanceSchema>
 
 /** All that a merchant's customers paid, and where that money is now. Whole rupiah. */
 export type MoneyFlow = {
@@ -55,7 +55,7 @@ export async function loadMoney(): Promise<Loaded<MerchantMoney>> {
   return { value: { flow, balance: balance.value, payments, total } }
 }
 
-export function flowOf(payments: readonly PaidPayment[], balance: Balance): MoneyFlow {
+function flowOf(payments: readonly PaidPayment[], balance: Balance): MoneyFlow {
   const netMinor = sumOf(payments, (payment) => payment.client_net_minor)
   const givenBackMinor = sumOf(payments, takenBack)
   return {

@@ -54,7 +54,7 @@ const FloorSchema = v.object({ settlement_floor_minor: v.number() })
  * The next sweep that finds money, and about how much: by the channels' usual times, without
  * holidays. Undefined if no money waits for a sweep.
  */
-export function nextSweep({ balance, payments }: MerchantMoney, now: Timestamp) {
+function nextSweep({ balance, payments }: MerchantMoney, now: Timestamp) {
   const open = payments
     .filter(({ fee_status: fee }) => fee === 'estimated')
     .map((payment) => ({ readyAt: readyAt(payment), minor: keptMinor(payment) }))

@@ -13,7 +13,7 @@ const RefusalSchema = v.object({
   confirm: v.optional(v.record(v.string(), v.unknown())),
   retry_at: v.optional(v.string()),
 })
-export type Refusal = v.InferOutput<typeof RefusalSchema>
+type Refusal = v.InferOutput<typeof RefusalSchema>
 
 /** Whether a settlement could be marked paid now, by a dry run of the action. */
 export function usePayoutCheck(id: string): Read<Refusal | 'none'> {

@@ -24,7 +24,7 @@ export type Bar = {
   readonly height: number
 }
 
-export type Ribbon = { readonly tone: Bar['tone']; readonly path: string }
+type Ribbon = { readonly tone: Bar['tone']; readonly path: string }
 
 export const SIZE = { width: 860, barWidth: 12 }
 

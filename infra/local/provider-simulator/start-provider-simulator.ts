@@ -15,7 +15,7 @@ import { ProviderError } from './provider-error.ts'
 import { createSimulatorCore, type SimulatorCore } from './simulator-core.ts'
 import { type Change, openStateFile } from './simulator-store.ts'
 
-export type ProviderSimulatorOptions = {
+type ProviderSimulatorOptions = {
   readonly clock: LocalClock
   /** 0 takes a free port. */
   readonly port: number
@@ -119,8 +119,6 @@ function createCallbackSender(url: () => string) {
 
   return { send, close }
 }
-
-export type ProviderSimulator = Awaited<ReturnType<typeof startProviderSimulator>>
 
 function answer(core: SimulatorCore, secretKey: string, request: LocalRequest): LocalAnswer {
   try {

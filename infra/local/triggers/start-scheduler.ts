@@ -3,7 +3,7 @@ import type { ScheduleSpec } from '../../../functions/function-spec.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 
-export type ScheduledJob = {
+type ScheduledJob = {
   readonly schedule: ScheduleSpec
   /** Invokes the function. The function host logs its failures. */
   readonly run: () => void
@@ -76,7 +76,7 @@ function armedJob(clock: LocalClock, { run, periodMs, nextMs }: Recurrence) {
 }
 
 /** The next time of day (UTC) strictly after `nowMs`, in milliseconds since the epoch. */
-export function nextDailyMs(nowMs: number, { hour, minute }: TimeOfDay): number {
+function nextDailyMs(nowMs: number, { hour, minute }: TimeOfDay): number {
   const startOfDay = Math.floor(nowMs / DAY_MS) * DAY_MS
   const today = startOfDay + hour * HOUR_MS + minute * MINUTE_MS
   return today > nowMs ? today : today + DAY_MS

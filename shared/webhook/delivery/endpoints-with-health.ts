@@ -13,7 +13,7 @@ import { listedKeys } from './list-deliveries.ts'
 
 /** Deliveries that are read for the last answer, and the most waiting ones that are counted. */
 const NEWEST = 10
-export const MAX_WAITING = 100
+const MAX_WAITING = 100
 
 /** Ten rows, the newest attempt of each, and two queries of keys. */
 const UNITS_AN_ENDPOINT = 17

@@ -14,7 +14,7 @@ import { GROUP, VISIBLE_AT } from '../functions/local-queues.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import { type FairLimits, fairSchedule } from './fair-schedule.ts'
 
-export type QueuePollerOptions = {
+type QueuePollerOptions = {
   readonly sqs: SQSClient
   readonly queueUrl: string
   readonly clock: LocalClock
@@ -225,8 +225,6 @@ function toRecord(message: Message): SQSRecord {
     awsRegion: '',
   }
 }
-
-export type QueuePoller = ReturnType<typeof startQueuePoller>
 
 function attribute(message: Message, name: string): string | undefined {
   return message.MessageAttributes?.[name]?.StringValue
