@@ -20,6 +20,8 @@ type AlertDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
 
 /** At most one alert about an endpoint in this time, unless a redelivery needs it earlier. */
 export const ALERT_EVERY_MS = 15 * MINUTE_MS
+/** Shorter than the minute between two runs of due work. */
+const RETRY_MS = 30 * SECOND_MS
 /** The most deliveries in one alert; the next alert has more. */
 const MAX_ALERTED = 2_500
 /** The most abandoned deliveries that are read for one alert, newest first. */
@@ -78,10 +80,12 @@ async function publishAlert(
   try {
     await deps.alerts.publish(alertOf(delivery, deliveries))
   } catch (error) {
-    // The mark is moved back, so that due work retries in a minute, not in a quarter of an hour.
-    const claimedEndpoint = endpoint && { ...endpoint, lastAlertAt: at }
-    if (claimedEndpoint)
-      await deps.table.write(moveMark(claimedEndpoint, 'lastAlertAt', endpoint.lastAlertAt))
+    // The mark is moved back, so that the next run of due work retries. The endpoint's other
+    // deliveries would read all of them once more for the same failure.
+    const retriedFrom = addMs(at, RETRY_MS - ALERT_EVERY_MS)
+    const mark = later(retriedFrom, endpoint?.lastAlertAt ?? retriedFrom)
+    if (endpoint)
+      await deps.table.write(moveMark({ ...endpoint, lastAlertAt: at }, 'lastAlertAt', mark))
     throw new UnpublishedAlertError('an alert was not published', { cause: error })
   }
   await mapInChunks(deliveries, WRITES_AT_A_TIME, (reported) => deps.table.write(endEach(reported)))
