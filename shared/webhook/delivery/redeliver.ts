@@ -148,10 +148,10 @@ const EVENTS_PER_CALL = 100
 const UNITS_A_ROUND = 8
 
 /**
- * Reads the client's events since a time and sends the abandoned, skipped and missing deliveries. A
- * delivery is missing if the endpoint was registered or subscribed later, so a replacement of an
- * endpoint loses no event. Deliveries in progress, and those with ten rounds today, are left out. A
- * call that failed half-way can be repeated.
+ * Reads the client's events since a time, of the types that the endpoint lists now, and sends the
+ * abandoned, skipped and missing deliveries. A delivery is missing if the endpoint was registered or
+ * subscribed later, so a replacement of an endpoint loses no event. Deliveries in progress, and
+ * those with ten rounds today, are left out. A call that failed half-way can be repeated.
  */
 async function redeliverSince(
   deps: RoundDeps,
@@ -183,7 +183,7 @@ async function redeliverSince(
     const delivery = deliveries.get(event.eventId)
     const isWanted =
       status === undefined ? delivery?.status !== 'succeeded' : delivery?.status === status
-    if (!isWanted || !(delivery || subscribes(endpoint, event.type))) continue
+    if (!isWanted || !subscribes(endpoint, event.type)) continue
     const outcome = delivery
       ? await beginRound(deps, delivery, endpoint, write)
       : await deliverMissingEvent(deps, event, endpoint, write)

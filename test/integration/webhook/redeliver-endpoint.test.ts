@@ -6,6 +6,7 @@ import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
+import { changeEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -113,6 +114,15 @@ describe('redeliver to an endpoint since a time', () => {
       expect(await kinds.statuses()).toStrictEqual({ ...STATUSES_BEFORE, [status]: 'scheduled' })
     },
   )
+
+  it('leaves out an event type that the endpoint no longer lists (spec 6.1)', async ({ kinds }) => {
+    const { deps, endpoint, redeliver, statuses } = kinds
+    const change = { eventTypes: ['payment.failed'] }
+    await deps.table.transact({ endpoint: changeEndpoint(endpoint, change) })
+
+    expect(await redeliver()).toMatchObject({ body: { count: 0 } })
+    expect(await statuses()).toStrictEqual(STATUSES_BEFORE)
+  })
 
   it('leaves out earlier events, for any format of `since`', async ({ kinds }) => {
     const jakarta = kinds.events.skipped.firedAt.replace('T04:', 'T11:').replace('Z', '+07:00')
