@@ -176,14 +176,17 @@ async function redeliverSince(
   const deliveries = new Map(
     (await findDeliveries(deps, rows)).map((delivery) => [delivery.eventId, delivery]),
   )
-  await reserveUnits(events.length * UNITS_A_ROUND)
+  const wanted = events.filter(({ eventId, type }) => {
+    const current = deliveries.get(eventId)?.status
+    const isWanted =
+      status === undefined ? current !== 'succeeded' && current !== 'scheduled' : current === status
+    return isWanted && subscribes(endpoint, type)
+  })
+  await reserveUnits(wanted.length * UNITS_A_ROUND)
   let count = 0
   let passedOver = 0
-  for (const event of events) {
+  for (const event of wanted) {
     const delivery = deliveries.get(event.eventId)
-    const isWanted =
-      status === undefined ? delivery?.status !== 'succeeded' : delivery?.status === status
-    if (!isWanted || !subscribes(endpoint, event.type)) continue
     const outcome = delivery
       ? await beginRound(deps, delivery, endpoint, write)
       : await deliverMissingEvent(deps, event, endpoint, write)

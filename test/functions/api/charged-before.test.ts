@@ -13,7 +13,14 @@ import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts
 import { lambdaContext } from '../../support/operator-actions.ts'
 import { storeOpen, succeededPayment } from '../../support/paid-builders.ts'
 import { interceptTable, memoryDeps, storeRaw } from '../../support/test-deps.ts'
-import { anEvent, SKIPPED, storedEndpoint } from '../../support/webhook-builders.ts'
+import {
+  anEvent,
+  ENDED,
+  SKIPPED,
+  storedDelivery,
+  storedEndpoint,
+  storedEvent,
+} from '../../support/webhook-builders.ts'
 
 const LIMIT = 16
 const REFERENCE = 'order-17'
@@ -97,6 +104,29 @@ it('a list that takes its points page by page is served, though it needs four ti
   expect([answer.status, next.status]).toStrictEqual([200, 429])
   const row = await deps.table.get(rateKey(clientId, 'requests'))
   expect(row?.['points']).toBeGreaterThanOrEqual(pointsOf(400))
+})
+
+it('a redelivery that finds nothing to send is charged only what it reads', async () => {
+  const deps = memoryDeps()
+  const caller = await anApiClient(deps, { rateLimitPerSecond: 4 })
+  const { clientId } = caller
+  const { endpointId: id, ...endpoint } = await storedEndpoint(deps, { clientId })
+  const since = deps.now()
+  for (let at = 0; at < 100; at++) {
+    const event = await storedEvent(deps, { clientId })
+    await storedDelivery(
+      deps,
+      { endpointId: id, ...endpoint },
+      { ...ENDED, status: 'succeeded' },
+      event,
+    )
+  }
+
+  const answer = await call(deps, API.redeliverToEndpoint, { caller, id, body: { since } })
+
+  expect(answer.body).toStrictEqual({ count: 0, next: null })
+  const row = await deps.table.get(rateKey(clientId, 'requests'))
+  expect(row?.['points']).toBeLessThanOrEqual(pointsOf(300))
 })
 
 it('the last page of a long list takes its points before it reads the keys', async () => {
