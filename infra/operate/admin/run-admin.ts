@@ -163,17 +163,18 @@ async function repeatAction(
 ): Promise<unknown> {
   const sums = { count: 0, passed_over: 0 }
   let payload = call.payload
+  const reached = () =>
+    `${sums.count} rounds began; continue with --cursor ${String(payload['cursor'])}`
   for (let run = 0; run < MAX_RUNS; run++) {
     const answer = await invokeAction(spec, { ...call, payload }, io.env).catch(
       (error: unknown) => {
-        io.err(`${sums.count} rounds began before; run the same command again to continue`)
+        if (run > 0) io.err(reached())
         throw error
       },
     )
     const reply = v.safeParse(CountedReply, answer)
     if (!reply.success) {
-      if (sums.count > 0)
-        io.err(`${sums.count} rounds began before; run the same command again to continue`)
+      if (run > 0) io.err(reached())
       return answer
     }
     const { count, passed_over: passedOver, next } = reply.output.body
@@ -183,9 +184,7 @@ async function repeatAction(
     if (next === undefined) return { status: 200, body: sums }
     payload = { ...call.payload, cursor: next }
   }
-  throw new InvocationFailed(
-    `${sums.count} rounds began in ${MAX_RUNS} runs; run the same command again to continue`,
-  )
+  throw new InvocationFailed(`${MAX_RUNS} runs are done: ${reached()}`)
 }
 
 /**

@@ -260,7 +260,13 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     'ends a redelivery with a later refusal, and says how far it was',
     [{ body: { count: 100, next: 'n1' } }, refusal('the endpoint is disabled')],
     [...redeliver, '--all'],
-    { code: 1, err: containing('100 rounds began before; run the same command again to continue') },
+    { code: 1, err: containing('100 rounds began; continue with --cursor n1') },
+  ],
+  [
+    'ends a redelivery after 500 runs, and says where the next command continues',
+    [{ body: { count: 100, next: 'n1' } }],
+    [...redeliver, '--all'],
+    { code: 1, err: containing('50000 rounds began; continue with --cursor n1') },
   ],
 ])('npm run admin, for several runs: %s', async (_, answers, argv, expected) => {
   let runs = 0
