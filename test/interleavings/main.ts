@@ -49,6 +49,9 @@ async function searchAll(tasks: readonly Task[]): Promise<number> {
       results.push(result)
       report(result)
     },
+    (task, reason) => {
+      throw new Error(`${JSON.stringify(task)}: ${reason}`)
+    },
   )
   const bad = results.filter((result) => !isAsItMust(result)).length
   const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)

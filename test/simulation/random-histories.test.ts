@@ -4,9 +4,13 @@
  * one process and in two; each draws its faults and its operations, then the faults stop and
  * everything must come to rest. `npm run sim -- --seed N --trace` prints a history.
  */
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { HistoryOptions } from './histories/history.ts'
 import { runSeed, runSeeds, type SeedResult } from './run-seeds.ts'
+import { runForked } from './world/fork-pool.ts'
 
 /**
  * Short histories, which fit into the time of `npm test`. `.ci/run` plays whole ones, and asks for
@@ -25,6 +29,27 @@ it('every invariant holds, and two processes give each seed the result of one, i
     await runSeed({ seed: 2, operations: OPERATIONS }),
   ])
   expect(reported.toSorted((a, b) => a.seed - b.seed)).toStrictEqual(results)
+})
+
+it('a seed that ends its process fails, and another process takes the others', async () => {
+  const worker = join(mkdtempSync(join(tmpdir(), 'pool-')), 'worker.cjs')
+  writeFileSync(
+    worker,
+    "process.on('message', (task) => task === 2 ? process.exit(3) : process.send(task))",
+  )
+  const [results, lost]: [unknown[], unknown[]] = [[], []]
+  await runForked(
+    worker,
+    [1, 2, 3],
+    1,
+    (result) => results.push(result),
+    (...ended) => lost.push(ended),
+  )
+
+  expect({ results, lost }).toStrictEqual({
+    results: [1, 3],
+    lost: [[2, 'its process ended (3) before its result']],
+  })
 })
 
 it('shows a failing history by its shortest prefix that fails, and how to replay it', async () => {

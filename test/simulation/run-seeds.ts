@@ -26,6 +26,10 @@ export async function runSeeds(
   onResult: (result: SeedResult) => void = () => undefined,
 ): Promise<readonly SeedResult[]> {
   const results: SeedResult[] = []
+  const take = (result: SeedResult) => {
+    results.push(result)
+    onResult(result)
+  }
   const seeds = Array.from({ length: to - from + 1 }, (_, at) => from + at)
   // Long histories come first, so that no process runs one alone at the end.
   const inOrderOfWork = seeds.toSorted((a, b) => operationsOf(b) - operationsOf(a))
@@ -33,11 +37,9 @@ export async function runSeeds(
     WORKER,
     inOrderOfWork.map((seed): SeedTask => ({ seed, operations })),
     jobs,
-    (answered) => {
-      const result = answered as SeedResult
-      results.push(result)
-      onResult(result)
-    },
+    (result) => take(result as SeedResult),
+    ({ seed }, reason) =>
+      take({ seed, steps: 0, tally: new Map(), digest: '', failure: `seed ${seed}: ${reason}` }),
   )
   return results.toSorted((a, b) => a.seed - b.seed)
 }

@@ -1,20 +1,24 @@
 import { fork, type Serializable } from 'node:child_process'
 
-/** Each process answers a task with one message. */
-export async function runForked(
+/**
+ * Each process answers a task with one message. A process that ends before its answer is replaced,
+ * and `onLost` gets its task.
+ */
+export async function runForked<T extends Serializable>(
   worker: string,
-  tasks: readonly Serializable[],
+  tasks: readonly T[],
   jobs: number,
   onResult: (result: unknown) => void,
+  onLost: (task: T, reason: string) => void,
 ): Promise<void> {
   const waiting = [...tasks]
   const stop = new AbortController()
 
-  const work = () =>
+  const work = (): Promise<void> =>
     new Promise<void>((resolve, reject) => {
       // Maps of a result go through structured clone, not through JSON.
       const child = fork(worker, { execArgv: [], serialization: 'advanced', signal: stop.signal })
-      let task: Serializable | undefined
+      let task: T | undefined
       const next = () => {
         task = waiting.shift()
         if (task === undefined) child.disconnect()
@@ -26,13 +30,9 @@ export async function runForked(
       })
       child.once('error', reject)
       child.once('exit', (code, signal) => {
-        if (task === undefined) resolve()
-        else
-          reject(
-            new Error(
-              `${JSON.stringify(task)} ended its process (${signal ?? code}) before its result`,
-            ),
-          )
+        if (task === undefined) return resolve()
+        onLost(task, `its process ended (${signal ?? code}) before its result`)
+        resolve(work())
       })
       next()
     })
