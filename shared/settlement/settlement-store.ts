@@ -148,9 +148,10 @@ export async function settlementsBetween(
     range,
     limit,
   })
-  return (await findSettlements(deps, settlementIdsOf(items))).filter(
-    ({ sweptFrom }) => sweptFrom <= end,
-  )
+  // Windows follow each other, so no later one begins in the span.
+  const last = items.findIndex(({ listedAt }) => String(listedAt) > addMs(end, -ELIGIBLE_AGE_MS))
+  const ids = settlementIdsOf(last === -1 ? items : items.slice(0, last + 1))
+  return (await findSettlements(deps, ids)).filter(({ sweptFrom }) => sweptFrom <= end)
 }
 
 /** The payouts of all clients, newest first. */

@@ -244,6 +244,14 @@ it('GET /v1/balance/entries (design section 8) shows the journal with each entry
   }))
   expect(queriesIn(calls)).toMatchObject(entriesRead.flatMap((query) => [query, settlements]))
 
+  const { deps: recordedPage, calls: pageCalls } = recordTable(deps)
+  await call(recordedPage, API.listBalanceEntries, { caller, query: { limit: '1' } })
+  const keys = pageCalls.flatMap((asked) => (asked.name === 'batchGet' ? asked.keys : []))
+  // The second settlement is after the page.
+  expect(keys.filter(({ sk }) => sk === 'SETTLEMENT')).toMatchObject([
+    { pk: `SETTLEMENT#${settlement.settlementId}` },
+  ])
+
   const [recent, future] = [
     await entries({ since: settlement.sweptUntil }),
     addMs(deps.now(), 3 * DAY_MS),
