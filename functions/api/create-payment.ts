@@ -13,6 +13,7 @@ import { apiHandler, reply } from '../../shared/runtime/api-handler.ts'
 export const handler = apiHandler({ creates: true }, async (request, deps) => {
   const { payment, outcome } = await createPayment(deps, {
     client: request.client,
+    startedMs: request.startedMs,
     idempotencyKey: parseIdempotencyKey(request.idempotencyKey),
     parsed: parsePaymentRequest(request.rawBody, { now: deps.now(), provider: deps.provider }),
   })

@@ -16,6 +16,8 @@ export type HttpRequest = Pick<APIGatewayProxyEventV2, 'headers' | 'queryStringP
   readonly isGet: boolean
   readonly idempotencyKey: string | undefined
   readonly rawBody: Buffer
+  /** By the monotonic clock. */
+  readonly startedMs: number
 }
 
 export type HttpReply = {
@@ -50,14 +52,14 @@ export function httpHandler(
     )
     const answer = pipeline<APIGatewayProxyEventV2, Answer>(
       [requestLine(deps), envelope(deps)],
-      async (event, context) => scope(() => inside(requestOf(event), context)),
+      async (event, context) => scope(() => inside(requestOf(event, deps.monotonicMs()), context)),
       TIMEOUT_EARLY_MS,
     )
     return (event, context) => logInOneLine(() => answer(event, context))
   })
 }
 
-function requestOf(event: APIGatewayProxyEventV2): HttpRequest {
+function requestOf(event: APIGatewayProxyEventV2, startedMs: number): HttpRequest {
   const { headers, pathParameters, routeKey, isBase64Encoded } = event
   return {
     ...event,
@@ -65,6 +67,7 @@ function requestOf(event: APIGatewayProxyEventV2): HttpRequest {
     isGet: routeKey.startsWith('GET '),
     idempotencyKey: headers['idempotency-key'],
     rawBody: Buffer.from(event.body ?? '', isBase64Encoded ? 'base64' : 'utf8'),
+    startedMs,
   }
 }
 

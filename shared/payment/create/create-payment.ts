@@ -57,10 +57,12 @@ export async function createPayment(
     readonly client: Caller
     readonly idempotencyKey: string | undefined
     readonly parsed: ParsedRequest
+    /** When the request began, before its authentication. */
+    readonly startedMs?: number
   },
 ): Promise<CreateResult> {
   const { client, idempotencyKey, parsed } = input
-  const deadline = startDeadline(baseDeps)
+  const deadline = startDeadline(baseDeps, input.startedMs)
   const deps = { ...baseDeps, provider: providerWithin(baseDeps.provider, deadline) }
   const call = { client, parsed, deadline }
   if (!parsed.ok) {

@@ -38,11 +38,14 @@ export function timesOfAttempt({ request, providerAttempts, claimedAt }: Creatin
   return timesOf(request, providerAttempts.at(-1)?.startedAt ?? claimedAt)
 }
 
-/** One deadline covers a whole request, so the caller always gets an answer. */
+/** One deadline covers a request from its start, so the caller always gets an answer. */
 export type Deadline = { remainingMs(): number }
 
-export function startDeadline(deps: Pick<Deps, 'monotonicMs'>): Deadline {
-  const end = deps.monotonicMs() + REQUEST_BUDGET_MS
+export function startDeadline(
+  deps: Pick<Deps, 'monotonicMs'>,
+  startedMs = deps.monotonicMs(),
+): Deadline {
+  const end = startedMs + REQUEST_BUDGET_MS
   return { remainingMs: () => Math.max(0, end - deps.monotonicMs()) }
 }
 

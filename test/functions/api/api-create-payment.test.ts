@@ -9,7 +9,7 @@ import { eventKey } from '../../../shared/table/keys.ts'
 import { API, type ApiClient, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { ledgerView } from '../../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { beforeFirst, type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const OVO = { method: 'ewallet', channel_code: 'OVO', customer: { phone: '+6281234567890' } }
 const BCA = { method: 'virtual_account', channel_code: 'BCA' }
@@ -251,3 +251,19 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 })
+
+it.each([
+  [10, 201],
+  [11, 500],
+])(
+  'one deadline per request (design section 4, Create): after %i s of authentication the answer is %i',
+  async (seconds, status) => {
+    const { deps, caller } = await anApi()
+    const slow = beforeFirst(deps, 'batchGet', () => deps.clock.advance(seconds))
+
+    const answer = await call(slow, API.createPayment, { caller, body: aPaymentBody() })
+
+    expect(answer.status).toBe(status)
+    expect(deps.provider.calls).toHaveLength(status === 201 ? 1 : 0)
+  },
+)
