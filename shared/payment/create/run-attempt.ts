@@ -51,7 +51,10 @@ export async function runAttempt(
   const input = createInput(deps.stage, client, creating, sentUpstream)
   const answer = await deps.provider.createRequest(input, timeoutMs)
   if (answer.kind !== 'created') {
-    await reportRefusal(deps, creating, answer)
+    // The attempt ends in the same way if its report fails.
+    await reportRefusal(deps, creating, answer).catch((cause: unknown) =>
+      deps.log.error('alert.failed', { payment_id: creating.paymentId }, cause),
+    )
     return failAttempt(deps, creating, failureOf(answer, creating))
   }
   const { paymentRequestId, destination, status } = answer.request

@@ -9,7 +9,7 @@ import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../../shared/time.ts'
 import { aRequest, checkWhenDue, create, OVO_REQUEST } from '../../support/payment-builders.ts'
-import { memoryDeps, testDeps } from '../../support/test-deps.ts'
+import { failingOn, memoryDeps, testDeps } from '../../support/test-deps.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
 function refused(code: string, more: object = {}): CreateAnswer {
@@ -105,6 +105,17 @@ describe('createPayment when the provider refuses (design section 4)', () => {
     const subject = `DANA#${deps.now().slice(0, 10)}#channel_not_activated`
     expect(await findSuspense(deps, subject)).toMatchObject({ status: 'open' })
     expect(deps.lines.map(({ code }) => code)).not.toContain('payment.create_failed')
+  })
+
+  it('names the refusal and releases the key although the operators could not be told', async () => {
+    const { deps, make } = await aCreate(wallet('DANA'))
+    deps.provider.script('createRequest', async () => NOT_ACTIVATED)
+
+    await expect(make(failingOn(deps, 'transact', 'before'))).rejects.toThrow(
+      'the provider refused the payment: INVALID_MERCHANT_SETTINGS',
+    )
+    deps.provider.heal('createRequest')
+    expect(await make(deps, aRequest())).toMatchObject({ outcome: 'created' })
   })
 })
 
