@@ -85,9 +85,9 @@ export async function createPayment(
   const giveBackCall = await takeShare(deps, 'createRequest', client.clientId)
   if (isPushChannel(parsed.request)) await takePush(deps, creating, giveBackCall)
   const outcome = await claimPayment(deps, creating)
-  return outcome.applied
-    ? runAttempt(deps, client, creating, deadline)
-    : resumeCreate(deps, parseStored(outcome.item), call)
+  if (outcome.applied) return runAttempt(deps, client, creating, deadline)
+  await giveBackCall()
+  return resumeCreate(deps, parseStored(outcome.item), call)
 }
 
 /**
@@ -242,7 +242,10 @@ async function takeOverPayment(
     dueAt: timesOf(request, now).dueAt,
   }
   const outcome = await claimTakeover(deps, { read: creating, next }, now)
-  if (!outcome.applied) return { overtakenBy: parseStored(outcome.item) }
+  if (!outcome.applied) {
+    await giveBackCall()
+    return { overtakenBy: parseStored(outcome.item) }
+  }
   deps.log.info('payment.create_taken_over', { payment_id: creating.paymentId, attempt })
   // Until now an abandoned commit could still arrive and show this request.
   const orphan = lastAttempt?.code === COMMIT_FAILED ? lastAttempt.paymentRequestId : undefined

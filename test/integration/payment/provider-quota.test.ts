@@ -235,6 +235,24 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
     expect(deps.provider.countOf('createRequest')).toBe(2)
   })
 
+  it.each([0, 1])(
+    'is given back by callers that wait for another one, after %i attempts of their key',
+    async (attempts) => {
+      const { deps, clients, create } = await aScarceProvider(3, { providerCallsPerMinute: 12 })
+      const [client] = clients
+      deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+      for (let made = 0; made < attempts; made++) await create(client, 'order')
+      deps.provider.heal('createRequest')
+
+      const twins = await Promise.all([create(client, 'order'), create(client, 'order')])
+      const other = await create(client)
+
+      expect(new Set(twins.map(({ status }) => status))).toStrictEqual(new Set([200, 201]))
+      expect(other.status).toBe(201)
+      expect((await create(client)).status).toBe(attempts === 1 ? 429 : 201)
+    },
+  )
+
   it('is at least one call, even for many concurrent callers', async () => {
     const deps = testDeps({ stage: { providerCallsPerMinute: 3 } })
     deps.provider.script('callsLeft', () => 0)
