@@ -185,9 +185,8 @@ export async function findPayment(
   clientId: ClientId,
   id: string,
 ): Promise<Payment> {
-  const stored = await findAnyPayment(deps, id)
-  const isOwn = stored.clientId === clientId && !isForeign(stored)
-  if (stored.status === 'creating' || !isOwn) throw notFound('payment')
+  const stored = await findAnyPayment(deps, id, clientId)
+  if (stored.status === 'creating' || isForeign(stored)) throw notFound('payment')
   return stored
 }
 
@@ -203,11 +202,17 @@ export function isForeign({
   return paymentIdFor(clientId, keyDigest) !== paymentId
 }
 
-/** For operators: any client's payment, also one in creation. Throws 404. */
-export async function findAnyPayment(deps: TableDeps, id: string): Promise<StoredPayment> {
-  const stored = await findStoredPayment(deps, parseId(PaymentIdSchema, id, 'payment'))
-  if (stored === undefined) throw notFound('payment')
-  return stored
+/** Also in creation; of any client unless one is named. Throws 404. */
+export async function findAnyPayment(
+  deps: TableDeps,
+  id: string,
+  clientId?: ClientId,
+): Promise<StoredPayment> {
+  const item = await deps.table.get(paymentKey(parseId(PaymentIdSchema, id, 'payment')))
+  // A row that cannot be read must not show that it exists.
+  const isOther = clientId !== undefined && (item?.['owner'] ?? item?.['clientId']) !== clientId
+  if (item === undefined || isOther) throw notFound('payment')
+  return v.parse(StoredPaymentSchema, item)
 }
 
 /** Records the client's cancel, once. CANCELED at the provider then means `cancelled`. */

@@ -30,23 +30,20 @@ import { type EntrySums, EntrySumsSchema } from './sum-entries.ts'
 
 const ENTITY = 'settlement'
 
-/** Operators may read any client's settlement. Throws 404. */
-export async function findAnySettlement(deps: TableDeps, id: string): Promise<Settlement> {
+/**
+ * Operators name no client, and may read any settlement. An absent id and another client's id throw
+ * the same 404 (spec 4.7).
+ */
+export async function findAnySettlement(
+  deps: TableDeps,
+  id: string,
+  clientId?: ClientId,
+): Promise<Settlement> {
   const settlementId = ifValid(SettlementIdSchema, id)
   const item = settlementId && (await deps.table.get(settlementKey(settlementId)))
-  if (item === undefined) throw notFound('settlement')
+  const isOther = clientId !== undefined && item?.['clientId'] !== clientId
+  if (item === undefined || isOther) throw notFound('settlement')
   return v.parse(SettlementSchema, item)
-}
-
-/** An absent id and another client's id throw the same 404 (spec 4.7). */
-export async function findSettlement(
-  deps: TableDeps,
-  clientId: ClientId,
-  id: string,
-): Promise<Settlement> {
-  const settlement = await findAnySettlement(deps, id)
-  if (settlement.clientId !== clientId) throw notFound('settlement')
-  return settlement
 }
 
 /** Newest period first (spec 4.6). */

@@ -42,8 +42,8 @@ export async function redeliver(
 
 /** An absent id, a malformed one and another client's throw the same 404. */
 async function requireDelivery(deps: TableDeps, clientId: ClientId, id: string): Promise<Delivery> {
-  const delivery = await findDelivery(deps, parseDeliveryId(id))
-  if (delivery?.clientId !== clientId) throw notFound('delivery')
+  const delivery = await findDelivery(deps, parseDeliveryId(id), clientId)
+  if (delivery === undefined) throw notFound('delivery')
   return delivery
 }
 

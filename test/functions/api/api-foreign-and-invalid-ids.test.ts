@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { paymentIdForKey, SettlementIdSchema } from '../../../shared/ids.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findPayment, findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { toItem } from '../../../shared/table/attributes.ts'
 import {
   API,
   type ApiClient,
@@ -13,6 +14,7 @@ import {
   call,
 } from '../../support/api-event.ts'
 import { storedSettlement } from '../../support/settlement-builders.ts'
+import { putRaw } from '../../support/tampering.ts'
 import { recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { ABANDONED, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
@@ -100,6 +102,12 @@ describe('an id of another client (spec 1, 7: like an id that does not exist)', 
       expect([answer.status, answer.body]).toStrictEqual([404, body])
       expect(commands).toStrictEqual(['batchGet', what === 'delivery' ? 'batchGet' : 'get'])
       expect(deps.provider.calls).toHaveLength(callsBefore)
+
+      const keysRead = watched.calls.flatMap((request) => ('keys' in request ? request.keys : []))
+      for (const item of await deps.table.getMany(keysRead.slice(2, 4)))
+        if (item) await putRaw(deps, { ...toItem(item), status: 'unreadable' })
+      const { status } = await call(deps, API[name], { ...asked, id: foreignId })
+      expect(status).toBe(404)
     },
   )
 
