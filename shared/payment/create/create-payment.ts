@@ -70,17 +70,14 @@ export async function createPayment(
       idempotencyKey &&
       (await findStoredPayment(deps, paymentIdForKey(client.clientId, idempotencyKey)))
     if (!stored) throw parsed.error
-    const pausedSeconds = stored.status === 'creating' ? await waitOutPause(deps) : undefined
-    if (pausedSeconds !== undefined) throw pausedError(pausedSeconds)
     return resumeCreate(deps, stored, call)
   }
   const keyDigest = idempotencyKey ? keyDigestOf(idempotencyKey) : newKeyDigest(deps)
   const pausedSeconds = await waitOutPause(deps)
   const creating = newCreatingPayment(deps, client.clientId, keyDigest, parsed.request)
   const stored = await readBeforeLimits(deps, creating, pausedSeconds !== undefined)
-  if (pausedSeconds !== undefined && (!stored || stored.status === 'creating'))
-    throw pausedError(pausedSeconds)
   if (stored) return resumeCreate(deps, stored, call)
+  if (pausedSeconds !== undefined) throw pausedError(pausedSeconds)
   // The call comes first, because a create without a call sends no push.
   const giveBackCall = await takeShare(deps, 'createRequest', client.clientId)
   if (isPushChannel(parsed.request)) await takePush(deps, creating, giveBackCall)
@@ -209,6 +206,8 @@ async function takeOverPayment(
   const mayExist = creating.mayExistUpstream || mayBeUpstream(lastAttempt)
   const isRefused = !mayExist && lastAttempt?.outcome === 'refused'
   if (isRefused && !parsed.ok) throw parsed.error
+  const pausedSeconds = await waitOutPause(deps)
+  if (pausedSeconds !== undefined) throw pausedError(pausedSeconds)
   // The lease starts before the provider is asked, because an older answer may be outdated.
   const now = deps.now()
   const { push, needs } = channelOf(creating.request)

@@ -82,7 +82,9 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
       deps.provider.heal('createRequest')
 
       const refusals = []
+      deps.provider.script('pauseMs', () => 12_250)
       for (const body of BAD_BODIES) refusals.push(await create('order-1', body))
+      deps.provider.heal('pauseMs')
       const made = await create('order-1', aPaymentBody({ amount: 70_000 }))
 
       expect(refusals.map(({ status, body }) => [status, body['code']])).toStrictEqual(

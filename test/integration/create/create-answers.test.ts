@@ -8,7 +8,13 @@ import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../../shared/time.ts'
-import { aRequest, checkWhenDue, create, OVO_REQUEST } from '../../support/payment-builders.ts'
+import {
+  aRequest,
+  checkWhenDue,
+  create,
+  lateAnswer,
+  OVO_REQUEST,
+} from '../../support/payment-builders.ts'
 import { failingOn, memoryDeps, testDeps } from '../../support/test-deps.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
@@ -205,15 +211,29 @@ describe('createPayment while the provider pauses creates (design section 4)', (
     const second = testDeps({ requests: first.requests, now: first.now })
 
     for (const deps of [first, second]) {
-      await expect(create(deps, client, aRequest(), 'key-2')).rejects.toMatchObject({
-        code: 'rate_limit',
-        details: { retryAfterSeconds: 13 },
-      })
+      for (const key of ['key-1', 'key-2'])
+        await expect(create(deps, client, aRequest(), key)).rejects.toMatchObject({
+          code: 'rate_limit',
+          details: { retryAfterSeconds: 13 },
+        })
       expect(await create(deps, client, aRequest(), 'an earlier key')).toMatchObject({
         outcome: 'replayed',
         payment: { paymentId: replayed.payment.paymentId },
       })
     }
     expect([creates(), second.provider.countOf('createRequest')]).toStrictEqual([2, 0])
+  })
+
+  it('replays the payment of an attempt that runs', async () => {
+    const { deps, make, creates } = await aCreate()
+    const answer = lateAnswer(deps)
+    const first = make()
+    await expect.poll(creates).toBe(1)
+    deps.provider.script('pauseMs', () => 12_250)
+
+    const second = make()
+    answer.resolve()
+
+    expect([(await first).outcome, (await second).outcome]).toStrictEqual(['created', 'replayed'])
   })
 })
