@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
-import { notFound } from '../errors.ts'
+import { GatewayError, notFound } from '../errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import { ifValid, readRows } from '../if-valid.ts'
 import { PositionSchema } from '../journal/entry-store.ts'
@@ -31,8 +31,8 @@ import { type EntrySums, EntrySumsSchema } from './sum-entries.ts'
 const ENTITY = 'settlement'
 
 /**
- * Operators name no client, and may read any settlement. An absent id and another client's id throw
- * the same 404 (spec 4.7).
+ * Operators name no client, and may read any settlement; a row that cannot be read is 409 for them.
+ * An absent id and another client's id throw the same 404 (spec 4.7).
  */
 export async function findAnySettlement(
   deps: TableDeps,
@@ -43,9 +43,12 @@ export async function findAnySettlement(
   const item = settlementId && (await deps.table.get(settlementKey(settlementId)))
   const isOther = clientId !== undefined && item?.['clientId'] !== clientId
   if (item === undefined || isOther) throw notFound('settlement')
-  return v.parse(SettlementSchema, item)
+  if (clientId !== undefined) return v.parse(SettlementSchema, item)
+  const settlement = ifValid(SettlementSchema, item)
+  if (settlement) return settlement
+  const actionHint = `Run audit-ledger --client_id ${String(item['owner'])}, then recount-ledger.`
+  throw new GatewayError('conflict', `the row of settlement ${id} cannot be read`, { actionHint })
 }
-
 /** Newest period first (spec 4.6). */
 export async function listSettlements(deps: TableDeps, clientId: ClientId, page: Page) {
   const partition = [clientId, ENTITY]

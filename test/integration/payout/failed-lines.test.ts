@@ -47,7 +47,10 @@ async function anAnsweredFile() {
   return { deps, first, lines, others }
 }
 
-const FAILED = { result: 'refused', reason: expect.stringContaining('the line failed') as unknown }
+const FAILED = {
+  result: 'refused',
+  reason: expect.stringMatching(/the line failed|cannot be read/) as unknown,
+}
 
 function failedLines({ lines }: TestDeps) {
   return lines.filter(({ code }) => code === 'payout.line_failed')
@@ -63,9 +66,6 @@ it('an unreadable settlement refuses its line of the answer, and the others are 
     200,
     { done: 9, failed: 0, refused: 1, lines: [FAILED, ...others] },
   ])
-  expect(failedLines(deps)).toStrictEqual([
-    { level: 'error', code: 'payout.line_failed', fields: { settlement_id: first.settlementId } },
-  ])
 })
 
 it('an alert that cannot be sent refuses its line alone, and is sent by the next try', async () => {
@@ -75,6 +75,9 @@ it('an alert that cannot be sent refuses its line alone, and is sent by the next
   const answer = (to: TestDeps) => invokeWhole(payoutAnswer, to, { operator: OPERATOR, lines })
 
   const silent = await answer({ ...deps, alerts: { publish } })
+  expect(failedLines(deps)).toStrictEqual([
+    { level: 'error', code: 'payout.line_failed', fields: { settlement_id: first.settlementId } },
+  ])
   const again = await answer(deps)
 
   expect(silent.body).toMatchObject({ done: 9, refused: 1, lines: [FAILED, ...others] })

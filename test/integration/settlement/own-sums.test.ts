@@ -5,12 +5,13 @@ import { handler as recreditAction } from '../../../functions/admin/recredit-set
 import { handler as returnAction } from '../../../functions/admin/return-payout.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
+import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
-import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
+import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import {
   aSettledClient,
   auditedNow,
@@ -31,6 +32,12 @@ type Fields = Readonly<Record<string, unknown>>
 
 async function alter(deps: TestDeps, { settlementId }: Settlement, fields: Fields) {
   await deps.table.write(update(settlementKey(settlementId), { set: fields }, exists))
+}
+
+function giveAgain(deps: TestDeps, action: AdminHandler, settlement: Settlement) {
+  const details = action === recreditAction ? { notes: 'again' } : { bank_reference: 'BCA18' }
+  const { settlementId: settlement_id } = settlement
+  return invokeAdmin(action, deps, { operator: OPERATOR, settlement_id, ...details })
 }
 
 const RAISED = { grossMinor: 1_100_000, netMinor: 1_095_900 }
@@ -100,9 +107,7 @@ describe('a re-credit', () => {
     await fail(deps, settlement)
     await putRaw(deps, { ...entryOf(deps, client), type: 'x' })
 
-    const { settlementId: settlement_id } = settlement
-    const input = { operator: OPERATOR, settlement_id, notes: 'again' }
-    expect(await invokeWhole(recreditAction, deps, input)).toMatchObject({
+    expect(await giveAgain(deps, recreditAction, settlement)).toMatchObject({
       status: 422,
       body: {
         action_hint: expect.stringContaining(
@@ -165,10 +170,7 @@ describe('a transfer that came back', () => {
       await payOut(deps, settlement)
       await alter(deps, settlement, raised)
 
-      const payload = { settlement_id: settlement.settlementId, bank_reference: 'BCA18' }
-      expect(
-        await invokeAdmin(returnAction, deps, { operator: OPERATOR, ...payload }),
-      ).toMatchObject({ status: 422 })
+      expect(await giveAgain(deps, returnAction, settlement)).toMatchObject({ status: 422 })
     },
   )
 
@@ -179,12 +181,26 @@ describe('a transfer that came back', () => {
     await alter(deps, settlement, { digest: 'x' })
     await acceptEach(deps, client)
 
-    const payload = { settlement_id: settlement.settlementId, bank_reference: 'BCA18' }
-    expect(await invokeAdmin(returnAction, deps, { operator: OPERATOR, ...payload })).toMatchObject(
-      { status: 200 },
-    )
+    expect(await giveAgain(deps, returnAction, settlement)).toMatchObject({ status: 200 })
   })
 })
+
+it.each([recreditAction, returnAction])(
+  'an unreadable settlement is refused with what to do, and nothing is written',
+  async (action) => {
+    const deps = memoryDeps()
+    const { client, settlement } = await aSettledClient(deps)
+    await alter(deps, settlement, { netMinor: 'much' })
+    const before = deps.stored.items()
+
+    const action_hint = `Run audit-ledger --client_id ${client.clientId}, then recount-ledger.`
+    expect(await giveAgain(deps, action, settlement)).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('cannot be read') as unknown, action_hint },
+    })
+    expect(deps.stored.items()).toStrictEqual(before)
+  },
+)
 
 describe('the payout of the next settlement', () => {
   it('is refused if a re-credit of raised sums was not', async () => {
