@@ -1,6 +1,6 @@
 import type { ActionRequest } from '../action-request.ts'
 import { mapInChunks } from '../chunks.ts'
-import { GatewayError, invalid } from '../errors.ts'
+import { type GatewayError, invalid } from '../errors.ts'
 import { SettlementIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { findBatch } from '../settlement/batch/batch-store.ts'
@@ -9,6 +9,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement } from '../settlement/settlement-store.ts'
 import { markSettlementPaid, paidReference } from './mark-settlement-paid.ts'
 import { noteUseOfFile } from './note-use-of-file.ts'
+import { refusalOf } from './refusal-of.ts'
 
 /** A line of the bank's answer, as the command read it from a file. */
 export type AnswerLine = {
@@ -46,8 +47,9 @@ export async function answerPayouts(
     try {
       return { ...shown, result: await writeDown(deps, line, operator) }
     } catch (error) {
-      const refusal = error instanceof GatewayError ? error : failedLine(deps, line, error)
-      const { message, details } = refusal
+      // A text that is no settlement's id stays out of the log.
+      const settlementId = ifValid(SettlementIdSchema, line.settlement_id)
+      const { message, details } = refusalOf(deps, settlementId, error)
       const hint = details.actionHint === undefined ? '' : ` ${details.actionHint}`
       return { ...shown, result: 'refused' as const, reason: `${message}.${hint}` }
     }
@@ -59,17 +61,6 @@ export async function answerPayouts(
     refused: countOf('refused'),
     lines: results,
   }
-}
-
-/** The log has the cause. A text that is no settlement's id stays out of the log. */
-function failedLine(deps: AnswerDeps, line: AnswerLine, cause: unknown): GatewayError {
-  const settlementId = ifValid(SettlementIdSchema, line.settlement_id)
-  deps.log.error('payout.line_failed', { settlement_id: settlementId }, cause)
-  return new GatewayError('internal_error', 'the line failed; the log has the cause', {
-    actionHint:
-      'Run payout-answer with the same file again. If the line fails again, audit-ledger names a ' +
-      'row that cannot be read.',
-  })
 }
 
 async function writeDown(

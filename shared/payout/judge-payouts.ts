@@ -4,7 +4,7 @@ import type { Client } from '../client/client.ts'
 import { type Registered, walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
-import { GatewayError, invalid } from '../errors.ts'
+import { type GatewayError, invalid } from '../errors.ts'
 import type { ClientId, SettlementId } from '../ids.ts'
 import type { Approval } from '../operator/approval-store.ts'
 import type { Batch } from '../settlement/batch/batch.ts'
@@ -14,6 +14,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { recordedSettlements } from '../settlement/settlement-store.ts'
 import { findPayoutApproval, type PayoutFigures, payoutFigures } from './payout-figures.ts'
 import { passGate, requireUnrefused } from './payout-gate.ts'
+import { refusalOf } from './refusal-of.ts'
 
 export type JudgeDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
 
@@ -81,20 +82,13 @@ export async function judgePayout(
   }
 }
 
-/** Whatever fails about one settlement stops no other settlement. The log has the cause. */
+/** Whatever fails about one settlement stops no other settlement. */
 export function leaveOutFailed(
   deps: Pick<Deps, 'log'>,
   settlement: Settlement,
   error: unknown,
 ): LeftOut {
-  if (error instanceof GatewayError) return leaveOut(settlement, error)
-  const { settlementId, clientId } = settlement
-  deps.log.error('payout.line_failed', { settlement_id: settlementId }, error)
-  const actionHint =
-    `Run payout-file again. If it fails again, audit-ledger --client_id ${clientId} names a row ` +
-    'that cannot be read.'
-  const message = 'it could not be judged or claimed; the log has the cause'
-  return leaveOut(settlement, new GatewayError('internal_error', message, { actionHint }))
+  return leaveOut(settlement, refusalOf(deps, settlement.settlementId, error))
 }
 
 export function leaveOut(
