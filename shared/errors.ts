@@ -53,6 +53,10 @@ export function invalid(
   return new GatewayError('validation', message, { fieldErrors, actionHint, ...payout })
 }
 
+export function laterError(message: string, retryAt: string) {
+  return invalid(message, undefined, `Repeat the same call at ${retryAt}.`, { retryAt })
+}
+
 const UNKNOWN = new GatewayError(
   'internal_error',
   'internal error; retry, or quote the request id to support',

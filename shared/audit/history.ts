@@ -6,6 +6,7 @@ import { slotOf } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { digestOfSums } from '../settlement/long-settlement.ts'
 import { isLong } from '../settlement/settlement.ts'
+import { mayChangeSums } from '../settlement/settlement-store.ts'
 import { addMs, DAY_MS, dayNumber, later, timestampOf } from '../time.ts'
 import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
 import { confirmedDifferences, type Difference, withoutClient } from '../verdict/difference.ts'
@@ -123,8 +124,8 @@ function lastDayOf(deps: AuditDeps, { createdAt }: Client): number {
 
 /**
  * The share of the history that is due on a day, by the days since the last share, and all parts in
- * which a difference stands. First the long settlements that wait to be paid, or are carried by one
- * that waits.
+ * which a difference stands. First the long settlements that wait to be paid or re-credited, or are
+ * carried by one that waits.
  */
 export async function historyParts(
   deps: AuditDeps,
@@ -142,7 +143,7 @@ export async function historyParts(
   const isWhole = isDue(day - slotOf(client.clientId, CYCLE_DAYS))
   const toPay = new Set(
     books.settlements
-      .filter(({ settlement }) => settlement.status === 'recorded')
+      .filter(({ settlement }) => mayChangeSums(settlement))
       .flatMap((own) => withCarried(books, own)),
   )
   const parts: readonly (readonly [isPartDue: boolean, part: Part])[] = [

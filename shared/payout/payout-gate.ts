@@ -6,9 +6,9 @@ import { auditMovedIn } from '../audit/rows/audit-moved.ts'
 import type { Client } from '../client/client.ts'
 import { requireClient, requirePayable } from '../client/client-store.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
-import { type GatewayError, invalid } from '../errors.ts'
+import { type GatewayError, invalid, laterError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
-import { digestOfSums, hasLongWindow } from '../settlement/long-settlement.ts'
+import { hasLongWindow, requireAudited } from '../settlement/long-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { addMs, dayNumber, HOUR_MS, MINUTE_MS, type Timestamp } from '../time.ts'
@@ -140,10 +140,6 @@ function isFresh(
   return figuresAt >= addMs(now, -FIGURES_MS) && (restoredAt ?? '') < figuresAt
 }
 
-function laterError(message: string, retryAt: Timestamp): GatewayError {
-  return invalid(message, undefined, `Repeat the same call at ${retryAt}.`, { retryAt })
-}
-
 function staleError(
   whose: string,
   { figuresAt }: ClientVerdict,
@@ -185,7 +181,7 @@ async function judgeAgain(
   deps: GateDeps,
   client: Client,
   { settlementId }: Settlement,
-  { longSettlements }: ClientVerdict,
+  verdict: ClientVerdict,
 ): Promise<readonly Difference[]> {
   const { clientId } = client
   const books = await readClientBooks(deps, client)
@@ -196,13 +192,10 @@ async function judgeAgain(
   const differences: Difference[] = []
   for (const stored of carriers) {
     const { settlement } = stored
-    const isLong = await hasLongWindow(deps, settlement)
-    if (isLong && longSettlements[settlement.settlementId] !== digestOfSums(settlement))
-      throw unprovenError(settlement, deps.now())
-    const judged = isLong
-      ? { differences: await auditSettlement(deps, books, stored, { sums: settlement }) }
-      : await judgeSettlement(deps, books, stored)
-    differences.push(...judged.differences)
+    if (await hasLongWindow(deps, settlement)) {
+      requireAudited(deps, settlement, verdict)
+      differences.push(...(await auditSettlement(deps, books, stored, { sums: settlement })))
+    } else differences.push(...(await judgeSettlement(deps, books, stored)).differences)
   }
   const around = await confirmedDifferences(deps, async (isAgain) => {
     const now = isAgain ? await readClientBooks(deps, client) : books
@@ -228,12 +221,4 @@ function idsAround(
   const ids = settlements.map(({ settlement }) => settlement.settlementId)
   const next = ids.filter((_, at) => own.has(ids[at - 1] ?? ''))
   return new Set<string>([clientId, ...own, ...next])
-}
-
-function unprovenError({ settlementId, clientId }: Settlement, now: Timestamp): GatewayError {
-  return laterError(
-    `the audit of the long settlement ${settlementId} has not ended; ` +
-      `audit-ledger --client_id ${clientId} begins it again`,
-    addMs(now, 5 * MINUTE_MS),
-  )
 }

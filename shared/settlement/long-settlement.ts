@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Deps } from '../deps.ts'
+import { laterError } from '../errors.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
 import { journalPk } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
+import { addMs, MINUTE_MS } from '../time.ts'
+import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
 import { isLong, type Settlement } from './settlement.ts'
 import { SUM_FIGURES } from './sum-entries.ts'
 
@@ -31,4 +34,17 @@ export async function hasLongWindow(
 export function digestOfSums(settlement: Settlement): string {
   const figures = SUM_FIGURES.map((figure) => [figure, settlement[figure]])
   return createHash('sha256').update(JSON.stringify(figures)).digest('hex')
+}
+
+/** Throws 422 for a long settlement unless an audit of exactly its sums has ended. */
+export function requireAudited(
+  { now }: Pick<Deps, 'now'>,
+  settlement: Settlement,
+  { longSettlements }: ClientVerdict,
+): void {
+  const { settlementId: id, clientId } = settlement
+  if (longSettlements[id] === digestOfSums(settlement)) return
+  const audit = `audit-ledger --client_id ${clientId} begins it again`
+  const message = `the audit of the long settlement ${id} has not ended; ${audit}`
+  throw laterError(message, addMs(now(), 5 * MINUTE_MS))
 }

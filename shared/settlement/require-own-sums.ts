@@ -4,9 +4,16 @@ import { parseEntry } from '../journal/entry-store.ts'
 import { attributeName } from '../table/attributes.ts'
 import { addMs, END_OF_TIME } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
-import { readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { compare, type Difference, onlyIf, toValue, tryToMake } from '../verdict/difference.ts'
-import { hasLongWindow } from './long-settlement.ts'
+import { type ClientVerdict, readClientVerdict } from '../verdict/client-verdict-store.ts'
+import {
+  compare,
+  type Difference,
+  mayBePaid,
+  onlyIf,
+  toValue,
+  tryToMake,
+} from '../verdict/difference.ts'
+import { hasLongWindow, requireAudited } from './long-settlement.ts'
 import { ELIGIBLE_AGE_MS, type Settlement } from './settlement.ts'
 import { settlementsEnding } from './settlement-store.ts'
 import { addBlock, emptySums, SUM_FIGURES, sumPages } from './sum-entries.ts'
@@ -20,13 +27,14 @@ type SumDeps = Pick<Deps, 'table' | 'stage' | 'now'>
  */
 export async function requireOwnSums(deps: SumDeps, settlement: Settlement): Promise<void> {
   const { clientId } = settlement
+  const verdict = await readClientVerdict(deps, clientId)
   const found = [
-    ...(await sumDifferences(deps, settlement)),
+    ...(await sumDifferences(deps, settlement, verdict)),
     ...(await overlapDifferences(deps, settlement)),
   ]
   if (found.length === 0) return
-  const { standing } = await readClientVerdict(deps, clientId)
-  const open = await unacceptedDifferences(deps, clientId, withSince(found, standing, deps.now()))
+  const dated = withSince(found, verdict.standing, deps.now())
+  const open = await unacceptedDifferences(deps, clientId, dated)
   if (open.length === 0) return
   throw invalid(
     'the sums of this settlement are not those of its entries',
@@ -36,13 +44,17 @@ export async function requireOwnSums(deps: SumDeps, settlement: Settlement): Pro
   )
 }
 
-/** As an audit finds them. A long settlement is summed again by audits alone. */
+/** As an audit finds them. Only audits sum a long settlement: of a paid one before its payout. */
 async function sumDifferences(
   deps: SumDeps,
   settlement: Settlement,
+  verdict: ClientVerdict,
 ): Promise<readonly Difference[]> {
-  if (await hasLongWindow(deps, settlement)) return []
-  const { clientId, settlementId, sweptFrom, sweptUntil } = settlement
+  const { clientId, settlementId, sweptFrom, sweptUntil, status } = settlement
+  if (await hasLongWindow(deps, settlement)) {
+    if (status === 'failed') requireAudited(deps, settlement, verdict)
+    return verdict.standing.filter((one) => one.part.endsWith(settlementId) && !mayBePaid(one))
+  }
   const span = { start: sweptFrom, end: sweptUntil }
   // An entry that cannot be read is missing in the sums.
   const read = (item: Parameters<typeof parseEntry>[0]) => tryToMake(() => parseEntry(item))

@@ -183,13 +183,34 @@ it('goes on after a run that died before it sent the next message', async ({
   expect([Object.keys(longSettlements), figuresAtEnd]).toStrictEqual([[settlementId], figuresAt])
 })
 
+function raised({ grossMinor, netMinor }: Long['settlement']) {
+  return { gross_minor: grossMinor + 1_000_000, net_minor: netMinor + 1_000_000 }
+}
+
+it('is re-credited only with sums that an audit has found to be those of its entries', async ({
+  long: { deps, settlement, settlementId, pass, tamper },
+}) => {
+  const { grossMinor: gross_minor, netMinor: net_minor } = settlement
+  await pass()
+  await fail(deps, settlement)
+  await tamper(settlementKey(settlementId), raised(settlement))
+  await expect(recredit(deps, settlement)).rejects.toThrow('has not ended')
+  await pass()
+  await expect(recredit(deps, settlement)).rejects.toThrow('not those of its entries')
+
+  await tamper(settlementKey(settlementId), { gross_minor, net_minor })
+  await pass()
+
+  expect(await recredit(deps, settlement)).toMatchObject({ status: 'failed' })
+})
+
 describe('a settlement that carries a long one', () => {
   /** Answers the payout of the settlement after it. */
-  async function carrying({ deps, client, settlement, pass, tamper }: Long, raised = {}) {
+  async function carrying({ deps, client, settlement, pass, tamper }: Long, fields = {}) {
     await pass()
     await fail(deps, settlement)
-    await tamper(settlementKey(settlement.settlementId), raised)
     await recredit(deps, settlement)
+    await tamper(settlementKey(settlement.settlementId), fields)
     deps.clock.advance(60)
     const { settlementId } = await sweptNow(deps, client)
     deps.clock.advance(60)
@@ -214,9 +235,7 @@ describe('a settlement that carries a long one', () => {
   })
 
   it('is not paid out if the net of the long one was raised after its audit', async ({ long }) => {
-    const { grossMinor, netMinor } = long.settlement
-    const raised = { gross_minor: grossMinor + 1_000_000, net_minor: netMinor + 1_000_000 }
-    const pay = await carrying(long, raised)
+    const pay = await carrying(long, raised(long.settlement))
     await expect(pay()).rejects.toThrow('has not ended')
 
     await long.pass()

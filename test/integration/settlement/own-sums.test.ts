@@ -6,10 +6,12 @@ import { handler as returnAction } from '../../../functions/admin/return-payout.
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
+import { digestOfSums } from '../../../shared/settlement/long-settlement.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
+import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import { aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import {
@@ -209,6 +211,9 @@ describe('the payout of the next settlement', () => {
     await auditedNow(deps, settlement)
     await fail(deps, settlement)
     await alter(deps, settlement, RAISED_WITH_ENTRIES)
+    const raised = await findAnySettlement(deps, settlement.settlementId)
+    const longSettlements = { [raised.settlementId]: digestOfSums(raised) }
+    await recordFindings(deps, raised.clientId, new Map(), { longSettlements })
     // With these steps every settlement is long.
     await recredit(inSteps(deps, 1, 1, 1, 0), settlement)
     deps.clock.advance(60)
