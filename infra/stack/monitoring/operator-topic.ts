@@ -5,7 +5,7 @@ import * as sns from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription, UrlSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import { Construct } from 'constructs'
 import { stackNameOf } from '../stack-name-of.ts'
-import type { DeployedStage } from '../stage.ts'
+import { type DeployedStage, hasAlarms } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 
 type Props = {
@@ -39,16 +39,22 @@ export function operatorTopic(
   })
   // This policy replaces the default policy, which lets the account's alarms publish. Our functions
   // publish by their roles.
+  const publish = { actions: ['sns:Publish'], resources: [topic.topicArn] }
   topic.addToResourcePolicy(
     new PolicyStatement({
-      principals: ['cloudwatch', 'events'].map(
-        (service) => new ServicePrincipal(`${service}.amazonaws.com`),
-      ),
-      actions: ['sns:Publish'],
-      resources: [topic.topicArn],
+      ...publish,
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
       conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
     }),
   )
+  // A `ProtectionRule` writes to these. With a condition AWS refuses every event of EventBridge.
+  if (hasAlarms(stage) && (name === 'alerts' || name === 'copies-pages'))
+    topic.addToResourcePolicy(
+      new PolicyStatement({
+        ...publish,
+        principals: [new ServicePrincipal('events.amazonaws.com')],
+      }),
+    )
   for (const recipient of recipients) topic.addSubscription(subscriptionOf(recipient))
   // The topic is found by its name, so that other stacks do not depend on this stack.
   return sns.Topic.fromTopicArn(scope, 'ByName', arnOf(scope, 'sns', topicName))

@@ -4,9 +4,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
 import { protectionRuleName } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
-
-/** How far back a stage's table can be restored: as far as DynamoDB allows. */
-const RECOVERY_DAYS = 35
+import { RECOVERY_DAYS } from '../storage/gateway-table.ts'
 
 /** What weakens the key, the table, its recovery, its protection, its backups, or the trail. */
 const WEAKENING = [

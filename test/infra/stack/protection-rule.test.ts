@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { synthesised } from '../../support/stack-template.ts'
+import { synthesised, synthesisedCopies } from '../../support/stack-template.ts'
+import { READY_PRODUCTION } from '../../support/stage-options.ts'
 
 type Pattern = Readonly<Record<string, unknown>>
 
@@ -59,4 +60,17 @@ it.each<[string, Pattern]>([
   ['the recovery keeps its period', recoveryOf({ pointInTimeRecoveryEnabled: true })],
 ])('operators are not told when %s', (_, detail) => {
   expect(isTold(detail)).toBe(false)
+})
+
+/** AWS: "You can't use Condition blocks in Amazon SNS topic policies for EventBridge." */
+it.each([
+  ['alerts', synthesised(READY_PRODUCTION)],
+  ['copies-pages', synthesisedCopies(READY_PRODUCTION)],
+])('EventBridge may write to the topic %s without a condition, and to no other', (name, stacks) => {
+  const policies = JSON.stringify(stacks.all('AWS::SNS::TopicPolicy'))
+
+  expect(policies.split('events.amazonaws.com')).toHaveLength(2)
+  expect(policies).toContain(
+    `{"Action":"sns:Publish","Effect":"Allow","Principal":{"Service":"events.amazonaws.com"},"Resource":"<gateway-prod-${name}>"`,
+  )
 })
