@@ -7,6 +7,7 @@ import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { assertDeployable } from './assert-deployable.ts'
 import { operatorTopic } from './monitoring/operator-topic.ts'
 import { ProtectionRule } from './monitoring/protection-rule.ts'
+import { protectionRuleName } from './stack-name-of.ts'
 import { type DeployedStage, hasAlarms } from './stage.ts'
 import { StageStack } from './stage-stack.ts'
 import { gatewayTable } from './storage/gateway-table.ts'
@@ -49,7 +50,8 @@ export class DataStack extends StageStack {
     this.topic = topicOf('Alerts', 'alerts', alarmRecipients)
     // The topic that wakes people gets no tickets that can wait.
     this.pageTopic = hasAlarms(stage) ? topicOf('Pages', 'pages', pageRecipients) : undefined
-    if (hasAlarms(stage)) new ProtectionRule(this, 'Protection', stage, this.topic)
+    if (hasAlarms(stage))
+      new ProtectionRule(this, 'Protection', protectionRuleName(stage), this.topic)
     const { copies } = stage
     if (copies) new TableCopies(this, 'Copies', { stage, copies, table: this.table, key: this.key })
 

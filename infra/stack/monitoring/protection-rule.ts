@@ -2,8 +2,6 @@ import { Rule } from 'aws-cdk-lib/aws-events'
 import { SnsTopic } from 'aws-cdk-lib/aws-events-targets'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
-import { protectionRuleName } from '../stack-name-of.ts'
-import type { DeployedStage } from '../stage.ts'
 import { RECOVERY_DAYS } from '../storage/gateway-table.ts'
 
 /** What weakens the key, the table, its recovery, its protection, its backups, or the trail. */
@@ -33,10 +31,10 @@ const WEAKENING = [
  * rule watches the whole account, because CloudTrail names a key in several ways.
  */
 export class ProtectionRule extends Construct {
-  constructor(scope: Construct, id: string, stage: DeployedStage, topic: ITopic) {
+  constructor(scope: Construct, id: string, ruleName: string, topic: ITopic) {
     super(scope, id)
     new Rule(this, 'Rule', {
-      ruleName: protectionRuleName(stage),
+      ruleName,
       eventPattern: {
         detailType: ['AWS API Call via CloudTrail'],
         detail: { errorCode: [{ exists: false }], $or: WEAKENING },

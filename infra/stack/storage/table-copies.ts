@@ -40,7 +40,8 @@ export class CopiesStack extends StageStack {
     })
     if (!hasAlarms(stage)) return
     const pages = operatorTopic(this, 'Pages', { stage, name: 'copies-pages', recipients })
-    new ProtectionRule(this, 'Protection', stage, pages)
+    // A lost region's stage may come back here, with a rule of its own.
+    new ProtectionRule(this, 'Protection', stackNameOf(stage, 'copies-protection'), pages)
   }
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { answersClients } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { stackNameOf } from '../../../infra/stack/stack-name-of.ts'
-import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
+import { synthesised, synthesisedCopies, synthesisedFront } from '../../support/stack-template.ts'
 import { EVERYTHING, OPTIONAL_STAGES, stageWith } from '../../support/stage-options.ts'
 
 const templates = Object.entries(OPTIONAL_STAGES).map(([what, stage]) => ({
@@ -73,6 +73,20 @@ describe.each(templates)('$what', ({ stage, template }) => {
 
     expect(ids(template)).toStrictEqual(ids(synthesised('dev')))
   })
+})
+
+/** A lost region's stage may come back where its copies or its front are. */
+it('all stacks of a stage fit into one region: no two of their resources have one name', () => {
+  const names = [synthesised, synthesisedFront, synthesisedCopies].flatMap((make) =>
+    make(EVERYTHING).resources.flatMap(({ type, properties }) => {
+      const name = properties[`${type.split('::').at(-1)}Name`] ?? properties['Name']
+      // An alias belongs to a function, and a domain has a record for each kind of address.
+      return name === undefined || /::(Alias|RecordSet)$/.test(type) ? [] : [`${type} ${name}`]
+    }),
+  )
+
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toStrictEqual([])
+  expect(names.length).toBeGreaterThan(200)
 })
 
 function typesIn(name: string): ReadonlyMap<string, string> {
