@@ -23,18 +23,18 @@ export class FrontProbe extends Construct {
   constructor(scope: Construct, id: string, stage: DeployedStage, host: string) {
     super(scope, id)
     const { name } = stage.settings
+    // A kept name would prevent a new front.
+    const removalPolicy = RemovalPolicy.DESTROY
     const secret = new Secret(this, 'CanaryKey', {
       secretName: canaryKeySecretName(name),
       description: 'JSON {"api_key"} of the canary merchant; filled in by an operator',
-      removalPolicy: RemovalPolicy.DESTROY,
+      removalPolicy,
     })
     const read = allow(['secretsmanager:GetSecretValue'], [secret.secretArn])
     this.functionName = stackNameOf(stage, 'probe-front')
+    const props = { stage, functionName: this.functionName, removalPolicy }
     const probe = new LambdaFunction(this, 'Function', {
-      ...nodeRuntime(this, { stage, functionName: this.functionName }, (log) => [
-        ...logGrant(log),
-        ...read,
-      ]),
+      ...nodeRuntime(this, props, (log) => [...logGrant(log), ...read]),
       code: assetOf(stage, { name: 'probe-front', entry: 'infra/stack/edge/probe-front.ts' }),
       memorySize: 256,
       timeout: Duration.seconds(30),

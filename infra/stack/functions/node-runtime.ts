@@ -1,3 +1,4 @@
+import type { RemovalPolicy } from 'aws-cdk-lib'
 import { type PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import * as lambda from 'aws-cdk-lib/aws-lambda'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
@@ -10,10 +11,19 @@ import { NODE_MAJOR } from './node-major.ts'
 /** How a function of a stage runs and logs, with its own role and log. */
 export function nodeRuntime(
   scope: Construct,
-  { stage, functionName }: { readonly stage: DeployedStage; readonly functionName: string },
+  {
+    stage,
+    functionName,
+    removalPolicy = removalPolicyBesidesTable(stage),
+  }: {
+    readonly stage: DeployedStage
+    readonly functionName: string
+    /** Of the log. */
+    readonly removalPolicy?: RemovalPolicy
+  },
   grants: (logGroup: LogGroup) => PolicyStatement[],
 ) {
-  const logGroup = addLog(scope, `/aws/lambda/${functionName}`, removalPolicyBesidesTable(stage))
+  const logGroup = addLog(scope, `/aws/lambda/${functionName}`, removalPolicy)
   return {
     functionName,
     logGroup,

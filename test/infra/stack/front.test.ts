@@ -211,3 +211,11 @@ describe('API domain', () => {
     },
   )
 })
+
+it('the front keeps nothing whose name would stop it from being turned on again', () => {
+  const { resources } = synthesisedFront(deployedStage('prod'))
+
+  expect(
+    resources.filter(({ deletionPolicy }) => deletionPolicy?.startsWith('Retain')),
+  ).toStrictEqual([])
+})
