@@ -1,8 +1,11 @@
 import * as aws from '@aws-sdk/client-dynamodb'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
+import { stackNameOf, tableNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { tagsOf } from '../../stack/stage-stack.ts'
 import { RECOVERY_DAYS } from '../../stack/storage/gateway-table.ts'
+import { encryptsAll } from '../../stack/storage/stage-key.ts'
+import { unlessAbsent } from '../check/finding.ts'
 
 /** A setting that a restore omits, and that differs from the stage's file. */
 type MissingSetting = { readonly what: string; readonly put: () => Promise<unknown> }
@@ -17,7 +20,7 @@ export type TargetTable = {
 /** The settings that a table of the stage lacks, in the order of their repair. Changes nothing. */
 export async function missingSettings(target: TargetTable): Promise<readonly MissingSetting[]> {
   const { client, stage, TableName } = target
-  const { table, expiry, recovery, tags } = await readSettings(target)
+  const { table, isEncrypted, expiry, recovery, tags } = await readSettings(target)
   const update = (change: Omit<aws.UpdateTableInput, 'TableName'>) => () =>
     client.send(new aws.UpdateTableCommand({ TableName, ...change }))
   const limits = {
@@ -44,6 +47,7 @@ export async function missingSettings(target: TargetTable): Promise<readonly Mis
     !warm ||
     ((current?.ReadUnitsPerSecond ?? 0) >= warm.readUnits &&
       (current?.WriteUnitsPerSecond ?? 0) >= warm.writeUnits)
+  const SSESpecification = encryptionOf(stage)
   const expires =
     expiry?.TimeToLiveStatus?.startsWith('ENABL') === true &&
     expiry.AttributeName === TABLE_SCHEMA.ttl
@@ -65,6 +69,7 @@ export async function missingSettings(target: TargetTable): Promise<readonly Mis
         !stage.deletionProtection || table.DeletionProtectionEnabled === true,
         update({ DeletionProtectionEnabled: true }),
       ],
+      ['encryption with the stage’s key', isEncrypted, update({ SSESpecification })],
       ['most units of the table', hasLimits(table), update({ OnDemandThroughput: limits })],
       ['warm units of the table', isWarm(table), update({ WarmThroughput })],
       // DynamoDB changes only one of table and indexes at a time.
@@ -99,12 +104,23 @@ export async function missingSettings(target: TargetTable): Promise<readonly Mis
   return settings.flatMap(([what, isSet, put]) => (isSet ? [] : [{ what, put }]))
 }
 
-async function readSettings({ client, TableName }: TargetTable) {
+/** Undefined: with DynamoDB's own key. */
+export function encryptionOf(stage: DeployedStage): aws.SSESpecification | undefined {
+  const KMSMasterKeyId = `alias/${stackNameOf(stage)}`
+  return encryptsAll(stage) ? { Enabled: true, SSEType: 'KMS', KMSMasterKeyId } : undefined
+}
+
+async function readSettings({ client, stage, TableName }: TargetTable) {
+  const stackTable = { TableName: tableNameOf(stage, stage.table.adopted) }
+  const ask = client.send(new aws.DescribeTableCommand(stackTable))
   const [
+    own,
     { Table: table = {} },
     { TimeToLiveDescription: expiry },
     { ContinuousBackupsDescription: backups },
   ] = await Promise.all([
+    // The stack's own table, under the stage's key, if it is not lost.
+    unlessAbsent(['ResourceNotFoundException'], ask),
     client.send(new aws.DescribeTableCommand({ TableName })),
     client.send(new aws.DescribeTimeToLiveCommand({ TableName })),
     client.send(new aws.DescribeContinuousBackupsCommand({ TableName })),
@@ -112,5 +128,14 @@ async function readSettings({ client, TableName }: TargetTable) {
   const { Tags: tags = [] } = await client.send(
     new aws.ListTagsOfResourceCommand({ ResourceArn: table.TableArn }),
   )
-  return { table, expiry, recovery: backups?.PointInTimeRecoveryDescription, tags }
+  const [key, expected] = [table, own?.Table ?? table].map(
+    ({ SSEDescription }) => SSEDescription?.KMSMasterKeyArn,
+  )
+  return {
+    table,
+    isEncrypted: !encryptsAll(stage) || (key !== undefined && key === expected),
+    expiry,
+    recovery: backups?.PointInTimeRecoveryDescription,
+    tags,
+  }
 }

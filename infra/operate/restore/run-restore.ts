@@ -9,13 +9,12 @@ import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { parseForeignTime, SECOND_MS } from '../../../shared/time.ts'
 import { readOptions, runCommand, UsageError } from '../../local/terminal/command-line.ts'
 import { printableLine } from '../../local/terminal/printable.ts'
-import { liveName, stackNameOf, tableNameOf } from '../../stack/stack-name-of.ts'
+import { liveName, tableNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
-import { encryptsAll } from '../../stack/storage/stage-key.ts'
 import { type AwsClients, awsClients } from '../check/aws-clients.ts'
 import { errorName, remedyFor, unlessAbsent } from '../check/finding.ts'
 import { requireRegion } from '../check/region-of.ts'
-import { missingSettings, type TargetTable } from './missing-settings.ts'
+import { encryptionOf, missingSettings, type TargetTable } from './missing-settings.ts'
 
 const USAGE = `npm run restore -- --stage NAME (--at TIME | --backup ARN | --finish)
 
@@ -203,10 +202,7 @@ async function beginRestore(
   { client, stage, TableName: TargetTableName }: TargetTable,
   source: Source,
 ) {
-  const SSESpecificationOverride = encryptsAll(stage)
-    ? ({ Enabled: true, SSEType: 'KMS', KMSMasterKeyId: `alias/${stackNameOf(stage)}` } as const)
-    : undefined
-  const input = { TargetTableName, SSESpecificationOverride }
+  const input = { TargetTableName, SSESpecificationOverride: encryptionOf(stage) }
   if ('at' in source) {
     const from = { SourceTableName: tableNameOf(stage), RestoreDateTime: source.at }
     await client.send(new aws.RestoreTableToPointInTimeCommand({ ...input, ...from }))

@@ -30,6 +30,7 @@ const BARE = {
   TableName: 'gateway-prod-2',
   TableArn: 'arn:aws:dynamodb:ap-southeast-3:000000000000:table/gateway-prod-2',
   TableStatus: 'ACTIVE',
+  SSEDescription: { KMSMasterKeyArn: 'arn:the-stage-key' },
   GlobalSecondaryIndexes: INDEXES.map((IndexName) => ({
     IndexName,
     IndexStatus: 'ACTIVE' as const,
@@ -264,6 +265,13 @@ describe('the doctor', () => {
       .resolves({ TimeToLiveDescription: { TimeToLiveStatus: 'DISABLED' } })
     expect(await checkTable(client, stage)).toMatchObject([
       { state: 'wrong', detail: 'lacks: expiry of items' },
+    ])
+
+    // AWS Backup restores under the key that its caller names.
+    const Table = { ...COMPLETE, SSEDescription: { KMSMasterKeyArn: 'arn:the-vault-key' } }
+    dynamodb.on(aws.DescribeTableCommand, { TableName: Table.TableName }).resolves({ Table })
+    expect(await checkTable(client, stage)).toMatchObject([
+      { state: 'wrong', detail: 'lacks: encryption with the stage’s key, expiry of items' },
     ])
   })
 
