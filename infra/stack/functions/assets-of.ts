@@ -18,7 +18,7 @@ import { NODE_MAJOR } from './node-major.ts'
  *
  * An asset has no source map, because reading a map at start costs more than the names in a stack
  * trace are worth. The map is written next to the assets instead, without the sources' text. `npm
- * run trace -- <function>` translates a stack trace with the map.
+ * run source-lines -- <function>` translates a stack trace with the map.
  */
 export function assetsOf(stage: DeployedStage): (spec: FunctionSpec) => Code {
   const bundles = new Map<string, Uint8Array>()
