@@ -40,7 +40,7 @@ import {
   putSuspense,
 } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
-import { bookOnce, isBookedBefore } from './row-once.ts'
+import { bookOnce } from './book-once.ts'
 
 /** A row of the provider that the house books. */
 export type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMinor'> & {
@@ -231,7 +231,8 @@ async function bookOnItem(
         ),
       ),
     )
-    if (outcome.applied || isBookedBefore(outcome.refusedBy)) return item
+    // The row is booked before, and that booking stays.
+    if (outcome.applied || outcome.refusedBy in bookOnce(entry)) return item
     item = await findSuspense(deps, suspenseId)
   }
   throw new Error('an item in suspense kept changing while its row was booked')

@@ -31,7 +31,6 @@ import { bookUnmatchedRow } from './house-journal.ts'
 import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
 import { reversalAfter } from './reversal-after.ts'
-import { isBookedBefore } from './row-once.ts'
 
 export type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts' | 'queues'>
 
@@ -59,10 +58,12 @@ export async function movePayment(
     if (payment.movements.length >= MAX_MOVEMENTS) return bookExcessRow(deps, payment, row)
     const movement = await prepareMovement(deps, payment, row, deps.now())
     if (movement === undefined) return
-    const steps = { ...movement.steps, ...requireUndecided(row) }
+    const undecided = requireUndecided(row)
+    const steps = { ...movement.steps, ...undecided }
     const outcome = await deps.table.transact<string>(steps, movement.freshUntil)
     if (outcome.applied) return movement.tell()
-    if (isBookedBefore(outcome.refusedBy)) return
+    // The house has booked the row, and that booking stays.
+    if (outcome.refusedBy in undecided) return
     const stored = await findStoredPayment(deps, payment.paymentId)
     if (stored?.status !== 'succeeded') break
     payment = stored

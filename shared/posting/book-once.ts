@@ -23,8 +23,3 @@ export function bookOnce(entry: HouseEntry): Steps<string> {
     }),
   }
 }
-
-/** The house or a payment has booked the row before, and that booking stays. */
-export function isBookedBefore(refusedBy: string): boolean {
-  return refusedBy === 'houseEntry' || /^(bookedAs|moved) /.test(refusedBy)
-}
