@@ -6,13 +6,23 @@
  */
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
+import { creditedOf, readLedger } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { create, payFirst } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { sampleOf } from '../../support/runs.ts'
-import { interceptTable, type MemoryDeps } from '../../support/test-deps.ts'
+import {
+  payOut,
+  settlementsOf,
+  sweptADayLater,
+  withoutFloor,
+} from '../../support/settlement-builders.ts'
+import { interceptTable, type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
+import { withApproval } from '../../support/with-approval.ts'
 import { FLOWS, receiveCallbacks, receiveEverything, syncRows } from './torn-flows.ts'
 import {
   clientWithEndpoints,
@@ -113,6 +123,36 @@ describe.each([
     ...tornStates([...payTransactions, ...moveTransactions]),
   ]
   it.each(sampleOf(states, 20))('$title', ({ world }) => heal(world(), client, 2))
+})
+
+describe('a restore while a payout is marked paid, and while it comes back', async () => {
+  const deps = memoryDeps()
+  const client = await withoutFloor(deps)
+  await aSucceededPayment(deps, client)
+  const settlement = await sweptADayLater(deps, client)
+  const { settlementId, netMinor } = settlement
+  const payTransactions = await recordTransactions(deps, (acting) => payOut(acting, settlement))
+  const input = { settlementId, operator: 'ana', bankReference: 'BACK-1' }
+  const returnTransactions = await recordTransactions(deps, (acting) =>
+    withApproval(acting, () => returnPayout(acting, input)),
+  )
+  const states = tornStates([...payTransactions.slice(-1), ...returnTransactions.slice(-1)])
+
+  it.each(sampleOf(states, 30))('$title', async ({ title, world }) => {
+    const torn = world()
+    const [paid = '', back = ''] = title.split('; ')
+    const isBack = /settlement|entry|\d{4}-/.test(back)
+    const isPaid = isBack || /settlement|window|event|\d{4}-/.test(paid)
+
+    await recount(torn, client)
+
+    const [after] = await settlementsOf(torn, client)
+    expect(after?.status).toBe(isPaid ? 'manual_paid' : 'recorded')
+    expect(after?.returnedAt !== undefined).toBe(isBack)
+    const ledger = await readLedger(torn, client.clientId)
+    expect(creditedOf(ledger)).toBe(isBack ? 2 * netMinor : netMinor)
+    expect(ledger.window.paidOutMinor).toBe(isPaid ? netMinor : 0)
+  })
 })
 
 /** More transactions than a recount makes, and more rounds than a full repair needs. */
