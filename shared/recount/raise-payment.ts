@@ -3,8 +3,8 @@ import { derivedPayment } from '../audit/judged/derive-payment.ts'
 import { eventNamesOf } from '../audit/judged/judge-events.ts'
 import { type Event, isOfSuspense, typeOfEvent } from '../event/event.ts'
 import { type Entry, fieldsText } from '../journal/entry.ts'
-import { hasMoved, moveMoney } from '../journal/payment-money.ts'
-import { less, ZERO } from '../money.ts'
+import { hasMoved, type MoneyRow, moveMoney } from '../journal/payment-money.ts'
+import { less, minor, negated, ZERO } from '../money.ts'
 import { announcedEnd } from '../payment/announcement.ts'
 import { paymentAfterEnd } from '../payment/news/close-payment.ts'
 import { creditedNewPayment, creditedPayment } from '../payment/news/succeed-payment.ts'
@@ -18,9 +18,10 @@ import {
 } from '../posting/move-payment.ts'
 import { addedEntries, entriesOf, moneyOf } from '../posting/payment-entries.ts'
 import { planPosting, type SettledRow } from '../posting/post-payments.ts'
-import { providerFailure } from '../provider/provider.ts'
+import { type ProviderTransaction, providerFailure } from '../provider/provider.ts'
 import { finding } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
+import { bookedFees } from '../sync/book-late-fee.ts'
 import { moneyRowOf, withDisputedAmount } from '../sync/provider-row.ts'
 import type { Timestamp } from '../time.ts'
 import { tryToMake } from '../verdict/difference.ts'
@@ -182,7 +183,7 @@ async function movedPayment(
   payment: Payment,
   {
     transactionId,
-    entries: [entry, ...others],
+    entries,
     event,
   }: {
     readonly transactionId: string
@@ -193,13 +194,14 @@ async function movedPayment(
   const transaction = await askForRow(deps, payment, transactionId)
   const moneyRow = transaction && moneyRowOf(transaction)
   const disputed = moneyRow && withDisputedAmount(moneyRow, transaction, payment)
-  const row = disputed && withProviderLeg(payment, disputed)
-  const at = entry?.postedAt ?? event?.firedAt
+  const shown = disputed && withProviderLeg(payment, disputed)
+  const row = shown && (await asBooked(deps, shown, transaction, entries))
+  const at = entries[0]?.postedAt ?? event?.firedAt
   if (row === undefined || at === undefined || hasMoved(payment.movements, row)) return undefined
   const result = moveMoney(moneyOf(payment), row)
   if (result === undefined) return undefined
   const { netMinor } = result.figures
-  const writeOff = [entry, ...others].find((one) => one?.type === 'written_off')
+  const writeOff = entries.find(({ type }) => type === 'written_off')
   const clawedMinor =
     payment.openAt !== undefined
       ? ZERO
@@ -211,6 +213,34 @@ async function movedPayment(
     payment: paymentAfterRow(payment, { row, result }, booked),
     findings: findingsOf(payment, row, netMinor, at),
   }
+}
+
+/**
+ * The provider may show a fee that became final after the row was booked: its entry counts.
+ * Without this entry, what the house has booked of that fee is no part of the movement.
+ */
+async function asBooked(
+  deps: RecountDeps,
+  row: MoneyRow,
+  transaction: ProviderTransaction,
+  entries: readonly Entry[],
+): Promise<MoneyRow> {
+  if (row.type === 'reversal') return row
+  const own = entries.find(({ type }) => type === row.type)
+  if (own) {
+    const { providerMinor, netMinor, markupMinor, costMinor } = own
+    const movedMinor = row.type === 'dispute_won' ? row.amountMinor : negated(row.amountMinor)
+    const feeMinor = minor(movedMinor - netMinor - markupMinor - costMinor) || undefined
+    return { ...row, providerMinor, feeMinor }
+  }
+  return (await bookedFees(deps, transaction)).reduce(
+    (booked, fee) => ({
+      ...booked,
+      providerMinor: less(booked.providerMinor, fee.providerMinor),
+      feeMinor: less(booked.feeMinor ?? ZERO, fee.feeMinor ?? ZERO) || undefined,
+    }),
+    row,
+  )
 }
 
 /** An open payment as its own entry shows it posted, else by the provider's row or with a fee. */

@@ -1,3 +1,4 @@
+import type { TableDeps } from '../deps.ts'
 import { bookedRow, type HouseEntry } from '../journal/house-store.ts'
 import { less, type Minor, minor, plus, ZERO } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
@@ -26,7 +27,7 @@ export async function bookLateFee(
   const { status, transactionId, providerMinor, isFeeEnded, feeMinor = ZERO } = transaction
   if (booked === undefined || status !== 'success' || isFeeEnded !== true) return
   const rows = feeRowsOf(transaction)
-  const changes = await bookedChanges(deps, rows)
+  const changes = await bookedFees(deps, transaction)
   const known = changes.reduce(withChange, booked)
   const changeMinor = less(providerMinor, known.providerMinor)
   const feeChangeMinor = less(feeMinor, known.feeMinor ?? ZERO)
@@ -49,9 +50,10 @@ export async function bookLateFee(
   })
 }
 
-async function bookedChanges(deps: NewsDeps, rows: readonly HouseRow[]) {
+/** What the house has booked after the row itself. */
+export async function bookedFees(deps: TableDeps, transaction: ProviderTransaction) {
   const changes: HouseEntry[] = []
-  for (const row of rows) {
+  for (const row of feeRowsOf(transaction)) {
     const { withdrawal } = await bookedRow(deps, row)
     if (withdrawal === undefined) return changes
     changes.push(withdrawal)

@@ -155,6 +155,33 @@ describe('a restore while a payout is marked paid, and while it comes back', asy
   })
 })
 
+describe('a restore in the midst of a refund, and of its fee that became final later', async () => {
+  const { deps, client } = await clientWithEndpoints(1)
+  const refund = FLOWS['is refunded after it was posted']
+  const refundTransactions = await recordTransactions(deps, await refund(deps, client))
+  const withFee = { isFeeEnded: true, feeMinor: minor(500), providerMinor: minor(-30_500) }
+  Object.assign(deps.provider.transactions.at(-1) ?? {}, withFee)
+  const feeTransactions = await recordTransactions(deps, syncRows)
+  const states = tornStates([...refundTransactions, ...feeTransactions]).filter(({ title }) =>
+    /^only (entry|event);/.test(title),
+  )
+
+  it.each(sampleOf(states, 5))('books that fee once: $title', async ({ world }) => {
+    const torn = world()
+
+    await recount(torn, client)
+
+    await syncRows(torn)
+    const ofRefund = torn.stored.items('JOURNAL#').filter((entry) => {
+      const { transaction_id: id, provider_transaction_id: ownId = id } = entry
+      return String(ownId).startsWith('txn-refund')
+    })
+    const minors = new Set(ofRefund.map((entry) => entry['provider_minor']))
+    expect(minors).toBeOneOf([new Set([-30_500]), new Set([-30_000, -500])])
+    await expectBalanced(torn, client.clientId)
+  })
+})
+
 /** More transactions than a recount makes, and more rounds than a full repair needs. */
 const [MAX_TRANSACTIONS, MAX_ROUNDS] = [5, 3]
 
