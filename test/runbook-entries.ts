@@ -20,7 +20,10 @@ export function runbookEntries(watched: Watched, front: WatchedFront, runbook: s
     .join('\n\n')
 }
 
-/** An alarm omits the sentences that it shares with the alarm above it. */
+/**
+ * An alarm omits the sentences that it shares with the alarm above it. The mail, whose link leads to
+ * the entry, says who suffers.
+ */
 function runbookEntry(heading: string, specs: readonly AlarmSpec[], runbook: string): string {
   const means = specs.map((spec, at) => {
     const said = sentencesOf(spec).difference(sentencesOf(specs[at - 1]))
@@ -31,8 +34,7 @@ function runbookEntry(heading: string, specs: readonly AlarmSpec[], runbook: str
 
 function sentencesOf(spec?: AlarmSpec): ReadonlySet<string> {
   if (spec === undefined) return new Set()
-  const { summary, impact, because } = spec
-  const sentences = `${summary} Who suffers: ${impact} ${because}`.split(/(?<=\.) (?=[A-Z])/)
+  const sentences = `${spec.summary} ${spec.because}`.split(/(?<=\.) (?=[A-Z])/)
   return new Set([`${severityOf(spec)}, ${conditionOf(spec)}.`, ...sentences])
 }
 

@@ -133,8 +133,7 @@ export function certificateEnds(
     unit: 'certificates',
     when: { atLeast: 1, minutes: 1_440, periods: 1 },
     because:
-      'AWS renews its certificates 60 days before the end, while their proof is in the zone. A ' +
-      'person renews the certificate that the front shows to API Gateway.',
+      'AWS renews its certificates 60 days before the end, while their proof is in the zone.',
   }
 }
 
