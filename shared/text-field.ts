@@ -66,7 +66,7 @@ export const BANK_REFERENCE = v.pipe(
   v.string(),
   v.transform((text) => text.replaceAll(/\s/g, '').toUpperCase()),
   v.regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters'),
-  v.check((text) => !isShortened(text), 'is a number that a spreadsheet has shortened'),
+  v.check((text) => !isShortened(text), 'must not be a number that a spreadsheet has shortened'),
 )
 
 /** `2.02611E+15` has lost its last digits. */

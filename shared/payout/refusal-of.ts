@@ -11,6 +11,6 @@ export function refusalOf(
   log.error('payout.line_failed', { settlement_id: settlementId }, error)
   return new GatewayError('internal_error', 'the line failed; the log has the cause', {
     actionHint:
-      'Repeat the same call. If the line fails again, audit-ledger names a row that cannot be read.',
+      'Repeat the same call. If it fails again, audit-ledger names a row that cannot be read.',
   })
 }

@@ -42,7 +42,8 @@ const KINDS: Readonly<Record<string, Field['kind']>> = {
  * schema sets itself; valibot's generated messages do not help here.
  */
 export function rulesOf({ pipe = [] }: Node): readonly string[] {
-  return pipe.flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
+  const messages = pipe.flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
+  return [...new Set(messages)]
 }
 
 /** The fields of an action's input, in the schema's order. Inner fields have dotted names. */
@@ -97,7 +98,9 @@ function choicesOf({
   options = literal === undefined ? [] : [literal],
 }: Node): readonly string[] {
   if (item) return [...choicesOf(item), 'repeat it, or separate with commas']
-  return options.length === 0 ? [] : [`one of ${options.map(String).join(', ')}`]
+  // The options of a union are schemas, not values.
+  const values = options.filter((option) => typeof option !== 'object')
+  return values.length === 0 ? [] : [`one of ${values.join(', ')}`]
 }
 
 function kindOf({ type = '', literal }: Node): Field['kind'] {

@@ -149,8 +149,8 @@ const UNITS_A_ROUND = 8
 
 /**
  * Reads the client's events since a time, of the types that the endpoint lists now, and sends the
- * abandoned, skipped and missing deliveries. A delivery is missing if the endpoint was registered or
- * subscribed later, so a replacement of an endpoint loses no event. Deliveries in progress, and
+ * abandoned, skipped and missing deliveries. A delivery is missing if the endpoint was registered
+ * or subscribed later, so a replacement of an endpoint loses no event. Deliveries in progress, and
  * those with ten rounds today, are left out. A call that failed half-way can be repeated.
  */
 async function redeliverSince(

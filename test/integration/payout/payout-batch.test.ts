@@ -74,7 +74,9 @@ it('a reference is one text in capitals without blanks, and one of each day with
   expect(await pay(deps, third, days[1])).toMatchObject({ status: 200 })
   expect(await findAnySettlement(deps, third)).toMatchObject({ bankReference: '000001#2026-11-21' })
   expect(await pay(deps, fourth, { bank_reference: '2.02611E+15' })).toMatchObject({
-    body: { field_errors: { bank_reference: ['is a number that a spreadsheet has shortened'] } },
+    body: {
+      field_errors: { bank_reference: ['must not be a number that a spreadsheet has shortened'] },
+    },
   })
 })
 

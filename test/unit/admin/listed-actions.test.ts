@@ -7,6 +7,8 @@ it('the operators’ tool knows each action as its handler describes it', async 
     ACTIONS.map(async (spec) => JSON.stringify(await describeAction(spec))),
   )
 
+  // Its help names values, and each rule once.
+  expect(lines.filter((line) => /\[object|("[^"]{9,}"),\1/.test(line))).toStrictEqual([])
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(
     '../../../infra/operate/admin/actions.jsonl',
   )
