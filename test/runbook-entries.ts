@@ -21,8 +21,8 @@ export function runbookEntries(watched: Watched, front: WatchedFront, runbook: s
 }
 
 /**
- * An alarm omits the sentences that it shares with the alarm above it. The mail, whose link leads to
- * the entry, says who suffers.
+ * An alarm omits the sentences that it shares with the alarm above it. The mail, whose link leads
+ * to the entry, says who suffers.
  */
 function runbookEntry(heading: string, specs: readonly AlarmSpec[], runbook: string): string {
   const means = specs.map((spec, at) => {

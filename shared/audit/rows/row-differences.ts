@@ -76,14 +76,9 @@ export function isKnownName(name: string): boolean {
 }
 
 /**
- * The attributes in which two rows differ. Zero, an empty list, an empty record and an absent
- * attribute are equal; deflated texts are compared as texts.
+ * A row with the names of attributes, without its key and without what counts as absent: zero, an
+ * empty list and an empty record. Deflated texts are texts.
  */
-export function differingAttributes(expected: object, found: object): readonly string[] {
-  return differing(comparable(expected), comparable(found))
-}
-
-/** A row with the names of attributes, without its key and without what counts as absent. */
 export function comparable(fields: object): Item {
   const { pk: _pk, sk: _sk, details, body, ...others } = toItem(fields)
   return present({

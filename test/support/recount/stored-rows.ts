@@ -1,4 +1,4 @@
-import { comparable, differingAttributes } from '../../../shared/audit/rows/row-differences.ts'
+import { comparable, rowDifferences } from '../../../shared/audit/rows/row-differences.ts'
 import { kindOf, remadeRow } from '../../../shared/audit/rows/stored-rows.ts'
 import { attributeName, fromItem } from '../../../shared/table/attributes.ts'
 import { NOT_AUDITED, roleOf } from '../../single-changes/registry.ts'
@@ -28,13 +28,15 @@ function problemsOfRow(raw: RawItem): readonly string[] {
       return kindOf(item) in NOT_AUDITED ? [] : [`${about} has a kind that is in no list`]
     const unlisted = attributesOf(item).filter((name) => roleOf(kindOf(item), name) === undefined)
     const isMoved = remade.key.pk !== item.pk || remade.key.sk !== item.sk
-    const names = differingAttributes(remade.fields, item)
+    const differences = rowDifferences(kindOf(item), '', remade.fields, item)
     return [
       ...(isMoved ? [`${about} belongs to ${remade.key.pk} ${remade.key.sk}`] : []),
       ...unlisted.map(
         (name) => `${about}: ${name} is in no list of test/single-changes/registry.ts`,
       ),
-      ...names.map((name) => `${about} is stored with another ${name} than its kind makes`),
+      ...differences.map(
+        ({ what }) => `${about} is stored with another ${what} than its kind makes`,
+      ),
     ]
   } catch (error) {
     return [`${about} cannot be read: ${String(error)}`]
