@@ -81,7 +81,8 @@ it('all stacks of a stage fit into one region: no two of their resources have on
     make(EVERYTHING).resources.flatMap(({ type, properties }) => {
       const name = properties[`${type.split('::').at(-1)}Name`] ?? properties['Name']
       // An alias belongs to a function, and a domain has a record for each kind of address.
-      return name === undefined || /::(Alias|RecordSet)$/.test(type) ? [] : [`${type} ${name}`]
+      const isOwn = typeof name === 'string' && !/::(Alias|RecordSet)$/.test(type)
+      return isOwn ? [`${type} ${name}`] : []
     }),
   )
 
