@@ -12,6 +12,7 @@ import { minor, plus, ZERO } from '../money.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { sweptSpan } from '../settlement/statement/settlement-entries.ts'
 import { attributeName } from '../table/attributes.ts'
+import { LEDGER_SHARDS } from '../table/schema.ts'
 import { addMs, later, type Timestamp } from '../time.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
 import {
@@ -56,7 +57,9 @@ export async function readClientBook(
     )
   }
   const book = { ...withDebts(sum.book), open: minor(openMinor) }
-  return { book, differences: sum.differences }
+  // A shard that cannot be read is not in `open`.
+  const shards = compare('ledger.shards', clientId, LEDGER_SHARDS, ledger.shards.length)
+  return { book, differences: [...shards, ...sum.differences] }
 }
 
 /** An entry that cannot be read is a difference, and hides no other entry. */

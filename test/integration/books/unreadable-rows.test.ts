@@ -10,6 +10,7 @@ import {
   journalPk,
   type Key,
   settlementKey,
+  shardKey,
   suspenseKey,
 } from '../../../shared/table/keys.ts'
 import { invokeWhole, lambdaContext } from '../../support/operator-actions.ts'
@@ -97,6 +98,16 @@ describe('the books of all', () => {
       differences: [{ what: 'house_total', id: key.sk, expected: 'readable', found: 'unreadable' }],
     })
     expect(await compare(deps)).toMatchObject({ gap_minor: 0 })
+  })
+
+  it('are not balanced with a shard that cannot be read, because `open` lacks it', async ({
+    deps,
+    client: { clientId },
+  }) => {
+    await spoil(deps, shardKey(clientId, 3), { count_pending: 'x' })
+
+    const differences = [{ what: 'ledger.shards', id: clientId, expected: 16, found: 15 }]
+    expect(await booksOf(deps)).toMatchObject({ balanced: false, differences })
   })
 })
 
