@@ -1,12 +1,13 @@
+import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import { ifValid } from '../if-valid.ts'
 import { CONTRADICTING_CAUSES, SuspenseSchema } from '../suspense/suspense.ts'
-import { rowKeyOf } from '../table/keys.ts'
-import { queryAll } from '../table/list-items.ts'
+import { idOf, rowKeyOf } from '../table/keys.ts'
+import { keyedItems, queryAll } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { unacceptedDifferences } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { type Difference, mayBePaid } from '../verdict/difference.ts'
+import { compare, type Difference, mayBePaid } from '../verdict/difference.ts'
 
 /** What an audit found and finance has not accepted, if it would refuse a client's payouts. */
 export async function auditDifferences(
@@ -21,7 +22,7 @@ export async function auditDifferences(
 
 /**
  * Rows that contradict themselves and that nobody has explained yet: their findings by client, or
- * by the gateway. The list of open items has their causes.
+ * by the gateway. The list of open items has their causes, so a finding that cannot be read counts.
  */
 export async function contradictions(
   deps: TableDeps,
@@ -31,20 +32,13 @@ export async function contradictions(
   const keys = rows
     .filter(({ pk }) => CONTRADICTING_CAUSES.some((cause) => String(pk).endsWith(`#${cause}`)))
     .map((row) => rowKeyOf('SUSPENSE', row))
-  const items = (await deps.table.getMany(keys)).flatMap(
-    (item) => ifValid(SuspenseSchema, item) ?? [],
-  )
-  const open = items.filter(({ status }) => status === 'open')
-  const byOwner = Map.groupBy(open, ({ clientId }) => clientId ?? GATEWAY_OWNER)
-  return new Map(
-    [...byOwner].map(([owner, findings]) => [
-      owner,
-      findings.map(({ suspenseId: id }) => ({
-        what: 'contradicting row',
-        id,
-        expected: 'explained',
-        found: 'open',
-      })),
-    ]),
-  )
+  const byOwner = new Map<string, readonly Difference[]>()
+  for (const { key, item } of keyedItems(keys, await deps.table.getMany(keys))) {
+    const { status = 'unreadable' } = ifValid(SuspenseSchema, item) ?? {}
+    if (item === undefined || status === 'resolved') continue
+    const owner = ifValid(v.string(), item['clientId']) ?? GATEWAY_OWNER
+    const found = compare('contradicting row', idOf(key.pk), 'explained', status)
+    byOwner.set(owner, [...(byOwner.get(owner) ?? []), ...found])
+  }
+  return byOwner
 }

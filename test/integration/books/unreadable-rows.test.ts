@@ -109,6 +109,22 @@ describe('the books of all', () => {
     const differences = [{ what: 'ledger.shards', id: clientId, expected: 16, found: 15 }]
     expect(await booksOf(deps)).toMatchObject({ balanced: false, differences })
   })
+
+  it('are not balanced while a finding about a contradicting row cannot be read', async ({
+    deps,
+    client: { clientId },
+  }) => {
+    const id = 'txn_1#amount_differs'
+    const about = { subject: 'txn_1', cause: 'amount_differs' } as const
+    const payment = { paymentId: undefined, clientId }
+    await recordSuspense(deps, finding({ ...about, payment, now: deps.now() }))
+    await spoil(deps, suspenseKey(id), { kind: 'claim' })
+
+    const found = 'unreadable'
+    const differences = [{ what: 'contradicting row', id, expected: 'explained', found }]
+    for (const input of [{}, { client_id: clientId }])
+      expect(await booksOf(deps, input)).toMatchObject({ balanced: false, differences })
+  })
 })
 
 describe('a suspense item that cannot be read', () => {
