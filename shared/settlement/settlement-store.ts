@@ -8,7 +8,7 @@ import type { Span } from '../journal/read-entries.ts'
 import type { Window } from '../ledger/window-store.ts'
 import type { Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
-import { bankReferenceKey, settlementKey, windowKey } from '../table/keys.ts'
+import { bankReferenceKey, idOf, rowKeyOf, settlementKey, windowKey } from '../table/keys.ts'
 import { listItems, queryAll, queryPages } from '../table/list-items.ts'
 import {
   absent,
@@ -69,8 +69,9 @@ export async function* paidSettlements(deps: TableDeps, clientId: ClientId) {
   for await (const { items } of pages) yield findSettlements(deps, settlementIdsOf(items))
 }
 
+/** By the key: an altered `id` must not stop the reader of a list. */
 export function settlementIdsOf(items: readonly Item[]) {
-  return items.map(({ id }) => v.parse(SettlementIdSchema, id))
+  return items.map((row) => v.parse(SettlementIdSchema, idOf(rowKeyOf('SETTLEMENT', row).pk)))
 }
 
 /**

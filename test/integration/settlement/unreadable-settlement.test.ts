@@ -1,6 +1,7 @@
 /** Goal: a settlement's row that cannot be read hides no other settlement, and is named. */
 import { expect, it } from 'vitest'
 import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
+import { recordedSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { alertUnpaidSettlements } from '../../../shared/settlement/sweep-settlements.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { API, call } from '../../support/api-event.ts'
@@ -58,4 +59,20 @@ it('the lists of its merchant and of operators show the others', async () => {
   const { data, unreadable_ids } = body as { data: { id: string }[]; unreadable_ids: unknown }
   expect(new Set(data.map((shown) => shown.id))).toStrictEqual(new Set([id, ofOther.settlementId]))
   expect(unreadable_ids).toStrictEqual([altered.settlementId])
+})
+
+it('one whose id in the indexes is altered stops no list, alert or payout', async () => {
+  const deps = memoryDeps()
+  const { client, settlement } = await aSettledClient(deps)
+  const { settlementId } = settlement
+  await putRaw(deps, { ...(await rawItem(deps, settlementKey(settlementId))), id: 'x' })
+
+  const { settlements } = await recordedSettlements(deps, client.clientId)
+  expect(settlements).toMatchObject([{ settlementId }])
+  deps.clock.advance(4 * 86_400)
+  await alertUnpaidSettlements(deps)
+  expect(deps.published).toMatchObject([{ subject: settlementId }])
+  expect(await invokeWhole(listSettlements, deps, { from: '2026-11-01' })).toMatchObject({
+    body: { data: [{ id: settlementId }] },
+  })
 })
