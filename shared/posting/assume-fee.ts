@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdOf } from '../ids.ts'
+import { readableRows, readRows } from '../if-valid.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import { finding, recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
@@ -55,8 +56,7 @@ export async function postOverduePayments(
   let unansweredCount = 0
   // The index only suggests: each payment is read again.
   for await (const { items } of pages) {
-    for (const item of items) {
-      const row = v.parse(OpenRowSchema, item)
+    for (const row of readableRows(deps, 'payment', readRows(OpenRowSchema, items))) {
       const isAnswered = await postWaitingPayment(deps, row.id).catch((cause: unknown) => {
         deps.log.error('payment.check_failed', { work: 'posting', id: row.id }, cause)
         return true

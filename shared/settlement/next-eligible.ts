@@ -1,6 +1,6 @@
-import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { entryPages } from '../journal/read-entries.ts'
 import { OpenRowSchema } from '../posting/assume-fee.ts'
 import { addMs, DAY_MS, later, type Timestamp } from '../time.ts'
@@ -21,6 +21,6 @@ export async function nextEligible(
     if (entry) return { at: entry.eligibleAt, isSettled: true }
   }
   const { items } = await deps.table.query({ index: 'by-open', partition: [clientId], limit: 1 })
-  const [open] = v.parse(v.array(OpenRowSchema), items)
+  const open = ifValid(OpenRowSchema, items[0])
   return open && { at: later(now, addMs(open.openAt, ELIGIBLE_AGE_MS)), isSettled: false }
 }

@@ -18,7 +18,7 @@ import {
   succeededPayment,
 } from '../../support/paid-builders.ts'
 import { aClient } from '../../support/payment-builders.ts'
-import { settle, settlementsOf, sweep } from '../../support/settlement-builders.ts'
+import { settle, settlementsOf, sweep, trigger } from '../../support/settlement-builders.ts'
 import { findingAbout } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -88,6 +88,25 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
       expect(deps.published).toStrictEqual([])
     },
   )
+
+  it('is posted although the list of open payments has an altered time', async ({
+    deps,
+    client,
+    overdue,
+  }) => {
+    const older = succeededPayment(client, { paidAt: addMs(deps.now(), -8 * DAY_MS) })
+    await storeOpen(deps, [older])
+    const row = await rawItem(deps, paymentKey(older.paymentId))
+    await putRaw(deps, { ...row, open_at: '2026-11-1' })
+
+    expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1, netMinor: 95_900 })
+
+    expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
+    const fields = { kind: 'payment', id: older.paymentId }
+    expect(deps.lines).toContainEqual(expect.objectContaining({ code: 'row.unreadable', fields }))
+    await expect(trigger(deps, client)).rejects.toThrow('nothing to settle')
+    await putRaw(deps, row)
+  })
 
   it.for([
     ['asked', 0, 2],
