@@ -23,8 +23,8 @@ const Progress = v.strictObject(WALK_FIELDS)
 
 const CLIENTS_AT_ONCE = 8
 
-/** A thousand settlements are 1 MB of JSON; a Lambda answers at most 6 MB. */
-const MAX_SETTLEMENTS = 3_000
+/** A Lambda answers at most 6 MB, and a year of the last clients may follow. */
+const FULL_BYTES = 2_500_000
 
 /**
  * Settlements whose public period ends in a span of days of Asia/Jakarta, client by client, each
@@ -37,7 +37,8 @@ export async function settlementsOfPeriod(
 ): Promise<object> {
   const progress = readCursor(Progress, input.cursor)
   const period = progress?.period ?? bookPeriod(deps, input)
-  const settlements: Settlement[] = []
+  const shown: ReturnType<typeof toOperatorSettlement>[] = []
+  let bytes = 0
   const unreadable: string[] = []
   const read = async (clientIds: readonly ClientId[]) => {
     const span = [
@@ -47,21 +48,23 @@ export async function settlementsOfPeriod(
     const lists = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) =>
       settlementsEnding(deps, clientId, span),
     )
-    const found = lists.flatMap((list) => list.settlements)
-    settlements.push(
-      ...found.filter(({ status }) => input.status === undefined || status === input.status),
-    )
+    const found = lists
+      .flatMap((list) => list.settlements)
+      .filter(({ status }) => input.status === undefined || status === input.status)
+      .map(toOperatorSettlement)
+    shown.push(...found)
+    bytes += Buffer.byteLength(JSON.stringify(found))
     unreadable.push(...lists.flatMap(({ unreadableIds }) => unreadableIds))
   }
   let position = progress?.position
   if (input.clientId === undefined) {
     position = await walkClients(deps, position, {
       read,
-      isFull: () => settlements.length >= MAX_SETTLEMENTS,
+      isFull: () => bytes >= FULL_BYTES,
+      atOnce: CLIENTS_AT_ONCE,
     })
   } else await read([input.clientId])
 
-  const shown = settlements.map((settlement) => toOperatorSettlement(settlement))
   return {
     ...period,
     data: shown,

@@ -29,11 +29,13 @@ export async function walkClients(
   report: {
     readonly read: (clientIds: readonly ClientId[]) => Promise<void>
     readonly isFull: () => boolean
+    readonly atOnce?: number
   },
 ): Promise<Registered | undefined> {
   const endsAtMs = deps.monotonicMs() + RUN_MS
   let position = start
-  const pages = registeredClients(deps, { limit: WALKED_AT_ONCE, after: start })
+  const limit = report.atOnce ?? WALKED_AT_ONCE
+  const pages = registeredClients(deps, { limit, after: start })
   for await (const { clients, isLast } of pages) {
     await report.read(clients.map(({ clientId }) => clientId))
     if (isLast) return undefined

@@ -7,8 +7,10 @@ import { adjustBalance } from '../../support/money-rows.ts'
 import { invokeAdmin, shownSettlement } from '../../support/operator-actions.ts'
 import {
   aSettledClient,
+  BANK,
   fail,
   payOut,
+  storedSettlement,
   sweptNow,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
@@ -129,6 +131,22 @@ describe('list-settlements by status and days', () => {
       youngId,
     ])
     expect(await idsOf(deps, { status: 'manual_paid', from, client_id: second })).toStrictEqual([])
+  })
+
+  it('answers less than the 6 MB of a Lambda for many days of many clients', async () => {
+    const deps = memoryDeps()
+    const notes = '"'.repeat(1_000)
+    for (let made = 0; made < 24; made++) {
+      const fields = { bank: BANK, notes, clientId: await aClient(deps) }
+      for (let day = 0; day < 100; day++) await storedSettlement(deps, fields)
+    }
+    const from = '2026-11-01'
+
+    const first = await listBody(deps, { from })
+    const second = await listBody(deps, { from, cursor: first.cursor })
+
+    for (const part of [first, second]) expect(JSON.stringify(part).length).toBeLessThan(6_000_000)
+    expect([...first.data, ...second.data]).toHaveLength(24 * 100)
   })
 
   it('continues at the cursor when a run has no more time', async () => {
