@@ -92,7 +92,11 @@ async function settlementsOf(deps: TableDeps, payment: StoredPayment) {
   const settlements = []
   let at = paidAt && postedAt && later(postedAt, addMs(paidAt, ELIGIBLE_AGE_MS))
   while (at !== undefined && settlements.length < MAX_SETTLEMENTS) {
-    const [settlement] = await settlementsBetween(deps, clientId, { start: at, end: at, limit: 1 })
+    const span = { start: at, end: at, limit: 1 }
+    const { settlements: found, unreadableIds } = await settlementsBetween(deps, clientId, span)
+    for (const id of unreadableIds)
+      settlements.push({ settlement_id: id, status: 'unreadable', settled_at: null })
+    const [settlement] = found
     if (settlement === undefined) break
     const { settlementId, status, settledAt = null } = settlement
     settlements.push({ settlement_id: settlementId, status, settled_at: settledAt })

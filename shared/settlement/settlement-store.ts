@@ -140,8 +140,8 @@ export async function findSettlements(
 export async function settlementsBetween(
   deps: TableDeps,
   clientId: ClientId,
-  { start, end, limit = 1_000 }: Span & { readonly limit?: number },
-): Promise<readonly Settlement[]> {
+  { start, end, limit }: Span & { readonly limit: number },
+): Promise<Payouts> {
   const range = { between: [addMs(start, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] } as const
   const { items } = await deps.table.query({
     index: 'by-owner',
@@ -152,7 +152,8 @@ export async function settlementsBetween(
   // Windows follow each other, so no later one begins in the span.
   const last = items.findIndex(({ listedAt }) => String(listedAt) > addMs(end, -ELIGIBLE_AGE_MS))
   const ids = settlementIdsOf(last === -1 ? items : items.slice(0, last + 1))
-  return (await findSettlements(deps, ids)).filter(({ sweptFrom }) => sweptFrom <= end)
+  const { settlements, unreadableIds } = await readSettlements(deps, ids)
+  return { settlements: settlements.filter(({ sweptFrom }) => sweptFrom <= end), unreadableIds }
 }
 
 /** The payouts of all clients, newest first. */

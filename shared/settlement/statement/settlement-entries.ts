@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
+import { assertInvariant } from '../../errors.ts'
 import { type ClientId, type SettlementId, UuidSchema } from '../../ids.ts'
 import { FURTHEST_ELIGIBLE_MS } from '../../journal/day-totals.ts'
 import { type Entry, isForClient, settledFigures } from '../../journal/entry.ts'
@@ -101,10 +102,16 @@ export async function balanceEntries(
   const { settledUntil } = await readWindow(deps, clientId)
   const { entries, next } = await pageOf(deps, journal, { ...asked, field: 'after' }, isForClient)
   const [first, last] = [entries[0], entries.at(-1)]
-  const settlements =
+  // Each settlement has an entry of the page, because windows are contiguous and never empty.
+  const { settlements, unreadableIds } =
     first && last && first.eligibleAt < settledUntil
-      ? await settlementsBetween(deps, clientId, { start: first.eligibleAt, end: last.eligibleAt })
-      : []
+      ? await settlementsBetween(deps, clientId, {
+          start: first.eligibleAt,
+          end: last.eligibleAt,
+          limit: entries.length,
+        })
+      : { settlements: [], unreadableIds: [] }
+  assertInvariant(unreadableIds.length === 0, 'an entry shows its settlement')
   return {
     entries: entries.map((entry) => toEntryDto(entry, settlementIdOf(settlements, entry))),
     next,

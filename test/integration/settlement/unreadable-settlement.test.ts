@@ -1,6 +1,7 @@
 /** Goal: a settlement's row that cannot be read hides no other settlement, and is named. */
 import { expect, it } from 'vitest'
 import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
+import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
 import { recordedSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { alertUnpaidSettlements } from '../../../shared/settlement/sweep-settlements.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
@@ -8,7 +9,7 @@ import { API, call } from '../../support/api-event.ts'
 import { invokeWhole } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { issueKey } from '../../support/payment-builders.ts'
-import { aSettledClient, sweptADayLater } from '../../support/settlement-builders.ts'
+import { aSettledClient, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 
@@ -75,4 +76,17 @@ it('one whose id in the indexes is altered stops no list, alert or payout', asyn
   expect(await invokeWhole(listSettlements, deps, { from: '2026-11-01' })).toMatchObject({
     body: { data: [{ id: settlementId }] },
   })
+})
+
+it('the timeline of its payment names it', async () => {
+  const deps = memoryDeps()
+  const client = await withoutFloor(deps)
+  const payment = await aSucceededPayment(deps, client)
+  const { settlementId } = await sweptADayLater(deps, client)
+  await putRaw(deps, { ...(await rawItem(deps, settlementKey(settlementId))), status: 'on_hold' })
+
+  const { timeline } = await paymentTimeline(deps, payment)
+
+  const unreadable = { settlement_id: settlementId, status: 'unreadable', settled_at: null }
+  expect(timeline.settlements).toStrictEqual([unreadable])
 })
