@@ -85,7 +85,10 @@ async function toEventDto(deps: TableDeps, event: Event) {
 /** Bounds the loop, because a settlement can fail and be re-credited any number of times. */
 const MAX_SETTLEMENTS = 20
 
-/** Oldest first: the settlement of the payment's entry, then the settlement of each re-credit. */
+/**
+ * Oldest first: the settlement of the payment's entry, then of each re-credit and each transfer
+ * that came back.
+ */
 async function settlementsOf(deps: TableDeps, payment: StoredPayment) {
   if (payment.status !== 'succeeded') return []
   const { clientId, paidAt, postedAt } = payment
@@ -100,7 +103,7 @@ async function settlementsOf(deps: TableDeps, payment: StoredPayment) {
     if (settlement === undefined) break
     const { settlementId, status, settledAt = null } = settlement
     settlements.push({ settlement_id: settlementId, status, settled_at: settledAt })
-    at = settlement.recreditedAt
+    at = settlement.recreditedAt ?? settlement.returnedAt
   }
   return settlements
 }

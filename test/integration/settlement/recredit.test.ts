@@ -5,6 +5,7 @@ import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
+import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import { finding } from '../../../shared/suspense/record-suspense.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
@@ -18,13 +19,16 @@ import {
 import {
   aDayLater,
   BANK,
+  BY_OPERATOR,
   fail,
+  payOut,
   recredit,
   settlementsOf,
   sweptADayLater,
   sweptNow,
   trigger,
 } from '../../support/settlement-builders.ts'
+import { withApproval } from '../../support/with-approval.ts'
 import { clientTest as it } from './client-test.ts'
 
 describe('a re-credit', () => {
@@ -109,6 +113,20 @@ describe('a re-credit', () => {
 
     expect((await paymentTimeline(deps, payment)).timeline.settlements).toMatchObject([
       { settlement_id: failedSettlement.settlementId, status: 'failed' },
+      { settlement_id: nextSettlement.settlementId, status: 'recorded' },
+    ])
+  })
+
+  it('and a transfer that came back do so', async ({ deps, client }) => {
+    const payment = await aSucceededPayment(deps, client)
+    const { settlementId } = await payOut(deps, await sweptADayLater(deps, client))
+    const back = { settlementId, ...BY_OPERATOR, bankReference: 'BCA BACK' }
+    await withApproval(deps, () => returnPayout(deps, back))
+    deps.clock.advance(60)
+    const nextSettlement = await sweptNow(deps, client)
+
+    expect((await paymentTimeline(deps, payment)).timeline.settlements).toMatchObject([
+      { settlement_id: settlementId, status: 'manual_paid' },
       { settlement_id: nextSettlement.settlementId, status: 'recorded' },
     ])
   })
