@@ -12,7 +12,9 @@ import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aCreating, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { fail, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
 import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
@@ -101,6 +103,16 @@ describe('get-payment', () => {
     expect(timelineSteps(timeline).map(({ text }) => text)).toContain('Ended: failed, declined')
     const failedLines = deps.lines.filter(({ code }) => code === 'payment.failed')
     expect(failedLines).toMatchObject([{ fields: { failure_reason: 'declined' } }])
+  })
+
+  it('tells of a failed settlement that it failed', async () => {
+    const deps = memoryDeps()
+    const client = await withoutFloor(deps)
+    const payment = await aSucceededPayment(deps, client)
+    const { settlementId: detail } = await fail(deps, await sweptADayLater(deps, client))
+
+    const failure = { tone: 'bad', text: 'Settlement failed', detail }
+    expect(timelineSteps(await timelineOf(deps, payment))).toContainEqual(failure)
   })
 
   it('shows events in the order in which they fired', async () => {

@@ -32,9 +32,7 @@ export function timelineSteps({ timeline, reversal, ...payment }: Timeline): rea
       ...deliveries.flatMap(deliverySteps),
     ]),
     ...timeline.settlements.flatMap(({ settlement_id: id, status, settled_at: at }) =>
-      at === null
-        ? []
-        : [step(at, status === 'failed' ? 'bad' : 'good', `Settlement ${words(status)}`, id)],
+      at === null ? [] : [step(at, 'good', `Settlement ${words(status)}`, id)],
     ),
     ...timeline.suspense.map(({ created_at: at, kind, cause, suspense_id: id }) =>
       step(at, 'bad', `In suspense: ${kind}, ${words(cause)}`, id),
@@ -53,9 +51,9 @@ export function timelineSteps({ timeline, reversal, ...payment }: Timeline): rea
     ...(isFinal
       ? [{ tone: 'good' as const, text: 'The fee is final', detail: `${rupiah(minor)}, ${fee}` }]
       : []),
-    ...openSettlements.map(({ settlement_id: id }) => ({
-      tone: 'good' as const,
-      text: 'Settlement recorded',
+    ...openSettlements.map(({ settlement_id: id, status: settled }) => ({
+      tone: settled === 'recorded' ? ('good' as const) : ('bad' as const),
+      text: `Settlement ${words(settled)}`,
       detail: id,
     })),
   ]
