@@ -3,7 +3,7 @@ import type { ActionRequest } from '../action-request.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import { PaymentIdSchema, paymentIdOf } from '../ids.ts'
-import { ifValid } from '../if-valid.ts'
+import { readRows } from '../if-valid.ts'
 import { BookDaySchema, endOfBookDay } from '../journal/day-totals.ts'
 import {
   CursorTime,
@@ -13,6 +13,7 @@ import {
   pageFields,
   pagination,
   readCursor,
+  unreadableDto,
 } from '../page.ts'
 import { paymentsByReference } from '../payment/list-payments.ts'
 import type { Payment } from '../payment/payment.ts'
@@ -42,9 +43,14 @@ type Search = ActionRequest<v.InferOutput<typeof paymentSearch>>
  */
 export async function searchPayments(deps: SearchDeps, search: Search) {
   if (search.clientId !== undefined) await requireClient(deps, search.clientId)
-  const { payments, complete, ...position } = await findPayments(deps, search)
-  const shown = await addSuspense(deps, payments)
-  return { ...shown, ...position, complete: complete && shown.complete }
+  const { payments, unreadableIds, complete, ...position } = await findPayments(deps, search)
+  const { data, ...suspense } = await addSuspense(deps, payments)
+  return {
+    data,
+    ...unreadableDto([...unreadableIds, ...suspense.unreadableIds]),
+    ...position,
+    complete: complete && suspense.complete,
+  }
 }
 
 async function findPayments(deps: SearchDeps, search: Search) {
@@ -67,6 +73,7 @@ async function findPayments(deps: SearchDeps, search: Search) {
   const isLast = payments.length <= firstOfPage(search) + search.perPage
   return {
     payments: itemsOfPage(payments, search),
+    unreadableIds: [],
     complete: complete && isLast,
     pagination: pagination(search),
   }
@@ -99,12 +106,17 @@ async function paymentsOfAmount(deps: TableDeps, search: AmountSearch) {
     cursor: position && { ...position, owner, entity },
   })
   const payments: Payment[] = []
+  const unreadableIds: string[] = []
   let readCount = 0
   for await (const { items, cursor: more } of pages) {
     const stored = await deps.table.getMany(items.map((item) => rowKeyOf('PAYMENT', item)))
-    for (const item of stored) {
-      const payment = ifValid(PaymentSchema, item)
-      if (payment?.notionalMinor !== amountMinor) continue
+    const read = readRows(
+      PaymentSchema,
+      stored.flatMap((item) => (item ? [item] : [])),
+    )
+    unreadableIds.push(...read.unreadableIds)
+    for (const payment of read.rows) {
+      if (payment.notionalMinor !== amountMinor) continue
       const { status = payment.status, method = payment.method } = search
       if (payment.status === status && payment.method === method) payments.push(payment)
     }
@@ -113,10 +125,10 @@ async function paymentsOfAmount(deps: TableDeps, search: AmountSearch) {
       const lastItem = items.at(-1)
       const next =
         lastItem && encodeCursor({ payment_id: lastItem['id'], listed_at: lastItem['listedAt'] })
-      return { payments, complete: false, cursor: next }
+      return { payments, unreadableIds, complete: false, cursor: next }
     }
   }
-  return { payments, complete: true }
+  return { payments, unreadableIds, complete: true }
 }
 
 /** DynamoDB refuses a position outside the queried span with its own error. */
@@ -169,16 +181,16 @@ async function paymentsAtDestination(
   return { payments, complete: cursor === undefined }
 }
 
-/** `complete`: all items were read. */
+/** `complete`: all items were read, except those of `unreadableIds`. */
 async function addSuspense(deps: TableDeps, payments: readonly Payment[]) {
   // The provider may receive money before it answers the create, so the first attempt counts.
   const startTimes = payments.map(
     ({ providerAttempts: [first], createdAt }) => first?.startedAt ?? createdAt,
   )
   const since = startTimes.toSorted()[0]
-  if (since === undefined) return { data: [], complete: true }
+  if (since === undefined) return { data: [], unreadableIds: [], complete: true }
   const paymentIds: readonly string[] = payments.map(({ paymentId }) => paymentId)
-  const { items, complete } = await listSuspenseAbout(deps, { paymentIds, since })
+  const { items, ...read } = await listSuspenseAbout(deps, { paymentIds, since })
   const data = payments.map((payment) => {
     const suspense = items.filter(({ paymentId }) => paymentId === payment.paymentId)
     return {
@@ -186,7 +198,7 @@ async function addSuspense(deps: TableDeps, payments: readonly Payment[]) {
       ...(suspense.length > 0 && { suspense: suspense.map(toSuspenseDto) }),
     }
   })
-  return { data, complete }
+  return { data, ...read }
 }
 
 const FILLED_TEXT = v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty')))

@@ -51,6 +51,6 @@ it('find-payments by amount finds the payments beside one that cannot be read', 
   }
   expect(await invokeAdmin(findPayments, deps, search)).toMatchObject({
     status: 200,
-    body: { data: [{ id: other.paymentId }] },
+    body: { data: [{ id: other.paymentId }], unreadable_ids: [altered.paymentId] },
   })
 })
