@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { figureParts, historyParts, type Part } from '../audit/history.ts'
 import { type Extent, judgeNewest } from '../audit/judge-parts.ts'
-import { readClientBooks } from '../audit/judged/client-books.ts'
+import { readableLedger, readClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
 import type { Entry } from '../journal/entry.ts'
 import { entryPages } from '../journal/read-entries.ts'
+import { findAnyHead } from '../operator/audit-record-store.ts'
 import { dayNumber, MINUTE_MS } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
@@ -22,8 +24,9 @@ export async function findDifferences(
   deps: RecountDeps,
   client: Client,
   asked: Parts,
-): Promise<Findings & { readonly byPart: ByPart; readonly unread: Unread }> {
+): Promise<Findings & FoundIn> {
   const { clientId } = client
+  const before = await windowAndChain(deps, clientId)
   const verdict = await readClientVerdict(deps, clientId)
   const everything = { ...verdict, historyDay: undefined, longSettlements: {} }
   const byPart = new Map<string, readonly Difference[]>()
@@ -44,7 +47,19 @@ export async function findDifferences(
     byPart,
     strayEntries: hasStrays ? await strayEntriesOf(deps, books, differences) : [],
     unread,
+    hasMoved: !isDeepStrictEqual(before, await windowAndChain(deps, clientId)),
   }
+}
+
+type FoundIn = {
+  readonly byPart: ByPart
+  readonly unread: Unread
+  /** A settlement, a payout or another recount may have changed the figures since the audit. */
+  readonly hasMoved: boolean
+}
+
+async function windowAndChain(deps: RecountDeps, clientId: Client['clientId']) {
+  return [(await readableLedger(deps, clientId))?.window, await findAnyHead(deps, clientId)]
 }
 
 type ByPart = ReadonlyMap<string, readonly Difference[]>

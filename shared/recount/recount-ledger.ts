@@ -195,7 +195,8 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
   const plan = planOf([sources, figures, adjustments, payments])
   // Figures that are set now would hide what else is wrong with entries and settlements.
   const isBlocked = remaining(differences, plan).some(isOfMoney)
-  const possible = isBlocked ? withoutFigures(plan, clientId) : plan
+  const why = findings.hasMoved ? MOVED : isBlocked ? BLOCKED : undefined
+  const possible = why ? withoutFigures(plan, clientId, why) : plan
   const writes = await withChains(deps, possible.writes, differences, clientId)
   const planned = { ...possible, writes }
   const unrepaired = remaining(differences, { ...planned, left: [] })
@@ -210,9 +211,11 @@ function isOfMoney(difference: Difference): boolean {
   return OF_MONEY.test(difference.what) && !isUnknownName(difference)
 }
 
-function withoutFigures({ writes, left, covered }: Plan, clientId: ClientId): Plan {
+const MOVED = 'its figures changed during the audit; run recount-ledger again'
+const BLOCKED = 'its figures wait until what is not repairable is accepted by accept-difference'
+
+function withoutFigures({ writes, left, covered }: Plan, clientId: ClientId, why: string): Plan {
   const differences = writes.flatMap(({ repair, ends }) => (repair === 'figures' ? ends : []))
-  const why = 'its figures wait until what is not repairable is accepted by accept-difference'
   return {
     writes: writes.filter(({ repair }) => repair !== 'figures'),
     left: differences.length > 0 ? [...left, { id: clientId, why, differences }] : left,

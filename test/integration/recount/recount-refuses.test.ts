@@ -20,10 +20,22 @@ import { exists, remove, update } from '../../../shared/table/step.ts'
 import { adjustBalance, aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment, post } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { payOut, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
+import {
+  aDayLater,
+  payOut,
+  sweep,
+  sweptADayLater,
+  withoutFloor,
+} from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, type MemoryDeps, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import {
+  beforeFirst,
+  interceptTable,
+  type MemoryDeps,
+  memoryDeps,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { clientTest } from '../settlement/client-test.ts'
@@ -220,6 +232,39 @@ it.for<[string, tear: Act, concurrentAct: Act]>([
 
     await recount(deps, client)
     await expectBalanced(deps, client.clientId)
+  },
+)
+
+function addInSettlement(deps: MemoryDeps, { clientId }: Client) {
+  return deps.table.write(update(windowKey(clientId), { add: { inSettlementMinor: 7 } }))
+}
+
+it.for<[string, tear: Act, concurrentAct: Act]>([
+  ['another recount', (deps, client) => addCredit(deps, client, 7), recount],
+  ['a settlement', addInSettlement, sweep],
+])(
+  'a recount writes no figure that %s has moved during its audit',
+  async ([, tear, concurrentAct], { deps, client, payment }) => {
+    aDayLater(deps)
+    await tear(deps, client, payment)
+    const { clientId } = client
+    const { plan } = await planned(deps, client)
+    let act: Act | undefined = concurrentAct
+    const overtaken = interceptTable(deps, {
+      before: async (call) => {
+        // What finance has accepted is read after all else.
+        if (!('query' in call) || !String(call.query.partition[0]).includes('accepted:')) return
+        const now = act
+        act = undefined
+        await now?.(deps, client, payment)
+      },
+    })
+
+    const writing = recountLedger(overtaken, { clientId, plan, operator: 'ana' })
+
+    await expect(writing).rejects.toMatchObject({ code: 'conflict' })
+    await recount(deps, client)
+    await expectBalanced(deps, clientId)
   },
 )
 
