@@ -3,6 +3,7 @@ import { derivedTotals, readHouse, totalOf } from '../audit/judged/audit-journal
 import { backIn } from '../audit/judged/audit-suspense.ts'
 import { readTrail } from '../audit/judged/audit-trails.ts'
 import { rowDifferences } from '../audit/rows/row-differences.ts'
+import { mapInChunks } from '../chunks.ts'
 import { ifValid } from '../if-valid.ts'
 import { type HouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { plus, ZERO } from '../money.ts'
@@ -138,28 +139,22 @@ export async function planTotals(
 ): Promise<Plan> {
   const named = differences.filter(({ what }) => /^house_total(\.|$)/.test(what))
   if (named.length === 0) return NO_PLAN
+  // Before the entries: a total that moves after this read refuses its write.
+  const totals = await mapInChunks(
+    [...Map.groupBy(named, ({ id }) => id)],
+    1,
+    async ([id, ends]) => {
+      const [day = '', type = ''] = id.split('#')
+      const key = houseTotalKey(day, type)
+      return { id, ends, key, found: await deps.table.get(key) }
+    },
+  )
   const derived = derivedTotals((await readHouse(deps)).entries)
-  const plans: Plan[] = []
-  for (const [name, ends] of Map.groupBy(named, ({ id }) => id)) {
-    const [day = '', type = ''] = name.split('#')
-    const key = houseTotalKey(day, type)
-    const found = await deps.table.get(key)
-    const total = {
-      ...found,
-      ...(derived.get(name) ?? totalOf(name, [])),
-      pk: undefined,
-      sk: undefined,
-    }
+  const writes = totals.map(({ id, ends, key, found }): Write => {
+    const ofEntries = derived.get(id) ?? totalOf(id, [])
+    const total = { ...found, ...ofEntries, pk: undefined, sk: undefined }
     const steps = { total: replaceRow(key, total, found) }
-    const write: Write = {
-      subject: name,
-      clientId: undefined,
-      repair: 'figures',
-      lines: ends,
-      ends,
-      steps,
-    }
-    plans.push({ writes: [write], left: [] })
-  }
-  return planOf(plans)
+    return { subject: id, clientId: undefined, repair: 'figures', lines: ends, ends, steps }
+  })
+  return { writes, left: [] }
 }

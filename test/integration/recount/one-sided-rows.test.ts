@@ -7,6 +7,7 @@
 import { describe, expect } from 'vitest'
 import { paymentIdForKey, referenceOf, subjectOfPayment } from '../../../shared/ids.ts'
 import { shardOf } from '../../../shared/ledger/shard-store.ts'
+import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
@@ -15,12 +16,12 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import type { ProviderPayment } from '../../../shared/provider/provider.ts'
 import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
-import { entryKey, eventKey, type Key, paymentKey } from '../../../shared/table/keys.ts'
+import { entryKey, eventKey, type Key, paymentKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
+import { payOut, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
@@ -43,6 +44,20 @@ it('a recount puts back an entry that a settlement has taken, and credits nothin
   await recount(deps, client)
 
   await expectBalanced(deps, client.clientId)
+})
+
+it('a recount counts a payout that the window has lost, at its time', async ({ deps, client }) => {
+  await aSucceededPayment(deps, client)
+  const settlement = await sweptADayLater(deps, client)
+  const lostWindow = await rawItem(deps, windowKey(client.clientId))
+  const { settledAt } = await payOut(deps, settlement)
+  const windowAfter = await readWindow(deps, client.clientId)
+  await putRaw(deps, lostWindow)
+
+  await recount(deps, client)
+
+  expect(await readWindow(deps, client.clientId)).toStrictEqual(windowAfter)
+  expect(windowAfter).toMatchObject({ paidOutMinor: settlement.netMinor, changedAt: settledAt })
 })
 
 async function anEventAlone({ hasFailed = false } = {}) {
