@@ -30,25 +30,17 @@ type Stored = {
   readonly gateway: ClientVerdict
 }
 
-/** Answers the conditions that keep true what was required, for the payout's transaction. */
-export async function passGate(deps: GateDeps, settlement: Settlement) {
-  const { clientId } = settlement
-  const verdict = await requirePassing(deps, settlement)
-  return { verdict: requireSameClientVerdict(clientId, verdict), client: requirePayable(clientId) }
-}
-
 /**
  * The payout gate (design section 11). Throws 422 unless the settlement matches its entries, their
  * payments and its trail now, no difference of its client stands that finance has not accepted, and
- * the audits of client and gateway are fresh. Answers the client's verdict.
+ * the audits of client and gateway are fresh. Answers the conditions that keep that true, for the
+ * payout's transaction.
  */
-export async function requirePassing(
-  deps: GateDeps,
-  settlement: Settlement,
-): Promise<ClientVerdict> {
+export async function passGate(deps: GateDeps, settlement: Settlement) {
+  const { clientId } = settlement
   const { client, verdict } = await requireUnrefused(deps, settlement)
   await requireMatching(deps, settlement, client, verdict)
-  return verdict
+  return { verdict: requireSameClientVerdict(clientId, verdict), client: requirePayable(clientId) }
 }
 
 /** Of the gate what is stored: the hold, the standing differences, and the times of the audits. */

@@ -11,7 +11,7 @@ import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
-import { requirePassing } from '../../../shared/payout/payout-gate.ts'
+import { passGate } from '../../../shared/payout/payout-gate.ts'
 import { adjustLedger } from '../../../shared/posting/adjust-ledger.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import {
@@ -188,7 +188,7 @@ async function failAfterTransfer(world: World): Promise<void> {
   if (settlement === undefined) return
   if (prng.chance(0.5)) {
     await auditedNow(deps, settlement)
-    await requirePassing(deps, settlement)
+    await passGate(deps, settlement)
     const figures = await payoutFigures(deps, settlement)
     if (Object.keys(figures).length === 0) transfer(world, settlement)
   }
