@@ -23,11 +23,6 @@ export const SAMPLES: Readonly<
   'a folder of shared imports only from itself and earlier folders': [
     ['shared/payment/payment.ts', types('../runtime/config.ts'), types('../deps.ts')],
     [
-      'shared/ledger/ledger-store.ts',
-      from('../payment/payment-store.ts'),
-      from('../table/keys.ts'),
-    ],
-    [
       'shared/webhook/delivery/delivery.ts',
       inline('../send/send.ts'),
       reExport('../endpoint/endpoint.ts'),

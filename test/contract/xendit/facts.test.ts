@@ -62,6 +62,7 @@ function meaningOf(meanings: Meanings, member: string): unknown {
 const OPEN = { status: 'open' }
 const FINAL = { keptMinor: 4_440 }
 const NOT_FINAL = { keptMinor: undefined }
+const UNKNOWN_MEMBER = { ...NOT_FINAL, status: 'success', hasUnknownMember: true }
 
 function failed(failureReason: string) {
   return { status: 'failed', failureReason }
@@ -183,14 +184,14 @@ const TABLES: readonly (readonly [
     readRow,
     (settlement_status) => ({ settlement_status }),
     { settled: ['SETTLED EARLY_SETTLED', FINAL], open: ['PENDING', NOT_FINAL] },
-    { ...NOT_FINAL, hasUnknownMember: true },
+    UNKNOWN_MEMBER,
   ],
   [
     ['fee.status'],
     readRow,
     (status) => ({ fee: { ...SETTLED_TRANSACTION.fee, status } }),
     { final: ['COMPLETED NOT_APPLICABLE', FINAL], open: ['PENDING CANCELED REVERSED', NOT_FINAL] },
-    { ...NOT_FINAL, hasUnknownMember: true },
+    UNKNOWN_MEMBER,
   ],
   [
     ['transaction.cashflow'],

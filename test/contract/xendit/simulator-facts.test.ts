@@ -169,14 +169,6 @@ it.for<Refusal>([
     'API_VALIDATION_ERROR',
     (sim) => sim.call('GET', '/transactions?after_id=txn_0'),
   ],
-  [
-    'an amount beyond the limit',
-    'create',
-    400,
-    'INVALID_VALUE_ERROR',
-    (sim) =>
-      sim.call('POST', '/v3/payment_requests', aRequestBody('OVO', { request_amount: 99_000_000 })),
-  ],
   ['a push that is cancelled', 'cancel', 400, 'INELIGIBLE_TRANSACTION_STATUS', cancelPush],
 ])(
   'the simulator refuses as the provider documents it: %s, %s: %i %s',

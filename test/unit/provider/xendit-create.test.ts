@@ -120,7 +120,6 @@ const QR_STRING = { type: 'PRESENT_TO_CUSTOMER', descriptor: 'QR_STRING', value:
 type Actions = readonly object[] | null | undefined
 
 const UNSHOWABLE: readonly (readonly [string, Asked, Actions])[] = [
-  ['a push wallet', wallet('OVO'), []],
   ['an answer without actions', wallet('OVO'), undefined],
   ['an answer with null for actions', wallet('OVO'), null],
   ['a virtual account without a number', {}, []],

@@ -73,8 +73,6 @@ describe('xendit getPayment', () => {
     ['no capture, so no money yet', captures(), 'succeeded', 0],
     ['no captures at all', { captures: undefined }, 'succeeded', 0],
     ['null for captures', { captures: null }, 'succeeded', 0],
-    ['a state we do not know', { status: 'HELD', ...captures(150_000) }, 'unknown', 0],
-    ['money that is on its way', { status: 'AUTHORIZED', captures: [] }, 'open', 0],
   ])('reads %s', async (_case, overrides, status, capturedMinor) => {
     expect(await getPayment(overrides)).toMatchObject({
       kind: 'found',

@@ -91,15 +91,11 @@ describe('xendit listTransactions', () => {
   })
 
   it.each<[string, object, number | undefined]>([
-    ['settled early', { settlement_status: 'EARLY_SETTLED' }, 4_440],
-    ['settled, and the fee not applicable', fee('NOT_APPLICABLE'), 4_440],
     ['settled, nothing kept', { net_amount: 150_000 }, 0],
     ['settled, fractions: rounded up', { net_amount: 145_559.5 }, 4_441],
     ['settled, more kept than was paid', { amount: 1_000, net_amount: -3_440 }, 4_440],
     ['settled, amounts as text', { amount: '1000', net_amount: '-3440.10' }, 4_441],
-    ['not settled', { settlement_status: 'PENDING' }, undefined],
     ['without a settlement status', { settlement_status: null }, undefined],
-    ['settled, but the fee pending', fee('PENDING'), undefined],
     ['settled, but no payment', { type: 'REFUND' }, undefined],
     ['settled, but voided', { status: 'VOIDED' }, undefined],
     ['settled, but the fee status empty', fee(''), undefined],
@@ -162,18 +158,6 @@ describe('xendit listTransactions', () => {
       expect(await readRows({ type, status: sent })).toMatchObject([{ status, reversalKind }])
     },
   )
-
-  it.each([
-    [{ settlement_status: 'HELD' }, { hasUnknownMember: true, status: 'success' }],
-    [fee('ESTIMATED'), { hasUnknownMember: true, status: 'success' }],
-    // Without a direction a row cannot be booked.
-    [{ cashflow: 'MONEY_SIDEWAYS' }, { status: 'unknown' }],
-  ])('marks a row with a member that no document names: %j', async (fields, expected) => {
-    const [row, documented] = await readRows(fields, {})
-
-    expect(row).toMatchObject(expected)
-    expect(documented).not.toHaveProperty('hasUnknownMember')
-  })
 
   it('reads only the rows that were asked for if the filter is ignored', async () => {
     const page = {
