@@ -51,7 +51,6 @@ const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message:
   ['a key twice', withMember('"amount":1'), invalid('a key appears twice')],
   ['a fraction', withAmount('1.5'), invalid('amount: must be an integer')],
   ['an underscore', withAmount('100_000'), invalid('not well-formed JSON')],
-  ['an amount as text', withAmount('"100000"'), invalid('amount: must be a number')],
   [
     'an expiry of a fraction',
     withMember(`"${EXPIRY}":0.5`),
@@ -65,12 +64,6 @@ const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message:
     'metadata is not JSON-serialisable: must be an object',
   ],
   ['an unknown field', withMember('"colour":"red"'), invalid('colour: unknown field')],
-  [
-    'an unknown field of the customer',
-    withMember('"customer":{"age":null}'),
-    invalid('customer.age: unknown field'),
-  ],
-  ['a field name in upper case', withMember('"Amount":1'), invalid('Amount: unknown field')],
   ['__proto__', withMember('"__proto__":{"amount":1}'), invalid('__proto__: unknown field')],
   [
     'a customer’s field __proto__',

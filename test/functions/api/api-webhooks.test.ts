@@ -7,7 +7,7 @@ import { sendTestEvent } from '../../../shared/webhook/delivery/send-test-event.
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { markDeleted } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { API, anApi, call } from '../../support/api-event.ts'
+import { anApi } from '../../support/api-event.ts'
 import { auditRecordsOf } from '../../support/operator-actions.ts'
 import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
@@ -15,7 +15,6 @@ import {
   ABANDONED,
   attemptOf,
   FAILED,
-  makeAlertDue,
   messageFor,
   SKIPPED,
   storedDelivery,
@@ -195,28 +194,6 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
     expect(numbers(fewer)).toStrictEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
     expect(Buffer.byteLength(JSON.stringify(page.text))).toBeLessThan(6_291_556)
   })
-})
-
-it('POST /v1/webhook_deliveries/{id}/redeliver is refused for a minute while the operators cannot be told of the failure, and loses no alert', async () => {
-  const { deps, caller, ask, endpoint } = await aMerchant(memoryDeps())
-  const delivery = await storedDelivery(deps, endpoint, ABANDONED)
-  await makeAlertDue(deps, delivery)
-  const request = { caller, id: delivery.deliveryId }
-  const publish = () => Promise.reject(new Error('no topic'))
-
-  const refused = await call({ ...deps, alerts: { publish } }, API.redeliverWebhook, request)
-  const begun = await ask('redeliverWebhook', request)
-
-  expect(refused).toMatchObject({
-    status: 429,
-    headers: { 'retry-after': '60' },
-    body: { code: 'rate_limit', message: 'no new round can begin now; retry later' },
-  })
-  expect(deps.lines).toContainEqual(
-    expect.objectContaining({ code: 'alert.failed', fields: { endpoint_id: endpoint.endpointId } }),
-  )
-  expect(begun).toMatchObject({ status: 200, body: { status: 'scheduled' } })
-  expect(deps.published).toMatchObject([{ subject: endpoint.endpointId }])
 })
 
 const AT = '2026-11-20T00:00:00Z'

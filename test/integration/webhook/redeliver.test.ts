@@ -160,7 +160,12 @@ describe.each(['byOperator', 'byMerchant'] as const)(
       row,
     }) => {
       await makeAlertDue(deps, delivery)
-      expect(await redeliver(withoutTopic(deps))).toMatchObject({ status: 429 })
+      expect(await redeliver(withoutTopic(deps))).toMatchObject({
+        status: 429,
+        body: { code: 'rate_limit', message: 'no new round can begin now; retry later' },
+      })
+      const fields = { endpoint_id: delivery.endpointId }
+      expect(deps.lines).toContainEqual(expect.objectContaining({ code: 'alert.failed', fields }))
       expect(deps.published).toStrictEqual([])
       expect(await row()).toMatchObject({ status: 'abandoned' })
 
@@ -253,12 +258,15 @@ describe.each(['byOperator', 'byMerchant'] as const)(
   },
 )
 
-test('a merchant’s redelivery replies like get-webhook-delivery, and writes a log line', async () => {
+test('a merchant’s redelivery waits a minute for its alert, replies like get-webhook-delivery, and writes a log line', async () => {
   const { deps, caller, delivery, byMerchant } = await aFinishedDelivery()
   const { deliveryId: id } = delivery
 
+  await makeAlertDue(deps, delivery)
+  const { headers } = await call(withoutTopic(deps), API.redeliverWebhook, { caller, id })
   const { body } = await byMerchant()
 
+  expect(headers).toMatchObject({ 'retry-after': '60' })
   expect(body).toStrictEqual((await call(deps, API.getWebhookDelivery, { caller, id })).body)
   expect(body).toMatchObject({ id, status: 'scheduled', next_attempt_at: deps.now() })
   const fields = { delivery_id: id, client_id: caller.clientId }

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect } from 'vitest'
-import { handler as listEndpoints } from '../../../functions/admin/list-endpoints.ts'
 import { handler as registerEndpoint } from '../../../functions/admin/register-endpoint.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import type { EndpointId } from '../../../shared/ids.ts'
@@ -261,17 +260,4 @@ describe('the endpoints of a client (spec 2.4, 6.1, 6.2, 6.4)', () => {
     expect(new Set(posts.map(({ headers }) => headers['X-Gateway-Delivery-Id'])).size).toBe(2)
     expect([later.map(({ url }) => url), signed(later)]).toStrictEqual([[urls[1]], [true]])
   })
-})
-
-it('list-endpoints shows the newest endpoint first, and no secret', async () => {
-  const { deps, clientId } = await withClient()
-  await register(deps, clientId)
-  deps.clock.advance(60)
-  await register(deps, clientId, { url: `${URL_OF_MERCHANT}/2` })
-
-  const { body } = await invokeAdmin(listEndpoints, deps, { client_id: clientId })
-
-  const urls = [`${URL_OF_MERCHANT}/2`, URL_OF_MERCHANT]
-  expect(body).toMatchObject({ data: urls.map((url) => ({ url, enabled: true })) })
-  expect(JSON.stringify(body)).not.toContain('secret')
 })

@@ -160,6 +160,7 @@ describe('an endpoint whose row cannot be read', () => {
       data: [{ endpoint_id: other.endpointId }],
       unreadable_ids: [endpoint.endpointId],
     })
+    expect(JSON.stringify(listed.body)).not.toContain('secret')
     expect((await ask('listWebhookEndpoints')).body).toMatchObject({
       data: [{ id: other.endpointId }],
     })
