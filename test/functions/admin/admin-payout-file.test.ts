@@ -7,7 +7,7 @@ import type { ClientId } from '../../../shared/ids.ts'
 import { approve } from '../../../shared/operator/approve.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { batchKey, clientKey } from '../../../shared/table/keys.ts'
-import { exists, remove, update } from '../../../shared/table/step.ts'
+import { exists, update } from '../../../shared/table/step.ts'
 import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
@@ -226,23 +226,6 @@ describe('payout-file (design section 15)', () => {
       { after: { state: 'ready' } },
       { before: { state: 'ready' }, after: { state: 'cancelled', notes: 'not sent' } },
     ])
-  })
-
-  it('counts a batch as live whose row is lost, until it is cancelled', async () => {
-    const deps = memoryDeps()
-    const { settlementId } = await aWaitingSettlement(deps)
-    await fileOf(deps)
-    await deps.table.write(remove(batchKey(1), exists))
-
-    expect(await fileOf(deps)).toMatchObject({
-      batch: null,
-      leftOut: [{ settlement_id: settlementId }],
-    })
-    expect(await auditWholeGateway(deps)).toMatchObject({
-      differences: [{ what: 'batch', id: '1', expected: 'present', found: 'missing' }],
-    })
-    await cancel(deps, 1)
-    expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 }, ids: [settlementId] })
   })
 
   it('refuses a file whose lines changed, and an unknown batch', async () => {

@@ -216,10 +216,6 @@ describe('approve', () => {
       'payload: adjust-house has no bank; it has bank_minor',
     ],
     [{ action: 'payout-file', payload: { batch: 7 } }, 'payload: payout-file has no batch'],
-    [
-      { action: 'mark-settlement-paid', payload: { settlement_id: 's', unprovn: 5 } },
-      'payload: mark-settlement-paid has no unprovn',
-    ],
   ] as const)('refuses %o', async ([input, message]) => {
     const { status, body } = await invokeWhole(approveAction, memoryDeps(), {
       operator: APPROVER,

@@ -6,13 +6,7 @@ import { recordChange } from '../../../shared/operator/audit-record-store.ts'
 import { batchSubject, digestOfLines, payoutLines } from '../../../shared/settlement/batch/batch.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import {
-  auditHeadKey,
-  auditRecordPk,
-  batchKey,
-  settlementKey,
-  verdictKey,
-} from '../../../shared/table/keys.ts'
+import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { addFindings } from '../../../shared/verdict/client-verdict-store.ts'
@@ -231,10 +225,6 @@ it.each<[string, (deps: TestDeps, settlement: Settlement) => Promise<unknown>]>(
   ],
   ['has a client on hold', hold],
   ['has a disabled client', changing({ enabled: false })],
-  [
-    'has a client without an audit',
-    (deps, { clientId }) => deps.table.write(remove(verdictKey(clientId), exists)),
-  ],
   [
     'has a client with a difference',
     (deps, { clientId: id }) => {

@@ -82,24 +82,36 @@ it('an alert that cannot be sent refuses its line alone, and is sent by the next
   expect(deps.published).toMatchObject([{ kind: 'payout.after_difference' }])
 })
 
-it.each(['open', 'cancelled'] as const)(
+it.each([
+  ['open', { net_minor: 'much' }],
+  ['cancelled', { settlement_id: crypto.randomUUID() }],
+] as const)(
   'an unreadable settlement of a batch that a crash left open stops no payout: %s',
-  async (state) => {
+  async (state, change) => {
     const deps = memoryDeps()
     const broken = await aWaitingSettlement(deps)
     const payout = { settlement: broken, figures: {}, approval: undefined }
     const payouts = [{ ...payout, conditions: {} as never }]
     await openNextBatch(deps, undefined, { payouts, operator: OPERATOR })
-    await makeUnreadable(deps, settlementKey(broken.settlementId))
+    await makeUnreadable(deps, settlementKey(broken.settlementId), change)
     const other = await aWaitingSettlement(deps)
 
     const ended = state === 'open' ? await askForFile(deps) : await cancelFile(deps, 1)
 
     expect([ended.status, ended.body]).toMatchObject([200, { batch: { number: 1 } }])
-    expect(await fileOf(deps)).toMatchObject({
-      batch: { number: 2 },
-      ids: [other.settlementId],
-      leftOut: [{ settlement_id: broken.settlementId }],
+    expect((await askForFile(deps)).body).toMatchObject({
+      batch: { number: 2, count: 1, total_minor: other.netMinor },
+      left_out: [
+        {
+          settlement_id: broken.settlementId,
+          client_id: broken.clientId,
+          amount_minor: null,
+          reason: expect.stringContaining('cannot be read') as unknown,
+          command: expect.stringContaining(
+            `audit-ledger --client_id ${broken.clientId}`,
+          ) as unknown,
+        },
+      ],
     })
   },
 )

@@ -46,22 +46,6 @@ it('a batch with a failed and re-credited payout gives no file again: it would p
   })
 })
 
-it('a batch is not cancelled once the bank has paid a line of it', async () => {
-  const deps = memoryDeps()
-  const [paid, other] = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)]
-  await fileOf(deps)
-  expect(await answerPaid(deps, paid)).toMatchObject({ body: { done: 1 } })
-
-  expect(await cancelFile(deps, 1)).toMatchObject({
-    status: 422,
-    body: { message: 'batch 1 cannot be cancelled: 1 of its 2 payouts are paid' },
-  })
-  expect(await fileOf(deps)).toMatchObject({
-    ids: [],
-    leftOut: [{ settlement_id: other.settlementId }],
-  })
-})
-
 async function twoInABatch(deps: TestDeps) {
   const [paid, other] = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)]
   await fileOf(deps)

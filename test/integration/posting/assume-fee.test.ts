@@ -36,12 +36,6 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
       // 95,559 instead of 96,000.
       { providerMinor: 95_559, transitMinor: 0, otherMinor: -441 },
     ],
-    [
-      'has a row of one rupiah less',
-      [{ amountMinor: minor(99_999), keptMinor: minor(4_000) }],
-      'row_contradicts',
-      { providerMinor: 95_999, transitMinor: 0, otherMinor: -1 },
-    ],
     ['shows no row', [], 'transaction_missing', IN_TRANSIT],
   ] as const)(
     'is posted at its estimate if the provider %s',
