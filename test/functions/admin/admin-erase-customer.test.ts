@@ -1,9 +1,3 @@
-/**
- * Goal: an operator can erase a customer's personal data despite crashes and races, and nothing
- * else changes (design 11). Method: paid payments with their events on a table in memory, with
- * requests that never arrive and answers that are lost.
- */
-
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
@@ -15,6 +9,7 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { eventKey, referenceKey } from '../../../shared/table/keys.ts'
 import { exists, put, update } from '../../../shared/table/step.ts'
+import { redeliverOwn, redeliverOwnSince } from '../../../shared/webhook/delivery/redeliver.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import {
@@ -28,9 +23,21 @@ import {
 } from '../../support/payment-builders.ts'
 import { wholeRow } from '../../support/recount/books.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
-import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { drainQueue } from '../../support/webhook-builders.ts'
+import {
+  beforeFirst,
+  interceptTable,
+  memoryDeps,
+  type TestDeps,
+  withRequests,
+} from '../../support/test-deps.ts'
+import { drainQueue, storedEndpoint } from '../../support/webhook-builders.ts'
 import { aPaidCustomer, CUSTOMER, erasedAnswer, FIELDS } from './paid-customer.ts'
+
+/**
+ * Goal: an operator can erase a customer's personal data despite crashes and races, and nothing
+ * else changes (design 11). Method: paid payments with their events on a table in memory, with
+ * requests that never arrive and answers that are lost.
+ */
 
 describe('erase-customer', () => {
   it('removes the customer from the payment and its event, and changes no other byte', async () => {
@@ -223,3 +230,63 @@ async function aLostCreate() {
   const texts = () => JSON.stringify(deps.stored.items('').map(wholeRow))
   return { deps, client, payment_id, eraseNow, texts }
 }
+
+/*
+ * Goal: after an erasure is answered, no webhook has the customer. Method: an event is delivered,
+ * its customer is erased, and the event is sent again, by the same environment and within the ten
+ * seconds that it keeps an event's bytes.
+ */
+
+async function anErasedCustomer() {
+  const deps = memoryDeps()
+  const { clientId, ...client } = await aStoredClient(deps)
+  await storedEndpoint(deps, { clientId })
+  const { payment } = await creditedPayment(deps, { clientId, ...client }, { customer: CUSTOMER })
+  await drainQueue(deps)
+  const [staleEvent] = deps.stored.items('EVENT#')
+  deps.clock.advance(2)
+  const payload = { operator: 'ayu', payment_id: payment.paymentId }
+  expect(await invokeAdmin(eraseCustomer, deps, payload)).toMatchObject({ status: 200 })
+  deps.clock.advance(2)
+  const bodies = () => deps.webhooks.map(({ body }) => body.toString())
+  return { deps, clientId, staleEvent, bodies }
+}
+
+/** An eventually consistent read of the event shows it as it was before the erasure. */
+function withStaleReads(deps: TestDeps, stale: object | undefined): TestDeps {
+  const { requests, memory } = deps
+  const get: typeof requests.get = async (key, some) =>
+    key.pk.startsWith('EVENT#') && some?.consistent === false
+      ? { ...stale }
+      : requests.get(key, some)
+  return { ...withRequests(deps, { ...requests, get }), memory }
+}
+
+describe('an event that is sent again after its customer was erased', () => {
+  it('goes to its endpoint without the customer', async () => {
+    const { deps, clientId, staleEvent, bodies } = await anErasedCustomer()
+    const [delivery] = deps.stored.items('DELIVERY#')
+    await redeliverOwn(deps, clientId, String(delivery?.['id']))
+
+    await drainQueue(withStaleReads(deps, staleEvent))
+
+    expect(bodies()).toStrictEqual([
+      expect.stringContaining(CUSTOMER.email),
+      expect.not.stringContaining(CUSTOMER.email),
+    ])
+  })
+
+  it('goes to an endpoint that was registered later without the customer', async () => {
+    const { deps, clientId, staleEvent, bodies } = await anErasedCustomer()
+    const { endpointId: id } = await storedEndpoint(deps, { clientId })
+    const rawBody = Buffer.from(JSON.stringify({ since: deps.now().slice(0, 11) + '00:00:00Z' }))
+    await redeliverOwnSince(deps, { clientId, id, rawBody })
+
+    await drainQueue(withStaleReads(deps, staleEvent))
+
+    expect(bodies()).toStrictEqual([
+      expect.stringContaining(CUSTOMER.email),
+      expect.not.stringContaining(CUSTOMER.email),
+    ])
+  })
+})

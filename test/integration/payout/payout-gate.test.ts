@@ -1,15 +1,32 @@
-/** Goal: no settlement is paid out that differs from its entries or lacks a fresh audit. */
-import { describe, expect } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
+import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { houseEntryKey, verdictKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, dayNumber, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
+import { fileOf } from '../../support/batch-builders.ts'
+import { OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aSettledClient, withoutSleep } from '../../support/settlement-builders.ts'
+import {
+  aSettledClient,
+  auditedNow,
+  fail,
+  payOut,
+  recredit,
+  settledAmount,
+  sweptNow,
+  withoutSleep,
+} from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { failingOn, type TestDeps } from '../../support/test-deps.ts'
+import { failingOn, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { moveWindow } from './moved-window.ts'
 import { aRecordedSettlement, auditedTest as it } from './recorded-settlement.ts'
+
+/**
+ * Goal: no settlement is paid out that differs from its entries, lacks a fresh audit, or has an
+ * entry that was paid out before, because a window was changed.
+ */
 
 describe('the payout gate (design section 11) and time', () => {
   it('pays out a minute after the record, a new client of a new stage too', async () => {
@@ -113,5 +130,41 @@ describe('the payout gate (design section 11) and time', () => {
 
     expect(balanced).toBe(false)
     expect(await pay()).toMatchObject({ status: 200 })
+  })
+})
+
+const REFUSED = [{ reason: expect.stringContaining('do not balance') as unknown }]
+
+test('a settlement that was extended over a later, paid one is not paid out', async () => {
+  const deps = memoryDeps()
+  const { client, settlement } = await aSettledClient(deps)
+  const paid = await settledAmount(deps, client, 100_000)
+  await payOut(deps, paid)
+  await moveWindow(deps, settlement, { sweptUntil: paid.sweptUntil })
+
+  expect(await fileOf(withoutSleep(deps))).toMatchObject({ rows: [], leftOut: REFUSED })
+})
+
+test.each([
+  ['before it', 'sweptFrom'],
+  ['after it', 'sweptUntil'],
+] as const)('a re-credit that was moved over the paid one %s is not paid out', async (_, end) => {
+  const deps = memoryDeps()
+  const { client, settlement: first } = await aSettledClient(deps)
+  const second = await settledAmount(deps, client, 100_000)
+  const [paid, failed] = end === 'sweptFrom' ? [first, second] : [second, first]
+  await payOut(deps, paid)
+  await auditedNow(deps, failed)
+  await fail(deps, failed)
+  await recredit(deps, failed)
+  deps.clock.advance(60)
+  const { settlementId } = await sweptNow(deps, client)
+  deps.clock.advance(61)
+  await moveWindow(deps, failed, { [end]: paid[end] })
+
+  const payout = { settlementId, operator: OPERATOR, bankReference: 'BCA17' }
+  const overlap = expect.stringContaining('settlement.swept_from') as unknown
+  await expect(markSettlementPaid(withoutSleep(deps), payout)).rejects.toMatchObject({
+    details: { fieldErrors: { differences: expect.arrayContaining([overlap]) as unknown } },
   })
 })

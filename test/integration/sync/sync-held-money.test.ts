@@ -8,11 +8,12 @@ import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { houseTotalKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
-import { findingAbout } from '../../support/synced-payment.ts'
+import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { withApproval } from '../../support/with-approval.ts'
-
+import { CASE, send } from '../payment/dispute-news.ts'
 import { heldTest as held, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
+import { syncTest } from './sync-test.ts'
 
 describe('sync: rows that return money in suspense', () => {
   held.for<
@@ -202,3 +203,57 @@ describe('sync: rows that return money in suspense', () => {
     },
   )
 })
+
+/** Two attempts of one payment are paid: one is credited, the other is held. */
+
+const attempts = syncTest.extend('pay', ({ deps, paid }) => async (isOwnCredited: boolean) => {
+  const { paymentId, paymentRequestId } = paid.payment
+  const { input } = deps.provider.requestOf(paymentRequestId)
+  const other = { ...input, reference: `${paymentId}-9` }
+  const answer = await deps.provider.healthy.createRequest(other, 1_000)
+  if (answer.kind !== 'created') throw new Error('no other attempt')
+  const { request } = answer
+  const second = { ...request, providerPaymentId: deps.provider.pay(request.paymentRequestId) }
+  const own = { ...paid, paymentRequestId }
+  const [credited, held] = isOwnCredited ? ([own, second] as const) : ([second, own] as const)
+  for (const { providerPaymentId } of [credited, held])
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+  return { credited, held }
+})
+
+attempts.for([
+  ['own', 'reference'],
+  ['own', 'request'],
+  ['other', 'reference'],
+  ['other', 'request'],
+])(
+  'with the %s one credited, the %s of a refund or dispute says whose money goes back',
+  async ([attempt, by], { deps, paid, pay, sync, syncAfter }) => {
+    const { credited, held } = await pay(attempt === 'own')
+    await sync(settledRow(credited, deps.now()), settledRow(held, deps.now()))
+    deps.clock.advance(600)
+    const refundOf = ({ reference, paymentRequestId }: typeof held, transactionId: string) => {
+      const ids = { providerPaymentId: '', reference }
+      const named = by === 'request' ? { paymentRequestId } : {}
+      return settledRow(ids, deps.now(), { ...refundFields, ...named, transactionId })
+    }
+    const chargeback = { reversalKind: 'chargeback', disputedMinor: minor(60_000) } as const
+
+    await sync(
+      { ...refundOf(held, 'txn_held'), amountMinor: minor(40_000), providerMinor: minor(-40_000) },
+      { ...refundOf(held, 'txn_disputed'), ...chargeback, providerMinor: minor(-60_000) },
+      refundOf(credited, 'txn_credited'),
+    )
+    await syncAfter(600)
+    await send(deps, { reference_id: held.reference })
+
+    const { movements, dispute } = await paymentOf(deps, paid)
+    expect(movements).toMatchObject([{ transactionId: 'txn_credited' }])
+    expect(dispute).toBeUndefined()
+    expect(await findSuspense(deps, CASE)).toMatchObject({ status: 'open' })
+    expect(await findSuspense(deps, held.providerPaymentId)).toMatchObject({
+      cause: 'second_capture',
+      resolution: 'refunded',
+    })
+  },
+)
