@@ -1,20 +1,20 @@
-/**
- * What the sync reads: endpoints once for the payments of a page (design section 4, Announce), and
- * rows a few times.
- */
 import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { insertClient } from '../../../shared/client/client-store.ts'
 import { createPayment } from '../../../shared/payment/create/create-payment.ts'
 import { listSuspense } from '../../../shared/suspense/list-suspense.ts'
+import { registerReading } from '../../../shared/sync/job-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
-import { endpointsPk } from '../../../shared/table/keys.ts'
-import { timestampOf } from '../../../shared/time.ts'
+import { toItem } from '../../../shared/table/attributes.ts'
+import { endpointsPk, syncJobKey } from '../../../shared/table/keys.ts'
+import { dueWork } from '../../../shared/table/step.ts'
+import { addMs, HOUR_MS, timestampOf } from '../../../shared/time.ts'
 import { aClient, aRequest, aStoredClient, ledgerView } from '../../support/payment-builders.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { adapter } from '../../support/scripted-provider.ts'
 import { paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
 import {
   interceptTable,
   memoryDeps,
@@ -25,6 +25,11 @@ import {
 } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { syncTest as it } from './sync-test.ts'
+
+/**
+ * What the sync reads: endpoints once for the payments of a page (design section 4, Announce), and
+ * rows a few times.
+ */
 
 async function payAndList(deps: TestDeps, client: Client, count: number) {
   const paid = await Promise.all(Array.from({ length: count }, () => paidUpstream(deps, client)))
@@ -154,4 +159,42 @@ it('sync against the provider simulator reads a transaction four times on averag
     unreadableIds: [],
   })
   await expectBalanced(deps, client.clientId)
+})
+
+async function putJob(deps: TestDeps, id: string, fields: object) {
+  const job = { id, from: deps.now(), to: deps.now(), ...dueWork('sync', id, deps.now()) }
+  await putRaw(deps, { ...syncJobKey(id), ...toItem({ ...job, ...fields }) })
+}
+
+it.for([
+  ['is of a kind of a later release', { kind: 'weekly' }],
+  ['has no valid time', { kind: 'tail', dueAt: '0' }],
+] as const)('a job that %s stops no other job of the run', async ([, fields], { deps }) => {
+  await putJob(deps, 'odd#1', fields)
+  const [id, now] = ['tail#1', deps.now()]
+  const hour = { id, from: addMs(now, -HOUR_MS), to: now, category: undefined, settlesBy: now }
+  await registerReading(deps, hour, { dueAt: now, maxReads: 3 })
+
+  await syncProviderTransactions(deps)
+
+  expect(await rawItem(deps, syncJobKey(id))).not.toHaveProperty('work')
+  expect(deps.lines).toContainEqual(
+    expect.objectContaining({
+      level: 'error',
+      code: 'row.unreadable',
+      fields: expect.objectContaining({ kind: 'sync_job' }) as unknown,
+    }),
+  )
+})
+
+it('a job of a later release is read again when its lease has expired', async ({ deps }) => {
+  await putJob(deps, 'odd#1', { kind: 'weekly' })
+  await syncProviderTransactions(deps)
+  const claimed = await rawItem(deps, syncJobKey('odd#1'))
+  await putRaw(deps, { ...claimed, kind: 'tail' })
+
+  deps.clock.advance(301)
+  await syncProviderTransactions(deps)
+
+  expect(await rawItem(deps, syncJobKey('odd#1'))).not.toHaveProperty('work')
 })
