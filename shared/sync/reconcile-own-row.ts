@@ -3,6 +3,7 @@ import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import { succeedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
+import { FEE_WAIT_MS } from '../posting/assume-fee.ts'
 import {
   bookLateRow,
   endCreditedMoney,
@@ -13,6 +14,7 @@ import {
 } from '../posting/post-payments.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
+import { addMs } from '../time.ts'
 import { isCreditedWith, recordPaymentFinding, syncFinding } from './provider-row.ts'
 
 /** Each try books the row or loses a race; the next read shows the result. */
@@ -33,17 +35,20 @@ export async function reconcileOwnRow(
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const row = settledRowOf(deps, current, transaction)
     if (row === undefined || current.isVoid === true) return
-    if (current.ownRow === undefined) await endCreditedMoney(deps, [{ payment: current }])
+    // The settlement that posts an overdue payment by this row does not end its held money.
+    const { createdAt, ownRow, postedAt = createdAt } = current
+    if (ownRow === undefined || postedAt >= addMs(createdAt, FEE_WAIT_MS))
+      await endCreditedMoney(deps, [{ payment: current }])
     const contradiction = row.contradicts && contradictionOf(deps, current, transaction)
     if (current.openAt !== undefined) {
       if (contradiction) return recordSuspense(deps, contradiction)
       await postPayments(deps, [{ payment: current, by: { row } }])
-    } else if (current.ownRow === undefined) {
+    } else if (ownRow === undefined) {
       const { applied } = await bookLateRow(deps, current, row, contradiction)
       if (applied && contradiction) return reportSuspense(deps, contradiction)
     } else {
       const expectedMinor = current.finalFee?.invoiced === true ? 0 : current.providerFeeMinor
-      return expectedMinor === keptMinor || current.ownRow.contradicts
+      return expectedMinor === keptMinor || ownRow.contradicts
         ? undefined
         : recordPaymentFinding(deps, current, transaction, 'fee_changed')
     }

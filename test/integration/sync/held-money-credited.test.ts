@@ -60,16 +60,21 @@ describe('held money that a payment is credited with after all', () => {
     expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
   })
 
-  it('ends with its late row', async ({ deps, client, paid, held, credit, sync }) => {
-    await credit()
-    deps.clock.advance(8 * 86_400)
-    await postOverduePayments(deps, client.clientId)
+  it.for(['assumed', 'actual'])(
+    'ends when the sync reads the row of an overdue payment, whose fee is %s',
+    async (feeStatus, { deps, client, paid, held, rows, credit, sync }) => {
+      await credit()
+      deps.clock.advance(8 * 86_400)
+      const row = rowNow(deps, paid)
+      if (feeStatus === 'actual') rows.push(row)
+      await postOverduePayments(deps, client.clientId)
 
-    await sync(rowNow(deps, paid))
+      await (rows.length > 0 ? sync() : sync(row))
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'assumed', ownRow: {} })
-    expect(await held.reread()).toMatchObject(CREDITED)
-  })
+      expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus, ownRow: {} })
+      expect(await held.reread()).toMatchObject(CREDITED)
+    },
+  )
 
   it('stays open for a person if a part of it is refunded before it ends', async ({
     deps,
