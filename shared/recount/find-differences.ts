@@ -47,6 +47,7 @@ export async function findDifferences(
     byPart,
     strayEntries: hasStrays ? await strayEntriesOf(deps, books, differences) : [],
     unread,
+    isWhole: asked.from === undefined && unread.next === undefined,
     hasMoved: !isDeepStrictEqual(before, await windowAndChain(deps, clientId)),
   }
 }
@@ -54,6 +55,8 @@ export async function findDifferences(
 type FoundIn = {
   readonly byPart: ByPart
   readonly unread: Unread
+  /** The audit has read the whole history. */
+  readonly isWhole: boolean
   /** A settlement, a payout or another recount may have changed the figures since the audit. */
   readonly hasMoved: boolean
 }

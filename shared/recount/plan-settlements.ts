@@ -39,7 +39,7 @@ export type PlannedSettlement = {
 export async function planSettlements(
   deps: RecountDeps,
   findings: Findings,
-  { plannedEntries, isOver }: { plannedEntries: readonly Entry[]; isOver: () => boolean },
+  { plannedEntries, ...seen }: Seen & { readonly plannedEntries: readonly Entry[] },
 ): Promise<Plan & { readonly settlements: readonly PlannedSettlement[] }> {
   const paidId = paidByWindow(findings)
   const planned = await mapInChunks(findings.books.settlements, 1, async (row) => {
@@ -67,12 +67,12 @@ export async function planSettlements(
     const isWrong = own.some(isAboutSums) && others.length === 0 && !isChanging
     const live = isWrong ? (await liveBatchOf(deps, after))?.number : undefined
     const isSet = isWrong && mayChangeSums(after) && live === undefined
-    const sums = isSet ? await sumsOf(deps, after, isOver) : undefined
+    const sums = isSet ? await sumsOf(deps, after, seen) : undefined
     const covered = isChanging ? own.filter(isAboutSums) : []
-    const why = sums === 'unsummed' ? UNSUMMED : live && inBatch(live)
+    const why = typeof sums === 'string' ? sums : live && inBatch(live)
     const left = why ? [{ id, why, differences: own.filter(isAboutSums) }] : []
     const settled = { before, after, newEntry: trail.newEntry }
-    const isSummed = sums !== undefined && sums !== 'unsummed' && sums.netMinor > 0
+    const isSummed = typeof sums === 'object' && sums.netMinor > 0
     return {
       settlement: { ...settled, sums: isSummed ? sums : undefined },
       writes: [...trail.writes, ...ofEvents],
@@ -86,6 +86,12 @@ export async function planSettlements(
     left: planned.flatMap(({ left }) => left),
     covered: planned.flatMap(({ covered }) => covered),
   }
+}
+
+type Seen = {
+  /** Every payment that may have lost an entry is read and planned. */
+  readonly isWhole: boolean
+  readonly isOver: () => boolean
 }
 
 function isAbout(
@@ -245,20 +251,24 @@ function isRecordOf(record: AuditRecord, action: string, { batch }: Settlement):
   return recorded === action && (action !== 'payout-file' || after?.['batch'] === batch)
 }
 
-/** Undefined: the run ended before all entries were read. */
+/** A text says why they are not written now. */
 async function sumsOf(
   deps: RecountDeps,
   settlement: Settlement,
-  isOver: () => boolean,
-): Promise<EntrySums | 'unsummed'> {
+  { isWhole: isAllRead, isOver }: Seen,
+): Promise<EntrySums | string> {
   const { clientId, settlementId } = settlement
   const span = sweptSpan(settlement)
   const start = { sums: emptySums(settlementId), carried: [] }
   const { sums, carried, isWhole } = await sumPages(deps, { clientId, span }, start, isOver)
-  return isWhole ? addBlock(sums, carried, span.start) : 'unsummed'
+  if (!isWhole) return UNSUMMED
+  const summed = addBlock(sums, carried, span.start)
+  return isAllRead || summed.entryCount > settlement.entryCount ? summed : UNREAD
 }
 
 const UNSUMMED = 'its entries are too many for one run; run recount-ledger again'
+const UNREAD =
+  'a payment that is left, or that this call has not read, may have lost an entry of it'
 
 /** The file that the bank has must stay what the books say. */
 function inBatch(number: number): string {

@@ -187,7 +187,9 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
   const plannedEntries = planOf([adjustments, payments]).writes.flatMap(
     ({ entries }) => entries ?? [],
   )
-  const settlements = await planSettlements(deps, findings, { plannedEntries, isOver })
+  const isWhole = findings.isWhole && payments.left.length === 0
+  const seen = { plannedEntries, isWhole, isOver }
+  const settlements = await planSettlements(deps, findings, seen)
   const ledger = await planLedger(deps, findings)
   const figures = await planFigures(deps, findings, settlements.settlements)
   // Adjustments and payments move the figures that the plan sets before.

@@ -8,6 +8,7 @@ import type { Client } from '../../../shared/client/client.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
+import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { entryKey, type Key, settlementKey } from '../../../shared/table/keys.ts'
@@ -187,6 +188,26 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
       await expectBalanced(deps, client.clientId)
     },
   )
+})
+
+it('a settlement keeps what a payment has lost that another call reads', async ({
+  deps,
+  client,
+}) => {
+  const payment = await aSucceededPayment(deps, client)
+  await aSucceededPayment(deps, client)
+  const settlement = await sweptADayLater(deps, client)
+  for (const key of keysOf(payment)) await deps.table.write(remove(key, exists))
+  const day = `payments ${payment.createdAt.slice(0, 10)}`
+
+  for (const part of [{ until: day }, { from: day }]) {
+    const ask = { clientId: client.clientId, operator: 'ana', ...part }
+    const { plan } = await recountLedger(deps, ask)
+    await recountLedger(deps, { ...ask, plan })
+  }
+
+  await expectBalanced(deps, client.clientId)
+  expect(await last(deps, client)).toMatchObject({ netMinor: settlement.netMinor })
 })
 
 async function last(deps: TestDeps, client: Client) {
