@@ -179,7 +179,7 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
     ['return-payout', 'returned_at status'],
     [
       'recount-ledger',
-      `digest entry_count fee_minor gross_minor markup_minor net_minor payment_count
+      `batch digest entry_count fee_minor gross_minor markup_minor net_minor payment_count
         recredited_at recredited_minor status totals unproven_minor`,
     ],
   ],

@@ -235,13 +235,14 @@ export function mayChangeSums({ status, recreditedAt }: Settlement): boolean {
   return status !== 'manual_paid' && recreditedAt === undefined
 }
 
-/** Refused when the sums or the settlement's state changed after the read. */
+/** Refused when the sums, the state or the batch of the settlement changed after the read. */
 export function correctSums(settlement: Settlement, sums: EntrySums): Step {
-  const { settlementId, status, digest } = settlement
+  const { settlementId, status, digest, batch } = settlement
+  const isSame = all(equals('digest', digest), unchanged('batch', batch))
   return update(
     settlementKey(settlementId),
     { set: sums },
-    all(equals('status', status), absent('recreditedAt'), equals('digest', digest)),
+    all(equals('status', status), absent('recreditedAt'), isSame),
   )
 }
 

@@ -10,7 +10,7 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
-import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { claimForBatch, findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { entryKey, type Key, settlementKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
@@ -167,6 +167,18 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     const availableMinor = settlement.netMinor + latePayment.netMinor
     const sums = { availableMinor, inSettlementMinor: 0 }
     expect(await readWindow(deps, client.clientId)).toMatchObject(sums)
+  })
+
+  it('is not counted when a payout batch claims the settlement meanwhile', async () => {
+    const deps = memoryDeps()
+    const client = await withoutFloor(deps)
+    const { settlement } = await settleWithoutLate(deps, client)
+    const claim = claimForBatch(settlement, 1)
+    const raced = beforeFirst(deps, 'transact', () => deps.table.write(claim))
+
+    for (let round = 0; round < 2; round++) await recount(round === 0 ? raced : deps, client)
+
+    expect(await last(deps, client)).toMatchObject({ netMinor: settlement.netMinor, batch: 1 })
   })
 
   it.each([
