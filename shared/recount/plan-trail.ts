@@ -28,6 +28,7 @@ import {
   houseEntryKey,
 } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
+import { later, type Timestamp } from '../time.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
 import { toEndpointDto } from '../webhook/endpoint/endpoint-dto.ts'
 import {
@@ -223,10 +224,15 @@ async function planAdjustmentAnew(
     houseRow &&
       deps.table.get(houseEntryKey(rowDayOf(houseRow), houseRow.transactionId, 'correction')),
   ])
-  const { adjusted, steps, record } = planAdjustment(
-    { ...input, operator: '' },
-    { row: houseRow, window: books.ledger.window, approval: undefined, postedAt: eligibleAt },
-  )
+  const { window } = books.ledger
+  const plannedAt = (postedAt: Timestamp) =>
+    planAdjustment(
+      { ...input, operator: '' },
+      { row: houseRow, window, approval: undefined, postedAt },
+    )
+  const { adjusted, steps, record } = plannedAt(eligibleAt)
+  // The journal may be closed at the entry's time by now.
+  const { ledger, window: writeOff } = plannedAt(later(deps.now(), window.closedUntil)).steps
   const isCounted = entry === undefined && eligibleAt >= books.unsettled.span.start
   const kept = [
     ...(row ? ['adjustment'] : []),
@@ -249,7 +255,11 @@ async function planAdjustmentAnew(
     ),
     record: isRecorded ? undefined : record,
     entries: entry ? [] : [adjusted.entry],
-    steps: Object.fromEntries(Object.entries(steps).filter(([name]) => !kept.includes(name))),
+    steps: Object.fromEntries(
+      Object.entries({ ...steps, ledger, window: writeOff }).filter(
+        ([name]) => !kept.includes(name),
+      ),
+    ),
   }
   return lines.length === 0 ? NO_PLAN : { writes: [write], left: [] }
 }

@@ -222,6 +222,19 @@ it('a settlement keeps what a payment has lost that another call reads', async (
   expect(await last(deps, client)).toMatchObject({ netMinor: settlement.netMinor })
 })
 
+it('an adjustment gets its lost entry back, although the journal is closed by now', async ({
+  deps,
+  client,
+}) => {
+  const { entry } = await adjustBalance(deps, client, 'correction', -50_000)
+  await deps.table.write(remove(entryKey(client.clientId, entry), exists))
+  await sweepADayLater(deps, client)
+
+  await recount(deps, client)
+
+  await expectBalanced(deps, client.clientId)
+})
+
 async function last(deps: TestDeps, client: Client) {
   const [settlement] = await settlementsOf(deps, client)
   if (settlement === undefined) throw new Error('the client has no settlement')
