@@ -72,8 +72,8 @@ async function planItem(
   const isByOperator = resolved !== undefined
   const own = entries.find(({ type }) => type === 'suspense_resolved')
   const needsEntry = isByOperator && after.kind === 'money' && own === undefined
-  const at = record?.at ?? deps.now()
-  const entry = needsEntry ? resolutionEntry(booked, after.resolution, at) : undefined
+  // The day of the resolution may be closed by now.
+  const entry = needsEntry ? resolutionEntry(booked, after.resolution, deps.now()) : undefined
   const heldMinor = [...entries, ...(entry ? [entry] : [])].reduce(
     (sum, { suspenseMinor }) => plus(sum, suspenseMinor),
     ZERO,

@@ -26,7 +26,8 @@ import {
   bookUnmatchedRow,
 } from '../../../shared/posting/house-journal.ts'
 import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
-import { houseTotalKey } from '../../../shared/table/keys.ts'
+import { houseEntryKey, houseTotalKey } from '../../../shared/table/keys.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import { jakartaMidnightAfter } from '../../support/jakarta.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
@@ -41,6 +42,7 @@ import {
   writtenKeys,
 } from '../../support/test-deps.ts'
 import { bookedItem, heldMoneyItem, resolve } from '../payment/suspense-test.ts'
+import { recount } from '../recount/torn-world.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
 /** 20 November 2026 in Jakarta. */
@@ -277,3 +279,16 @@ async function checkTakeOver(deps: TestDeps, client: Client): Promise<void> {
   const [entry] = await entriesIn(deps, client)
   expect(entry && bookDay(entry.postedAt) > today).toBe(true)
 }
+
+it('a recount books a lost resolution of a closed day today', async () => {
+  const deps = atNight()
+  const { suspenseId, createdAt } = await bookedItem(deps)
+  await resolve(deps, { suspenseId }, 'written_off')
+  const key = houseEntryKey(createdAt.slice(0, 10), suspenseId, 'suspense_resolved')
+  await deps.table.write(remove(key, exists))
+  await nightsPass(deps)
+
+  await recount(deps, 'gateway')
+
+  expect(await auditWholeGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
+})
