@@ -5,10 +5,11 @@ import type { Client } from '../../shared/client/client.ts'
 import { approve } from '../../shared/operator/approve.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../shared/settlement/settlement-store.ts'
+import { batchKey } from '../../shared/table/keys.ts'
 import { adjustBalance } from './money-rows.ts'
 import { invokeWhole, OPERATOR } from './operator-actions.ts'
 import { auditedNow, BANK, sweptNow, withoutFloor } from './settlement-builders.ts'
-import type { TestDeps } from './test-deps.ts'
+import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from './test-deps.ts'
 import { APPROVER } from './with-approval.ts'
 
 const Answer = v.object({
@@ -67,4 +68,23 @@ export async function aWaitingSettlement(
   const settlement = await sweptNow(deps, owner)
   await auditedNow(deps, settlement)
   return settlement
+}
+
+export async function twoInABatch() {
+  const deps = memoryDeps()
+  const [paid, other] = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)]
+  await fileOf(deps)
+  return { deps, paid, other }
+}
+
+/** Runs `other` before the first transaction that changes the batch. */
+export function beforeBatchChanges(deps: TestDeps, other: () => Promise<unknown>) {
+  let done = false
+  return interceptTable(deps, {
+    before: async (call) => {
+      if (done || !writtenKeys([call]).some(({ pk }) => pk === batchKey(1).pk)) return
+      done = true
+      await other()
+    },
+  })
 }

@@ -16,6 +16,7 @@ import {
   aWaitingSettlement,
   cancelFile,
   fileOf,
+  twoInABatch,
 } from '../../support/batch-builders.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { BANK, payOut } from '../../support/settlement-builders.ts'
@@ -74,20 +75,13 @@ function stateOf(state: string) {
 }
 
 describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
-  async function aBatchOfTwo() {
-    const deps = memoryDeps()
-    const [paid, other] = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)]
-    await fileOf(deps)
-    return { deps, paid, other }
-  }
-
   const REFUSED = {
     status: 422,
     body: { message: expect.stringContaining('batch 1 cannot be cancelled') as unknown },
   }
 
   it('is not cancelled after a payout of it is paid', async () => {
-    const { deps, paid, other } = await aBatchOfTwo()
+    const { deps, paid, other } = await twoInABatch()
     await payOut(deps, paid)
     await breakRow(deps)
 
@@ -99,7 +93,7 @@ describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
   })
 
   it('is not cancelled when a payout of it is paid after its row broke', async () => {
-    const { deps, paid } = await aBatchOfTwo()
+    const { deps, paid } = await twoInABatch()
     await breakRow(deps)
     await payOut(deps, paid)
 
@@ -107,7 +101,7 @@ describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
   })
 
   it('is not cancelled after the bank has answered that a line of it failed', async () => {
-    const { deps, paid } = await aBatchOfTwo()
+    const { deps, paid } = await twoInABatch()
     await breakRow(deps)
     await answerLine(deps, paid, { outcome: 'failed', reason: 'account closed' })
 
@@ -115,7 +109,7 @@ describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
   })
 
   it('is not cancelled when a payout of it is paid at the same time', async () => {
-    const { deps, paid, other } = await aBatchOfTwo()
+    const { deps, paid, other } = await twoInABatch()
     await breakRow(deps)
     const racing = interceptTable(deps, {
       before: async (call) => {
@@ -130,7 +124,7 @@ describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
   })
 
   it('gets it again if it was cancelled and used, and holds its payouts', async () => {
-    const { deps, paid, other } = await aBatchOfTwo()
+    const { deps, paid, other } = await twoInABatch()
     await cancelFile(deps, 1)
     await answerLine(deps, paid, { outcome: 'paid', bank_reference: 'BCA17' })
     await breakRow(deps)

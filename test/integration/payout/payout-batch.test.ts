@@ -5,25 +5,21 @@ import { approve } from '../../../shared/operator/approve.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { batchKey, settlementKey } from '../../../shared/table/keys.ts'
+import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import {
   answerLine,
   askForFile,
   aWaitingSettlement,
+  beforeBatchChanges,
   cancelFile,
   fileOf,
+  twoInABatch,
 } from '../../support/batch-builders.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { BANK, fail } from '../../support/settlement-builders.ts'
-import {
-  beforeFirst,
-  interceptTable,
-  memoryDeps,
-  type TestDeps,
-  writtenKeys,
-} from '../../support/test-deps.ts'
+import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
 function pay(deps: TestDeps, settlementId: string, more: object = {}) {
@@ -115,13 +111,6 @@ it('recount leaves the sums of a settlement in a live batch, and names it', asyn
  * does: the other payouts of its batch enter no other file (design section 15).
  */
 
-async function twoInABatch() {
-  const deps = memoryDeps()
-  const [refused, other] = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)]
-  await fileOf(deps)
-  return { deps, refused, other }
-}
-
 function answerFailed(deps: TestDeps, settlement: Settlement) {
   return answerLine(deps, settlement, { outcome: 'failed', reason: 'account closed', batch: 1 })
 }
@@ -133,7 +122,7 @@ function alertsOf(deps: TestDeps) {
 const FAILED = { body: { failed: 1 } }
 
 it('a batch is not cancelled once the bank has answered that a line of it failed', async () => {
-  const { deps, refused, other } = await twoInABatch()
+  const { deps, paid: refused, other } = await twoInABatch()
   expect(await answerFailed(deps, refused)).toMatchObject(FAILED)
   expect(await answerFailed(deps, refused)).toMatchObject(FAILED)
 
@@ -150,7 +139,7 @@ it('a batch is not cancelled once the bank has answered that a line of it failed
 })
 
 it('all failed lines of one answer are written down, and mark their batch once', async () => {
-  const { deps, refused, other } = await twoInABatch()
+  const { deps, paid: refused, other } = await twoInABatch()
 
   const answers = await Promise.all([refused, other].map((one) => answerFailed(deps, one)))
 
@@ -161,7 +150,7 @@ it('all failed lines of one answer are written down, and mark their batch once',
 it.each(['paid', 'failed'] as const)(
   'a batch is not cancelled once the bank has answered %s to a line that is marked failed',
   async (outcome) => {
-    const { deps, refused, other } = await twoInABatch()
+    const { deps, paid: refused, other } = await twoInABatch()
     await fail(deps, refused)
     await answerLine(deps, refused, { outcome, bank_reference: 'BCA17', reason: 'account closed' })
 
@@ -171,7 +160,7 @@ it.each(['paid', 'failed'] as const)(
 )
 
 it('a batch is cancelled after an operator has marked a payout of it failed', async () => {
-  const { deps, refused, other } = await twoInABatch()
+  const { deps, paid: refused, other } = await twoInABatch()
   await fail(deps, refused)
 
   expect(await cancelFile(deps, 1)).toMatchObject({ status: 200 })
@@ -179,7 +168,7 @@ it('a batch is cancelled after an operator has marked a payout of it failed', as
 })
 
 it('a failed line of a cancelled batch is told, and its other payouts are left out', async () => {
-  const { deps, refused, other } = await twoInABatch()
+  const { deps, paid: refused, other } = await twoInABatch()
   await cancelFile(deps, 1)
 
   expect(await answerFailed(deps, refused)).toMatchObject(FAILED)
@@ -195,15 +184,8 @@ it('a failed line of a cancelled batch is told, and its other payouts are left o
 })
 
 it('a failed line and a cancellation at the same time free no payout of the file', async () => {
-  const { deps, refused, other } = await twoInABatch()
-  let done = false
-  const racing = interceptTable(deps, {
-    before: async (call) => {
-      if (done || !writtenKeys([call]).some(({ pk }) => pk === batchKey(1).pk)) return
-      done = true
-      await cancelFile(deps, 1)
-    },
-  })
+  const { deps, paid: refused, other } = await twoInABatch()
+  const racing = beforeBatchChanges(deps, () => cancelFile(deps, 1))
 
   expect(await answerFailed(racing, refused)).toMatchObject(FAILED)
 

@@ -11,17 +11,13 @@ import {
   answerLine,
   askForFile,
   aWaitingSettlement,
+  beforeBatchChanges,
   cancelFile,
   fileOf,
+  twoInABatch,
 } from '../../support/batch-builders.ts'
 import { fail, payOut, recredit } from '../../support/settlement-builders.ts'
-import {
-  beforeFirst,
-  interceptTable,
-  memoryDeps,
-  type TestDeps,
-  writtenKeys,
-} from '../../support/test-deps.ts'
+import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
 /** The bank's line of a settlement that it paid. */
 function answerPaid(
@@ -46,12 +42,6 @@ it('a batch with a failed and re-credited payout gives no file again: it would p
   })
 })
 
-async function twoInABatch(deps: TestDeps) {
-  const [paid, other] = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)]
-  await fileOf(deps)
-  return { paid, other }
-}
-
 function leftOut({ settlementId }: Settlement) {
   return {
     settlement_id: settlementId,
@@ -63,17 +53,20 @@ function usesOf(deps: TestDeps) {
   return deps.published.filter(({ kind }) => kind === 'payout.after_difference')
 }
 
+async function expectTold(deps: TestDeps, paid: Settlement, other: Settlement) {
+  expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId }])
+  expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(other)] })
+}
+
 describe('a cancelled batch of which the bank has paid a line', () => {
   it('is told, and its other payouts are left out until a person closes them', async () => {
-    const deps = memoryDeps()
-    const { paid, other } = await twoInABatch(deps)
+    const { deps, paid, other } = await twoInABatch()
     await cancelFile(deps, 1)
 
     expect(await answerPaid(deps, paid)).toMatchObject({ body: { done: 1 } })
     expect(await answerPaid(deps, paid, { batch: 1 })).toMatchObject({ body: { done: 1 } })
 
-    expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId }])
-    expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(other)] })
+    await expectTold(deps, paid, other)
     expect(await auditBatches(deps)).toStrictEqual([])
 
     await fail(deps, other)
@@ -81,8 +74,7 @@ describe('a cancelled batch of which the bank has paid a line', () => {
   })
 
   it('is told when a later batch has the payout, and the later batch frees nothing', async () => {
-    const deps = memoryDeps()
-    const { paid, other } = await twoInABatch(deps)
+    const { deps, paid, other } = await twoInABatch()
     await cancelFile(deps, 1)
     await fileOf(deps)
 
@@ -97,8 +89,7 @@ describe('a cancelled batch of which the bank has paid a line', () => {
   })
 
   it('keeps the file of a later batch with its payouts from being given again', async () => {
-    const deps = memoryDeps()
-    const { paid, other } = await twoInABatch(deps)
+    const { deps, paid, other } = await twoInABatch()
     await cancelFile(deps, 1)
     expect((await fileOf(deps)).ids).toHaveLength(2)
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({ status: 200 })
@@ -116,20 +107,17 @@ describe('a cancelled batch of which the bank has paid a line', () => {
   })
 
   it('is told when its row was lost', async () => {
-    const deps = memoryDeps()
-    const { paid, other } = await twoInABatch(deps)
+    const { deps, paid, other } = await twoInABatch()
     await deps.table.write(remove(batchKey(1), exists))
     await cancelFile(deps, 1)
 
     await answerPaid(deps, paid)
 
-    expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId }])
-    expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(other)] })
+    await expectTold(deps, paid, other)
   })
 
   it('is not told by an answer that names a batch without the payout', async () => {
-    const deps = memoryDeps()
-    const { other } = await twoInABatch(deps)
+    const { deps, other } = await twoInABatch()
     await cancelFile(deps, 1)
     const late = await aWaitingSettlement(deps)
 
@@ -140,8 +128,7 @@ describe('a cancelled batch of which the bank has paid a line', () => {
   })
 
   it('is not told by a transfer that an operator made by hand', async () => {
-    const deps = memoryDeps()
-    const { paid, other } = await twoInABatch(deps)
+    const { deps, paid, other } = await twoInABatch()
     await cancelFile(deps, 1)
 
     await payOut(deps, paid)
@@ -150,18 +137,6 @@ describe('a cancelled batch of which the bank has paid a line', () => {
     expect((await fileOf(deps)).ids).toStrictEqual([other.settlementId])
   })
 })
-
-/** Runs `other` before the first transaction that changes the batch. */
-function beforeBatchChanges(deps: TestDeps, other: () => Promise<unknown>) {
-  let done = false
-  return interceptTable(deps, {
-    before: async (call) => {
-      if (done || !writtenKeys([call]).some(({ pk }) => pk === batchKey(1).pk)) return
-      done = true
-      await other()
-    },
-  })
-}
 
 /** Runs `other` after the first read of the row. */
 function afterFirstRead(deps: TestDeps, { pk }: Key, other: () => Promise<unknown>) {
@@ -177,8 +152,7 @@ function afterFirstRead(deps: TestDeps, { pk }: Key, other: () => Promise<unknow
 
 describe('the bank’s answer and a cancellation at the same time', () => {
   it('cancel nothing when the payout is written first', async () => {
-    const deps = memoryDeps()
-    const { paid, other } = await twoInABatch(deps)
+    const { deps, paid, other } = await twoInABatch()
     const racing = beforeBatchChanges(deps, () => answerPaid(deps, paid))
 
     expect(await cancelFile(racing, 1)).toMatchObject({ status: 409 })
@@ -190,31 +164,26 @@ describe('the bank’s answer and a cancellation at the same time', () => {
   })
 
   it('are told when the cancellation is written first', async () => {
-    const deps = memoryDeps()
-    const { paid, other } = await twoInABatch(deps)
+    const { deps, paid, other } = await twoInABatch()
     const racing = beforeBatchChanges(deps, () => cancelFile(deps, 1))
 
     expect(await answerPaid(racing, paid)).toMatchObject({ body: { done: 1 } })
 
-    expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId }])
-    expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(other)] })
+    await expectTold(deps, paid, other)
   })
 
   it('are told when the cancellation is written after the answer has looked at the batch', async () => {
-    const deps = memoryDeps()
-    const { paid, other } = await twoInABatch(deps)
+    const { deps, paid, other } = await twoInABatch()
     const racing = afterFirstRead(deps, batchKey(1), () => cancelFile(deps, 1))
 
     expect(await answerPaid(racing, paid)).toMatchObject({ body: { done: 1 } })
 
-    expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId }])
-    expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(other)] })
+    await expectTold(deps, paid, other)
   })
 })
 
 it('a batch that is found used while the next file is made keeps its payouts out of that file', async () => {
-  const deps = memoryDeps()
-  const { paid, other } = await twoInABatch(deps)
+  const { deps, paid, other } = await twoInABatch()
   await cancelFile(deps, 1)
   // After the payouts were judged, and before they are claimed.
   const racing = beforeFirst(deps, 'transact', async () => {

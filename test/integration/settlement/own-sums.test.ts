@@ -10,7 +10,7 @@ import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
-import { aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
+import { fileOf, twoInABatch } from '../../support/batch-builders.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import {
   aSettledClient,
@@ -131,9 +131,7 @@ describe('a re-credit', () => {
   })
 
   it('is made after finance has accepted the sums of a failed payout of a used batch', async () => {
-    const deps = memoryDeps()
-    const [paid, failed] = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)]
-    await fileOf(deps)
+    const { deps, paid, other: failed } = await twoInABatch()
     await payOut(deps, paid)
     await fail(deps, failed)
     await alter(deps, failed, { digest: 'x' })

@@ -4,7 +4,7 @@ import { insertClient } from '../../../shared/client/client-store.ts'
 import { createPayment } from '../../../shared/payment/create/create-payment.ts'
 import { listSuspense } from '../../../shared/suspense/list-suspense.ts'
 import { registerReading } from '../../../shared/sync/job-store.ts'
-import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
+import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
 import { endpointsPk, syncJobKey } from '../../../shared/table/keys.ts'
 import { dueWork } from '../../../shared/table/step.ts'
@@ -24,7 +24,7 @@ import {
   type TestDeps,
 } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
-import { syncTest as it } from './sync-test.ts'
+import { syncTest as it, withBacklog } from './sync-test.ts'
 
 /**
  * What the sync reads: endpoints once for the payments of a page (design section 4, Announce), and
@@ -197,4 +197,38 @@ it('a job of a later release is read again when its lease has expired', async ({
   await syncProviderTransactions(deps)
 
   expect(await rawItem(deps, syncJobKey('odd#1'))).not.toHaveProperty('work')
+})
+
+describe('sync: the head by woken workers', () => {
+  it('reads a page once when two workers are woken', async ({ deps, rows, paid }) => {
+    const { listings, state } = await withBacklog(deps, rows, 0)
+    rows.push(rowNow(deps, paid))
+    const others: Promise<void>[] = []
+    state.answer = () => {
+      others.push(runSyncJobs(deps, { woken: true }))
+      return undefined
+    }
+
+    await runSyncJobs(deps, { woken: true })
+    await Promise.all(others)
+
+    expect(listings).toHaveLength(1)
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('reads new rows for deferred callbacks, but not within two minutes of a round', async ({
+    deps,
+    rows,
+    paid,
+  }) => {
+    const { listings } = await withBacklog(deps, rows, 0)
+    rows.push(rowNow(deps, paid))
+
+    await runSyncJobs(deps, { woken: true })
+    deps.clock.advance(119)
+    await runSyncJobs(deps, { woken: true })
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    expect(listings).toHaveLength(1)
+  })
 })
