@@ -20,7 +20,7 @@ import { addMs, DAY_MS, later, MINUTE_MS, TimestampSchema } from '../../shared/t
 import { recordFindings } from '../../shared/verdict/client-verdict-store.ts'
 import { aSucceededPayment, type SucceededFields } from './paid-builders.ts'
 import { aClientId, aStoredClient } from './payment-builders.ts'
-import type { TestDeps } from './test-deps.ts'
+import { type MemoryDeps, memoryDeps, type TestDeps } from './test-deps.ts'
 import { withApproval } from './with-approval.ts'
 
 export const BANK = {
@@ -78,14 +78,14 @@ export function sweptADayLater(
 }
 
 /** The settlement has one payment by default, 95,900 net. */
-export async function aSettledClient(
-  deps: TestDeps,
+export async function aSettledClient<Deps extends TestDeps = MemoryDeps>(
+  deps = memoryDeps() as TestDeps as Deps,
   payments: readonly SucceededFields[] = [{}],
   fields: Partial<Client> = {},
-): Promise<{ readonly client: Client; readonly settlement: Settlement }> {
+) {
   const client = await withoutFloor(deps, { bank: BANK, ...fields })
   for (const payment of payments) await aSucceededPayment(deps, client, payment)
-  return { client, settlement: await sweptADayLater(deps, client) }
+  return { deps, client, settlement: await sweptADayLater(deps, client) }
 }
 
 export const BY_OPERATOR = { operator: 'sari@gateway.example', notes: 'as reported by the bank' }

@@ -5,12 +5,10 @@ import { settlementKey } from '../../../shared/table/keys.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aSettledClient } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { memoryDeps } from '../../support/test-deps.ts'
 
 describe('get-statement', () => {
   it('shows the lines of a merchant as it reads them, as JSON or CSV', async () => {
-    const deps = memoryDeps()
-    const { client } = await aSettledClient(deps)
+    const { deps, client } = await aSettledClient()
     const asked = { client_id: client.clientId, from: '2026-11-20' }
 
     const { status, body } = await invokeAdmin(getStatement, deps, asked)
@@ -24,8 +22,7 @@ describe('get-statement', () => {
   })
 
   it('answers 404 for an unknown merchant, and 422 for a wrong cursor', async () => {
-    const deps = memoryDeps()
-    const { client } = await aSettledClient(deps)
+    const { deps, client } = await aSettledClient()
 
     const unknown = await invokeAdmin(getStatement, deps, { client_id: crypto.randomUUID() })
     const asked = { client_id: client.clientId, cursor: 'x' }
@@ -39,8 +36,7 @@ describe('get-statement', () => {
   })
 
   it('names the audit when the stored totals differ, and writes nothing', async () => {
-    const deps = memoryDeps()
-    const { client, settlement } = await aSettledClient(deps)
+    const { deps, client, settlement } = await aSettledClient()
     deps.clock.advance(3 * 86_400)
     await raiseFence(deps, client.clientId, deps.now())
     const key = settlementKey(settlement.settlementId)

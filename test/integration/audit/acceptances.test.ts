@@ -42,8 +42,7 @@ import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, askedApproval, withApproval } from '../../support/with-approval.ts'
 
 async function anAlteredSettlement() {
-  const deps = memoryDeps()
-  const { client, settlement } = await aSettledClient(deps)
+  const { deps, client, settlement } = await aSettledClient()
   const { settlementId } = settlement
   await deps.table.write(
     update(settlementKey(settlementId), { set: { netMinor: 959_000 } }, exists),
@@ -170,8 +169,7 @@ describe('an acceptance', () => {
     ['a long list', 'totals', LONG_LIST],
     ['a text with a hidden character', 'digest', 'x\u200b'],
   ] as const)('of %s is approved and stored by its digest', async ([, name, value]) => {
-    const deps = memoryDeps()
-    const { client, settlement } = await aSettledClient(deps)
+    const { deps, client, settlement } = await aSettledClient()
     await payOut(deps, settlement)
     const key = settlementKey(settlement.settlementId)
     const item = await rawItem(deps, key)

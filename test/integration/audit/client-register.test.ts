@@ -25,8 +25,7 @@ import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 import { halvedSuspense } from './held-suspense.ts'
 
 async function twoClients() {
-  const deps = memoryDeps()
-  const { client, settlement } = await aSettledClient(deps)
+  const { deps, client, settlement } = await aSettledClient()
   const other = await aSettledClient(deps)
   for (const recorded of [settlement, other.settlement]) await auditedNow(deps, recorded)
   deps.sent.length = 0
@@ -136,8 +135,7 @@ it('a client without row and window stops no other client', async () => {
 })
 
 it('a difference of no client stands on the gateway until it is accepted, and stops no payout', async () => {
-  const deps = memoryDeps()
-  const { client, settlement } = await aSettledClient(deps)
+  const { deps, client, settlement } = await aSettledClient()
   await deps.table.write(remove(auditHeadKey(CLIENTS_SUBJECT), exists))
   const audit = async () => {
     aDayLater(deps)

@@ -192,8 +192,7 @@ it('a recount raises no balance to a payment that was raised with its entry', as
 })
 
 it('a failed settlement that was raised is not re-credited', async () => {
-  const deps = memoryDeps()
-  const { client, settlement } = await aSettledClient(deps)
+  const { deps, client, settlement } = await aSettledClient()
   await fail(deps, settlement)
   const key = settlementKey(settlement.settlementId)
   await raise(deps, key, { gross_minor: MORE, net_minor: MORE })
@@ -203,8 +202,7 @@ it('a failed settlement that was raised is not re-credited', async () => {
 })
 
 it('a re-credit that was raised with its settlement is not paid', async () => {
-  const deps = memoryDeps()
-  const { client, settlement } = await aSettledClient(deps)
+  const { deps, client, settlement } = await aSettledClient()
   await fail(deps, settlement)
   const recredited = await recredit(deps, settlement)
   const entry = recreditEntry(recredited, recredited.recreditedAt ?? deps.now())

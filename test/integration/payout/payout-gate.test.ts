@@ -19,7 +19,7 @@ import {
   withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { failingOn, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { failingOn, type TestDeps } from '../../support/test-deps.ts'
 import { moveWindow } from './moved-window.ts'
 import { aRecordedSettlement, auditedTest as it } from './recorded-settlement.ts'
 
@@ -136,8 +136,7 @@ describe('the payout gate (design section 11) and time', () => {
 const REFUSED = [{ reason: expect.stringContaining('do not balance') as unknown }]
 
 test('a settlement that was extended over a later, paid one is not paid out', async () => {
-  const deps = memoryDeps()
-  const { client, settlement } = await aSettledClient(deps)
+  const { deps, client, settlement } = await aSettledClient()
   const paid = await settledAmount(deps, client, 100_000)
   await payOut(deps, paid)
   await moveWindow(deps, settlement, { sweptUntil: paid.sweptUntil })
@@ -149,8 +148,7 @@ test.each([
   ['before it', 'sweptFrom'],
   ['after it', 'sweptUntil'],
 ] as const)('a re-credit that was moved over the paid one %s is not paid out', async (_, end) => {
-  const deps = memoryDeps()
-  const { client, settlement: first } = await aSettledClient(deps)
+  const { deps, client, settlement: first } = await aSettledClient()
   const second = await settledAmount(deps, client, 100_000)
   const [paid, failed] = end === 'sweptFrom' ? [first, second] : [second, first]
   await payOut(deps, paid)

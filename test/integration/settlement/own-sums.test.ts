@@ -23,7 +23,7 @@ import {
   withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { putRaw } from '../../support/tampering.ts'
-import { type MemoryDeps, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { type MemoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { moveWindow } from '../payout/moved-window.ts'
 import { recount } from '../recount/torn-world.ts'
 
@@ -67,8 +67,7 @@ function entryOf(deps: MemoryDeps, { clientId }: Client) {
 
 describe('a re-credit', () => {
   it.each(RAISED_FIELDS)('is refused for a settlement whose %s were raised', async (_, raised) => {
-    const deps = memoryDeps()
-    const { settlement } = await aSettledClient(deps)
+    const { deps, settlement } = await aSettledClient()
     await fail(deps, settlement)
     await alter(deps, settlement, raised)
 
@@ -76,8 +75,7 @@ describe('a re-credit', () => {
   })
 
   it('is refused for a settlement whose window was moved over a paid one', async () => {
-    const deps = memoryDeps()
-    const { client, settlement: paid } = await aSettledClient(deps)
+    const { deps, client, settlement: paid } = await aSettledClient()
     await payOut(deps, paid)
     const failed = await settledAmount(deps, client, 100_000)
     await fail(deps, failed)
@@ -89,8 +87,7 @@ describe('a re-credit', () => {
   })
 
   it('is refused for a settlement whose window was extended over a paid one', async () => {
-    const deps = memoryDeps()
-    const { client, settlement: failed } = await aSettledClient(deps)
+    const { deps, client, settlement: failed } = await aSettledClient()
     await fail(deps, failed)
     const paid = await settledAmount(deps, client, 100_000)
     await payOut(deps, paid)
@@ -100,8 +97,7 @@ describe('a re-credit', () => {
   })
 
   it('is refused, and no failure, if an entry cannot be read, and names the audit', async () => {
-    const deps = memoryDeps()
-    const { client, settlement } = await aSettledClient(deps)
+    const { deps, client, settlement } = await aSettledClient()
     await fail(deps, settlement)
     await putRaw(deps, { ...entryOf(deps, client), type: 'x' })
 
@@ -116,8 +112,7 @@ describe('a re-credit', () => {
   })
 
   it('is made after finance has accepted an entry that nothing explains', async () => {
-    const deps = memoryDeps()
-    const { client, settlement } = await aSettledClient(deps)
+    const { deps, client, settlement } = await aSettledClient()
     await fail(deps, settlement)
     const entry = entryOf(deps, client)
     const id = crypto.randomUUID()
@@ -146,8 +141,7 @@ describe('a re-credit', () => {
   })
 
   it('is refused if the accepted sums were changed again', async () => {
-    const deps = memoryDeps()
-    const { client, settlement } = await aSettledClient(deps)
+    const { deps, client, settlement } = await aSettledClient()
     await fail(deps, settlement)
     await alter(deps, settlement, { digest: 'x' })
     await acceptEach(deps, client)
@@ -161,8 +155,7 @@ describe('a transfer that came back', () => {
   it.each(RAISED_FIELDS)(
     'is not booked if the %s of its settlement were raised',
     async (_, raised) => {
-      const deps = memoryDeps()
-      const { settlement } = await aSettledClient(deps)
+      const { deps, settlement } = await aSettledClient()
       await payOut(deps, settlement)
       await alter(deps, settlement, raised)
 
@@ -171,8 +164,7 @@ describe('a transfer that came back', () => {
   )
 
   it('is booked after finance has accepted the wrong sums of its settlement', async () => {
-    const deps = memoryDeps()
-    const { client, settlement } = await aSettledClient(deps)
+    const { deps, client, settlement } = await aSettledClient()
     await payOut(deps, settlement)
     await alter(deps, settlement, { digest: 'x' })
     await acceptEach(deps, client)
@@ -184,8 +176,7 @@ describe('a transfer that came back', () => {
 it.each([recreditAction, returnAction])(
   'an unreadable settlement is refused with what to do, and stays',
   async (action) => {
-    const deps = memoryDeps()
-    const { settlement } = await aSettledClient(deps)
+    const { deps, settlement } = await aSettledClient()
     await alter(deps, settlement, { netMinor: 'much' })
     const before = deps.stored.items()
 
@@ -197,8 +188,7 @@ it.each([recreditAction, returnAction])(
 )
 
 it('the payout of the next settlement is refused if the sums of a re-credit were raised', async () => {
-  const deps = memoryDeps()
-  const { client, settlement } = await aSettledClient(deps)
+  const { deps, client, settlement } = await aSettledClient()
   await auditedNow(deps, settlement)
   await fail(deps, settlement)
   await recredit(deps, settlement)

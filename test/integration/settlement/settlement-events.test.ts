@@ -104,8 +104,7 @@ describe('a settlement is announced', () => {
   })
 
   it('in the feed of a merchant without an endpoint too', async () => {
-    const deps = memoryDeps()
-    const { settlement } = await aSettledClient(deps)
+    const { deps, settlement } = await aSettledClient()
 
     expect(await eventsOf(deps, settlement)).toMatchObject([{ endpointIds: [] }])
   })

@@ -11,11 +11,9 @@ import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { issueKey } from '../../support/payment-builders.ts'
 import { aSettledClient, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { memoryDeps } from '../../support/test-deps.ts'
 
 it('the list of payouts and the alert of unpaid ones name it beside the others', async () => {
-  const deps = memoryDeps()
-  const { settlement: altered } = await aSettledClient(deps)
+  const { deps, settlement: altered } = await aSettledClient()
   const { settlement: other } = await aSettledClient(deps)
   const key = settlementKey(altered.settlementId)
   await putRaw(deps, { ...(await rawItem(deps, key)), payment_count: 'x' })
@@ -34,8 +32,7 @@ it('the list of payouts and the alert of unpaid ones name it beside the others',
 })
 
 it('the lists of its merchant and of operators show the others', async () => {
-  const deps = memoryDeps()
-  const { client, settlement: altered } = await aSettledClient(deps)
+  const { deps, client, settlement: altered } = await aSettledClient()
   const { settlement: ofOther } = await aSettledClient(deps)
   await aSucceededPayment(deps, client)
   const { settlementId: id } = await sweptADayLater(deps, client)
