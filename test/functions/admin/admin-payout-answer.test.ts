@@ -120,7 +120,6 @@ describe('payout-answer --file (design section 15)', () => {
       { bank_account_no: '12345678' },
       'the account is 12345678, and',
     ],
-    ['a broken cell', { bank_account_no: '#REF!' }, 'the account is #REF!, and 0012345678'],
     ['no account', { bank_account_no: '' }, 'it has no account number'],
     ['an unknown settlement', { settlement_id: crypto.randomUUID() }, 'settlement not found'],
     ['no settlement', { settlement_id: 'payout 7' }, 'it names no settlement'],

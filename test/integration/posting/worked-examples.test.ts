@@ -65,8 +65,6 @@ clientTest(
   },
 )
 
-/** Goal: money of one rupiah is booked like all other money, on the right side. */
-
 clientTest('a payment of one rupiah costs its client the fee', async ({ deps, client }) => {
   const payment = await anOpenPayment(deps, client, { notionalMinor: 1 })
   await post(deps, payment, { feeMinor: 4_440 })

@@ -215,10 +215,10 @@ const attempts = syncTest.extend('pay', ({ deps, paid }) => async (isOwnCredited
   const { request } = answer
   const second = { ...request, providerPaymentId: deps.provider.pay(request.paymentRequestId) }
   const own = { ...paid, paymentRequestId }
-  const [credited, held] = isOwnCredited ? ([own, second] as const) : ([second, own] as const)
-  for (const { providerPaymentId } of [credited, held])
+  const [credited, kept] = isOwnCredited ? ([own, second] as const) : ([second, own] as const)
+  for (const { providerPaymentId } of [credited, kept])
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
-  return { credited, held }
+  return { credited, kept }
 })
 
 attempts.for([
@@ -229,10 +229,10 @@ attempts.for([
 ])(
   'with the %s one credited, the %s of a refund or dispute says whose money goes back',
   async ([attempt, by], { deps, paid, pay, sync, syncAfter }) => {
-    const { credited, held } = await pay(attempt === 'own')
-    await sync(settledRow(credited, deps.now()), settledRow(held, deps.now()))
+    const { credited, kept } = await pay(attempt === 'own')
+    await sync(settledRow(credited, deps.now()), settledRow(kept, deps.now()))
     deps.clock.advance(600)
-    const refundOf = ({ reference, paymentRequestId }: typeof held, transactionId: string) => {
+    const refundOf = ({ reference, paymentRequestId }: typeof kept, transactionId: string) => {
       const ids = { providerPaymentId: '', reference }
       const named = by === 'request' ? { paymentRequestId } : {}
       return settledRow(ids, deps.now(), { ...refundFields, ...named, transactionId })
@@ -240,18 +240,18 @@ attempts.for([
     const chargeback = { reversalKind: 'chargeback', disputedMinor: minor(60_000) } as const
 
     await sync(
-      { ...refundOf(held, 'txn_held'), amountMinor: minor(40_000), providerMinor: minor(-40_000) },
-      { ...refundOf(held, 'txn_disputed'), ...chargeback, providerMinor: minor(-60_000) },
+      { ...refundOf(kept, 'txn_held'), amountMinor: minor(40_000), providerMinor: minor(-40_000) },
+      { ...refundOf(kept, 'txn_disputed'), ...chargeback, providerMinor: minor(-60_000) },
       refundOf(credited, 'txn_credited'),
     )
     await syncAfter(600)
-    await send(deps, { reference_id: held.reference })
+    await send(deps, { reference_id: kept.reference })
 
     const { movements, dispute } = await paymentOf(deps, paid)
     expect(movements).toMatchObject([{ transactionId: 'txn_credited' }])
     expect(dispute).toBeUndefined()
     expect(await findSuspense(deps, CASE)).toMatchObject({ status: 'open' })
-    expect(await findSuspense(deps, held.providerPaymentId)).toMatchObject({
+    expect(await findSuspense(deps, kept.providerPaymentId)).toMatchObject({
       cause: 'second_capture',
       resolution: 'refunded',
     })
