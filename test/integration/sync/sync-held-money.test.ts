@@ -12,11 +12,11 @@ import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { CASE, send } from '../payment/dispute-news.ts'
-import { heldTest as held, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
+import { heldTest, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { syncTest } from './sync-test.ts'
 
 describe('sync: rows that return money in suspense', () => {
-  held.for<
+  heldTest.for<
     readonly [
       string,
       boolean,
@@ -53,36 +53,39 @@ describe('sync: rows that return money in suspense', () => {
     },
   )
 
-  held('leave no half-written booking that an audit does not see', async ({ deps, hold, sync }) => {
-    const [{ heldRow }, voidedMoney] = [
-      await hold('second_capture', NOT_SETTLED),
-      await hold('second_capture', NOT_SETTLED),
-    ]
-    await sync({ ...heldRow, ...refundFields, updatedAt: deps.now() })
-    const voidedItem = await rawItem(deps, suspenseKey(voidedMoney.heldRow.providerPaymentId))
-    await putRaw(deps, {
-      ...voidedItem,
-      is_void: true,
-      status: 'resolved',
-      resolution: 'written_off',
-    })
-    const totalKey = houseTotalKey('2026-11-20', 'suspense_refunded')
-    const total = await rawItem(deps, totalKey)
-    const item = await rawItem(deps, suspenseKey(heldRow.providerPaymentId))
-    await deps.table.write(remove(totalKey, exists))
-    await putRaw(deps, { ...item, refunded_minor: undefined, status: 'open' })
+  heldTest(
+    'leave no half-written booking that an audit does not see',
+    async ({ deps, hold, sync }) => {
+      const [{ heldRow }, voidedMoney] = [
+        await hold('second_capture', NOT_SETTLED),
+        await hold('second_capture', NOT_SETTLED),
+      ]
+      await sync({ ...heldRow, ...refundFields, updatedAt: deps.now() })
+      const voidedItem = await rawItem(deps, suspenseKey(voidedMoney.heldRow.providerPaymentId))
+      await putRaw(deps, {
+        ...voidedItem,
+        is_void: true,
+        status: 'resolved',
+        resolution: 'written_off',
+      })
+      const totalKey = houseTotalKey('2026-11-20', 'suspense_refunded')
+      const total = await rawItem(deps, totalKey)
+      const item = await rawItem(deps, suspenseKey(heldRow.providerPaymentId))
+      await deps.table.write(remove(totalKey, exists))
+      await putRaw(deps, { ...item, refunded_minor: undefined, status: 'open' })
 
-    const report = JSON.stringify(await auditWholeGateway(deps))
+      const report = JSON.stringify(await auditWholeGateway(deps))
 
-    expect(report).toContain('house_total')
-    expect(report).toContain('suspense.refunded_minor')
-    expect(report).toContain('suspense.is_void')
-    await putRaw(deps, voidedItem)
-    await putRaw(deps, total)
-    await putRaw(deps, item)
-  })
+      expect(report).toContain('house_total')
+      expect(report).toContain('suspense.refunded_minor')
+      expect(report).toContain('suspense.is_void')
+      await putRaw(deps, voidedItem)
+      await putRaw(deps, total)
+      await putRaw(deps, item)
+    },
+  )
 
-  held(
+  heldTest(
     'another row’s void of the capture voids the item, and a row in dollars is a finding',
     async ({ deps, hold, sync }) => {
       const { heldRow, item } = await hold('second_capture', NOT_SETTLED)
@@ -99,7 +102,7 @@ describe('sync: rows that return money in suspense', () => {
     },
   )
 
-  held.for([
+  heldTest.for([
     ['in one page with the money’s own row', 'second_capture'],
     ['in one page with the money’s own row', 'unknown_reference'],
     ['before the money’s own row', 'second_capture'],
@@ -122,7 +125,7 @@ describe('sync: rows that return money in suspense', () => {
     },
   )
 
-  held(
+  heldTest(
     'a refund that was booked to the house is not booked again',
     async ({ deps, heldRow, sync, syncAfter }) => {
       const row = heldRow('unknown_reference')
@@ -150,7 +153,7 @@ describe('sync: rows that return money in suspense', () => {
     },
   )
 
-  held(
+  heldTest(
     'an older version of the row books nothing after its void',
     async ({ deps, rows, credited, sync, syncAfter }) => {
       const { payment, reference } = credited
@@ -175,7 +178,7 @@ describe('sync: rows that return money in suspense', () => {
     },
   )
 
-  held.for<[string, Partial<ProviderTransaction>, lostFee: number]>([
+  heldTest.for<[string, Partial<ProviderTransaction>, lostFee: number]>([
     ['a void', { status: 'reversed' }, 0],
     ['a refund', refundFields, 4_440],
   ])(
