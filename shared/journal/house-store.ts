@@ -229,6 +229,7 @@ export const HouseTotalSchema = v.object({
   /** The day is over, and the gateway's audit has closed it. */
   closed: v.optional(v.literal(true)),
 })
+
 const PAGE = 1_000
 
 /** Both days are included. */

@@ -30,10 +30,12 @@ import { type EntrySums, EntrySumsSchema } from './sum-entries.ts'
 
 const ENTITY = 'settlement'
 
-/**
- * Operators name no client, and may read any settlement; a row that cannot be read is 409 for them.
- * An absent id and another client's id throw the same 404 (spec 4.7).
- */
+/** An absent id and another client's id throw the same 404 (spec 4.7). */
+export function findSettlement(deps: TableDeps, clientId: ClientId, id: string) {
+  return findAnySettlement(deps, id, clientId)
+}
+
+/** Operators name no client. For them a row that cannot be read is 409. Throws 404. */
 export async function findAnySettlement(
   deps: TableDeps,
   id: string,
@@ -49,6 +51,7 @@ export async function findAnySettlement(
   const actionHint = `Run audit-ledger --client_id ${String(item['owner'])}, then recount-ledger.`
   throw new GatewayError('conflict', `the row of settlement ${id} cannot be read`, { actionHint })
 }
+
 /** Newest period first (spec 4.6). */
 export async function listSettlements(deps: TableDeps, clientId: ClientId, page: Page) {
   const partition = [clientId, ENTITY]

@@ -10,7 +10,7 @@ import { CursorTime, encodeCursor, readCursor } from '../../page.ts'
 import { addMs, type Timestamp } from '../../time.ts'
 import { hasSwept, type Settlement } from '../settlement.ts'
 import { toSettlementDto } from '../settlement-dto.ts'
-import { findAnySettlement, settlementsBetween } from '../settlement-store.ts'
+import { findAnySettlement, findSettlement, settlementsBetween } from '../settlement-store.ts'
 import { csv } from './csv.ts'
 import type { EntryDto } from './entry-dto-schema.ts'
 
@@ -23,7 +23,7 @@ export async function settlementEntries(
   deps: Pick<Deps, 'stage' | 'table'>,
   { clientId, id, ...asked }: PageRequest & { readonly clientId: ClientId; readonly id: string },
 ) {
-  const settlement = await findAnySettlement(deps, id, clientId)
+  const settlement = await findSettlement(deps, clientId, id)
   const journal = { ...settlement, ownerId: settlement.settlementId, span: sweptSpan(settlement) }
   const { entries, next } = await pageOf(deps, journal, { ...asked, field: 'after' }, isForClient)
   return { entries: entries.map((entry) => toSettledDto(entry, settlement.settlementId)), next }
