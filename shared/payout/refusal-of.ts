@@ -11,6 +11,7 @@ export function refusalOf(
   log.error('payout.line_failed', { settlement_id: settlementId }, error)
   return new GatewayError('internal_error', 'the line failed; the log has the cause', {
     actionHint:
-      'Repeat the same call. If it fails again, audit-ledger names a row that cannot be read.',
+      'Repeat the same call. If it fails again, audit-ledger --client_id … names a row that ' +
+      'cannot be read.',
   })
 }
