@@ -11,6 +11,7 @@ import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { issueKey } from '../../support/payment-builders.ts'
 import { aSettledClient, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
+import { memoryDeps } from '../../support/test-deps.ts'
 
 it('the list of payouts and the alert of unpaid ones name it beside the others', async () => {
   const { deps, settlement: altered } = await aSettledClient()
@@ -60,8 +61,7 @@ it('the lists of its merchant and of operators show the others', async () => {
 })
 
 it('one whose id in the indexes is altered stops no list, alert or payout', async () => {
-  const deps = memoryDeps()
-  const { client, settlement } = await aSettledClient(deps)
+  const { deps, client, settlement } = await aSettledClient()
   const { settlementId } = settlement
   await putRaw(deps, { ...(await rawItem(deps, settlementKey(settlementId))), id: 'x' })
 
