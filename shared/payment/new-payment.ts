@@ -13,6 +13,7 @@ export function newPayment(
     paymentId: creating.paymentId,
     clientId: creating.clientId,
     keyDigest: creating.keyDigest,
+    provider: creating.provider,
     attempt: creating.attempt,
     providerAttempts: creating.providerAttempts,
     status: 'pending',

@@ -8,6 +8,7 @@ import type { Payment } from './payment.ts'
  * needs.
  */
 const DETAILS = [
+  'provider',
   'attempt',
   'providerAttempts',
   'expiresAt',

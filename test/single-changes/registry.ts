@@ -66,6 +66,7 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     ['derived', 'its movements', 'taken_back_minor', 'reversal', 'is_void', 'voided_open'],
     ['derived', 'the number of its movements and postings', 'money_version'],
     ['derived', 'its last attempt', 'details.attempt'],
+    ['derived', 'the one provider', 'details.provider'],
     ['trail', 'erase-customer', 'erased_at'],
     [
       'copy',

@@ -39,6 +39,7 @@ it.each([
   'delivery success.http_status = 199',
   'delivery success.duration_ms = -',
   'delivery round_start = 1',
+  'payment details.provider = ',
   'payment details.provider_attempts.0.startedAt = ',
   'settlement created_at = 2099',
   'sync_head provider ',

@@ -10,6 +10,7 @@ import type {
   TransactionPage,
 } from '../../shared/provider/provider.ts'
 import { isNonWalletCode } from '../../shared/provider/xendit/xendit-channels.ts'
+import { UPSTREAM } from '../../shared/table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 
 export function fakeProvider() {
@@ -50,6 +51,7 @@ export function fakeProvider() {
     callsLeft: () => undefined,
     callsOfMinute: () => undefined,
     isNonWalletCode,
+    providerNameFor: () => UPSTREAM,
   }
   const answers = { ...healthy }
   const recorded = <Name extends ProviderOperation>(operation: Name) =>
@@ -78,6 +80,8 @@ export function fakeProvider() {
     getBalance: recorded('getBalance'),
     isNonWalletCode,
     pauseMs: (operation: ProviderOperation) => answers.pauseMs(operation),
+    providerNameFor: (channel: Parameters<Provider['providerNameFor']>[0]) =>
+      answers.providerNameFor(channel),
     callsLeft: (operation: ProviderOperation) => answers.callsLeft(operation),
     callsOfMinute: (operation: ProviderOperation) => answers.callsOfMinute(operation),
     script: <Name extends keyof Provider>(name: Name, implementation: Provider[Name]): void => {

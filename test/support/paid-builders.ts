@@ -51,6 +51,7 @@ export function succeededPayment(
     paymentId,
     clientId: client.clientId,
     keyDigest,
+    provider: 'xendit',
     externalReference: fields.externalReference,
     attempt: 1,
     providerAttempts: [

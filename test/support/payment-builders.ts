@@ -107,6 +107,7 @@ export async function aCreating(
     paymentId: paymentIdForKey(client.clientId, 'key-1'),
     clientId: client.clientId,
     keyDigest: keyDigestOf('key-1'),
+    provider: 'xendit',
     status: 'creating',
     request: aRequest(),
     attempt: 2,

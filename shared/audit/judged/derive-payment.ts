@@ -8,6 +8,7 @@ import { estimatePricing, type Pricing } from '../../payment/new-payment.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { isForeign } from '../../payment/payment-store.ts'
 import { replayMovements } from '../../posting/reversal-after.ts'
+import { UPSTREAM } from '../../table/upstream.ts'
 import {
   addMs,
   DAY_MS,
@@ -38,6 +39,7 @@ export function derivedPayment(payment: Payment, clientId: ClientId): Payment {
   return {
     ...payment,
     clientId,
+    provider: UPSTREAM,
     attempt: payment.providerAttempts.at(-1)?.number ?? payment.attempt,
     providerFeeMinor,
     markupMinor: estimate.markupMinor,

@@ -280,6 +280,7 @@ function newCreatingPayment(
     keyDigest,
     status: 'creating',
     request,
+    provider: deps.provider.providerNameFor(request),
     attempt: 1,
     claimedAt: now,
     leaseUntil: addMs(now, ATTEMPT_LEASE_MS),

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { ifValid } from '../../if-valid.ts'
 import type { Secrets } from '../../secrets.ts'
+import { UPSTREAM } from '../../table/upstream.ts'
 import { callJson, type HttpCall, type HttpOutcome } from '../call-json.ts'
 import {
   type Answer,
@@ -88,6 +89,7 @@ export function xenditProvider(options: XenditOptions): Provider {
   return {
     ...limits,
     isNonWalletCode,
+    providerNameFor: () => UPSTREAM,
     createRequest: (input, timeoutMs) => createRequest(send, input, timeoutMs),
     getRequest: (id, timeoutMs) =>
       getAnswer(
