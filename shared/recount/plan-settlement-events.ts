@@ -7,10 +7,10 @@ import { announcementOfSettlement } from '../settlement/announce-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { requireState } from '../settlement/settlement-store.ts'
 import type { Steps } from '../table/table.ts'
-import { TimestampSchema } from '../time.ts'
+import { type Timestamp, TimestampSchema } from '../time.ts'
 import { type Difference, isSame, tryToMake } from '../verdict/difference.ts'
 import type { RecountDeps, Write } from './plan.ts'
-import { announceAgain, lostDelivery } from './put-events.ts'
+import { announceAgain, lostDelivery, timeOfDeliveries } from './put-events.ts'
 
 /** Puts the events and deliveries that the planned settlement has lost. */
 export async function planSettlementEvents(
@@ -65,8 +65,11 @@ async function putsOf(
   const name = SETTLEMENT_EVENT_TYPES.find((type) => type === expected)
   if (name === undefined) return {}
   const told = asTold(after, name)
-  const firedAt = told.status === 'recorded' ? told.createdAt : (told.settledAt ?? deps.now())
-  return announceAgain(deps, name, await announcementOfSettlement(deps, told, firedAt))
+  const announced = (at: Timestamp) => announcementOfSettlement(deps, told, at)
+  const toldAt = told.status === 'recorded' ? told.createdAt : told.settledAt
+  // A failure has no time but that of its deliveries.
+  const at = toldAt ?? (await timeOfDeliveries(deps, await announced(deps.now())))
+  return announceAgain(deps, name, await announced(at ?? deps.now()))
 }
 
 const EndBody = v.object({

@@ -11,6 +11,7 @@ import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { issueApiKey, revokeApiKey } from '../../../shared/client/api-key-store.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { changeClient, findClient, insertClient } from '../../../shared/client/client-store.ts'
+import { SETTLEMENT_EVENT_TYPES } from '../../../shared/event/event.ts'
 import { readLedger } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
@@ -257,7 +258,8 @@ describe.each(Object.entries(FLOWS))(
   async (name, flow) => {
     const deps = memoryDeps()
     const client = await withoutFloor(deps)
-    await storedEndpoint(deps, { clientId: client.clientId })
+    const eventTypes = ['*', ...SETTLEMENT_EVENT_TYPES]
+    await storedEndpoint(deps, { clientId: client.clientId, eventTypes })
     deps.clock.advance(60)
     const transactions = await recordTransactions(deps, await flow(deps, client))
     const states = transactions.flatMap((transaction, at) =>
