@@ -40,19 +40,22 @@ export async function planSettlements(
   deps: RecountDeps,
   findings: Findings,
   { plannedEntries, ...seen }: Seen & { readonly plannedEntries: readonly Entry[] },
-): Promise<Plan & { readonly settlements: readonly PlannedSettlement[] }> {
-  const paidId = paidByWindow(findings)
+): Promise<
+  Plan & { readonly settlements: readonly PlannedSettlement[]; readonly isUnclear: boolean }
+> {
+  const paidIds = paidByWindow(findings)
   const planned = await mapInChunks(findings.books.settlements, 1, async (row) => {
     const { settlement: before } = row
     const { settlementId: id } = before
     const own = findings.differences.filter((one) => isAbout(one, row, findings.strayEntries))
     const unchanged = { before, after: before, sums: undefined, newEntry: undefined }
-    if (own.length === 0 && id !== paidId)
+    const isPaidByWindow = paidIds?.includes(id) ?? false
+    if (own.length === 0 && !isPaidByWindow)
       return { settlement: unchanged, writes: [], left: [], covered: [] }
     const { records } = await readTrail(deps, id, before.clientId)
     const found = await listEventsOf(deps, subjectOfSettlement(id))
     const events = found.flatMap((event) => event ?? [])
-    const shown = { records, told: endIn(events), isPaidByWindow: id === paidId }
+    const shown = { records, told: endIn(events), isPaidByWindow }
     const after = settlementAfter(findings, row, shown)
     const trail = await planTrail(deps, row, after, { own, records })
     const ofEvents = await planSettlementEvents(
@@ -81,6 +84,7 @@ export async function planSettlements(
     }
   })
   return {
+    isUnclear: paidIds === undefined,
     settlements: planned.map(({ settlement }) => settlement),
     writes: planned.flatMap(({ writes }) => writes),
     left: planned.flatMap(({ left }) => left),
@@ -113,18 +117,28 @@ function sourceOf({ recreditedSettlementId, returnedSettlementId }: Entry) {
   return recreditedSettlementId ?? returnedSettlementId
 }
 
-/** The one recorded settlement whose payout the window shows. */
-function paidByWindow({ books, differences }: Findings): string | undefined {
+/**
+ * The one or two recorded settlements whose payouts the window shows. Undefined if it shows a payout
+ * that may be of several of them, or of none.
+ */
+function paidByWindow({ books, differences }: Findings): readonly string[] | undefined {
   const gapOf = (what: string) => {
     const one = differences.find((difference) => difference.what === `window.${what}`)
     return Number(one?.found ?? 0) - Number(one?.expected ?? 0)
   }
   const paidMinor = gapOf('paid_out_minor')
-  const [row, ...others] = books.settlements.filter(
-    ({ settlement: { status, netMinor } }) => status === 'recorded' && netMinor === paidMinor,
+  if (paidMinor <= 0 || gapOf('in_settlement_minor') !== -paidMinor) return []
+  const recorded = books.settlements
+    .map(({ settlement }) => settlement)
+    .filter(({ status }) => status === 'recorded')
+  const groups = recorded.flatMap((one, at) => [
+    [one],
+    ...recorded.slice(at + 1).map((other) => [one, other]),
+  ])
+  const [paid, ...others] = groups.filter(
+    (group) => group.reduce((sum, { netMinor }) => sum + netMinor, 0) === paidMinor,
   )
-  const isShown = paidMinor > 0 && gapOf('in_settlement_minor') === -paidMinor
-  return isShown && others.length === 0 ? row?.settlement.settlementId : undefined
+  return others.length === 0 ? paid?.map(({ settlementId }) => settlementId) : undefined
 }
 
 type Shown = {

@@ -197,7 +197,8 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
   const plan = planOf([sources, figures, adjustments, payments])
   // Figures that are set now would hide what else is wrong with entries and settlements.
   const isBlocked = remaining(differences, plan).some(isOfMoney)
-  const why = findings.hasMoved ? MOVED : isBlocked ? BLOCKED : undefined
+  const unsure = findings.hasMoved ? MOVED : settlements.isUnclear ? UNCLEAR : undefined
+  const why = unsure ?? (isBlocked ? BLOCKED : undefined)
   const possible = why ? withoutFigures(plan, clientId, why) : plan
   const writes = await withChains(deps, possible.writes, differences, clientId)
   const planned = { ...possible, writes }
@@ -214,6 +215,7 @@ function isOfMoney(difference: Difference): boolean {
 }
 
 const MOVED = 'its figures changed during the audit; run recount-ledger again'
+const UNCLEAR = 'its window shows a payout, but not of which settlement: ask the bank'
 const BLOCKED = 'its figures wait until what is not repairable is accepted by accept-difference'
 
 function withoutFigures({ writes, left, covered }: Plan, clientId: ClientId, why: string): Plan {

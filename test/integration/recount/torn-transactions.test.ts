@@ -17,6 +17,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { sampleOf } from '../../support/runs.ts'
 import {
   payOut,
+  settledAmount,
   settlementsOf,
   sweptADayLater,
   withoutFloor,
@@ -154,6 +155,43 @@ describe('a restore while a payout is marked paid, and while it comes back', asy
     expect(ledger.window.paidOutMinor).toBe(isPaid ? netMinor : 0)
   })
 })
+
+describe.each([100_000, 70_000])(
+  'a restore while payouts of 100000 and %i are marked',
+  async (other) => {
+    const deps = memoryDeps()
+    const client = await withoutFloor(deps)
+    const settlements = [
+      await settledAmount(deps, client, 100_000),
+      await settledAmount(deps, client, other),
+    ]
+    const transactions = []
+    for (const one of settlements)
+      transactions.push(
+        ...(await recordTransactions(deps, (acting) => payOut(acting, one))).slice(-1),
+      )
+    const states = tornStates(transactions).filter(({ title }) =>
+      /only window(; only )?$/.test(title),
+    )
+
+    it.each(sampleOf(states, 3))(
+      'keeps what the window shows: $title',
+      async ({ title, world }) => {
+        const torn = world()
+        const { window: before } = await readLedger(torn, client.clientId)
+
+        await recount(torn, client)
+
+        const { window } = await readLedger(torn, client.clientId)
+        expect(window).toStrictEqual(before)
+        const isUnclear = title.endsWith('; only ') && other === 100_000
+        const paidCount = isUnclear ? 0 : title.endsWith('; only ') ? 1 : 2
+        const after = await settlementsOf(torn, client)
+        expect(after.filter(({ status }) => status === 'manual_paid')).toHaveLength(paidCount)
+      },
+    )
+  },
+)
 
 describe('a restore in the midst of a refund, and of its fee that became final later', async () => {
   const { deps, client } = await clientWithEndpoints(1)
