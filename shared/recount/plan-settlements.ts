@@ -118,8 +118,8 @@ function sourceOf({ recreditedSettlementId, returnedSettlementId }: Entry) {
 }
 
 /**
- * The one or two recorded settlements whose payouts the window shows. Undefined if it shows a payout
- * that may be of several of them, or of none.
+ * The one or two recorded settlements whose payouts the window shows. Undefined if it shows a
+ * payout that may be of several of them, or of none.
  */
 function paidByWindow({ books, differences }: Findings): readonly string[] | undefined {
   const gapOf = (what: string) => {
