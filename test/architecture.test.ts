@@ -64,7 +64,7 @@ describe('the source tree', () => {
   it.each([
     [['functions/', 'shared/'], 1_496],
     [['infra/'], 1_090],
-    [['test/'], 3_219],
+    [['test/'], 3_220],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 

@@ -230,9 +230,11 @@ async function planAdjustmentAnew(
       { ...input, operator: '' },
       { row: houseRow, window, approval: undefined, postedAt },
     )
-  const { adjusted, steps, record } = plannedAt(eligibleAt)
-  // The journal may be closed at the entry's time by now.
-  const { ledger, window: writeOff } = plannedAt(later(deps.now(), window.closedUntil)).steps
+  const { adjusted, record, steps: ownSteps } = plannedAt(eligibleAt)
+  const { adjustment, entry: ownEntry } = ownSteps
+  // The journal and the house's day may be closed at that time by now.
+  const { steps: openSteps } = plannedAt(later(deps.now(), window.closedUntil))
+  const steps = { ...openSteps, adjustment, entry: ownEntry }
   const isCounted = entry === undefined && eligibleAt >= books.unsettled.span.start
   const kept = [
     ...(row ? ['adjustment'] : []),
@@ -255,11 +257,7 @@ async function planAdjustmentAnew(
     ),
     record: isRecorded ? undefined : record,
     entries: entry ? [] : [adjusted.entry],
-    steps: Object.fromEntries(
-      Object.entries({ ...steps, ledger, window: writeOff }).filter(
-        ([name]) => !kept.includes(name),
-      ),
-    ),
+    steps: Object.fromEntries(Object.entries(steps).filter(([name]) => !kept.includes(name))),
   }
   return lines.length === 0 ? NO_PLAN : { writes: [write], left: [] }
 }
