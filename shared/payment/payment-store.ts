@@ -202,7 +202,7 @@ export function isForeign({
   return paymentIdFor(clientId, keyDigest) !== paymentId
 }
 
-/** Also in creation; of any client unless one is named. Throws 404. */
+/** The payment of an id, also in creation; of any client unless a client is named. Throws 404. */
 export async function findAnyPayment(
   deps: TableDeps,
   id: string,

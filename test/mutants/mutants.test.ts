@@ -15,7 +15,7 @@ const MAX_ENDPOINTS = 8
 const PAGE = 50
 const LEASE_MS = 5 * MINUTE_MS
 const isOpen = all(equals('status', 'open'), below('dueAt', now))
-const charge = async (deps: Deps, item: Item): Promise<Minor> => {
+export const charge = async (deps: Deps, item: Item): Promise<Minor> => {
   if (item.paid && item.since <= now) return ZERO
   await deps.table.write(update(itemKey(item.id, part), { set: { paidAt: now, paid: true } }, isOpen))
   const { applied } = await deps.table.transact({ payment: paid(item), ledger: credit(item) })
