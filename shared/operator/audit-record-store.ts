@@ -207,22 +207,26 @@ function oldestFirst(a: AuditRecord, b: AuditRecord): number {
   return a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1
 }
 
-/** Undefined if the subject's chain is intact. */
+/**
+ * Undefined if the subject's chain is intact. Names each break with the digest of the record before
+ * it: who accepts one break accepts no later one.
+ */
 export function brokenLink(
   records: readonly AuditRecord[],
   head: AuditHead | undefined,
 ): string | undefined {
-  let digest: string | undefined
-  for (const [at, record] of records.toSorted((a, b) => a.number - b.number).entries()) {
-    if (record.number !== at + 1) return `record ${at + 1} is missing`
-    if (record.previous !== digest) return `the record before record ${record.number} was changed`
-    digest = digestOf(record)
+  const broken: string[] = []
+  let last: AuditHead | undefined
+  const end = () => (last ? `record ${last.number} (${last.digest})` : 'no record')
+  for (const record of records.toSorted((a, b) => a.number - b.number)) {
+    const { number, previous } = record
+    if (number !== (last?.number ?? 0) + 1 || previous !== last?.digest)
+      broken.push(`record ${number} does not follow ${end()}`)
+    last = { number, digest: digestOf(record) }
   }
-  const count = records.length
-  if (head === undefined)
-    return count === 0 ? undefined : `${count} records exist, but the chain's head is missing`
-  if (head.number !== count) return `${count} of ${head.number} records exist`
-  return head.digest === digest ? undefined : `record ${count} was changed`
+  if (head?.number !== last?.number || head?.digest !== last?.digest)
+    broken.push(`the head does not name ${end()}`)
+  return broken.length === 0 ? undefined : broken.join('; ')
 }
 
 export async function findAuditRecordsOf(deps: TableDeps, subject: string, page: Page) {

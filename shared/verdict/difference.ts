@@ -97,7 +97,10 @@ const MAX_SHOWN = 200
 export function toValue(value: unknown): Value {
   if (value === undefined || typeof value === 'number') return value
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'unreadable')
-  if (text.length <= MAX_SHOWN && !hasHiddenCharacter(text)) return text
+  return text.length <= MAX_SHOWN && !hasHiddenCharacter(text) ? text : digestOf(text)
+}
+
+export function digestOf(text: string): string {
   return `sha256 ${createHash('sha256').update(text).digest('hex')}`
 }
 

@@ -12,7 +12,7 @@ import { returnedEntry } from '../../settlement/return-payout.ts'
 import type { Item } from '../../table/attributes.ts'
 import { entryKey, paymentKey } from '../../table/keys.ts'
 import type { Reads } from '../../table/table.ts'
-import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
+import { compare, type Difference, onlyIf, toValue, tryToMake } from '../../verdict/difference.ts'
 import { judgeEntries } from '../rows/judge-entries.ts'
 import { auditAdjusted } from '../rows/judge-legs.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
@@ -45,24 +45,25 @@ export async function auditEntries(
   const { clientId, adjustments } = books
   const named = entries.flatMap(({ paymentId }) => paymentId ?? [])
   const payments = await judgeSources(deps, clientId, [...new Set(named)], { entries, ...read })
-  const auditSource = (entry: Entry): readonly Difference[] => {
+  const sourceOf = (entry: Entry): Entry | readonly Difference[] => {
     const { entryId: id, paymentId, type } = entry
-    if (paymentId !== undefined) {
-      const payment = payments.byId.get(paymentId)
-      return payment === undefined
-        ? compare('entry.payment_id', id, 'a payment', paymentId)
-        : onlyIf(
-            !payments.derivedSks.has(entryKey(clientId, entry).sk),
-            compare('entry', id, `one of payment ${paymentId}`, type),
-          )
-    }
-    const expected =
-      type === 'recredit' || type === 'returned'
+    if (paymentId === undefined)
+      return type === 'recredit' || type === 'returned'
         ? settlementSource(books, entry)
         : adjustmentSource(books, entry)
-    return 'entryId' in expected
-      ? rowDifferences('entry', id, entryRow(expected), read.itemOf(entry))
-      : expected
+    return payments.byId.has(paymentId)
+      ? onlyIf(
+          !payments.derivedSks.has(entryKey(clientId, entry).sk),
+          compare('entry', id, `one of payment ${paymentId}`, type),
+        )
+      : compare('entry.payment_id', id, 'a payment', paymentId)
+  }
+  const auditSource = (entry: Entry): readonly Difference[] => {
+    const source = sourceOf(entry)
+    if ('entryId' in source)
+      return rowDifferences('entry', entry.entryId, entryRow(source), read.itemOf(entry))
+    // An acceptance of an entry without a source ends when the entry changes.
+    return source.map((one) => ({ ...one, found: `${one.found}: ${toValue(entry)}` }))
   }
   const seenIds = new Set<string>()
   const ofEntries = entries.flatMap((entry) => {

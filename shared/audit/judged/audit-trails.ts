@@ -16,7 +16,7 @@ import { auditHeadKey, idOf, rowKeyOf } from '../../table/keys.ts'
 import { queryPages } from '../../table/list-items.ts'
 import { addMs, DAY_MS } from '../../time.ts'
 import { acceptedSubject, findAccepted } from '../../verdict/acceptances.ts'
-import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
+import { compare, type Difference, onlyIf, toValue } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { auditAccess } from './audit-access.ts'
 import { auditApproval, ownerOfApproval, usedIn } from './audit-approval.ts'
@@ -116,12 +116,13 @@ export async function readTrail(deps: TableDeps, subject: string, owner: string 
   ])
   const head = ifValid(AuditHeadSchema, headItem)
   // A record that is added between the two reads is a difference only in the first check.
-  const chainProblem = unreadable > 0 ? `${unreadable} unreadable` : brokenLink(records, head)
+  const broken = brokenLink(records, head)
+  const chainProblem = unreadable > 0 ? `${unreadable} unreadable; ${broken}` : broken
   const clientId = ownerOfApproval(records) ?? owner
   const differences = [
     ...onlyIf(
       chainProblem !== undefined,
-      compare('audit_record', subject, 'a complete chain', chainProblem),
+      compare('audit_record', subject, 'a complete chain', toValue(chainProblem)),
     ),
     ...items.flatMap((item) => {
       const record = ifValid(AuditRecordSchema, item)

@@ -15,12 +15,15 @@ import {
   readAuditRecords,
   recordChange,
 } from '../../../shared/operator/audit-record-store.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import {
   approvalKey,
   auditHeadKey,
   auditRecordKey,
+  journalPk,
   rowKeyOf,
   settlementKey,
+  shardKey,
 } from '../../../shared/table/keys.ts'
 import { exists, isNew, put, remove, update } from '../../../shared/table/step.ts'
 import {
@@ -28,12 +31,15 @@ import {
   acceptedSubject,
   unacceptedDifferences,
 } from '../../../shared/verdict/acceptances.ts'
-import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
+import { readClientVerdict, recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import {
   aSettledClient,
+  BANK,
+  fail,
   payOut,
+  recredit,
   withoutFloor,
   withoutSleep,
 } from '../../support/settlement-builders.ts'
@@ -61,6 +67,33 @@ async function forge(deps: TestDeps, owner: string, differences: readonly Differ
     const record = { subject, ...action, number: at + 1, previous: headOf(records)?.digest }
     await deps.table.write(put(auditRecordKey(subject, deps.now(), `forged-${at}`), record, isNew))
   }
+}
+
+function setBank(deps: TestDeps, { settlementId }: Settlement, number: number) {
+  const bank = { ...BANK, bankAccountNo: String(number).repeat(10) }
+  return deps.table.write(update(settlementKey(settlementId), { set: { bank } }, exists))
+}
+
+async function changeRecord(deps: TestDeps, { settlementId }: Settlement, number: number) {
+  const { items } = await readAuditRecords(deps, settlementId)
+  const key = rowKeyOf('AUDIT', items.find((item) => item['number'] === number) ?? {})
+  await putRaw(deps, { ...(await rawItem(deps, key)), operator: 'eve' })
+}
+
+/** With its client's shard, so that only the entry shows its amount. */
+async function addEntry(
+  deps: TestDeps,
+  { clientId, sweptUntil: at }: Settlement,
+  number: number,
+): Promise<void> {
+  const { items } = await deps.table.query({ partition: [journalPk(clientId)], limit: 1 })
+  const { pk, sk } = items[0] ?? {}
+  const entry = await rawItem(deps, { pk: String(pk), sk: String(sk) })
+  for (const name of ['gross_minor', 'net_minor', 'provider_minor'])
+    entry[name] = Number(entry[name]) + number
+  await putRaw(deps, { ...entry, sk: `${at}#${String(sk).split('#')[1]}`, eligible_at: at })
+  const shard = await rawItem(deps, shardKey(clientId, 0))
+  await putRaw(deps, { ...shard, credited_minor: 95_900 + number })
 }
 
 const ACCEPTED = { operator: OPERATOR, notes: 'explained' }
@@ -158,9 +191,34 @@ describe('an acceptance', () => {
 
     const broken = { what: 'audit_record', id: acceptedSubject('gateway') }
     expect((await auditWholeGateway(deps)).differences).toMatchObject([
-      { ...broken, found: 'record 1 was changed' },
+      { ...broken, expected: 'a complete chain' },
       { ...broken, found: '1 without approval' },
     ])
+  })
+
+  it.each([
+    ['bank details', setBank],
+    ['a chain of records', changeRecord],
+    ['an entry without a source', addEntry],
+  ] as const)('of %s covers no later change of the same row', async (_, change) => {
+    const { deps, client, settlement } = await aSettledClient()
+    const { clientId } = client
+    await fail(deps, settlement)
+    await recredit(deps, settlement)
+    const openNow = async () => {
+      const { differences } = await auditLedger(withoutSleep(deps), clientId)
+      deps.clock.advance(1)
+      const { standing } = await readClientVerdict(deps, clientId)
+      return { differences, open: await unacceptedDifferences(deps, clientId, standing) }
+    }
+    await change(deps, settlement, 1)
+    for (const difference of (await openNow()).differences)
+      await withApproval(deps, () => acceptDifference(deps, { ...ACCEPTED, clientId, difference }))
+    expect((await openNow()).open).toStrictEqual([])
+
+    await change(deps, settlement, 2)
+
+    expect((await openNow()).open).not.toStrictEqual([])
   })
 
   const LONG_LIST = Array.from({ length: 300 }, (_, day) => ({ day: String(day) }))

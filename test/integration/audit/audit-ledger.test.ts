@@ -182,9 +182,7 @@ it('an unknown field in an event is a difference that does not show its value', 
   await auditLedger(deps, client.clientId)
 
   const { standing } = await readClientVerdict(deps, client.clientId)
-  expect(standing).toMatchObject([
-    { what: 'event.body', expected: 'as derived', found: 'different' },
-  ])
+  expect(standing).toMatchObject([{ what: 'event.body', expected: 'as derived' }])
 })
 
 it('a client’s debt raises an alert after a week, then weekly, until new payments cover it', async () => {

@@ -121,8 +121,9 @@ describe('the audit trail', () => {
 
     const { differences } = await auditLedger(deps, clientId)
 
+    const found = expect.stringMatching(/^sha256 [0-9a-f]{64}$/) as unknown
     expect(differences).toStrictEqual([
-      { what: 'client.bank', id: clientId, expected: 'as derived', found: 'different' },
+      { what: 'client.bank', id: clientId, expected: 'as derived', found },
       { what: 'client.name', id: clientId, expected: 'two', found: 'three' },
     ])
   })
@@ -141,7 +142,7 @@ describe('the audit trail', () => {
       await putRaw(deps, record)
     }
     await deps.table.write(remove(auditHeadKey(clientId), exists))
-    const problem = "5 records exist, but the chain's head is missing"
+    const problem = expect.stringContaining('the head does not name record 5') as unknown
     expect((await auditNow()).found).toContainEqual(['audit_record', clientId, problem])
   })
 
@@ -154,7 +155,7 @@ describe('the audit trail', () => {
     })
     const brokenTrail = {
       balanced: false,
-      found: [['audit_record', paymentId, 'record 1 was changed']],
+      found: [['audit_record', paymentId, expect.stringContaining('record 1') as unknown]],
     }
 
     expect(await auditNow()).toStrictEqual(brokenTrail)
