@@ -46,11 +46,9 @@ export async function auditClient(
   const parts = await historyParts(deps, client, verdict, day)
   const { findings, progress } = await judgeParts(parts, audit, isOver)
   const isWhole = progress === undefined
-  const history = await recordFindings(deps, clientId, findings, {
-    longSettlements: longSettlementsAfter(verdict, parts, findings),
-    ...(isWhole && { historyDay: day }),
-    progress,
-  })
+  const longSettlements = longSettlementsAfter(verdict, parts, findings)
+  const done = { longSettlements, ...(isWhole && { historyDay: day }), progress }
+  const history = await recordFindings(deps, clientId, findings, done, audit.beganAt)
   await alertRun(deps, clientId, [figures, { ...history, isWhole }])
   if (isWhole) deps.log.info('audit.completed', { client_id: clientId, audit_of: 'client' })
   else await askForAudit(deps, clientId, progress)
@@ -66,7 +64,8 @@ async function auditFigures(
   const figuresAt = deps.now()
   const debt = await alertOwing(deps, clientId, verdict)
   const findings = await judgeAll(await figureParts(deps, client), isOver)
-  const recorded = await recordFindings(deps, clientId, findings, { figuresAt, ...debt })
+  const done = { figuresAt, ...debt }
+  const recorded = await recordFindings(deps, clientId, findings, done, figuresAt)
   return { ...recorded, findings, isWhole: false }
 }
 
@@ -184,15 +183,15 @@ export async function auditLedger(deps: RunDeps, clientId: ClientId, from?: stri
   const times = runTimes(deps)
   const figures =
     from === undefined ? await auditFigures(deps, client, before, times.isLate) : undefined
-  const day = dayNumber(deps.now())
+  const readFrom = deps.now()
+  const day = dayNumber(readFrom)
   const parts = await historyParts(deps, client, { ...before, historyDay: undefined }, day)
   const { findings, partial, next } = await judgeNewest(parts, { from, ...times })
   // Only a call that began with the newest part knows that all parts were judged.
   const isWhole = from === undefined && next === undefined
-  const history = await recordFindings(deps, clientId, findings, {
-    longSettlements: longSettlementsAfter(before, parts, findings),
-    ...(isWhole && { historyDay: day, progress: undefined }),
-  })
+  const longSettlements = longSettlementsAfter(before, parts, findings)
+  const done = { longSettlements, ...(isWhole && { historyDay: day, progress: undefined }) }
+  const history = await recordFindings(deps, clientId, findings, done, readFrom)
   await alertRun(deps, clientId, [figures, { ...history, isWhole }])
   if (!isWhole) await askForAudit(deps, clientId)
   const found = [...(figures?.findings.values() ?? []), ...findings.values(), partial].flat()

@@ -4,7 +4,7 @@ import { ifValid } from '../if-valid.ts'
 import { closeHouseDays } from '../journal/house-store.ts'
 import { runLimit } from '../settlement/sum-entries.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { dayNumber } from '../time.ts'
+import { dayNumber, type Timestamp } from '../time.ts'
 import {
   addFindings,
   alertDifferences,
@@ -38,7 +38,7 @@ export async function auditGateway(deps: RunDeps, auditId?: string): Promise<voi
   const { parts, ofClients } = ownParts(await gatewayParts(deps, verdict, day))
   const { findings, progress } = await judgeParts(parts, audit, runLimit(deps, RUN_MS))
   const done = progress ? { progress } : { figuresAt, historyDay: day, progress: undefined }
-  await recordAll(deps, { findings, ofClients, done })
+  await recordAll(deps, { findings, ofClients, done, readFrom: figuresAt })
   if (progress) await askForAudit(deps, undefined, progress)
   else deps.log.info('audit.completed', { client_id: GATEWAY_OWNER, audit_of: 'gateway' })
 }
@@ -57,7 +57,7 @@ export async function auditWholeGateway(deps: RunDeps, from?: string) {
   const { findings, partial, next } = await judgeNewest(parts, { from, ...runTimes(deps) })
   const isWhole = from === undefined && next === undefined
   const done = isWhole ? { figuresAt, historyDay: day, progress: undefined } : {}
-  await recordAll(deps, { findings, ofClients, done })
+  await recordAll(deps, { findings, ofClients, done, readFrom: figuresAt })
   if (!isWhole) await askForAudit(deps, undefined)
   return auditAnswer([...findings.values(), partial, ofClients.map(withoutClient)].flat(), next)
 }
@@ -83,6 +83,7 @@ function ownParts(parts: readonly Part<HouseDifference>[]) {
 type Found = {
   readonly findings: Parameters<typeof recordFindings>[2]
   readonly ofClients: readonly HouseDifference[]
+  readonly readFrom: Timestamp
   readonly done: Partial<Pick<ClientVerdict, 'figuresAt' | 'historyDay' | 'progress'>>
 }
 
@@ -90,10 +91,11 @@ type Found = {
  * Payouts of all clients wait for the gateway's own figures, so these are recorded first, and how
  * far the audit has come last: after a crash another run judges the same parts again.
  */
-async function recordAll(deps: RunDeps, { findings, ofClients, done }: Found) {
+async function recordAll(deps: RunDeps, { findings, ofClients, done, readFrom }: Found) {
   const { figuresAt } = done
   const first = figuresAt === undefined ? {} : { figuresAt }
-  const { open, news } = await recordFindings(deps, GATEWAY_OWNER, findings, first)
+  const recorded = await recordFindings(deps, GATEWAY_OWNER, findings, first, readFrom)
+  const { open, news } = recorded
   await alertDifferences(deps, GATEWAY_OWNER, { open: figuresAt ? open : news, news })
   const failures: unknown[] = []
   for (const [owner, found] of Map.groupBy(ofClients, ownerOf)) {

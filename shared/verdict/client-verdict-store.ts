@@ -7,7 +7,7 @@ import type { Item } from '../table/attributes.ts'
 import { verdictKey } from '../table/keys.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { guard, isNew, put, type Step, unchanged } from '../table/step.ts'
-import { dayNumber, type Timestamp, TimestampSchema } from '../time.ts'
+import { dayNumber, END_OF_TIME, type Timestamp, TimestampSchema } from '../time.ts'
 import { unacceptedDifferences, withSince } from './acceptances.ts'
 import {
   type Difference,
@@ -107,15 +107,16 @@ type Changed = Partial<Omit<ClientVerdict, 'version' | 'standing'>>
 
 /**
  * Answers the standing differences that are not accepted, and the differences among them that are
- * new. Throws when the verdict kept changing.
+ * new. Throws when the verdict kept changing. What another audit has found since `readFrom` stands.
  */
 export async function recordFindings(
   deps: StoreDeps,
   owner: string,
   findings: Findings,
   changed: Changed = {},
+  readFrom = END_OF_TIME,
 ) {
-  return changeVerdict(deps, owner, () => findings, changed)
+  return changeVerdict(deps, owner, () => findings, changed, readFrom)
 }
 
 /** Adds to what stands. The audit of these parts ends it. */
@@ -135,11 +136,12 @@ async function changeVerdict(
   owner: string,
   findingsOf: (before: ClientVerdict) => Findings,
   changed: Changed = {},
+  readFrom = END_OF_TIME,
 ) {
   for (let tried = 0; tried < TRIES; tried++) {
     const item = await deps.table.get(verdictKey(owner))
     const before = verdictIn(item)
-    const standing = standingAfter(before, findingsOf(before), deps.now())
+    const standing = standingAfter(before, findingsOf(before), deps.now(), readFrom)
     const open = await unacceptedDifferences(deps, owner, standing)
     const dropped = new Set(open).difference(new Set(mostImportant(open)))
     const isKept = (one: Standing) => !dropped.has(one)
@@ -159,8 +161,13 @@ async function changeVerdict(
 }
 
 /** Differences of the judged parts that are gone no longer stand. */
-function standingAfter({ standing }: ClientVerdict, findings: Findings, now: Timestamp) {
-  const kept = standing.filter(({ part }) => !findings.has(part))
+function standingAfter(
+  { standing }: ClientVerdict,
+  findings: Findings,
+  now: Timestamp,
+  readFrom: Timestamp,
+) {
+  const kept = standing.filter(({ part, since }) => !findings.has(part) || since > readFrom)
   const added = [...findings].flatMap(([part, differences]) =>
     withSince(differences, standing, now).map((difference) => ({ ...difference, part })),
   )

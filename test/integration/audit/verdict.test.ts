@@ -107,6 +107,25 @@ describe('the differences that audits have found', () => {
     expect(await pay()).toMatchObject({ status: 422 })
   })
 
+  it.for([auditClient, auditLedger])(
+    'stand after an older audit (%o) that read the rows before they changed',
+    async (audit, { deps, client }) => {
+      const { clientId } = client
+      aDayLater(deps)
+      const overtaken = beforeFirst(deps, 'put', async () => {
+        const key = windowKey(clientId)
+        await putRaw(deps, { ...(await rawItem(deps, key)), written_off_minor: 5 })
+        deps.clock.advance(1)
+        await auditLedger(withoutSleep(deps), clientId)
+      })
+
+      await audit(withoutSleep(overtaken), clientId)
+
+      const { standing } = await readClientVerdict(deps, clientId)
+      expect(standing).toMatchObject([{ what: 'window.written_off_minor' }])
+    },
+  )
+
   it('are found again by the next audit if the verdict is forged', async ({
     deps,
     client,
