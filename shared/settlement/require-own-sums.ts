@@ -44,7 +44,10 @@ export async function requireOwnSums(deps: SumDeps, settlement: Settlement): Pro
   )
 }
 
-/** As an audit finds them. Only audits sum a long settlement: of a paid one before its payout. */
+/**
+ * As an audit finds them. Only audits sum a long settlement: of a paid one before its payout, and
+ * the verdict keeps what the last ones have proven.
+ */
 async function sumDifferences(
   deps: SumDeps,
   settlement: Settlement,
@@ -52,8 +55,11 @@ async function sumDifferences(
 ): Promise<readonly Difference[]> {
   const { clientId, settlementId, sweptFrom, sweptUntil, status } = settlement
   if (await hasLongWindow(deps, settlement)) {
-    if (status === 'failed') requireAudited(deps, settlement, verdict)
-    return verdict.standing.filter((one) => one.part.endsWith(settlementId) && !mayBePaid(one))
+    const { standing, longSettlements } = verdict
+    const found = standing.filter((one) => one.part.endsWith(settlementId) && !mayBePaid(one))
+    const isProven = found.length === 0 && longSettlements[settlementId] !== undefined
+    if (status === 'failed' || isProven) requireAudited(deps, settlement, verdict)
+    return found
   }
   const span = { start: sweptFrom, end: sweptUntil }
   // An entry that cannot be read is missing in the sums.

@@ -8,6 +8,7 @@ import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { entryPages } from '../../../shared/journal/read-entries.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { digestOfSums } from '../../../shared/settlement/long-settlement.ts'
+import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import { recordedSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { entryKey, type Key, settlementKey, verdictKey } from '../../../shared/table/keys.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../shared/time.ts'
@@ -24,6 +25,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { withApproval } from '../../support/with-approval.ts'
 
 /** One run reads two entries, and by default a block has three entries. */
 async function aLongSettlement(block = 3, pages = 1) {
@@ -242,4 +244,15 @@ describe('a settlement that carries a long one', () => {
 
     await expect(pay()).rejects.toThrow('do not balance')
   })
+})
+
+it('comes back after its payout only with the sums that its audit has proven', async ({
+  long: { deps, settlement, settlementId, pass, tamper },
+}) => {
+  await pass()
+  await payOut(deps, settlement)
+  await tamper(settlementKey(settlementId), { net_minor: 9_000_000, gross_minor: 9_028_700 })
+  const input = { settlementId, operator: 'x', bankReference: 'y' }
+
+  await expect(withApproval(deps, () => returnPayout(deps, input))).rejects.toThrow('has not ended')
 })
