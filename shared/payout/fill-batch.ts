@@ -172,10 +172,10 @@ async function finishBatch(
   }
   if ((await recordChange(deps, record, { batch: markReady(ready) })).applied)
     return { batch: ready, lines, refused }
-  // Another caller finished the batch, or an operator cancelled the batch.
+  // Another caller finished the batch, or an operator cancelled it or paid a settlement of it.
   const stored = await findBatch(deps, number)
   if (stored?.state !== 'ready')
-    throw new GatewayError('conflict', `batch ${number} was cancelled meanwhile`)
+    throw new GatewayError('conflict', `batch ${number} was changed meanwhile; try again`)
   return { ...(await withLines(deps, stored, await settlementsIn(deps, stored))), refused }
 }
 

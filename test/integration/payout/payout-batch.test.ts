@@ -19,7 +19,7 @@ import {
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { BANK, fail } from '../../support/settlement-builders.ts'
-import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
 function pay(deps: TestDeps, settlementId: string, more: object = {}) {
@@ -88,6 +88,22 @@ it('a reference is one text in capitals without blanks, and one of each day with
       field_errors: { bank_reference: ['must not be a number that a spreadsheet has shortened'] },
     },
   })
+})
+
+it('a file has no line of a settlement that an operator pays while the file is made', async () => {
+  const deps = memoryDeps()
+  const { settlementId } = await aWaitingSettlement(deps)
+  let writes = 0
+  const raced = interceptTable(deps, {
+    before: async ({ name }) => {
+      // The open batch, its claim, and then the ready batch.
+      if (name === 'transact' && ++writes === 3) await pay(deps, settlementId)
+    },
+  })
+
+  expect(await askForFile(raced)).toMatchObject({ status: 409 })
+
+  expect(await fileOf(deps)).toMatchObject({ batch: { number: 1 }, ids: [] })
 })
 
 it('recount leaves the sums of a settlement in a live batch, and names it', async () => {
