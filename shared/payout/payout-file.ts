@@ -77,9 +77,9 @@ async function answerOf({ batch, lines, leftOut }: Filled, format: PayoutFormat)
 }
 
 /**
- * Throws 404 for an unknown batch, 422 for one that is cancelled or in use: a payout of it was
- * closed, so its file was given to a bank or has a line too many, or the bank has a payout of it in
- * an earlier file, or a settlement matches its entries no more. 409 if its lines changed.
+ * Throws 404 for an unknown batch, 422 for one that is cancelled or in use: the bank has answered,
+ * a payout of it was closed, so its file has a line too many, or the bank has a payout of it in an
+ * earlier file, or a settlement matches its entries no more. 409 if its lines changed.
  */
 async function readyBatch(deps: PayoutFileDeps, number: number, operator: string): Promise<Filled> {
   const batch = await findBatch(deps, number)
@@ -91,10 +91,13 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
   }
   const settlements = await settlementsIn(deps, batch)
   const closed = settlements.filter(({ status }) => status !== 'recorded')
-  if (closed.length > 0) {
+  if (closed.length > 0 || batch.usedAt !== undefined) {
     const hint = 'Give its file to no bank again: it would pay twice. payout-file makes a new one.'
-    const count = `${closed.length} of its ${settlements.length} payouts are paid or failed`
-    throw invalid(`batch ${number} is in use: ${count}`, undefined, hint)
+    const why =
+      closed.length > 0
+        ? `${closed.length} of its ${settlements.length} payouts are paid or failed`
+        : 'the bank has answered to its file'
+    throw invalid(`batch ${number} is in use: ${why}`, undefined, hint)
   }
   await requireInNoEarlierFile(deps, number, settlements)
   const filled = await withLines(deps, batch, settlements)

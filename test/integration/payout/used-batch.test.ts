@@ -42,6 +42,14 @@ it('a batch with a failed and re-credited payout gives no file again: it would p
   })
 })
 
+it('a batch that the bank has answered to gives no file again, though no line was written down', async () => {
+  const { deps, paid } = await twoInABatch()
+  const refused = await answerLine(deps, paid, { outcome: 'paid', batch: 1 })
+  expect(refused).toMatchObject({ body: { refused: 1 } })
+
+  expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
+})
+
 function leftOut({ settlementId }: Settlement) {
   return {
     settlement_id: settlementId,
