@@ -105,23 +105,9 @@ const TRIES = 5
 
 type Changed = Partial<Omit<ClientVerdict, 'version' | 'standing'>>
 
-/**
- * Answers the standing differences that are not accepted, and the differences among them that are
- * new. Throws when the verdict kept changing. What another audit has found since `readFrom` stands.
- */
-export async function recordFindings(
-  deps: StoreDeps,
-  owner: string,
-  findings: Findings,
-  changed: Changed = {},
-  readFrom = END_OF_TIME,
-) {
-  return changeVerdict(deps, owner, () => findings, changed, readFrom)
-}
-
 /** Adds to what stands. The audit of these parts ends it. */
 export async function addFindings(deps: StoreDeps, owner: string, found: Findings) {
-  return changeVerdict(deps, owner, ({ standing }) => {
+  return recordFindings(deps, owner, ({ standing }) => {
     const findings = [...found].map(([part, added]) => {
       const known = standing.filter((one) => one.part === part)
       return [part, [...known, ...added].map(withoutClient)] as const
@@ -130,18 +116,23 @@ export async function addFindings(deps: StoreDeps, owner: string, found: Finding
   })
 }
 
-/** `findingsOf`: by the verdict as this write replaces it. */
-async function changeVerdict(
+/**
+ * Answers the standing differences that are not accepted, and those among them that are new. Throws
+ * when the verdict kept changing. What another audit has found since `readFrom` stands. `findings`:
+ * may depend on the verdict that this write replaces.
+ */
+export async function recordFindings(
   deps: StoreDeps,
   owner: string,
-  findingsOf: (before: ClientVerdict) => Findings,
+  findings: Findings | ((before: ClientVerdict) => Findings),
   changed: Changed = {},
   readFrom = END_OF_TIME,
 ) {
   for (let tried = 0; tried < TRIES; tried++) {
     const item = await deps.table.get(verdictKey(owner))
     const before = verdictIn(item)
-    const standing = standingAfter(before, findingsOf(before), deps.now(), readFrom)
+    const found = typeof findings === 'function' ? findings(before) : findings
+    const standing = standingAfter(before, found, deps.now(), readFrom)
     const open = await unacceptedDifferences(deps, owner, standing)
     const dropped = new Set(open).difference(new Set(mostImportant(open)))
     const isKept = (one: Standing) => !dropped.has(one)
