@@ -63,20 +63,35 @@ export async function answerPayouts(
   }
 }
 
+/** A line that is refused proves too that the bank has the file. */
 async function writeDown(
   deps: AnswerDeps,
   line: AnswerLine,
   operator: string,
 ): Promise<'done' | 'failed'> {
   const settlement = await findAnySettlement(deps, line.settlement_id)
+  const { outcome, batch: number = settlement.batch } = line
+  if (number !== undefined) await noteUseOfFile(deps, settlement, { number, operator, outcome })
   assertSame(settlement, line)
-  const { settlementId, status } = settlement
-  const fileOf = line.batch ?? settlement.batch
-  const { outcome } = line
-  if (fileOf !== undefined)
-    await noteUseOfFile(deps, settlement, { number: fileOf, operator, outcome })
   assertInFile(settlement, line)
-  if (outcome === 'failed') {
+  try {
+    return await close(deps, settlement, line, operator)
+  } catch (error) {
+    const { status } = await findAnySettlement(deps, line.settlement_id)
+    if (status === settlement.status) throw error
+    // Another operator has closed it meanwhile.
+    return writeDown(deps, line, operator)
+  }
+}
+
+async function close(
+  deps: AnswerDeps,
+  settlement: Settlement,
+  line: AnswerLine,
+  operator: string,
+): Promise<'done' | 'failed'> {
+  const { settlementId, status } = settlement
+  if (line.outcome === 'failed') {
     if (status === 'failed') return 'failed'
     if (status === 'manual_paid') {
       const hint = 'return-payout books a transfer that came back.'

@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
+import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { batchKey, type Key } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
@@ -16,7 +17,7 @@ import {
   fileOf,
   twoInABatch,
 } from '../../support/batch-builders.ts'
-import { fail, payOut, recredit } from '../../support/settlement-builders.ts'
+import { BY_OPERATOR, fail, payOut, recredit } from '../../support/settlement-builders.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
 /** The bank's line of a settlement that it paid. */
@@ -42,13 +43,34 @@ it('a batch with a failed and re-credited payout gives no file again: it would p
   })
 })
 
-it('a batch that the bank has answered to gives no file again, though no line was written down', async () => {
-  const { deps, paid } = await twoInABatch()
-  const refused = await answerLine(deps, paid, { outcome: 'paid', batch: 1 })
-  expect(refused).toMatchObject({ body: { refused: 1 } })
+it.each([{ outcome: 'paid' }, { outcome: 'failed', amount_minor: 93_400 }])(
+  'a batch that the bank has answered to gives no file again, though its line was refused: %j',
+  async (fields) => {
+    const { deps, paid } = await twoInABatch()
+    expect(await answerLine(deps, paid, fields)).toMatchObject({ body: { refused: 1 } })
 
-  expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
-})
+    expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
+    expect(await cancelFile(deps, 1)).toMatchObject({ status: 422 })
+  },
+)
+
+it.each([
+  ['failed', fail, { refused: 1, lines: [{ reason: expect.stringContaining('Do not run') }] }],
+  ['paid', payAlike, { done: 1 }],
+] as const)(
+  'an answer that says paid, while an operator marks the settlement %s, is judged again',
+  async (_, act, body) => {
+    const deps = memoryDeps()
+    const settlement = await aWaitingSettlement(deps)
+    const raced = beforeFirst(deps, 'transact', async () => void (await act(deps, settlement)))
+
+    expect(await answerPaid(raced, settlement)).toMatchObject({ body })
+  },
+)
+
+function payAlike(deps: TestDeps, { settlementId }: Settlement) {
+  return markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, bankReference: 'BCA17' })
+}
 
 function leftOut({ settlementId }: Settlement) {
   return {
