@@ -116,7 +116,6 @@ export async function findStoredApproval(
 export type UsedApproval = {
   /** Refused if the approval was used or replaced after the read, or has expired. */
   readonly step: Step
-  readonly figures: ApprovedFigures
   /** For the action's own record, from which the audit derives the use. */
   readonly shown: {
     readonly id: string
@@ -157,7 +156,6 @@ export function useOf(deps: Pick<StoreDeps, 'now'>, approval: Approval): UsedApp
   const isAsRead = all(equals('at', at), absent('usedAt'), above('until', now))
   return {
     step: update(approvalKey(id), { set: { usedAt } }, isAsRead),
-    figures: approval.payload,
     shown: { id, operator, at, used_at: usedAt },
   }
 }

@@ -1,21 +1,29 @@
-import type { Deps, StoreDeps } from '../deps.ts'
-import type { ApprovedFigures } from '../operator/approval-store.ts'
+import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
+import type { SettlementId } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
+import {
+  ApprovalSchema,
+  type ApprovedFigures,
+  findStoredApproval,
+} from '../operator/approval-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { isCovered, payoutFigures } from './payout-figures.ts'
 
 /**
  * The debt and the findings may have grown between the read and the commit that used the approval
- * up. A failure is logged, and changes nothing about the payout.
+ * up. A failure is logged, and changes nothing about the payout. `batch`: no bank may have paid it.
  */
 export async function alertGrowth(
   deps: StoreDeps & Pick<Deps, 'alerts' | 'log'>,
   settlement: Settlement,
-  { approved = {}, batch }: Committed,
+  batch?: number,
 ): Promise<void> {
   const { settlementId } = settlement
   try {
     const { owed = 0, findings = 0 } = await payoutFigures(deps, settlement)
-    if (isCovered({ owed, findings }, { owed: 0, findings: 0, ...approved })) return
+    if (owed + findings === 0) return
+    const approved = await usedFigures(deps, settlementId)
+    if (isCovered({ owed, findings }, approved)) return
     deps.log.warn('payout.changed', { settlement_id: settlementId })
     await deps.alerts.publish({
       kind: 'payout.changed',
@@ -23,7 +31,7 @@ export async function alertGrowth(
       message:
         `Settlement ${settlementId} ${doneTo(batch)} while its figures grew: the client owes ` +
         `${owed} IDR, and ${findings} findings name its payments. The approval named ` +
-        `${approved['owed'] ?? 0} and ${approved['findings'] ?? 0}. Check it with list-suspense.` +
+        `${approved['owed']} and ${approved['findings']}. Check it with list-suspense.` +
         cancelHint(batch),
     })
   } catch (cause) {
@@ -31,8 +39,11 @@ export async function alertGrowth(
   }
 }
 
-/** What used the approval up: a payout, or a place in a batch, which no bank may have paid yet. */
-type Committed = { readonly approved: ApprovedFigures | undefined; readonly batch?: number }
+async function usedFigures(deps: TableDeps, settlementId: SettlementId): Promise<ApprovedFigures> {
+  const of = { action: 'mark-settlement-paid', payload: { settlement_id: settlementId } } as const
+  const approval = ifValid(ApprovalSchema, await findStoredApproval(deps, of))
+  return { owed: 0, findings: 0, ...(approval?.usedAt && approval.payload) }
+}
 
 function doneTo(batch: number | undefined): string {
   return batch === undefined ? 'was marked paid' : `entered payout batch ${batch}`

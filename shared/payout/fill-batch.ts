@@ -125,10 +125,7 @@ async function claim(
       settlement: claimForBatch(before, number),
       approval: approval?.step,
     }
-    if ((await recordChange(deps, record, steps)).applied) {
-      await alertGrowth(deps, before, { approved: approval?.figures, batch: number })
-      return undefined
-    }
+    if ((await recordChange(deps, record, steps)).applied) return undefined
     const stored = await findAnySettlement(deps, before.settlementId)
     if (stored.batch === number) return undefined
     payout = await judgePayout(deps, stored)
@@ -150,6 +147,8 @@ async function finishBatch(
   // Since a claim its client may be on hold, or the bank may have answered.
   const refused = await refusedAmong(deps, unchanged, requireStillPayable)
   const claimed = unchanged.filter(isNotOf(refused))
+  // Before the batch is ready: a crash may repeat an alert, but never loses it.
+  await mapInChunks(claimed, SIDE_BY_SIDE, (one) => alertGrowth(deps, one, number))
   const lines = payoutLines(claimed)
   const ready: Batch = {
     ...opened,

@@ -82,7 +82,7 @@ export async function markSettlementPaid(
     }
     const outcome = await closeSettlement(deps, { before, after, action, registration }, steps)
     if (outcome.applied) {
-      if (batch === undefined) await alertGrowth(deps, before, { approved: approval?.figures })
+      if (batch === undefined) await alertGrowth(deps, before)
       return after
     }
     if (outcome.refusedBy === 'reference') throw usedReference(reference)

@@ -129,14 +129,23 @@ describe('payout-file (design section 15)', () => {
     expect(await auditRecordsOf(deps, settlementId)).toStrictEqual([])
   })
 
-  it('uses the approval of a payout up, and tells when its figures grew meanwhile', async () => {
+  it.each([
+    ['its figures grew meanwhile', 1],
+    ['they grew after the process had died with an open batch', 3],
+  ])('uses the approval of a payout up, and tells when %s', async (_, write) => {
     const deps = memoryDeps()
     const { settlementId, clientId } = await aWaitingSettlement(deps, { bank: CHANGED_BANK })
     const payload = { settlement_id: settlementId, new_bank: 'BCA 0012345678' }
     await approve(deps, { action: 'mark-settlement-paid', payload, operator: APPROVER })
-    const grown = beforeFirst(deps, 'transact', async () => {
-      await adjustBalance(deps, { clientId }, 'correction', -100_000)
+    let writes = 0
+    const grown = interceptTable(deps, {
+      before: async ({ name }: TableCall) => {
+        if (name !== 'transact' || ++writes !== write) return
+        await adjustBalance(deps, { clientId }, 'correction', -100_000)
+        if (write === 3) throw new Error('killed')
+      },
     })
+    if (write === 3) expect((await askForFile(grown)).status).toBe(500)
 
     expect(await fileOf(grown)).toMatchObject({ batch: { number: 1 }, ids: [settlementId] })
 
