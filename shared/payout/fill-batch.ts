@@ -58,17 +58,17 @@ export async function fillBatch(
       return leaveOutFailed(deps, payout.settlement, error)
     }
   })
-  const { refused, ...finished } = await finishBatch(deps, batch, { operator, changed })
+  const payable = toClaim.flatMap((payout) => ('reason' in payout ? [] : payout.settlement))
+  const judged = [...claimed, ...payable]
+  const { refused, ...finished } = await finishBatch(deps, batch, { operator, changed, judged })
   const settlementIds: readonly string[] = finished.batch.settlementIds
   // Another operator may have claimed a settlement for the batch, or made the batch ready.
   const leftOut = [...changed, ...results, ...refused].flatMap((one) =>
     one && !settlementIds.includes(one.settlement_id) ? one : [],
   )
   const namedIds = new Set([...settlementIds, ...leftOut.map(({ settlement_id }) => settlement_id)])
-  const late = toClaim.flatMap((payout) =>
-    'reason' in payout || namedIds.has(payout.settlement.settlementId)
-      ? []
-      : leaveOut(payout.settlement, CLAIMED_LATE),
+  const late = payable.flatMap((one) =>
+    namedIds.has(one.settlementId) ? [] : leaveOut(one, CLAIMED_LATE),
   )
   return { ...finished, leftOut: [...leftOut, ...late] }
 }
@@ -135,17 +135,26 @@ async function claim(
     : leaveOut(payout.settlement, new GatewayError('conflict', 'it kept changing; try again'))
 }
 
-async function finishBatch(
-  deps: BatchDeps,
-  opened: Batch,
-  { operator, changed }: { readonly operator: string; readonly changed: readonly LeftOut[] },
-) {
+type Filling = {
+  readonly operator: string
+  readonly changed: readonly LeftOut[]
+  readonly judged: readonly Settlement[]
+}
+
+const CHANGED_LINE = new GatewayError('conflict', 'it changed after it was judged; try again')
+
+async function finishBatch(deps: BatchDeps, opened: Batch, { operator, changed, judged }: Filling) {
   const { number } = opened
+  const lineOf = new Map(judged.map((one) => [one.settlementId, digestOfLines(payoutLines([one]))]))
   const unchanged = (await settlementsIn(deps, opened))
     .filter(isIn(number))
     .filter(isNotOf(changed))
   // Since a claim its client may be on hold, or the bank may have answered.
-  const refused = await refusedAmong(deps, unchanged, requireStillPayable)
+  const refused = await refusedAmong(deps, unchanged, async (_, one) => {
+    await requireStillPayable(deps, one)
+    const line = lineOf.get(one.settlementId)
+    if (line !== undefined && line !== digestOfLines(payoutLines([one]))) throw CHANGED_LINE
+  })
   const claimed = unchanged.filter(isNotOf(refused))
   // Before the batch is ready: a crash may repeat an alert, but never loses it.
   await mapInChunks(claimed, SIDE_BY_SIDE, (one) => alertGrowth(deps, one, number))

@@ -90,28 +90,35 @@ it('a reference is one text in capitals without blanks, and one of each day with
   })
 })
 
-it('a file has no line of a settlement that an operator pays while the file is made', async () => {
+it.each([
+  ['an operator pays while the file is made', 3, pay, 409],
+  ['changes after it was judged', 2, setNet, 200],
+] as const)('a file has no line of a settlement that %s', async (_, write, act, status) => {
   const deps = memoryDeps()
   const { settlementId } = await aWaitingSettlement(deps)
   let writes = 0
   const raced = interceptTable(deps, {
     before: async ({ name }) => {
       // The open batch, its claim, and then the ready batch.
-      if (name === 'transact' && ++writes === 3) await pay(deps, settlementId)
+      if (name === 'transact' && ++writes === write) await act(deps, settlementId)
     },
   })
 
-  expect(await askForFile(raced)).toMatchObject({ status: 409 })
+  expect(await fileOf(raced)).toMatchObject({ status, ids: [] })
 
-  expect(await fileOf(deps)).toMatchObject({ batch: { number: 1 }, ids: [] })
+  expect((await fileOf(deps)).ids).toStrictEqual([])
 })
+
+function setNet(deps: TestDeps, settlementId: Settlement['settlementId']) {
+  const wrong = { netMinor: 1, grossMinor: 1 }
+  return deps.table.write(update(settlementKey(settlementId), { set: wrong }, exists))
+}
 
 it('recount leaves the sums of a settlement in a live batch, and names it', async () => {
   const deps = memoryDeps()
   const { settlementId, clientId, digest } = await aWaitingSettlement(deps)
   await fileOf(deps)
-  const wrong = { netMinor: 1, grossMinor: 1 }
-  await deps.table.write(update(settlementKey(settlementId), { set: wrong }, exists))
+  await setNet(deps, settlementId)
 
   const { left } = await recountLedger(deps, { clientId, operator: OPERATOR })
 
