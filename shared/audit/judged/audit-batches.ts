@@ -49,14 +49,15 @@ export async function auditBatches(deps: StoreDeps): Promise<readonly Difference
   return found
 }
 
-/** Of a ready batch the lines have the digest that its record shows. */
+/** Of a live batch the lines have the digest that its record shows. */
 async function derivedBatch(
   deps: TableDeps,
   batch: Batch,
   said: Pick<Batch, 'number' | 'createdAt'> & Partial<Batch>,
 ): Promise<object> {
-  if (said.state !== 'ready') {
-    // The row of a cancelled batch that was lost is written anew, without its lines.
+  // The row of a cancelled batch that was lost is written anew, without its lines.
+  const hasLines = said.digest !== undefined && batch.settlementIds.length > 0
+  if (said.state !== 'ready' && !(said.usedAt && hasLines)) {
     const { number, state, usedAt, createdAt } = said
     return { ...batch, number, state, usedAt, createdAt }
   }

@@ -65,6 +65,16 @@ it('a cancelled batch whose row was lost is no difference', async () => {
   expect(await auditBatches(deps)).toStrictEqual([])
 })
 
+it('a cancelled batch that the bank has answered to still lists all its payouts', async () => {
+  const { deps, paid } = await twoInABatch()
+  await cancelFile(deps, 1)
+  await answerLine(deps, paid, { outcome: 'paid', bank_reference: 'BCA17' })
+  const set = { settlementIds: [paid.settlementId] }
+  await deps.table.write(update(batchKey(1), { set }, exists))
+
+  expect(await auditBatches(deps)).toMatchObject([{ what: 'batch.settlement_ids' }])
+})
+
 const BROKEN = [
   ['lost', (deps: TestDeps) => deps.table.write(remove(batchKey(1), exists))],
   ['unreadable', (deps: TestDeps) => deps.table.write(stateOf('sent'))],
