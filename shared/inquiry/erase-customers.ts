@@ -35,7 +35,9 @@ type Selection =
  */
 export async function eraseCustomers(deps: EraseDeps, selection: Selection, operator: string) {
   const erased: Erased[] = []
-  const left: { readonly payment_id: PaymentId; readonly reason: string }[] = []
+  const left: { readonly payment_id: string; readonly reason: string }[] = []
+  const leave = (payment_id: string, reason: string) =>
+    left.length < MAX_ERASED && left.push({ payment_id, reason })
   if ('paymentId' in selection) {
     erased.push(
       await eraseCustomer(deps, await findAnyPayment(deps, selection.paymentId), operator),
@@ -45,17 +47,17 @@ export async function eraseCustomers(deps: EraseDeps, selection: Selection, oper
   const { clientId, reference } = selection
   await requireClient(deps, clientId)
   const endsAtMs = deps.monotonicMs() + RUN_MS
-  for await (const payments of pagesOfReference(deps, clientId, reference)) {
+  for await (const { rows, unreadableIds } of pagesOfReference(deps, clientId, reference)) {
     if (deps.monotonicMs() >= endsAtMs) return { erased, left, complete: false }
-    for (const payment of payments.filter((one) => mayBeNamed(one, deps.now()))) {
+    for (const id of unreadableIds) leave(id, 'it cannot be read')
+    for (const payment of rows.filter((one) => mayBeNamed(one, deps.now()))) {
       if (erased.length === MAX_ERASED) return { erased, left, complete: false }
       try {
         const one = await eraseCustomer(deps, payment, operator)
         if (one.fields.length + one.events > 0) erased.push(one)
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error
-        if (left.length < MAX_ERASED)
-          left.push({ payment_id: payment.paymentId, reason: error.message })
+        leave(payment.paymentId, error.message)
       }
     }
   }

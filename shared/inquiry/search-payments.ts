@@ -3,7 +3,6 @@ import type { ActionRequest } from '../action-request.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import { PaymentIdSchema, paymentIdOf } from '../ids.ts'
-import { readRows } from '../if-valid.ts'
 import { BookDaySchema, endOfBookDay } from '../journal/day-totals.ts'
 import {
   CursorTime,
@@ -15,10 +14,9 @@ import {
   readCursor,
   unreadableDto,
 } from '../page.ts'
-import { paymentsByReference } from '../payment/list-payments.ts'
+import { paymentsByReference, readPayments } from '../payment/list-payments.ts'
 import type { Payment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
-import { findPaymentsByKey, findStoredPayment, PaymentSchema } from '../payment/payment-store.ts'
 import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
 import { providerFailure } from '../provider/provider.ts'
 import { listSuspenseAbout } from '../suspense/list-suspense.ts'
@@ -65,15 +63,15 @@ async function findPayments(deps: SearchDeps, search: Search) {
   if (clientId !== undefined && amountMinor !== undefined && day !== undefined)
     return paymentsOfAmount(deps, { ...search, clientId, amountMinor, day })
   const isOfProvider = providerPaymentId !== undefined || paymentRequestId !== undefined
-  const { payments, complete } = isOfProvider
+  const { rows, unreadableIds, complete } = isOfProvider
     ? await paymentsOfProviderId(deps, search)
     : clientId !== undefined && reference !== undefined
       ? await paymentsByReference(deps, clientId, reference)
       : await paymentsAtDestination(deps, search)
-  const isLast = payments.length <= firstOfPage(search) + search.perPage
+  const isLast = rows.length <= firstOfPage(search) + search.perPage
   return {
-    payments: itemsOfPage(payments, search),
-    unreadableIds: [],
+    payments: itemsOfPage(rows, search),
+    unreadableIds,
     complete: complete && isLast,
     pagination: pagination(search),
   }
@@ -109,11 +107,8 @@ async function paymentsOfAmount(deps: TableDeps, search: AmountSearch) {
   const unreadableIds: string[] = []
   let readCount = 0
   for await (const { items, cursor: more } of pages) {
-    const stored = await deps.table.getMany(items.map((item) => rowKeyOf('PAYMENT', item)))
-    const read = readRows(
-      PaymentSchema,
-      stored.flatMap((item) => (item ? [item] : [])),
-    )
+    const keys = items.map((item) => rowKeyOf('PAYMENT', item))
+    const read = readPayments(await deps.table.getMany(keys))
     unreadableIds.push(...read.unreadableIds)
     for (const payment of read.rows) {
       if (payment.notionalMinor !== amountMinor) continue
@@ -151,10 +146,11 @@ async function paymentsOfProviderId(
   if (answer.kind === 'unanswered')
     throw providerFailure(answer, `nothing was found (${answer.reason})`)
   const paymentId = answer.kind === 'found' ? paymentIdOf(answer.value.reference) : undefined
-  const payment = paymentId && (await findStoredPayment(deps, paymentId))
-  const isShown =
-    payment && payment.status !== 'creating' && payment.clientId === (clientId ?? payment.clientId)
-  return { payments: isShown ? [payment] : [], complete: true }
+  const { rows, unreadableIds } = readPayments(
+    paymentId ? [await deps.table.get(paymentKey(paymentId))] : [],
+  )
+  const isShown = (payment: Payment) => payment.clientId === (clientId ?? payment.clientId)
+  return { rows: rows.filter(isShown), unreadableIds, complete: true }
 }
 
 /** The provider reuses account numbers, but not often. */
@@ -172,13 +168,14 @@ async function paymentsAtDestination(
   })
   const ids = new Set(items.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId)))
   const sortKeys = new Set(items.map(({ sk }) => sk))
-  const payments = (await findPaymentsByKey(deps, [...ids])).filter(
+  const read = readPayments(await deps.table.getMany([...ids].map(paymentKey)))
+  const rows = read.rows.filter(
     (payment) =>
       payment.paymentDestination === destination &&
       payment.clientId === (clientId ?? payment.clientId) &&
       sortKeys.has(destinationKey(destination, payment.createdAt, payment.paymentId).sk),
   )
-  return { payments, complete: cursor === undefined }
+  return { ...read, rows, complete: cursor === undefined }
 }
 
 /** `complete`: all items were read, except those of `unreadableIds`. */

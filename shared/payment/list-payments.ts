@@ -1,16 +1,21 @@
 import * as v from 'valibot'
 import type { Deps, TableDeps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdForKey } from '../ids.ts'
-import { ifValid, readableRows, readRows } from '../if-valid.ts'
+import { readableRows, readRows } from '../if-valid.ts'
 import { countOf, readLedger } from '../ledger/ledger-store.ts'
 import { firstOfPage, itemsOfPage, newestFirst, type Page } from '../page.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
-import { paymentKey, referencePk } from '../table/keys.ts'
+import { idOf, paymentKey, referencePk } from '../table/keys.ts'
 import { listItems, queryPages, readMany, UNITS_A_KEY } from '../table/list-items.ts'
 import { reserveUnits } from '../table/used-units.ts'
 import type { Payment } from './payment.ts'
-import { findStoredPayment, isForeign, PaymentSchema } from './payment-store.ts'
+import {
+  findStoredPayment,
+  isForeign,
+  PaymentSchema,
+  StoredPaymentSchema,
+} from './payment-store.ts'
 
 type PaymentList = { readonly payments: readonly Payment[]; readonly total: number }
 
@@ -72,11 +77,12 @@ const MAX_OF_REFERENCE = 100
  * payments. All reads are consistent, so a payment is found as soon as its create is answered.
  */
 export async function paymentsOfReference(
-  deps: TableDeps,
+  deps: TableDeps & Pick<Deps, 'log'>,
   { clientId, reference, status, page }: PaymentQuery,
 ): Promise<PaymentList> {
   const ids = await idsOfReference(deps, clientId, reference, MAX_OF_REFERENCE)
-  const payments = await paymentsOf(deps, { clientId, reference, ids })
+  const read = await paymentsOf(deps, { clientId, reference, ids })
+  const payments = readableRows(deps, 'payment', read)
   const matches = payments.filter((payment) => status === undefined || payment.status === status)
   return { payments: itemsOfPage(matches, page), total: matches.length }
 }
@@ -96,6 +102,13 @@ function idsIn(pointers: readonly Item[]) {
   return [...new Set(pointers.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId)))]
 }
 
+/** Without absent and invisible payments. */
+export function readPayments(items: readonly (Item | undefined)[]) {
+  const stored = items.filter((item) => item !== undefined)
+  const read = readRows(StoredPaymentSchema, stored, ({ pk }) => idOf(String(pk)))
+  return { ...read, rows: read.rows.filter((row) => row.status !== 'creating') }
+}
+
 /** A pointer may be stale, so each payment is checked. */
 async function paymentsOf(
   deps: TableDeps,
@@ -104,12 +117,13 @@ async function paymentsOf(
     reference,
     ids,
   }: { clientId: ClientId; reference: string; ids: readonly PaymentId[] },
-): Promise<readonly Payment[]> {
-  return (await readMany(deps, ids.map(paymentKey)))
-    .flatMap((item) => ifValid(PaymentSchema, item) ?? [])
+) {
+  const { rows, unreadableIds } = readPayments(await readMany(deps, ids.map(paymentKey)))
+  const payments = rows
     .filter((payment) => payment.clientId === clientId && payment.externalReference === reference)
     .filter((payment) => !isForeign(payment))
     .toSorted(newestFirst(({ paymentId }) => paymentId))
+  return { rows: payments, unreadableIds }
 }
 
 /** The most payments of one reference that an operator's search reads. */
@@ -118,8 +132,8 @@ const MAX_OF_SEARCH = 1_000
 /** The newest thousand of the reference. `complete`: the client has no more. */
 export async function paymentsByReference(deps: TableDeps, clientId: ClientId, reference: string) {
   const ids = await idsOfReference(deps, clientId, reference, MAX_OF_SEARCH + 1)
-  const payments = await paymentsOf(deps, { clientId, reference, ids: ids.slice(0, MAX_OF_SEARCH) })
-  return { payments, complete: ids.length <= MAX_OF_SEARCH }
+  const read = await paymentsOf(deps, { clientId, reference, ids: ids.slice(0, MAX_OF_SEARCH) })
+  return { ...read, complete: ids.length <= MAX_OF_SEARCH }
 }
 
 export async function* pagesOfReference(deps: TableDeps, clientId: ClientId, reference: string) {

@@ -68,7 +68,7 @@ function usualMinor(payment: Pick<Payment, 'notionalMinor' | 'providerFeeMinor'>
   return payment.notionalMinor - payment.providerFeeMinor
 }
 
-const StoredPaymentSchema = v.pipe(
+export const StoredPaymentSchema = v.pipe(
   v.unknown(),
   v.transform(withDerivedFields),
   v.variant('status', [CreatingPaymentSchema, PaymentFields]),

@@ -1,5 +1,6 @@
 /** Goal: operators see which row of a list cannot be read, beside the others. */
 import { expect, it } from 'vitest'
+import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
 import { handler as listApiKeys } from '../../../functions/admin/list-api-keys.ts'
 import { handler as listClients } from '../../../functions/admin/list-clients.ts'
@@ -34,23 +35,30 @@ it('list-api-keys names a key that cannot be read', async () => {
   })
 })
 
-it('find-payments by amount finds the payments beside one that cannot be read', async () => {
-  const deps = memoryDeps()
-  const client = await aStoredClient(deps)
-  const [altered, other] = [
-    await aPendingPayment(deps, client),
-    await aPendingPayment(deps, client),
-  ]
-  const key = paymentKey(altered.paymentId)
-  await putRaw(deps, { ...(await rawItem(deps, key)), method: 'paper' })
+it.each(['amount', 'reference', 'account', 'request'] as const)(
+  'find-payments by %s names a payment that cannot be read, and erase-customer leaves it',
+  async (by) => {
+    const deps = memoryDeps()
+    const client = await aStoredClient(deps)
+    const [client_id, external_reference] = [client.clientId, 'order-1']
+    const payment = await aPendingPayment(deps, client, { externalReference: 'order-1' })
+    const { paymentId: id, notionalMinor: amount_minor } = payment
+    const search = {
+      amount: { client_id, amount_minor, day: '2026-11-20' },
+      reference: { client_id, external_reference },
+      account: { payment_destination: payment.paymentDestination },
+      request: { payment_request_id: payment.paymentRequestId },
+    }
+    const key = paymentKey(id)
+    await putRaw(deps, { ...(await rawItem(deps, key)), method: 'paper' })
 
-  const search = {
-    client_id: client.clientId,
-    amount_minor: other.notionalMinor,
-    day: '2026-11-20',
-  }
-  expect(await invokeAdmin(findPayments, deps, search)).toMatchObject({
-    status: 200,
-    body: { data: [{ id: other.paymentId }], unreadable_ids: [altered.paymentId] },
-  })
-})
+    expect(await invokeAdmin(findPayments, deps, search[by])).toMatchObject({
+      status: 200,
+      body: { data: [], unreadable_ids: [id] },
+    })
+    const erasure = { operator: 'ayu', ...search.reference }
+    expect(await invokeAdmin(eraseCustomer, deps, erasure)).toMatchObject({
+      body: { erased: [], left: [{ payment_id: id }], complete: false },
+    })
+  },
+)
