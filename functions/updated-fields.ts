@@ -50,7 +50,12 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
         redeliver`,
       'last_alert_at slow_since',
     ],
-    ['update-endpoint recount-ledger', 'enabled event_types'],
+    ['update-endpoint', 'enabled event_types'],
+    [
+      'recount-ledger',
+      `client_id created_at deleted_at enabled endpoint_id event_types last_alert_at
+        slow_since url`,
+    ],
   ],
   EVENT: [
     ['api-redeliver-webhook api-redeliver-to-endpoint redeliver', 'ttl'],

@@ -30,13 +30,13 @@ import {
 import { replaceRow } from '../table/replace-row.ts'
 import { later, type Timestamp } from '../time.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
+import { EndpointSchema } from '../webhook/endpoint/endpoint.ts'
 import { toEndpointDto } from '../webhook/endpoint/endpoint-dto.ts'
 import {
-  changeEndpoint,
+  endpointItems,
   endpointRow,
-  listEndpoints,
-  removeDeletedEndpoint,
   removeEndpoint,
+  restoreEndpoint,
 } from '../webhook/endpoint/endpoint-store.ts'
 import { type Findings, NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
 
@@ -131,42 +131,29 @@ async function planKeys(
 
 /** A lost endpoint is not put: nothing else has its secret. Its merchant registers it again. */
 async function planEndpoints(deps: RecountDeps, findings: Findings): Promise<Plan> {
-  const { clientId, clientRecords } = findings.books
-  const isOfEndpoint = ({ what }: Difference) => /^(deleted_)?endpoint(\.|$)/.test(what)
-  const differences = findings.differences.filter(isOfEndpoint)
-  const { rows: stored } =
-    differences.length === 0 ? { rows: [] } : await listEndpoints(deps, clientId)
-  const plans = endpointsIn(clientRecords).map((said): Plan => {
-    const { endpointId } = said
-    const ends = differences.filter(({ id }) => id === endpointId)
-    const rows = stored.filter((row) => row.endpointId === endpointId)
-    const live = rows.find(({ deletedAt }) => deletedAt === undefined)
-    const gone = rows.find(({ deletedAt }) => deletedAt !== undefined)
+  const plans = endpointsIn(findings.books.clientRecords).map(async (said): Promise<Plan> => {
+    const ends = findings.differences.filter(
+      ({ what, id }) => /^(deleted_)?endpoint(\.|$)/.test(what) && id === said.endpointId,
+    )
     if (ends.length === 0) return NO_PLAN
     const write = { ...ownWrite(findings), lines: ends, ends }
-    const isGone = said.deletedAt !== undefined || (live === undefined && gone !== undefined)
-    if (isGone) {
-      const end = said.deletedAt === undefined ? gone : said
-      const steps = {
-        endpoint: live && removeEndpoint(said),
-        gone:
-          end && gone === undefined
-            ? replaceRow(deletedEndpointKey(said), endpointRow(end), undefined)
-            : undefined,
-      }
-      const after = end && { ...toEndpointDto(end), deleted_at: end.deletedAt }
-      const isLost = said.deletedAt === undefined && after !== undefined
-      const record = isLost ? { action: 'delete-endpoint', after } : undefined
-      return { writes: [{ ...write, record, steps }], left: [] }
+    const [live, gone] = await endpointItems(deps, said)
+    if (live && said.deletedAt === undefined) {
+      const endpoint = restoreEndpoint(said, live)
+      const steps = { endpoint, gone: gone && removeEndpoint(said, true) }
+      return { writes: [{ ...write, steps }], left: [] }
     }
-    if (live === undefined) return NO_PLAN
+    const end = said.deletedAt === undefined ? ifValid(EndpointSchema, gone) : said
+    if (end === undefined) return NO_PLAN
     const steps = {
-      endpoint: changeEndpoint(live, { enabled: said.enabled, eventTypes: said.eventTypes }),
-      gone: gone && removeDeletedEndpoint(said),
+      endpoint: live && removeEndpoint(said, false),
+      gone: replaceRow(deletedEndpointKey(said), endpointRow(end), gone),
     }
-    return { writes: [{ ...write, steps }], left: [] }
+    const after = { ...toEndpointDto(end), deleted_at: end.deletedAt }
+    const record = end === said ? undefined : { action: 'delete-endpoint', after }
+    return { writes: [{ ...write, record, steps }], left: [] }
   })
-  return planOf(plans)
+  return planOf(await Promise.all(plans))
 }
 
 /** Plans adjustments: each of record, row and entry shows one. A lost record is written anew. */

@@ -4,7 +4,7 @@ import { notFound } from '../../errors.ts'
 import type { ClientId, EndpointIds } from '../../ids.ts'
 import { readableRows, readRows } from '../../if-valid.ts'
 import { newestFirst } from '../../page.ts'
-import { fieldsFrom } from '../../table/attributes.ts'
+import { fieldsFrom, type Item } from '../../table/attributes.ts'
 import {
   clientKey,
   deletedEndpointKey,
@@ -132,16 +132,27 @@ export function markDeleted(endpoint: Endpoint, deletedAt: Timestamp) {
   }
 }
 
-type EndpointKey = Pick<Endpoint, 'clientId' | 'endpointId'>
-
-/** Of a recount, when the endpoint was deleted. */
-export function removeEndpoint(endpoint: EndpointKey): Step {
-  return remove(endpointKey(endpoint), exists)
+/** The rows of a live endpoint and of a deleted one, also if they cannot be read. */
+export function endpointItems(deps: TableDeps, ids: EndpointIds) {
+  return Promise.all([
+    deps.table.get(endpointKey(ids), FIELDS),
+    deps.table.get(deletedEndpointKey(ids), FIELDS),
+  ])
 }
 
-/** Of a recount, when the endpoint was not deleted. */
-export function removeDeletedEndpoint(endpoint: EndpointKey): Step {
-  return remove(deletedEndpointKey(endpoint), exists)
+/** Of a recount. */
+export function removeEndpoint(endpoint: Endpoint, isDeleted: boolean): Step {
+  const key = isDeleted ? deletedEndpointKey(endpoint) : endpointKey(endpoint)
+  return remove(key, exists)
+}
+
+/** Of a recount: as the records say. The secret stays. */
+export function restoreEndpoint(endpoint: Endpoint, { enabled, eventTypes }: Item): Step {
+  return update(
+    endpointKey(endpoint),
+    { set: endpoint, remove: ['deletedAt', 'slowSince', 'lastAlertAt'] },
+    all(exists, unchanged('enabled', enabled), unchanged('eventTypes', eventTypes)),
+  )
 }
 
 /** Changes deleted endpoints too. Refused when the mark has changed after the read. */

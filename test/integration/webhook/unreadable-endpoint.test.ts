@@ -1,6 +1,7 @@
 /** Goal: an endpoint that this release cannot read, as after a rollback, stops nothing else. */
 import { describe, expect } from 'vitest'
 import { handler as listEndpoints } from '../../../functions/admin/list-endpoints.ts'
+import { handler as recountLedger } from '../../../functions/admin/recount-ledger.ts'
 import { handler as redeliver } from '../../../functions/admin/redeliver.ts'
 import { handler as updateEndpoint } from '../../../functions/admin/update-endpoint.ts'
 import { auditClient } from '../../../shared/audit/audit-client.ts'
@@ -99,9 +100,9 @@ describe('an event type of a later release', () => {
   })
 })
 
-describe('an endpoint whose row cannot be read', () => {
-  const UNREADABLE = { url: 1 }
+const UNREADABLE = { url: 1 }
 
+describe('an endpoint whose row cannot be read', () => {
   it('is passed over when money is announced, and the log names it', async ({
     deps,
     client,
@@ -121,26 +122,6 @@ describe('an endpoint whose row cannot be read', () => {
     expect(deps.lines.filter(({ code }) => code === 'row.unreadable')).toMatchObject([
       { level: 'error', fields: { kind: 'endpoint', id: endpoint.endpointId } },
     ])
-  })
-
-  it('gets the events that it missed by a redelivery, once it can be read again', async ({
-    deps,
-    client,
-    endpoint,
-    paid,
-    row,
-    announce,
-  }) => {
-    const since = deps.now()
-    await putRaw(deps, { ...row, ...UNREADABLE })
-    await announce()
-    await putRaw(deps, row)
-
-    const ids = { client_id: client.clientId, endpoint_id: endpoint.endpointId }
-    const reply = await invokeAdmin(redeliver, deps, { operator: OPERATOR, ...ids, since })
-
-    expect(reply).toMatchObject({ status: 200, body: { count: 1 } })
-    expect(await deliveryTo(deps, endpoint, paid)).toMatchObject({ status: 'scheduled' })
   })
 
   it('is named to operators and by the audit, and hides no other from its merchant', async ({
@@ -169,4 +150,31 @@ describe('an endpoint whose row cannot be read', () => {
       { what: 'endpoint.url', id: endpoint.endpointId },
     ])
   })
+})
+
+it('a recount makes an altered endpoint as its records say, and a redelivery sends what it missed', async ({
+  deps,
+  client,
+  endpoint,
+  paid,
+  row,
+  announce,
+}) => {
+  const since = deps.now()
+  const ask = { operator: OPERATOR, client_id: client.clientId }
+  const recount = async (plan?: string) =>
+    Object((await invokeAdmin(recountLedger, withoutSleep(deps), { ...ask, plan })).body).plan
+
+  for (const altered of [{ enabled: 'no' }, { url: 'https://other.example/hooks' }, UNREADABLE]) {
+    await putRaw(deps, { ...row, ...altered })
+    if (altered === UNREADABLE) await announce()
+    await recount(await recount())
+
+    expect(await rawItem(deps, endpointKey(endpoint))).toStrictEqual(row)
+  }
+  const { endpointId: endpoint_id } = endpoint
+  expect(await invokeAdmin(redeliver, deps, { ...ask, endpoint_id, since })).toMatchObject({
+    body: { count: 1 },
+  })
+  expect(await deliveryTo(deps, endpoint, paid)).toMatchObject({ status: 'scheduled' })
 })
