@@ -111,18 +111,16 @@ export async function balanceEntries(
           limit: entries.length,
         })
       : { settlements: [], unreadableIds: [] }
-  assertInvariant(unreadableIds.length === 0, 'an entry shows its settlement')
+  assertInvariant(unreadableIds.length < 2, 'an entry shows its settlement')
   return {
-    entries: entries.map((entry) => toEntryDto(entry, settlementIdOf(settlements, entry))),
+    entries: entries.map((entry) => {
+      const swept = settlements.find((candidate) => hasSwept(candidate, entry.eligibleAt))
+      // A settlement that cannot be read has swept what no other one has.
+      const [otherId] = entry.eligibleAt < settledUntil ? unreadableIds : []
+      return toEntryDto(entry, swept?.settlementId ?? otherId)
+    }),
     next,
   }
-}
-
-function settlementIdOf(
-  settlements: readonly Settlement[],
-  entry: Entry,
-): SettlementId | undefined {
-  return settlements.find((candidate) => hasSwept(candidate, entry.eligibleAt))?.settlementId
 }
 
 export const ENTRY_COLUMNS = [

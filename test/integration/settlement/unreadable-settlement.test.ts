@@ -42,8 +42,11 @@ it('the lists of its merchant and of operators show the others', async () => {
   const { header: authorization } = await issueKey(deps, client.clientId)
 
   const own = await call(deps, API.listSettlements, { caller: { authorization } })
+  const entries = await call(deps, API.listBalanceEntries, { caller: { authorization } })
 
   expect([own.status, own.body]).toMatchObject([200, { data: [{ id }] }])
+  const { settlementId: settlement_id } = altered
+  expect(entries.body).toMatchObject({ data: [{ settlement_id }, { settlement_id: id }] })
   expect(deps.lines).toContainEqual(
     expect.objectContaining({
       code: 'row.unreadable',
