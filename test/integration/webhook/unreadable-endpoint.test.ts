@@ -152,7 +152,7 @@ describe('an endpoint whose row cannot be read', () => {
   })
 })
 
-it('a recount makes an altered endpoint as its records say, and a redelivery sends what it missed', async ({
+it('a recount repairs it by its records, and a redelivery sends what it missed', async ({
   deps,
   client,
   endpoint,
