@@ -5,7 +5,14 @@ import { type Loaded, load } from '../gateway.ts'
 import { jakartaDay } from '../jakarta.ts'
 import { readAllPages } from '../read-pages.ts'
 import { ClockSchema } from '../shapes.ts'
-import { BatchRecordsSchema, type Payout, PayoutsSchema } from './operate-shapes.ts'
+import {
+  BatchRecordsSchema,
+  isFull,
+  isReadable,
+  type Payout,
+  PayoutsSchema,
+  PER_PAGE,
+} from './operate-shapes.ts'
 
 /** A batch of payouts whose file may be at the bank. */
 export type LiveBatch = {
@@ -26,8 +33,6 @@ export type Payouts = {
   readonly isWhole: boolean
 }
 
-/** A page of settlements has at most 100 rows. */
-const PER_PAGE = 100
 const MOST_PAGES = 10
 /** An older failed payout is in the files of its month. */
 const DAYS_BACK = 60
@@ -38,7 +43,7 @@ export async function loadPayouts(): Promise<Loaded<Payouts>> {
     schema: PayoutsSchema,
     most: MOST_PAGES,
     callOf: (page) => invoke('list-settlements', { status: 'recorded', page, per_page: PER_PAGE }),
-    hasNext: ({ data }) => data.length === PER_PAGE,
+    hasNext: isFull,
   })
   if (!('value' in recorded)) return recorded
   const failed = await loadFailed()
@@ -56,7 +61,8 @@ export async function loadPayouts(): Promise<Loaded<Payouts>> {
     if (batch) batches.push(batch)
     else toPay.push(...open)
   }
-  return { value: { toPay, batches, failed: failed.value, isWhole: recorded.value.isWhole } }
+  const isWhole = recorded.value.isWhole && recorded.value.pages.every(isReadable)
+  return { value: { toPay, batches, failed: failed.value, isWhole } }
 }
 
 export function recordsOf(batch: number) {

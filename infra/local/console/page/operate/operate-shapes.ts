@@ -20,8 +20,27 @@ const Payout = v.object({
 })
 export type Payout = v.InferOutput<typeof Payout>
 
+const Unreadable = { unreadable_ids: v.optional(v.array(v.string()), []) }
+
 /** A list of settlements has pages with numbers; those of a period have a cursor. */
-export const PayoutsSchema = v.object({ data: v.array(Payout), cursor: v.optional(v.string()) })
+export const PayoutsSchema = v.object({
+  data: v.array(Payout),
+  cursor: v.optional(v.string()),
+  ...Unreadable,
+})
+
+type Listed = { readonly data: readonly unknown[]; readonly unreadable_ids: readonly string[] }
+
+export const PER_PAGE = 100
+
+/** Unreadable rows count too. */
+export function isFull({ data, unreadable_ids: ids }: Listed): boolean {
+  return data.length + ids.length >= PER_PAGE
+}
+
+export function isReadable({ unreadable_ids: ids }: Listed): boolean {
+  return ids.length === 0
+}
 
 /** The newest audit record of a batch says its state. */
 export const BatchRecordsSchema = v.object({
@@ -104,4 +123,5 @@ export type SuspenseItem = v.InferOutput<typeof SuspenseItem>
 export const SuspenseSchema = v.object({
   data: v.array(SuspenseItem),
   complete: v.optional(v.boolean(), true),
+  ...Unreadable,
 })

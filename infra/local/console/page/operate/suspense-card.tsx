@@ -4,7 +4,13 @@ import { invoke, operate } from '../calls.ts'
 import { type Loaded, useLoad } from '../gateway.ts'
 import { Card, ReadResult, Rows, TextField } from '../parts.tsx'
 import { readAllPages } from '../read-pages.ts'
-import { type SuspenseItem, SuspenseSchema } from './operate-shapes.ts'
+import {
+  isFull,
+  isReadable,
+  PER_PAGE,
+  type SuspenseItem,
+  SuspenseSchema,
+} from './operate-shapes.ts'
 import { SuspenseFacts } from './suspense-facts.tsx'
 
 type Kind = SuspenseItem['kind']
@@ -72,7 +78,6 @@ export function SuspenseCard({ kind }: { readonly kind: Kind }) {
   )
 }
 
-const PER_PAGE = 100
 const MOST_PAGES = 10
 
 function callOf(kind: Kind, page: number) {
@@ -86,7 +91,7 @@ async function loadSuspense(
     schema: SuspenseSchema,
     most: MOST_PAGES,
     callOf: (page) => callOf(kind, page),
-    hasNext: ({ data }) => data.length === PER_PAGE,
+    hasNext: isFull,
   })
   if (!('value' in read)) return read
   const { pages, isWhole } = read.value
@@ -96,7 +101,7 @@ async function loadSuspense(
       items: pages
         .flatMap(({ data }) => data)
         .toSorted(({ due_at: a }, { due_at: b }) => dueRank(a) - dueRank(b)),
-      isWhole: isWhole && pages.every(({ complete }) => complete),
+      isWhole: isWhole && pages.every((page) => page.complete && isReadable(page)),
     },
   }
 }
