@@ -229,7 +229,6 @@ it.each<[object, 422 | 404, string]>([
   [{ external_reference: 'a', payment_destination: '1' }, 422, ONE_OF],
   [{ payment_destination: 'https://pay.example/1' }, 422, LINK],
   [{ payment_destination: '00020101021226QRIS' }, 422, LINK],
-  [{ payment_request_id: 'a', provider_payment_id: 'b' }, 422, ONE_OF],
   [
     { amount_minor: 1 },
     422,
@@ -247,7 +246,6 @@ it.each<[object, 422 | 404, string]>([
     'amount_minor takes cursor, not page',
   ],
   [{ ...stranger, amount_minor: 1, day: '2026-11-22' }, 404, 'client not found'],
-  [{ ...stranger, external_reference: 'a' }, 404, 'client not found'],
 ])('find-payments refuses %j with %i: %s', async (payload, status, message) => {
   const answer = await invokeAdmin(findPayments, testDeps(), payload)
 

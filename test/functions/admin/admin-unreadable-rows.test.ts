@@ -4,34 +4,31 @@ import { handler as eraseCustomer } from '../../../functions/admin/erase-custome
 import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
 import { handler as listApiKeys } from '../../../functions/admin/list-api-keys.ts'
 import { handler as listClients } from '../../../functions/admin/list-clients.ts'
-import { apiKeyKey, clientKey, paymentKey } from '../../../shared/table/keys.ts'
+import { apiKeyKey, clientKey, type Key, paymentKey } from '../../../shared/table/keys.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, issueKey } from '../../support/payment-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { memoryDeps } from '../../support/test-deps.ts'
+import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
-it('list-clients names a merchant that cannot be read', async () => {
+async function alter(deps: TestDeps, key: Key, altered: object) {
+  await putRaw(deps, { ...(await rawItem(deps, key)), ...altered })
+}
+
+it('list-clients names a merchant that cannot be read, and list-api-keys a key', async () => {
   const deps = memoryDeps()
   const [altered, other] = [await aStoredClient(deps), await aStoredClient(deps)]
-  const key = clientKey(altered.clientId)
-  await putRaw(deps, { ...(await rawItem(deps, key)), enabled: 'maybe' })
+  const { clientId } = other
+  const [alteredKey, otherKey] = [await issueKey(deps, clientId), await issueKey(deps, clientId)]
+  await alter(deps, clientKey(altered.clientId), { enabled: 'maybe' })
+  await alter(deps, apiKeyKey(alteredKey.key.keyId), { prefix: 1 })
 
   expect(await invokeAdmin(listClients, deps, {})).toMatchObject({
     status: 200,
-    body: { data: [{ client_id: other.clientId }], unreadable_ids: [altered.clientId] },
+    body: { data: [{ client_id: clientId }], unreadable_ids: [altered.clientId] },
   })
-})
-
-it('list-api-keys names a key that cannot be read', async () => {
-  const deps = memoryDeps()
-  const { clientId } = await aStoredClient(deps)
-  const [altered, other] = [await issueKey(deps, clientId), await issueKey(deps, clientId)]
-  const key = apiKeyKey(altered.key.keyId)
-  await putRaw(deps, { ...(await rawItem(deps, key)), prefix: 1 })
-
   expect(await invokeAdmin(listApiKeys, deps, { client_id: clientId })).toMatchObject({
     status: 200,
-    body: { data: [{ key_id: other.key.keyId }], unreadable_ids: [altered.key.keyId] },
+    body: { data: [{ key_id: otherKey.key.keyId }], unreadable_ids: [alteredKey.key.keyId] },
   })
 })
 
@@ -49,8 +46,7 @@ it.each(['amount', 'reference', 'account', 'request'] as const)(
       account: { payment_destination: payment.paymentDestination },
       request: { payment_request_id: payment.paymentRequestId },
     }
-    const key = paymentKey(id)
-    await putRaw(deps, { ...(await rawItem(deps, key)), method: 'paper' })
+    await alter(deps, paymentKey(id), { method: 'paper' })
 
     expect(await invokeAdmin(findPayments, deps, search[by])).toMatchObject({
       status: 200,

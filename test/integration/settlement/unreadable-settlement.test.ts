@@ -9,16 +9,15 @@ import { API, call } from '../../support/api-event.ts'
 import { invokeWhole } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { issueKey } from '../../support/payment-builders.ts'
-import { aSettledClient, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
+import { aSettledClient, sweptADayLater } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { memoryDeps } from '../../support/test-deps.ts'
 
-it('every list and the alert of unpaid payouts show the others beside it', async () => {
-  const { deps, client, settlement: altered } = await aSettledClient()
+it('every list and alert shows the others, and the timeline of its payment names it', async () => {
+  const { deps, client, settlement } = await aSettledClient()
   const { settlement: ofOther } = await aSettledClient(deps)
-  await aSucceededPayment(deps, client)
-  const { settlementId: id } = await sweptADayLater(deps, client)
-  const { settlementId: settlement_id } = altered
+  const payment = await aSucceededPayment(deps, client)
+  const { settlementId: settlement_id } = await sweptADayLater(deps, client)
+  const { settlementId: id } = settlement
   const key = settlementKey(settlement_id)
   await putRaw(deps, { ...(await rawItem(deps, key)), payment_count: 'x' })
   const { header: authorization } = await issueKey(deps, client.clientId)
@@ -27,13 +26,16 @@ it('every list and the alert of unpaid payouts show the others beside it', async
   const entries = await call(deps, API.listBalanceEntries, { caller: { authorization } })
 
   expect([own.status, own.body]).toMatchObject([200, { data: [{ id }] }])
-  expect(entries.body).toMatchObject({ data: [{ settlement_id }, { settlement_id: id }] })
+  expect(entries.body).toMatchObject({ data: [{ settlement_id: id }, { settlement_id }] })
   expect(deps.lines).toContainEqual(
     expect.objectContaining({
       code: 'row.unreadable',
       fields: { kind: 'settlement', id: settlement_id },
     }),
   )
+  const { timeline } = await paymentTimeline(deps, payment)
+  const unreadable = { settlement_id, status: 'unreadable', settled_at: null }
+  expect(timeline.settlements).toStrictEqual([unreadable])
   deps.clock.advance(4 * 86_400)
   const operatorsLists = [
     [{ client_id: client.clientId }, [id]],
@@ -66,17 +68,4 @@ it('one whose id in the indexes is altered stops no list, alert or payout', asyn
   expect(await invokeWhole(listSettlements, deps, { from: '2026-11-01' })).toMatchObject({
     body: { data: [{ id: settlementId }] },
   })
-})
-
-it('the timeline of its payment names it', async () => {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
-  const payment = await aSucceededPayment(deps, client)
-  const { settlementId } = await sweptADayLater(deps, client)
-  await putRaw(deps, { ...(await rawItem(deps, settlementKey(settlementId))), status: 'on_hold' })
-
-  const { timeline } = await paymentTimeline(deps, payment)
-
-  const unreadable = { settlement_id: settlementId, status: 'unreadable', settled_at: null }
-  expect(timeline.settlements).toStrictEqual([unreadable])
 })
