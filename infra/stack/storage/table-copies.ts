@@ -33,9 +33,8 @@ export class CopiesStack extends StageStack {
     const { removalPolicy, alarmRecipients, pageRecipients: recipients = alarmRecipients } = stage
     new backup.BackupVault(this, 'Vault', {
       backupVaultName: stackNameOf(stage, 'copies'),
-      encryptionKey: new Key(this, 'Key', { enableKeyRotation: true, removalPolicy }),
       lockConfiguration: { minRetention: KEPT, changeableFor: CHANGEABLE },
-      ...(account && { accessPolicy: copiesFrom(account.source) }),
+      ...vaultOf(this, stage, account?.source),
       removalPolicy,
     })
     if (!hasAlarms(stage)) return
@@ -45,12 +44,27 @@ export class CopiesStack extends StageStack {
   }
 }
 
-function copiesFrom(account: string): PolicyDocument {
-  const principals = [new AccountPrincipal(account)]
-  const actions = ['backup:CopyIntoBackupVault']
-  return new PolicyDocument({
-    statements: [new PolicyStatement({ principals, actions, resources: ['*'] })],
-  })
+/**
+ * A vault's own key. If its backups are copied to a vault of another account, and back, that
+ * account may use the key and copy into the vault. The table's own key is shared with nobody.
+ */
+function vaultOf(
+  scope: Construct,
+  { removalPolicy }: Pick<DeployedStage, 'removalPolicy'>,
+  otherAccount: string | undefined,
+) {
+  const encryptionKey = new Key(scope, 'Key', { enableKeyRotation: true, removalPolicy })
+  if (otherAccount === undefined) return { encryptionKey }
+  const principals = [new AccountPrincipal(otherAccount)]
+  const allow = (actions: string[], conditions = {}) =>
+    new PolicyStatement({ principals, actions, conditions, resources: ['*'] })
+  const use = ['DescribeKey', 'Encrypt', 'Decrypt', 'ReEncrypt*', 'GenerateDataKey*']
+  encryptionKey.addToResourcePolicy(allow(use.map((name) => `kms:${name}`)))
+  const grant = ['kms:CreateGrant', 'kms:ListGrants', 'kms:RevokeGrant']
+  const isForService = { Bool: { 'kms:GrantIsForAWSResource': true } }
+  encryptionKey.addToResourcePolicy(allow(grant, isForService))
+  const statements = [allow(['backup:CopyIntoBackupVault'])]
+  return { encryptionKey, accessPolicy: new PolicyDocument({ statements }) }
 }
 
 /** Backs the table up every day, and copies each backup into the locked vault. */
@@ -68,7 +82,7 @@ export class TableCopies extends Construct {
     super(scope, id)
     const backupVault = new backup.BackupVault(this, 'Vault', {
       backupVaultName: stackNameOf(stage),
-      ...(key && { encryptionKey: key }),
+      ...(account ? vaultOf(this, stage, account.id) : key && { encryptionKey: key }),
       removalPolicy: stage.removalPolicy,
     })
     const destination = Stack.of(this).formatArn({
