@@ -2,10 +2,11 @@ import { chunks, mapInChunks } from '../../chunks.ts'
 import type { Alert, Deps, StoreDeps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
 import type { DeliveryId } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
 import type { Step } from '../../table/step.ts'
 import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
-import type { Endpoint } from '../endpoint/endpoint.ts'
-import { findEndpointEver, moveMark } from '../endpoint/endpoint-store.ts'
+import { type Endpoint, EndpointSchema } from '../endpoint/endpoint.ts'
+import { endpointItems, moveMark } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
 import {
   endAlert,
@@ -47,12 +48,18 @@ export async function checkAbandonedDelivery(
 ): Promise<boolean> {
   const delivery = await findDelivery(deps, deliveryId)
   if (!delivery || !needsAlert(delivery) || (delivery.dueAt ?? '') > deps.now()) return false
-  const endpoint = await findEndpointEver(deps, delivery)
+  const endpoint = await endpointOf(deps, delivery)
   const allowedAt = alertDueAt(endpoint, deps.now())
   const endEach = delivery.isTest ? endTestAlert : endAlert
   if (allowedAt <= deps.now()) return publishAlert(deps, delivery, endpoint, endEach)
   await postponeDelivery(deps, delivery, allowedAt, undefined)
   return false
+}
+
+/** Undefined for an endpoint that cannot be read: its deliveries are reported without a mark. */
+async function endpointOf(deps: AlertDeps, delivery: Delivery): Promise<Endpoint | undefined> {
+  const rows = await endpointItems(deps, delivery)
+  return rows.flatMap((row) => ifValid(EndpointSchema, row) ?? [])[0]
 }
 
 function needsAlert({ status, dueAt }: Delivery): boolean {
@@ -159,7 +166,7 @@ export async function alertBeforeRound(
     delivery = await findDelivery(deps, read.deliveryId)
     if (delivery?.status !== read.status || delivery.attempts !== read.attempts) return undefined
     if (!needsAlert(delivery)) return delivery
-    const endpoint = await findEndpointEver(deps, delivery)
+    const endpoint = await endpointOf(deps, delivery)
     if (endpoint?.lastAlertAt !== lastAlertAt) waitedMs = 0
     lastAlertAt = endpoint?.lastAlertAt
     const isRecent = lastAlertAt !== undefined && addMs(lastAlertAt, ALERT_MS) > deps.now()

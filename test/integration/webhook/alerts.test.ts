@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Alert } from '../../../shared/deps.ts'
 import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
 import { DUE_ALERTS } from '../../../shared/due-work/due-kinds.ts'
+import { endpointKey } from '../../../shared/table/keys.ts'
 import { addMs, later, MINUTE_MS } from '../../../shared/time.ts'
 import {
   alertBeforeRound,
@@ -19,6 +20,7 @@ import {
   moveMark,
 } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
@@ -203,6 +205,14 @@ describe('alerts about one endpoint', () => {
 
     await runDueAlerts(deps)
 
+    expect(namedIds()).toStrictEqual([idsOf(deliveries)])
+  })
+
+  it('are sent also when the endpoint cannot be read', async () => {
+    const { deps, endpoint, check, deliveries, namedIds } = await world(2)
+    await putRaw(deps, { ...(await rawItem(deps, endpointKey(endpoint))), url: 1 })
+
+    expect(await check()).toBe(true)
     expect(namedIds()).toStrictEqual([idsOf(deliveries)])
   })
 
