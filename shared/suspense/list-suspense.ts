@@ -7,6 +7,7 @@ import { END_OF_TIME, type Timestamp } from '../time.ts'
 import { type Suspense, SuspenseSchema } from './suspense.ts'
 
 const PAGE = 100
+const BY_OWNER = { index: 'by-owner', partition: [GATEWAY_OWNER, 'suspense'] } as const
 
 /** A page of all items, or of the items with a status, newest first. */
 export async function listSuspense(
@@ -14,11 +15,10 @@ export async function listSuspense(
   status: Suspense['status'] | undefined,
   page: Page,
 ) {
-  const byOwner = { index: 'by-owner', partition: [GATEWAY_OWNER, 'suspense'] } as const
   const byStatus = { index: 'by-status', partition: [GATEWAY_OWNER, 'suspense', status] } as const
   const items = await listItems(deps, {
     kind: 'SUSPENSE',
-    ...(status === undefined ? byOwner : byStatus),
+    ...(status === undefined ? BY_OWNER : byStatus),
     page,
   })
   return readRows(SuspenseSchema, items)
@@ -55,8 +55,7 @@ export async function listSuspenseAbout(deps: TableDeps, filter: SuspenseFilter)
   const { since } = filter
   const pages = itemPages(deps, {
     kind: 'SUSPENSE',
-    index: 'by-owner',
-    partition: [GATEWAY_OWNER, 'suspense'],
+    ...BY_OWNER,
     ...(since !== undefined && { range: { between: [since, END_OF_TIME] } }),
     newestFirst: true,
     limit: PAGE,
