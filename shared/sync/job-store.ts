@@ -3,6 +3,7 @@ import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import { readableRows, readRows } from '../if-valid.ts'
 import { fieldsText } from '../journal/entry.ts'
 import { type ProviderTransaction, ProviderTransactionSchema } from '../provider/provider.ts'
+import type { Settlement } from '../settlement/settlement.ts'
 import type { Item } from '../table/attributes.ts'
 import { syncJobKey } from '../table/keys.ts'
 import { absent, all, any, below, DUE_WORK_FIELDS, dueWork, equals, update } from '../table/step.ts'
@@ -225,4 +226,17 @@ function openIdOf({ transactionId }: ProviderTransaction): string {
 export async function renewJob(deps: StoreDeps, transaction: ProviderTransaction): Promise<void> {
   const job = await deps.table.get(syncJobKey(openIdOf(transaction)))
   if (isUnfinished(job)) await noteOpenTransaction(deps, transaction, nextTryAt(deps, 0))
+}
+
+const RowsSchema = v.object({ rows: v.set(v.string()) })
+
+/** Notes a payout's row. Two rows have paid a settlement twice. */
+export async function isOnlyRow(
+  deps: TableDeps,
+  { settlementId }: Settlement,
+  { transactionId }: ProviderTransaction,
+): Promise<boolean> {
+  const add = { rows: new Set([transactionId]) }
+  const { item } = await deps.table.write(update(syncJobKey(`payout#${settlementId}`), { add }))
+  return v.parse(RowsSchema, item).rows.size === 1
 }

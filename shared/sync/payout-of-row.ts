@@ -6,13 +6,14 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
+import { isOnlyRow } from './job-store.ts'
 import { syncFinding } from './provider-row.ts'
 
 /**
  * A row out that names a settlement is the payout that the provider made by its own template
  * (design section 15). In the books the row brings its amount to our bank, from where the
- * settlement takes its net when it is marked paid. A row of another amount, or of a failed
- * settlement, is a finding. Undefined for any other row.
+ * settlement takes its net when it is marked paid. A row of another amount, of a failed settlement,
+ * or of a settlement with another row is a finding. Undefined for any other row.
  */
 export async function payoutOfRow(
   deps: NewsDeps,
@@ -21,7 +22,8 @@ export async function payoutOfRow(
   const { providerMinor, amountMinor, transactionId: subject } = transaction
   const settlement = providerMinor < 0 ? await findNamedSettlement(deps, transaction) : undefined
   if (settlement === undefined) return undefined
-  const isAsMade = settlement.netMinor === amountMinor && settlement.status !== 'failed'
+  const isOnly = await isOnlyRow(deps, settlement, transaction)
+  const isAsMade = settlement.netMinor === amountMinor && settlement.status !== 'failed' && isOnly
   const about = { subject, cause: 'transaction_unexplained', payment: undefined } as const
   return { finding: isAsMade ? undefined : syncFinding(deps, transaction, about) }
 }
@@ -36,8 +38,8 @@ async function findNamedSettlement(
 }
 
 /**
- * A payout whose booked row became void did not reach the merchant, and its settlement may be
- * marked paid. Only an operator can say what follows. Safe to repeat.
+ * A payout whose booked row became void did not reach the merchant, unless another row made it
+ * again. Only an operator can say what follows. Safe to repeat.
  */
 export async function recordUndonePayout(
   deps: NewsDeps,
@@ -45,7 +47,8 @@ export async function recordUndonePayout(
 ): Promise<void> {
   const settlement = await findNamedSettlement(deps, transaction)
   if (settlement === undefined || settlement.returnedAt !== undefined) return
-  const subject = `${transaction.transactionId}#${settlement.settlementId}`
+  const isOnly = await isOnlyRow(deps, settlement, transaction)
+  const subject = `${transaction.transactionId}#${isOnly ? settlement.settlementId : 'reversal'}`
   const about = { subject, cause: 'transaction_unexplained', payment: undefined } as const
   await recordSuspense(deps, syncFinding(deps, transaction, about))
 }

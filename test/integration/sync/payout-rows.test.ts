@@ -83,16 +83,38 @@ describe('the row of a payout that the provider made', () => {
     expect(figures).not.toHaveProperty('cost')
   })
 
-  it('of another amount is a finding', async ({ deps, sync, disbursed }) => {
-    const row = disbursed({}, 90_000)
+  it.for([
+    ['another amount', 90_000],
+    ['a failed settlement', 95_460],
+  ] as const)('of %s is a finding', async ([of, amount], { deps, settlement, sync, disbursed }) => {
+    if (of === 'a failed settlement') await fail(deps, settlement)
+    const row = disbursed({}, amount)
 
     await sync(row)
 
     expect(await findingAbout(deps, row.transactionId, 'transaction_unexplained')).toMatchObject({
       status: 'open',
-      amountMinor: 90_000,
+      amountMinor: amount,
     })
-    expect((await booksOf(deps)).figures).toHaveProperty('at_bank.withdrawal', 90_000)
+    expect((await booksOf(deps)).figures).toHaveProperty('at_bank.withdrawal', amount)
+  })
+
+  it('beside another one of its settlement is a finding, and told as such when it is void', async ({
+    deps,
+    sync,
+    disbursed,
+    becomes,
+  }) => {
+    const [first, second] = [disbursed(), disbursed()]
+    await sync(first)
+    await sync(second)
+    becomes(second, { status: 'REVERSED' })
+    await sync()
+
+    const subjects = [second.transactionId, first.transactionId, `${second.transactionId}#reversal`]
+    expect(deps.published.map(({ subject }) => subject).toSorted()).toStrictEqual(
+      subjects.map((subject) => `${subject}#transaction_unexplained`).toSorted(),
+    )
   })
 
   it('that names no settlement of ours is unmatched', async ({ deps, sync, disbursed }) => {
@@ -101,18 +123,6 @@ describe('the row of a payout that the provider made', () => {
     await sync(row)
 
     expect((await booksOf(deps)).figures).toHaveProperty('other.unmatched', row.providerMinor)
-  })
-
-  it('of a failed settlement is a finding', async ({ deps, settlement, sync, disbursed }) => {
-    await fail(deps, settlement)
-    const row = disbursed()
-
-    await sync(row)
-
-    expect(await findingAbout(deps, row.transactionId, 'transaction_unexplained')).toMatchObject({
-      status: 'open',
-      amountMinor: settlement.netMinor,
-    })
   })
 
   it('is a finding when its settlement is marked failed later, also if it is re-credited', async ({
