@@ -33,16 +33,12 @@ export async function bookLateFee(
   const feeChangeMinor = less(feeMinor, known.feeMinor ?? ZERO)
   if (changeMinor === 0 && feeChangeMinor === 0) return
   const row = rows[changes.length]
-  const about = { cause: 'fee_changed', payment } as const
   const subject = row?.transactionId ?? `${transactionId}#fee ${feeMinor}`
   const amountMinor: Minor = minor(Math.abs(changeMinor || feeChangeMinor))
-  const finding = { ...syncFinding(deps, transaction, { ...about, subject }), amountMinor }
+  const about = { cause: 'fee_changed', payment, subject } as const
+  const finding = { ...syncFinding(deps, transaction, about), amountMinor }
   if (row === undefined) return recordSuspense(deps, finding)
-  const contradiction = syncFinding(deps, transaction, {
-    subject: transactionId,
-    cause: 'row_contradicts',
-    payment,
-  })
+  const contradiction = syncFinding(deps, transaction, { cause: 'row_contradicts', payment })
   const late = { ...row, providerMinor: changeMinor, feeMinor: feeChangeMinor }
   await bookTransfer(deps, late, 'withdrawal', {
     contradiction: isSound(transaction, booked) ? undefined : contradiction,

@@ -19,13 +19,13 @@ export async function payoutOfRow(
   deps: NewsDeps,
   transaction: ProviderTransaction,
 ): Promise<{ readonly finding: Suspense | undefined } | undefined> {
-  const { providerMinor, amountMinor, transactionId: subject } = transaction
+  const { providerMinor, amountMinor } = transaction
   const settlement = providerMinor < 0 ? await findNamedSettlement(deps, transaction) : undefined
   if (settlement === undefined) return undefined
   const isOnly = await isOnlyRow(deps, settlement, transaction)
   const isAsMade = settlement.netMinor === amountMinor && settlement.status !== 'failed' && isOnly
-  const about = { subject, cause: 'transaction_unexplained', payment: undefined } as const
-  return { finding: isAsMade ? undefined : syncFinding(deps, transaction, about) }
+  const finding = syncFinding(deps, transaction, { cause: 'transaction_unexplained' })
+  return { finding: isAsMade ? undefined : finding }
 }
 
 async function findNamedSettlement(
@@ -49,6 +49,6 @@ export async function recordUndonePayout(
   if (settlement === undefined || settlement.returnedAt !== undefined) return
   const isOnly = await isOnlyRow(deps, settlement, transaction)
   const subject = `${transaction.transactionId}#${isOnly ? settlement.settlementId : 'reversal'}`
-  const about = { subject, cause: 'transaction_unexplained', payment: undefined } as const
+  const about = { subject, cause: 'transaction_unexplained' } as const
   await recordSuspense(deps, syncFinding(deps, transaction, about))
 }

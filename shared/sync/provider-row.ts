@@ -97,18 +97,22 @@ export async function findHeldMoney(deps: NewsDeps, { providerPaymentId }: Provi
   return item?.kind === 'money' ? item : undefined
 }
 
-/** Shows the transaction's own figures, so that the operator need not search for them. */
+/**
+ * Shows the transaction's own figures, so that the operator need not search for them. The subject
+ * is the row itself unless another one is named.
+ */
 export function syncFinding(
   deps: NewsDeps,
   transaction: ProviderTransaction,
   about: {
-    readonly subject: string
+    readonly subject?: string
     readonly cause: FindingCause
-    readonly payment: NamedPayment | undefined
+    readonly payment?: NamedPayment | undefined
   },
 ): Suspense {
+  const { payment, subject = transaction.transactionId } = about
   return {
-    ...finding({ ...about, now: deps.now() }),
+    ...finding({ ...about, payment, subject, now: deps.now() }),
     amountMinor: about.cause === 'fee_changed' ? transaction.keptMinor : transaction.amountMinor,
     providerPaymentId: transaction.providerPaymentId || undefined,
   }
@@ -176,8 +180,7 @@ export function recordOpenFee(
   transaction: ProviderTransaction,
   payment: NamedPayment,
 ) {
-  const { transactionId: subject } = transaction
-  const about = { subject, cause: 'transaction_unexplained', payment } as const
+  const about = { cause: 'transaction_unexplained', payment } as const
   return recordSuspense(deps, syncFinding(deps, transaction, about))
 }
 

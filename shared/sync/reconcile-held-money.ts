@@ -41,7 +41,7 @@ export async function reconcileHeldMoney(
   if (moneyRow?.type === 'refund' || moneyRow?.type === 'chargeback') {
     if (await isLeftToOperator(deps, row)) return 'done'
     const amountMinor = transaction.disputedMinor ?? row.amountMinor
-    const about = { subject: row.transactionId, cause: 'row_contradicts', payment: item } as const
+    const about = { cause: 'row_contradicts', payment: item } as const
     const contradiction = syncFinding(deps, transaction, about)
     if (transaction.hasOpenFee) await recordOpenFee(deps, transaction, item)
     const booked = await bookSuspenseRefund(deps, item, { ...row, amountMinor }, contradiction)
@@ -74,8 +74,7 @@ async function recordLoss(
   if (lostMinor <= 0) return
   // The operator who refunded the money by bank or wrote it off may still stop the transfer.
   if (isClosedByOperator(item)) return recordRowFinding(deps, transaction, item)
-  const { transactionId: subject } = transaction
-  const lost = syncFinding(deps, transaction, { subject, cause: 'went_back_twice', payment: item })
+  const lost = syncFinding(deps, transaction, { cause: 'went_back_twice', payment: item })
   await recordSuspense(deps, { ...lost, amountMinor: lostMinor })
 }
 

@@ -109,7 +109,7 @@ async function reconcileNonPayment(
   const { type, status } = transaction
   if (type === 'account' && status !== 'unknown' && payment === undefined) {
     const row = houseRowOf(transaction)
-    const contradiction = { subject: row.transactionId, cause: 'row_contradicts', payment } as const
+    const contradiction = { cause: 'row_contradicts' } as const
     if (status !== 'success') {
       await bookBackVoid(deps, transaction)
       return 'passed_over'
@@ -187,11 +187,7 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
   }
   const row = withDisputedAmount(moneyRow, transaction, payment)
   if (row === undefined) {
-    const about = {
-      subject: transaction.transactionId,
-      cause: 'disputed_amount_unknown',
-      payment,
-    } as const
+    const about = { cause: 'disputed_amount_unknown', payment } as const
     await bookUnmatchedRow(deps, houseRowOf(transaction), syncFinding(deps, transaction, about))
     return 'done'
   }
@@ -217,11 +213,7 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
   const providerPaymentId = transaction.providerPaymentId || undefined
   const paymentId = paymentIdOf(transaction.reference)
   const subject = providerPaymentId ?? transactionId
-  const unexplained = syncFinding(deps, transaction, {
-    subject,
-    cause: 'transaction_unexplained',
-    payment: undefined,
-  })
+  const unexplained = syncFinding(deps, transaction, { subject, cause: 'transaction_unexplained' })
   // Another call would give the same answer.
   const money = await findHeldMoney(deps, transaction)
   if (money) return reconcileHeldMoney(deps, money, transaction)
