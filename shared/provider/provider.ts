@@ -214,7 +214,7 @@ export const ProviderTransactionSchema = v.object({
   isForeignNet: v.optional(v.literal(true)),
   /** The provider's own fee that the row shows, if the fee is final or in what the row moves. */
   feeMinor: v.optional(MinorSchema),
-  /** Of a row that is no payment: its fee is final, not charged, or given back. */
+  /** Its fee is final, not charged, or given back. */
   isFeeEnded: v.optional(v.literal(true)),
   /** Of a refund or a dispute: its fee is not final, so neither are its figures. */
   hasOpenFee: v.optional(v.literal(true)),

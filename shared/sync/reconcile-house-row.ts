@@ -36,6 +36,7 @@ export async function bookBackVoid(
   const finding = rowFinding(deps, transaction, undefined)
   for (const row of feeRowsOf(transaction))
     if ((await bookRowBack(deps, row, finding)) === 'not_booked') break
+  if (transaction.type === 'payment') return false
   const booked = await bookRowBack(deps, houseRowOf(transaction), finding)
   if (booked === 'not_booked') return false
   await recordUndonePayout(deps, transaction)

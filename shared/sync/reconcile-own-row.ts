@@ -1,4 +1,5 @@
 import { referenceOf } from '../ids.ts'
+import { less } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import { succeedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
@@ -15,22 +16,30 @@ import {
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
 import { addMs } from '../time.ts'
+import { bookLateFee } from './book-late-fee.ts'
 import { isCreditedWith, recordPaymentFinding, syncFinding } from './provider-row.ts'
 
 /** Each try books the row or loses a race; the next read shows the result. */
 const MAX_TRIES = 5
 
 /**
- * Posts a payment by its own settled row, once. A fee other than the posted fee is a finding. A row
- * that contradicts itself is a finding too, and an open payment waits for its seventh day. Safe to
- * repeat.
+ * Posts a payment by its own settled row, once. A fee other than the posted fee is a finding, and a
+ * later change the house's. A row that contradicts itself is a finding too, and an open payment
+ * waits for its seventh day. Safe to repeat.
  */
 export async function reconcileOwnRow(
   deps: NewsDeps,
   payment: Payment,
   transaction: ProviderTransaction,
 ) {
-  const { keptMinor } = transaction
+  const { keptMinor, amountMinor, providerMinor } = transaction
+  const { ownRow: booked } = payment
+  const isBooked = booked?.transactionId === transaction.transactionId && !booked.contradicts
+  if (isBooked && booked.providerMinor !== providerMinor) {
+    const known = { ...booked, amountMinor, feeMinor: less(amountMinor, booked.providerMinor) }
+    const shown = { ...transaction, feeMinor: less(amountMinor, providerMinor) }
+    return bookLateFee(deps, shown, known, payment)
+  }
   let current = payment
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const row = settledRowOf(deps, current, transaction)

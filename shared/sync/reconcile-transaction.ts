@@ -173,7 +173,7 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
     await reconcileOwnRow(deps, payment, transaction)
     return { booked: payment }
   }
-  const isReversal = moneyRow.type === 'reversal' && moneyRow.isOwnRow !== true
+  const isReversal = moneyRow.type === 'reversal'
   if (isReversal && (await bookBackVoid(deps, transaction))) return 'done'
   if (hasMoved(payment.movements, moneyRow)) {
     await bookLateFeeOfMovement(deps, payment, transaction)
@@ -181,7 +181,7 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
   }
   // An operator may have adjusted the client's ledger for this row, or the row gave back held money
   // before the payment was credited. A second booking would count it twice.
-  if (!isReversal && moneyRow.isOwnRow !== true) {
+  if (!isReversal) {
     const decided = await reconcileBookedRow(deps, transaction)
     if (decided) return decided
   }

@@ -136,7 +136,7 @@ const TransactionSchema = v.pipe(
     const isPaid = type === 'payment' && status === 'success'
     const isSettled = SETTLED.has(row.settlement_status ?? '')
     const isFeeFinal = FEE_FINAL.has(feeStatus)
-    const isFeeEnded = type !== 'payment' && (isFeeFinal || FEE_GONE.has(feeStatus))
+    const isFeeEnded = isFeeFinal || FEE_GONE.has(feeStatus)
     const isDisputeWon = row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS'
     const isMovement = type === 'return' || isDisputeWon
     const isForeignNet = (row.net_amount_currency ?? row.currency) !== row.currency

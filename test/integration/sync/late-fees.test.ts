@@ -42,7 +42,9 @@ async function showInTurn({ deps, rows, sync }: World, shown: object, versions: 
   return id
 }
 
-async function sumsOf(deps: TestDeps) {
+/** Of the house, whose audit finds nothing. */
+async function auditedSums(deps: TestDeps) {
+  expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
   const { rows: totals } = await houseTotals(deps, {
     fromDay: '2026-11-20',
     untilDay: '2026-11-25',
@@ -57,20 +59,12 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     'is the house’s cost of a %s once, with one finding',
     async (type, { deps, rows, sync, syncAfter }) => {
       const shown = { type, reference_id: 'order 17', created: deps.now() }
-      const first = rowOut(deps, { ...shown, ...PENDING })
-      await sync(first)
-      deps.published.length = 0
-      deps.clock.advance(600)
-      rows.splice(0, 1, rowOut(deps, { ...shown, ...FINAL, id: first.transactionId }))
 
-      await sync()
-      await syncAfter(86_400, first)
+      const id = await showInTurn({ deps, rows, sync }, shown, [PENDING, FINAL])
+      await syncAfter(86_400, rowOut(deps, { ...shown, ...PENDING, id }))
 
-      expect(await sumsOf(deps)).toStrictEqual({ providerMinor: -62_500, costMinor: -2_500 })
-      expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
-        `${first.transactionId}#fee#fee_changed`,
-      ])
-      expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+      expect(await auditedSums(deps)).toStrictEqual({ providerMinor: -62_500, costMinor: -2_500 })
+      expect(deps.published.map(({ subject }) => subject)).toStrictEqual([`${id}#fee#fee_changed`])
     },
   )
 
@@ -87,10 +81,35 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
         { ...forms.at(-1), status: 'REVERSED' },
       ])
 
-      expect(await sumsOf(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
-      expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+      expect(await auditedSums(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
     },
   )
+
+  it('is the house’s of a posted payment, until the payment is void', async ({
+    deps,
+    credited,
+    rows,
+    sync,
+  }) => {
+    const { reference: reference_id, providerPaymentId: product_id } = credited
+    const paid = { type: 'PAYMENT', cashflow: 'MONEY_IN', amount: 100_000, created: deps.now() }
+    const shown = { ...paid, reference_id, product_id, settlement_status: 'SETTLED' }
+    const back = { net_amount: 100_000, fee: GIVEN_BACK.fee }
+
+    const id = await showInTurn({ deps, rows, sync }, shown, [
+      { ...FINAL, net_amount: 95_560 },
+      { ...FINAL, net_amount: 95_000 },
+      back,
+    ])
+
+    expect(await auditedSums(deps)).toStrictEqual({ providerMinor: 4_440, costMinor: 4_440 })
+    expect(deps.published.map(({ subject }) => subject)).toStrictEqual(
+      ['fee', 'fee2'].map((key) => `${id}#${key}#fee_changed`),
+    )
+    rows.splice(0, 1, rowOut(deps, { ...shown, ...back, id, status: 'VOIDED' }))
+    await sync()
+    expect(await auditedSums(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
+  })
 
   it('is booked at each of three changes, and a fourth is told and not booked', async ({
     deps,
@@ -110,11 +129,10 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
       withFee(4_000),
     ])
 
-    expect(await sumsOf(deps)).toMatchObject({ providerMinor: -62_000, costMinor: -2_000 })
+    expect(await auditedSums(deps)).toMatchObject({ providerMinor: -62_000, costMinor: -2_000 })
     expect(deps.published.map(({ subject }) => subject)).toStrictEqual(
       ['fee', 'fee2', 'fee3', 'fee 4000'].map((key) => `${id}#${key}#fee_changed`),
     )
-    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
   })
 
   it('is the house’s cost beside the movement of a payment, after a week', async ({
@@ -133,14 +151,12 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     await sync()
 
     expect((await paymentOf(deps, credited)).movements).toMatchObject([{ providerMinor: -60_000 }])
-    expect(await sumsOf(deps)).toStrictEqual({ providerMinor: -2_500, costMinor: -2_500 })
-    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+    expect(await auditedSums(deps)).toStrictEqual({ providerMinor: -2_500, costMinor: -2_500 })
     deps.clock.advance(600)
     const voided = { ...shown, ...FINAL, status: 'VOIDED', id: first.transactionId }
     rows.splice(1, 1, rowOut(deps, voided))
     await sync()
-    expect(await sumsOf(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
-    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+    expect(await auditedSums(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
   })
 })
 
@@ -153,21 +169,12 @@ describe('sync: the fee of a row that the provider gives back after the row was 
     'is booked back of a %s once, with one finding: %s',
     async ([type, status], { deps, rows, sync }) => {
       const shown = { type, reference_id: 'order 17', created: deps.now() }
-      const first = rowOut(deps, { ...shown, ...FINAL })
-      await sync(first)
-      deps.published.length = 0
       const back = { ...GIVEN_BACK, fee: { ...GIVEN_BACK.fee, status } }
-      for (let times = 0; times < 2; times++) {
-        deps.clock.advance(600)
-        rows.splice(0, 1, rowOut(deps, { ...shown, ...back, id: first.transactionId }))
-        await sync()
-      }
 
-      expect(await sumsOf(deps)).toMatchObject({ providerMinor: -60_000 })
-      expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
-        `${first.transactionId}#fee#fee_changed`,
-      ])
-      expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+      const id = await showInTurn({ deps, rows, sync }, shown, [FINAL, back, back])
+
+      expect(await auditedSums(deps)).toMatchObject({ providerMinor: -60_000 })
+      expect(deps.published.map(({ subject }) => subject)).toStrictEqual([`${id}#fee#fee_changed`])
     },
   )
 
@@ -175,7 +182,7 @@ describe('sync: the fee of a row that the provider gives back after the row was 
     const shown = { type: 'WITHDRAWAL', reference_id: 'w-17', created: deps.now() }
     const id = await showInTurn({ deps, rows, sync }, shown, [PENDING, FINAL, GIVEN_BACK])
 
-    expect(await sumsOf(deps)).toStrictEqual({ providerMinor: -60_000, costMinor: 0 })
+    expect(await auditedSums(deps)).toStrictEqual({ providerMinor: -60_000, costMinor: 0 })
     expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
       `${id}#fee#fee_changed`,
       `${id}#fee2#fee_changed`,
@@ -199,9 +206,8 @@ describe('sync: the fee of a row that the provider gives back after the row was 
     await sync()
 
     expect((await paymentOf(deps, credited)).movements).toMatchObject([{ providerMinor: -62_500 }])
-    expect(await sumsOf(deps)).toMatchObject({ providerMinor: 2_500 })
+    expect(await auditedSums(deps)).toMatchObject({ providerMinor: 2_500 })
     const told = await findingAbout(deps, `${first.transactionId}#fee`, 'fee_changed')
     expect(told).toMatchObject({ amountMinor: 2_500, paymentId: credited.payment.paymentId })
-    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
   })
 })

@@ -24,6 +24,7 @@ const it = syncTest.extend(
       deps.clock.advance(600)
       rows.splice(-1, 1, rowOut(deps, { ...row, ...last }))
       await sync()
+      expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
       return deps.published.map(({ subject }) => subject)
     },
 )
@@ -50,7 +51,6 @@ describe('sync: a fee that a row moves before the fee is final', () => {
 
     expect(await sumsOf(deps)).toMatchObject(FEE_IS_COST)
     expect(told).toStrictEqual(['txn#row_contradicts', 'txn#fee#fee_changed'])
-    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
   })
 
   it.for([
@@ -70,7 +70,6 @@ describe('sync: a fee that a row moves before the fee is final', () => {
     expect(await sumsOf(deps)).toMatchObject({ providerMinor, costMinor: -2_500, otherMinor })
     expect(told).toContain('txn#fee#fee_changed')
     expect(await findingAbout(deps, 'txn', 'row_contradicts')).toBeUndefined()
-    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
   })
 
   it('is a cost beside the movement of a payment, which contradicts nothing any more', async ({
@@ -91,7 +90,6 @@ describe('sync: a fee that a row moves before the fee is final', () => {
     expect(told).toContain('txn#refund#row_contradicts')
     expect(told).toContain('txn#fee#fee_changed')
     expect(await findingAbout(deps, 'txn', 'row_contradicts')).toBeUndefined()
-    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
   })
 
   it.for([
@@ -107,7 +105,6 @@ describe('sync: a fee that a row moves before the fee is final', () => {
       expect(await sumsOf(deps)).toMatchObject({ providerMinor: -62_500, costMinor, otherMinor })
       expect(told).toStrictEqual(['txn#fee#fee_changed'])
       expect(await findingAbout(deps, 'txn', 'row_contradicts')).toMatchObject({ status: 'open' })
-      expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
     },
   )
 })

@@ -76,7 +76,7 @@ describe('xendit listTransactions: what a row moves', () => {
     ['is pending', { type: 'WITHDRAWAL', ...shownFee('PENDING') }, undefined],
     ['has an unknown status', { type: 'WITHDRAWAL', ...shownFee('ESTIMATED') }, undefined],
     ['is not shown', { type: 'WITHDRAWAL', fee: null }, undefined],
-    ['is of a payment', shownFee('COMPLETED'), undefined],
+    ['is of a payment', shownFee('COMPLETED'), true],
   ])('says whether the fee has ended that %s', async (_case, fields, isEnded) => {
     expect((await readRows(fields))[0]?.isFeeEnded).toBe(isEnded)
   })

@@ -74,6 +74,7 @@ describe('xendit listTransactions', () => {
     const kind = {
       type: 'payment',
       isCaptured: true,
+      isFeeEnded: true,
       status: 'success',
       reversalKind: undefined,
       category: undefined,
