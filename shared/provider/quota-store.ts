@@ -196,7 +196,7 @@ export async function takeShare(
   const limit = Math.max(1, Math.floor(ofMinute * SHARE))
   const count = (calls: number) =>
     countCalls(deps, { number: minute, limit, endsAt }, [[operation, calls]], clientId)
-  if ((await count(1)).applied) return () => count(-1)
+  if ((await count(1)).applied) return () => count(-1).catch(() => undefined)
   const message = 'provider capacity is limited; your share for this minute is used; retry later'
   const retryAfterSeconds = Math.ceil(msBetween(now, endsAt) / SECOND_MS)
   throw new GatewayError('rate_limit', message, { retryAfterSeconds })

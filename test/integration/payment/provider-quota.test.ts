@@ -146,13 +146,10 @@ describe('a pause', () => {
 async function aScarceProvider(callsLeft: number | undefined, stage: Partial<StageSettings> = {}) {
   const deps = testDeps({ stage: { providerCallsPerMinute: 8, ...stage } })
   deps.provider.script('callsLeft', () => callsLeft)
-  const clients = [await anApiClient(deps), await anApiClient(deps)] as const
-  const create = (
-    caller: (typeof clients)[number],
-    key: string = deps.newId(),
-    body = aPaymentBody(),
-  ) => call(deps, API.createPayment, { caller, body, headers: { 'idempotency-key': key } })
-  return { deps, clients, create }
+  const [client, other] = [await anApiClient(deps), await anApiClient(deps)]
+  const create = (caller: typeof client, key: string = deps.newId(), body = aPaymentBody()) =>
+    call(deps, API.createPayment, { caller, body, headers: { 'idempotency-key': key } })
+  return { deps, client, other, create }
 }
 
 const ONE_PUSH = { pushLimit: { pushes: 1, minutes: 10 } }
@@ -163,9 +160,9 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
   it.each([undefined, 8, 4])(
     'is not limited while the provider reports %s of eight calls as left',
     async (callsLeft) => {
-      const { deps, clients, create } = await aScarceProvider(callsLeft)
+      const { deps, client, create } = await aScarceProvider(callsLeft)
 
-      const answers = await Promise.all([1, 2, 3].map(() => create(clients[0])))
+      const answers = await Promise.all([1, 2, 3].map(() => create(client)))
 
       expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 201])
       expect(deps.provider.calls).toHaveLength(3)
@@ -173,8 +170,7 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
   )
 
   it('is a quarter of the calls when fewer than half are left: then a create answers 429, but replays and other clients are served', async () => {
-    const { deps, clients, create } = await aScarceProvider(3)
-    const [flooding, other] = clients
+    const { deps, client: flooding, other, create } = await aScarceProvider(3)
 
     const answers = [await create(flooding, 'once'), await create(flooding)]
     answers.push(
@@ -194,8 +190,7 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
   })
 
   it('is not used by replays, nor by creates that the push limit refuses', async () => {
-    const { deps, clients, create } = await aScarceProvider(3, ONE_PUSH)
-    const [client] = clients
+    const { deps, client, create } = await aScarceProvider(3, ONE_PUSH)
     const push = aPaymentBody(PUSH)
 
     const answers = [
@@ -213,8 +208,7 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
   })
 
   it('refuses a push that is not counted for its phone', async () => {
-    const { deps, clients, create } = await aScarceProvider(3, ONE_PUSH)
-    const [client] = clients
+    const { deps, client, create } = await aScarceProvider(3, ONE_PUSH)
     const push = aPaymentBody(PUSH)
     const answers = [await create(client), await create(client), await create(client, 'push', push)]
     deps.clock.advance(60)
@@ -225,11 +219,11 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
   })
 
   it('is used by each attempt of a create, also by a takeover', async () => {
-    const { deps, clients, create } = await aScarceProvider(3)
+    const { deps, client, create } = await aScarceProvider(3)
     deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
 
     const answers = []
-    for (let tries = 0; tries < 3; tries++) answers.push(await create(clients[0], 'order'))
+    for (let tries = 0; tries < 3; tries++) answers.push(await create(client, 'order'))
 
     expect(answers.map(({ status }) => status)).toStrictEqual([500, 500, 429])
     expect(deps.provider.countOf('createRequest')).toBe(2)
@@ -238,8 +232,7 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
   it.each([0, 1])(
     'is given back by callers that wait for another one, after %i attempts of their key',
     async (attempts) => {
-      const { deps, clients, create } = await aScarceProvider(3, { providerCallsPerMinute: 12 })
-      const [client] = clients
+      const { deps, client, create } = await aScarceProvider(3, { providerCallsPerMinute: 12 })
       deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
       for (let made = 0; made < attempts; made++) await create(client, 'order')
       deps.provider.heal('createRequest')
@@ -252,6 +245,15 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
       expect((await create(client)).status).toBe(attempts === 1 ? 429 : 201)
     },
   )
+
+  it('fails no waiting caller when it cannot be given back', async () => {
+    const { deps, client } = await aScarceProvider(0)
+    const own = { ...deps }
+    const giveBack = await takeShare(own, 'createRequest', client.clientId)
+    Object.assign(own, { table: { write: () => Promise.reject(new Error('down')) } })
+
+    await expect(giveBack()).resolves.toBeUndefined()
+  })
 
   it('is at least one call, even for many concurrent callers', async () => {
     const deps = testDeps({ stage: { providerCallsPerMinute: 3 } })

@@ -4,7 +4,7 @@ import { houseTotals } from '../../../shared/journal/house-store.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { syncTest as it } from './sync-test.ts'
+import { syncTest } from './sync-test.ts'
 import { rowOut } from './transfer-rows.ts'
 
 const PENDING = { fee: { status: 'PENDING', xendit_fee: 0, value_added_tax: 0 } }
@@ -25,22 +25,20 @@ function oldRefund({ now }: TestDeps, paid: PaidUpstream) {
   return { type: 'REFUND', reference_id, product_id, created: addMs(now(), -8 * DAY_MS) }
 }
 
-type World = {
-  readonly deps: TestDeps
-  readonly rows: ReturnType<typeof rowOut>[]
-  readonly sync: () => Promise<unknown>
-}
-
-/** The sync reads each version of one row, in this order. Answers the id of the row. */
-async function showInTurn({ deps, rows, sync }: World, shown: object, versions: object[]) {
-  const { transactionId: id } = rowOut(deps, shown)
-  for (const version of versions) {
-    rows.splice(0, 1, rowOut(deps, { ...shown, ...version, id }))
-    await sync()
-    deps.clock.advance(600)
-  }
-  return id
-}
+const it = syncTest.extend(
+  'showInTurn',
+  ({ deps, rows, sync }) =>
+    /** The sync reads the versions of one row in turn. Answers the row's id. */
+    async (shown: object, versions: object[]) => {
+      const { transactionId: id } = rowOut(deps, shown)
+      for (const version of versions) {
+        rows.splice(0, 1, rowOut(deps, { ...shown, ...version, id }))
+        await sync()
+        deps.clock.advance(600)
+      }
+      return id
+    },
+)
 
 /** Of the house, whose audit finds nothing. */
 async function auditedSums(deps: TestDeps) {
@@ -57,10 +55,10 @@ async function auditedSums(deps: TestDeps) {
 describe('sync: the fee of a row that becomes final after the row was booked', () => {
   it.for(TYPES)(
     'is the house’s cost of a %s once, with one finding',
-    async (type, { deps, rows, sync, syncAfter }) => {
+    async (type, { deps, syncAfter, showInTurn }) => {
       const shown = { type, reference_id: 'order 17', created: deps.now() }
 
-      const id = await showInTurn({ deps, rows, sync }, shown, [PENDING, FINAL])
+      const id = await showInTurn(shown, [PENDING, FINAL])
       await syncAfter(86_400, rowOut(deps, { ...shown, ...PENDING, id }))
 
       expect(await auditedSums(deps)).toStrictEqual({ providerMinor: -62_500, costMinor: -2_500 })
@@ -73,13 +71,9 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     { type: 'DISBURSEMENT', forms: [FINAL, MORE] },
   ])(
     'is booked back with a $type that is void after $forms.length changes',
-    async ({ type, forms }, { deps, rows, sync }) => {
+    async ({ type, forms }, { deps, showInTurn }) => {
       const shown = { type, reference_id: 'order 17', created: deps.now() }
-      await showInTurn({ deps, rows, sync }, shown, [
-        PENDING,
-        ...forms,
-        { ...forms.at(-1), status: 'REVERSED' },
-      ])
+      await showInTurn(shown, [PENDING, ...forms, { ...forms.at(-1), status: 'REVERSED' }])
 
       expect(await auditedSums(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
     },
@@ -90,13 +84,14 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     credited,
     rows,
     sync,
+    showInTurn,
   }) => {
     const { reference: reference_id, providerPaymentId: product_id } = credited
     const paid = { type: 'PAYMENT', cashflow: 'MONEY_IN', amount: 100_000, created: deps.now() }
     const shown = { ...paid, reference_id, product_id, settlement_status: 'SETTLED' }
     const back = { net_amount: 100_000, fee: GIVEN_BACK.fee }
 
-    const id = await showInTurn({ deps, rows, sync }, shown, [
+    const id = await showInTurn(shown, [
       { ...FINAL, net_amount: 95_560 },
       { ...FINAL, net_amount: 95_000 },
       back,
@@ -113,15 +108,14 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
 
   it('is booked at each of three changes, and a fourth is told and not booked', async ({
     deps,
-    rows,
-    sync,
+    showInTurn,
   }) => {
     const shown = { reference_id: 'order 17', created: deps.now() }
     const withFee = (xendit_fee: number) => ({
       net_amount: 60_000 + xendit_fee,
       fee: { ...FINAL.fee, xendit_fee },
     })
-    const id = await showInTurn({ deps, rows, sync }, shown, [
+    const id = await showInTurn(shown, [
       PENDING,
       FINAL,
       withFee(3_000),
@@ -167,20 +161,20 @@ describe('sync: the fee of a row that the provider gives back after the row was 
     ),
   )(
     'is booked back of a %s once, with one finding: %s',
-    async ([type, status], { deps, rows, sync }) => {
+    async ([type, status], { deps, showInTurn }) => {
       const shown = { type, reference_id: 'order 17', created: deps.now() }
       const back = { ...GIVEN_BACK, fee: { ...GIVEN_BACK.fee, status } }
 
-      const id = await showInTurn({ deps, rows, sync }, shown, [FINAL, back, back])
+      const id = await showInTurn(shown, [FINAL, back, back])
 
       expect(await auditedSums(deps)).toMatchObject({ providerMinor: -60_000 })
       expect(deps.published.map(({ subject }) => subject)).toStrictEqual([`${id}#fee#fee_changed`])
     },
   )
 
-  it('is booked and told when it was booked late itself', async ({ deps, rows, sync }) => {
+  it('is booked and told when it was booked late itself', async ({ deps, showInTurn }) => {
     const shown = { type: 'WITHDRAWAL', reference_id: 'w-17', created: deps.now() }
-    const id = await showInTurn({ deps, rows, sync }, shown, [PENDING, FINAL, GIVEN_BACK])
+    const id = await showInTurn(shown, [PENDING, FINAL, GIVEN_BACK])
 
     expect(await auditedSums(deps)).toStrictEqual({ providerMinor: -60_000, costMinor: 0 })
     expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
