@@ -149,25 +149,32 @@ export async function writeSuspense(
   { folder, ask }: Place,
 ): Promise<readonly string[]> {
   const unreadable = new Set<string>()
+  const shown = new Set<unknown>()
   for (const file of Object.values(FILES)) writeFileSync(join(folder, file), csv(COLUMNS, []))
   for (const filter of [{}, { status: 'open' }]) {
     const isOfOpen = 'status' in filter
-    for (let page = 1; ; page++) {
-      if (page > MAX_PAGES)
-        throw new InvocationFailed(`list-suspense has more than ${MAX_PAGES} pages`)
-      const asked = { ...filter, page, per_page: PER_PAGE }
-      const [part] = await Array.fromAsync(partsOf(ask, 'list-suspense', asked, ItemsPart))
-      const { data: items, unreadable_ids: ids } = part ?? { data: [], unreadable_ids: [] }
-      for (const id of ids) unreadable.add(id)
-      for (const item of items) {
-        const day = bookDay(item.created_at)
-        const isShown = isOfOpen ? day < from : from <= day && day <= to
-        if (isShown) appendFileSync(join(folder, FILES[item.kind]), csv(COLUMNS, [item], true))
+    // An item that is resolved meanwhile moves another one to a page that was read.
+    for (let known = -1; known < shown.size; ) {
+      known = isOfOpen ? shown.size : Infinity
+      for (let page = 1; ; page++) {
+        if (page > MAX_PAGES)
+          throw new InvocationFailed(`list-suspense has more than ${MAX_PAGES} pages`)
+        const asked = { ...filter, page, per_page: PER_PAGE }
+        const [part] = await Array.fromAsync(partsOf(ask, 'list-suspense', asked, ItemsPart))
+        const { data: items, unreadable_ids: ids } = part ?? { data: [], unreadable_ids: [] }
+        for (const id of ids) unreadable.add(id)
+        for (const item of items) {
+          const day = bookDay(item.created_at)
+          const isWanted = isOfOpen ? day < from : from <= day && day <= to
+          if (!isWanted || shown.has(item.suspense_id)) continue
+          shown.add(item.suspense_id)
+          appendFileSync(join(folder, FILES[item.kind]), csv(COLUMNS, [item], true))
+        }
+        // The list is newest first. Items that changed meanwhile make a page short.
+        const oldest = items.at(-1)?.created_at
+        if (oldest === undefined && ids.length === 0) break
+        if (oldest !== undefined && !isOfOpen && bookDay(oldest) < from) break
       }
-      // The list is newest first. Items that changed meanwhile make a page short.
-      const oldest = items.at(-1)?.created_at
-      if (oldest === undefined && ids.length === 0) break
-      if (oldest !== undefined && !isOfOpen && bookDay(oldest) < from) break
     }
   }
   return [...unreadable]

@@ -9,14 +9,14 @@ import { parseCsv } from '../../../infra/operate/admin/parse-csv.ts'
 import { runMonth } from '../../../infra/operate/month/run-month.ts'
 import { clientStatement } from '../../../shared/books/client-statement.ts'
 import { finding } from '../../../shared/suspense/record-suspense.ts'
-import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { closeSuspense, writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { isNightly } from '../../support/runs.ts'
 import { settlementsOf } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { AFTER_YEAR, aClientOfAYear } from './made-year.ts'
 
 /*
@@ -116,6 +116,23 @@ describe('npm run admin -- month', () => {
     // The second one was made on 1 December in Jakarta; the first one is still open.
     expect(file('findings.csv').trimEnd().split('\n')).toHaveLength(2)
     expect(file('findings.csv')).toContain('"old#fee_changed"')
+  })
+
+  it('names an open item that moves to a page that was read', async () => {
+    const deps = memoryDeps()
+    const item = (at: number) =>
+      finding({ cause: 'fee_changed', payment: undefined, subject: `${at}`, now: timestampOf(at) })
+    for (let at = 0; at <= 100; at++) await writeSuspense(deps, item(at))
+    const busy = interceptTable(deps, {
+      before: async (call) => {
+        if ('query' in call && call.query.limit === 200)
+          await deps.table.write(closeSuspense(item(100), { status: 'resolved' }))
+      },
+    })
+
+    const { file } = await written(busy, '2026-11')
+
+    expect(file('findings.csv')).toContain('"0#fee_changed"')
   })
 
   it('says what does not add up, goes on, and answers false', async () => {

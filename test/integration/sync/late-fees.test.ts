@@ -16,6 +16,7 @@ const MORE = { net_amount: 63_000, fee: { ...FINAL.fee, xendit_fee: 3_000 } }
 /** The row still shows the fee that it no longer moves. */
 const GIVEN_BACK = { net_amount: 60_000, fee: { ...FINAL.fee, status: 'REVERSED' } }
 const NOT_CHARGED = { fee: { ...PENDING.fee, status: 'NOT_APPLICABLE' } }
+const NOTHING = { providerMinor: 0, costMinor: 0 }
 /** A refund waits a week for its fee before it is booked. */
 const TYPES = ['DISBURSEMENT', 'WITHDRAWAL']
 
@@ -31,8 +32,9 @@ const it = syncTest.extend(
     /** The sync reads the versions of one row in turn. Answers the row's id. */
     async (shown: object, versions: object[]) => {
       const { transactionId: id } = rowOut(deps, shown)
+      const at = rows.length
       for (const version of versions) {
-        rows.splice(0, 1, rowOut(deps, { ...shown, ...version, id }))
+        rows.splice(at, 1, rowOut(deps, { ...shown, ...version, id }))
         await sync()
         deps.clock.advance(600)
       }
@@ -52,6 +54,11 @@ async function auditedSums(deps: TestDeps) {
   return { providerMinor: sum('providerMinor'), costMinor: sum('costMinor') }
 }
 
+/** The findings `fee_changed` of a row, by its entry. */
+function told({ published }: TestDeps, id: string) {
+  return published.map(({ subject }) => subject.replace(`${id}#`, '').replace('#fee_changed', ''))
+}
+
 describe('sync: the fee of a row that becomes final after the row was booked', () => {
   it.for(TYPES)(
     'is the house’s cost of a %s once, with one finding',
@@ -62,7 +69,7 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
       await syncAfter(86_400, rowOut(deps, { ...shown, ...PENDING, id }))
 
       expect(await auditedSums(deps)).toStrictEqual({ providerMinor: -62_500, costMinor: -2_500 })
-      expect(deps.published.map(({ subject }) => subject)).toStrictEqual([`${id}#fee#fee_changed`])
+      expect(told(deps, id)).toStrictEqual(['fee'])
     },
   )
 
@@ -75,7 +82,7 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
       const shown = { type, reference_id: 'order 17', created: deps.now() }
       await showInTurn(shown, [PENDING, ...forms, { ...forms.at(-1), status: 'REVERSED' }])
 
-      expect(await auditedSums(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
+      expect(await auditedSums(deps)).toStrictEqual(NOTHING)
     },
   )
 
@@ -98,12 +105,10 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     ])
 
     expect(await auditedSums(deps)).toStrictEqual({ providerMinor: 4_440, costMinor: 4_440 })
-    expect(deps.published.map(({ subject }) => subject)).toStrictEqual(
-      ['fee', 'fee2'].map((key) => `${id}#${key}#fee_changed`),
-    )
+    expect(told(deps, id)).toStrictEqual(['fee', 'fee2'])
     rows.splice(0, 1, rowOut(deps, { ...shown, ...back, id, status: 'VOIDED' }))
     await sync()
-    expect(await auditedSums(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
+    expect(await auditedSums(deps)).toStrictEqual(NOTHING)
   })
 
   it('is booked at each of three changes, and a fourth is told and not booked', async ({
@@ -124,9 +129,7 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     ])
 
     expect(await auditedSums(deps)).toMatchObject({ providerMinor: -62_000, costMinor: -2_000 })
-    expect(deps.published.map(({ subject }) => subject)).toStrictEqual(
-      ['fee', 'fee2', 'fee3', 'fee 4000'].map((key) => `${id}#${key}#fee_changed`),
-    )
+    expect(told(deps, id)).toStrictEqual(['fee', 'fee2', 'fee3', 'fee 4000'])
   })
 
   it('is the house’s cost beside the movement of a payment, after a week', async ({
@@ -134,23 +137,18 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     credited,
     rows,
     sync,
+    showInTurn,
   }) => {
     await sync(rowNow(deps, credited))
     const shown = oldRefund(deps, credited)
-    const first = rowOut(deps, { ...shown, ...PENDING })
-    await sync(first)
-    deps.clock.advance(600)
-    rows.splice(1, 1, rowOut(deps, { ...shown, ...FINAL, id: first.transactionId }))
 
-    await sync()
+    const id = await showInTurn(shown, [PENDING, FINAL])
 
     expect((await paymentOf(deps, credited)).movements).toMatchObject([{ providerMinor: -60_000 }])
     expect(await auditedSums(deps)).toStrictEqual({ providerMinor: -2_500, costMinor: -2_500 })
-    deps.clock.advance(600)
-    const voided = { ...shown, ...FINAL, status: 'VOIDED', id: first.transactionId }
-    rows.splice(1, 1, rowOut(deps, voided))
+    rows.splice(1, 1, rowOut(deps, { ...shown, ...FINAL, status: 'VOIDED', id }))
     await sync()
-    expect(await auditedSums(deps)).toStrictEqual({ providerMinor: 0, costMinor: 0 })
+    expect(await auditedSums(deps)).toStrictEqual(NOTHING)
   })
 })
 
@@ -168,7 +166,7 @@ describe('sync: the fee of a row that the provider gives back after the row was 
       const id = await showInTurn(shown, [FINAL, back, back])
 
       expect(await auditedSums(deps)).toMatchObject({ providerMinor: -60_000 })
-      expect(deps.published.map(({ subject }) => subject)).toStrictEqual([`${id}#fee#fee_changed`])
+      expect(told(deps, id)).toStrictEqual(['fee'])
     },
   )
 
@@ -177,31 +175,24 @@ describe('sync: the fee of a row that the provider gives back after the row was 
     const id = await showInTurn(shown, [PENDING, FINAL, GIVEN_BACK])
 
     expect(await auditedSums(deps)).toStrictEqual({ providerMinor: -60_000, costMinor: 0 })
-    expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
-      `${id}#fee#fee_changed`,
-      `${id}#fee2#fee_changed`,
-    ])
+    expect(told(deps, id)).toStrictEqual(['fee', 'fee2'])
   })
 
   it('is booked back beside the movement of a payment that had moved with its pending fee', async ({
     deps,
     credited,
-    rows,
     sync,
+    showInTurn,
   }) => {
     await sync(rowNow(deps, credited))
     const shown = oldRefund(deps, credited)
     const pending = { net_amount: 62_500, fee: { ...FINAL.fee, status: 'PENDING' } }
-    const first = rowOut(deps, { ...shown, ...pending })
-    await sync(first)
-    deps.clock.advance(600)
-    rows.splice(1, 1, rowOut(deps, { ...shown, ...NOT_CHARGED, id: first.transactionId }))
 
-    await sync()
+    const id = await showInTurn(shown, [pending, NOT_CHARGED])
 
     expect((await paymentOf(deps, credited)).movements).toMatchObject([{ providerMinor: -62_500 }])
     expect(await auditedSums(deps)).toMatchObject({ providerMinor: 2_500 })
-    const told = await findingAbout(deps, `${first.transactionId}#fee`, 'fee_changed')
-    expect(told).toMatchObject({ amountMinor: 2_500, paymentId: credited.payment.paymentId })
+    const item = await findingAbout(deps, `${id}#fee`, 'fee_changed')
+    expect(item).toMatchObject({ amountMinor: 2_500, paymentId: credited.payment.paymentId })
   })
 })
