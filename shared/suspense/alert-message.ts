@@ -53,7 +53,7 @@ function messageOf(item: Suspense, facts: Facts): string {
   const close = `run resolve-suspense --suspense_id ${suspenseId}`
   if (cause === 'payment_foreign') {
     const what = kind === 'money' ? `${amountMinor} IDR of it are held` : 'it is not posted'
-    return `Payment ${paymentId} is stored under a client that its id does not belong to, so ${what} (${suspenseId}). Its row was changed. get-payment shows the stored client, and audit-ledger of that client names the right one. Follow the runbook, suspense, then ${close}.`
+    return `Payment ${paymentId} is stored under a client that its id does not belong to, so ${what} (${suspenseId}). Its row was changed. Follow the runbook, suspense, then ${close}.`
   }
   if (kind === 'case') return messageOfCase(item, facts)
   if (kind === 'money') {

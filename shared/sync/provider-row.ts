@@ -118,16 +118,13 @@ export function syncFinding(
   }
 }
 
-export function recordPaymentFinding(
+export function findingOf(
   deps: NewsDeps,
   payment: Payment,
   row: ProviderTransaction,
   cause: FindingCause,
 ) {
-  return recordSuspense(
-    deps,
-    syncFinding(deps, row, { subject: payment.paymentId, cause, payment }),
-  )
+  return syncFinding(deps, row, { subject: payment.paymentId, cause, payment })
 }
 
 /** If the row is voided or fails later, that is another finding. */

@@ -17,7 +17,7 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import { recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
 import { addMs } from '../time.ts'
 import { bookLateFee } from './book-late-fee.ts'
-import { isCreditedWith, recordPaymentFinding, syncFinding } from './provider-row.ts'
+import { findingOf, isCreditedWith } from './provider-row.ts'
 
 /** Each try books the row or loses a race; the next read shows the result. */
 const MAX_TRIES = 5
@@ -48,7 +48,11 @@ export async function reconcileOwnRow(
     const { createdAt, ownRow, postedAt = createdAt } = current
     if (ownRow === undefined || postedAt >= addMs(createdAt, FEE_WAIT_MS))
       await endCreditedMoney(deps, [{ payment: current }])
-    const contradiction = row.contradicts && contradictionOf(deps, current, transaction)
+    const contradiction = row.contradicts && {
+      ...findingOf(deps, current, transaction, 'row_contradicts'),
+      // What waits at the provider until the payment is posted.
+      providerMinor,
+    }
     if (current.openAt !== undefined) {
       if (contradiction) return recordSuspense(deps, contradiction)
       await postPayments(deps, [{ payment: current, by: { row } }])
@@ -59,19 +63,13 @@ export async function reconcileOwnRow(
       const expectedMinor = current.finalFee?.invoiced === true ? 0 : current.providerFeeMinor
       return expectedMinor === keptMinor || ownRow.contradicts
         ? undefined
-        : recordPaymentFinding(deps, current, transaction, 'fee_changed')
+        : recordSuspense(deps, findingOf(deps, current, transaction, 'fee_changed'))
     }
     const stored = await findStoredPayment(deps, payment.paymentId)
     if (!isCreditedWith(stored, transaction)) return
     current = stored
   }
   throw new Error('a payment kept changing while its own row was booked')
-}
-
-function contradictionOf(deps: NewsDeps, payment: Payment, transaction: ProviderTransaction) {
-  const about = { subject: payment.paymentId, cause: 'row_contradicts', payment } as const
-  // What waits at the provider until the payment is posted.
-  return { ...syncFinding(deps, transaction, about), providerMinor: transaction.providerMinor }
 }
 
 export type RowWithPayment = {

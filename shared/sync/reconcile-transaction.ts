@@ -15,6 +15,7 @@ import { bookLateFee } from './book-late-fee.ts'
 import { payoutOfRow } from './payout-of-row.ts'
 import {
   findHeldMoney,
+  findingOf,
   findMovedPayment,
   findNamedPayment,
   isCreditedWith,
@@ -24,7 +25,6 @@ import {
   mayBeCredited,
   moneyRowOf,
   recordOpenFee,
-  recordPaymentFinding,
   recordRowFinding,
   rowFinding,
   syncFinding,
@@ -71,7 +71,7 @@ async function reconcileRow(
   if (moneyRowOf(transaction)) {
     const stored =
       payment?.status === 'succeeded' ? payment : await findNamedPayment(deps, transaction)
-    // Another row of the page may have credited the payment after the read.
+    // Another row of the page may have credited the payment.
     if (stored !== payment && stored?.status === 'succeeded') {
       return reconcileRow(deps, { transaction, payment: stored }, lookups)
     }
@@ -143,9 +143,9 @@ function onlyHeldOf(payment: Payment | undefined): string {
 }
 
 /**
- * A row that does not name its payment by itself was decided before if the house has booked it, or
- * if a finding names the payment that it has moved, or if it is void and its finding says that it
- * undoes nothing. The provider is then not asked again.
+ * A row that does not name its payment was decided before if the house has booked it, if a finding
+ * names the payment that it has moved, or if it is void and its finding says that it undoes
+ * nothing. The provider is not asked again.
  */
 async function reconcileDecidedRow(
   deps: NewsDeps,
@@ -162,12 +162,12 @@ async function reconcileDecidedRow(
 async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: ProviderTransaction) {
   const moneyRow = moneyRowOf(transaction)
   if (isForeign(payment)) {
-    await recordPaymentFinding(deps, payment, transaction, 'payment_foreign')
+    await recordSuspense(deps, findingOf(deps, payment, transaction, 'payment_foreign'))
     return moneyRow ? recordUnmatchedRow(deps, transaction, payment) : 'done'
   }
   if (moneyRow === undefined) {
     if (!isInRupiah(transaction)) {
-      await recordPaymentFinding(deps, payment, transaction, 'amount_differs')
+      await recordSuspense(deps, findingOf(deps, payment, transaction, 'amount_differs'))
       return 'done'
     }
     await reconcileOwnRow(deps, payment, transaction)
@@ -179,8 +179,7 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
     await bookLateFeeOfMovement(deps, payment, transaction)
     return 'done'
   }
-  // An operator may have adjusted the client's ledger for this row, or the row gave back held money
-  // before the payment was credited. A second booking would count it twice.
+  // An operator may have adjusted the client's ledger for this row, or it gave back held money.
   if (!isReversal) {
     const decided = await reconcileBookedRow(deps, transaction)
     if (decided) return decided

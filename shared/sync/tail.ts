@@ -38,10 +38,7 @@ const LONGEST_WAIT_MS = 6 * DAY_MS
 
 export type OpenHours = Map<string, OpenHour>
 
-/**
- * Used for money in suspense, whose channel is unknown. Most channels settle after two business
- * days, as QRIS does.
- */
+/** Of money in suspense, whose channel is unknown. Most settle after two business days. */
 const USUAL_CHANNEL: ChannelChoice = { method: 'qris' }
 
 /** The hour is read when its last transaction has settled. */
