@@ -99,7 +99,7 @@ export async function balanceEntries(
 ) {
   const span = { start: since, end: addMs(deps.now(), FURTHEST_ELIGIBLE_MS) }
   const journal = { ownerId: clientId, clientId, span }
-  const { settledUntil } = await readWindow(deps, clientId)
+  const { settledUntil, lastSettlementId } = await readWindow(deps, clientId)
   const { entries, next } = await pageOf(deps, journal, { ...asked, field: 'after' }, isForClient)
   const [first, last] = [entries[0], entries.at(-1)]
   // Each settlement has an entry of the page, because windows are contiguous and never empty.
@@ -115,9 +115,12 @@ export async function balanceEntries(
   return {
     entries: entries.map((entry) => {
       const swept = settlements.find((candidate) => hasSwept(candidate, entry.eligibleAt))
-      // A settlement that cannot be read has swept what no other one has.
-      const [otherId] = entry.eligibleAt < settledUntil ? unreadableIds : []
-      return toEntryDto(entry, swept?.settlementId ?? otherId)
+      // What no other settlement has swept, the unreadable one has, or the last, whose index lags.
+      const otherId = unreadableIds[0] ?? lastSettlementId
+      return toEntryDto(
+        entry,
+        entry.eligibleAt < settledUntil ? (swept?.settlementId ?? otherId) : undefined,
+      )
     }),
     next,
   }

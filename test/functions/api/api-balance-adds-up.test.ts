@@ -2,8 +2,9 @@ import { expect, it } from 'vitest'
 import { ZERO } from '../../../shared/money.ts'
 import type { EntryDto } from '../../../shared/settlement/statement/entry-dto-schema.ts'
 import { API, anApi, call } from '../../support/api-event.ts'
-import { BANK } from '../../support/settlement-builders.ts'
-import { memoryDeps } from '../../support/test-deps.ts'
+import { issueKey } from '../../support/payment-builders.ts'
+import { aSettledClient, BANK } from '../../support/settlement-builders.ts'
+import { memoryDeps, requestsAround, withRequests } from '../../support/test-deps.ts'
 import { payoutHistory } from './payout-history.ts'
 
 const CSV = { accept: 'text/csv' }
@@ -71,4 +72,18 @@ it('GET /v1/settlements/{id}/payments sums to each settlement: failed, re-credit
     expect(total(rows.map(({ client_net_minor }) => client_net_minor))).toBe(net_minor)
     expect(total(columnOf(text, 'client_net_minor'))).toBe(net_minor)
   }
+})
+
+it('an entry names the last settlement before the index does', async () => {
+  const { deps, client, settlement } = await aSettledClient()
+  const { header: authorization } = await issueKey(deps, client.clientId)
+  const late = requestsAround(deps.requests, async (asked, send) => {
+    const answer = await send()
+    return 'query' in asked && 'index' in asked.query ? { ...answer, items: [] } : answer
+  })
+  const lateDeps = withRequests(deps, late)
+
+  const { body } = await call(lateDeps, API.listBalanceEntries, { caller: { authorization } })
+
+  expect(body).toMatchObject({ data: [{ settlement_id: settlement.settlementId }] })
 })
