@@ -48,10 +48,13 @@ export async function fillBatch(
   const claimed = earlier.filter(isIn(number))
   const unclaimed = earlier.filter((one) => one.batch !== number)
   const changed = await refusedAmong(deps, claimed, requireUnchanged)
+  const listed = new Set(batch.settlementIds)
   const toClaim =
     payouts ?? (await mapInChunks(unclaimed, SIDE_BY_SIDE, (one) => judgePayout(deps, one)))
   const results = await mapInChunks(toClaim, SIDE_BY_SIDE, async (payout) => {
     if ('reason' in payout) return payout
+    // The limit of a batch cut it off: its approval is for the next batch.
+    if (!listed.has(payout.settlement.settlementId)) return undefined
     try {
       return await claim(deps, payout, { number, operator })
     } catch (error) {

@@ -2,6 +2,9 @@ import { expect, it } from 'vitest'
 import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
 import { approve } from '../../../shared/operator/approve.ts'
+import { fillBatch } from '../../../shared/payout/fill-batch.ts'
+import { judgePayout, type Payout } from '../../../shared/payout/judge-payouts.ts'
+import { openNextBatch } from '../../../shared/payout/open-next-batch.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
@@ -27,13 +30,18 @@ function pay(deps: TestDeps, settlementId: string, more: object = {}) {
   return invokeWhole(markPaid, deps, { ...asked, ...more })
 }
 
-async function aBatchedSettlement() {
+async function anApprovedSettlement() {
   const deps = memoryDeps()
   const settlement = await aWaitingSettlement(deps, { bank: { ...BANK, isChange: true } })
   const payload = { settlement_id: settlement.settlementId, new_bank: 'BCA 0012345678' }
   await approve(deps, { action: 'mark-settlement-paid', payload, operator: APPROVER })
-  await fileOf(deps)
   return { deps, settlement }
+}
+
+async function aBatchedSettlement() {
+  const approved = await anApprovedSettlement()
+  await fileOf(approved.deps)
+  return approved
 }
 
 it('a settlement of a live batch is marked paid with the approval that its claim used', async () => {
@@ -107,6 +115,18 @@ it.each([
   expect(await fileOf(raced)).toMatchObject({ status, ids: [] })
 
   expect((await fileOf(deps)).ids).toStrictEqual([])
+})
+
+it('a settlement beyond the limit of a batch is left out with its approval, for the next', async () => {
+  const { deps, settlement } = await anApprovedSettlement()
+  const payout = (await judgePayout(deps, settlement)) as Payout
+  const batch = await openNextBatch(deps, undefined, { payouts: [], operator: OPERATOR })
+
+  const filled = await fillBatch(deps, batch, { payouts: [payout], operator: OPERATOR })
+
+  const reason = 'the batch was made ready without it'
+  expect(filled).toMatchObject({ lines: [], leftOut: [{ reason }] })
+  expect((await fileOf(deps)).ids).toStrictEqual([settlement.settlementId])
 })
 
 function setNet(deps: TestDeps, settlementId: Settlement['settlementId']) {
