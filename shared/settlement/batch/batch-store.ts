@@ -108,8 +108,8 @@ const READ_AT_ONCE = 100
 export type LiveBatch = Pick<Batch, 'number'> & Partial<Batch>
 
 /**
- * The live batch that holds a settlement. A batch whose row is lost or unreadable counts as live,
- * until an operator cancels it; its records say whether it is used.
+ * The live batch that holds a settlement. A batch that claimed it, and whose row is lost or
+ * unreadable, counts as live until an operator cancels it; its records say whether it is used.
  */
 export async function liveBatchOf(
   deps: TableDeps,
@@ -119,6 +119,7 @@ export async function liveBatchOf(
   if (number === undefined) return undefined
   const batch = await findBatch(deps, number)
   if (batch) return holds(batch, settlement) ? batch : undefined
+  if (!(await claimsOf(deps, settlement)).includes(number)) return undefined
   const { records } = await readAuditRecords(deps, batchSubject(number))
   return { number, usedAt: stateIn(records).usedAt }
 }
@@ -127,6 +128,11 @@ const ClaimRecord = v.object({
   action: v.literal('payout-file'),
   after: v.object({ batch: v.number() }),
 })
+
+async function claimsOf(deps: TableDeps, { settlementId }: Settlement) {
+  const { records } = await readAuditRecords(deps, settlementId)
+  return records.flatMap((record) => ifValid(ClaimRecord, record)?.after.batch ?? [])
+}
 
 /**
  * An earlier batch of a settlement that was cancelled, although the bank has its file. A batch
@@ -137,11 +143,9 @@ export async function usedBatchOf(
   deps: TableDeps,
   settlement: Settlement,
 ): Promise<LiveBatch | undefined> {
-  const { batch: last, settlementId } = settlement
+  const { batch: last } = settlement
   if (last === undefined) return undefined
-  const { records } = await readAuditRecords(deps, settlementId)
-  const claims = records.flatMap((record) => ifValid(ClaimRecord, record)?.after.batch ?? [])
-  for (const number of new Set(claims)) {
+  for (const number of new Set(await claimsOf(deps, settlement))) {
     if (number === last) continue
     const batch = await findBatch(deps, number)
     if (batch === undefined) return { number }

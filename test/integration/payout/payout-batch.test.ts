@@ -129,6 +129,15 @@ it('a settlement beyond the limit of a batch is left out with its approval, for 
   expect((await fileOf(deps)).ids).toStrictEqual([settlement.settlementId])
 })
 
+it('a settlement with the number of a batch that never claimed it is not paid', async () => {
+  const deps = memoryDeps()
+  const { settlementId } = await aWaitingSettlement(deps)
+  await deps.table.write(update(settlementKey(settlementId), { set: { batch: 9 } }, exists))
+
+  expect(await pay(deps, settlementId)).toMatchObject({ status: 422 })
+  expect((await fileOf(deps)).ids).toStrictEqual([])
+})
+
 function setNet(deps: TestDeps, settlementId: Settlement['settlementId']) {
   const wrong = { netMinor: 1, grossMinor: 1 }
   return deps.table.write(update(settlementKey(settlementId), { set: wrong }, exists))
