@@ -7,7 +7,7 @@ import { findBatch } from '../settlement/batch/batch-store.ts'
 import { markSettlementFailed } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement } from '../settlement/settlement-store.ts'
-import { markSettlementPaid, paidReference } from './mark-settlement-paid.ts'
+import { isPaidBy, markSettlementPaid } from './mark-settlement-paid.ts'
 import { noteUseOfFile } from './note-use-of-file.ts'
 import { refusalOf } from './refusal-of.ts'
 
@@ -104,7 +104,7 @@ async function close(
   const bankReference = await referenceOf(deps, settlement, line)
   const { value_date: valueDate } = line
   if (status === 'manual_paid') {
-    if (settlement.bankReference === paidReference({ bankReference, valueDate })) return 'done'
+    if (await isPaidBy(deps, settlement, { bankReference, valueDate })) return 'done'
     throw invalid(`it is marked paid already, with the reference ${settlement.bankReference}`)
   }
   if (status === 'failed') throw await paidAfterFailed(deps, settlement)

@@ -48,7 +48,10 @@ export async function markSettlementPaid(
   let alerted = false
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const before = await findAnySettlement(deps, input.settlementId)
-    if (before.status !== 'recorded') throw wrongStateError('marked paid', before)
+    if (before.status !== 'recorded') {
+      await isPaidBy(deps, before, input)
+      throw wrongStateError('marked paid', before)
+    }
     const live = await liveBatchOf(deps, before)
     const batch = live?.number
     const { conditions, refusal, figures, approval } =
@@ -93,11 +96,24 @@ export async function markSettlementPaid(
   )
 }
 
+/**
+ * Whether this transfer has paid the settlement. A process that died after the commit has raised
+ * no alert, so the next call raises the alert.
+ */
+export async function isPaidBy(
+  deps: GateDeps,
+  settlement: Settlement,
+  transfer: Transfer,
+): Promise<boolean> {
+  if (settlement.bankReference !== paidReference(transfer)) return false
+  if ((await liveBatchOf(deps, settlement)) === undefined) await alertGrowth(deps, settlement)
+  return true
+}
+
+type Transfer = Pick<PaidInput, 'bankReference' | 'valueDate'>
+
 /** The key of a transfer: numbers that begin again each day need the day. */
-export function paidReference({
-  bankReference,
-  valueDate,
-}: Pick<PaidInput, 'bankReference' | 'valueDate'>): string {
+function paidReference({ bankReference, valueDate }: Transfer): string {
   return valueDate === undefined ? bankReference : `${bankReference}#${valueDate}`
 }
 

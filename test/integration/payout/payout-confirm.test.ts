@@ -34,7 +34,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, withApproval } from '../../support/with-approval.ts'
 import { anAssumedPayment, anAuditedSettlement, auditedTest as it } from './recorded-settlement.ts'
 
@@ -188,22 +188,29 @@ describe('a payout needs an approval of', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('less than what was found after the commit is told', async ({
-    deps,
-    payment,
-    settlement,
-    pay,
-  }) => {
-    const raced = beforeFirst(deps, 'transact', () =>
-      movePayment(deps, payment, aChargeback(deps, 100_000)),
-    )
+  it.for([
+    ['', 200],
+    [', by the next call if the process died', 500],
+  ] as const)(
+    'less than what was found after the commit is told%s',
+    async ([, died], { deps, payment, settlement, pay }) => {
+      const raced = interceptTable(deps, {
+        before: async ({ name }) => {
+          if (name === 'transact') await movePayment(deps, payment, aChargeback(deps, 100_000))
+        },
+        after: ({ name }) => {
+          if (name === 'transact' && died === 500) throw new Error('killed')
+        },
+      })
 
-    expect(await pay({}, raced)).toMatchObject({ status: 200 })
+      expect(await pay({}, raced)).toMatchObject({ status: died })
+      if (died === 500) expect(await pay()).toMatchObject({ status: 422 })
 
-    const alerts = deps.published.filter(({ kind }) => kind === 'payout.changed')
-    const paid = expect.stringContaining('was marked paid while its figures grew') as unknown
-    expect(alerts).toMatchObject([{ subject: settlement.settlementId, message: paid }])
-  })
+      const alerts = deps.published.filter(({ kind }) => kind === 'payout.changed')
+      const paid = expect.stringContaining('was marked paid while its figures grew') as unknown
+      expect(alerts).toMatchObject([{ subject: settlement.settlementId, message: paid }])
+    },
+  )
 
   it('findings of payments in the window of the settlement, to the millisecond', async () => {
     const deps = memoryDeps()
