@@ -129,9 +129,11 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     'approve',
     allAccess(RECORDING, ACCEPTANCES, { GetItem: ['VERDICT'], PutItem: ['APPROVAL'] }),
   ),
-  finance('mark-settlement-failed', allAccess(changeOf('SETTLEMENT'), ANNOUNCING, NOT_ENDED), {
-    sends: BOTH_LANES,
-  }),
+  finance(
+    'mark-settlement-failed',
+    allAccess(changeOf('SETTLEMENT'), ANNOUNCING, NOT_ENDED, { GetItem: ['BATCH'] }),
+    { sends: BOTH_LANES },
+  ),
   finance(
     'recredit-settlement',
     allAccess(changeOf('SETTLEMENT'), APPROVED, OWN_SUMS, {

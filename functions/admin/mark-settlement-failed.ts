@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { markSettlementFailed } from '../../shared/payout/mark-settlement-failed.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
-import { markSettlementFailed } from '../../shared/settlement/close-settlement.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
 const summary =

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { minor } from '../money.ts'
 import { useOf } from '../operator/approval-store.ts'
-import { recordChange } from '../operator/audit-record-store.ts'
+import { findAuditHead, recordChange } from '../operator/audit-record-store.ts'
 import {
   type Batch,
   batchSubject,
@@ -149,6 +149,7 @@ const CHANGED_LINE = new GatewayError('conflict', 'it changed after it was judge
 async function finishBatch(deps: BatchDeps, opened: Batch, { operator, changed, judged }: Filling) {
   const { number } = opened
   const lineOf = new Map(judged.map((one) => [one.settlementId, digestOfLines(payoutLines([one]))]))
+  const last = await findAuditHead(deps, batchSubject(number))
   const unchanged = (await settlementsIn(deps, opened))
     .filter(isIn(number))
     .filter(isNotOf(changed))
@@ -174,6 +175,8 @@ async function finishBatch(deps: BatchDeps, opened: Batch, { operator, changed, 
     clientId: undefined,
     operator,
     action: 'payout-file',
+    // A payout of it that is paid or failed meanwhile refuses this change.
+    head: { last },
     after: {
       state: ready.state,
       count: lines.length,

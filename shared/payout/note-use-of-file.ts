@@ -80,22 +80,25 @@ async function tellUseAfterAll(
 const IN_WORDS = { paid: 'is paid by the file', failed: 'failed in the file' } as const
 
 /**
- * The step and the record, in the chain of the batch, of its first use; nothing if it is used
- * already. A row that cannot be read is not changed.
+ * The step and the record, in the chain of the batch, of its first use. Of a later use only the
+ * record, while the batch is open: a file that is made meanwhile is refused. A row that cannot be
+ * read is not changed.
  */
 export function firstUseOf(
   batch: LiveBatch | undefined,
   usedAt: Timestamp,
   { operator, outcome }: Answered,
 ) {
-  if (batch === undefined || batch.usedAt !== undefined) return {}
-  const { number, state } = batch
+  if (batch === undefined) return {}
+  const { number, state, usedAt: firstUsedAt } = batch
+  if (firstUsedAt !== undefined && state !== 'open') return {}
   const registration = {
     subject: batchSubject(number),
     clientId: undefined,
     operator,
     action: `mark-settlement-${outcome}`,
-    after: { used_at: usedAt },
+    after: { used_at: firstUsedAt ?? usedAt },
   }
-  return { step: state && markUsed({ number, state }, usedAt), registration }
+  if (firstUsedAt !== undefined || state === undefined) return { registration }
+  return { step: markUsed({ number, state }, usedAt), registration }
 }

@@ -104,23 +104,6 @@ export function wrongStateError(action: string, { status, recreditedAt }: Settle
 export type CloseInput = { readonly settlementId: string; readonly operator: string }
 
 /**
- * Moves a settlement from `recorded` to `failed`, once; else throws 422. Re-credits nothing (spec
- * 3.2).
- */
-export async function markSettlementFailed(
-  deps: CloseDeps & Pick<Deps, 'queues'>,
-  input: CloseInput & { readonly notes: string },
-) {
-  const settlement = await findAnySettlement(deps, input.settlementId)
-  if (settlement.status !== 'recorded') throw wrongStateError('marked failed', settlement)
-  const failed: Settlement = { ...settlement, status: 'failed', notes: input.notes }
-  const action = { operator: input.operator, action: 'mark-settlement-failed' }
-  const { applied } = await closeSettlement(deps, { before: settlement, after: failed, action }, {})
-  if (!applied) throw new GatewayError('conflict', 'this settlement was just changed; try again')
-  return failed
-}
-
-/**
  * Carries a failed settlement's sums into the next settlement, eligible at once. Its own figures
  * are zero: the money is in the journal already.
  */

@@ -2,11 +2,9 @@ import * as v from 'valibot'
 import { auditClient } from '../../shared/audit/audit-client.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { ZERO } from '../../shared/money.ts'
+import { markSettlementFailed } from '../../shared/payout/mark-settlement-failed.ts'
 import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
-import {
-  markSettlementFailed,
-  recreditSettlement,
-} from '../../shared/settlement/close-settlement.ts'
+import { recreditSettlement } from '../../shared/settlement/close-settlement.ts'
 import { settleClient, triggerSettlement } from '../../shared/settlement/settle-client.ts'
 import { type Settlement, SettlementSchema } from '../../shared/settlement/settlement.ts'
 import {

@@ -164,12 +164,11 @@ export async function putInPlace(deps: TableDeps, batch: Batch): Promise<Step> {
   return put(batchKey(batch.number), batch, item ? unchanged('state', item['state']) : isNew)
 }
 
-/** Refused unless the batch is still open, and no payout of it was written down meanwhile. */
-export function markReady({ number, settlementIds, totalMinor, digest, usedAt }: Batch): Step {
+export function markReady({ number, settlementIds, totalMinor, digest }: Batch): Step {
   return update(
     batchKey(number),
     { set: { state: 'ready', settlementIds, totalMinor, digest } },
-    all(equals('state', 'open'), unchanged('usedAt', usedAt)),
+    equals('state', 'open'),
   )
 }
 

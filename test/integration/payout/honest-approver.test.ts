@@ -9,15 +9,13 @@ import type { Client } from '../../../shared/client/client.ts'
 import { GatewayError } from '../../../shared/errors.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
+import { markSettlementFailed } from '../../../shared/payout/mark-settlement-failed.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { passGate } from '../../../shared/payout/payout-gate.ts'
 import { adjustLedger } from '../../../shared/posting/adjust-ledger.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
-import {
-  markSettlementFailed,
-  recreditSettlement,
-} from '../../../shared/settlement/close-settlement.ts'
+import { recreditSettlement } from '../../../shared/settlement/close-settlement.ts'
 import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { createPrng, type Prng } from '../../simulation/world/prng.ts'

@@ -8,7 +8,7 @@ import { openNextBatch } from '../../../shared/payout/open-next-batch.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { settlementKey } from '../../../shared/table/keys.ts'
+import { batchKey, settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import {
   answerLine,
@@ -21,7 +21,7 @@ import {
 } from '../../support/batch-builders.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { BANK, fail } from '../../support/settlement-builders.ts'
+import { BANK, fail, payOut } from '../../support/settlement-builders.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
@@ -99,22 +99,36 @@ it('a reference is one text in capitals without blanks, and one of each day with
 })
 
 it.each([
-  ['an operator pays while the file is made', 3, pay, 409],
-  ['changes after it was judged', 2, setNet, 200],
-] as const)('a file has no line of a settlement that %s', async (_, write, act, status) => {
+  ['pays', payOut],
+  ['marks failed', fail],
+] as const)(
+  'a file has no line that an operator %s while its batch is made ready',
+  async (_, close) => {
+    const { deps, paid, other } = await twoInABatch()
+    await deps.table.write(update(batchKey(1), { set: { state: 'open' } }, exists))
+
+    for (const one of [paid, other]) {
+      const raced = beforeBatchChanges(deps, () => close(deps, one))
+      expect(await fileOf(raced)).toMatchObject({ status: 409, ids: [] })
+    }
+
+    expect(await fileOf(deps)).toMatchObject({ batch: { number: 1, state: 'ready' }, ids: [] })
+  },
+)
+
+it('a file has no line of a settlement that changes after it was judged', async () => {
   const deps = memoryDeps()
   const { settlementId } = await aWaitingSettlement(deps)
   let writes = 0
   const raced = interceptTable(deps, {
     before: async ({ name }) => {
-      // The open batch, its claim, and then the ready batch.
-      if (name === 'transact' && ++writes === write) await act(deps, settlementId)
+      // The open batch, and its claim.
+      if (name === 'transact' && ++writes === 2) await setNet(deps, settlementId)
     },
   })
 
-  expect(await fileOf(raced)).toMatchObject({ status, ids: [] })
-
-  expect((await fileOf(deps)).ids).toStrictEqual([])
+  for (const asked of [raced, deps])
+    expect(await fileOf(asked)).toMatchObject({ status: 200, ids: [] })
 })
 
 it('a settlement beyond the limit of a batch is left out with its approval, for the next', async () => {

@@ -1,0 +1,35 @@
+import type { Deps } from '../deps.ts'
+import { GatewayError } from '../errors.ts'
+import { batchSubject } from '../settlement/batch/batch.ts'
+import { findBatch } from '../settlement/batch/batch-store.ts'
+import {
+  type CloseDeps,
+  type CloseInput,
+  closeSettlement,
+  wrongStateError,
+} from '../settlement/close-settlement.ts'
+import type { Settlement } from '../settlement/settlement.ts'
+import { findAnySettlement } from '../settlement/settlement-store.ts'
+
+/**
+ * Moves a settlement from `recorded` to `failed`, once; else throws 422. Re-credits nothing (spec
+ * 3.2). The records of a batch that is still open grow, so that its file gets no line of it.
+ */
+export async function markSettlementFailed(
+  deps: CloseDeps & Pick<Deps, 'queues'>,
+  { settlementId, operator, notes }: CloseInput & { readonly notes: string },
+) {
+  const before = await findAnySettlement(deps, settlementId)
+  if (before.status !== 'recorded') throw wrongStateError('marked failed', before)
+  const { batch: number } = before
+  const batch = number === undefined ? undefined : await findBatch(deps, number)
+  const after: Settlement = { ...before, status: 'failed', notes }
+  const action = { operator, action: 'mark-settlement-failed' }
+  const subject = batch?.state === 'open' ? batchSubject(batch.number) : undefined
+  const inBatch = { clientId: undefined, ...action, after: { settlement_id: settlementId } }
+  const registration = subject === undefined ? undefined : { subject, ...inBatch }
+  const closing = { before, after, action, registration }
+  const { applied } = await closeSettlement(deps, closing, {})
+  if (!applied) throw new GatewayError('conflict', 'this settlement was just changed; try again')
+  return after
+}
