@@ -12,11 +12,11 @@ import {
   type PayoutLine,
   payoutLines,
 } from '../settlement/batch/batch.ts'
-import { findBatch, markReady, readyIn, settlementsIn } from '../settlement/batch/batch-store.ts'
+import { findBatch, markReady, settlementsIn, stateIn } from '../settlement/batch/batch-store.ts'
 import type { CloseDeps } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { claimForBatch, findAnySettlement } from '../settlement/settlement-store.ts'
-import { compare, confirmedDifferences } from '../verdict/difference.ts'
+import { compareAll, confirmedDifferences } from '../verdict/difference.ts'
 import { alertGrowth } from './alert-growth.ts'
 import {
   type JudgeDeps,
@@ -199,8 +199,8 @@ function isNotOf(leftOut: readonly LeftOut[]) {
 }
 
 /**
- * Throws 409 unless the lines of a ready batch are what its records say. The records are read again
- * before a refusal: another operator may just have made the batch ready.
+ * Throws 409 unless a batch is ready, and its lines and its use are what its records say. These are
+ * read again before a refusal: another operator may just have made the batch ready.
  */
 export async function withLines(
   deps: BatchDeps,
@@ -209,14 +209,19 @@ export async function withLines(
 ): Promise<{ readonly batch: Batch; readonly lines: readonly PayoutLine[] }> {
   const { number } = batch
   const lines = payoutLines(settlements)
-  let ready: ReturnType<typeof readyIn>
+  let said: Partial<Batch> = {}
   const differences = await confirmedDifferences(deps, async () => {
     const trail = await readTrail(deps, batchSubject(number), undefined)
-    ready = readyIn(trail.records)
-    const ofLines = compare('batch.digest', String(number), ready?.digest, digestOfLines(lines))
-    return [...trail.differences, ...ofLines]
+    said = stateIn(trail.records)
+    const { state, usedAt, digest } = said
+    const ofBatch = compareAll('batch', String(number), [
+      ['state', state, 'ready'],
+      ['used_at', usedAt, batch.usedAt],
+      ['digest', digest, digestOfLines(lines)],
+    ])
+    return [...trail.differences, ...ofBatch]
   })
-  if (differences.length === 0) return { batch: { ...batch, ...ready }, lines }
+  if (differences.length === 0) return { batch: { ...batch, ...said }, lines }
   throw new GatewayError('conflict', `the lines of batch ${number} are not what they were`, {
     actionHint: 'Send no file of this batch. Run audit-ledger: its answer lists what differs.',
   })

@@ -49,24 +49,18 @@ const ReadyRecord = v.object({
   after: v.object({ state: v.literal('ready'), total_minor: MinorSchema, digest: v.string() }),
 })
 
-/** What the records of a batch say of its lines, if it was made ready. */
-export function readyIn(records: readonly AuditRecord[]) {
-  const ready = records.flatMap((record) => ifValid(ReadyRecord, record)?.after ?? []).at(-1)
-  return ready && { totalMinor: ready.total_minor, digest: ready.digest }
-}
-
 const UsedRecord = v.object({ after: v.object({ used_at: TimestampSchema }) })
 
 /** What the records of a batch say of it. */
 export function stateIn(
   records: readonly AuditRecord[],
 ): Pick<Batch, 'state' | 'usedAt' | 'totalMinor' | 'digest'> {
-  const ready = readyIn(records)
+  const ready = records.flatMap((record) => ifValid(ReadyRecord, record)?.after ?? []).at(-1)
   const isCancelled = records.some(({ after }) => after?.['state'] === 'cancelled')
   return {
     state: isCancelled ? 'cancelled' : ready ? 'ready' : 'open',
     usedAt: records.flatMap((record) => ifValid(UsedRecord, record)?.after.used_at ?? []).at(-1),
-    totalMinor: ready?.totalMinor,
+    totalMinor: ready?.total_minor,
     digest: ready?.digest,
   }
 }

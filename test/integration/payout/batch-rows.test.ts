@@ -7,7 +7,7 @@ import { batchSubject, digestOfLines, payoutLines } from '../../../shared/settle
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
-import { exists, remove, update } from '../../../shared/table/step.ts'
+import { exists, remove, type Step, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { addFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import {
@@ -202,11 +202,18 @@ it.each([
   })
 })
 
-it('a batch gives no file after a record of it is lost', async () => {
-  const deps = memoryDeps()
-  await aWaitingSettlement(deps)
-  await fileOf(deps)
-  await deps.table.write(remove(auditHeadKey(batchSubject(1)), exists))
+it.each<[string, (deps: TestDeps, paid: Settlement) => Promise<unknown>, Step]>([
+  ['a record of it is lost', async () => undefined, remove(auditHeadKey(batchSubject(1)), exists)],
+  ['the row of a cancelled batch is altered', (deps) => cancelFile(deps, 1), stateOf('ready')],
+  [
+    'the row of an answered batch is altered',
+    (deps, paid) => answerLine(deps, paid, { outcome: 'paid' }),
+    update(batchKey(1), { remove: ['usedAt'] }, exists),
+  ],
+])('a batch gives no file after %s', async (_, act, alteration) => {
+  const { deps, paid } = await twoInABatch()
+  await act(deps, paid)
+  await deps.table.write(alteration)
 
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 409 })
 })
