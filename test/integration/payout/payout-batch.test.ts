@@ -181,10 +181,6 @@ function answerFailed(deps: TestDeps, settlement: Settlement) {
   return answerLine(deps, settlement, { outcome: 'failed', reason: 'account closed', batch: 1 })
 }
 
-function alertsOf(deps: TestDeps) {
-  return deps.published.filter(({ kind }) => kind === 'payout.after_difference')
-}
-
 const FAILED = { body: { failed: 1 } }
 
 it('a batch is not cancelled once the bank has answered that a line of it failed', async () => {
@@ -231,30 +227,4 @@ it('a batch is cancelled after an operator has marked a payout of it failed', as
 
   expect(await cancelFile(deps, 1)).toMatchObject({ status: 200 })
   expect((await fileOf(deps)).ids).toStrictEqual([other.settlementId])
-})
-
-it('a failed line of a cancelled batch is told, and its other payouts are left out', async () => {
-  const { deps, paid: refused, other } = await twoInABatch()
-  await cancelFile(deps, 1)
-
-  expect(await answerFailed(deps, refused)).toMatchObject(FAILED)
-  expect(await answerFailed(deps, refused)).toMatchObject(FAILED)
-
-  const message = expect.stringContaining('failed in the file of batch 1, but') as unknown
-  expect(alertsOf(deps)).toMatchObject([{ subject: refused.settlementId, message }])
-  expect(await fileOf(deps)).toMatchObject({
-    ids: [],
-    leftOut: [{ settlement_id: other.settlementId }],
-  })
-  expect(await auditBatches(deps)).toStrictEqual([])
-})
-
-it('a failed line and a cancellation at the same time free no payout of the file', async () => {
-  const { deps, paid: refused, other } = await twoInABatch()
-  const racing = beforeBatchChanges(deps, () => cancelFile(deps, 1))
-
-  expect(await answerFailed(racing, refused)).toMatchObject(FAILED)
-
-  expect(alertsOf(deps)).toMatchObject([{ subject: refused.settlementId }])
-  expect((await fileOf(deps)).ids).not.toContain(other.settlementId)
 })

@@ -20,12 +20,14 @@ import {
 import { BY_OPERATOR, fail, payOut, recredit } from '../../support/settlement-builders.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
+const OUTCOMES = [
+  ['paid', 'is paid by the file of batch 1, but'],
+  ['failed', 'failed in the file of batch 1, but'],
+] as const
+const WRITTEN = { body: { refused: 0 } }
+
 /** The bank's line of a settlement that it paid. */
-function answerPaid(
-  deps: TestDeps,
-  settlement: Settlement,
-  fields: { readonly batch?: number } = {},
-) {
+function answerPaid(deps: TestDeps, settlement: Settlement, fields: object = {}) {
   return answerLine(deps, settlement, { outcome: 'paid', bank_reference: 'BCA17', ...fields })
 }
 
@@ -88,15 +90,16 @@ async function expectTold(deps: TestDeps, paid: Settlement, other: Settlement) {
   expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(other)] })
 }
 
-describe('a cancelled batch of which the bank has paid a line', () => {
-  it('is told, and its other payouts are left out until a person closes them', async () => {
+describe('a cancelled batch of which the bank has answered a line', () => {
+  it.each(OUTCOMES)('is told, and its other payouts are left out: %s', async (outcome, words) => {
     const { deps, paid, other } = await twoInABatch()
     await cancelFile(deps, 1)
 
-    expect(await answerPaid(deps, paid)).toMatchObject({ body: { done: 1 } })
-    expect(await answerPaid(deps, paid, { batch: 1 })).toMatchObject({ body: { done: 1 } })
+    for (const fields of [{}, { batch: 1 }])
+      expect(await answerPaid(deps, paid, { outcome, ...fields })).toMatchObject(WRITTEN)
 
     await expectTold(deps, paid, other)
+    expect(usesOf(deps)[0]?.message).toContain(words)
     expect(await auditBatches(deps)).toStrictEqual([])
 
     await fail(deps, other)
@@ -193,11 +196,11 @@ describe('the bank’s answer and a cancellation at the same time', () => {
     })
   })
 
-  it('are told when the cancellation is written first', async () => {
+  it.each(OUTCOMES)('are told when the cancellation is written first: %s', async (outcome) => {
     const { deps, paid, other } = await twoInABatch()
     const racing = beforeBatchChanges(deps, () => cancelFile(deps, 1))
 
-    expect(await answerPaid(racing, paid)).toMatchObject({ body: { done: 1 } })
+    expect(await answerPaid(racing, paid, { outcome })).toMatchObject(WRITTEN)
 
     await expectTold(deps, paid, other)
   })
