@@ -64,16 +64,15 @@ export async function fillBatch(
   const payable = toClaim.flatMap((payout) => ('reason' in payout ? [] : payout.settlement))
   const judged = [...claimed, ...payable]
   const { refused, ...finished } = await finishBatch(deps, batch, { operator, changed, judged })
-  const settlementIds: readonly string[] = finished.batch.settlementIds
+  const late = payable.map((one) => leaveOut(one, CLAIMED_LATE))
   // Another operator may have claimed a settlement for the batch, or made the batch ready.
-  const leftOut = [...changed, ...results, ...refused].flatMap((one) =>
-    one && !settlementIds.includes(one.settlement_id) ? one : [],
-  )
-  const namedIds = new Set([...settlementIds, ...leftOut.map(({ settlement_id }) => settlement_id)])
-  const late = payable.flatMap((one) =>
-    namedIds.has(one.settlementId) ? [] : leaveOut(one, CLAIMED_LATE),
-  )
-  return { ...finished, leftOut: [...leftOut, ...late] }
+  const named = new Set<string>(finished.batch.settlementIds)
+  const leftOut = [...changed, ...results, ...refused, ...late].flatMap((one) => {
+    if (one === undefined || named.has(one.settlement_id)) return []
+    named.add(one.settlement_id)
+    return one
+  })
+  return { ...finished, leftOut }
 }
 
 function isIn(number: number) {

@@ -21,15 +21,13 @@ export async function markSettlementFailed(
 ) {
   const before = await findAnySettlement(deps, settlementId)
   if (before.status !== 'recorded') throw wrongStateError('marked failed', before)
-  const { batch: number } = before
-  const batch = number === undefined ? undefined : await findBatch(deps, number)
+  const batch = before.batch === undefined ? undefined : await findBatch(deps, before.batch)
   const after: Settlement = { ...before, status: 'failed', notes }
   const action = { operator, action: 'mark-settlement-failed' }
-  const subject = batch?.state === 'open' ? batchSubject(batch.number) : undefined
-  const inBatch = { clientId: undefined, ...action, after: { settlement_id: settlementId } }
-  const registration = subject === undefined ? undefined : { subject, ...inBatch }
-  const closing = { before, after, action, registration }
-  const { applied } = await closeSettlement(deps, closing, {})
+  const inBatch = { ...action, clientId: undefined, after: { settlement_id: settlementId } }
+  const registration =
+    batch?.state === 'open' ? { ...inBatch, subject: batchSubject(batch.number) } : undefined
+  const { applied } = await closeSettlement(deps, { before, after, action, registration }, {})
   if (!applied) throw new GatewayError('conflict', 'this settlement was just changed; try again')
   return after
 }

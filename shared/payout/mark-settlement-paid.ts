@@ -57,7 +57,7 @@ export async function markSettlementPaid(
     const { conditions, refusal, figures, approval } =
       batch === undefined ? await passWhole(deps, before) : await passAgain(deps, before)
     // Before the change: a crash may repeat the alert, but never loses it.
-    if (refusal && !alerted) await alertDifference(deps, before, { batch, refusal })
+    if (refusal && !alerted) await alertDifference(deps, before, refusal)
     alerted ||= refusal !== undefined
     const { closedUntil } = await readWindow(deps, before.clientId)
     const settledAt = later(deps.now(), closedUntil)
@@ -143,8 +143,8 @@ async function passAgain(deps: GateDeps, settlement: Settlement): Promise<Passed
 
 async function alertDifference(
   deps: Pick<Deps, 'alerts' | 'log'>,
-  { settlementId }: Settlement,
-  { batch, refusal }: { readonly batch: number | undefined; readonly refusal: GatewayError },
+  { settlementId, batch }: Settlement,
+  refusal: GatewayError,
 ): Promise<void> {
   deps.log.warn('payout.after_difference', { settlement_id: settlementId })
   await deps.alerts.publish({

@@ -11,7 +11,6 @@ import {
   settlementsIn,
   usedBatchOf,
 } from '../settlement/batch/batch-store.ts'
-import type { CloseDeps } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { cancelBatch } from './cancel-batch.ts'
 import { type BatchDeps, fillBatch, withLines } from './fill-batch.ts'
@@ -32,7 +31,7 @@ type PayoutFileInput = {
   readonly cursor?: string | undefined
 }
 
-type PayoutFileDeps = CloseDeps & BatchDeps & Pick<Deps, 'monotonicMs'>
+type PayoutFileDeps = BatchDeps & Pick<Deps, 'monotonicMs'>
 
 /**
  * The file for the bank (design section 15). A new batch claims every recorded settlement that
