@@ -66,8 +66,10 @@ async function measurePaid(
   const { world, measure, run, passTime, merchant } = walked
   const before = storedBytes(world.table)
   const bodyOf = (number: number) => body?.replace(/(?<="\+\d+)\d{4}"/, `${1_000 + number}"`)
+  // Only the last payment is measured, so that the others take less time.
+  const unmeasured = { ...walked, measure: passOver }
   for (let number = 1; number < many; number++)
-    await walkPayment(walked, `payment-${number}`, bodyOf(number))
+    await walkPayment(unmeasured, `payment-${number}`, bodyOf(number))
   // The environments have the provider's figures, but must read the caller again.
   await passTime(16 * SECOND_MS)
   const steps = await walkPayment(walked, `payment-${many}`, bodyOf(many))
@@ -92,6 +94,10 @@ async function measurePaid(
     ],
     storedBytes: stored,
   }
+}
+
+function passOver(_functionName: string, _name: string, run: () => Promise<unknown>) {
+  return run()
 }
 
 const FINAL_MS = 4 * DAY_MS
@@ -140,11 +146,13 @@ export async function startMerchant(metered?: MeteredWorld, named: readonly stri
 
 type MeteredMerchant = Awaited<ReturnType<typeof startMerchant>>
 
-export async function walkPayment(
-  walked: MeteredMerchant,
+type Measure<Result> = (...measured: Parameters<MeteredWorld['measure']>) => Promise<Result>
+
+export async function walkPayment<Result>(
+  walked: Omit<MeteredMerchant, 'measure'> & { readonly measure: Measure<Result> },
   key: string,
   body?: string,
-): Promise<readonly Flow[]> {
+): Promise<readonly Result[]> {
   const { world, callbacks, measure, passTime, ask, create } = walked
   let id = ''
   const created = await measure('api-create-payment', 'created', async () => {
@@ -167,7 +175,10 @@ export async function walkPayment(
  * Waits for the next message of the webhooks' queue and hands it to its function. False when there
  * is none.
  */
-async function deliverNext({ world, handleBatch }: MeteredWorld): Promise<boolean> {
+async function deliverNext({
+  world,
+  handleBatch,
+}: Pick<MeteredWorld, 'world' | 'handleBatch'>): Promise<boolean> {
   const dueMs = world.queues.webhooks.nextDueMs()
   if (dueMs === undefined) return false
   await world.scheduler.runUntil(Math.max(dueMs, world.scheduler.nowMs()))
