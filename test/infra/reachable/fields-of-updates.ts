@@ -20,7 +20,7 @@ export function fieldsOfUpdates(): UpdatesOf {
   )
   const api = new API({ cwd: PROJECT_ROOT })
   try {
-    const config = join(PROJECT_ROOT, 'tsconfig.json')
+    const config = join(import.meta.dirname, 'shared.tsconfig.json')
     const project = api.updateSnapshot({ openProjects: [config] }).getProject(config)
     if (!project) throw new Error('the compiler does not open the project')
     const { program, checker } = project
