@@ -141,13 +141,18 @@ function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
   aws.cloudFormation.on(ListStackResourcesCommand).resolves({ StackResourceSummaries: versions })
   const tableLimits = { TableMaxReadCapacityUnits: 40_000, TableMaxWriteCapacityUnits: 40_000 }
   aws.dynamodb.on(DescribeLimitsCommand).resolves(tableLimits)
-  for (const { FunctionName, ReservedConcurrentExecutions: runs } of template.all(
-    'AWS::Lambda::Function',
-  )) {
-    aws.lambda
-      .on(GetFunctionConcurrencyCommand, { FunctionName: String(FunctionName) })
-      .resolves(typeof runs === 'number' ? { ReservedConcurrentExecutions: runs } : {})
-  }
+  const reserved = new Map(
+    template
+      .all('AWS::Lambda::Function')
+      .map(({ FunctionName, ReservedConcurrentExecutions: runs }) => [
+        FunctionName,
+        typeof runs === 'number' ? { ReservedConcurrentExecutions: runs } : {},
+      ]),
+  )
+  // A stub for each input would be compared with each call.
+  aws.lambda
+    .on(GetFunctionConcurrencyCommand)
+    .callsFake(async ({ FunctionName }) => reserved.get(FunctionName))
   const mappings = template
     .all('AWS::Lambda::EventSourceMapping')
     .map(({ EventSourceArn, ...settings }) => ({
@@ -159,13 +164,10 @@ function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
         'arn:aws:sqs:ap-southeast-3:000000000000:$1',
       ),
     }))
-  for (const [FunctionName, EventSourceMappings] of Map.groupBy(
-    mappings,
-    (mapping) => mapping.FunctionName,
-  ))
-    aws.lambda
-      .on(ListEventSourceMappingsCommand, { FunctionName })
-      .resolves({ EventSourceMappings })
+  const mappingsOf = Map.groupBy(mappings, ({ FunctionName }) => FunctionName)
+  aws.lambda
+    .on(ListEventSourceMappingsCommand)
+    .callsFake(async ({ FunctionName }) => ({ EventSourceMappings: mappingsOf.get(FunctionName) }))
   aws.lambda.on(InvokeCommand).resolves(lambdaAnswer({ problems: [] }))
   const secrets = {
     origin: { current: 'x'.repeat(64) },
