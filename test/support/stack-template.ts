@@ -74,12 +74,18 @@ type RawTemplate = {
   readonly Outputs: Properties
 }
 
-/** Leaves out the check against CloudFormation's schemas, which takes most of the time. */
+/** Leaves out what takes most of the time, and no template shows. */
 function rawStacks(addTo: (app: App) => void) {
   const outdir = mkdtempSync(join(tmpdir(), 'gateway-synth-'))
   const context = { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] }
   try {
-    const app = new App({ outdir, context, builtinCloudFormationValidation: false })
+    const app = new App({
+      outdir,
+      context,
+      builtinCloudFormationValidation: false,
+      stackTraces: false,
+      treeMetadata: false,
+    })
     addTo(app)
     const all = app.node.children.filter((child) => Stack.isStack(child))
     const [first, ...others] = all
