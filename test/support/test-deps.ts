@@ -6,6 +6,7 @@ import {
   createMemoryTable,
   type MemoryTable,
 } from '../../infra/local/emulators/memory-table/memory-table.ts'
+import type { StoredItem } from '../../infra/local/emulators/memory-table/stored-item.ts'
 import type { TableChange } from '../../infra/local/emulators/memory-table/table-view.ts'
 import type { Alert, Deps } from '../../shared/deps.ts'
 import type { LogCode, LogFields } from '../../shared/log.ts'
@@ -122,13 +123,13 @@ export function ownDeps(): TestDeps {
 }
 
 /** The indexes of the table follow at once. */
-export function memoryDeps(overrides: Overrides = {}, items: readonly object[] = []) {
+export function memoryDeps(overrides: Overrides = {}, items: readonly StoredItem[] = []) {
   const changes: TableChange[] = []
   const stored = createMemoryTable({
     indexes: 'immediate',
     onChange: (change) => void changes.push(change),
   })
-  for (const item of items) storeRaw(stored, item)
+  items.forEach(stored.restore)
   changes.length = 0
   return { ...testDeps({ ...overrides, requests: memoryRequests(stored) }), stored, changes }
 }

@@ -166,6 +166,8 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
      */
     lastUse: () => lastUse(),
     applyToIndexes,
+    /** Takes over an item of another such table, which checked it. */
+    restore: (item: StoredItem) => store({ pk: String(item['pk']), sk: String(item['sk']) }, item),
     /**
      * All items with a partition key of that prefix, in the order of their keys. Not copied: read
      * only.
