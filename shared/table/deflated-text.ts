@@ -8,20 +8,17 @@ import { DEFLATED_WORDS, WRITTEN_WITH } from './deflated-words.ts'
  */
 export type DeflatedText = Uint8Array
 
-export function deflateText(text: string): DeflatedText {
-  const dictionary = wordsOf(WRITTEN_WITH)
-  return Uint8Array.from([WRITTEN_WITH, ...deflateRawSync(text, { level: 9, dictionary })])
-}
+const DICTIONARIES = DEFLATED_WORDS.map((words) => Buffer.from(words.join('')))
 
-function wordsOf(version: number | undefined): Buffer | undefined {
-  const words = DEFLATED_WORDS[version ?? -1]
-  return words && Buffer.from(words.join(''))
+export function deflateText(text: string): DeflatedText {
+  const dictionary = DICTIONARIES[WRITTEN_WITH]
+  return Uint8Array.from([WRITTEN_WITH, ...deflateRawSync(text, { level: 9, dictionary })])
 }
 
 /** Undefined for anything that is not a deflated text, or whose bytes are damaged. */
 export function inflateText(stored: unknown): string | undefined {
   if (!(stored instanceof Uint8Array)) return undefined
-  const dictionary = wordsOf(stored[0])
+  const dictionary = DICTIONARIES[stored[0] ?? -1]
   if (dictionary === undefined) return undefined
   try {
     return inflateRawSync(stored.subarray(1), { dictionary }).toString('utf8')
