@@ -63,7 +63,7 @@ async function measurePaid(
   idleSync: Flow,
   { many, body }: { readonly many: number; readonly body?: string },
 ) {
-  const { world, measure, run, passTime, merchant } = walked
+  const { world, passTime } = walked
   const before = storedBytes(world.table)
   const bodyOf = (number: number) => body?.replace(/(?<="\+\d+)\d{4}"/, `${1_000 + number}"`)
   // Only the last payment is measured, so that the others take less time.
@@ -83,10 +83,7 @@ async function measurePaid(
   // hours old.
   await passTime(FINAL_MS)
   const sync = await syncRun(walked, 'fee made final')
-  const Records = [{ messageId: 'm', body: JSON.stringify({ client_id: merchant.clientId }) }]
-  const settle = await measure('settle-client', 'settled', () => run('settle-client', { Records }))
-  // A run that finds nothing to settle writes nothing, and would measure nothing.
-  if (settle.writes === 0) throw new Error('nothing was settled')
+  const settle = await measureSettle(walked)
   const share = (flow: Flow) => times(flow, 1 / many)
   return {
     flows: [
@@ -100,6 +97,14 @@ async function measurePaid(
 }
 
 const FINAL_MS = 4 * DAY_MS
+
+/** A run that finds nothing to settle writes nothing, and would measure nothing. */
+export async function measureSettle({ measure, run, merchant }: MeteredMerchant): Promise<Flow> {
+  const Records = [{ messageId: 'm', body: JSON.stringify({ client_id: merchant.clientId }) }]
+  const settle = await measure('settle-client', 'settled', () => run('settle-client', { Records }))
+  if (settle.writes === 0) throw new Error('nothing was settled')
+  return settle
+}
 
 /** A run after a pause reads the days of the pause in the second net, with or without payments. */
 async function idleSyncAfter(pauseMs: number): Promise<Flow> {
@@ -174,10 +179,7 @@ export async function walkPayment<Result>(
  * Waits for the next message of the webhooks' queue and hands it to its function. False when there
  * is none.
  */
-async function deliverNext({
-  world,
-  handleBatch,
-}: Pick<MeteredWorld, 'world' | 'handleBatch'>): Promise<boolean> {
+async function deliverNext({ world, handleBatch }: Omit<MeteredWorld, 'measure'>) {
   const dueMs = world.queues.webhooks.nextDueMs()
   if (dueMs === undefined) return false
   await world.scheduler.runUntil(Math.max(dueMs, world.scheduler.nowMs()))

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
-import { measurePaidBurst, startMerchant, walkPayment } from '../measure-flows.ts'
+import { measurePaidBurst, measureSettle, startMerchant, walkPayment } from '../measure-flows.ts'
 import type { Units } from '../meter-table.ts'
 import type { Flow } from '../metered-world.ts'
 
@@ -111,7 +111,7 @@ async function measurePace(
   }: { readonly everyMs: number; readonly count: number; readonly idle: Units },
 ): Promise<Units> {
   const walked = await startMerchant()
-  const { measure, run, passTime, merchant, world } = walked
+  const { passTime, world } = walked
   await syncAll(walked)
   const beganMs = world.scheduler.nowMs()
   const flows: Flow[] = []
@@ -124,10 +124,7 @@ async function measurePace(
     await passTime(Math.max(0, beganMs + at * SYNC_MS - world.scheduler.nowMs()))
     flows.push(await syncAll(walked))
   }
-  const Records = [{ messageId: 'm', body: JSON.stringify({ client_id: merchant.clientId }) }]
-  const settle = await measure('settle-client', 'settled', () => run('settle-client', { Records }))
-  if (settle.writes === 0) throw new Error('nothing was settled')
-  const all = lifeOf([...flows, settle])
+  const all = lifeOf([...flows, await measureSettle(walked)])
   const each = (sort: keyof Units) => (all[sort] - idle[sort] * runs) / count
   return { writes: each('writes'), reads: each('reads') }
 }

@@ -1,13 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { withWritten } from '../../../infra/local/terminal/with-written.ts'
 import { DAY_MS } from '../../../shared/time.ts'
-import { sqsEvent } from '../../simulation/world/sim-queue.ts'
 import { projectText } from '../../support/source-file.ts'
 import { billedStages } from '../billed-stages.ts'
 import { sumOf as costOf } from '../cost-lines.ts'
 import { costReport, paidCosts, paymentCosts } from '../costs.ts'
 import { idleCosts, metricsOf } from '../idle-costs.ts'
-import { startMerchant, walkPayment } from '../measure-flows.ts'
+import { measureSettle, startMerchant, walkPayment } from '../measure-flows.ts'
 import { unitsIn } from '../meter-table.ts'
 import { everyMetric, metricsByChannel } from '../own-metrics.ts'
 import {
@@ -205,16 +204,13 @@ describe('the units of a payment that the bench of walls uses', () => {
 /** Write units that the fullest partition takes for one payment of a client. */
 async function maxUnits(payments: number): Promise<number> {
   const walked = await startMerchant()
-  const { run, passTime, writtenIn, merchant } = walked
+  const { run, passTime, writtenIn } = walked
   const before = new Map(writtenIn)
   for (let number = 0; number < payments; number++) await walkPayment(walked, `payment-${number}`)
   // Bank channels report their final fee a business day later.
   await passTime(4 * DAY_MS)
   await run('sync-provider-transactions', {})
-  await run(
-    'settle-client',
-    sqsEvent([{ messageId: 'm', body: JSON.stringify({ client_id: merchant.clientId }) }]),
-  )
+  await measureSettle(walked)
   const added = [...writtenIn].map(([partition, units]) => units - (before.get(partition) ?? 0))
   return Math.max(...added) / payments
 }
