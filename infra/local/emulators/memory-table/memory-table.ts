@@ -162,9 +162,14 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
   return {
     requests,
     /**
-     * The units of the last request. This call computes them, so make it before the next request.
+     * The units of the last request. The first call computes them, so make it before the next
+     * request.
      */
-    lastUse: () => lastUse(),
+    lastUse: () => {
+      const use = lastUse()
+      lastUse = () => use
+      return use
+    },
     applyToIndexes,
     /** Takes over an item of another such table, which checked it. */
     restore: (item: StoredItem) => store({ pk: String(item['pk']), sk: String(item['sk']) }, item),
