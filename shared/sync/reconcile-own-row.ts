@@ -32,13 +32,16 @@ export async function reconcileOwnRow(
   payment: Payment,
   transaction: ProviderTransaction,
 ) {
-  const { keptMinor, amountMinor, providerMinor } = transaction
-  const { ownRow: booked } = payment
-  const isBooked = booked?.transactionId === transaction.transactionId && !booked.contradicts
-  if (isBooked && booked.providerMinor !== providerMinor) {
-    const known = { ...booked, amountMinor, feeMinor: less(amountMinor, booked.providerMinor) }
+  const { transactionId, keptMinor, amountMinor, providerMinor, updatedAt } = transaction
+  const { ownRow: booked, notionalMinor, postedAt: bookedAt = updatedAt, isVoid } = payment
+  if (booked?.transactionId === transactionId && !booked.contradicts && !isVoid) {
+    const feeMinor = less(notionalMinor, booked.providerMinor)
+    const known = { ...booked, amountMinor: notionalMinor, feeMinor }
     const shown = { ...transaction, feeMinor: less(amountMinor, providerMinor) }
-    return bookLateFee(deps, shown, known, payment)
+    const isChanged = booked.providerMinor !== providerMinor
+    // A changed row may show its first figures again.
+    if (isChanged || updatedAt > bookedAt) await bookLateFee(deps, shown, known, payment)
+    if (isChanged) return
   }
   let current = payment
   for (let tries = 0; tries < MAX_TRIES; tries++) {

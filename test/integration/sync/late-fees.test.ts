@@ -26,6 +26,15 @@ function oldRefund({ now }: TestDeps, paid: PaidUpstream) {
   return { type: 'REFUND', reference_id, product_id, created: addMs(now(), -8 * DAY_MS) }
 }
 
+/** The settled row by which a payment is posted. */
+const POSTED = { ...FINAL, net_amount: 95_560 }
+
+function ownRowOf({ now }: TestDeps, paid: PaidUpstream) {
+  const { reference: reference_id, providerPaymentId: product_id } = paid
+  const row = { type: 'PAYMENT', cashflow: 'MONEY_IN', amount: 100_000, created: now() }
+  return { ...row, reference_id, product_id, settlement_status: 'SETTLED' }
+}
+
 const it = syncTest.extend(
   'showInTurn',
   ({ deps, rows, sync }) =>
@@ -93,13 +102,11 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     sync,
     showInTurn,
   }) => {
-    const { reference: reference_id, providerPaymentId: product_id } = credited
-    const paid = { type: 'PAYMENT', cashflow: 'MONEY_IN', amount: 100_000, created: deps.now() }
-    const shown = { ...paid, reference_id, product_id, settlement_status: 'SETTLED' }
+    const shown = ownRowOf(deps, credited)
     const back = { net_amount: 100_000, fee: GIVEN_BACK.fee }
 
     const id = await showInTurn(shown, [
-      { ...FINAL, net_amount: 95_560 },
+      POSTED,
       { ...FINAL, net_amount: 95_000 },
       back,
     ])
@@ -109,6 +116,34 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     rows.splice(0, 1, rowOut(deps, { ...shown, ...back, id, status: 'VOIDED' }))
     await sync()
     expect(await auditedSums(deps)).toStrictEqual(NOTHING)
+    // A page that the provider made before the void.
+    rows.splice(0, 1, rowOut(deps, { ...shown, ...FINAL, net_amount: 95_000, id }))
+    await sync()
+    expect(await auditedSums(deps)).toStrictEqual(NOTHING)
+  })
+
+  it('is booked back when the row of a posted payment shows its first fee again', async ({
+    deps,
+    credited,
+    showInTurn,
+  }) => {
+    const shown = ownRowOf(deps, credited)
+    const id = await showInTurn(shown, [POSTED, { ...FINAL, net_amount: 95_000 }, POSTED])
+
+    expect(await auditedSums(deps)).toStrictEqual(NOTHING)
+    expect(told(deps, id)).toStrictEqual(['fee', 'fee2'])
+  })
+
+  it('is no fee when the row of a posted payment shows another amount', async ({
+    deps,
+    credited,
+    showInTurn,
+  }) => {
+    const shown = ownRowOf(deps, credited)
+    const id = await showInTurn(shown, [POSTED, { ...POSTED, amount: 90_000, net_amount: 85_560 }])
+
+    expect(await auditedSums(deps)).toStrictEqual({ providerMinor: -10_000, costMinor: 0 })
+    expect(await findingAbout(deps, id, 'row_contradicts')).toBeDefined()
   })
 
   it('is booked at each of three changes, and a fourth is told and not booked', async ({
