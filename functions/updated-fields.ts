@@ -217,7 +217,7 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
     [
       'sync-provider-transactions sync-slices',
       `after_id category due_at from id kind open_until position provider reads reversals_at
-        round rows settles_by slot to transaction tries ttl work`,
+        round rows settles_by slot to transaction tries ttl voids work`,
     ],
   ],
   TEST: [

@@ -228,15 +228,18 @@ export async function renewJob(deps: StoreDeps, transaction: ProviderTransaction
   if (isUnfinished(job)) await noteOpenTransaction(deps, transaction, nextTryAt(deps, 0))
 }
 
-const RowsSchema = v.object({ rows: v.set(v.string()) })
+const Ids = v.optional(v.set(v.string()), new Set<string>())
+const RowsSchema = v.object({ rows: Ids, voids: Ids })
 
-/** Notes a payout's row. Two rows have paid a settlement twice. */
+/** Notes a payout's row, or that it is void. Two rows that stand have paid a settlement twice. */
 export async function isOnlyRow(
   deps: TableDeps,
   { settlementId }: Settlement,
-  { transactionId }: ProviderTransaction,
+  { transactionId: id, status }: ProviderTransaction,
 ): Promise<boolean> {
-  const add = { rows: new Set([transactionId]) }
+  const noted = new Set([id])
+  const add = status === 'success' ? { rows: noted } : { voids: noted }
   const { item } = await deps.table.write(update(syncJobKey(`payout#${settlementId}`), { add }))
-  return v.parse(RowsSchema, item).rows.size === 1
+  const { rows, voids } = v.parse(RowsSchema, item)
+  return rows.difference(voids).isSubsetOf(noted)
 }

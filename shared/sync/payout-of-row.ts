@@ -6,6 +6,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
+import { findSuspenseByIds } from '../suspense/suspense-store.ts'
 import { isOnlyRow } from './job-store.ts'
 import { syncFinding } from './provider-row.ts'
 
@@ -39,7 +40,7 @@ async function findNamedSettlement(
 
 /**
  * A payout whose booked row became void did not reach the merchant, unless another row made it
- * again. Only an operator can say what follows. Safe to repeat.
+ * again. Only an operator can say what follows. Safe to repeat: a void is told once.
  */
 export async function recordUndonePayout(
   deps: NewsDeps,
@@ -48,7 +49,11 @@ export async function recordUndonePayout(
   const settlement = await findNamedSettlement(deps, transaction)
   if (settlement === undefined || settlement.returnedAt !== undefined) return
   const isOnly = await isOnlyRow(deps, settlement, transaction)
-  const subject = `${transaction.transactionId}#${isOnly ? settlement.settlementId : 'reversal'}`
-  const about = { subject, cause: 'transaction_unexplained' } as const
-  await recordSuspense(deps, syncFinding(deps, transaction, about))
+  const ending = (end: string) => {
+    const subject = `${transaction.transactionId}#${end}`
+    return syncFinding(deps, transaction, { subject, cause: 'transaction_unexplained' })
+  }
+  const [undone, beside] = [ending(settlement.settlementId), ending('reversal')]
+  const told = await findSuspenseByIds(deps, [undone.suspenseId, beside.suspenseId])
+  if (told.length === 0) await recordSuspense(deps, isOnly ? undone : beside)
 }

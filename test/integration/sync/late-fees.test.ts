@@ -105,11 +105,7 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     const shown = ownRowOf(deps, credited)
     const back = { net_amount: 100_000, fee: GIVEN_BACK.fee }
 
-    const id = await showInTurn(shown, [
-      POSTED,
-      { ...FINAL, net_amount: 95_000 },
-      back,
-    ])
+    const id = await showInTurn(shown, [POSTED, { ...FINAL, net_amount: 95_000 }, back])
 
     expect(await auditedSums(deps)).toStrictEqual({ providerMinor: 4_440, costMinor: 4_440 })
     expect(told(deps, id)).toStrictEqual(['fee', 'fee2'])

@@ -116,6 +116,29 @@ describe('the row of a payout that the provider made', () => {
     )
   })
 
+  it('after a void one of its settlement is told when it is void itself', async ({
+    deps,
+    settlement: { settlementId },
+    sync,
+    disbursed,
+    becomes,
+  }) => {
+    const told = () => deps.published.map(({ subject }) => subject)
+    const subjectOf = ({ transactionId: id }: ProviderTransaction) =>
+      `${id}#${settlementId}#transaction_unexplained`
+    const first = disbursed()
+    await sync(first)
+    becomes(first, { status: 'REVERSED' })
+    await sync()
+    const second = disbursed()
+    await sync(second)
+    expect(told()).toStrictEqual([subjectOf(first)])
+    becomes(second, { status: 'REVERSED' })
+    await sync()
+
+    expect(told()).toStrictEqual([first, second].map(subjectOf))
+  })
+
   it('that names no settlement of ours is unmatched', async ({ deps, sync, disbursed }) => {
     const row = disbursed({ reference_id: crypto.randomUUID() })
 
