@@ -9,6 +9,7 @@ import { auditHeadKey, auditRecordKey, auditRecordPk } from '../table/keys.ts'
 import { listItems, queryAll } from '../table/list-items.ts'
 import { isNew, put, unchanged } from '../table/step.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
+import { textOf } from '../table/text-of.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
 export const AuditRecordSchema = v.object({
@@ -171,20 +172,8 @@ export async function findAnyHead(deps: TableDeps, subject: string) {
 function digestOf(record: AuditRecord): string {
   const { subject, operator, action, at, requestId, before, after, number, previous } = record
   return createHash('sha256')
-    .update(
-      JSON.stringify(
-        { subject, operator, action, at, requestId, before, after, number, previous },
-        sortMembers,
-      ),
-    )
+    .update(textOf({ subject, operator, action, at, requestId, before, after, number, previous }))
     .digest('hex')
-}
-
-/** The table keeps no order of members. */
-function sortMembers(_: string, value: unknown): unknown {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-    : value
 }
 
 /**

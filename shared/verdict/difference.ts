@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
+import { textOf } from '../table/text-of.ts'
 import { hasHiddenCharacter } from '../text-field.ts'
 import { SECOND_MS } from '../time.ts'
 
@@ -96,7 +97,7 @@ const MAX_SHOWN = 200
 /** A raw attribute as a difference shows it: its digest, if it is long or no input may have it. */
 export function toValue(value: unknown): Value {
   if (value === undefined || typeof value === 'number') return value
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'unreadable')
+  const text = typeof value === 'string' ? value : textOf(value)
   return text.length <= MAX_SHOWN && !hasHiddenCharacter(text) ? text : digestOf(text)
 }
 

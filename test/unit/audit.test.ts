@@ -4,6 +4,7 @@ import { dueOn } from '../../shared/audit/history.ts'
 import { paymentRules } from '../../shared/audit/judged/derive-payment.ts'
 import { bankOf, registeredBanks } from '../../shared/audit/judged/derive-settlement.ts'
 import { judgeEvent } from '../../shared/audit/judged/judge-events.ts'
+import { rowDifferences } from '../../shared/audit/rows/row-differences.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { type Settlement } from '../../shared/settlement/settlement.ts'
 import {
@@ -31,6 +32,19 @@ it.each([
   expect(due).toStrictEqual(expect.arrayContaining(ages))
   if (ages.length === 0) expect(due).toStrictEqual([])
   expect(due.filter((age) => age < 30)).toHaveLength(Math.min(count, 30))
+})
+
+it.each([
+  ['bank', { name: 'BCA', no: '17' }, { no: '17', name: 'BCA' }, { no: '18', name: 'BCA' }],
+  ['movements', [{ a: 1, b: 2 }], [{ b: 2, a: 1 }], [{ b: 1, a: 2 }]],
+  ['held', new Set(['a', 'b']), new Set(['b', 'a']), new Set(['a', 'c'])],
+])('a difference of %s is the same in any order of its members', (name, one, same, other) => {
+  const [first, again, later] = [one, same, other].map((value) =>
+    rowDifferences('settlement', 'x', {}, { [name]: value }),
+  )
+
+  expect(again).toStrictEqual(first)
+  expect(later).not.toStrictEqual(first)
 })
 
 const client = aClient()

@@ -116,13 +116,13 @@ export async function readTrail(deps: TableDeps, subject: string, owner: string 
   ])
   const head = ifValid(AuditHeadSchema, headItem)
   // A record that is added between the two reads is a difference only in the first check.
-  const broken = brokenLink(records, head)
-  const chainProblem = unreadable > 0 ? `${unreadable} unreadable; ${broken}` : broken
+  const broken = brokenLink(records, head) ?? []
+  const problems = [unreadable > 0 ? `${unreadable} unreadable` : [], broken].flat()
   const clientId = ownerOfApproval(records) ?? owner
   const differences = [
     ...onlyIf(
-      chainProblem !== undefined,
-      compare('audit_record', subject, 'a complete chain', toValue(chainProblem)),
+      problems.length > 0,
+      compare('audit_record', subject, 'a complete chain', toValue(problems.join('; '))),
     ),
     ...items.flatMap((item) => {
       const record = ifValid(AuditRecordSchema, item)

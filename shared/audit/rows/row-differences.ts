@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Item, toItem } from '../../table/attributes.ts'
 import { inflateText } from '../../table/deflated-text.ts'
+import { textOf } from '../../table/text-of.ts'
 import {
   compare,
   type Difference,
@@ -32,7 +33,7 @@ export function rowDifferences(
     const isShown = one !== other && !CONFIDENTIAL.includes(name)
     const what = `${kind}.${name}`
     if (isShown) return compare(what, id, one, other)
-    return compare(what, id, 'as derived', digestOf(JSON.stringify(found[name] ?? null)))
+    return compare(what, id, 'as derived', digestOf(textOf(found[name] ?? null)))
   })
 }
 

@@ -141,6 +141,10 @@ describe('the audit trail', () => {
       expect(await auditNow()).toMatchObject(brokenTrailOf(clientId))
       await putRaw(deps, record)
     }
+    const [key = auditHeadKey('')] = await keysOf(clientId)
+    const extra = { ...(await rawItem(deps, key)), sk: `${deps.now()}#extra`, number: 'none' }
+    await putRaw(deps, extra)
+    expect((await auditNow()).found).toContainEqual(['audit_record', clientId, '1 unreadable'])
     await deps.table.write(remove(auditHeadKey(clientId), exists))
     const problem = expect.stringContaining('the head does not name record 5') as unknown
     expect((await auditNow()).found).toContainEqual(['audit_record', clientId, problem])
