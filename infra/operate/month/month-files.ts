@@ -149,13 +149,13 @@ export async function writeSuspense(
   { folder, ask }: Place,
 ): Promise<readonly string[]> {
   const unreadable = new Set<string>()
-  const shown = new Set<unknown>()
   for (const file of Object.values(FILES)) writeFileSync(join(folder, file), csv(COLUMNS, []))
   for (const filter of [{}, { status: 'open' }]) {
     const isOfOpen = 'status' in filter
+    const seen = new Set<unknown>()
     // An item that is resolved meanwhile moves another one to a page that was read.
-    for (let known = -1; known < shown.size; ) {
-      known = isOfOpen ? shown.size : Infinity
+    for (let known = -1; known < seen.size; ) {
+      known = isOfOpen ? seen.size : Infinity
       for (let page = 1; ; page++) {
         if (page > MAX_PAGES)
           throw new InvocationFailed(`list-suspense has more than ${MAX_PAGES} pages`)
@@ -164,11 +164,11 @@ export async function writeSuspense(
         const { data: items, unreadable_ids: ids } = part ?? { data: [], unreadable_ids: [] }
         for (const id of ids) unreadable.add(id)
         for (const item of items) {
+          if (seen.has(item.suspense_id)) continue
+          seen.add(item.suspense_id)
           const day = bookDay(item.created_at)
-          const isWanted = isOfOpen ? day < from : from <= day && day <= to
-          if (!isWanted || shown.has(item.suspense_id)) continue
-          shown.add(item.suspense_id)
-          appendFileSync(join(folder, FILES[item.kind]), csv(COLUMNS, [item], true))
+          const isShown = isOfOpen ? day < from : from <= day && day <= to
+          if (isShown) appendFileSync(join(folder, FILES[item.kind]), csv(COLUMNS, [item], true))
         }
         // The list is newest first. Items that changed meanwhile make a page short.
         const oldest = items.at(-1)?.created_at

@@ -118,22 +118,29 @@ describe('npm run admin -- month', () => {
     expect(file('findings.csv')).toContain('"old#fee_changed"')
   })
 
-  it('names an open item that moves to a page that was read', async () => {
-    const deps = memoryDeps()
-    const item = (at: number) =>
-      finding({ cause: 'fee_changed', payment: undefined, subject: `${at}`, now: timestampOf(at) })
-    for (let at = 0; at <= 100; at++) await writeSuspense(deps, item(at))
-    const busy = interceptTable(deps, {
-      before: async (call) => {
-        if ('query' in call && call.query.limit === 200)
-          await deps.table.write(closeSuspense(item(100), { status: 'resolved' }))
-      },
-    })
+  it.each(['1970-01-02', '2026-11-02'])(
+    'names an open item that moves to a page that was read, with items of %s',
+    async (day) => {
+      const deps = memoryDeps()
+      const item = (at: number) => {
+        const now = timestampOf(at && Date.parse(day) + at)
+        return finding({ cause: 'fee_changed', payment: undefined, subject: `${at}`, now })
+      }
+      for (let at = 0; at <= 100; at++) await writeSuspense(deps, item(at))
+      const busy = interceptTable(deps, {
+        before: async (call) => {
+          const isOpen =
+            'query' in call && 'index' in call.query && call.query.index === 'by-status'
+          if (isOpen && call.query.limit === 200)
+            await deps.table.write(closeSuspense(item(100), { status: 'resolved' }))
+        },
+      })
 
-    const { file } = await written(busy, '2026-11')
+      const { file } = await written(busy, '2026-11')
 
-    expect(file('findings.csv')).toContain('"0#fee_changed"')
-  })
+      expect(file('findings.csv')).toContain('"0#fee_changed"')
+    },
+  )
 
   it('says what does not add up, goes on, and answers false', async () => {
     const { deps, clients } = await aYear(3)
