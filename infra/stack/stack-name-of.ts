@@ -20,6 +20,14 @@ export function tableNameOf(
   return stackNameOf(stage, generation === 1 ? undefined : String(generation))
 }
 
+/**
+ * Of the vault whose backups are copied. CloudFormation replaces a vault that gets another key, and
+ * cannot do so under the same name.
+ */
+export function backupVaultName(stage: Pick<DeployedStage, 'settings' | 'copies'>): string {
+  return stackNameOf(stage, stage.copies?.account && 'shared')
+}
+
 /** The region of CloudFront, its certificate and its firewall, for a gateway in any region. */
 export const FRONT_REGION = 'us-east-1'
 

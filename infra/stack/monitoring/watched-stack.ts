@@ -3,7 +3,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { byQueue, QUEUE_NAMES } from '../../../shared/queues.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { reservedRuns } from '../functions/reserved-concurrency.ts'
-import { protectionRuleName, stackNameOf, tableNameOf } from '../stack-name-of.ts'
+import { backupVaultName, protectionRuleName, stackNameOf, tableNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 import { CREATE_ROUTE } from '../triggers/route-settings.ts'
 import { ourMetrics } from './alarms/metric-ref.ts'
@@ -41,7 +41,7 @@ export function watchedStack(stage: DeployedStage, apiId: string, certificateArn
     })),
     protectionRule: protectionRuleName(stage),
     /** The vault whose backups are copied. */
-    backupVault: stage.copies && stackNameOf(stage),
+    backupVault: stage.copies && backupVaultName(stage),
     // Concurrent runs of the account, and the runs of these that the stage reserves for single
     // functions.
     accountConcurrency: stage.accountConcurrency,

@@ -7,7 +7,7 @@ import { type IKey, Key } from 'aws-cdk-lib/aws-kms'
 import { Construct } from 'constructs'
 import { operatorTopic } from '../monitoring/operator-topic.ts'
 import { ProtectionRule } from '../monitoring/protection-rule.ts'
-import { stackNameOf } from '../stack-name-of.ts'
+import { backupVaultName, stackNameOf } from '../stack-name-of.ts'
 import { type DeployedStage, hasAlarms } from '../stage.ts'
 import type { StageFile } from '../stage-file.ts'
 import { StageStack } from '../stage-stack.ts'
@@ -81,7 +81,7 @@ export class TableCopies extends Construct {
   ) {
     super(scope, id)
     const backupVault = new backup.BackupVault(this, 'Vault', {
-      backupVaultName: stackNameOf(stage),
+      backupVaultName: backupVaultName(stage),
       ...(account ? vaultOf(this, stage, account.id) : key && { encryptionKey: key }),
       removalPolicy: stage.removalPolicy,
     })

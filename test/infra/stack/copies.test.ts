@@ -34,3 +34,13 @@ it('copies in another account leave the keys of the stage as they are', () => {
     expect.arrayContaining([...textsOf(synthesised(READY_PRODUCTION), 'AWS::KMS::Key')]),
   )
 })
+
+it('the vault whose backups go to another account is another vault, because its key is another', () => {
+  const [own, shared] = [READY_PRODUCTION, STAGE].map((stage) =>
+    textsOf(synthesised(stage), 'AWS::Backup::BackupVault').map(
+      (vault) => /"BackupVaultName":"([^"]+)"/.exec(vault)?.[1],
+    ),
+  )
+
+  expect([own, shared]).toStrictEqual([['gateway-prod'], ['gateway-prod-shared']])
+})
