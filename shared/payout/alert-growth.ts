@@ -1,3 +1,4 @@
+import { usedIn } from '../audit/judged/audit-approval.ts'
 import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import type { SettlementId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
@@ -6,6 +7,7 @@ import {
   type ApprovedFigures,
   findStoredApproval,
 } from '../operator/approval-store.ts'
+import { readAuditRecords } from '../operator/audit-record-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { isCovered, payoutFigures } from './payout-figures.ts'
 
@@ -39,10 +41,13 @@ export async function alertGrowth(
   }
 }
 
+/** Of the approval that the last record has used: an earlier payout may have used one too. */
 async function usedFigures(deps: TableDeps, settlementId: SettlementId): Promise<ApprovedFigures> {
   const of = { action: 'mark-settlement-paid', payload: { settlement_id: settlementId } } as const
   const approval = ifValid(ApprovalSchema, await findStoredApproval(deps, of))
-  return { owed: 0, findings: 0, ...(approval?.usedAt && approval.payload) }
+  const [last] = (await readAuditRecords(deps, settlementId)).records.slice(-1)
+  const isUsed = approval && last && usedIn(last)?.at === approval.at
+  return { owed: 0, findings: 0, ...(isUsed && approval.payload) }
 }
 
 function doneTo(batch: number | undefined): string {

@@ -19,6 +19,7 @@ import {
   fileOf,
   twoInABatch,
 } from '../../support/batch-builders.ts'
+import { adjustBalance } from '../../support/money-rows.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { BANK, fail, payOut } from '../../support/settlement-builders.ts'
@@ -150,6 +151,24 @@ it('a settlement with the number of a batch that never claimed it is not paid', 
 
   expect(await pay(deps, settlementId)).toMatchObject({ status: 422 })
   expect((await fileOf(deps)).ids).toStrictEqual([])
+})
+
+it('the used approval of an earlier, cancelled batch covers no growth', async () => {
+  const deps = memoryDeps()
+  const { settlementId, clientId } = await aWaitingSettlement(deps)
+  await adjustBalance(deps, { clientId }, 'correction', -100_000)
+  const payload = { settlement_id: settlementId, owed: 100_000 }
+  await approve(deps, { action: 'mark-settlement-paid', payload, operator: APPROVER })
+  await fileOf(deps)
+  await cancelFile(deps, 1)
+  await adjustBalance(deps, { clientId }, 'recovered', 100_000)
+  const grown = beforeFirst(deps, 'transact', async () => {
+    await adjustBalance(deps, { clientId }, 'correction', -90_000)
+  })
+
+  expect(await fileOf(grown)).toMatchObject({ batch: { number: 2 }, ids: [settlementId] })
+
+  expect(deps.published.map(({ kind }) => kind)).toContain('payout.changed')
 })
 
 function setNet(deps: TestDeps, settlementId: Settlement['settlementId']) {
