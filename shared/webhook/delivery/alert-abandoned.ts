@@ -6,7 +6,7 @@ import { ifValid } from '../../if-valid.ts'
 import type { Step } from '../../table/step.ts'
 import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
 import { type Endpoint, EndpointSchema } from '../endpoint/endpoint.ts'
-import { endpointItems, moveMark } from '../endpoint/endpoint-store.ts'
+import { endpointItem, moveMark } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
 import {
   endAlert,
@@ -58,8 +58,7 @@ export async function checkAbandonedDelivery(
 
 /** Undefined for an endpoint that cannot be read: its deliveries are reported without a mark. */
 async function endpointOf(deps: AlertDeps, delivery: Delivery): Promise<Endpoint | undefined> {
-  const rows = await endpointItems(deps, delivery)
-  return rows.flatMap((row) => ifValid(EndpointSchema, row) ?? [])[0]
+  return ifValid(EndpointSchema, await endpointItem(deps, delivery))
 }
 
 function needsAlert({ status, dueAt }: Delivery): boolean {

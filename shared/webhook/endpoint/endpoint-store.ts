@@ -52,18 +52,21 @@ export async function requireEndpoint(deps: TableDeps, ids: EndpointIds): Promis
   return endpoint
 }
 
-/**
- * An endpoint, also a deleted one. Both keys are read one after the other: a batch could miss a
- * deletion.
- */
+/** An endpoint, also a deleted one. */
 export async function findEndpointEver(
   deps: TableDeps,
   ids: EndpointIds,
 ): Promise<Endpoint | undefined> {
-  return (
-    (await findEndpoint(deps, ids)) ??
-    v.parse(StoredEndpoint, await deps.table.get(deletedEndpointKey(ids), FIELDS))
-  )
+  return v.parse(StoredEndpoint, await endpointItem(deps, ids))
+}
+
+/**
+ * Also a row that cannot be read. Both keys are read one after the other: a batch could miss a
+ * deletion.
+ */
+export async function endpointItem(deps: TableDeps, ids: EndpointIds) {
+  const live = await deps.table.get(endpointKey(ids), FIELDS)
+  return live ?? deps.table.get(deletedEndpointKey(ids), FIELDS)
 }
 
 /** Deleted endpoints included, unless a range leaves them out. */
