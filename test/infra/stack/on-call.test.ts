@@ -30,6 +30,7 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
 const BY_ADMINISTRATORS = new Set([
   'acm import-certificate',
   'backup start-restore-job',
+  'backup update-global-settings',
   'cloudformation delete-stack',
   'cloudformation update-stack',
   'cloudformation update-termination-protection',
