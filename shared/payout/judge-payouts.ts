@@ -154,12 +154,16 @@ async function requireInNoUsedFile(
   if (used) throw inBatchError(used)
 }
 
-function inBatchError({ number, state }: Pick<Batch, 'number'> & Partial<Batch>): GatewayError {
-  if (state === 'cancelled') {
+function inBatchError(batch: Pick<Batch, 'number'> & Partial<Batch>): GatewayError {
+  const { number, state, usedAt } = batch
+  if (state === 'cancelled' || usedAt !== undefined) {
     const hint =
       "payout-answer writes down the bank's answer to its file. What the bank did not pay, " +
       'mark-settlement-failed closes.'
-    const why = 'which was cancelled, but the bank has answered to its file'
+    const why =
+      state === 'cancelled'
+        ? 'which was cancelled, but the bank has answered to its file'
+        : 'whose file is in use'
     return invalid(`it is in batch ${number}, ${why}`, undefined, hint)
   }
   const again = `payout-file --batch ${number} gives the file again`

@@ -53,6 +53,8 @@ it.each([{ outcome: 'paid' }, { outcome: 'failed', amount_minor: 93_400 }])(
 
     expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
     expect(await cancelFile(deps, 1)).toMatchObject({ status: 422 })
+    const reason = 'it is in batch 1, whose file is in use'
+    expect(await fileOf(deps)).toMatchObject({ leftOut: [{ reason }, { reason }] })
   },
 )
 
