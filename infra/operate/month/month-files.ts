@@ -117,7 +117,7 @@ const FILES = { case: 'cases.csv', money: 'suspense.csv', finding: 'findings.csv
 
 const cell = v.nullish(v.union([v.string(), v.number()]))
 const ITEM = {
-  suspense_id: cell,
+  suspense_id: v.string(),
   cause: cell,
   amount_minor: cell,
   payment_id: cell,
@@ -150,32 +150,32 @@ export async function writeSuspense(
 ): Promise<readonly string[]> {
   const unreadable = new Set<string>()
   for (const file of Object.values(FILES)) writeFileSync(join(folder, file), csv(COLUMNS, []))
-  for (const filter of [{}, { status: 'open' }]) {
-    const isOfOpen = 'status' in filter
-    const seen = new Set<unknown>()
-    // An item that is resolved meanwhile moves another one to a page that was read.
-    for (let known = -1; known < seen.size; ) {
-      known = isOfOpen ? seen.size : Infinity
-      for (let page = 1; ; page++) {
-        if (page > MAX_PAGES)
-          throw new InvocationFailed(`list-suspense has more than ${MAX_PAGES} pages`)
-        const asked = { ...filter, page, per_page: PER_PAGE }
-        const [part] = await Array.fromAsync(partsOf(ask, 'list-suspense', asked, ItemsPart))
-        const { data: items, unreadable_ids: ids } = part ?? { data: [], unreadable_ids: [] }
-        for (const id of ids) unreadable.add(id)
-        for (const item of items) {
-          if (seen.has(item.suspense_id)) continue
-          seen.add(item.suspense_id)
-          const day = bookDay(item.created_at)
-          const isShown = isOfOpen ? day < from : from <= day && day <= to
-          if (isShown) appendFileSync(join(folder, FILES[item.kind]), csv(COLUMNS, [item], true))
-        }
-        // The list is newest first. Items that changed meanwhile make a page short.
-        const oldest = items.at(-1)?.created_at
-        if (oldest === undefined && ids.length === 0) break
-        if (oldest !== undefined && !isOfOpen && bookDay(oldest) < from) break
+  const write = async (list: { readonly status?: 'open' }, written: Set<string>) => {
+    const isOfOpen = list.status === 'open'
+    for (let page = 1; page <= MAX_PAGES; page++) {
+      const asked = { ...list, page, per_page: PER_PAGE }
+      const [part] = await Array.fromAsync(partsOf(ask, 'list-suspense', asked, ItemsPart))
+      const { data: items, unreadable_ids: ids } = part ?? { data: [], unreadable_ids: [] }
+      for (const id of ids) unreadable.add(id)
+      for (const item of items.filter(({ suspense_id: id }) => !written.has(id))) {
+        written.add(item.suspense_id)
+        const day = bookDay(item.created_at)
+        const isShown = isOfOpen ? day < from : from <= day && day <= to
+        if (isShown) appendFileSync(join(folder, FILES[item.kind]), csv(COLUMNS, [item], true))
       }
+      // The list is newest first. Items that changed meanwhile make a page short.
+      const oldest = items.at(-1)?.created_at
+      if (oldest === undefined && ids.length === 0) return
+      if (oldest !== undefined && !isOfOpen && bookDay(oldest) < from) return
     }
+    throw new InvocationFailed(`list-suspense has more than ${MAX_PAGES} pages`)
+  }
+  await write({}, new Set())
+  // An item that is resolved meanwhile moves another item to a page that was read before.
+  const written = new Set<string>()
+  for (let count = -1; count < written.size; ) {
+    count = written.size
+    await write({ status: 'open' }, written)
   }
   return [...unreadable]
 }
