@@ -62,7 +62,7 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_503],
+    [['functions/', 'shared/'], 1_504],
     [['infra/'], 1_092],
     [['test/'], 3_236],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {

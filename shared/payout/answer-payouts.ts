@@ -79,7 +79,7 @@ async function writeDown(
   } catch (error) {
     const { status } = await findAnySettlement(deps, line.settlement_id)
     if (status === settlement.status) throw error
-    // Another operator has closed it meanwhile.
+    // Another operator has closed the settlement since it was read.
     return writeDown(deps, line, operator)
   }
 }

@@ -174,7 +174,7 @@ async function finishBatch(deps: BatchDeps, opened: Batch, { operator, changed, 
     clientId: undefined,
     operator,
     action: 'payout-file',
-    // A payout of it that is paid or failed meanwhile refuses this change.
+    // A settlement in the batch that is paid or failed meanwhile refuses this change.
     head: { last },
     after: {
       state: ready.state,
@@ -185,7 +185,8 @@ async function finishBatch(deps: BatchDeps, opened: Batch, { operator, changed, 
   }
   if ((await recordChange(deps, record, { batch: markReady(ready) })).applied)
     return { batch: ready, lines, refused }
-  // Another caller finished the batch, or an operator cancelled it or paid a settlement of it.
+  // Another caller has made the batch ready, or an operator has cancelled the batch, or closed a
+  // settlement in the batch.
   const stored = await findBatch(deps, number)
   if (stored?.state !== 'ready')
     throw new GatewayError('conflict', `batch ${number} was changed meanwhile; try again`)

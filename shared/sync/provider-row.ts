@@ -99,7 +99,7 @@ export async function findHeldMoney(deps: NewsDeps, { providerPaymentId }: Provi
 
 /**
  * Shows the transaction's own figures, so that the operator need not search for them. The subject
- * is the row itself unless another one is named.
+ * is the row itself unless another subject is named.
  */
 export function syncFinding(
   deps: NewsDeps,

@@ -71,7 +71,7 @@ async function reconcileRow(
   if (moneyRowOf(transaction)) {
     const stored =
       payment?.status === 'succeeded' ? payment : await findNamedPayment(deps, transaction)
-    // Another row of the page may have credited the payment.
+    // Another row of the page may have credited the payment after the read.
     if (stored !== payment && stored?.status === 'succeeded') {
       return reconcileRow(deps, { transaction, payment: stored }, lookups)
     }
@@ -179,7 +179,8 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
     await bookLateFeeOfMovement(deps, payment, transaction)
     return 'done'
   }
-  // An operator may have adjusted the client's ledger for this row, or it gave back held money.
+  // An operator may have adjusted the client's ledger for this row, or the row gave back held money
+  // before the payment was credited. A second booking would count it twice.
   if (!isReversal) {
     const decided = await reconcileBookedRow(deps, transaction)
     if (decided) return decided

@@ -38,7 +38,10 @@ const LONGEST_WAIT_MS = 6 * DAY_MS
 
 export type OpenHours = Map<string, OpenHour>
 
-/** Of money in suspense, whose channel is unknown. Most settle after two business days. */
+/**
+ * Used for money in suspense, whose channel is unknown. Most channels settle after two business
+ * days, as QRIS does.
+ */
 const USUAL_CHANNEL: ChannelChoice = { method: 'qris' }
 
 /** The hour is read when its last transaction has settled. */

@@ -46,7 +46,7 @@ export class CopiesStack extends StageStack {
 
 /**
  * A vault's own key. If its backups are copied to a vault of another account, and back, that
- * account may use the key and copy into the vault. The table's own key is shared with nobody.
+ * account may use the key and copy into the vault. No other account may use the table's own key.
  */
 function vaultOf(
   scope: Construct,

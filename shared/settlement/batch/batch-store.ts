@@ -158,6 +158,7 @@ export async function putInPlace(deps: TableDeps, batch: Batch): Promise<Step> {
   return put(batchKey(batch.number), batch, item ? unchanged('state', item['state']) : isNew)
 }
 
+/** Refused unless the batch is still open. */
 export function markReady({ number, settlementIds, totalMinor, digest }: Batch): Step {
   return update(
     batchKey(number),

@@ -61,8 +61,8 @@ export async function findEndpointEver(
 }
 
 /**
- * Also a row that cannot be read. Both keys are read one after the other: a batch could miss a
- * deletion.
+ * The row of an endpoint, also of a deleted one, and also if the row cannot be read. Both keys are
+ * read one after the other: a batch could miss a deletion.
  */
 export async function endpointItem(deps: TableDeps, ids: EndpointIds) {
   const live = await deps.table.get(endpointKey(ids), FIELDS)
@@ -143,13 +143,13 @@ export function endpointItems(deps: TableDeps, ids: EndpointIds) {
   ])
 }
 
-/** Of a recount. */
+/** Of a recount: the row that the records do not say. */
 export function removeEndpoint(endpoint: Endpoint, isDeleted: boolean): Step {
   const key = isDeleted ? deletedEndpointKey(endpoint) : endpointKey(endpoint)
   return remove(key, exists)
 }
 
-/** Of a recount: as the records say. The secret stays. */
+/** Of a recount: the row becomes as the records say, and keeps its secret. */
 export function restoreEndpoint(endpoint: Endpoint, { enabled, eventTypes }: Item): Step {
   return update(
     endpointKey(endpoint),

@@ -98,7 +98,7 @@ describe('return-payout (design sections 7 and 12)', () => {
   })
 
   clientTest(
-    'is computed anew behind a fence, and booked once by two operators at once',
+    'is computed again after a fence was raised, and two operators at once book it once',
     async ({ deps, client, settlement }) => {
       await payOut(deps, settlement)
       const input = { settlement_id: settlement.settlementId, ...RETURN }
