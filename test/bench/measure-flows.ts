@@ -10,7 +10,7 @@ import { storedBytes } from './meter-table.ts'
 import { type Flow, type MeteredWorld, startMeteredWorld } from './metered-world.ts'
 
 /** Payments in a run that serves many. The run's use is divided by this number. */
-const MANY = 1_000
+const MANY = 250
 
 export const PUSH_LIMIT = readStageFile('prod').pushLimit
 

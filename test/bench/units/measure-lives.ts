@@ -12,7 +12,7 @@ type LifeUnits = Units & {
 }
 
 /** Payments of a burst. They share the runs of the sync and a settlement. */
-const BURST = 200
+const BURST = 100
 
 const PACES = [
   ['one a minute', MINUTE_MS, 60],

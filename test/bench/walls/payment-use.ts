@@ -24,7 +24,7 @@ export const PAYOUT_READS = 1.7
 export const KEY_UNITS = {
   duePayments: 5,
   dueDeliveries: 3,
-  dueSync: 0.2,
+  dueSync: 0.19,
   ledgerOfClient: 6,
 } as const
 
