@@ -7,7 +7,8 @@ import type { Steps } from '../table/table.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 import type { Announcement } from '../webhook/delivery/announce.ts'
 import { insertDelivery, newDelivery } from '../webhook/delivery/delivery-store.ts'
-import { findEndpointEver } from '../webhook/endpoint/endpoint-store.ts'
+import { EndpointSchema } from '../webhook/endpoint/endpoint.ts'
+import { endpointItem } from '../webhook/endpoint/endpoint-store.ts'
 import type { RecountDeps } from './plan.ts'
 
 /** A lost event under its id, with its deliveries that are lost too. */
@@ -36,7 +37,7 @@ function storedDeliveries(deps: RecountDeps, deliveries: Announcement['deliverie
   return deps.table.getMany(deliveries.map(({ delivery }) => deliveryKey(delivery.deliveryId)))
 }
 
-/** Due at once. A delivery to an unknown endpoint stays lost. */
+/** Due at once. A delivery to an unknown or unreadable endpoint stays lost. */
 export async function lostDelivery(
   deps: RecountDeps,
   id: string,
@@ -44,7 +45,8 @@ export async function lostDelivery(
 ): Promise<Step | undefined> {
   for (const event of events) {
     const endpointId = event.endpointIds.find((one) => deliveryIdFor(event.eventId, one) === id)
-    const endpoint = endpointId && (await findEndpointEver(deps, { ...event, endpointId }))
+    const item = endpointId && (await endpointItem(deps, { ...event, endpointId }))
+    const endpoint = ifValid(EndpointSchema, item)
     if (endpoint) return insertDelivery(newDelivery(event, endpoint, event.firedAt))
   }
   return undefined

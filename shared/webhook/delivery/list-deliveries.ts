@@ -17,7 +17,7 @@ import { isTestKey } from '../../table/keys.ts'
 import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 import { reserveUnits } from '../../table/used-units.ts'
 import { addMs, END_OF_TIME, MINUTE_MS } from '../../time.ts'
-import { findEndpointEver, listEndpoints } from '../endpoint/endpoint-store.ts'
+import { endpointItem, listEndpoints } from '../endpoint/endpoint-store.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
 import {
   attemptsOf,
@@ -59,7 +59,7 @@ const MAX_ATTEMPTS_TOGETHER = 800
 export async function listDeliveries(deps: StoreDeps, listing: DeliveryListing) {
   const { clientId, status, endpointId, eventId, page } = listing
   const owners = endpointId === undefined ? await allEndpointIds(deps, clientId) : [endpointId]
-  if (endpointId && !(await findEndpointEver(deps, { clientId, endpointId })))
+  if (endpointId && !(await endpointItem(deps, { clientId, endpointId })))
     throw notFound('endpoint')
   const hasStatus = (delivery: Delivery) => status === undefined || delivery.status === status
   if (eventId !== undefined) {

@@ -9,7 +9,7 @@ import { reserveUnits } from '../../table/used-units.ts'
 import { addMs, END_OF_TIME, later } from '../../time.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
 import { parseEndpointId } from '../endpoint/endpoint-dto.ts'
-import { findEndpoint, findEndpointEver, requireEndpoint } from '../endpoint/endpoint-store.ts'
+import { findEndpoint, requireEndpointEver } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
 import { parseDeliveryId } from './delivery-dto.ts'
 import { attemptsOf, findDeliveries, findDelivery } from './delivery-store.ts'
@@ -51,8 +51,7 @@ async function requireDelivery(deps: TableDeps, clientId: ClientId, id: string):
  * Throws 404 for an endpoint that the client never had, and 422 for a disabled or deleted endpoint.
  */
 async function requireEnabledEndpoint(deps: TableDeps, ids: EndpointIds) {
-  const endpoint = await findEndpointEver(deps, ids)
-  if (!endpoint) throw notFound('endpoint')
+  const endpoint = await requireEndpointEver(deps, ids)
   const hint =
     'To send the event to another endpoint of the client, redeliver with the endpoint_id of ' +
     'that endpoint and since.'
@@ -207,7 +206,8 @@ export async function redeliverOwnSince(
   }: { readonly clientId: ClientId; readonly id: string; readonly rawBody: Buffer },
 ): Promise<Redelivered> {
   const request = parseRedeliverBody(rawBody)
-  const endpoint = await requireEndpoint(deps, { clientId, endpointId: parseEndpointId(id) })
+  const endpoint = await findEndpoint(deps, { clientId, endpointId: parseEndpointId(id) })
+  if (!endpoint) throw notFound('endpoint')
   if (!endpoint.enabled) throw ownEndpointDisabledError()
   const result = await redeliverSince(deps, endpoint, request, (_, steps) =>
     deps.table.transact(steps),

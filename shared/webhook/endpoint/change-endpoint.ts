@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { requireClient } from '../../client/client-store.ts'
 import type { Deps } from '../../deps.ts'
-import { assertInvariant, GatewayError, invalid, notFound } from '../../errors.ts'
+import { assertInvariant, GatewayError, invalid } from '../../errors.ts'
 import { EndpointIdSchema, type EndpointIds } from '../../ids.ts'
 import { type AlertDeps, alertChange, quote } from '../../operator/alert-change.ts'
 import { type RecordDeps, recordChange } from '../../operator/audit-record-store.ts'
@@ -12,11 +12,11 @@ import { toEndpointDto } from './endpoint-dto.ts'
 import {
   changeEndpoint,
   countEndpoint,
-  findEndpointEver,
   insertEndpoint,
   MAX_ENDPOINTS,
   markDeleted,
   requireEndpoint,
+  requireEndpointEver,
 } from './endpoint-store.ts'
 import { requireSafeUrl } from './safe-url.ts'
 
@@ -138,8 +138,7 @@ export async function deleteEndpoint(
   { operator, ...target }: Target,
 ): Promise<Endpoint> {
   const { clientId } = target
-  const before = await findEndpointEver(deps, target)
-  if (!before) throw notFound('endpoint')
+  const before = await requireEndpointEver(deps, target)
   if (before.deletedAt !== undefined) return before
   const deletedAt = deps.now()
   const after = { ...before, enabled: false, deletedAt }

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { Deps, TableDeps } from '../../deps.ts'
-import { notFound } from '../../errors.ts'
+import { GatewayError, notFound } from '../../errors.ts'
 import type { ClientId, EndpointIds } from '../../ids.ts'
-import { readableRows, readRows } from '../../if-valid.ts'
+import { ifValid, readableRows, readRows } from '../../if-valid.ts'
 import { newestFirst } from '../../page.ts'
 import { fieldsFrom, type Item } from '../../table/attributes.ts'
 import {
@@ -39,25 +39,27 @@ const READ_PAGE = 100
 /** All but the sealed secret. */
 const FIELDS = Object.keys(EndpointSchema.entries)
 
-const StoredEndpoint = v.optional(EndpointSchema)
-
 export async function findEndpoint(deps: TableDeps, ids: EndpointIds) {
-  return v.parse(StoredEndpoint, await deps.table.get(endpointKey(ids), FIELDS))
+  return v.parse(v.optional(EndpointSchema), await deps.table.get(endpointKey(ids), FIELDS))
 }
 
-/** Throws the same 404 for a deleted endpoint and another client's. */
+/** For an operator. Throws the same 404 for a deleted endpoint and another client's. */
 export async function requireEndpoint(deps: TableDeps, ids: EndpointIds): Promise<Endpoint> {
-  const endpoint = await findEndpoint(deps, ids)
-  if (!endpoint) throw notFound('endpoint')
-  return endpoint
+  return readableEndpoint(ids, await deps.table.get(endpointKey(ids), FIELDS))
 }
 
-/** An endpoint, also a deleted one. */
-export async function findEndpointEver(
-  deps: TableDeps,
-  ids: EndpointIds,
-): Promise<Endpoint | undefined> {
-  return v.parse(StoredEndpoint, await endpointItem(deps, ids))
+/** For an operator: an endpoint, also a deleted one. */
+export async function requireEndpointEver(deps: TableDeps, ids: EndpointIds): Promise<Endpoint> {
+  return readableEndpoint(ids, await endpointItem(deps, ids))
+}
+
+function readableEndpoint({ clientId, endpointId }: EndpointIds, item: Item | undefined) {
+  if (!item) throw notFound('endpoint')
+  const endpoint = ifValid(EndpointSchema, item)
+  if (endpoint) return endpoint
+  const actionHint = `Run recount-ledger --client_id ${clientId}.`
+  const message = `the row of endpoint ${endpointId} cannot be read`
+  throw new GatewayError('conflict', message, { actionHint })
 }
 
 /**

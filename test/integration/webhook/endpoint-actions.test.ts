@@ -3,8 +3,8 @@ import { clientKey, deletedEndpointKey, endpointKey } from '../../../shared/tabl
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import {
   countEndpoint,
-  findEndpointEver,
   insertEndpoint,
+  requireEndpointEver,
 } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { auditRecordsOf, OPERATOR } from '../../support/operator-actions.ts'
 import { aClientId } from '../../support/payment-builders.ts'
@@ -12,10 +12,6 @@ import { beforeFirst, failingOn, type TestDeps, testDeps } from '../../support/t
 import { drainQueue, rowOf, storedEndpoint } from '../../support/webhook-builders.ts'
 import { ACTIONS, FAILED, remove, send, update } from './endpoint-operations.ts'
 import { webhookTest as it } from './webhook-test.ts'
-
-function endpointEver(deps: TestDeps, endpoint: Endpoint) {
-  return findEndpointEver(deps, endpoint)
-}
 
 /** The chain of the client names its endpoints. */
 async function endpointRecords(deps: TestDeps, { clientId }: Endpoint) {
@@ -31,7 +27,7 @@ it('insertEndpoint overwrites no endpoint, and countEndpoint makes no row of a c
   const clientId = aClientId()
 
   expect((await deps.table.write(insertEndpoint(otherEndpoint))).applied).toBe(false)
-  expect(await endpointEver(deps, endpoint)).toStrictEqual(endpoint)
+  expect(await requireEndpointEver(deps, endpoint)).toStrictEqual(endpoint)
   expect((await deps.table.write(countEndpoint(clientId, -1))).applied).toBe(false)
   expect(await deps.table.get(clientKey(clientId))).toBeUndefined()
 })
@@ -65,7 +61,10 @@ describe.each(['update-endpoint', 'delete-endpoint'] as const)('%s', (name) => {
 
       expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
       expect(await endpointRecords(deps, endpoint)).toHaveLength(1)
-      expect(await endpointEver(deps, endpoint)).toStrictEqual({ ...endpoint, ...changedFields })
+      expect(await requireEndpointEver(deps, endpoint)).toStrictEqual({
+        ...endpoint,
+        ...changedFields,
+      })
     },
   )
 })
@@ -80,7 +79,7 @@ describe('update-endpoint', () => {
 
     expect(answer).toMatchObject({ status: 200, body: { enabled: false, event_types: ['*'] } })
     expect(answer.body).not.toHaveProperty('signing_secret')
-    expect(await endpointEver(deps, endpoint)).toStrictEqual({
+    expect(await requireEndpointEver(deps, endpoint)).toStrictEqual({
       ...endpoint,
       enabled: false,
       eventTypes: ['payment.expired'],
@@ -108,7 +107,7 @@ describe('update-endpoint', () => {
       body: { message: 'body: give enabled or event_types' },
     })
     expect(url).toMatchObject({ status: 422 })
-    expect(await endpointEver(deps, endpoint)).toStrictEqual(endpoint)
+    expect(await requireEndpointEver(deps, endpoint)).toStrictEqual(endpoint)
   })
 })
 
@@ -123,7 +122,7 @@ describe('delete-endpoint', () => {
       status: 200,
       body: { endpoint_id: endpoint.endpointId, enabled: false },
     })
-    expect(await endpointEver(deps, endpoint)).toStrictEqual({
+    expect(await requireEndpointEver(deps, endpoint)).toStrictEqual({
       ...endpoint,
       enabled: false,
       deletedAt: deps.now(),
@@ -150,7 +149,9 @@ describe('delete-endpoint', () => {
 
     expect(await remove(deps, endpoint)).toMatchObject({ status: 200 })
 
-    expect(await endpointEver(deps, endpoint)).toMatchObject({ deletedAt: endpoint.createdAt })
+    expect(await requireEndpointEver(deps, endpoint)).toMatchObject({
+      deletedAt: endpoint.createdAt,
+    })
     expect(await endpointRecords(deps, endpoint)).toHaveLength(1)
   })
 })

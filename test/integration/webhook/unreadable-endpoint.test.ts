@@ -22,6 +22,7 @@ import { putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
+import { ACTIONS } from './endpoint-operations.ts'
 
 async function aWorld() {
   const { deps, caller: client, ask } = await anApi({ settlementFloorMinor: ZERO }, memoryDeps())
@@ -145,12 +146,29 @@ describe('an endpoint whose row cannot be read', () => {
     expect((await ask('listWebhookEndpoints')).body).toMatchObject({
       data: [{ id: other.endpointId }],
     })
+    const query = { endpoint_id: endpoint.endpointId }
     expect((await ask('listWebhookDeliveries')).status).toBe(200)
+    expect((await ask('listWebhookDeliveries', { query })).status).toBe(200)
     expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject([
       { what: 'endpoint.url', id: endpoint.endpointId },
     ])
   })
 })
+
+it.for(Object.values(ACTIONS))(
+  'action %# answers 409 with the command that repairs it, and changes nothing',
+  async (act, { deps, endpoint, row }) => {
+    await putRaw(deps, { ...row, ...UNREADABLE })
+
+    expect(await act(deps, endpoint)).toMatchObject({
+      status: 409,
+      body: {
+        action_hint: expect.stringContaining(`recount-ledger --client_id ${endpoint.clientId}`),
+      },
+    })
+    expect(await rawItem(deps, endpointKey(endpoint))).toStrictEqual({ ...row, ...UNREADABLE })
+  },
+)
 
 it('a recount repairs it by its records, and a redelivery sends what it missed', async ({
   deps,
