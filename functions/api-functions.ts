@@ -52,7 +52,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
   get(
     '/v1/balance/entries',
     'list-balance-entries',
-    allAccess(JOURNAL_READ, { GetItem: ['LEDGER'] }, listOf('SETTLEMENT', 'by-owner')),
+    allAccess(JOURNAL_READ, { GetItem: ['LEDGER'], indexes: ['by-owner'] }),
     LOOKUP,
   ),
   get('/v1/statement', 'get-statement', OWN_STATEMENT, { ...LOOKUP, alerts: true }),

@@ -16,8 +16,8 @@ const query = v.strictObject({
 
 /** GET /v1/balance/entries (design section 8): the merchant's journal, as JSON or CSV. */
 export const handler = apiHandler(
-  // A page of 1,000 entries, each of a settlement of its own.
-  { query, mostUnits: 1_400 },
+  // A page of 1,000 entries, and the index entries of as many settlements.
+  { query, mostUnits: 340 },
   async ({ clientId, query: params, headers }, deps) => {
     const { since = BEGINNING, ...page } = params
     const entries = await balanceEntries(deps, { clientId, since, ...page })

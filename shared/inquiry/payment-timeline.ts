@@ -5,7 +5,7 @@ import { subjectOfPayment } from '../ids.ts'
 import type { ProviderAttempt, StoredPayment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
 import { ELIGIBLE_AGE_MS } from '../settlement/settlement.ts'
-import { settlementsBetween } from '../settlement/settlement-store.ts'
+import { readSettlements, sweepsFrom } from '../settlement/settlement-store.ts'
 import { listSuspenseAbout } from '../suspense/list-suspense.ts'
 import { toSuspenseDto } from '../suspense/suspense.ts'
 import { addMs, later } from '../time.ts'
@@ -95,12 +95,13 @@ async function settlementsOf(deps: TableDeps, payment: StoredPayment) {
   const settlements = []
   let at = paidAt && postedAt && later(postedAt, addMs(paidAt, ELIGIBLE_AGE_MS))
   while (at !== undefined && settlements.length < MAX_SETTLEMENTS) {
-    const span = { start: at, end: at, limit: 1 }
-    const { settlements: found, unreadableIds } = await settlementsBetween(deps, clientId, span)
+    const sweeps = await sweepsFrom(deps, clientId, { start: at, limit: 1 })
+    const ids = sweeps.map(({ id }) => id)
+    const { settlements: found, unreadableIds } = await readSettlements(deps, ids)
     for (const id of unreadableIds)
       settlements.push({ settlement_id: id, status: 'unreadable', settled_at: null })
     const [settlement] = found
-    if (settlement === undefined) break
+    if (settlement === undefined || settlement.sweptFrom > at) break
     const { settlementId, status, settledAt = null } = settlement
     settlements.push({ settlement_id: settlementId, status, settled_at: settledAt })
     at = settlement.recreditedAt ?? settlement.returnedAt

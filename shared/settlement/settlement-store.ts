@@ -117,7 +117,10 @@ export async function recordedAmong(
   return { settlements: settlements.filter(({ status }) => status === 'recorded'), unreadableIds }
 }
 
-async function readSettlements(deps: TableDeps, ids: readonly SettlementId[]): Promise<Payouts> {
+export async function readSettlements(
+  deps: TableDeps,
+  ids: readonly SettlementId[],
+): Promise<Payouts> {
   const rows = await deps.table.getMany(ids.map(settlementKey))
   const read = ids.map((id, at) => {
     const settlement = ifValid(SettlementSchema, rows[at])
@@ -139,24 +142,20 @@ export async function findSettlements(
   )
 }
 
-/** The settlements whose windows overlap a span of the journal, oldest first. The index may lag. */
-export async function settlementsBetween(
+/**
+ * Which settlements swept the journal from a time on, oldest first, also if rows cannot be read:
+ * windows follow each other, so their ends are enough. The index may lack the newest.
+ */
+export async function sweepsFrom(
   deps: TableDeps,
   clientId: ClientId,
-  { start, end, limit }: Span & { readonly limit: number },
-): Promise<Payouts> {
+  { start, limit }: Pick<Span, 'start'> & { readonly limit: number },
+) {
   const range = { between: [addMs(start, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] } as const
-  const { items } = await deps.table.query({
-    index: 'by-owner',
-    partition: [clientId, ENTITY],
-    range,
-    limit,
-  })
-  // Windows follow each other, so no later one begins in the span.
-  const last = items.findIndex(({ listedAt }) => String(listedAt) > addMs(end, -ELIGIBLE_AGE_MS))
-  const ids = settlementIdsOf(last === -1 ? items : items.slice(0, last + 1))
-  const { settlements, unreadableIds } = await readSettlements(deps, ids)
-  return { settlements: settlements.filter(({ sweptFrom }) => sweptFrom <= end), unreadableIds }
+  const list = { index: 'by-owner', partition: [clientId, ENTITY], range, limit } as const
+  return (await deps.table.query(list)).items.flatMap((item) =>
+    settlementIdsOf([item]).map((id) => ({ id, periodEnd: String(item['listedAt']) })),
+  )
 }
 
 /** The payouts of all clients, newest first. */

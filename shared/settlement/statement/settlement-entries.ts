@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
-import { assertInvariant } from '../../errors.ts'
 import { type ClientId, type SettlementId, UuidSchema } from '../../ids.ts'
 import { FURTHEST_ELIGIBLE_MS } from '../../journal/day-totals.ts'
 import { type Entry, isForClient, settledFigures } from '../../journal/entry.ts'
@@ -8,9 +7,9 @@ import { readEntries, type Span } from '../../journal/read-entries.ts'
 import { readWindow } from '../../ledger/window-store.ts'
 import { CursorTime, encodeCursor, readCursor } from '../../page.ts'
 import { addMs, type Timestamp } from '../../time.ts'
-import { hasSwept, type Settlement } from '../settlement.ts'
+import { ELIGIBLE_AGE_MS, type Settlement } from '../settlement.ts'
 import { toSettlementDto } from '../settlement-dto.ts'
-import { findAnySettlement, findSettlement, settlementsBetween } from '../settlement-store.ts'
+import { findAnySettlement, findSettlement, sweepsFrom } from '../settlement-store.ts'
 import { csv } from './csv.ts'
 import type { EntryDto } from './entry-dto-schema.ts'
 
@@ -101,26 +100,18 @@ export async function balanceEntries(
   const journal = { ownerId: clientId, clientId, span }
   const { settledUntil, lastSettlementId } = await readWindow(deps, clientId)
   const { entries, next } = await pageOf(deps, journal, { ...asked, field: 'after' }, isForClient)
-  const [first, last] = [entries[0], entries.at(-1)]
+  const start = entries[0]?.eligibleAt ?? settledUntil
   // Each settlement has an entry of the page, because windows are contiguous and never empty.
-  const { settlements, unreadableIds } =
-    first && last && first.eligibleAt < settledUntil
-      ? await settlementsBetween(deps, clientId, {
-          start: first.eligibleAt,
-          end: last.eligibleAt,
-          limit: entries.length,
-        })
-      : { settlements: [], unreadableIds: [] }
-  assertInvariant(unreadableIds.length < 2, 'an entry shows its settlement')
+  const sweeps =
+    start < settledUntil ? await sweepsFrom(deps, clientId, { start, limit: entries.length }) : []
   return {
     entries: entries.map((entry) => {
-      const swept = settlements.find((candidate) => hasSwept(candidate, entry.eligibleAt))
-      // What no other settlement has swept, the unreadable one has, or the last, whose index lags.
-      const otherId = unreadableIds[0] ?? lastSettlementId
-      return toEntryDto(
-        entry,
-        entry.eligibleAt < settledUntil ? (swept?.settlementId ?? otherId) : undefined,
-      )
+      const { eligibleAt } = entry
+      const time = addMs(eligibleAt, -ELIGIBLE_AGE_MS)
+      const swept = sweeps.find(({ periodEnd }) => periodEnd > time)
+      // What no listed settlement has swept, the last one has, whose index entry lags.
+      const id = swept?.id ?? lastSettlementId
+      return toEntryDto(entry, eligibleAt < settledUntil ? id : undefined)
     }),
     next,
   }

@@ -12,7 +12,7 @@ import { issueKey } from '../../support/payment-builders.ts'
 import { aSettledClient, sweptADayLater } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 
-it('every list and alert shows the others, and the timeline of its payment names it', async () => {
+it('every list and alert shows the others, and the timeline of its payment and each entry name it', async () => {
   const { deps, client, settlement } = await aSettledClient()
   const { settlement: ofOther } = await aSettledClient(deps)
   const payment = await aSucceededPayment(deps, client)
@@ -23,10 +23,8 @@ it('every list and alert shows the others, and the timeline of its payment names
   const { header: authorization } = await issueKey(deps, client.clientId)
 
   const own = await call(deps, API.listSettlements, { caller: { authorization } })
-  const entries = await call(deps, API.listBalanceEntries, { caller: { authorization } })
 
   expect([own.status, own.body]).toMatchObject([200, { data: [{ id }] }])
-  expect(entries.body).toMatchObject({ data: [{ settlement_id: id }, { settlement_id }] })
   expect(deps.lines).toContainEqual(
     expect.objectContaining({
       code: 'row.unreadable',
@@ -53,6 +51,11 @@ it('every list and alert shows the others, and the timeline of its payment names
   expect(alert).toMatchObject({ kind: 'settlement.unpaid', subject: settlement_id })
   expect(alert?.message).toContain(ofOther.settlementId)
   expect(alert?.message).toContain('the first 1 cannot be read')
+
+  const other = await rawItem(deps, settlementKey(id))
+  await putRaw(deps, { ...other, swept_from: 1 })
+  const entries = await call(deps, API.listBalanceEntries, { caller: { authorization } })
+  expect(entries.body).toMatchObject({ data: [{ settlement_id: id }, { settlement_id }] })
 })
 
 it('one whose id in the indexes is altered stops no list, alert or payout', async () => {
