@@ -133,7 +133,7 @@ async function alertQuiet({ alerts }: CompareDeps, { gaps, question }: StoredBal
   const since = gaps.at(-1)?.day ?? 'the stage began'
   const why =
     question === undefined
-      ? 'The provider does not answer the question for it: check that the API key may read it.'
+      ? 'Not asked, or not answered: check that compare-balance runs and the key may read it.'
       : `The comparison that began at ${question.at} has not ended: check that compare-balance and sync-provider-transactions run.`
   await alerts.publish({
     kind: 'balance.gap',
