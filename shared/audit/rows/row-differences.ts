@@ -10,7 +10,10 @@ import {
   unknownName,
 } from '../../verdict/difference.ts'
 
-/** Texts of which a difference shows the digest, so that an acceptance covers no other text. */
+/**
+ * Texts of which a difference shows the digest, so that an acceptance covers no other text. A short
+ * text can be guessed by its digest, but its readers may also read clients and their records.
+ */
 const CONFIDENTIAL = (
   'bank body customer description external_reference metadata notes payment_destination ' +
   'return_url sealed_secret url'
