@@ -13,7 +13,7 @@ import {
 import { ifValid } from '../../if-valid.ts'
 import { firstOfPage, itemsOfPage, newestFirst, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
-import { isTestKey } from '../../table/keys.ts'
+import { idOf, isTestKey } from '../../table/keys.ts'
 import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 import { reserveUnits } from '../../table/used-units.ts'
 import { addMs, END_OF_TIME, MINUTE_MS } from '../../time.ts'
@@ -190,9 +190,10 @@ async function searchByReading(
   return { keys: keys.slice(0, count), complete: true }
 }
 
-function toListKey({ listedAt, id, ...key }: Item): ListKey {
-  const deliveryId = v.parse(DeliveryIdSchema, id)
-  return { createdAt: String(listedAt), deliveryId, ...(isTestKey(key) && { isTest: true }) }
+/** By the row's key: an altered `id` must not stop the list. */
+function toListKey({ listedAt, pk }: Item): ListKey {
+  const deliveryId = v.parse(DeliveryIdSchema, idOf(String(pk)))
+  return { createdAt: String(listedAt), deliveryId, ...(isTestKey({ pk }) && { isTest: true }) }
 }
 
 function tooFarError(reason: string, hint: string) {

@@ -60,10 +60,12 @@ it('the lists of deliveries and endpoints, and a redelivery, go on without a del
   const [altered, other] = await Promise.all(
     events.map((event) => storedDelivery(deps, endpoint, { status: 'skipped' }, event)),
   )
-  await spoil(deliveryKey(altered?.deliveryId as never), { status: 'paused' })
+  for (const change of [{ status: 'paused' }, { id: 'x' }]) {
+    await spoil(deliveryKey(altered?.deliveryId as never), change)
 
-  expect(await listed('listWebhookDeliveries')).toStrictEqual([200, [other?.deliveryId]])
-  expect(await listed('listWebhookEndpoints')).toStrictEqual([200, [endpoint.endpointId]])
+    expect(await listed('listWebhookDeliveries')).toStrictEqual([200, [other?.deliveryId]])
+    expect(await listed('listWebhookEndpoints')).toStrictEqual([200, [endpoint.endpointId]])
+  }
   const body = { since: '2026-11-20T00:00:00Z' }
   expect(await ask('redeliverToEndpoint', { id: endpoint.endpointId, body })).toMatchObject({
     status: 200,
