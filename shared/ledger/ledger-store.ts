@@ -6,6 +6,7 @@ import { less, type Minor, plus, ZERO } from '../money.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
 import { ledgerPk, shardNumberOf, WINDOW_SK } from '../table/keys.ts'
+import { LEDGER_SHARDS } from '../table/schema.ts'
 import { later } from '../time.ts'
 import { COUNT_FIELD, type LedgerShard, ShardSchema } from './shard-store.ts'
 import { type Window, WindowSchema } from './window-store.ts'
@@ -15,22 +16,20 @@ export type Ledger = { readonly shards: readonly LedgerShard[]; readonly window:
 /** Rows that no flow has written are not read. */
 const MOST_ROWS = 100
 
+/**
+ * Reads 17 small items in one consistent query. Throws when one is missing: a sum of the others
+ * would be wrong.
+ */
 export async function readLedger(deps: TableDeps, clientId: ClientId): Promise<Ledger> {
-  const ledger = await findLedger(deps, clientId)
-  assertInvariant(ledger !== undefined, 'a client has no window')
-  return ledger
-}
-
-/** Reads 17 small items in one consistent query. Undefined: no window. */
-async function findLedger(deps: TableDeps, clientId: ClientId): Promise<Ledger | undefined> {
   const partition = [ledgerPk(clientId)]
   const { items, cursor } = await deps.table.query({ partition, limit: MOST_ROWS })
   assertInvariant(cursor === undefined, 'a ledger fits one page')
   const window = items.find(isWindow)
-  if (window === undefined) return undefined
+  assertInvariant(window !== undefined, 'a client has no window')
   const shards = items
     .map((item) => ({ ...item, number: shardNumberOf(String(item['sk'])) }))
     .flatMap((item) => (item.number === undefined ? [] : v.parse(ShardSchema, item)))
+  assertInvariant(shards.length === LEDGER_SHARDS, 'a shard of the ledger is missing')
   return { shards, window: v.parse(WindowSchema, window) }
 }
 

@@ -1,7 +1,18 @@
-/** Goal: a row that cannot be read hides no other row of a merchant's list. */
+/**
+ * Goal: a row that cannot be read hides no other row of a merchant's list, and no figure is a sum
+ * without a row.
+ */
 import { expect } from 'vitest'
-import { deliveryKey, eventKey, type Key, paymentKey } from '../../../shared/table/keys.ts'
+import {
+  deliveryKey,
+  eventKey,
+  type Key,
+  paymentKey,
+  shardKey,
+} from '../../../shared/table/keys.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
 import { API, anApi } from '../../support/api-event.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
@@ -86,4 +97,16 @@ it('GET /v1/events shows the events whose types it knows', async ({
     200,
     [event.eventId],
   ])
+})
+
+it('figures that are summed over the shards answer 500 while one is missing', async ({
+  deps,
+  client,
+  ask,
+}) => {
+  await aSucceededPayment(deps, client)
+  await deps.table.write(remove(shardKey(client.clientId, 3), exists))
+
+  for (const name of ['getBalance', 'listPayments', 'getStatement'] as const)
+    expect((await ask(name)).status).toBe(500)
 })
