@@ -1,8 +1,18 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { rateKey } from '../table/keys.ts'
-import { all, below, equals, isNew, type Step, update } from '../table/step.ts'
+import {
+  all,
+  below,
+  type Condition,
+  equals,
+  exists,
+  isNew,
+  type Step,
+  update,
+} from '../table/step.ts'
 
 const CounterSchema = v.object({
   second: v.number(),
@@ -48,11 +58,14 @@ export async function countPoints(
 ): Promise<CountOutcome> {
   const { second, limit, most = Number.POSITIVE_INFINITY } = request
   let counter = lastCounter
+  let known: Condition = isNew
   for (let tried = 0; tried < 4; tried++) {
     if ((counter ? pointsIn(counter, second, limit) : 0) >= most)
       return { kind: 'refused', counter }
-    const { applied, item } = await deps.table.write(addPoints(name, counter, request))
-    counter = item && v.parse(CounterSchema, item)
+    const { applied, item } = await deps.table.write(addPoints(name, counter, request, known))
+    // A row that cannot be read is written anew, because it would fail all requests.
+    counter = ifValid(CounterSchema, item)
+    known = item ? exists : isNew
     if (applied) return { kind: 'counted', counter }
   }
   return { kind: 'contended', counter }
@@ -67,11 +80,12 @@ function addPoints(
   { clientId, kind }: CounterName,
   lastCounter: Counter | undefined,
   { second, points, limit, most }: CountRequest,
+  known: Condition,
 ): Step {
   const key = rateKey(clientId, kind)
   // An hour is long after the last debt is paid.
   const ttl = second + 3_600
-  if (!lastCounter) return update(key, { set: { second, points, ttl } }, isNew)
+  if (!lastCounter) return update(key, { set: { second, points, ttl }, remove: ['before'] }, known)
   const isSameSecond = equals('second', lastCounter.second)
   const secondsAhead = lastCounter.second - second
   // Clocks differ, so a writer joins the second of a writer that is a little ahead.

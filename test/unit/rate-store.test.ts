@@ -110,6 +110,16 @@ describe('the counter of a limit', () => {
 
     expect(counted.kind).toBe('contended')
   })
+
+  it('writes a row anew that cannot be read', async () => {
+    const { name, count, deps } = aCounter()
+    const key = rateKey(name.clientId, name.kind)
+
+    await deps.table.write(put(key, { second: START, points: 1, before: 'x' }))
+
+    expect(await count('one', 3)).toBe('counted: 3 in second 0, by 2 requests')
+    expect(await count('two', 3)).toBe('counted: 6 in second 0, by 2 requests')
+  })
 })
 
 const ONE = { points: 1 }
