@@ -14,7 +14,7 @@ import {
   readCursor,
   unreadableDto,
 } from '../page.ts'
-import { paymentsByReference, readPayments } from '../payment/list-payments.ts'
+import { paymentIdsIn, paymentsByReference, readPayments } from '../payment/list-payments.ts'
 import type { Payment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
 import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
@@ -166,9 +166,8 @@ async function paymentsAtDestination(
     newestFirst: true,
     limit: MAX_AT_DESTINATION,
   })
-  const ids = new Set(items.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId)))
   const sortKeys = new Set(items.map(({ sk }) => sk))
-  const read = readPayments(await deps.table.getMany([...ids].map(paymentKey)))
+  const read = readPayments(await deps.table.getMany(paymentIdsIn(items).map(paymentKey)))
   const rows = read.rows.filter(
     (payment) =>
       payment.paymentDestination === destination &&

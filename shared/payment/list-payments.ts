@@ -94,12 +94,15 @@ async function idsOfReference(
   limit: number,
 ) {
   const partition = [referencePk(clientId, reference)]
-  return idsIn((await deps.table.query({ partition, limit, newestFirst: true })).items)
+  return paymentIdsIn((await deps.table.query({ partition, limit, newestFirst: true })).items)
 }
 
-/** A commit that was tried again may have left a pointer with another time. */
-function idsIn(pointers: readonly Item[]) {
-  return [...new Set(pointers.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId)))]
+/**
+ * By the keys: an altered pointer must not stop the list. A commit that was tried again may have
+ * left a pointer with another time.
+ */
+export function paymentIdsIn(pointers: readonly Item[]): readonly PaymentId[] {
+  return [...new Set(pointers.map(({ sk }) => v.parse(PaymentIdSchema, idOf(String(sk)))))]
 }
 
 /** Without absent and invisible payments. */
@@ -139,5 +142,5 @@ export async function paymentsByReference(deps: TableDeps, clientId: ClientId, r
 export async function* pagesOfReference(deps: TableDeps, clientId: ClientId, reference: string) {
   const pages = queryPages(deps, { partition: [referencePk(clientId, reference)], limit: 100 })
   for await (const { items } of pages)
-    yield await paymentsOf(deps, { clientId, reference, ids: idsIn(items) })
+    yield await paymentsOf(deps, { clientId, reference, ids: paymentIdsIn(items) })
 }

@@ -4,7 +4,15 @@ import { handler as eraseCustomer } from '../../../functions/admin/erase-custome
 import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
 import { handler as listApiKeys } from '../../../functions/admin/list-api-keys.ts'
 import { handler as listClients } from '../../../functions/admin/list-clients.ts'
-import { apiKeyKey, clientKey, type Key, paymentKey } from '../../../shared/table/keys.ts'
+import {
+  apiKeyKey,
+  clientKey,
+  destinationKey,
+  type Key,
+  paymentKey,
+  referenceKey,
+} from '../../../shared/table/keys.ts'
+import { anApi } from '../../support/api-event.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, issueKey } from '../../support/payment-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
@@ -58,3 +66,18 @@ it.each(['amount', 'reference', 'account', 'request'] as const)(
     })
   },
 )
+
+it('a payment is found by its reference and its account although both pointers are altered', async () => {
+  const { deps, caller: client, ask } = await anApi({}, memoryDeps())
+  const { clientId: client_id } = client
+  const payment = await aPendingPayment(deps, client, { externalReference: 'order-1' })
+  const { paymentId: id, createdAt, paymentDestination: payment_destination } = payment
+  await alter(deps, referenceKey(client_id, 'order-1', createdAt, id), { payment_id: 'x' })
+  await alter(deps, destinationKey(payment_destination, createdAt, id), { payment_id: 'x' })
+
+  const found = { status: 200, body: { data: [{ id }] } }
+  const query = { external_reference: 'order-1' }
+  expect(await ask('listPayments', { query })).toMatchObject(found)
+  for (const search of [{ client_id, ...query }, { payment_destination }])
+    expect(await invokeAdmin(findPayments, deps, search)).toMatchObject(found)
+})
