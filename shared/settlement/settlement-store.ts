@@ -52,7 +52,7 @@ export async function findAnySettlement(
   throw new GatewayError('conflict', `the row of settlement ${id} cannot be read`, { actionHint })
 }
 
-/** Newest period first (spec 4.6). */
+/** Newest period first (spec 4.6). An altered `owner` shows no other client's settlement. */
 export async function listSettlements(deps: TableDeps, clientId: ClientId, page: Page) {
   const partition = [clientId, ENTITY]
   const items = await listItems(deps, {
@@ -62,7 +62,8 @@ export async function listSettlements(deps: TableDeps, clientId: ClientId, page:
     page,
     reads: 'eventual',
   })
-  return readRows(SettlementSchema, items)
+  const isOwn = v.check((settlement: Settlement) => settlement.clientId === clientId)
+  return readRows(v.pipe(SettlementSchema, isOwn), items)
 }
 
 /** A client's paid settlements, newest first, in pages. */

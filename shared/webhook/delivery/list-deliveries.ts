@@ -51,28 +51,29 @@ const CONCURRENCY = 10
 const MAX_ATTEMPTS_TOGETHER = 800
 
 /**
- * A client's deliveries, newest first, deleted endpoints included. A row whose status has changed
- * after the index is left out, so a page may be shorter than asked. `complete` unless there may be
- * more scheduled deliveries that no index lists yet. Throws 404 for an endpoint that the client
- * never had.
+ * A client's deliveries, newest first, deleted endpoints included. A row of another client, or of
+ * another status than its index entry, is left out: a page may be shorter than asked. `complete`
+ * unless there may be more scheduled deliveries that no index lists yet. Throws 404 for an endpoint
+ * that the client never had.
  */
 export async function listDeliveries(deps: StoreDeps, listing: DeliveryListing) {
   const { clientId, status, endpointId, eventId, page } = listing
   const owners = endpointId === undefined ? await allEndpointIds(deps, clientId) : [endpointId]
   if (endpointId && !(await endpointItem(deps, { clientId, endpointId })))
     throw notFound('endpoint')
-  const hasStatus = (delivery: Delivery) => status === undefined || delivery.status === status
+  const isListed = (delivery: Delivery) =>
+    delivery.clientId === clientId && (status === undefined || delivery.status === status)
   if (eventId !== undefined) {
     const found = [
       ...(await eventsDeliveries(deps, owners, eventId)),
       ...(await eventsDeliveries(deps, owners, eventId, { isTest: true })),
     ]
-    const matches = found.filter(hasStatus)
+    const matches = found.filter(isListed)
     return { deliveries: await withAttempts(deps, itemsOfPage(matches, page)), complete: true }
   }
   const { keys, complete } = await keysOfPage(deps, owners, listing)
   const deliveries = await findDeliveries(deps, keys)
-  return { deliveries: await withAttempts(deps, deliveries.filter(hasStatus)), complete }
+  return { deliveries: await withAttempts(deps, deliveries.filter(isListed)), complete }
 }
 
 async function allEndpointIds(deps: TableDeps, clientId: ClientId): Promise<readonly EndpointId[]> {

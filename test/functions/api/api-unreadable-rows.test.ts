@@ -8,12 +8,14 @@ import {
   eventKey,
   type Key,
   paymentKey,
+  settlementKey,
   shardKey,
 } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { API, anApi } from '../../support/api-event.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
+import { aSettledClient } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
@@ -82,6 +84,22 @@ it('the lists of deliveries and endpoints, and a redelivery, go on without a del
     status: 200,
     body: { count: 1 },
   })
+})
+
+it('no list shows a row of another merchant whose owner is altered', async ({
+  deps,
+  client: { clientId },
+  spoil,
+  listed,
+}) => {
+  const endpoint = await storedEndpoint(deps, { clientId })
+  const delivery = await storedDelivery(deps, await storedEndpoint(deps), { status: 'skipped' })
+  const { settlement } = await aSettledClient(deps)
+  await spoil(deliveryKey(delivery.deliveryId), { owner: endpoint.endpointId })
+  await spoil(settlementKey(settlement.settlementId), { owner: clientId })
+
+  for (const name of ['listWebhookDeliveries', 'listSettlements'] as const)
+    expect(await listed(name)).toStrictEqual([200, []])
 })
 
 it('GET /v1/events shows the events whose types it knows', async ({
