@@ -5,7 +5,8 @@ export function ifValid<const Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
 ): v.InferOutput<Schema> | undefined {
-  const parsed = v.safeParse(schema, value)
+  // Otherwise a check would also get invalid parts, and could throw.
+  const parsed = v.safeParse(schema, value, { abortEarly: true })
   return parsed.success ? parsed.output : undefined
 }
 
