@@ -3,16 +3,7 @@ import type { TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { rateKey } from '../table/keys.ts'
-import {
-  all,
-  below,
-  type Condition,
-  equals,
-  exists,
-  isNew,
-  type Step,
-  update,
-} from '../table/step.ts'
+import { all, below, equals, exists, isNew, type Step, update } from '../table/step.ts'
 
 const CounterSchema = v.object({
   second: v.number(),
@@ -58,12 +49,12 @@ export async function countPoints(
 ): Promise<CountOutcome> {
   const { second, limit, most = Number.POSITIVE_INFINITY } = request
   let counter = lastCounter
-  let known: Condition = isNew
+  let known: typeof isNew = isNew
   for (let tried = 0; tried < 4; tried++) {
     if ((counter ? pointsIn(counter, second, limit) : 0) >= most)
       return { kind: 'refused', counter }
     const { applied, item } = await deps.table.write(addPoints(name, counter, request, known))
-    // A row that cannot be read is written anew, because it would fail all requests.
+    // A row that cannot be read is written anew: it would fail all requests.
     counter = ifValid(CounterSchema, item)
     known = item ? exists : isNew
     if (applied) return { kind: 'counted', counter }
@@ -80,7 +71,7 @@ function addPoints(
   { clientId, kind }: CounterName,
   lastCounter: Counter | undefined,
   { second, points, limit, most }: CountRequest,
-  known: Condition,
+  known: typeof isNew,
 ): Step {
   const key = rateKey(clientId, kind)
   // An hour is long after the last debt is paid.
