@@ -50,13 +50,11 @@ export type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMin
 
 export function houseRowOf({
   transactionId,
-  createdAt,
-  updatedAt,
+  createdAt: rowAt,
   providerMinor,
   amountMinor,
   feeMinor,
 }: ProviderTransaction): HouseRow {
-  const rowAt = createdAt ?? updatedAt
   return { transactionId, rowAt, providerMinor, amountMinor, feeMinor }
 }
 

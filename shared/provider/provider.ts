@@ -225,7 +225,7 @@ export const ProviderTransactionSchema = v.object({
   settledAt: v.optional(TimestampSchema),
   settlesAt: v.optional(TimestampSchema),
   category: v.optional(v.string()),
-  createdAt: v.optional(TimestampSchema),
+  createdAt: TimestampSchema,
   updatedAt: TimestampSchema,
 })
 export type ProviderTransaction = Readonly<v.InferOutput<typeof ProviderTransactionSchema>>

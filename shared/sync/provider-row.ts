@@ -187,10 +187,10 @@ const FEE_TIMEOUT_MS = 7 * DAY_MS
 /** The sync reads such a row every day, and its new form too. */
 export function waitsForFee(
   { now }: Pick<NewsDeps, 'now'>,
-  { hasOpenFee, status, createdAt, updatedAt }: ProviderTransaction,
+  { hasOpenFee, status, createdAt }: ProviderTransaction,
 ): boolean {
   const isOpen = hasOpenFee === true && status === 'success'
-  return isOpen && addMs(createdAt ?? updatedAt, FEE_TIMEOUT_MS) > now()
+  return isOpen && addMs(createdAt, FEE_TIMEOUT_MS) > now()
 }
 
 export function isYoung(

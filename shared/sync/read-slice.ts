@@ -212,7 +212,7 @@ async function reconcilePage(
       if (isSecondNet && reconciled.booked && !isCreditedWith(row.payment, transaction))
         deps.log.warn('sync.row_late', {
           transaction_id: transaction.transactionId,
-          lag_ms: msBetween(transaction.createdAt ?? transaction.updatedAt, deps.now()),
+          lag_ms: msBetween(transaction.createdAt, deps.now()),
         })
     }
     if (reconciled !== 'open') return

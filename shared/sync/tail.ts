@@ -51,7 +51,7 @@ export function addOpenTransaction(
   now: Timestamp,
   channel: ChannelChoice = USUAL_CHANNEL,
 ): void {
-  const { keptMinor, settledAt, category, createdAt = transaction.updatedAt } = transaction
+  const { keptMinor, settledAt, category, createdAt } = transaction
   if (keptMinor !== undefined && settledAt !== undefined) return
   const from = hourOf(createdAt)
   const id = `tail#${from}#${category ?? ''}`
@@ -70,8 +70,8 @@ function settlementHourOf(
   channel: ChannelChoice,
   now: Timestamp,
 ): Timestamp {
-  const created = transaction.createdAt ?? transaction.updatedAt
-  const expected = transaction.settlesAt ?? expectedSettlement(channel, created)
+  const { createdAt: created, settlesAt } = transaction
+  const expected = settlesAt ?? expectedSettlement(channel, created)
   const latest = addMs(later(now, created), LONGEST_WAIT_MS)
   return addMs(hourOf(later(created, earlier(expected, latest))), HOUR_MS)
 }

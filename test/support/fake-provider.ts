@@ -135,7 +135,7 @@ export function pageOfRows(
   const matching = rows
     .toReversed()
     .filter(
-      ({ updatedAt, createdAt = updatedAt, ...row }) =>
+      ({ updatedAt, createdAt, ...row }) =>
         (filter.updatedFrom === undefined || updatedAt >= filter.updatedFrom) &&
         (filter.updatedTo === undefined || updatedAt <= filter.updatedTo) &&
         (filter.createdFrom === undefined || createdAt >= filter.createdFrom) &&
@@ -180,6 +180,7 @@ export function settledRow(
     currency: 'IDR',
     providerMinor: minor(movedMinor),
     settledAt: addMs(at, -MINUTE_MS),
+    createdAt: at,
     updatedAt: at,
     ...fields,
     amountMinor,

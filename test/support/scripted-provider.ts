@@ -134,6 +134,7 @@ export const SETTLED_TRANSACTION = {
   net_amount: 145_560,
   settlement_status: 'SETTLED',
   estimated_settlement_time: '2026-11-20T04:05:00Z',
+  created: '2026-11-20T04:00:00.000Z',
   updated: '2026-11-20T04:06:00.000Z',
   fee: { xendit_fee: 4_000, value_added_tax: 440, status: 'COMPLETED' },
   product_data: { capture_id: 'cptr-1', payment_request_id: 'pr-1' },

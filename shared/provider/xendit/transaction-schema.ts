@@ -107,7 +107,8 @@ const TransactionSchema = v.pipe(
       v.nullish(v.pipe(v.string(), v.regex(/^[A-Z_]{1,40}$/))),
       undefined,
     ),
-    created: v.fallback(v.nullish(Time), undefined),
+    // A part of the key of what the house books of the row. Another time would book it again.
+    created: Time,
     updated: Time,
     fee: v.fallback(
       v.nullish(
@@ -179,7 +180,7 @@ const TransactionSchema = v.pipe(
         : undefined,
       settlesAt: row.estimated_settlement_time ?? undefined,
       category: row.channel_category ?? undefined,
-      createdAt: row.created ?? undefined,
+      createdAt: row.created,
       updatedAt: row.updated,
     }
   }),

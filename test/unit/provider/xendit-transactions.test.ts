@@ -70,7 +70,7 @@ describe('xendit listTransactions', () => {
       providerMinor: 145_560,
     }
     const settled = { settledAt: '2026-11-20T04:05:00.000Z', settlesAt: '2026-11-20T04:05:00.000Z' }
-    const times = { ...settled, createdAt: undefined, updatedAt: '2026-11-20T04:06:00.000Z' }
+    const times = { ...settled, createdAt: '2026-11-20T04:00:00.000Z', updatedAt: '2026-11-20T04:06:00.000Z' }
     const kind = {
       type: 'payment',
       isCaptured: true,
@@ -212,6 +212,7 @@ describe('xendit listTransactions', () => {
     const unreadable = [
       row('txn_2', { amount: null }),
       row('txn_3', { amount: -1 }),
+      row('txn_5', { created: null }),
       'not even an object',
       'nor this',
     ]
@@ -223,7 +224,7 @@ describe('xendit listTransactions', () => {
     const digests = ['4f6873d0e585e3b8', '3e1657b4b5d9fae9'].map(
       (digest) => `without an id ${digest}`,
     )
-    const unreadableIds = ['txn_2', 'txn_3', ...digests, 'txn_4']
+    const unreadableIds = ['txn_2', 'txn_3', 'txn_5', ...digests, 'txn_4']
     const value = {
       transactions: [{ transactionId: 'txn_1' }],
       unreadableIds,
