@@ -132,6 +132,7 @@ export const SETTLED_TRANSACTION = {
   currency: 'IDR',
   amount: 150_000,
   net_amount: 145_560,
+  cashflow: 'MONEY_IN',
   settlement_status: 'SETTLED',
   estimated_settlement_time: '2026-11-20T04:05:00Z',
   created: '2026-11-20T04:00:00.000Z',

@@ -92,7 +92,14 @@ const TransactionSchema = v.pipe(
     id: RowId,
     type: v.string(),
     product_id: v.nullish(v.union([v.literal(''), RowId]), ''),
-    reference_id: v.nullish(v.string(), ''),
+    // Cut: a row of another product must fit into an item of our table.
+    reference_id: v.nullish(
+      v.pipe(
+        v.string(),
+        v.transform((text) => text.slice(0, 255)),
+      ),
+      '',
+    ),
     description: v.fallback(v.nullish(v.string(), ''), ''),
     status: v.string(),
     currency: v.string(),
@@ -100,7 +107,7 @@ const TransactionSchema = v.pipe(
     // Signed, because a flat fee can exceed a tiny amount.
     net_amount: v.nullish(SignedAmount),
     net_amount_currency: v.nullish(v.string()),
-    cashflow: v.nullish(v.string(), 'MONEY_IN'),
+    cashflow: v.nullish(v.string(), ''),
     settlement_status: v.nullish(v.string(), ''),
     estimated_settlement_time: v.fallback(v.nullish(Time), undefined),
     channel_category: v.fallback(
@@ -127,7 +134,7 @@ const TransactionSchema = v.pipe(
   v.transform((row): ProviderTransaction => {
     const type = TRANSACTION_TYPE.get(row.type) ?? 'unknown'
     // Without a known direction the row cannot be booked.
-    const status = CASHFLOWS.has(row.cashflow ?? 'MONEY_IN')
+    const status = CASHFLOWS.has(row.cashflow ?? '')
       ? (TRANSACTION_STATUS.get(row.status) ?? 'unknown')
       : 'unknown'
     const feeStatus = row.fee?.status ?? ''

@@ -70,7 +70,11 @@ describe('xendit listTransactions', () => {
       providerMinor: 145_560,
     }
     const settled = { settledAt: '2026-11-20T04:05:00.000Z', settlesAt: '2026-11-20T04:05:00.000Z' }
-    const times = { ...settled, createdAt: '2026-11-20T04:00:00.000Z', updatedAt: '2026-11-20T04:06:00.000Z' }
+    const times = {
+      ...settled,
+      createdAt: '2026-11-20T04:00:00.000Z',
+      updatedAt: '2026-11-20T04:06:00.000Z',
+    }
     const kind = {
       type: 'payment',
       isCaptured: true,
@@ -138,12 +142,14 @@ describe('xendit listTransactions', () => {
     expect((await readRows(overrides))[0]?.settledAt).toBe(settledAt)
   })
 
-  it('reads a row out whose amount is negative, and no type in other letters', async () => {
+  it('reads a negative amount out, no type in other letters, no absent direction', async () => {
     const out = { amount: -25_000, net_amount: '-25000', fee: null, settlement_status: null }
 
-    expect(await readRows({ type: 'REFUND', ...out }, { type: 'payment' })).toMatchObject([
+    const others = [{ type: 'payment' }, { type: 'DISBURSEMENT', cashflow: null }]
+    expect(await readRows({ type: 'REFUND', ...out }, ...others)).toMatchObject([
       { type: 'return', amountMinor: 25_000, providerMinor: 0 - 25_000 },
       { type: 'unknown' },
+      { type: 'account', status: 'unknown' },
     ])
   })
 
@@ -193,17 +199,17 @@ describe('xendit listTransactions', () => {
     ])
   })
 
-  it('reads rows of other products', async () => {
+  it('reads rows of other products, and cuts a long reference', async () => {
     const foreign = { product_id: 'inv/1 ?', reference_id: null, product_data: null, fee: 'none' }
 
-    expect(await readRows(foreign, {})).toMatchObject([
+    expect(await readRows(foreign, { reference_id: 'x'.repeat(256) })).toMatchObject([
       {
         providerPaymentId: 'inv/1 ?',
         reference: '',
         paymentRequestId: undefined,
         keptMinor: undefined,
       },
-      { providerPaymentId: 'py-1' },
+      { providerPaymentId: 'py-1', reference: 'x'.repeat(255) },
     ])
   })
 
