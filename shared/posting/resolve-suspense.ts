@@ -134,8 +134,9 @@ async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspen
   await refuseCredited(deps, item, rows)
   if (item.providerMinor !== undefined) return item
   const row = rows.find(
-    ({ status, keptMinor, currency }) =>
-      status === 'success' && keptMinor !== undefined && currency === 'IDR',
+    (shown) =>
+      shown.status === 'success' &&
+      (isForeign(shown) ? shown.settledAt !== undefined : shown.keptMinor !== undefined),
   )
   if (row === undefined) {
     throw invalid(
@@ -145,12 +146,18 @@ async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspen
         'resolves it too.',
     )
   }
+  // Nothing is booked of such money, so nothing leaves the books.
+  if (isForeign(row)) return item
   await bookSuspense(deps, item, houseRowOf(row))
   // A dry run has booked nothing.
   const { providerMinor } = row
   const booked = { ...item, ...(await findSuspense(deps, suspenseId)), providerMinor }
   if (booked.status === 'resolved') throw alreadyResolved()
   return booked
+}
+
+function isForeign({ currency, isForeignNet }: ProviderTransaction): boolean {
+  return currency !== 'IDR' || isForeignNet === true
 }
 
 async function refuseCredited(

@@ -169,9 +169,10 @@ export function heldAmountOf(item: Suspense): Minor {
     : owedAmountOf(item)
 }
 
-/** What an operator gave back by bank or wrote off. */
+/** What an operator gave back by bank or wrote off. Of money without a booked row nothing. */
 export function resolvedAmountOf(item: Suspense): Minor {
-  return isClosedByOperator(item) ? owedAmountOf(item) : ZERO
+  const isBooked = isClosedByOperator(item) && item.providerMinor !== undefined
+  return isBooked ? owedAmountOf(item) : ZERO
 }
 
 export function toSuspenseDto(item: Suspense) {

@@ -19,7 +19,7 @@ export async function bookHouse(play: Play): Promise<void> {
     prng.pick([1_000, 40_000]),
     type === 'unmatched' ? undefined : 'house',
   )
-  const shown = { type: 'account', createdAt: deps.now(), ...shownFigures(figures) } as const
+  const shown = { type: 'account', ...shownFigures(figures) } as const
   const payout =
     type === 'withdrawal' && figures.p < 0 ? pickFrom(prng, play.settlements) : undefined
   const transfer = type === 'unmatched' || payout ? {} : { transfer: type }

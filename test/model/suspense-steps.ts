@@ -44,7 +44,7 @@ export async function giveHeldBack(play: Play): Promise<void> {
     prng.pick([amount, Math.ceil(amount / 2), amount + 7]),
     'house',
   )
-  const shown = { type: 'return', createdAt: deps.now(), ...shownFigures(figures) } as const
+  const shown = { type: 'return', ...shownFigures(figures) } as const
   const row = settledRow({ ...one, reference: 'order 17' }, deps.now(), shown)
   rows.push({ row, of: { item }, figures })
   await read(deps, row)

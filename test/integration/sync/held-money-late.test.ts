@@ -16,7 +16,7 @@ import { heldTest, sumsOf, ZERO_SUMS } from './held-money.ts'
 
 /** Expected after a day. */
 function lateRow(start: Timestamp) {
-  return { createdAt: start, category: 'VIRTUAL_ACCOUNT', settlesAt: addMs(start, DAY_MS) }
+  return { category: 'VIRTUAL_ACCOUNT', settlesAt: addMs(start, DAY_MS) }
 }
 
 async function syncForDays(deps: TestDeps, days: number) {
@@ -82,6 +82,20 @@ describe('sync: a row that settles late and is not marked as updated', () => {
         bankMinor: -100_000,
         costMinor: -4_440,
       })
+    },
+  )
+
+  heldTest.for([{ currency: 'PHP' }, { isForeignNet: true }] as const)(
+    'of held money that is not rupiah books nothing when an operator resolves it, or later: %o',
+    async (foreign, { deps, rows, hold, sync }) => {
+      const { heldRow, item } = await hold('second_capture', { ...foreign, keptMinor: undefined })
+
+      await resolve(deps, { suspenseId: heldRow.providerPaymentId })
+      rows.splice(0, 1, { ...heldRow, status: 'reversed', updatedAt: deps.now() })
+      await sync()
+
+      expect(await item()).toMatchObject({ resolution: 'refunded_by_bank', isVoid: true })
+      expect(await sumsOf(deps)).toStrictEqual(ZERO_SUMS)
     },
   )
 

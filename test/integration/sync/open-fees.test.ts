@@ -83,7 +83,6 @@ describe('sync: a row that takes money back while its fee is not final', () => {
       transactionId: 'txn_refund',
       amountMinor: minor(30_000),
       keptMinor: undefined,
-      createdAt: deps.now(),
       hasOpenFee: true,
     })
     await sync(rowNow(deps, credited), refund)

@@ -14,11 +14,7 @@ describe('sync: money that stays in suspense', () => {
     async ({ settlesIn }, { deps, rows, hold, sync }) => {
       const createdAt = deps.now()
       const settlesAt = settlesIn === undefined ? undefined : addMs(createdAt, settlesIn)
-      const { heldRow, item } = await hold('unknown_reference', {
-        ...NOT_SETTLED,
-        createdAt,
-        settlesAt,
-      })
+      const { heldRow, item } = await hold('unknown_reference', { ...NOT_SETTLED, settlesAt })
       // This round reads from two minutes before the end of the last round.
       await sync()
       const itemBefore = await item()

@@ -15,7 +15,7 @@ it('sync: reversals are read daily, for payments of any age', async ({
   syncAfter,
 }) => {
   const created = deps.now()
-  await sync(rowNow(deps, credited, { createdAt: created }))
+  await sync(rowNow(deps, credited))
   await syncAfter(170 * 86_400)
   const reversed = rowNow(deps, credited, {
     createdAt: created,
@@ -41,7 +41,7 @@ describe('sync: the second net', () => {
     syncAfter,
   }) => {
     await sync()
-    const late = rowNow(deps, paid, { createdAt: deps.now() })
+    const late = rowNow(deps, paid)
     for (let hour = 0; hour < 24; hour++) await syncAfter(3_600)
     rows.push(late)
     const statusOf = async () => (await paymentOf(deps, paid)).status
@@ -116,7 +116,6 @@ describe('sync: the second net', () => {
     await sync()
     const late = settledRow({ providerPaymentId: '', reference: '' }, deps.now(), {
       type: 'return',
-      createdAt: deps.now(),
     })
     await syncAfter(170 * 86_400)
     rows.push(late)

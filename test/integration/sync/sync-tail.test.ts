@@ -39,7 +39,6 @@ const CATEGORY = 'VIRTUAL_ACCOUNT'
 function openRow(deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) {
   const at = deps.now()
   const final = rowNow(deps, paid, {
-    createdAt: at,
     category: CATEGORY,
     settlesAt: addMs(at, 2 * DAY_MS),
     ...fields,
@@ -135,7 +134,7 @@ describe('sync: the tail', () => {
     sync,
   }) => {
     const listings = watchTail(deps)
-    rows.push(rowNow(deps, credited, { createdAt: deps.now(), category: 'QR_CODE' }))
+    rows.push(rowNow(deps, credited, { category: 'QR_CODE' }))
     openRow(deps, { ...credited }, { settlesAt: undefined, category: undefined })
     await sync()
 
