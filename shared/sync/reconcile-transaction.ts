@@ -91,8 +91,9 @@ async function reconcileRow(
   if (status === 'success') {
     const credited = await creditByRow(deps, row)
     if (credited) return reconcileCredit(deps, credited, transaction)
-    return askAndReconcile(deps, transaction, lookups)
   }
+  // Only the provider can say whose row it is that has no reference, also of a void.
+  if (status === 'success' || reference === '') return askAndReconcile(deps, transaction, lookups)
   const money = await findHeldMoney(deps, transaction)
   if (money) return reconcileHeldMoney(deps, money, transaction)
   // No payment had the reversed money. If the row names one of our payments, an operator must check
@@ -259,11 +260,13 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
 }
 
 /**
- * A row that takes money back may carry ids of its own. The answer says whose money it is, unless
- * the row's reference names another payment: then the row contradicts itself.
+ * A row that takes money back may carry ids of its own, and a payment's row no reference. The
+ * answer says whose money it is, unless the row names another payment: then the row contradicts
+ * itself.
  */
 function namedBy(answer: NewsAnswer, transaction: ProviderTransaction): ProviderTransaction {
-  if (transaction.type === 'payment' || answer.kind !== 'news') return transaction
+  const hasName = transaction.type === 'payment' && transaction.reference !== ''
+  if (hasName || answer.kind !== 'news') return transaction
   const { reference, capture } = answer.news
   const paymentId = paymentIdOf(transaction.reference)
   if (paymentId !== undefined && paymentId !== paymentIdOf(reference)) return transaction

@@ -86,7 +86,7 @@ describe('sync: a row that settles late and is not marked as updated', () => {
   )
 
   heldTest.for([{ currency: 'PHP' }, { isForeignNet: true }] as const)(
-    'of held money that is not rupiah books nothing when an operator resolves it, or later: %o',
+    'of held money that is not rupiah books nothing, resolved or void: %o',
     async (foreign, { deps, rows, hold, sync }) => {
       const { heldRow, item } = await hold('second_capture', { ...foreign, keptMinor: undefined })
 

@@ -17,25 +17,23 @@ import {
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 
-it('sync replaces the estimated fee by the fee of the row (section 4, Fee)', async ({
-  deps,
-  client,
-  credited,
-  sync,
-}) => {
-  deps.clock.advance(3_600)
-  const row = rowNow(deps, credited, { settledAt: deps.now() })
+it.for([{}, { reference: '' }])(
+  'sync replaces the estimated fee by the fee of the row (section 4, Fee): %o',
+  async (fields, { deps, client, credited, sync }) => {
+    deps.clock.advance(3_600)
+    const row = rowNow(deps, credited, { settledAt: deps.now(), ...fields })
 
-  await sync(row)
+    await sync(row)
 
-  const ownRow = { transactionId: row.transactionId, providerMinor: 95_560 }
-  expect(await paymentOf(deps, credited)).toMatchObject({
-    ...DEDUCTED_FEE,
-    providerSettledAt: deps.now(),
-    ownRow,
-  })
-  expect(await pendingOf(deps, client.clientId)).toBe(95_460)
-})
+    const ownRow = { transactionId: row.transactionId, providerMinor: 95_560 }
+    expect(await paymentOf(deps, credited)).toMatchObject({
+      ...DEDUCTED_FEE,
+      providerSettledAt: deps.now(),
+      ownRow,
+    })
+    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
+  },
+)
 
 it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
   ['a negative fee', { keptMinor: minor(-1) }, 'row_contradicts', 100_000],

@@ -72,6 +72,7 @@ describe('sync: a transaction without a payment', () => {
 
   it.for<[string, Partial<ProviderTransaction>]>([
     ['reversal', { status: 'reversed' }],
+    ['reversal', { status: 'reversed', reference: '' }],
     ['refund', { type: 'return' }],
   ])(
     'a %s of an undecided payment first credits the payment',

@@ -199,7 +199,7 @@ describe('xendit listTransactions', () => {
     ])
   })
 
-  it('reads rows of other products, and cuts a long reference', async () => {
+  it('reads rows of other products, and long references', async () => {
     const foreign = { product_id: 'inv/1 ?', reference_id: null, product_data: null, fee: 'none' }
 
     expect(await readRows(foreign, { reference_id: 'x'.repeat(256) })).toMatchObject([
