@@ -153,14 +153,15 @@ export function recordRowFinding(
 
 /**
  * The case of money that left by a row which names a payment of ours in any form (design section
- * 10). Undefined for any other row, also for a refund or a chargeback: that is a finding.
+ * 10). Undefined for any other row, also for a dispute, whose amount includes a fee.
  */
 export async function transferCaseOf(
   deps: NewsDeps,
   transaction: ProviderTransaction,
 ): Promise<Suspense | undefined> {
   const { mentionedPaymentIds = [], status, providerMinor } = transaction
-  const isOut = status === 'success' && providerMinor < 0 && moneyRowOf(transaction) === undefined
+  const isDispute = moneyRowOf(transaction)?.type === 'chargeback'
+  const isOut = status === 'success' && providerMinor < 0 && !isDispute
   for (const id of isOut ? mentionedPaymentIds : []) {
     const payment = await findStoredPayment(deps, id)
     if (payment && !isForeign(payment)) return transferCase(payment, transaction, deps.now())

@@ -5,25 +5,20 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
-import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { heldTest, sumsOf } from './held-money.ts'
 import { dyingBefore, syncTest as it } from './sync-test.ts'
 
 /** A dispute of 75,000 with a fee of 25,000, which the row names only when it is final. */
-function disputeRow(
-  deps: TestDeps,
-  paid: PaidUpstream,
-  { isFinal, createdAt }: { readonly isFinal: boolean; readonly createdAt: Timestamp },
-) {
+function disputeRow(deps: TestDeps, paid: PaidUpstream, isFinal: boolean) {
   return rowNow(deps, paid, {
     type: 'return',
     reversalKind: 'chargeback',
     transactionId: 'txn_dispute',
     providerMinor: minor(-100_000),
     keptMinor: undefined,
-    createdAt,
     ...(isFinal ? { feeMinor: minor(25_000), disputedMinor: minor(75_000) } : { hasOpenFee: true }),
   })
 }
@@ -38,12 +33,11 @@ describe('sync: a row that takes money back while its fee is not final', () => {
     sync,
     syncAfter,
   }) => {
-    const createdAt = deps.now()
-    await sync(rowNow(deps, credited), disputeRow(deps, credited, { isFinal: false, createdAt }))
+    await sync(rowNow(deps, credited), disputeRow(deps, credited, false))
     const before = await paymentOf(deps, credited)
     deps.clock.advance(60)
 
-    rows.splice(1, 1, disputeRow(deps, credited, { isFinal: true, createdAt }))
+    rows.splice(1, 1, disputeRow(deps, credited, true))
     await syncAfter(60)
     await syncAfter(8 * DAY)
 
@@ -61,8 +55,7 @@ describe('sync: a row that takes money back while its fee is not final', () => {
     syncAfter,
   }) => {
     const finding = () => findingAbout(deps, 'txn_dispute', 'disputed_amount_unknown')
-    const open = { isFinal: false, createdAt: deps.now() }
-    await sync(rowNow(deps, credited), disputeRow(deps, credited, open))
+    await sync(rowNow(deps, credited), disputeRow(deps, credited, false))
     await syncAfter(6 * DAY)
     expect(await finding()).toBeUndefined()
 
