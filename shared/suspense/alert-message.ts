@@ -57,7 +57,8 @@ function messageOf(item: Suspense, facts: Facts): string {
   }
   if (kind === 'case') return messageOfCase(item, facts)
   if (kind === 'money') {
-    return `The provider received ${amountMinor} IDR that the gateway credits to no client (${cause}, payment ${paymentId}). ${facts.refund} After a refund by bank or a write-off, ${close}.`
+    const unit = cause === 'wrong_currency' ? 'of another currency' : 'IDR'
+    return `The provider received ${amountMinor} ${unit} that the gateway credits to no client (${cause}, payment ${paymentId}). ${facts.refund} After a refund by bank or a write-off, ${close}.`
   }
   switch (cause) {
     case 'money_went_back':

@@ -67,7 +67,10 @@ function decideOnCapture(
   capture: ProviderPayment,
   now: Timestamp,
 ): Decision {
-  if (payment === undefined) return { do: 'hold', capture, cause: 'unknown_reference' }
+  const hold = (cause: MoneyCause): Decision => {
+    return { do: 'hold', capture, cause: isRupiah(capture) ? cause : 'wrong_currency' }
+  }
+  if (payment === undefined) return hold('unknown_reference')
   const foreign = { do: 'hold', capture, cause: 'payment_foreign' } as const
   if (payment.status === 'creating') {
     const isRunning = isUnderLease(payment, now)
@@ -76,24 +79,27 @@ function decideOnCapture(
     // After the attempt the merchant can see the payment, and the money that is held for it.
     if (isRunning) return { do: 'remember', creating: payment, capture }
     const cause = mismatch(capture, payment.request.notionalMinor)
-    if (cause !== undefined) return { do: 'hold', capture, cause }
+    if (cause !== undefined) return hold(cause)
     return { do: 'succeed_creating', creating: payment, capture }
   }
   if (payment.capture?.providerPaymentId === capture.providerPaymentId) return NOTHING
   if (isForeign(payment)) return foreign
-  if (payment.status === 'succeeded') return { do: 'hold', capture, cause: 'second_capture' }
+  if (payment.status === 'succeeded') return hold('second_capture')
   const cause = mismatch(capture, payment.notionalMinor)
-  if (payment.status !== 'pending')
-    return { do: 'hold', capture, cause: cause ?? 'payment_not_pending' }
+  if (payment.status !== 'pending') return hold(cause ?? 'payment_not_pending')
   if (cause === undefined) return { do: 'succeed', payment, capture }
   // Only the request whose destination was shown can close the payment. Money of another attempt is
   // held.
-  if (capture.paymentRequestId !== payment.paymentRequestId) return { do: 'hold', capture, cause }
+  if (capture.paymentRequestId !== payment.paymentRequestId) return hold(cause)
   const failureReason = cause === 'wrong_amount' ? cause : 'other'
   return { do: 'close', payment, status: 'failed', failureReason, money: { capture, cause } }
 }
 
+function isRupiah({ currency }: ProviderPayment): boolean {
+  return currency === 'IDR'
+}
+
 function mismatch(capture: ProviderPayment, notionalMinor: number): MoneyCause | undefined {
-  if (capture.currency !== 'IDR') return 'wrong_currency'
+  if (!isRupiah(capture)) return 'wrong_currency'
   return capture.capturedMinor === notionalMinor ? undefined : 'wrong_amount'
 }

@@ -93,7 +93,8 @@ describe('money that must not be credited (design section 4)', () => {
 
       expect(await reread()).toMatchObject({ status: 'failed', failureReason })
       expect(await suspenseOf(providerPaymentId)).toMatchObject({ cause, amountMinor })
-      expect(deps.published).toMatchObject([{ kind: 'suspense.money', subject: providerPaymentId }])
+      expect(deps.published).toMatchObject([{ subject: providerPaymentId }])
+      expect(deps.published[0]?.message).toContain(cause === 'wrong_amount' ? 'IDR' : 'of another')
       expect(await event('payment.failed')).toBeDefined()
       expect(await ledger()).toStrictEqual({ pendingMinor: 0, failed: 1 })
     },

@@ -167,7 +167,7 @@ const booking = heldTest
     const held = await item()
     if (held === undefined) throw new Error('nothing is held')
     const row = aRefund(deps, BACK_MINOR)
-    const houseRow = { ...row, rowAt: row.createdAt ?? row.at }
+    const houseRow = { ...row, rowAt: row.at }
     const about = { payment: held, now: deps.now() }
     const unexplained = finding({
       ...about,

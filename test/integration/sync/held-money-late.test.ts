@@ -85,8 +85,8 @@ describe('sync: a row that settles late and is not marked as updated', () => {
     },
   )
 
-  heldTest.for([{ currency: 'PHP' }, { isForeignNet: true }] as const)(
-    'of held money that is not rupiah books nothing, resolved or void: %o',
+  heldTest.for([{ currency: 'PHP' }, { isForeignNet: true }])(
+    'of held money in %o books nothing, resolved or void',
     async (foreign, { deps, rows, hold, sync }) => {
       const { heldRow, item } = await hold('second_capture', { ...foreign, keptMinor: undefined })
 

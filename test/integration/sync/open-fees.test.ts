@@ -123,7 +123,6 @@ describe('sync: a row that takes money back while its fee is not final', () => {
         type: 'return',
         transactionId: 'txn_refund',
         providerMinor: minor(-100_000),
-        createdAt: deps.now(),
         updatedAt: deps.now(),
         hasOpenFee: true,
       } as const

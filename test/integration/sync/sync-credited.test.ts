@@ -18,7 +18,7 @@ import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 
 it.for([{}, { reference: '' }])(
-  'sync replaces the estimated fee by the fee of the row (section 4, Fee): %o',
+  'sync replaces the estimated fee by the fee of a row: %o',
   async (fields, { deps, client, credited, sync }) => {
     deps.clock.advance(3_600)
     const row = rowNow(deps, credited, { settledAt: deps.now(), ...fields })

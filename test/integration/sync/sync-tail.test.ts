@@ -37,10 +37,9 @@ const CATEGORY = 'VIRTUAL_ACCOUNT'
  * updated.
  */
 function openRow(deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) {
-  const at = deps.now()
   const final = rowNow(deps, paid, {
     category: CATEGORY,
-    settlesAt: addMs(at, 2 * DAY_MS),
+    settlesAt: addMs(deps.now(), 2 * DAY_MS),
     ...fields,
   })
   deps.provider.transactions.push({ ...final, ...NOT_SETTLED })

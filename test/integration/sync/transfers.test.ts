@@ -33,7 +33,7 @@ describe('a row out that names a payment', () => {
       (id) => ({ description: `${derivedUuid('another payment')} ${id}`.toUpperCase() }),
     ],
     ['by a withdrawal', (id) => ({ type: 'WITHDRAWAL', reference_id: id })],
-    ['by a refund', (id) => ({ type: 'REFUND', reference_id: `back ${id}` })],
+    ['by a refund', (id) => ({ type: 'REFUND', reference_id: `a${id}` })],
     ['by a row of an unknown type', (id) => ({ type: 'NEW_TYPE', reference_id: id })],
   ])(
     '%s is a case, and refund-payment books it',

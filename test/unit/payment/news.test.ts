@@ -78,6 +78,11 @@ describe('decideOnNews: a capture', () => {
     expect(decideOnNews(CREATING, news(capture), NOW)).toStrictEqual(held)
     expect(decideOnNews(aPayment({ status: 'failed' }), news(capture), NOW)).toStrictEqual(held)
   })
+
+  it.each([undefined, SUCCEEDED])('in pesos is held as such: %o', (payment) => {
+    const decision = decideOnNews(payment, news(aCapture({ currency: 'PHP' })), NOW)
+    expect(decision).toMatchObject({ cause: 'wrong_currency' })
+  })
 })
 
 describe('decideOnNews: a status without money', () => {

@@ -145,11 +145,11 @@ describe('xendit listTransactions', () => {
   it('reads a negative amount out, no type in other letters, no absent direction', async () => {
     const out = { amount: -25_000, net_amount: '-25000', fee: null, settlement_status: null }
 
-    const others = [{ type: 'payment' }, { type: 'DISBURSEMENT', cashflow: null }]
+    const others = [{ type: 'payment' }, { cashflow: null }]
     expect(await readRows({ type: 'REFUND', ...out }, ...others)).toMatchObject([
       { type: 'return', amountMinor: 25_000, providerMinor: 0 - 25_000 },
       { type: 'unknown' },
-      { type: 'account', status: 'unknown' },
+      { status: 'unknown' },
     ])
   })
 
