@@ -131,7 +131,10 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   finance(
     'mark-settlement-failed',
-    allAccess(changeOf('SETTLEMENT'), ANNOUNCING, NOT_ENDED, { GetItem: ['BATCH'] }),
+    allAccess(changeOf('SETTLEMENT'), ANNOUNCING, NOT_ENDED, {
+      GetItem: ['BATCH'],
+      Query: ['AUDIT'],
+    }),
     { sends: BOTH_LANES },
   ),
   finance(

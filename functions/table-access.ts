@@ -279,7 +279,7 @@ export const PAYING_OUT: TableAccess = allAccess(
   {
     GetItem: ['BATCH', 'LEDGER'],
     PutItem: ['PAYOUTREF'],
-    UpdateItem: ['BATCH', 'LEDGER'],
+    UpdateItem: ['LEDGER'],
     ConditionCheckItem: ['CLIENT', 'EVENT', 'VERDICT'],
   },
 )

@@ -18,10 +18,7 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
       'at until used_at',
     ],
   ],
-  BATCH: [
-    ['mark-settlement-paid payout-answer', 'state used_at'],
-    ['payout-file', 'digest settlement_ids state total_minor used_at'],
-  ],
+  BATCH: [['payout-file', 'settlement_ids']],
   CLIENT: [
     [
       'update-client',

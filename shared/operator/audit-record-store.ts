@@ -93,7 +93,7 @@ export async function recordChange<Name extends string>(
     }
     const { refusedBy } = outcome
     if (!isChainStep(refusedBy)) return { ...outcome, refusedBy }
-    if (record.head) return { ...outcome, refusedBy: 'stale' }
+    if (record.head ?? registration?.head) return { ...outcome, refusedBy: 'stale' }
   }
   throw new GatewayError('conflict', 'another operator is changing this; try again')
 }

@@ -152,7 +152,7 @@ async function referenceOf(
   if (reference === undefined) throw invalid('the line has no bank reference')
   if (!isOneDebit) return reference
   const batch = number === undefined ? undefined : await findBatch(deps, number)
-  const at = batch?.settlementIds.indexOf(settlementId) ?? -1
+  const at = batch?.settlementIds?.indexOf(settlementId) ?? -1
   if (at < 0) throw invalid('other lines have the same reference, and it is in no batch')
   return `${reference}#${at + 1}`
 }

@@ -1,23 +1,14 @@
 import { GatewayError, invalid, notFound } from '../errors.ts'
 import { requireApproval } from '../operator/approval-store.ts'
-import { findAuditHead, readAuditRecords, recordChange } from '../operator/audit-record-store.ts'
+import { readAuditRecords, recordChange } from '../operator/audit-record-store.ts'
 import { BATCHES_SUBJECT, type Batch, batchSubject } from '../settlement/batch/batch.ts'
-import {
-  findBatch,
-  markCancelled,
-  openedBatches,
-  putInPlace,
-  settlementIdsIn,
-  settlementItemsIn,
-  stateIn,
-} from '../settlement/batch/batch-store.ts'
+import { findBatch, openedBatches, putWithoutList } from '../settlement/batch/batch-store.ts'
 import type { BatchDeps } from './fill-batch.ts'
 
 /**
  * Frees the settlements of a batch whose file no bank was given. Only a person knows that, so it
- * needs an approval, and is refused once a payout of it is paid. A batch whose row is lost or
- * unreadable can be cancelled too. If it was cancelled before, its row is written anew as its
- * records say.
+ * needs an approval, and is refused once a bank is known to have the file. A batch whose list is
+ * lost can be cancelled again: its row is written anew, without the list.
  */
 export async function cancelBatch(
   deps: BatchDeps,
@@ -27,60 +18,36 @@ export async function cancelBatch(
     notes,
   }: { readonly number: number; readonly operator: string; readonly notes: string },
 ): Promise<Batch> {
-  const subject = batchSubject(number)
-  const last = await findAuditHead(deps, subject)
-  const stored = await findBatch(deps, number)
-  const createdAt = stored?.createdAt ?? (await openedAt(deps, number))
+  const batch = await findBatch(deps, number)
+  const { state, usedAt, settlementIds, last, createdAt = await openedAt(deps, number) } = batch
   if (createdAt === undefined) throw notFound('batch')
-  const said = stateIn((await readAuditRecords(deps, subject)).records)
-  const usedAt = stored?.usedAt ?? said.usedAt
-  if (stored || said.state !== 'cancelled') await assertUnused(deps, { number, ...stored, usedAt })
+  const isLost = settlementIds === undefined
+  const isAgain = state === 'cancelled' && isLost
+  if (usedAt !== undefined && !isAgain) {
+    const hint =
+      'Its file is at the bank. payout-answer or mark-settlement-failed closes the others.'
+    throw invalid(`batch ${number} cannot be cancelled: its file is in use`, undefined, hint)
+  }
+  const conflict = `batch ${number} is cancelled already, or changed; try again`
+  if (state === 'cancelled' && !isAgain) throw new GatewayError('conflict', conflict)
   const approval = await requireApproval(deps, {
     action: 'payout-file',
     payload: { cancel: number },
   })
-  const cancelled: Batch = {
-    ...(stored ?? { number, settlementIds: [], usedAt, createdAt }),
-    state: 'cancelled',
-  }
   const record = {
-    subject,
+    subject: batchSubject(number),
     clientId: undefined,
     operator,
     action: 'payout-file',
-    // A payout of it that is recorded meanwhile refuses this change.
+    // A use of its file that is recorded meanwhile refuses this change.
     head: { last },
-    ...(stored && { before: { state: stored.state } }),
+    before: { state },
     after: { state: 'cancelled', notes, approved: approval.shown },
   }
-  const outcome = await recordChange(deps, record, {
-    batch: stored ? markCancelled(cancelled) : await putInPlace(deps, cancelled),
-    approval: approval.step,
-  })
-  if (outcome.applied) return cancelled
-  throw new GatewayError('conflict', `batch ${number} is cancelled already, or changed; try again`)
-}
-
-/**
- * Throws 422 if a payout of it is paid, or its records say that the bank has answered to its file:
- * a bank has its file. An unreadable row counts too, because only some of its fields are read.
- */
-async function assertUnused(
-  deps: BatchDeps,
-  { number, settlementIds, usedAt }: Pick<Batch, 'number'> & Partial<Batch>,
-): Promise<void> {
-  const ids = settlementIds ?? (await settlementIdsIn(deps, number))
-  const settlements = await settlementItemsIn(deps, { settlementIds: ids })
-  const paid = settlements.filter(
-    (one) => one['batch'] === number && one['status'] === 'manual_paid',
-  )
-  if (paid.length === 0 && usedAt === undefined) return
-  const hint = 'Its file is at the bank. payout-answer or mark-settlement-failed closes the others.'
-  const why =
-    paid.length === 0
-      ? 'the bank has answered to its file'
-      : `${paid.length} of its ${settlements.length} payouts are paid`
-  throw invalid(`batch ${number} cannot be cancelled: ${why}`, undefined, hint)
+  const row = isLost ? putWithoutList({ number, createdAt }) : undefined
+  const { applied } = await recordChange(deps, record, { row, approval: approval.step })
+  if (applied) return { ...batch, state: 'cancelled', createdAt }
+  throw new GatewayError('conflict', conflict)
 }
 
 async function openedAt(deps: BatchDeps, number: number) {

@@ -2,17 +2,17 @@ import { readTrail } from '../audit/judged/audit-trails.ts'
 import { mapInChunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
-import { minor } from '../money.ts'
 import { useOf } from '../operator/approval-store.ts'
-import { findAuditHead, recordChange } from '../operator/audit-record-store.ts'
+import { recordChange } from '../operator/audit-record-store.ts'
 import {
   type Batch,
   batchSubject,
+  digestOf,
   digestOfLines,
   type PayoutLine,
   payoutLines,
 } from '../settlement/batch/batch.ts'
-import { findBatch, markReady, settlementsIn, stateIn } from '../settlement/batch/batch-store.ts'
+import { findBatch, setList, settlementsIn, stateIn } from '../settlement/batch/batch-store.ts'
 import type { CloseDeps } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { claimForBatch, findAnySettlement } from '../settlement/settlement-store.ts'
@@ -148,7 +148,7 @@ const CHANGED_LINE = new GatewayError('conflict', 'it changed after it was judge
 async function finishBatch(deps: BatchDeps, opened: Batch, { operator, changed, judged }: Filling) {
   const { number } = opened
   const lineOf = new Map(judged.map((one) => [one.settlementId, digestOfLines(payoutLines([one]))]))
-  const last = await findAuditHead(deps, batchSubject(number))
+  const before = await findBatch(deps, number)
   const unchanged = (await settlementsIn(deps, opened))
     .filter(isIn(number))
     .filter(isNotOf(changed))
@@ -161,34 +161,28 @@ async function finishBatch(deps: BatchDeps, opened: Batch, { operator, changed, 
   const claimed = unchanged.filter(isNotOf(refused))
   // Before the batch is ready: a crash may repeat an alert, but never loses it.
   await mapInChunks(claimed, SIDE_BY_SIDE, (one) => alertGrowth(deps, one, number))
-  const lines = payoutLines(claimed)
-  const ready: Batch = {
-    ...opened,
-    state: 'ready',
-    settlementIds: claimed.map(({ settlementId }) => settlementId),
-    totalMinor: minor(claimed.reduce((sum, { netMinor }) => sum + netMinor, 0)),
-    digest: digestOfLines(lines),
-  }
+  const settlementIds = claimed.map(({ settlementId }) => settlementId)
   const record = {
     subject: batchSubject(number),
     clientId: undefined,
     operator,
     action: 'payout-file',
     // A settlement in the batch that is paid or failed meanwhile refuses this change.
-    head: { last },
+    head: { last: before.last },
     after: {
-      state: ready.state,
-      count: lines.length,
-      total_minor: ready.totalMinor,
-      digest: ready.digest,
+      state: 'ready',
+      count: claimed.length,
+      total_minor: claimed.reduce((sum, { netMinor }) => sum + netMinor, 0),
+      digest: digestOfLines(payoutLines(claimed)),
+      list_digest: digestOf(settlementIds),
     },
   }
-  if ((await recordChange(deps, record, { batch: markReady(ready) })).applied)
-    return { batch: ready, lines, refused }
-  // Another caller has made the batch ready, or an operator has cancelled the batch, or closed a
-  // settlement in the batch.
+  if (before.state === 'open')
+    await recordChange(deps, record, { list: setList(number, settlementIds) })
+  // Another caller may have made the batch ready, or an operator have cancelled the batch, or
+  // closed a settlement in the batch.
   const stored = await findBatch(deps, number)
-  if (stored?.state !== 'ready')
+  if (stored.state !== 'ready')
     throw new GatewayError('conflict', `batch ${number} was changed meanwhile; try again`)
   return { ...(await withLines(deps, stored, await settlementsIn(deps, stored))), refused }
 }
@@ -199,8 +193,8 @@ function isNotOf(leftOut: readonly LeftOut[]) {
 }
 
 /**
- * Throws 409 unless a batch is ready, and its lines and its use are what its records say. These are
- * read again before a refusal: another operator may just have made the batch ready.
+ * Throws 409 unless the records of a batch are a complete chain, which says that it is ready with
+ * these lines. They are read last: the batch may have been cancelled or used meanwhile.
  */
 export async function withLines(
   deps: BatchDeps,
@@ -209,19 +203,18 @@ export async function withLines(
 ): Promise<{ readonly batch: Batch; readonly lines: readonly PayoutLine[] }> {
   const { number } = batch
   const lines = payoutLines(settlements)
-  let said: Partial<Batch> = {}
+  let usedAt = batch.usedAt
   const differences = await confirmedDifferences(deps, async () => {
     const trail = await readTrail(deps, batchSubject(number), undefined)
-    said = stateIn(trail.records)
-    const { state, usedAt, digest } = said
-    const ofBatch = compareAll('batch', String(number), [
-      ['state', state, 'ready'],
-      ['used_at', usedAt, batch.usedAt],
-      ['digest', digest, digestOfLines(lines)],
+    const said = stateIn(trail.records)
+    usedAt = said.usedAt
+    const ofLines = compareAll('batch', String(number), [
+      ['state', said.state, 'ready'],
+      ['digest', said.digest, digestOfLines(lines)],
     ])
-    return [...trail.differences, ...ofBatch]
+    return [...trail.differences, ...ofLines]
   })
-  if (differences.length === 0) return { batch: { ...batch, ...said }, lines }
+  if (differences.length === 0) return { batch: { ...batch, usedAt }, lines }
   throw new GatewayError('conflict', `the lines of batch ${number} are not what they were`, {
     actionHint: 'Send no file of this batch. Run audit-ledger: its answer lists what differs.',
   })

@@ -8,7 +8,7 @@ import { type GatewayError, invalid } from '../errors.ts'
 import type { ClientId, SettlementId } from '../ids.ts'
 import type { Approval } from '../operator/approval-store.ts'
 import type { Batch } from '../settlement/batch/batch.ts'
-import { liveBatchOf, usedBatchOf } from '../settlement/batch/batch-store.ts'
+import { otherLiveBatch } from '../settlement/batch/batch-store.ts'
 import { wrongStateError } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { recordedSettlements } from '../settlement/settlement-store.ts'
@@ -120,9 +120,7 @@ function leaveOutUnreadable(settlementId: SettlementId, clientId: ClientId): Lef
 async function requireLine(deps: JudgeDeps, settlement: Settlement): Promise<void> {
   const { clientId, netMinor, status, bank } = settlement
   if (status !== 'recorded') throw wrongStateError('paid out', settlement)
-  const live = await liveBatchOf(deps, settlement)
-  if (live) throw inBatchError(live)
-  await requireInNoUsedFile(deps, settlement)
+  await requireInNoOther(deps, settlement, undefined)
   if (netMinor <= 0) throw invalid('there is nothing to transfer')
   requireEnabled(await requireClient(deps, clientId))
   if (bank && findBank(bank.bankName) === undefined)
@@ -140,22 +138,22 @@ function requireEnabled({ enabled }: Client): void {
  * since: an open batch may be as old as the crash that left it.
  */
 export async function requireStillPayable(deps: JudgeDeps, settlement: Settlement): Promise<void> {
-  await requireInNoUsedFile(deps, settlement)
+  await requireInNoOther(deps, settlement, settlement.batch)
   const { client } = await requireUnrefused(deps, settlement)
   requireEnabled(client)
 }
 
-/** Throws 422 if a bank has it in the file of an earlier batch that was cancelled. */
-async function requireInNoUsedFile(
+/** Throws 422 if another live batch has it, also an earlier one that is live again. */
+async function requireInNoOther(
   deps: Pick<JudgeDeps, 'table'>,
   settlement: Settlement,
+  own: number | undefined,
 ): Promise<void> {
-  const used = await usedBatchOf(deps, settlement)
-  if (used) throw inBatchError(used)
+  const live = await otherLiveBatch(deps, settlement, own)
+  if (live) throw inBatchError(live)
 }
 
-function inBatchError(batch: Pick<Batch, 'number'> & Partial<Batch>): GatewayError {
-  const { number, state, usedAt } = batch
+function inBatchError({ number, state, usedAt }: Batch): GatewayError {
   if (state === 'cancelled' || usedAt !== undefined) {
     const hint =
       "payout-answer writes down the bank's answer to its file. What the bank did not pay, " +

@@ -1,7 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
-import { batchSubject } from '../settlement/batch/batch.ts'
-import { findBatch } from '../settlement/batch/batch-store.ts'
+import { liveBatchOf } from '../settlement/batch/batch-store.ts'
 import {
   type CloseDeps,
   type CloseInput,
@@ -10,6 +9,7 @@ import {
 } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement } from '../settlement/settlement-store.ts'
+import { closedInOpen } from './note-use-of-file.ts'
 
 /**
  * Moves a settlement from `recorded` to `failed`, once; else throws 422. Re-credits nothing (spec
@@ -21,12 +21,10 @@ export async function markSettlementFailed(
 ) {
   const before = await findAnySettlement(deps, settlementId)
   if (before.status !== 'recorded') throw wrongStateError('marked failed', before)
-  const batch = before.batch === undefined ? undefined : await findBatch(deps, before.batch)
+  const batch = await liveBatchOf(deps, before)
   const after: Settlement = { ...before, status: 'failed', notes }
   const action = { operator, action: 'mark-settlement-failed' }
-  const inBatch = { ...action, clientId: undefined, after: { settlement_id: settlementId } }
-  const registration =
-    batch?.state === 'open' ? { ...inBatch, subject: batchSubject(batch.number) } : undefined
+  const registration = closedInOpen(batch, { operator, outcome: 'failed' }, before)
   const { applied } = await closeSettlement(deps, { before, after, action, registration }, {})
   if (!applied) throw new GatewayError('conflict', 'this settlement was just changed; try again')
   return after

@@ -13,7 +13,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { later } from '../time.ts'
 import { alertGrowth } from './alert-growth.ts'
-import { firstUseOf } from './note-use-of-file.ts'
+import { closedInOpen, firstUseOf } from './note-use-of-file.ts'
 import { findPayoutApproval, type PayoutFigures, payoutFigures } from './payout-figures.ts'
 import { passGate } from './payout-gate.ts'
 
@@ -35,7 +35,7 @@ type PaidInput = CloseInput & {
  * 3.2), once. One transaction writes settlement, window, bank reference and audit record, on
  * condition of what the payout gate saw; it uses up the approval of its figures. A settlement in a
  * live batch has passed the gate and used its approval there: what the bank did is written down
- * even if the gate refuses by now, with an alert. The first payout of a batch marks the batch as
+ * even if the gate refuses by now, with an alert. The first payout of a file marks its batch as
  * used, and a used batch is not cancelled. Throws 422, and 409 for a reference that paid out
  * another settlement.
  */
@@ -74,14 +74,15 @@ export async function markSettlementPaid(
       ...(approval && { approved: approval.shown }),
     }
     const action = { operator, action: 'mark-settlement-paid', details }
-    const { step: use, registration } = firstUseOf(live, settledAt, { operator, outcome: 'paid' })
+    const answered = { operator, outcome: 'paid' } as const
+    const registration =
+      closedInOpen(live, answered, before) ?? firstUseOf(live, answered, settledAt)
     const steps = {
       verdict: conditions.verdict,
       client: conditions.client,
       approval: approval?.step,
       window: payOutOfWindow(before.clientId, before.netMinor, settledAt),
       reference: putBankReference(reference, before.settlementId),
-      batch: use,
     }
     const outcome = await closeSettlement(deps, { before, after, action, registration }, steps)
     if (outcome.applied) {

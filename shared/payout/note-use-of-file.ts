@@ -1,13 +1,8 @@
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import { batchSubject, mayList } from '../settlement/batch/batch.ts'
-import {
-  findBatch,
-  type LiveBatch,
-  liveBatchOf,
-  markUsed,
-} from '../settlement/batch/batch-store.ts'
+import { type Batch, batchSubject } from '../settlement/batch/batch.ts'
+import { batchesOf } from '../settlement/batch/batch-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import type { Timestamp } from '../time.ts'
 
@@ -22,8 +17,8 @@ const MAX_TRIES = 3
 /**
  * The bank answered about the settlement in the file of this batch, so a bank has the file. The
  * first answer marks the batch as used, and a used batch is not cancelled. If it is cancelled
- * already, a person was wrong: operators are told, and the batch holds its settlements again,
- * because the bank may pay them too. A crash may repeat the alert, but never loses it.
+ * already, a person was wrong: operators are told, and the batch is live again, because the bank
+ * may pay all its settlements. A crash may repeat the alert, but never loses it.
  */
 export async function noteUseOfFile(
   deps: UseDeps,
@@ -31,30 +26,19 @@ export async function noteUseOfFile(
   { number, ...answered }: Answered & { readonly number: number },
 ): Promise<void> {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const batch = await findAnsweredBatch(deps, settlement, number)
+    const batches = await batchesOf(deps, settlement, number)
+    const batch = batches.find((one) => one.number === number)
     if (batch?.state === 'cancelled') await tellUseAfterAll(deps, settlement, batch, answered)
-    const { step, registration } = firstUseOf(batch, deps.now(), answered)
-    if (registration === undefined) return
-    if ((await recordChange(deps, registration, { batch: step })).applied) return
+    const use = firstUseOf(batch, answered, deps.now())
+    if (use === undefined || (await recordChange(deps, use, {})).applied) return
   }
   throw new GatewayError('conflict', `batch ${number} is being changed right now; try again`)
-}
-
-/** Undefined for a batch without the settlement. */
-async function findAnsweredBatch(
-  deps: UseDeps,
-  settlement: Settlement,
-  number: number,
-): Promise<LiveBatch | undefined> {
-  const batch = await findBatch(deps, number)
-  if (batch) return mayList(batch, settlement) ? batch : undefined
-  return settlement.batch === number ? liveBatchOf(deps, settlement) : undefined
 }
 
 async function tellUseAfterAll(
   deps: UseDeps,
   { settlementId, batch: last }: Settlement,
-  { number, usedAt }: LiveBatch,
+  { number, usedAt }: Batch,
   { outcome }: Answered,
 ): Promise<void> {
   const otherBatch = last === number ? undefined : last
@@ -79,26 +63,29 @@ async function tellUseAfterAll(
 
 const IN_WORDS = { paid: 'is paid by the file', failed: 'failed in the file' } as const
 
-/**
- * The step and the record, in the chain of the batch, of its first use. Of a later use only the
- * record, while the batch is open: a file that is made meanwhile is refused. A row that cannot be
- * read is not changed.
- */
-export function firstUseOf(
-  batch: LiveBatch | undefined,
-  usedAt: Timestamp,
-  { operator, outcome }: Answered,
+/** The record of the first use of a batch. */
+export function firstUseOf(batch: Batch | undefined, answered: Answered, usedAt: Timestamp) {
+  if (batch === undefined || batch.usedAt !== undefined) return undefined
+  return recordOf(batch, answered, { used_at: usedAt })
+}
+
+/** A batch that is open has no file yet. The record of a closed settlement keeps out its line. */
+export function closedInOpen(
+  batch: Batch | undefined,
+  answered: Answered,
+  { settlementId }: Settlement,
 ) {
-  if (batch === undefined) return {}
-  const { number, state, usedAt: firstUsedAt } = batch
-  if (firstUsedAt !== undefined && state !== 'open') return {}
-  const registration = {
+  if (batch?.state !== 'open') return undefined
+  return recordOf(batch, answered, { settlement_id: settlementId })
+}
+
+function recordOf({ number, last }: Batch, { operator, outcome }: Answered, after: object) {
+  return {
     subject: batchSubject(number),
     clientId: undefined,
     operator,
     action: `mark-settlement-${outcome}`,
-    after: { used_at: firstUsedAt ?? usedAt },
+    head: { last },
+    after,
   }
-  if (firstUsedAt !== undefined || state === undefined) return { registration }
-  return { step: markUsed({ number, state }, usedAt), registration }
 }

@@ -14,22 +14,22 @@ export async function openNextBatch(
   last: AuditHead | undefined,
   { payouts, operator }: { readonly payouts: readonly Payout[]; readonly operator: string },
 ): Promise<Batch> {
-  const batch: Batch = {
+  const row = {
     number: (last?.number ?? 0) + 1,
-    state: 'open',
     settlementIds: payouts.slice(0, MOST_LINES).map(({ settlement }) => settlement.settlementId),
     createdAt: deps.now(),
   }
-  const { number, settlementIds } = batch
+  const { number, settlementIds, createdAt } = row
   const record = {
     subject: BATCHES_SUBJECT,
     clientId: undefined,
     operator,
     action: 'payout-file',
-    after: { batch: number, created_at: batch.createdAt, count: settlementIds.length },
+    after: { batch: number, created_at: createdAt, count: settlementIds.length },
     head: { last },
   }
-  if ((await recordChange(deps, record, { batch: openBatch(batch) })).applied) return batch
+  if ((await recordChange(deps, record, { batch: openBatch(row) })).applied)
+    return { ...row, state: 'open', last: undefined }
   await registerAgain(deps, last, record, number)
   throw new GatewayError('conflict', 'another operator makes a payout file; try again')
 }
@@ -42,8 +42,8 @@ async function registerAgain(
   number: number,
 ): Promise<void> {
   const stored = await findBatch(deps, number)
-  if (stored === undefined || (await findLastBatch(deps))?.number !== last?.number) return
+  if (stored.createdAt === undefined || (await findLastBatch(deps))?.number !== last?.number) return
   const { createdAt, settlementIds } = stored
-  const after = { batch: number, created_at: createdAt, count: settlementIds.length }
+  const after = { batch: number, created_at: createdAt, count: settlementIds?.length }
   await recordChange(deps, { ...record, after }, {})
 }

@@ -2,14 +2,14 @@ import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import { RegisteredSchema } from '../client/client-register.ts'
 import type { Deps } from '../deps.ts'
-import { invalid, notFound } from '../errors.ts'
+import { type GatewayError, invalid, notFound } from '../errors.ts'
 import { encodeCursor, readCursor } from '../page.ts'
 import type { Batch, PayoutLine } from '../settlement/batch/batch.ts'
 import {
   findBatch,
   findLastBatch,
+  otherLiveBatch,
   settlementsIn,
-  usedBatchOf,
 } from '../settlement/batch/batch-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { cancelBatch } from './cancel-batch.ts'
@@ -48,9 +48,9 @@ export async function payoutFile(deps: PayoutFileDeps, input: PayoutFileInput) {
   if (number !== undefined) return answerOf(await readyBatch(deps, number, operator), format)
   const last = await findLastBatch(deps)
   const lastBatch = last && (await findBatch(deps, last.number))
-  if (lastBatch?.state === 'open') {
+  if (lastBatch?.state === 'open' && lastBatch.settlementIds) {
     const finished = await fillBatch(deps, lastBatch, { operator })
-    return { ...(await answerOf(finished, format)), continuing: true, cursor: encodeCursor({}) }
+    return { ...answerOf(finished, format), continuing: true, cursor: encodeCursor({}) }
   }
   const { payouts, leftOut, position } = await judgeClients(
     deps,
@@ -60,7 +60,7 @@ export async function payoutFile(deps: PayoutFileDeps, input: PayoutFileInput) {
   if (payouts.length === 0) return { batch: null, file: null, left_out: leftOut, ...rest }
   const opened = await openNextBatch(deps, last, { payouts, operator })
   const filled = await fillBatch(deps, opened, { payouts, operator })
-  const answer = await answerOf(filled, format)
+  const answer = answerOf(filled, format)
   return { ...answer, left_out: [...leftOut, ...answer.left_out], ...rest }
 }
 
@@ -70,7 +70,9 @@ type Filled = {
   readonly leftOut: readonly LeftOut[]
 }
 
-async function answerOf({ batch, lines, leftOut }: Filled, format: PayoutFormat) {
+/** After a restore the bank may have answered to the file of a batch that is open again. */
+function answerOf({ batch, lines, leftOut }: Filled, format: PayoutFormat) {
+  if (batch.usedAt !== undefined) throw inUse(batch.number, 'the bank has answered to its file')
   const file = payoutFormats[format]({ batch, lines })
   return { batch: toBatchDto(batch), file, left_out: leftOut }
 }
@@ -82,26 +84,27 @@ async function answerOf({ batch, lines, leftOut }: Filled, format: PayoutFormat)
  */
 async function readyBatch(deps: PayoutFileDeps, number: number, operator: string): Promise<Filled> {
   const batch = await findBatch(deps, number)
-  if (batch === undefined) throw notFound('batch')
-  if (batch.state === 'open') return fillBatch(deps, batch, { operator })
+  if (batch.state === 'open') {
+    if (batch.settlementIds === undefined) throw notFound('batch')
+    return fillBatch(deps, batch, { operator })
+  }
   if (batch.state === 'cancelled') {
     const hint = 'payout-file without --batch has its settlements, or says why it leaves them out.'
     throw invalid(`batch ${number} is cancelled`, undefined, hint)
   }
   const settlements = await settlementsIn(deps, batch)
   const closed = settlements.filter(({ status }) => status !== 'recorded')
-  if (closed.length > 0 || batch.usedAt !== undefined) {
-    const hint = 'Give its file to no bank again: it would pay twice. payout-file makes a new one.'
-    const why =
-      closed.length > 0
-        ? `${closed.length} of its ${settlements.length} payouts are paid or failed`
-        : 'the bank has answered to its file'
-    throw invalid(`batch ${number} is in use: ${why}`, undefined, hint)
-  }
+  if (closed.length > 0)
+    throw inUse(number, `${closed.length} of its ${settlements.length} payouts are paid or failed`)
   await requireInNoEarlierFile(deps, number, settlements)
   const filled = await withLines(deps, batch, settlements)
   await mapInChunks(settlements, SIDE_BY_SIDE, (one) => requireUnchanged(deps, one))
   return { ...filled, leftOut: [] }
+}
+
+function inUse(number: number, why: string): GatewayError {
+  const hint = 'Give its file to no bank again: it would pay twice. payout-file makes a new one.'
+  return invalid(`batch ${number} is in use: ${why}`, undefined, hint)
 }
 
 async function requireInNoEarlierFile(
@@ -109,7 +112,9 @@ async function requireInNoEarlierFile(
   number: number,
   settlements: readonly Settlement[],
 ): Promise<void> {
-  const found = await mapInChunks(settlements, SIDE_BY_SIDE, (one) => usedBatchOf(deps, one))
+  const found = await mapInChunks(settlements, SIDE_BY_SIDE, (one) =>
+    otherLiveBatch(deps, one, number),
+  )
   const used = found.flatMap((batch) => batch ?? [])
   const [earlier] = used
   if (earlier === undefined) return
@@ -126,9 +131,9 @@ function toBatchDto({ number, state, settlementIds, totalMinor, digest, createdA
   return {
     number,
     state,
-    count: settlementIds.length,
+    count: settlementIds?.length ?? 0,
     total_minor: totalMinor ?? null,
     digest: digest ?? null,
-    created_at: createdAt,
+    created_at: createdAt ?? null,
   }
 }

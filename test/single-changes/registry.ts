@@ -141,8 +141,8 @@ export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
     ['trail', 'the record of the action that used it', 'used_at'],
   ],
   batch: [
-    ['derived', 'its key and the digest of its lines', 'number', 'settlement_ids'],
-    ['trail', 'its own records', 'state', 'total_minor', 'digest', 'used_at', 'created_at'],
+    ['derived', 'its key and the digests in its records', 'number', 'settlement_ids'],
+    ['trail', 'the register of batches', 'created_at'],
   ],
   window: [
     ['derived', 'the settlements', 'settled_until', 'last_settlement_id'],

@@ -3,9 +3,10 @@ import { handler as payoutAnswer } from '../../functions/admin/payout-answer.ts'
 import { handler as payoutFile } from '../../functions/admin/payout-file.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { approve } from '../../shared/operator/approve.ts'
+import { batchSubject } from '../../shared/settlement/batch/batch.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../shared/settlement/settlement-store.ts'
-import { batchKey } from '../../shared/table/keys.ts'
+import { auditHeadKey } from '../../shared/table/keys.ts'
 import { adjustBalance } from './money-rows.ts'
 import { invokeWhole, OPERATOR } from './operator-actions.ts'
 import { auditedNow, BANK, sweptNow, withoutFloor } from './settlement-builders.ts'
@@ -70,19 +71,26 @@ export async function aWaitingSettlement(
   return settlement
 }
 
-export async function twoInABatch() {
+export async function twoInABatch(make: (deps: TestDeps) => Promise<unknown> = fileOf) {
   const deps = memoryDeps()
   const [paid, other] = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)]
-  await fileOf(deps)
+  await make(deps)
   return { deps, paid, other }
 }
 
-/** Runs `other` before the first transaction that changes the batch. */
+/** The process dies after its claims: the batch stays open. */
+export async function dyingFileOf(deps: TestDeps) {
+  const die = () => Promise.reject(new Error('the process dies'))
+  await askForFile(beforeBatchChanges(deps, die))
+}
+
+/** Runs `other` before the first transaction that changes the batch after it was opened. */
 export function beforeBatchChanges(deps: TestDeps, other: () => Promise<unknown>) {
+  const { pk } = auditHeadKey(batchSubject(1))
   let done = false
   return interceptTable(deps, {
     before: async (call) => {
-      if (done || !writtenKeys([call]).some(({ pk }) => pk === batchKey(1).pk)) return
+      if (done || !writtenKeys([call]).some((key) => key.pk === pk)) return
       done = true
       await other()
     },

@@ -2,13 +2,18 @@ import type { StoreDeps, TableDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
 import {
   BATCHES_SUBJECT,
-  type Batch,
+  type BatchRow,
   BatchSchema,
   batchSubject,
   digestOfLines,
   payoutLines,
 } from '../../settlement/batch/batch.ts'
-import { openedBatches, settlementItemsIn, stateIn } from '../../settlement/batch/batch-store.ts'
+import {
+  isList,
+  openedBatches,
+  settlementItemsIn,
+  stateIn,
+} from '../../settlement/batch/batch-store.ts'
 import { SettlementSchema } from '../../settlement/settlement.ts'
 import { batchKey } from '../../table/keys.ts'
 import { dayNumber } from '../../time.ts'
@@ -37,8 +42,8 @@ export async function auditBatches(deps: StoreDeps): Promise<readonly Difference
     const stored = await deps.table.get(batchKey(number))
     const batch = ifValid(BatchSchema, stored)
     const trail = await readTrail(deps, batchSubject(number), undefined)
-    const said = { ...stateIn(trail.records), number, createdAt }
-    const made = batch && (await derivedBatch(deps, batch, said))
+    const said = stateIn(trail.records)
+    const made = batch && { number, createdAt, settlementIds: await derivedList(deps, batch, said) }
     found.push(
       ...trail.differences,
       ...(made
@@ -49,23 +54,24 @@ export async function auditBatches(deps: StoreDeps): Promise<readonly Difference
   return found
 }
 
-/** Of a live batch the lines have the digest that its record shows. */
-async function derivedBatch(
+/** Its list has the digest that a record shows, and of a ready batch its lines too. */
+async function derivedList(
   deps: TableDeps,
-  batch: Batch,
-  said: Pick<Batch, 'number' | 'createdAt'> & Partial<Batch>,
-): Promise<object> {
-  // The row of a cancelled batch that was lost is written anew, without its lines.
-  const hasLines = said.digest !== undefined && batch.settlementIds.length > 0
-  if (said.state !== 'ready' && !(said.usedAt && hasLines)) {
-    const { number, state, usedAt, createdAt } = said
-    return { ...batch, number, state, usedAt, createdAt }
-  }
-  const items = await settlementItemsIn(deps, batch)
+  row: BatchRow,
+  { state, digest, listDigest }: ReturnType<typeof stateIn>,
+) {
+  const { settlementIds } = row
+  // The row of a cancelled batch that was lost is written anew, without its list.
+  if (settlementIds === undefined && state === 'cancelled') return undefined
+  const isSame =
+    isList(settlementIds, listDigest) &&
+    (state !== 'ready' || (await isOfDigest(deps, row, digest)))
+  return isSame ? settlementIds : 'those of its digest'
+}
+
+/** The audit of its client names a settlement that cannot be read. */
+async function isOfDigest(deps: TableDeps, row: BatchRow, digest: string | undefined) {
+  const items = await settlementItemsIn(deps, row)
   const settlements = items.flatMap((item) => ifValid(SettlementSchema, item) ?? [])
-  // The audit of its client names a settlement that cannot be read.
-  const isReadable = settlements.length === items.length
-  const isSame = digestOfLines(payoutLines(settlements)) === said.digest
-  const settlementIds = isSame || !isReadable ? batch.settlementIds : 'those of its digest'
-  return { ...batch, ...said, settlementIds }
+  return settlements.length < items.length || digestOfLines(payoutLines(settlements)) === digest
 }

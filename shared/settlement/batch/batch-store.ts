@@ -5,29 +5,47 @@ import { ifValid } from '../../if-valid.ts'
 import { MinorSchema } from '../../money.ts'
 import {
   type AuditRecord,
+  findAnyHead,
   findAuditHead,
   readAuditRecords,
 } from '../../operator/audit-record-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import { batchKey, settlementKey } from '../../table/keys.ts'
-import {
-  absent,
-  all,
-  any,
-  equals,
-  isNew,
-  put,
-  type Step,
-  unchanged,
-  update,
-} from '../../table/step.ts'
+import { exists, isNew, put, type Step, update } from '../../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Settlement, SettlementSchema } from '../settlement.ts'
-import { BATCHES_SUBJECT, type Batch, BatchSchema, batchSubject, holds } from './batch.ts'
+import {
+  BATCHES_SUBJECT,
+  type Batch,
+  type BatchRow,
+  BatchSchema,
+  batchSubject,
+  digestOf,
+  isLive,
+} from './batch.ts'
 
-/** Undefined for a number that no batch has, and for a batch whose row is lost or unreadable. */
-export async function findBatch(deps: TableDeps, number: number): Promise<Batch | undefined> {
-  return ifValid(BatchSchema, await deps.table.get(batchKey(number)))
+/**
+ * What every decision about a batch is made from. Of a number that no batch has, and of a batch
+ * whose row is lost or unreadable, the list is unknown.
+ */
+export async function findBatch(deps: TableDeps, number: number): Promise<Batch> {
+  const subject = batchSubject(number)
+  const { head: last } = await findAnyHead(deps, subject)
+  const { records } = await readAuditRecords(deps, subject)
+  const { listDigest, ...said } = stateIn(records)
+  const row = ifValid(BatchSchema, await deps.table.get(batchKey(number)))
+  return {
+    ...said,
+    number,
+    settlementIds: isList(row?.settlementIds, listDigest) ? row?.settlementIds : undefined,
+    createdAt: row?.createdAt,
+    last,
+  }
+}
+
+/** Whether it is the list of which the record has the digest; an open batch has none. */
+export function isList(list: Batch['settlementIds'], digest: string | undefined): boolean {
+  return digest === undefined || digestOf(list ?? []) === digest
 }
 
 /** The end of the register. Its number is the number of the last batch. */
@@ -46,15 +64,18 @@ export function openedBatches(records: readonly AuditRecord[]): ReadonlyMap<numb
 }
 
 const ReadyRecord = v.object({
-  after: v.object({ state: v.literal('ready'), total_minor: MinorSchema, digest: v.string() }),
+  after: v.object({
+    state: v.literal('ready'),
+    total_minor: MinorSchema,
+    digest: v.string(),
+    list_digest: v.string(),
+  }),
 })
 
 const UsedRecord = v.object({ after: v.object({ used_at: TimestampSchema }) })
 
 /** What the records of a batch say of it. */
-export function stateIn(
-  records: readonly AuditRecord[],
-): Pick<Batch, 'state' | 'usedAt' | 'totalMinor' | 'digest'> {
+export function stateIn(records: readonly AuditRecord[]) {
   const ready = records.flatMap((record) => ifValid(ReadyRecord, record)?.after ?? []).at(-1)
   const isCancelled = records.some(({ after }) => after?.['state'] === 'cancelled')
   return {
@@ -62,16 +83,8 @@ export function stateIn(
     usedAt: records.flatMap((record) => ifValid(UsedRecord, record)?.after.used_at ?? []).at(-1),
     totalMinor: ready?.total_minor,
     digest: ready?.digest,
-  }
-}
-
-/** The ids in the row, also if its other attributes cannot be read. None if the row is lost. */
-export async function settlementIdsIn(
-  deps: TableDeps,
-  number: number,
-): Promise<Batch['settlementIds']> {
-  const item = await deps.table.get(batchKey(number))
-  return ifValid(v.pick(BatchSchema, ['settlementIds']), item)?.settlementIds ?? []
+    listDigest: ready?.list_digest,
+  } as const
 }
 
 /**
@@ -89,7 +102,7 @@ export async function settlementsIn(
 /** Without those that are missing. */
 export async function settlementItemsIn(
   deps: TableDeps,
-  { settlementIds }: Pick<Batch, 'settlementIds'>,
+  { settlementIds = [] }: Pick<Batch, 'settlementIds'>,
 ): Promise<readonly Item[]> {
   const pages = await mapInChunks(chunks(settlementIds, READ_AT_ONCE), 1, (ids) =>
     deps.table.getMany(ids.map(settlementKey)),
@@ -99,89 +112,60 @@ export async function settlementItemsIn(
 
 const READ_AT_ONCE = 100
 
-export type LiveBatch = Pick<Batch, 'number'> & Partial<Batch>
-
-/**
- * The live batch that holds a settlement. A batch that claimed it, and whose row is lost or
- * unreadable, counts as live until an operator cancels it; its records say whether it is used.
- */
-export async function liveBatchOf(
-  deps: TableDeps,
-  settlement: Settlement,
-): Promise<LiveBatch | undefined> {
-  const { batch: number } = settlement
-  if (number === undefined) return undefined
-  const batch = await findBatch(deps, number)
-  if (batch) return holds(batch, settlement) ? batch : undefined
-  if (!(await claimsOf(deps, settlement)).includes(number)) return undefined
-  const { records } = await readAuditRecords(deps, batchSubject(number))
-  return { number, usedAt: stateIn(records).usedAt }
-}
-
 const ClaimRecord = v.object({
   action: v.literal('payout-file'),
   after: v.object({ batch: v.number() }),
 })
 
-async function claimsOf(deps: TableDeps, { settlementId }: Settlement) {
-  const { records } = await readAuditRecords(deps, settlementId)
-  return records.flatMap((record) => ifValid(ClaimRecord, record)?.after.batch ?? [])
-}
-
 /**
- * An earlier batch of a settlement that was cancelled, although the bank has its file. A batch
- * whose row is lost or unreadable may be such a batch. The records of the settlement name each
- * batch that has claimed it.
+ * The batches whose file may have a line of a settlement: among its last one, or the one that is
+ * named, and those that its records say have claimed it. A batch whose list is unknown may have
+ * each settlement that it claimed.
  */
-export async function usedBatchOf(
+export async function batchesOf(
   deps: TableDeps,
-  settlement: Settlement,
-): Promise<LiveBatch | undefined> {
-  const { batch: last } = settlement
-  if (last === undefined) return undefined
-  for (const number of new Set(await claimsOf(deps, settlement))) {
-    if (number === last) continue
-    const batch = await findBatch(deps, number)
-    if (batch === undefined) return { number }
-    if (batch.state === 'cancelled' && holds(batch, settlement)) return batch
-  }
-  return undefined
-}
-
-export function openBatch(batch: Batch): Step {
-  return put(batchKey(batch.number), batch, isNew)
-}
-
-/** In the place of a row that is lost or unreadable. Refused if the row has changed since. */
-export async function putInPlace(deps: TableDeps, batch: Batch): Promise<Step> {
-  const item = await deps.table.get(batchKey(batch.number))
-  return put(batchKey(batch.number), batch, item ? unchanged('state', item['state']) : isNew)
-}
-
-/** Refused unless the batch is still open. */
-export function markReady({ number, settlementIds, totalMinor, digest }: Batch): Step {
-  return update(
-    batchKey(number),
-    { set: { state: 'ready', settlementIds, totalMinor, digest } },
-    equals('state', 'open'),
+  { settlementId, batch }: Settlement,
+  named = batch,
+): Promise<readonly Batch[]> {
+  if (named === undefined) return []
+  const { records } = await readAuditRecords(deps, settlementId)
+  const claims = records.flatMap((record) => ifValid(ClaimRecord, record)?.after.batch ?? [])
+  const numbers = [...new Set([named, ...claims])]
+  const batches = await mapInChunks(numbers, 1, (number) => findBatch(deps, number))
+  return batches.filter(({ number, settlementIds }) =>
+    settlementIds ? settlementIds.includes(settlementId) : claims.includes(number),
   )
 }
 
-/** Refused if it is cancelled already, or the bank's answer came meanwhile. */
-export function markCancelled({ number }: Pick<Batch, 'number'>): Step {
-  return update(batchKey(number), { set: { state: 'cancelled' } }, all(IS_LIVE, IS_UNUSED))
+/** The live batch among them that claimed the settlement last. */
+export async function liveBatchOf(
+  deps: TableDeps,
+  settlement: Settlement,
+): Promise<Batch | undefined> {
+  const batches = await batchesOf(deps, settlement)
+  return batches.find((batch) => batch.number === settlement.batch && isLive(batch))
 }
 
-const IS_LIVE = any(equals('state', 'open'), equals('state', 'ready'))
-const IS_UNUSED = absent('usedAt')
+/** A live batch that may have its line besides its own one: an earlier one may be live again. */
+export async function otherLiveBatch(
+  deps: TableDeps,
+  settlement: Settlement,
+  own: number | undefined,
+): Promise<Batch | undefined> {
+  const batches = await batchesOf(deps, settlement)
+  return batches.find((batch) => batch.number !== own && isLive(batch))
+}
 
-/**
- * With the first answer to the file, or with the first payout. Refused if the batch was cancelled,
- * made ready or used meanwhile.
- */
-export function markUsed(
-  { number, state }: Pick<Batch, 'number' | 'state'>,
-  usedAt: Timestamp,
-): Step {
-  return update(batchKey(number), { set: { usedAt } }, all(equals('state', state), IS_UNUSED))
+export function openBatch(row: BatchRow): Step {
+  return put(batchKey(row.number), row, isNew)
+}
+
+/** In the place of a row that is lost or unreadable: the batch's chain guards the change. */
+export function putWithoutList(row: Omit<BatchRow, 'settlementIds'>): Step {
+  return put(batchKey(row.number), row)
+}
+
+/** The batch's chain guards the change. */
+export function setList(number: number, settlementIds: BatchRow['settlementIds']): Step {
+  return update(batchKey(number), { set: { settlementIds } }, exists)
 }

@@ -1,27 +1,38 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { SettlementIdSchema } from '../../ids.ts'
-import { MinorSchema } from '../../money.ts'
-import { TimestampSchema } from '../../time.ts'
+import type { Minor } from '../../money.ts'
+import type { AuditHead } from '../../operator/audit-record-store.ts'
+import { type Timestamp, TimestampSchema } from '../../time.ts'
 import type { Settlement } from '../settlement.ts'
 
-/** The settlements of one payout file (design section 15). */
+/** The list of a batch in the table. Its records say all else of it (design section 15). */
 export const BatchSchema = v.object({
   /** Counted from 1 without a gap, as the records of the register of batches. */
   number: v.number(),
-  /** `open`: its settlements are being claimed. `ready`: its lines never change again. */
-  state: v.picklist(['open', 'ready', 'cancelled']),
-  /** Open: the settlements to be claimed. Ready: the settlements of its lines, in their order. */
-  settlementIds: v.array(SettlementIdSchema),
-  /** The sum of its lines, from `ready` on. */
-  totalMinor: v.optional(MinorSchema),
-  /** The digest of its lines, from `ready` on. */
-  digest: v.optional(v.string()),
-  /** When the bank was first known to have answered to its file. */
-  usedAt: v.optional(TimestampSchema),
+  /**
+   * Open: the settlements to be claimed. Ready: the settlements of its lines, in their order.
+   * Absent: the list was lost.
+   */
+  settlementIds: v.optional(v.array(SettlementIdSchema)),
   createdAt: TimestampSchema,
 })
-export type Batch = v.InferOutput<typeof BatchSchema>
+export type BatchRow = v.InferOutput<typeof BatchSchema>
+
+/** A batch as its records say, with the list of its row if the records confirm the list. */
+export type Batch = Partial<BatchRow> & {
+  readonly number: number
+  /** `open`: its settlements are being claimed. `ready`: its lines never change again. */
+  readonly state: 'open' | 'ready' | 'cancelled'
+  /** When the bank was first known to have its file. */
+  readonly usedAt?: Timestamp | undefined
+  /** The sum of its lines, from `ready` on. */
+  readonly totalMinor?: Minor | undefined
+  /** The digest of its lines, from `ready` on. */
+  readonly digest?: string | undefined
+  /** The head of the records: a change that is decided by them needs it unchanged. */
+  readonly last: AuditHead | undefined
+}
 
 /** The bank takes no longer files, and one item of the table holds so many ids. */
 export const MOST_LINES = 5_000
@@ -35,20 +46,12 @@ export function batchSubject(number: number): string {
 }
 
 /**
- * Whether the bank may pay the settlement because of this batch. A cancelled batch holds its
- * settlements again when the bank has answered to its file.
+ * Whether the bank may pay its settlements because of this batch: a cancelled batch is live again
+ * when the bank is known to have its file.
  */
-export function holds(batch: Batch, settlement: Named): boolean {
-  return (batch.state !== 'cancelled' || batch.usedAt !== undefined) && mayList(batch, settlement)
+export function isLive({ state, usedAt }: Batch): boolean {
+  return state !== 'cancelled' || usedAt !== undefined
 }
-
-/** A cancelled batch whose row was lost lists nothing: its file may have any settlement. */
-export function mayList({ state, settlementIds }: Batch, { settlementId }: Named): boolean {
-  const isLost = state === 'cancelled' && settlementIds.length === 0
-  return isLost || settlementIds.includes(settlementId)
-}
-
-type Named = Pick<Settlement, 'settlementId'>
 
 /** A payout as every file of the batch shows it. */
 export type PayoutLine = {
@@ -75,6 +78,9 @@ export function payoutLines(settlements: readonly Settlement[]): readonly Payout
 }
 
 export function digestOfLines(lines: readonly PayoutLine[]): string {
-  const text = lines.map((line) => JSON.stringify(Object.values(line)))
-  return createHash('sha256').update(text.join('\n')).digest('hex')
+  return digestOf(lines.map((line) => JSON.stringify(Object.values(line))))
+}
+
+export function digestOf(texts: readonly string[]): string {
+  return createHash('sha256').update(texts.join('\n')).digest('hex')
 }

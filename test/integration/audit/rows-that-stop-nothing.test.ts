@@ -189,7 +189,7 @@ describe('an event of a type that only a later release has', () => {
 describe('a batch', () => {
   it('whose row cannot be read stops no payout of another client', async () => {
     const { deps, other, batch } = await aBatchAndAnother()
-    await change(deps, batchKey(batch), { state: 'x' })
+    await change(deps, batchKey(batch), { number: 'x' })
     const { differences } = await auditWholeGateway(withoutSleep(deps))
     await recountLedger(deps, { operator: 'ana' })
     expect(differences).not.toStrictEqual([])
@@ -215,7 +215,7 @@ describe('a batch', () => {
     await aWaitingSettlement(deps)
     const { batch } = await fileOf(deps)
     const cancel = batch?.number ?? 0
-    await change(deps, batchKey(cancel), { state: 'x' })
+    await change(deps, batchKey(cancel), { number: 'x' })
     const answer = await askForFile(deps, { cancel, notes: 'its row cannot be read' })
     expect(answer).toMatchObject({
       status: 422,

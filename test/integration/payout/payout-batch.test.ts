@@ -8,7 +8,7 @@ import { openNextBatch } from '../../../shared/payout/open-next-batch.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { batchKey, settlementKey } from '../../../shared/table/keys.ts'
+import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import {
   answerLine,
@@ -16,6 +16,7 @@ import {
   aWaitingSettlement,
   beforeBatchChanges,
   cancelFile,
+  dyingFileOf,
   fileOf,
   twoInABatch,
 } from '../../support/batch-builders.ts'
@@ -105,8 +106,7 @@ it.each([
 ] as const)(
   'a file has no line that an operator %s while its batch is made ready',
   async (_, close) => {
-    const { deps, paid, other } = await twoInABatch()
-    await deps.table.write(update(batchKey(1), { set: { state: 'open' } }, exists))
+    const { deps, paid, other } = await twoInABatch(dyingFileOf)
 
     for (const one of [paid, other]) {
       const raced = beforeBatchChanges(deps, () => close(deps, one))
@@ -209,7 +209,7 @@ it('a batch is not cancelled once the bank has answered that a line of it failed
 
   expect(await cancelFile(deps, 1)).toMatchObject({
     status: 422,
-    body: { message: 'batch 1 cannot be cancelled: the bank has answered to its file' },
+    body: { message: 'batch 1 cannot be cancelled: its file is in use' },
   })
   expect((await fileOf(deps)).ids).not.toContain(other.settlementId)
   expect(await auditBatches(deps)).toStrictEqual([])
