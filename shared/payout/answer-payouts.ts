@@ -63,7 +63,7 @@ export async function answerPayouts(
   }
 }
 
-/** A line that is refused proves too that the bank has the file. */
+/** A line that is refused proves too that the bank has the file, if it is of this settlement. */
 async function writeDown(
   deps: AnswerDeps,
   line: AnswerLine,
@@ -71,7 +71,8 @@ async function writeDown(
 ): Promise<'done' | 'failed'> {
   const settlement = await findAnySettlement(deps, line.settlement_id)
   const { outcome, batch: number = settlement.batch } = line
-  if (number !== undefined) await noteUseOfFile(deps, settlement, { number, operator, outcome })
+  if (number !== undefined && isOf(settlement, line))
+    await noteUseOfFile(deps, settlement, { number, operator, outcome })
   assertSame(settlement, line)
   assertInFile(settlement, line)
   try {
@@ -127,6 +128,15 @@ async function paidAfterFailed(
     message: `The bank's answer says that settlement ${settlementId} of client ${clientId} is paid, but it is marked failed. ${hint}`,
   })
   return invalid('the bank says that it is paid, and it is marked failed', undefined, hint)
+}
+
+/**
+ * A line with another amount and another account names the settlement by mistake, unless it names
+ * the batch too.
+ */
+function isOf({ netMinor, bank }: Settlement, line: AnswerLine): boolean {
+  const isSameAccount = line.bank_account_no === bank?.bankAccountNo
+  return line.batch !== undefined || line.amount_minor === netMinor || isSameAccount
 }
 
 /** A file that people have edited, or a spreadsheet has, pays nothing. */

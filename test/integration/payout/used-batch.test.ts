@@ -44,7 +44,13 @@ it('a batch with a failed and re-credited payout gives no file again: it would p
   })
 })
 
-it.each([{ outcome: 'paid' }, { outcome: 'failed', amount_minor: 93_400 }])(
+const MISTAKEN = { outcome: 'paid', amount_minor: 1, bank_account_no: '999' }
+
+it.each([
+  { outcome: 'paid' },
+  { outcome: 'failed', amount_minor: 93_400 },
+  { ...MISTAKEN, batch: 1 },
+])(
   'a batch that the bank has answered to gives no file again, though its line was refused: %j',
   async (fields) => {
     const { deps, paid } = await twoInABatch()
@@ -56,6 +62,13 @@ it.each([{ outcome: 'paid' }, { outcome: 'failed', amount_minor: 93_400 }])(
     expect(await fileOf(deps)).toMatchObject({ leftOut: [{ reason }, { reason }] })
   },
 )
+
+it('a batch gives its file again after a line that names its payout by mistake', async () => {
+  const { deps, paid } = await twoInABatch()
+  expect(await answerLine(deps, paid, MISTAKEN)).toMatchObject({ body: { refused: 1 } })
+
+  expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 200 })
+})
 
 it.each([
   ['failed', fail, { refused: 1, lines: [{ reason: expect.stringContaining('Do not run') }] }],
