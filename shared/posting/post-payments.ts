@@ -207,6 +207,10 @@ export async function endCreditedMoney(
   for (const item of await findSuspenseByIds(deps, ids)) await endAsCredited(deps, item)
 }
 
+export function withLateRow(payment: Payment, row: SettledRow, lateRowAt: Timestamp): Payment {
+  return { ...payment, ownRow: ownRowOf(row), lateRowAt, providerSettledAt: row.settledAt }
+}
+
 /** The payment was posted before. Refused if payment or fence changed meanwhile. */
 export async function bookLateRow(
   deps: StoreDeps,
@@ -216,8 +220,7 @@ export async function bookLateRow(
 ) {
   const { closedUntil } = await readWindow(deps, payment.clientId)
   const lateRowAt = later(deps.now(), closedUntil)
-  const ownRow = ownRowOf(row)
-  const after: Payment = { ...payment, ownRow, lateRowAt, providerSettledAt: row.settledAt }
+  const after = withLateRow(payment, row, lateRowAt)
   return deps.table.transact({
     ...changeMoney(payment, after),
     ledger: moveCredit(payment, ZERO, lateRowAt),

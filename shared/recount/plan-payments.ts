@@ -24,6 +24,7 @@ import { paymentKey } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
 import type { Steps } from '../table/table.ts'
 import type { Difference } from '../verdict/difference.ts'
+import { isProven } from './ask-provider.ts'
 import { type Findings, NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
 import { isOfShown, withShown } from './plan-shown.ts'
 import { announceAgain, lostDelivery } from './put-events.ts'
@@ -99,6 +100,8 @@ async function planPayment(
   const others = remaining.filter(isOther)
   if (isRaised ? others.length > 0 : others.some(({ what }) => what.startsWith('payment')))
     return NO_PLAN
+  if (missing.some(isOfMoney) && !(await isProven(deps, payment, missing)))
+    return { writes: [], left: [{ id, why: UNPROVEN, differences: [] }] }
   const puts = await putsOf(deps, payment, missing, events)
   if (!isShownAnew && puts.length === 0) return NO_PLAN
   const isUnexplained = isStrayAfter(payment, { events, entries })
@@ -139,6 +142,12 @@ async function planPayment(
       }
     }),
   }
+}
+
+const UNPROVEN = 'the provider does not show what it has lost as the payment shows it'
+
+function isOfMoney({ what }: Difference): boolean {
+  return what === 'entry' || what === 'event'
 }
 
 /** A transaction has at most a hundred items: also payment, ledger, record, and findings. */

@@ -17,7 +17,7 @@ import {
   withProviderLeg,
 } from '../posting/move-payment.ts'
 import { addedEntries, entriesOf, moneyOf } from '../posting/payment-entries.ts'
-import { planPosting, type SettledRow } from '../posting/post-payments.ts'
+import { planPosting, type SettledRow, withLateRow } from '../posting/post-payments.ts'
 import { type ProviderTransaction, providerFailure } from '../provider/provider.ts'
 import { finding } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
@@ -25,7 +25,7 @@ import { bookedFees } from '../sync/book-late-fee.ts'
 import { moneyRowOf, withDisputedAmount } from '../sync/provider-row.ts'
 import type { Timestamp } from '../time.ts'
 import { tryToMake } from '../verdict/difference.ts'
-import { askForCapture, askForRow, SILENT } from './ask-provider.ts'
+import { askForCapture, askForRow, SILENT, settledRowAt } from './ask-provider.ts'
 import type { RecountDeps } from './plan.ts'
 
 /** The payment's rows in other partitions. */
@@ -150,14 +150,8 @@ async function possibleChanges(
   const ordered = entries.toSorted((a, b) => (a.postedAt < b.postedAt ? -1 : 1))
   const [first] = ordered
   if (first?.type === 'late_row') {
-    const { postedAt: lateRowAt, providerMinor, providerSettledAt } = first
-    const contradicts = first.otherMinor !== 0 && ({ contradicts: true } as const)
-    const ownRow = {
-      transactionId: first.providerTransactionId ?? '',
-      providerMinor,
-      ...contradicts,
-    }
-    return [{ payment: { ...payment, lateRowAt, ownRow, providerSettledAt }, findings: [] }]
+    const row = await settledRowAt(deps, payment, first.providerTransactionId)
+    return row ? [{ payment: withLateRow(payment, row, first.postedAt), findings: [] }] : []
   }
   const isPosting = ({ type, providerTransactionId: transactionId = '' }: Entry) =>
     type === 'payment' || payment.movements.some((one) => one.transactionId === transactionId)
@@ -243,7 +237,7 @@ async function asBooked(
   )
 }
 
-/** An open payment as its own entry shows it posted, else by the provider's row or with a fee. */
+/** As posted by the provider's row, which its own entry may name, or with a fee. */
 async function postedForms(
   deps: RecountDeps,
   payment: Payment,
@@ -259,14 +253,10 @@ async function postedForms(
       by ? [posted(payment, postedAt, by)] : [],
     )
   }
-  const { feeMinor, providerMinor, otherMinor } = own
-  const { providerTransactionId: transactionId, providerSettledAt: settledAt } = own
-  if (transactionId === undefined || settledAt === undefined)
-    return [posted(payment, own.postedAt, {})]
-  const invoiced = payment.finalFee?.invoiced
-  const row = { feeMinor, transactionId, settledAt, providerMinor, ...(invoiced && { invoiced }) }
-  const contradicting = { ...row, contradicts: true } as const
-  return [posted(payment, own.postedAt, otherMinor === 0 ? { row } : { contradicting })]
+  const { providerTransactionId: id, postedAt: at } = own
+  if (id === undefined) return [posted(payment, at, {})]
+  const row = await settledRowAt(deps, payment, id)
+  return row ? [posted(payment, at, row.contradicts ? { contradicting: row } : { row })] : []
 }
 
 type Row = { readonly row?: SettledRow; readonly contradicting?: SettledRow | undefined }

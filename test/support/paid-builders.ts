@@ -140,11 +140,18 @@ export function settledRowFor(
   }
 }
 
+/** The provider shows the capture and the row. */
 export async function post(
   deps: TestDeps,
   payment: Payment,
   row: RowFields = {},
 ): Promise<Payment> {
+  const { feeMinor: keptMinor, ...settled } = settledRowFor(payment, row)
+  const shown = { ...aTransaction(payment), ...settled, keptMinor }
+  deps.provider.transactions.push(shown)
+  const { paymentRequestId, notionalMinor: capturedMinor } = payment
+  const captured = { paymentRequestId, status: 'captured', capturedMinor } as const
+  deps.provider.payments.set(shown.providerPaymentId, { ...shown, ...captured })
   const [posted = payment] = await postedAll(deps, [
     { payment, by: { row: settledRowFor(payment, row) } },
   ])
