@@ -4,10 +4,12 @@ import type { StoreDeps, TableDeps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
-import { approvalKey } from '../table/keys.ts'
+import { approvalKey, idOf, rowKeyOf } from '../table/keys.ts'
+import { queryAll } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { above, absent, all, equals, put, type Step, unchanged, update } from '../table/step.ts'
-import { addMs, DAY_MS, later, type Timestamp, TimestampSchema } from '../time.ts'
+import { addMs, DAY_MS, END_OF_TIME, later, type Timestamp, TimestampSchema } from '../time.ts'
+import { AUDIT_RECORD_ENTITY } from './audit-record-store.ts'
 
 /** What raises what leaves the house, or says that it did not leave (design section 11). */
 export const APPROVED_ACTIONS = [
@@ -111,6 +113,32 @@ export async function findStoredApproval(
   of: Approvable,
 ): Promise<StoredApproval | undefined> {
   return deps.table.get(approvalKey(approvalIdOf(of)))
+}
+
+/**
+ * Whether a second person approved an action that was taken at that time, or approves it since.
+ * Only `approve` writes such rows.
+ */
+export async function wasApproved(
+  deps: TableDeps,
+  { action, payload }: Approvable,
+  at: Timestamp,
+): Promise<boolean> {
+  const listed = await queryAll(deps, {
+    index: 'by-owner',
+    partition: [approvalOwner(payload), AUDIT_RECORD_ENTITY],
+    range: { between: [addMs(at, -APPROVED_FOR_MS), END_OF_TIME] },
+    limit: 500,
+  })
+  for (const row of listed) {
+    const id = approvalIdIn(idOf(rowKeyOf('AUDIT', row).pk))
+    const approval = id && ifValid(ApprovalSchema, await deps.table.get(approvalKey(id)))
+    if (!approval || approval.action !== action) continue
+    const { payload: said } = approval
+    if (Object.entries(payload).every(([name, value]) => (said[name] ?? null) === value))
+      return true
+  }
+  return false
 }
 
 export type UsedApproval = {

@@ -65,7 +65,8 @@ export async function adjustLedger(
     const head = { last: await findAuditHead(deps, clientId) }
     const window = await readWindow(deps, clientId)
     await assertWithinBounds(deps, input, window)
-    const approval = needsApproval(input) ? await requireApproval(deps, askedFor(input)) : undefined
+    const asked = approvalFor(input)
+    const approval = asked && (await requireApproval(deps, asked))
     const outcome = await onOpenDay(deps, async (now) => {
       const postedAt = later(now, window.closedUntil)
       const { adjusted, record, steps } = planAdjustment(input, { row, window, approval, postedAt })
@@ -122,11 +123,8 @@ function boundError(reason: string) {
 }
 
 /** What raises what leaves the house: any positive amount, and a repayment that is taken back. */
-function needsApproval({ kind, amountMinor }: AdjustmentInput): boolean {
-  return amountMinor > 0 || kind === 'recovered'
-}
-
-function askedFor(input: AdjustmentInput): Approvable {
+export function approvalFor(input: Omit<AdjustmentInput, 'operator'>): Approvable | undefined {
+  if (input.amountMinor < 0 && input.kind !== 'recovered') return undefined
   const payload = {
     client_id: input.clientId,
     kind: input.kind,

@@ -21,6 +21,7 @@ import { replaceRow } from '../table/replace-row.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
 import type { Findings, LostRecord, Plan, RecountDeps, Write } from './plan.ts'
 import { endIn, isOfEvents, planSettlementEvents } from './plan-settlement-events.ts'
+import { unapprovedAgain } from './unapproved.ts'
 
 /** A settlement after the plan. `sums`: those of its entries, if they are to be written. */
 export type PlannedSettlement = {
@@ -58,6 +59,8 @@ export async function planSettlements(
     const shown = { records, told: endIn(events), isPaidByWindow }
     const after = settlementAfter(findings, row, shown)
     const trail = await planTrail(deps, row, after, { own, records })
+    const refused = trail.writes.length > 0 ? await unapprovedAgain(deps, after) : []
+    if (refused.length > 0) return { settlement: unchanged, writes: [], left: refused, covered: [] }
     const ofEvents = await planSettlementEvents(
       deps,
       findings.books,

@@ -16,7 +16,7 @@ import {
   findAnyHead,
   headOf,
 } from '../operator/audit-record-store.ts'
-import { planAdjustment } from '../posting/adjust-ledger.ts'
+import { approvalFor, planAdjustment } from '../posting/adjust-ledger.ts'
 import { type Adjustment, AdjustmentSchema } from '../posting/adjustment-store.ts'
 import type { Item } from '../table/attributes.ts'
 import {
@@ -39,6 +39,7 @@ import {
   restoreEndpoint,
 } from '../webhook/endpoint/endpoint-store.ts'
 import { type Findings, NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
+import { unapproved } from './unapproved.ts'
 
 /**
  * Plans the client, its keys and its endpoints as their last records say. The lost record of a
@@ -246,7 +247,10 @@ async function planAdjustmentAnew(
     entries: entry ? [] : [adjusted.entry],
     steps: Object.fromEntries(Object.entries(steps).filter(([name]) => !kept.includes(name))),
   }
-  return lines.length === 0 ? NO_PLAN : { writes: [write], left: [] }
+  if (lines.length === 0) return NO_PLAN
+  const of = approvalFor(input)
+  const left = of ? await unapproved(deps, { id: reference, of, at: eligibleAt }) : []
+  return { writes: left.length === 0 ? [write] : [], left }
 }
 
 /**

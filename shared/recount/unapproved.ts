@@ -1,0 +1,27 @@
+import { type Approvable, wasApproved } from '../operator/approval-store.ts'
+import type { Settlement } from '../settlement/settlement.ts'
+import type { Timestamp } from '../time.ts'
+import type { Left, RecountDeps } from './plan.ts'
+
+/**
+ * Names what raises what leaves the house, if no second person has approved it (design section 11):
+ * its rows may be forged. With an approval a later plan writes it.
+ */
+export async function unapproved(
+  deps: RecountDeps,
+  { id, of, at }: { readonly id: string; readonly of: Approvable; readonly at: Timestamp },
+): Promise<readonly Left[]> {
+  if (await wasApproved(deps, of, at)) return []
+  return [{ id, why: `its rows show ${of.action}, which nobody has approved`, differences: [] }]
+}
+
+/** Of a re-credit or a return. */
+export async function unapprovedAgain(deps: RecountDeps, settlement: Settlement) {
+  const { settlementId: id, status, recreditedAt, returnedAt } = settlement
+  const at = recreditedAt ?? returnedAt
+  if (at === undefined) return []
+  const action = recreditedAt ? 'recredit-settlement' : 'return-payout'
+  if (status !== (recreditedAt ? 'failed' : 'manual_paid'))
+    return [{ id, why: `its rows show ${action}, but it is ${status}`, differences: [] }]
+  return unapproved(deps, { id, of: { action, payload: { settlement_id: id } }, at })
+}
