@@ -50,9 +50,14 @@ export async function planFigures(
       what === 'settlement' && found === 'missing' && id === ledger.window.lastSettlementId,
   )
   const [lost] = gone
-  if (lost && (await wasClosed(deps, lost.id))) return NO_PLAN
-  const effects = planned.map(effectOf)
   const figures = differences.filter(isFigure)
+  const isPaid = figures.some(
+    ({ what, expected, found }) =>
+      what === 'window.paid_out_minor' && Number(found) > Number(expected),
+  )
+  // A lost settlement that may be paid: the window does not go back.
+  if (lost && (isPaid || (await wasClosed(deps, lost.id)))) return NO_PLAN
+  const effects = planned.map(effectOf)
   const lines = [...SHARD_FIGURES.keys(), ...SUM_FIELDS.keys()].flatMap((what) => {
     const difference = figures.find((one) => one.what === what)
     const found = foundIn(ledger, what)
@@ -112,7 +117,7 @@ function fieldsByName<Field extends string>(item: string, fields: readonly Field
   return new Map(fields.map((field) => [`${item}.${attributeName(field)}`, field]))
 }
 
-/** A lost settlement that an operator closed may be paid: the window does not go back. */
+/** By an operator, or claimed by a batch. */
 async function wasClosed(deps: RecountDeps, settlementId: string): Promise<boolean> {
   const { records } = await readAuditRecords(deps, settlementId)
   return records.some(({ action }) => action !== 'trigger-settlement')
