@@ -280,10 +280,14 @@ async function sumsOf(
   const { sums, carried, isWhole } = await sumPages(deps, { clientId, span }, start, isOver)
   if (!isWhole) return UNSUMMED
   const summed = addBlock(sums, carried, span.start)
-  return isAllRead || summed.entryCount > settlement.entryCount ? summed : UNREAD
+  const { entryCount, digest, netMinor } = settlement
+  const isSameCount = summed.entryCount === entryCount
+  if (isSameCount && summed.digest !== digest && summed.netMinor !== netMinor) return ALTERED
+  return isAllRead || summed.entryCount > entryCount ? summed : UNREAD
 }
 
 const UNSUMMED = 'its entries are too many for one run; run recount-ledger again'
+const ALTERED = 'its entries are as many as before with another net: one is altered'
 const UNREAD =
   'a payment that is left, or that this call has not read, may have lost an entry of it'
 
