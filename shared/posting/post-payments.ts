@@ -190,7 +190,11 @@ export function settledRowOf(
   return isInvoiced ? { ...row, feeMinor: payment.providerFeeMinor, invoiced: true } : row
 }
 
-function isPossibleFee({ providerFeeMinor }: Pick<Payment, 'providerFeeMinor'>, keptMinor: Minor) {
+/** By the estimate. */
+export function isPossibleFee(
+  { providerFeeMinor }: Pick<Payment, 'providerFeeMinor'>,
+  keptMinor: Minor,
+) {
   const isFarMore = keptMinor > 3 * providerFeeMinor && keptMinor > providerFeeMinor + 10_000
   return keptMinor >= 0 && !isFarMore
 }

@@ -7,6 +7,7 @@ import { netOf, ZERO } from '../../money.ts'
 import { estimatePricing, type Pricing } from '../../payment/new-payment.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { isForeign } from '../../payment/payment-store.ts'
+import { isPossibleFee } from '../../posting/post-payments.ts'
 import { replayMovements } from '../../posting/reversal-after.ts'
 import { UPSTREAM } from '../../table/upstream.ts'
 import {
@@ -32,8 +33,8 @@ export function derivedPayment(payment: Payment, clientId: ClientId): Payment {
   const isOwnFee = ownRow !== undefined && ownRow.contradicts !== true
   const isByRow = isPaid && postedAt !== undefined && isOwnFee && lateRowAt === undefined
   const isInvoiced = isPaid && finalFee?.invoiced === true
-  const providerFeeMinor =
-    isByRow && !isInvoiced ? payment.providerFeeMinor : estimate.providerFeeMinor
+  const isFinalFee = isByRow && !isInvoiced && isPossibleFee(estimate, payment.providerFeeMinor)
+  const { providerFeeMinor } = isFinalFee ? payment : estimate
   const [first, end] = payment.transitions
   const lastStatus = { status, at: paidAt ?? end?.at ?? payment.createdAt }
   return {
