@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { figureParts, historyParts, type Part } from '../audit/history.ts'
 import { type Extent, judgeNewest } from '../audit/judge-parts.ts'
+import { readingInto } from '../audit/judged/audit-entries.ts'
 import { readableLedger, readClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
 import type { Entry } from '../journal/entry.ts'
@@ -131,7 +132,8 @@ async function strayEntriesOf(
 ): Promise<readonly Entry[]> {
   const ids = new Set<string>(differences.map(({ id }) => id))
   const strays: Entry[] = []
-  for await (const { entries } of entryPages(deps, books.unsettled))
+  const pages = entryPages(deps, { ...books.unsettled, ...readingInto([]) })
+  for await (const { entries } of pages)
     strays.push(...entries.filter(({ entryId }) => ids.has(entryId)))
   return strays
 }

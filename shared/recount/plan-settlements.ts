@@ -1,3 +1,4 @@
+import { readingInto } from '../audit/judged/audit-entries.ts'
 import { isAboutSums } from '../audit/judged/audit-settlement.ts'
 import { readTrail } from '../audit/judged/audit-trails.ts'
 import { type StoredSettlement } from '../audit/judged/client-books.ts'
@@ -277,7 +278,8 @@ async function sumsOf(
   const { clientId, settlementId } = settlement
   const span = sweptSpan(settlement)
   const start = { sums: emptySums(settlementId), carried: [] }
-  const { sums, carried, isWhole } = await sumPages(deps, { clientId, span }, start, isOver)
+  const window = { clientId, span, ...readingInto([]) }
+  const { sums, carried, isWhole } = await sumPages(deps, window, start, isOver)
   if (!isWhole) return UNSUMMED
   const summed = addBlock(sums, carried, span.start)
   const { entryCount, digest, netMinor } = settlement
