@@ -103,13 +103,13 @@ async function planPayment(
   if (missing.some(isOfMoney) && !(await isProven(deps, payment, missing)))
     return { writes: [], left: [{ id, why: UNPROVEN, differences: [] }] }
   const puts = await putsOf(deps, payment, missing, events)
-  if (!isShownAnew && puts.length === 0) return NO_PLAN
+  const lines = isShownAnew ? rowDifferences('payment', id, row, item) : []
+  if (lines.length + puts.length === 0) return NO_PLAN
   const isUnexplained = isStrayAfter(payment, { events, entries })
   const ends = differences.filter(
     (difference) =>
       !isUnexplained(difference) && !others.some(({ what }) => what === difference.what),
   )
-  const lines = isShownAnew ? rowDifferences('payment', id, row, item) : []
   return {
     left: [],
     writes: groupsOf(puts).map((some, at): Write => {
