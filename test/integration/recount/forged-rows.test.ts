@@ -1,0 +1,175 @@
+/**
+ * Goal: a recount makes no forged row money, and no lost payout due again. Method: rows are put,
+ * altered or removed by hand, and the books must stay as they were before two recounts.
+ */
+import { expect, it } from 'vitest'
+import { derivedUuid } from '../../../shared/ids.ts'
+import type { Entry } from '../../../shared/journal/entry.ts'
+import { entryRow } from '../../../shared/journal/entry-store.ts'
+import { readLedger } from '../../../shared/ledger/ledger-store.ts'
+import { less, minor } from '../../../shared/money.ts'
+import { approve } from '../../../shared/operator/approve.ts'
+import { paymentRow } from '../../../shared/payment/creating-store.ts'
+import { holdMoney } from '../../../shared/payment/held-money.ts'
+import { creditedPayment as credited } from '../../../shared/payment/news/succeed-payment.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { adjustmentEntry } from '../../../shared/posting/adjust-ledger.ts'
+import { entriesOf } from '../../../shared/posting/payment-entries.ts'
+import { planPosting } from '../../../shared/posting/post-payments.ts'
+import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
+import { returnedEntry } from '../../../shared/settlement/return-payout.ts'
+import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
+import { entryKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
+import { exists, put, remove } from '../../../shared/table/step.ts'
+import { aSucceededPayment, settledRowFor } from '../../support/paid-builders.ts'
+import { aPendingPayment, payFirst } from '../../support/payment-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import {
+  payOut,
+  settlementsOf,
+  sweptADayLater,
+  withoutFloor,
+} from '../../support/settlement-builders.ts'
+import { creditedPayment } from '../../support/synced-payment.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { memoryDeps } from '../../support/test-deps.ts'
+import { APPROVER } from '../../support/with-approval.ts'
+import { differencesOf, recount } from './torn-world.ts'
+
+async function world() {
+  const deps = memoryDeps()
+  const client = await withoutFloor(deps)
+  const payment = await aSucceededPayment(deps, client)
+  return { deps, client, payment, settlement: await sweptADayLater(deps, client) }
+}
+type World = Awaited<ReturnType<typeof world>>
+
+function putPayment({ deps }: World, payment: Payment) {
+  return deps.table.write(put(paymentKey(payment.paymentId), paymentRow(payment)))
+}
+
+function putRow({ deps, client }: World, entry: Entry | undefined) {
+  return entry && deps.table.write(put(entryKey(client.clientId, entry), entryRow(entry)))
+}
+
+/** As a row that the provider does not have would post it. */
+async function postedFree({ deps, client }: World) {
+  const { payment } = await creditedPayment(deps, client)
+  const row = settledRowFor(payment, { feeMinor: 0 })
+  return planPosting({ payment, by: { row } }, deps.now()).after
+}
+
+async function loseType({ deps, client, payment }: World) {
+  const [entry] = entriesOf(payment)
+  const item = entry && (await rawItem(deps, entryKey(client.clientId, entry)))
+  await putRaw(deps, { ...item, type: undefined })
+}
+
+/** Into the payment and its entry. */
+async function putFee(forged: World, fee: number) {
+  const { deps, payment } = forged
+  const row = settledRowFor(payment, { feeMinor: fee })
+  const { transactionId, providerMinor, feeMinor: providerFeeMinor } = row
+  const netMinor = less(providerMinor, payment.markupMinor)
+  const finalFee = { status: 'actual', feeMinor: providerFeeMinor, at: deps.now() } as const
+  const figures = { providerFeeMinor, netMinor, finalFee }
+  const altered = { ...payment, ...figures, ownRow: { transactionId, providerMinor } }
+  await putPayment(forged, altered)
+  await putRow(forged, entriesOf(altered)[0])
+}
+
+const FORGED: Readonly<Record<string, (forged: World) => Promise<unknown>>> = {
+  'the entry of an open payment': async (forged) =>
+    putRow(forged, entriesOf(await postedFree(forged))[0]),
+  'the posting of an open payment': async (forged) => putPayment(forged, await postedFree(forged)),
+  'a success': async (forged) => {
+    const { deps, client } = forged
+    const payment = await aPendingPayment(deps, client)
+    const { providerPaymentId } = payFirst(deps)
+    const capture = deps.provider.payments.get(providerPaymentId)
+    deps.provider.payments.delete(providerPaymentId)
+    if (capture === undefined) throw new Error('nothing was paid')
+    const success = { capture, at: deps.now(), source: 'callback' } as const
+    await putPayment(forged, credited(deps, payment, success))
+  },
+  'the fee of a settled payment, with its entry': (forged) => putFee(forged, 0),
+  'a re-credit of a recorded settlement': (forged) =>
+    Promise.resolve(putRow(forged, recreditEntry(forged.settlement, forged.deps.now()))),
+  'a re-credit of a paid settlement': async (forged) =>
+    putRow(forged, recreditEntry(await payOut(forged.deps, forged.settlement), forged.deps.now())),
+  'a return': async (forged) =>
+    putRow(forged, returnedEntry(await payOut(forged.deps, forged.settlement), forged.deps.now())),
+  'a correction': async (forged) => {
+    const { deps, client } = forged
+    const given = { ...client, kind: 'correction', reference: 'R-1' } as const
+    const own = {
+      entryId: derivedUuid('adjustment', client.clientId, 'R-1'),
+      eligibleAt: deps.now(),
+    }
+    await putRow(
+      forged,
+      adjustmentEntry({ ...given, ...own, amountMinor: minor(9_000_000) }, undefined),
+    )
+  },
+  'an entry without its type': async (forged) => {
+    const payment = await aSucceededPayment(forged.deps, forged.client)
+    await loseType({ ...forged, payment })
+  },
+  'a settled entry without its type': loseType,
+  'the loss of a paid settlement and its records': async ({ deps, settlement }) => {
+    const { settlementId } = await payOut(deps, settlement)
+    for (const pk of [`SETTLEMENT#${settlementId}`, `AUDIT#${settlementId}`])
+      for (const { sk } of deps.stored.items(pk))
+        await deps.table.write(remove({ pk, sk: String(sk) }, exists))
+  },
+}
+
+it.each(Object.entries(FORGED))('a recount is not misled by %s', async (_, forge) => {
+  const forged = await world()
+  const { deps, client } = forged
+  await forge(forged)
+  deps.clock.advance(120)
+  const before = await readLedger(deps, client.clientId)
+  const settlements = await settlementsOf(deps, client)
+
+  for (let time = 0; time < 2; time++) await recount(deps, client)
+
+  expect(await readLedger(deps, client.clientId)).toStrictEqual(before)
+  expect(await settlementsOf(deps, client)).toStrictEqual(settlements)
+  expect(await differencesOf(deps, client)).not.toStrictEqual([])
+})
+
+it('a recount writes a return that a second person approves later', async () => {
+  const forged = await world()
+  const { deps, client, settlement } = forged
+  const { settlementId } = settlement
+  await FORGED['a return']?.(forged)
+  deps.clock.advance(120)
+  expect((await recount(deps, client)).left[0]?.why).toContain('nobody has approved')
+  const payload = { settlement_id: settlementId, bank_reference: 'BACK-1' }
+  await approve(deps, { action: 'return-payout', payload, operator: APPROVER })
+
+  await recount(deps, client)
+
+  expect(await settlementsOf(deps, client)).toMatchObject([{ returnedAt: expect.any(String) }])
+  await expectBalanced(deps, client.clientId)
+})
+
+it('a recount plans no write that changes nothing', async () => {
+  const { deps, client, payment } = await world()
+  const capture = { providerPaymentId: 'py-second', capturedMinor: minor(5_000) }
+  await holdMoney(deps, heldMoney({ capture, cause: 'second_capture', payment, now: deps.now() }))
+  await putRaw(deps, { ...(await rawItem(deps, suspenseKey('py-second'))), kind: 'unknown' })
+  deps.clock.advance(120)
+
+  expect((await recount(deps, client)).written).toStrictEqual([])
+})
+
+it('an audit names a fee that the sync would not book', async () => {
+  const forged = await world()
+  await putFee(forged, -1)
+
+  const names = (await differencesOf(forged.deps, forged.client)).map(({ what }) => what)
+
+  expect(names).toContain('payment.provider_fee_minor')
+})
