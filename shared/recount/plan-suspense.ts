@@ -22,7 +22,7 @@ import { replaceRow } from '../table/replace-row.ts'
 import { TimestampSchema } from '../time.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
 import { NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
-import { unapproved } from './unapproved.ts'
+import { unapprovedRefund } from './unapproved.ts'
 
 /**
  * Plans suspense that differs: the item is its row in the register, its entries in the house
@@ -80,18 +80,12 @@ async function planItem(
     ZERO,
   )
   if (after.kind === 'money' && heldMinor !== heldAmountOf(after)) return NO_PLAN
-  const payload = { suspense_id: id, resolution: 'refunded_by_bank' }
-  const of = { action: 'resolve-suspense', payload } as const
-  const left =
-    after.resolution === payload.resolution
-      ? await unapproved(deps, { id, of, at: after.createdAt })
-      : []
+  const left = await unapprovedRefund(deps, after)
   if (left.length > 0) return { writes: [], left }
   const row = suspenseRow(stored ? { ...after, ...ifValid(Due, stored) } : dueForAlert(after))
   const changes = rowDifferences('suspense', id, row, stored)
   const isUnrecorded = isByOperator && record === undefined
-  const { status, notes = null } = after
-  const said = { status, resolution: after.resolution, notes }
+  const said = { status: after.status, resolution: after.resolution, notes: after.notes ?? null }
   const write: Write = {
     subject: id,
     clientId,

@@ -1,5 +1,6 @@
 import { type Approvable, wasApproved } from '../operator/approval-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
+import type { Suspense } from '../suspense/suspense.ts'
 import type { Timestamp } from '../time.ts'
 import type { Left, RecountDeps } from './plan.ts'
 
@@ -24,4 +25,12 @@ export async function unapprovedAgain(deps: RecountDeps, settlement: Settlement)
   if (status !== (recreditedAt ? 'failed' : 'manual_paid'))
     return [{ id, why: `its rows show ${action}, but it is ${status}`, differences: [] }]
   return unapproved(deps, { id, of: { action, payload: { settlement_id: id } }, at })
+}
+
+/** Of held money that our bank has paid back. */
+export async function unapprovedRefund(deps: RecountDeps, item: Suspense) {
+  const { suspenseId: id, resolution, createdAt: at } = item
+  if (resolution !== 'refunded_by_bank') return []
+  const payload = { suspense_id: id, resolution }
+  return unapproved(deps, { id, of: { action: 'resolve-suspense', payload }, at })
 }

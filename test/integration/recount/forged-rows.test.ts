@@ -155,14 +155,27 @@ it('a recount writes a return that a second person approves later', async () => 
   await expectBalanced(deps, client.clientId)
 })
 
-it('a recount plans no write that changes nothing', async () => {
-  const { deps, client, payment } = await world()
+async function alteredHold({ deps, payment }: World, fields: object) {
   const capture = { providerPaymentId: 'py-second', capturedMinor: minor(5_000) }
   await holdMoney(deps, heldMoney({ capture, cause: 'second_capture', payment, now: deps.now() }))
-  await putRaw(deps, { ...(await rawItem(deps, suspenseKey('py-second'))), kind: 'unknown' })
+  await putRaw(deps, { ...(await rawItem(deps, suspenseKey('py-second'))), ...fields })
   deps.clock.advance(120)
+}
 
-  expect((await recount(deps, client)).written).toStrictEqual([])
+it('a recount plans no write that changes nothing', async () => {
+  const held = await world()
+  await alteredHold(held, { kind: 'unknown' })
+
+  expect((await recount(held.deps, held.client)).written).toStrictEqual([])
+})
+
+it('a recount books no refund by bank that nobody has approved', async () => {
+  const held = await world()
+  await alteredHold(held, { status: 'resolved', resolution: 'refunded_by_bank' })
+
+  await recount(held.deps, held.client)
+
+  expect(held.deps.stored.items('JOURNAL#house')).toStrictEqual([])
 })
 
 it('an audit names a fee that the sync would not book', async () => {
