@@ -19,7 +19,10 @@ import {
 import { dueForAlert, suspenseRow } from '../suspense/suspense-store.ts'
 import { houseTotalKey, notedKey, suspenseKey } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
 import { TimestampSchema } from '../time.ts'
+import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
+import { readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
 import { NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
 import { unapprovedRefund } from './unapproved.ts'
@@ -134,13 +137,17 @@ function resolutionOf(item: Suspense, entries: readonly HouseEntry[], said: unkn
   return status === 'resolved' && isByOperator ? { status, resolution, notes } : undefined
 }
 
-/** Plans the totals of the house journal. */
+/** Plans the totals of the house journal. None while an entry differs that is not accepted. */
 export async function planTotals(
   deps: RecountDeps,
   differences: readonly Difference[],
 ): Promise<Plan> {
   const named = differences.filter(({ what }) => /^house_total(\.|$)/.test(what))
-  if (named.length === 0) return NO_PLAN
+  const altered = differences.filter(({ what }) => what.startsWith('house_entry'))
+  const { standing } = await readClientVerdict(deps, GATEWAY_OWNER)
+  const dated = withSince(altered, standing, deps.now())
+  const open = await unacceptedDifferences(deps, GATEWAY_OWNER, dated)
+  if (named.length === 0 || open.length > 0) return NO_PLAN
   // Before the entries: a total that moves after this read refuses its write.
   const totals = await mapInChunks(
     [...Map.groupBy(named, ({ id }) => id)],

@@ -14,6 +14,7 @@ import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { creditedPayment as credited } from '../../../shared/payment/news/succeed-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { adjustmentEntry } from '../../../shared/posting/adjust-ledger.ts'
+import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { planPosting } from '../../../shared/posting/post-payments.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
@@ -176,6 +177,20 @@ it('a recount books no refund by bank that nobody has approved', async () => {
   await recount(held.deps, held.client)
 
   expect(held.deps.stored.items('JOURNAL#house')).toStrictEqual([])
+})
+
+it('a recount sets no total of the house to an altered entry', async () => {
+  const { deps } = await world()
+  const row = { transactionId: 'txn-1', rowAt: deps.now(), amountMinor: minor(5) }
+  await bookUnmatchedRow(deps, { ...row, providerMinor: minor(5) })
+  const [entry] = deps.stored.items('JOURNAL#house')
+  await putRaw(deps, { ...entry, provider_minor: 9_000 })
+  deps.clock.advance(120)
+
+  const { written, not_repairable: named } = await recount(deps, 'gateway')
+
+  expect(written).toStrictEqual([])
+  expect(named.map(({ what }) => what)).toContain('house_total.provider_minor')
 })
 
 it('an audit names a fee that the sync would not book', async () => {
