@@ -262,16 +262,16 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
 /**
  * A row that takes money back may carry ids of its own, and a payment's row no reference. The
  * answer says whose money it is, unless the row names another payment: then the row contradicts
- * itself.
+ * itself. A payment's row keeps its id: a request may have other captures.
  */
 function namedBy(answer: NewsAnswer, transaction: ProviderTransaction): ProviderTransaction {
-  const hasName = transaction.type === 'payment' && transaction.reference !== ''
-  if (hasName || answer.kind !== 'news') return transaction
+  const isPayment = transaction.type === 'payment'
+  if ((isPayment && transaction.reference !== '') || answer.kind !== 'news') return transaction
   const { reference, capture } = answer.news
   const paymentId = paymentIdOf(transaction.reference)
   if (paymentId !== undefined && paymentId !== paymentIdOf(reference)) return transaction
-  const providerPaymentId = capture?.providerPaymentId ?? transaction.providerPaymentId
-  return { ...transaction, reference, providerPaymentId }
+  const own = { ...transaction, reference }
+  return isPayment || !capture ? own : { ...own, providerPaymentId: capture.providerPaymentId }
 }
 
 /** A movement that is undone gave its fee back, too. A void row that moved nothing has none. */
