@@ -92,6 +92,9 @@ async function reconcileRow(
     const credited = await creditByRow(deps, row)
     if (credited) return reconcileCredit(deps, credited, transaction)
   }
+  const isVoid = status === 'reversed' && reference === ''
+  const moved = isVoid && (await findMovedPayment(deps, transaction))
+  if (moved) return reconcileCredit(deps, moved, transaction)
   // Only the provider can say whose row it is that has no reference, also of a void.
   if (status === 'success' || reference === '') return askAndReconcile(deps, transaction, lookups)
   const money = await findHeldMoney(deps, transaction)
@@ -240,7 +243,8 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
     return type === 'payment' ? 'done' : recordUnmatchedRow(deps, transaction, undefined)
   }
   // Just after a change, the provider may not find what its own row names.
-  if (outcome.kind === 'not_found' && type !== 'payment' && mayBeLate) return 'open'
+  const isUnnamed = type !== 'payment' || transaction.reference === ''
+  if (outcome.kind === 'not_found' && isUnnamed && mayBeLate) return 'open'
   const named = namedBy(answer, transaction)
   const stored = await findNamedPayment(deps, named)
   if (isAboutCredit(stored, named)) return reconcileCredit(deps, stored, transaction)

@@ -18,3 +18,25 @@ it.for(['success', 'reversed'] as const)(
     })
   },
 )
+
+it('a row waits until the provider finds its capture, and its void is asked about once', async ({
+  deps,
+  rows,
+  credited,
+  sync,
+  syncAfter,
+}) => {
+  deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+  const row = rowNow(deps, credited, { reference: '' })
+  await sync(row)
+  deps.provider.heal('getPayment')
+  await syncAfter(3_600)
+  expect((await paymentOf(deps, credited)).ownRow).toMatchObject({ providerMinor: 95_560 })
+  const asked = deps.provider.countOf('getPayment')
+
+  rows.splice(0, 1, { ...row, status: 'reversed', updatedAt: deps.now() })
+  for (let day = 0; day < 5; day++) await syncAfter(86_400)
+
+  expect(await paymentOf(deps, credited)).toMatchObject({ reversal: { amountMinor: 100_000 } })
+  expect(deps.provider.countOf('getPayment') - asked).toBe(1)
+})
