@@ -117,12 +117,12 @@ export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payme
   const answer = await deps.provider.listTransactions({ providerPaymentId, limit: 10 })
   if (answer.kind === 'unanswered') return answer
   const rows = answer.kind === 'found' ? answer.value.transactions : []
-  // The payment's row may name a capture that another payment's customer paid.
+  // Another payment's row may name this capture. A row without a reference names no other payment.
   const ownRows = rows.filter(
     (row) =>
       row.type === 'payment' &&
       row.providerPaymentId === providerPaymentId &&
-      paymentIdOf(row.reference) === payment.paymentId,
+      (row.reference === '' || paymentIdOf(row.reference) === payment.paymentId),
   )
   const settled = ownRows.flatMap((ownRow) => settledRowOf(deps, payment, ownRow) ?? [])
   const row = settled.find(({ contradicts }) => contradicts !== true)

@@ -247,12 +247,16 @@ describe('askForOwnRow (design section 4, Fee)', () => {
     },
   )
 
-  it.each([14_000, 4_440, 0])(
-    'finds the settled row of this payment when the provider kept %i',
-    async (keptMinor) => {
+  it.each([{ keptMinor: 14_000 }, { reference: '' }, { keptMinor: 0 }])(
+    'finds the settled row of this payment with %o',
+    async ({ keptMinor = 4_440, ...fields }) => {
       const otherRow = { ...OWN_ROW, providerPaymentId: 'py-other', keptMinor: minor(1) }
 
-      const answer = await askAbout(otherRow, { ...OWN_ROW, keptMinor: minor(keptMinor) })
+      const answer = await askAbout(otherRow, {
+        ...OWN_ROW,
+        ...fields,
+        keptMinor: minor(keptMinor),
+      })
 
       expect(answer).toMatchObject({
         kind: 'answered',
