@@ -119,6 +119,8 @@ function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
   }
 }
 
+const UNCHANGED = 'nothing is changed; try again'
+
 /**
  * Books the money's own row if it has settled by now. Throws 422 if it has not, and 409 if a
  * payment is credited with the money.
@@ -127,7 +129,7 @@ async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspen
   const { suspenseId } = item
   const filter = { providerPaymentId: suspenseId, limit: 10 }
   const answer = await deps.provider.listTransactions(filter)
-  if (answer.kind === 'unanswered') throw providerFailure(answer, 'nothing is changed; try again')
+  if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
   const rows = (answer.kind === 'found' ? answer.value.transactions : []).filter(
     ({ type, providerPaymentId }) => type === 'payment' && providerPaymentId === suspenseId,
   )
@@ -161,13 +163,16 @@ function isForeign({ currency, isForeignNet }: ProviderTransaction): boolean {
 }
 
 async function refuseCredited(
-  deps: HeldDeps,
+  deps: HeldDeps & Pick<Deps, 'provider'>,
   item: Suspense,
   rows: readonly ProviderTransaction[],
 ): Promise<void> {
   const { suspenseId } = item
   for (const { reference } of rows) {
-    const id = paymentIdOf(reference)
+    // The capture itself says whose a row is that has no reference.
+    const answer = reference === '' ? await deps.provider.getPayment(suspenseId) : undefined
+    if (answer?.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
+    const id = paymentIdOf(answer?.kind === 'found' ? answer.value.reference : reference)
     const stored = id && (await findStoredPayment(deps, id))
     if (stored?.status !== 'succeeded' || stored.capture?.providerPaymentId !== suspenseId) continue
     const isEnded = await endAsCredited(deps, item)

@@ -108,26 +108,22 @@ describe('held money that a payment is credited with after all', () => {
     expect(await atProvider()).toBe(95_560)
   })
 
-  it('is not given back by an operator, and ends', async ({
-    deps,
-    paid,
-    held,
-    rows,
-    credit,
-    atProvider,
-  }) => {
-    await credit()
-    rows.push(rowNow(deps, paid))
-    const refusal = `payment ${paid.payment.paymentId} is credited with this money`
+  it.for([{}, { reference: '' }])(
+    'is not given back by an operator, and ends: row with %o',
+    async (fields, { deps, paid, held, rows, credit, atProvider }) => {
+      await credit()
+      rows.push(rowNow(deps, paid, fields))
+      const refusal = `payment ${paid.payment.paymentId} is credited with this money`
 
-    await expect(resolve(deps, held.item)).rejects.toMatchObject({
-      code: 'conflict',
-      message: refusal,
-    })
+      await expect(resolve(deps, held.item)).rejects.toMatchObject({
+        code: 'conflict',
+        message: refusal,
+      })
 
-    expect(await held.reread()).toMatchObject(CREDITED)
-    expect(await atProvider()).toBe(0)
-  })
+      expect(await held.reread()).toMatchObject(CREDITED)
+      expect(await atProvider()).toBe(0)
+    },
+  )
 
   it('is not given back after its row was booked on the item, and is written off', async ({
     deps,
