@@ -185,8 +185,8 @@ export function bookSuspense(
 ): Promise<Suspense> {
   return bookOnItem(deps, suspense, withoutFigures(row), (item) => {
     // A slice may have read the row before it became void, or before its payment was credited.
-    if (item.providerMinor !== undefined || item.isVoid || item.resolution === 'credited')
-      return undefined
+    const isEnded = isClosedByOperator(item) || item.resolution === 'credited'
+    if (item.providerMinor !== undefined || item.isVoid || isEnded) return undefined
     const legs = suspenseLegs(row, item.amountMinor ?? ZERO)
     const set = { providerMinor: row.providerMinor }
     return { set, type: 'suspense', legs, clientId: item.clientId }

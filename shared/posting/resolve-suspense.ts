@@ -88,14 +88,16 @@ export function resolutionEntry(
   resolution: Suspense['resolution'],
   postedAt: Timestamp,
 ): HouseEntry {
-  const { suspenseId, createdAt: rowAt } = item
+  const { suspenseId, createdAt: rowAt, providerMinor } = item
+  // Without a booked row our bank has paid what no book holds, and a part that went back is lost.
+  const isByBank = resolution === 'refunded_by_bank' && providerMinor !== undefined
   return newHouseEntry({
     type: 'suspense_resolved',
     transactionId: suspenseId,
     suspenseId,
     rowAt,
     postedAt,
-    ...suspenseResolvedLegs(heldAmountOf(item), resolution === 'refunded_by_bank'),
+    ...suspenseResolvedLegs(heldAmountOf(item), isByBank),
   })
 }
 

@@ -163,16 +163,19 @@ function isResolvedByRow({ resolution }: Suspense): boolean {
  * once an operator closed the item or its own row is void.
  */
 export function heldAmountOf(item: Suspense): Minor {
-  if (item.isVoid === true || isClosedByOperator(item)) return ZERO
+  return item.isVoid === true || isClosedByOperator(item) ? ZERO : bookedAmountOf(item)
+}
+
+/** What an operator gave back by bank or wrote off. */
+export function resolvedAmountOf(item: Suspense): Minor {
+  return isClosedByOperator(item) ? bookedAmountOf(item) : ZERO
+}
+
+/** What the rows of the item have left in suspense. */
+function bookedAmountOf(item: Suspense): Minor {
   return item.providerMinor === undefined
     ? less(ZERO, item.refundedMinor ?? ZERO)
     : owedAmountOf(item)
-}
-
-/** What an operator gave back by bank or wrote off. Of money without a booked row nothing. */
-export function resolvedAmountOf(item: Suspense): Minor {
-  const isBooked = isClosedByOperator(item) && item.providerMinor !== undefined
-  return isBooked ? owedAmountOf(item) : ZERO
 }
 
 export function toSuspenseDto(item: Suspense) {

@@ -2,6 +2,7 @@ import { bookedRow, isLeftToOperator } from '../journal/house-store.ts'
 import { type Minor, plus, ZERO } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import {
+  bookRowBack,
   bookSuspense,
   bookSuspenseRefund,
   bookSuspenseVoid,
@@ -16,6 +17,7 @@ import {
   moneyRowOf,
   recordOpenFee,
   recordRowFinding,
+  rowFinding,
   syncFinding,
 } from './provider-row.ts'
 import { bookBackVoid, type Reconciled, recordUnmatchedRow } from './reconcile-house-row.ts'
@@ -31,7 +33,14 @@ export async function reconcileHeldMoney(
 ): Promise<Reconciled> {
   const row = houseRowOf(transaction)
   const moneyRow = moneyRowOf(transaction)
+  // An operator closed the item when nothing could be booked of its row. The row is the house's.
+  const isOfHouse = isClosedByOperator(item) && item.providerMinor === undefined && !item.isVoid
   if (moneyRow?.isOwnRow) {
+    const finding = rowFinding(deps, transaction, item)
+    if (isOfHouse && (await bookRowBack(deps, row, finding)) !== 'not_booked') {
+      await recordSuspense(deps, finding)
+      return 'done'
+    }
     const booked = await bookSuspenseVoid(deps, item, row)
     const { providerMinor, amountMinor = ZERO } = booked
     // Money whose own row has not settled did not arrive, so its void takes nothing.
@@ -55,7 +64,9 @@ export async function reconcileHeldMoney(
     await recordRowFinding(deps, transaction, item)
     return 'done'
   }
-  if (transaction.keptMinor !== undefined) await bookSuspense(deps, item, row)
+  if (transaction.keptMinor === undefined) return { booked: undefined }
+  if (isOfHouse) return recordUnmatchedRow(deps, transaction, item)
+  await bookSuspense(deps, item, row)
   return { booked: undefined }
 }
 

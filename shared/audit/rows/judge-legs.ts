@@ -95,7 +95,7 @@ export function auditAdjusted(
 /** `entries`: every entry of the house about money in suspense. */
 export function auditHeld(item: Suspense, entries: readonly HouseEntry[]): readonly Difference[] {
   const held = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
-  const isByBank = item.resolution === 'refunded_by_bank'
+  const isByBank = item.resolution === 'refunded_by_bank' && item.providerMinor !== undefined
   const resolved = entries.find(({ type }) => type === 'suspense_resolved')
   return [
     ...compare('suspense.held_minor', item.suspenseId, heldAmountOf(item), held),
