@@ -19,14 +19,16 @@ export async function cancelBatch(
   }: { readonly number: number; readonly operator: string; readonly notes: string },
 ): Promise<Batch> {
   const batch = await findBatch(deps, number)
-  const { state, usedAt, settlementIds, last, createdAt = await openedAt(deps, number) } = batch
+  const { state, usedAt, isBroken, settlementIds, last } = batch
+  const createdAt = batch.createdAt ?? (await openedAt(deps, number))
   if (createdAt === undefined) throw notFound('batch')
   const isLost = settlementIds === undefined
   const isAgain = state === 'cancelled' && isLost
-  if (usedAt !== undefined && !isAgain) {
+  if (isBroken || (usedAt !== undefined && !isAgain)) {
     const hint =
-      'Its file is at the bank. payout-answer or mark-settlement-failed closes the others.'
-    throw invalid(`batch ${number} cannot be cancelled: its file is in use`, undefined, hint)
+      'Its file may be at the bank. payout-answer or mark-settlement-failed closes the others.'
+    const why = isBroken ? 'its records are no complete chain' : 'its file is in use'
+    throw invalid(`batch ${number} cannot be cancelled: ${why}`, undefined, hint)
   }
   const conflict = `batch ${number} is cancelled already, or changed; try again`
   if (state === 'cancelled' && !isAgain) throw new GatewayError('conflict', conflict)

@@ -177,7 +177,7 @@ async function finishBatch(deps: BatchDeps, opened: Batch, { operator, changed, 
       list_digest: digestOf(settlementIds),
     },
   }
-  if (before.state === 'open')
+  if (before.state === 'open' && before.settlementIds)
     await recordChange(deps, record, { list: setList(number, settlementIds) })
   // Another caller may have made the batch ready, or an operator have cancelled the batch, or
   // closed a settlement in the batch.

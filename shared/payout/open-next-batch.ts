@@ -29,7 +29,7 @@ export async function openNextBatch(
     head: { last },
   }
   if ((await recordChange(deps, record, { batch: openBatch(row) })).applied)
-    return { ...row, state: 'open', last: undefined }
+    return { ...row, state: 'open', isBroken: false, last: undefined }
   await registerAgain(deps, last, record, number)
   throw new GatewayError('conflict', 'another operator makes a payout file; try again')
 }

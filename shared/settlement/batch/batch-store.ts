@@ -5,6 +5,7 @@ import { ifValid } from '../../if-valid.ts'
 import { MinorSchema } from '../../money.ts'
 import {
   type AuditRecord,
+  brokenLink,
   findAnyHead,
   findAuditHead,
   readAuditRecords,
@@ -33,12 +34,17 @@ export async function findBatch(deps: TableDeps, number: number): Promise<Batch>
   const { head: last } = await findAnyHead(deps, subject)
   const { records } = await readAuditRecords(deps, subject)
   const { listDigest, ...said } = stateIn(records)
+  const isBroken = brokenLink(records, last) !== undefined
   const row = ifValid(BatchSchema, await deps.table.get(batchKey(number)))
+  // It may be the record of its being ready that is lost.
+  const isKnown =
+    isList(row?.settlementIds, listDigest) && !(isBroken && listDigest === undefined)
   return {
     ...said,
     number,
-    settlementIds: isList(row?.settlementIds, listDigest) ? row?.settlementIds : undefined,
+    settlementIds: isKnown ? row?.settlementIds : undefined,
     createdAt: row?.createdAt,
+    isBroken,
     last,
   }
 }

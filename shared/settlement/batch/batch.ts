@@ -30,6 +30,8 @@ export type Batch = Partial<BatchRow> & {
   readonly totalMinor?: Minor | undefined
   /** The digest of its lines, from `ready` on. */
   readonly digest?: string | undefined
+  /** Its records are no complete chain: one of a use may be lost. */
+  readonly isBroken: boolean
   /** The head of the records: a change that is decided by them needs it unchanged. */
   readonly last: AuditHead | undefined
 }
@@ -47,10 +49,10 @@ export function batchSubject(number: number): string {
 
 /**
  * Whether the bank may pay its settlements because of this batch: a cancelled batch is live again
- * when the bank is known to have its file.
+ * when the bank is known to have its file, or its records do not say whether it has.
  */
-export function isLive({ state, usedAt }: Batch): boolean {
-  return state !== 'cancelled' || usedAt !== undefined
+export function isLive({ state, usedAt, isBroken }: Batch): boolean {
+  return state !== 'cancelled' || usedAt !== undefined || isBroken
 }
 
 /** A payout as every file of the batch shows it. */

@@ -160,19 +160,31 @@ it.each([
   })
 })
 
-it('a batch whose record of being ready is lost gives no file again, and is paid', async () => {
-  const { deps, paid } = await twoInABatch()
-  await loseRecords(deps, batchSubject(1))
+it.each([
+  ['ready', 0],
+  ['used', 1],
+])('a batch whose record of being %s is lost frees no payout, and is paid', async (_, at) => {
+  const { deps, paid, other } = await twoInABatch()
+  const line = { outcome: 'paid', bank_reference: 'BCA17' }
+  if (at === 1) await answerLine(deps, paid, line)
+  await loseRecords(deps, batchSubject(1), at)
+  await hold(deps, other)
+  expect(await fileOf(deps)).toMatchObject({ batch: null })
+  await changing({ payout_hold: null })(deps, other)
 
-  expect(await fileOf(deps)).toMatchObject({ status: 409, ids: [] })
-  expect(await payOut(deps, paid)).toMatchObject({ status: 'manual_paid' })
+  expect(await cancelFile(deps, 1)).toMatchObject({ status: 422 })
+  expect((await fileOf(deps)).leftOut).toContainEqual(
+    expect.objectContaining({ settlement_id: other.settlementId }),
+  )
+  expect(await answerLine(deps, paid, line)).toMatchObject({ body: { done: 1 } })
 })
 
 /** The head of the chain is kept. */
-async function loseRecords(deps: TestDeps, subject: string) {
+async function loseRecords(deps: TestDeps, subject: string, from = 0) {
   const pk = auditRecordPk(subject)
   const { items } = await deps.table.query({ partition: [pk], limit: 10 })
-  for (const { sk } of items) await deps.table.write(remove({ pk, sk: String(sk) }, exists))
+  for (const { sk } of items.slice(from))
+    await deps.table.write(remove({ pk, sk: String(sk) }, exists))
 }
 
 /** Of the client of a settlement. */
