@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { type Batch, batchSubject } from '../settlement/batch/batch.ts'
-import { batchesOf } from '../settlement/batch/batch-store.ts'
+import { batchOf } from '../settlement/batch/batch-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import type { Timestamp } from '../time.ts'
 
@@ -26,8 +26,7 @@ export async function noteUseOfFile(
   { number, ...answered }: Answered & { readonly number: number },
 ): Promise<void> {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const batches = await batchesOf(deps, settlement, number)
-    const batch = batches.find((one) => one.number === number)
+    const batch = await batchOf(deps, settlement, number)
     if (batch?.state === 'cancelled') await tellUseAfterAll(deps, settlement, batch, answered)
     const use = firstUseOf(batch, answered, deps.now())
     if (use === undefined || (await recordChange(deps, use, {})).applied) return

@@ -123,33 +123,35 @@ const ClaimRecord = v.object({
   after: v.object({ batch: v.number() }),
 })
 
-/**
- * The batches whose file may have a line of a settlement: among its last one, or the one that is
- * named, and those that its records say have claimed it. A batch whose list is unknown may have
- * each settlement that it claimed.
- */
-export async function batchesOf(
-  deps: TableDeps,
-  { settlementId, batch }: Settlement,
-  named = batch,
-): Promise<readonly Batch[]> {
-  if (named === undefined) return []
+async function claimsOf(deps: TableDeps, { settlementId }: Settlement) {
   const { records } = await readAuditRecords(deps, settlementId)
-  const claims = records.flatMap((record) => ifValid(ClaimRecord, record)?.after.batch ?? [])
-  const numbers = [...new Set([named, ...claims])]
-  const batches = await mapInChunks(numbers, 1, (number) => findBatch(deps, number))
-  return batches.filter(({ number, settlementIds }) =>
-    settlementIds ? settlementIds.includes(settlementId) : claims.includes(number),
-  )
+  return records.flatMap((record) => ifValid(ClaimRecord, record)?.after.batch ?? [])
 }
 
-/** The live batch among them that claimed the settlement last. */
+/**
+ * The batch of a number if its file may have a line of the settlement. A batch whose list is
+ * unknown may have each settlement that it claimed.
+ */
+export async function batchOf(
+  deps: TableDeps,
+  settlement: Settlement,
+  number: number,
+): Promise<Batch | undefined> {
+  const batch = await findBatch(deps, number)
+  const isIn = batch.settlementIds
+    ? batch.settlementIds.includes(settlement.settlementId)
+    : (await claimsOf(deps, settlement)).includes(number)
+  return isIn ? batch : undefined
+}
+
+/** The batch that claimed the settlement last, if it is live. */
 export async function liveBatchOf(
   deps: TableDeps,
   settlement: Settlement,
 ): Promise<Batch | undefined> {
-  const batches = await batchesOf(deps, settlement)
-  return batches.find((batch) => batch.number === settlement.batch && isLive(batch))
+  const { batch: last } = settlement
+  const batch = last === undefined ? undefined : await batchOf(deps, settlement, last)
+  return batch && isLive(batch) ? batch : undefined
 }
 
 /** A live batch that may have its line besides its own one: an earlier one may be live again. */
@@ -158,8 +160,13 @@ export async function otherLiveBatch(
   settlement: Settlement,
   own: number | undefined,
 ): Promise<Batch | undefined> {
-  const batches = await batchesOf(deps, settlement)
-  return batches.find((batch) => batch.number !== own && isLive(batch))
+  const { batch: last } = settlement
+  if (last === undefined) return undefined
+  for (const number of new Set([last, ...(await claimsOf(deps, settlement))])) {
+    const batch = number === own ? undefined : await batchOf(deps, settlement, number)
+    if (batch && isLive(batch)) return batch
+  }
+  return undefined
 }
 
 export function openBatch(row: BatchRow): Step {

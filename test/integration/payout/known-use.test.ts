@@ -7,12 +7,14 @@ import { exists, update } from '../../../shared/table/step.ts'
 import {
   answerLine,
   askForFile,
+  aWaitingSettlement,
   cancelFile,
   dyingFileOf,
   fileOf,
   twoInABatch,
 } from '../../support/batch-builders.ts'
 import { payOut } from '../../support/settlement-builders.ts'
+import { memoryDeps, recordTable } from '../../support/test-deps.ts'
 
 it('a batch that a crash left open gives its file again, though one payout is made by hand', async () => {
   const { deps, paid, other } = await twoInABatch(dyingFileOf)
@@ -49,4 +51,18 @@ it('a batch whose list was altered keeps its payouts, and notes that its file is
   expect(await answerLine(deps, paid, line)).toMatchObject({ body: { done: 1 } })
   expect(await cancelFile(deps, 1)).toMatchObject({ status: 422 })
   expect(await fileOf(deps)).toMatchObject(inUse(other))
+})
+
+it('a file reads the long row of its batch as often for many lines as for one', async () => {
+  const readsOf = async (lines: number) => {
+    const made = memoryDeps()
+    for (let line = 0; line < lines; line++) await aWaitingSettlement(made)
+    const { deps, calls } = recordTable(made)
+    await fileOf(deps)
+    await fileOf(deps, { batch: 1 })
+    return calls.filter((call) => 'keys' in call && call.keys.some(isRow)).length
+  }
+  const isRow = ({ pk }: { readonly pk: string }) => pk === batchKey(1).pk
+
+  expect(await readsOf(3)).toBe(await readsOf(1))
 })
