@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import { type AuditHead, recordChange } from '../operator/audit-record-store.ts'
 import { BATCHES_SUBJECT, type Batch, MOST_LINES } from '../settlement/batch/batch.ts'
-import { findBatch, findLastBatch, openBatch } from '../settlement/batch/batch-store.ts'
+import { findBatch, openBatch } from '../settlement/batch/batch-store.ts'
 import type { BatchDeps } from './fill-batch.ts'
 import type { Payout } from './judge-payouts.ts'
 
@@ -28,22 +28,15 @@ export async function openNextBatch(
     after: { batch: number, created_at: createdAt, count: settlementIds.length },
     head: { last },
   }
-  if ((await recordChange(deps, record, { batch: openBatch(row) })).applied)
-    return { ...row, state: 'open', isBroken: false, last: undefined }
-  await registerAgain(deps, last, record, number)
+  const outcome = await recordChange(deps, record, { batch: openBatch(row) })
+  if (outcome.applied) return { ...row, state: 'open', isBroken: false, last: undefined }
+  // A restore may bring back a batch without its place in the register: the next call finds it. Its
+  // row may be unreadable.
+  if (outcome.refusedBy === 'batch') {
+    const stored = await findBatch(deps, number)
+    const count = stored.settlementIds?.length
+    const after = { batch: number, created_at: stored.createdAt ?? createdAt, count }
+    await recordChange(deps, { ...record, after }, {})
+  }
   throw new GatewayError('conflict', 'another operator makes a payout file; try again')
-}
-
-/** A restore may bring back a batch without its place in the register: the next call finds it. */
-async function registerAgain(
-  deps: BatchDeps,
-  last: AuditHead | undefined,
-  record: Parameters<typeof recordChange>[1],
-  number: number,
-): Promise<void> {
-  const stored = await findBatch(deps, number)
-  if (stored.createdAt === undefined || (await findLastBatch(deps))?.number !== last?.number) return
-  const { createdAt, settlementIds } = stored
-  const after = { batch: number, created_at: createdAt, count: settlementIds?.length }
-  await recordChange(deps, { ...record, after }, {})
 }

@@ -29,19 +29,27 @@ import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { BANK, payOut } from '../../support/settlement-builders.ts'
 import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 
-it('a batch that a restore brought back without its place in the register gets it again', async () => {
-  const deps = memoryDeps()
-  await aWaitingSettlement(deps)
-  await fileOf(deps)
-  await loseRecords(deps, 'batches')
-  await deps.table.write(remove(auditHeadKey('batches'), exists))
-  await aWaitingSettlement(deps)
+it.each([
+  ['', undefined],
+  [' , with an unreadable row,', { createdAt: 1 }],
+])(
+  'a batch that a restore brought back without its place in the register%s gets it again',
+  async (_, set) => {
+    const deps = memoryDeps()
+    await aWaitingSettlement(deps)
+    await fileOf(deps)
+    await loseRecords(deps, 'batches')
+    await deps.table.write(remove(auditHeadKey('batches'), exists))
+    if (set) await deps.table.write(update(batchKey(1), { set }, exists))
+    await aWaitingSettlement(deps)
 
-  expect(await askForFile(deps)).toMatchObject({ status: 409 })
+    expect(await askForFile(deps)).toMatchObject({ status: 409 })
 
-  expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 } })
-  expect(await auditBatches(deps)).toStrictEqual([])
-})
+    expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 } })
+    if (set) await cancelFile(deps, 1)
+    expect(await auditBatches(deps)).toStrictEqual([])
+  },
+)
 
 it('each batch is compared within thirty days, however many came after it', async () => {
   const deps = memoryDeps()
