@@ -114,14 +114,8 @@ async function claim(
     if ('reason' in payout) return payout
     const { settlement: before, conditions, figures, approval: found } = payout
     const approval = found && useOf(deps, found)
-    const record = {
-      subject: before.settlementId,
-      clientId: before.clientId,
-      operator,
-      action: 'payout-file',
-      before: { batch: before.batch ?? null },
-      after: { batch: number, figures, ...(approval && { approved: approval.shown }) },
-    }
+    const details = { figures, ...(approval && { approved: approval.shown }) }
+    const record = claimRecord(before, { number, operator }, details)
     const steps = {
       ...conditions,
       settlement: claimForBatch(before, number),
@@ -135,6 +129,38 @@ async function claim(
   return 'reason' in payout
     ? payout
     : leaveOut(payout.settlement, new GatewayError('conflict', 'it kept changing; try again'))
+}
+
+function claimRecord(
+  { settlementId, clientId, batch }: Settlement,
+  { number, operator }: { readonly number: number; readonly operator: string },
+  details: object,
+) {
+  return {
+    subject: settlementId,
+    clientId,
+    operator,
+    action: 'payout-file',
+    before: { batch: batch ?? null },
+    after: { batch: number, ...details },
+  }
+}
+
+/**
+ * A restore may open a batch again, and the bank answer to its file. Then the batch keeps all that
+ * it lists, whatever the gate says by now: the bank may have paid it.
+ */
+export async function keepListed(deps: BatchDeps, batch: Batch, operator: string): Promise<void> {
+  const { number } = batch
+  const listed = (await settlementsIn(deps, batch)).filter(({ status }) => status === 'recorded')
+  const unclaimed = listed.filter((one) => one.batch !== number)
+  await mapInChunks(unclaimed, SIDE_BY_SIDE, async (before) => {
+    const record = claimRecord(before, { number, operator }, {})
+    const { applied } = await recordChange(deps, record, {
+      settlement: claimForBatch(before, number),
+    })
+    if (!applied) throw new GatewayError('conflict', `batch ${number} is changing; try again`)
+  })
 }
 
 type Filling = {
@@ -177,7 +203,7 @@ async function finishBatch(deps: BatchDeps, opened: Batch, { operator, changed, 
       list_digest: digestOf(settlementIds),
     },
   }
-  if (before.state === 'open' && before.settlementIds)
+  if (before.state === 'open' && before.settlementIds && before.usedAt === undefined)
     await recordChange(deps, record, { list: setList(number, settlementIds) })
   // Another caller may have made the batch ready, or an operator have cancelled the batch, or
   // closed a settlement in the batch.

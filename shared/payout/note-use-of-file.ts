@@ -68,13 +68,16 @@ export function firstUseOf(batch: Batch | undefined, answered: Answered, usedAt:
   return recordOf(batch, answered, { used_at: usedAt })
 }
 
-/** A batch that is open has no file yet. The record of a closed settlement keeps out its line. */
+/**
+ * A batch that is open has no file yet, and gives none once it is used. The record of a closed
+ * settlement keeps out its line.
+ */
 export function closedInOpen(
   batch: Batch | undefined,
   answered: Answered,
   { settlementId }: Settlement,
 ) {
-  if (batch?.state !== 'open') return undefined
+  if (batch?.state !== 'open' || batch.usedAt !== undefined) return undefined
   return recordOf(batch, answered, { settlement_id: settlementId })
 }
 

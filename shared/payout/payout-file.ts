@@ -13,7 +13,7 @@ import {
 } from '../settlement/batch/batch-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { cancelBatch } from './cancel-batch.ts'
-import { type BatchDeps, fillBatch, withLines } from './fill-batch.ts'
+import { type BatchDeps, fillBatch, keepListed, withLines } from './fill-batch.ts'
 import { judgeClients, type LeftOut, SIDE_BY_SIDE } from './judge-payouts.ts'
 import { openNextBatch } from './open-next-batch.ts'
 import { type PayoutFormat, payoutFormats } from './payout-formats.ts'
@@ -48,7 +48,9 @@ export async function payoutFile(deps: PayoutFileDeps, input: PayoutFileInput) {
   if (number !== undefined) return answerOf(await readyBatch(deps, number, operator), format)
   const last = await findLastBatch(deps)
   const lastBatch = last && (await findBatch(deps, last.number))
-  if (lastBatch?.state === 'open' && lastBatch.settlementIds) {
+  if (lastBatch?.state === 'open' && lastBatch.usedAt !== undefined)
+    await keepListed(deps, lastBatch, operator)
+  else if (lastBatch?.state === 'open' && lastBatch.settlementIds) {
     const finished = await fillBatch(deps, lastBatch, { operator })
     return { ...answerOf(finished, format), continuing: true, cursor: encodeCursor({}) }
   }
@@ -70,9 +72,10 @@ type Filled = {
   readonly leftOut: readonly LeftOut[]
 }
 
-/** After a restore the bank may have answered to the file of a batch that is open again. */
+const BANK_ANSWERED = 'the bank has answered to its file'
+
 function answerOf({ batch, lines, leftOut }: Filled, format: PayoutFormat) {
-  if (batch.usedAt !== undefined) throw inUse(batch.number, 'the bank has answered to its file')
+  if (batch.usedAt !== undefined) throw inUse(batch.number, BANK_ANSWERED)
   const file = payoutFormats[format]({ batch, lines })
   return { batch: toBatchDto(batch), file, left_out: leftOut }
 }
@@ -86,6 +89,7 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
   const batch = await findBatch(deps, number)
   if (batch.state === 'open') {
     if (batch.settlementIds === undefined) throw notFound('batch')
+    if (batch.usedAt !== undefined) throw inUse(number, BANK_ANSWERED)
     return fillBatch(deps, batch, { operator })
   }
   if (batch.state === 'cancelled') {

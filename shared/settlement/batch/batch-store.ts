@@ -37,8 +37,7 @@ export async function findBatch(deps: TableDeps, number: number): Promise<Batch>
   const isBroken = brokenLink(records, last) !== undefined
   const row = ifValid(BatchSchema, await deps.table.get(batchKey(number)))
   // It may be the record of its being ready that is lost.
-  const isKnown =
-    isList(row?.settlementIds, listDigest) && !(isBroken && listDigest === undefined)
+  const isKnown = isList(row?.settlementIds, listDigest) && !(isBroken && listDigest === undefined)
   return {
     ...said,
     number,

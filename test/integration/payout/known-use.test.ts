@@ -1,5 +1,7 @@
 /** Goal: the records of a batch decide who has its payouts, not its row (design section 15). */
 import { expect, it } from 'vitest'
+import { handler as payoutAnswer } from '../../../functions/admin/payout-answer.ts'
+import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { batchKey } from '../../../shared/table/keys.ts'
@@ -13,8 +15,16 @@ import {
   fileOf,
   twoInABatch,
 } from '../../support/batch-builders.ts'
+import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { payOut } from '../../support/settlement-builders.ts'
-import { memoryDeps, recordTable } from '../../support/test-deps.ts'
+import {
+  interceptTable,
+  memoryDeps,
+  recordTable,
+  type TableCall,
+  type TestDeps,
+  writtenKeys,
+} from '../../support/test-deps.ts'
 
 it('a batch that a crash left open gives its file again, though one payout is made by hand', async () => {
   const { deps, paid, other } = await twoInABatch(dyingFileOf)
@@ -34,12 +44,60 @@ function inUse({ settlementId: settlement_id }: Settlement) {
   return { ids: [], leftOut: [{ settlement_id, reason: 'it is in batch 1, whose file is in use' }] }
 }
 
-it('a batch that a restore opened again gives no file after the bank’s answer to its file', async () => {
-  const { deps, paid, other } = await twoInABatch(dyingFileOf)
-  await answerLine(deps, paid, { outcome: 'paid', bank_reference: 'BCA17' })
+/** The process dies before its first claim. */
+function openedOnly(deps: TestDeps) {
+  const { pk } = batchKey(1)
+  const after = (call: TableCall) => {
+    if (writtenKeys([call]).some((key) => key.pk === pk)) throw new Error('the process dies')
+  }
+  return askForFile(interceptTable(deps, { after }))
+}
 
-  expect(await askForFile(deps)).toMatchObject({ status: 422 })
-  expect(await fileOf(deps)).toMatchObject(inUse(other))
+it.each([
+  ['claimed', dyingFileOf],
+  ['listed', openedOnly],
+])(
+  'a batch that a restore opened again keeps what it had %s when the bank answers',
+  async (_, make) => {
+    const { deps, paid, other } = await twoInABatch(make)
+    const line = { outcome: 'paid', bank_reference: 'BCA17', batch: 1 }
+    await answerLine(deps, paid, line)
+    const { clientId: client_id } = other
+    const hold = (payout_hold: string | null) =>
+      invokeWhole(updateClient, deps, { operator: OPERATOR, client_id, payout_hold })
+
+    await hold('a court order')
+    expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
+    expect(await fileOf(deps)).toMatchObject({ batch: null })
+    await hold(null)
+
+    const { ids, leftOut } = await fileOf(deps)
+    expect({ ids, leftOut: leftOut.slice(-1) }).toMatchObject(inUse(other))
+    expect(await answerLine(deps, paid, line)).toMatchObject({ body: { done: 1 } })
+    expect(await answerLine(deps, other, { ...line, bank_reference: 'BCA18' })).toMatchObject({
+      body: { done: 1 },
+    })
+    expect(await auditBatches(deps)).toStrictEqual([])
+  },
+)
+
+it('many lines of one answer to a batch that a restore opened again are written down', async () => {
+  const deps = memoryDeps()
+  const settlements = []
+  for (let line = 0; line < 16; line++) settlements.push(await aWaitingSettlement(deps))
+  await dyingFileOf(deps)
+
+  const lines = settlements.map(({ settlementId, netMinor, bank }, at) => ({
+    line: at + 2,
+    settlement_id: settlementId,
+    amount_minor: netMinor,
+    bank_account_no: bank?.bankAccountNo,
+    outcome: 'paid',
+    bank_reference: `BCA ${at}`,
+  }))
+  const answer = await invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines })
+
+  expect(answer).toMatchObject({ body: { done: 16 } })
 })
 
 it('a batch whose list was altered keeps its payouts, and notes that its file is used', async () => {
