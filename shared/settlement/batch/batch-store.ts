@@ -104,12 +104,12 @@ export async function settlementsIn(
   return items.flatMap((item) => ifValid(SettlementSchema, item) ?? [])
 }
 
-/** Without those that are missing. */
+/** Each once, also if an altered list names it twice, and without those that are missing. */
 export async function settlementItemsIn(
   deps: TableDeps,
   { settlementIds = [] }: Pick<Batch, 'settlementIds'>,
 ): Promise<readonly Item[]> {
-  const pages = await mapInChunks(chunks(settlementIds, READ_AT_ONCE), 1, (ids) =>
+  const pages = await mapInChunks(chunks([...new Set(settlementIds)], READ_AT_ONCE), 1, (ids) =>
     deps.table.getMany(ids.map(settlementKey)),
   )
   return pages.flat().filter((item) => item !== undefined)

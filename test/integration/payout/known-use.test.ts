@@ -40,6 +40,15 @@ it('a batch that a crash left open gives its file again, though one payout is ma
   expect((await fileOf(deps)).ids).toStrictEqual([other.settlementId])
 })
 
+it('a file has a payout once, though the list of its open batch was altered to name it twice', async () => {
+  const { deps, paid, other } = await twoInABatch(dyingFileOf)
+  const settlementIds = [paid, other, paid].map(({ settlementId }) => settlementId)
+  await deps.table.write(update(batchKey(1), { set: { settlementIds } }, exists))
+
+  expect((await fileOf(deps)).ids).toStrictEqual(settlementIds.slice(0, 2))
+  expect(await auditBatches(deps)).toStrictEqual([])
+})
+
 function inUse({ settlementId: settlement_id }: Settlement) {
   return { ids: [], leftOut: [{ settlement_id, reason: 'it is in batch 1, whose file is in use' }] }
 }
