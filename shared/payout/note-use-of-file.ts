@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
-import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import { findAuditHead, type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { type Batch, batchSubject } from '../settlement/batch/batch.ts'
 import { batchOf } from '../settlement/batch/batch-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
@@ -31,6 +31,8 @@ export async function noteUseOfFile(
     const use = firstUseOf(batch, answered, deps.now())
     if (use === undefined || (await recordChange(deps, use, {})).applied) return
   }
+  // A head that cannot be read refuses each try, and names recount-ledger.
+  await findAuditHead(deps, batchSubject(number))
   throw new GatewayError('conflict', `batch ${number} is being changed right now; try again`)
 }
 

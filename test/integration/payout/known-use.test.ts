@@ -3,8 +3,9 @@ import { expect, it } from 'vitest'
 import { handler as payoutAnswer } from '../../../functions/admin/payout-answer.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
+import { batchSubject } from '../../../shared/settlement/batch/batch.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
-import { batchKey } from '../../../shared/table/keys.ts'
+import { auditHeadKey, batchKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import {
   answerLine,
@@ -132,4 +133,12 @@ it('a file reads the long row of its batch as often for many lines as for one', 
   const isRow = ({ pk }: { readonly pk: string }) => pk === batchKey(1).pk
 
   expect(await readsOf(3)).toBe(await readsOf(1))
+})
+
+it('an answer to a batch whose chain has an unreadable head names the command that repairs it', async () => {
+  const { deps, paid } = await twoInABatch()
+  await deps.table.write(update(auditHeadKey(batchSubject(1)), { set: { number: 'one' } }, exists))
+
+  const line = { outcome: 'paid', bank_reference: 'BCA17' }
+  expect(JSON.stringify(await answerLine(deps, paid, line))).toContain('recount-ledger')
 })
