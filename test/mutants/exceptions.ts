@@ -4,7 +4,6 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/client/enforce-rate-limit.ts addDebt: comparison moved 33f2678b',
     'shared/ledger/fence-store.ts raiseFence: comparison moved c084ba43',
     'shared/posting/move-payment.ts planMove: comparison moved 9c803bad',
-    'shared/settlement/statement/settlement-entries.ts balanceEntries: comparison moved 3f8de684',
     'shared/sync/read-slice.ts lookupsOf: comparison moved d7544d5c',
     'shared/table/attributes.ts withCache: write dropped 348a37ef',
     'shared/table/list-items.ts listItems: comparison moved 2f5f7660',
