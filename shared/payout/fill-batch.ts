@@ -114,8 +114,8 @@ async function claim(
     if ('reason' in payout) return payout
     const { settlement: before, conditions, figures, approval: found } = payout
     const approval = found && useOf(deps, found)
-    const details = { figures, ...(approval && { approved: approval.shown }) }
-    const record = claimRecord(before, { number, operator }, details)
+    const after = { batch: number, figures, ...(approval && { approved: approval.shown }) }
+    const record = claimRecord(before, operator, after)
     const steps = {
       ...conditions,
       settlement: claimForBatch(before, number),
@@ -132,35 +132,26 @@ async function claim(
 }
 
 function claimRecord(
-  { settlementId, clientId, batch }: Settlement,
-  { number, operator }: { readonly number: number; readonly operator: string },
-  details: object,
+  { settlementId: subject, clientId, batch }: Settlement,
+  operator: string,
+  after: object,
 ) {
-  return {
-    subject: settlementId,
-    clientId,
-    operator,
-    action: 'payout-file',
-    before: { batch: batch ?? null },
-    after: { batch: number, ...details },
-  }
+  const before = { batch: batch ?? null }
+  return { subject, clientId, operator, action: 'payout-file', before, after }
 }
 
 /**
- * A restore may open a batch again, and the bank answer to its file. Then the batch keeps all that
- * it lists, whatever the gate says by now: the bank may have paid it.
+ * After a restore the bank may answer to a batch that is open again. Then it keeps all that it
+ * lists, whatever the gate says.
  */
 export async function keepListed(deps: BatchDeps, batch: Batch, operator: string): Promise<void> {
   const { number } = batch
-  const listed = (await settlementsIn(deps, batch)).filter(({ status }) => status === 'recorded')
-  const unclaimed = listed.filter((one) => one.batch !== number)
-  await mapInChunks(unclaimed, SIDE_BY_SIDE, async (before) => {
-    const record = claimRecord(before, { number, operator }, {})
-    const { applied } = await recordChange(deps, record, {
-      settlement: claimForBatch(before, number),
-    })
-    if (!applied) throw new GatewayError('conflict', `batch ${number} is changing; try again`)
-  })
+  for (const one of await settlementsIn(deps, batch)) {
+    if (one.status !== 'recorded' || one.batch === number) continue
+    const record = claimRecord(one, operator, { batch: number })
+    const { applied } = await recordChange(deps, record, { claim: claimForBatch(one, number) })
+    if (!applied) throw CHANGED_LINE
+  }
 }
 
 type Filling = {

@@ -70,10 +70,7 @@ export function firstUseOf(batch: Batch | undefined, answered: Answered, usedAt:
   return recordOf(batch, answered, { used_at: usedAt })
 }
 
-/**
- * A batch that is open has no file yet, and gives none once it is used. The record of a closed
- * settlement keeps out its line.
- */
+/** An open batch has no file yet. The record of a closed settlement keeps out its line. */
 export function closedInOpen(
   batch: Batch | undefined,
   answered: Answered,

@@ -30,8 +30,7 @@ export async function openNextBatch(
   }
   const outcome = await recordChange(deps, record, { batch: openBatch(row) })
   if (outcome.applied) return { ...row, state: 'open', isBroken: false, last: undefined }
-  // A restore may bring back a batch without its place in the register: the next call finds it. Its
-  // row may be unreadable.
+  // A restore may bring back a batch without its place in the register: the next call finds it.
   if (outcome.refusedBy === 'batch') {
     const stored = await findBatch(deps, number)
     const count = stored.settlementIds?.length

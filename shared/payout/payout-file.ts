@@ -48,11 +48,12 @@ export async function payoutFile(deps: PayoutFileDeps, input: PayoutFileInput) {
   if (number !== undefined) return answerOf(await readyBatch(deps, number, operator), format)
   const last = await findLastBatch(deps)
   const lastBatch = last && (await findBatch(deps, last.number))
-  if (lastBatch?.state === 'open' && lastBatch.usedAt !== undefined)
-    await keepListed(deps, lastBatch, operator)
-  else if (lastBatch?.state === 'open' && lastBatch.settlementIds) {
-    const finished = await fillBatch(deps, lastBatch, { operator })
-    return { ...answerOf(finished, format), continuing: true, cursor: encodeCursor({}) }
+  if (lastBatch?.state === 'open') {
+    if (lastBatch.usedAt !== undefined) await keepListed(deps, lastBatch, operator)
+    else if (lastBatch.settlementIds) {
+      const finished = await fillBatch(deps, lastBatch, { operator })
+      return { ...answerOf(finished, format), continuing: true, cursor: encodeCursor({}) }
+    }
   }
   const { payouts, leftOut, position } = await judgeClients(
     deps,

@@ -104,7 +104,7 @@ export async function settlementsIn(
   return items.flatMap((item) => ifValid(SettlementSchema, item) ?? [])
 }
 
-/** Each once, also if an altered list names it twice, and without those that are missing. */
+/** Each once, without those that are missing. */
 export async function settlementItemsIn(
   deps: TableDeps,
   { settlementIds = [] }: Pick<Batch, 'settlementIds'>,
@@ -116,16 +116,6 @@ export async function settlementItemsIn(
 }
 
 const READ_AT_ONCE = 100
-
-const ClaimRecord = v.object({
-  action: v.literal('payout-file'),
-  after: v.object({ batch: v.number() }),
-})
-
-async function claimsOf(deps: TableDeps, { settlementId }: Settlement) {
-  const { records } = await readAuditRecords(deps, settlementId)
-  return records.flatMap((record) => ifValid(ClaimRecord, record)?.after.batch ?? [])
-}
 
 /**
  * The batch of a number if its file may have a line of the settlement. A batch whose list is
@@ -141,6 +131,16 @@ export async function batchOf(
     ? batch.settlementIds.includes(settlement.settlementId)
     : (await claimsOf(deps, settlement)).includes(number)
   return isIn ? batch : undefined
+}
+
+const ClaimRecord = v.object({
+  action: v.literal('payout-file'),
+  after: v.object({ batch: v.number() }),
+})
+
+async function claimsOf(deps: TableDeps, { settlementId }: Settlement) {
+  const { records } = await readAuditRecords(deps, settlementId)
+  return records.flatMap((record) => ifValid(ClaimRecord, record)?.after.batch ?? [])
 }
 
 /** The batch that claimed the settlement last, if it is live. */
@@ -159,9 +159,8 @@ export async function otherLiveBatch(
   settlement: Settlement,
   own: number | undefined,
 ): Promise<Batch | undefined> {
-  const { batch: last } = settlement
-  if (last === undefined) return undefined
-  for (const number of new Set([last, ...(await claimsOf(deps, settlement))])) {
+  if (settlement.batch === undefined) return undefined
+  for (const number of new Set([settlement.batch, ...(await claimsOf(deps, settlement))])) {
     const batch = number === own ? undefined : await batchOf(deps, settlement, number)
     if (batch && isLive(batch)) return batch
   }
