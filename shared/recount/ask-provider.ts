@@ -1,6 +1,8 @@
 import { mapInChunks } from '../chunks.ts'
 import { reversedEventName } from '../event/event.ts'
 import { type PaymentId, paymentIdOf, referenceOf } from '../ids.ts'
+import type { Entry } from '../journal/entry.ts'
+import { less } from '../money.ts'
 import { askForNews, type NewsSubject } from '../payment/news/ask-for-news.ts'
 import { requestsOf } from '../payment/news/refresh-payment.ts'
 import { isUnheld } from '../payment/news/succeed-payment.ts'
@@ -36,25 +38,40 @@ export async function askForCapture(
     ...requestsOf(payment).map((paymentRequestId) => ({ paymentRequestId })),
     ...ids.map((providerPaymentId) => ({ providerPaymentId })),
   ]
-  const { notionalMinor } = payment.status === 'creating' ? payment.request : payment
   for (const subject of subjects) {
-    const answer = await askForNews(deps, subject)
-    if (answer.kind === 'unanswered') throw providerFailure(answer, SILENT)
-    const capture = answer.kind === 'news' ? answer.news.capture : undefined
-    const isOwn =
-      capture !== undefined &&
-      paymentIdOf(capture.reference) === payment.paymentId &&
-      capture.currency === 'IDR' &&
-      capture.capturedMinor === notionalMinor
-    if (isOwn && (await isUnheld(deps, capture))) return capture
+    const capture = await ownCapture(deps, payment, subject)
+    if (capture) return capture
   }
   return undefined
 }
 
-/** The payment's own row as it was when it was booked: it may be void by now. */
-export async function settledRowAt(deps: RecountDeps, payment: Payment, transactionId = '') {
-  const row = await askForRow(deps, payment, transactionId)
-  return row && settledRowOf(deps, payment, { ...row, status: 'success' })
+async function ownCapture(deps: RecountDeps, payment: StoredPayment, subject: NewsSubject) {
+  const { notionalMinor } = payment.status === 'creating' ? payment.request : payment
+  const answer = await askForNews(deps, subject)
+  if (answer.kind === 'unanswered') throw providerFailure(answer, SILENT)
+  const capture = answer.kind === 'news' ? answer.news.capture : undefined
+  const isOwn =
+    capture !== undefined &&
+    paymentIdOf(capture.reference) === payment.paymentId &&
+    capture.currency === 'IDR' &&
+    capture.capturedMinor === notionalMinor
+  return isOwn && (await isUnheld(deps, capture)) ? capture : undefined
+}
+
+/**
+ * The payment's own row as its entry has booked it. Since then the provider may have voided it, or
+ * given its fee back: then the entry counts.
+ */
+export async function settledRowAt(deps: RecountDeps, payment: Payment, entry: Entry) {
+  const { providerTransactionId = '', providerMinor, postedAt } = entry
+  const row = await askForRow(deps, payment, providerTransactionId)
+  if (row === undefined) return undefined
+  const isLess = row.status === 'reversed' || row.providerMinor > providerMinor
+  const isChanged = row.updatedAt > postedAt && isLess
+  const booked = { providerMinor, keptMinor: less(row.amountMinor, providerMinor) }
+  const settledAt = row.settledAt && entry.providerSettledAt
+  const shown = { ...row, ...(isChanged && booked), settledAt }
+  return settledRowOf(deps, payment, { ...shown, status: 'success' })
 }
 
 /**
@@ -66,27 +83,35 @@ export async function isProven(
   payment: Payment,
   lost: readonly Difference[],
 ): Promise<boolean> {
-  const { status, capture, ownRow, movements, feeStatus, providerFeeMinor } = payment
-  if (status !== 'succeeded') return true
-  const paidBy = await askForCapture(deps, payment)
-  if (paidBy?.providerPaymentId !== capture?.providerPaymentId) return false
+  const { status, capture, movements, feeStatus, finalFee, providerFeeMinor } = payment
+  if (status !== 'succeeded' || capture === undefined) return status !== 'succeeded'
+  // The customer may have paid again since.
+  const paidBy = await ownCapture(deps, payment, { providerPaymentId: capture.providerPaymentId })
+  if (paidBy?.providerPaymentId !== capture.providerPaymentId) return false
   const lostIds = new Set<unknown>(lost.flatMap(({ id, expected }) => [id, expected]))
   const lostEntries = entriesOf(payment).filter(({ entryId }) => lostIds.has(entryId))
-  const isLost = (row: { readonly transactionId: string }) =>
-    lostEntries.some((entry) => entry.providerTransactionId === row.transactionId)
-  if (ownRow && isLost(ownRow)) {
-    const own = await settledRowAt(deps, payment, ownRow.transactionId)
-    const isOfFee = feeStatus !== 'actual' || own?.feeMinor === providerFeeMinor
-    if (own?.providerMinor !== ownRow.providerMinor || !isOfFee) return false
+  for (const entry of lostEntries) {
+    const isOwn = entry.type === 'payment' || entry.type === 'late_row'
+    if (!isOwn || entry.providerTransactionId === undefined) continue
+    const own = await settledRowAt(deps, payment, entry)
+    // A fee that is billed later is the tariff's, whatever the row shows.
+    const isOfTariff = feeStatus !== 'actual' || finalFee?.invoiced === true
+    const isOfFee = isOfTariff || own?.feeMinor === providerFeeMinor
+    if (own?.providerMinor !== entry.providerMinor || !isOfFee) return false
   }
   for (const movement of movements) {
     const { transactionId, type, amountMinor, isByBank } = movement
-    if (isByBank || !(isLost(movement) || lostIds.has(reversedEventName(movement)))) continue
+    const isLost = lostEntries.some((entry) => entry.providerTransactionId === transactionId)
+    if (isByBank || !(isLost || lostIds.has(reversedEventName(movement)))) continue
     const row = await askForRow(deps, payment, transactionId)
     const isVoid = type === 'reversal'
     const moved = row && moneyRowOf(isVoid ? row : { ...row, status: 'success' })
     const disputed = moved && withDisputedAmount(moved, row, payment)
-    if (disputed?.type !== type || !(isVoid || disputed.amountMinor === amountMinor)) return false
+    const isSame = disputed?.type === type && (isVoid || disputed.amountMinor === amountMinor)
+    // Since then the provider may have ended it, or its fee.
+    const isTaken = type === 'refund' || type === 'chargeback'
+    const isChanged = isTaken && row?.type === 'return' && row.updatedAt > movement.notedAt
+    if (!isSame && !isChanged) return false
   }
   return true
 }

@@ -150,7 +150,7 @@ async function possibleChanges(
   const ordered = entries.toSorted((a, b) => (a.postedAt < b.postedAt ? -1 : 1))
   const [first] = ordered
   if (first?.type === 'late_row') {
-    const row = await settledRowAt(deps, payment, first.providerTransactionId)
+    const row = await settledRowAt(deps, payment, first)
     return row ? [{ payment: withLateRow(payment, row, first.postedAt), findings: [] }] : []
   }
   const isPosting = ({ type, providerTransactionId: transactionId = '' }: Entry) =>
@@ -253,9 +253,9 @@ async function postedForms(
       by ? [posted(payment, postedAt, by)] : [],
     )
   }
-  const { providerTransactionId: id, postedAt: at } = own
-  if (id === undefined) return [posted(payment, at, {})]
-  const row = await settledRowAt(deps, payment, id)
+  const at = own.postedAt
+  if (own.providerTransactionId === undefined) return [posted(payment, at, {})]
+  const row = await settledRowAt(deps, payment, own)
   return row ? [posted(payment, at, row.contradicts ? { contradicting: row } : { row })] : []
 }
 
