@@ -46,8 +46,9 @@ export async function planPayments(
   for (const [id, differences] of byPayment) {
     if (id === undefined) continue
     const left = (why: string) => ({ writes: [], left: [{ id, why, differences }] })
-    if (isOver()) {
-      plans.push(left('this run had no time for it'))
+    const planned = plans.filter(({ writes }) => writes.length > 0)
+    if (isOver() || planned.length === MAX_PAYMENTS) {
+      plans.push(left('this plan has no room for it; write it, then run recount-ledger again'))
       continue
     }
     try {
@@ -60,6 +61,9 @@ export async function planPayments(
   }
   return planOf(plans)
 }
+
+/** The call that writes the plan asks the provider again, within the same minute's quota. */
+const MAX_PAYMENTS = 100
 
 const OF_PAYMENT = /^(payment|event|pointer)(\.|$)/
 const PAYMENT_NAMED = /\bpayment ([0-9a-f-]{36})$/

@@ -8,6 +8,7 @@ import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { entryKey, paymentKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { creditedPayment, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
@@ -71,4 +72,25 @@ it('a recount heals a dispute whose row the provider has ended since', async ({ 
 
   await expectBalanced(deps, client.clientId)
   await syncRows(deps)
+})
+
+it('a recount of many payments leaves the provider’s quota for the call that writes', async ({
+  deps,
+  client,
+}) => {
+  for (let count = 0; count < 110; count++) {
+    const [entry] = entriesOf(await aSucceededPayment(deps, client))
+    if (entry) await deps.table.write(remove(entryKey(client.clientId, entry), exists))
+  }
+  deps.clock.advance(120)
+  const { getPayment } = deps.provider.healthy
+  let quota = 210
+  deps.provider.script('getPayment', async (...asked) =>
+    --quota < 0 ? { kind: 'unanswered', reason: 'rate_limited' } : getPayment(...asked),
+  )
+
+  expect((await recount(deps, client)).left).toHaveLength(10)
+
+  quota = 210
+  await recount(deps, client)
 })
