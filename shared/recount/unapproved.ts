@@ -1,4 +1,4 @@
-import { type Approvable, wasApproved } from '../operator/approval-store.ts'
+import { type Approvable, approvalHint, wasApproved } from '../operator/approval-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import type { Timestamp } from '../time.ts'
@@ -13,7 +13,8 @@ export async function unapproved(
   { id, of, at }: { readonly id: string; readonly of: Approvable; readonly at: Timestamp },
 ): Promise<readonly Left[]> {
   if (await wasApproved(deps, of, at)) return []
-  return [{ id, why: `its rows show ${of.action}, which nobody has approved`, differences: [] }]
+  const why = `its rows show ${of.action}, which nobody has approved. ${approvalHint(of)}`
+  return [{ id, why, differences: [] }]
 }
 
 /** Of a re-credit or a return. */

@@ -146,7 +146,8 @@ it('a recount writes a return that a second person approves later', async () => 
   const { settlementId } = settlement
   await FORGED['a return']?.(forged)
   deps.clock.advance(120)
-  expect((await recount(deps, client)).left[0]?.why).toContain('nobody has approved')
+  const command = `approve --action return-payout --payload '{"settlement_id":"${settlementId}"}'`
+  expect((await recount(deps, client)).left[0]?.why).toContain(command)
   const payload = { settlement_id: settlementId, bank_reference: 'BACK-1' }
   await approve(deps, { action: 'return-payout', payload, operator: APPROVER })
 
