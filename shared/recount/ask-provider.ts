@@ -2,6 +2,8 @@ import { mapInChunks } from '../chunks.ts'
 import { reversedEventName } from '../event/event.ts'
 import { type PaymentId, paymentIdOf, referenceOf } from '../ids.ts'
 import type { Entry } from '../journal/entry.ts'
+import { findUnclaimedRow } from '../journal/house-store.ts'
+import type { Movement } from '../journal/payment-money.ts'
 import { less } from '../money.ts'
 import { askForNews, type NewsSubject } from '../payment/news/ask-for-news.ts'
 import { requestsOf } from '../payment/news/refresh-payment.ts'
@@ -100,20 +102,29 @@ export async function isProven(
     if (own?.providerMinor !== entry.providerMinor || !isOfFee) return false
   }
   for (const movement of movements) {
-    const { transactionId, type, amountMinor, isByBank } = movement
+    const { transactionId, isByBank } = movement
     const isLost = lostEntries.some((entry) => entry.providerTransactionId === transactionId)
     if (isByBank || !(isLost || lostIds.has(reversedEventName(movement)))) continue
-    const row = await askForRow(deps, payment, transactionId)
-    const isVoid = type === 'reversal'
-    const moved = row && moneyRowOf(isVoid ? row : { ...row, status: 'success' })
-    const disputed = moved && withDisputedAmount(moved, row, payment)
-    const isSame = disputed?.type === type && (isVoid || disputed.amountMinor === amountMinor)
-    // Since then the provider may have ended it, or its fee.
-    const isTaken = type === 'refund' || type === 'chargeback'
-    const isChanged = isTaken && row?.type === 'return' && row.updatedAt > movement.notedAt
-    if (!isSame && !isChanged) return false
+    if (!(await isMoved(deps, payment, movement))) return false
   }
   return true
+}
+
+async function isMoved(deps: RecountDeps, payment: Payment, movement: Movement) {
+  const { transactionId, type, amountMinor, providerMinor, notedAt } = movement
+  const row = await askForRow(deps, payment, transactionId)
+  if (row === undefined) {
+    // An operator may have found whose row it was: then the house has booked it.
+    const taken = type === 'refund' && (await findUnclaimedRow(deps, transactionId))
+    return taken && taken.providerMinor === providerMinor
+  }
+  const isVoid = type === 'reversal'
+  const moved = moneyRowOf(isVoid ? row : { ...row, status: 'success' })
+  const disputed = moved && withDisputedAmount(moved, row, payment)
+  if (disputed?.type === type && (isVoid || disputed.amountMinor === amountMinor)) return true
+  // Since then the provider may have ended it, or its fee.
+  const isTaken = type === 'refund' || type === 'chargeback'
+  return isTaken && row.type === 'return' && row.updatedAt > notedAt
 }
 
 /** The row that moved the payment's money. Throws 502 if the provider does not answer. */

@@ -4,7 +4,9 @@
  */
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
+import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
+import { refundPayment } from '../../../shared/posting/refund-payment.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { entryKey, paymentKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
@@ -72,6 +74,22 @@ it('a recount heals a dispute whose row the provider has ended since', async ({ 
 
   await expectBalanced(deps, client.clientId)
   await syncRows(deps)
+})
+
+it('a recount heals a refund of a row that an operator took over', async ({ deps, client }) => {
+  const paid = await aSucceededPayment(deps, client)
+  const row = { transactionId: 'txn-transfer', rowAt: deps.now(), amountMinor: minor(30_000) }
+  await bookUnmatchedRow(deps, { ...row, providerMinor: minor(-30_000) })
+  const input = { ...paid, operator: 'ana', amountMinor: minor(30_000) }
+  await refundPayment(deps, { ...input, providerTransactionId: 'txn-transfer' })
+  const stored = await paymentOf(deps, { payment: paid })
+  const entry = entriesOf(stored).find(({ type }) => type === 'refund')
+  if (entry) await deps.table.write(remove(entryKey(client.clientId, entry), exists))
+  deps.clock.advance(120)
+
+  expect((await recount(deps, client)).left).toStrictEqual([])
+
+  await expectBalanced(deps, client.clientId)
 })
 
 it('a recount of many payments leaves the provider’s quota for the call that writes', async ({
