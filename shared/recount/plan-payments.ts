@@ -63,7 +63,7 @@ export async function planPayments(
 }
 
 /** The call that writes the plan asks the provider again, within the same minute's quota. */
-const MAX_PAYMENTS = 100
+const MAX_PAYMENTS = 50
 
 const OF_PAYMENT = /^(payment|event|pointer)(\.|$)/
 const PAYMENT_NAMED = /\bpayment ([0-9a-f-]{36})$/
