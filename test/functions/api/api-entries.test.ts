@@ -206,27 +206,6 @@ it('CSV of entries has no reference that runs as a formula, and negative amounts
   expect(text).toContain(',1000,4000,1,-3001,,\n')
 })
 
-it('an entry that is eligible at the end of a settlement is in the next one', async () => {
-  const { deps, caller, entries } = await aMerchant()
-  const paidAt = deps.now()
-  const times = [paidAt, addMs(paidAt, 1)]
-  await storePosted(
-    deps,
-    times.map((at) => succeededPayment(caller, { paidAt: at, notionalMinor: 20_000 })),
-  )
-  deps.clock.set(addMs(paidAt, DAY_MS))
-  const first = await sweptNow(deps, caller)
-  const [, open] = rowsIn(await entries())
-  const next = await sweptADayLater(deps, caller)
-  const swept = rowsIn(await entries())
-
-  expect(open).toMatchObject({ eligible_at: first.sweptUntil, settlement_id: null })
-  expect(swept.map((row) => row.settlement_id)).toStrictEqual([
-    first.settlementId,
-    next.settlementId,
-  ])
-})
-
 it('GET /v1/balance/entries (design section 8) shows the journal with each entry’s settlement, from `since` on, and no open payment', async () => {
   const { deps, caller, entries, settlement } = await aSettlement(2)
   await recredit(deps, await fail(deps, settlement))

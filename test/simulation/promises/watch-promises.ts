@@ -181,7 +181,9 @@ function feeProblems(
   const row = settledRowOf(world, payment)
   if (row?.status !== 'SUCCESS' || world.unshownRows.has(row.product_id)) return []
   if (payment['late_row_at'] === undefined) return [`${pk}: the row that came late is not booked`]
-  return keptBy(row) !== payment['provider_fee_minor'] && !isReported('fee_changed')
+  // A fee that cannot be, such as less than nothing, is told as a row that contradicts itself.
+  const isTold = isReported('fee_changed') || isReported('row_contradicts')
+  return keptBy(row) !== payment['provider_fee_minor'] && !isTold
     ? [`${pk}: operators had no alert about a fee that differs`]
     : []
 }
