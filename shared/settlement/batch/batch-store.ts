@@ -30,11 +30,10 @@ import {
  * whose row is lost or unreadable, the list is unknown.
  */
 export async function findBatch(deps: TableDeps, number: number): Promise<Batch> {
-  const subject = batchSubject(number)
-  const { head: last } = await findAnyHead(deps, subject)
-  const { records } = await readAuditRecords(deps, subject)
+  const read = await readChain(deps, number)
+  // A record that was written after the head was read looks like a break.
+  const { records, isBroken, last } = read.isBroken ? await readChain(deps, number) : read
   const { listDigest, ...said } = stateIn(records)
-  const isBroken = brokenLink(records, last) !== undefined
   const row = ifValid(BatchSchema, await deps.table.get(batchKey(number)))
   // It may be the record of its being ready that is lost.
   const isKnown = isList(row?.settlementIds, listDigest) && !(isBroken && listDigest === undefined)
@@ -46,6 +45,13 @@ export async function findBatch(deps: TableDeps, number: number): Promise<Batch>
     isBroken,
     last,
   }
+}
+
+async function readChain(deps: TableDeps, number: number) {
+  const subject = batchSubject(number)
+  const { head: last } = await findAnyHead(deps, subject)
+  const { records } = await readAuditRecords(deps, subject)
+  return { records, isBroken: brokenLink(records, last) !== undefined, last }
 }
 
 /** Whether it is the list of which the record has the digest; an open batch has none. */

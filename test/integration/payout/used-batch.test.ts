@@ -5,8 +5,9 @@
 import { describe, expect, it } from 'vitest'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
+import { batchSubject } from '../../../shared/settlement/batch/batch.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
-import { batchKey, type Key } from '../../../shared/table/keys.ts'
+import { auditHeadKey, batchKey, type Key } from '../../../shared/table/keys.ts'
 import {
   answerLine,
   askForFile,
@@ -197,6 +198,15 @@ describe('the bank’s answer and a cancellation at the same time', () => {
     expect(await fileOf(deps)).toMatchObject({
       ids: [],
       leftOut: [{ settlement_id: other.settlementId }],
+    })
+  })
+
+  it('are no broken chain when the answer comes between head and records', async () => {
+    const { deps, paid } = await twoInABatch()
+    const racing = afterFirstRead(deps, auditHeadKey(batchSubject(1)), () => answerPaid(deps, paid))
+
+    expect(await cancelFile(racing, 1)).toMatchObject({
+      body: { message: 'batch 1 cannot be cancelled: its file is in use' },
     })
   })
 
