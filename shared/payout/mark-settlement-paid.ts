@@ -17,7 +17,7 @@ import { closedInOpen, firstUseOf } from './note-use-of-file.ts'
 import { findPayoutApproval, type PayoutFigures, payoutFigures } from './payout-figures.ts'
 import { passGate } from './payout-gate.ts'
 
-/** An audit that ends meanwhile changes a verdict; then the payout gate runs again. */
+/** An audit that ends meanwhile changes a verdict, and a file its batch: the gate runs again. */
 const MAX_TRIES = 3
 
 type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log' | 'alerts' | 'queues'>
@@ -91,10 +91,7 @@ export async function markSettlementPaid(
     }
     if (outcome.refusedBy === 'reference') throw usedReference(reference)
   }
-  throw new GatewayError(
-    'conflict',
-    'this client is being audited right now; try again in a minute',
-  )
+  throw new GatewayError('conflict', 'its audit or its batch changed meanwhile; try again')
 }
 
 /**
