@@ -1,12 +1,12 @@
-import * as v from 'valibot'
 import type { Deps, StoreDeps } from '../deps.ts'
+import type { ClientId } from '../ids.ts'
 import { isFresh } from '../memory.ts'
 import type { Item } from '../table/attributes.ts'
 import { deflateText, inflateText } from '../table/deflated-text.ts'
 import { eventKey } from '../table/keys.ts'
 import { exists, guard, isNew, put, type Step } from '../table/step.ts'
 import { addMs, expiresAfter, SECOND_MS } from '../time.ts'
-import { type Event, RETENTION } from './event.ts'
+import { type Event, isBodyOf, RETENTION } from './event.ts'
 
 /**
  * An event's key allows one event of each name for a subject. The item repeats no field of keys or
@@ -42,11 +42,8 @@ export function requireNoEvent({ subject, name }: NamedEvent): Step {
   return guard(eventKey(subject, name), isNew)
 }
 
-const BodyAndOwner = v.optional(v.object({ body: v.unknown(), owner: v.unknown() }))
-const BODY_FIELDS = ['body', 'owner'] as const
-
 type SoughtBody = NamedEvent & {
-  readonly clientId: string
+  readonly clientId: ClientId
   /** The event is sent again, or later than other deliveries: its customer may be erased by now. */
   readonly isLate: boolean
 }
@@ -54,21 +51,21 @@ type SoughtBody = NamedEvent & {
 /**
  * An event's deliveries run at about the same time, so a function keeps the event's bytes for ten
  * seconds. Only an erasure changes them, and it is refused while a delivery is in progress; a later
- * delivery reads them anew. Undefined if the event is missing or of another client, or its bytes
- * cannot be read.
+ * delivery reads them anew. Undefined if the event is missing, or its bytes cannot be read or name
+ * another client.
  */
 export async function findEventBody(
   deps: StoreDeps & Pick<Deps, 'memory'>,
   event: SoughtBody,
 ): Promise<string | undefined> {
   const key = eventKey(event.subject, event.name)
-  if (event.isLate) return bodyIn(await deps.table.get(key, BODY_FIELDS), event)
+  if (event.isLate) return bodyIn(await deps.table.get(key, ['body']), event)
   const cacheKey = `${key.pk} ${key.sk} ${event.clientId}`
   const bodies = (deps.memory.eventBodies ??= new Map())
   const cached = bodies.get(cacheKey)
   const now = deps.now()
   if (cached && isFresh(cached, now)) return cached.reading
-  const reading = deps.table.getFields(key, BODY_FIELDS).then((item) => bodyIn(item, event))
+  const reading = deps.table.getFields(key, ['body']).then((item) => bodyIn(item, event))
   if (bodies.size >= 100) bodies.clear()
   bodies.set(cacheKey, { reading, from: now, until: addMs(now, 10 * SECOND_MS) })
   const forget = () => void (bodies.get(cacheKey)?.reading === reading && bodies.delete(cacheKey))
@@ -77,6 +74,6 @@ export async function findEventBody(
 }
 
 function bodyIn(item: Item | undefined, { clientId }: SoughtBody): string | undefined {
-  const { body, owner } = v.parse(BodyAndOwner, item) ?? {}
-  return owner === clientId ? inflateText(body) : undefined
+  const body = inflateText(item?.['body'])
+  return body !== undefined && isBodyOf(clientId, body) ? body : undefined
 }

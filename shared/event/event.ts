@@ -1,5 +1,12 @@
 import * as v from 'valibot'
-import { ClientIdSchema, EndpointIdSchema, EventIdSchema, EventSubjectSchema } from '../ids.ts'
+import {
+  type ClientId,
+  ClientIdSchema,
+  EndpointIdSchema,
+  EventIdSchema,
+  EventSubjectSchema,
+} from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { toJson } from '../json.ts'
 import { DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
@@ -110,4 +117,15 @@ export function envelopeBody(
   data: object,
 ): string {
   return toJson({ event, event_id: eventId, timestamp, data })
+}
+
+const NamedClient = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ data: v.object({ client_id: ClientIdSchema }) }),
+)
+
+/** The body decides whose event it is: a row whose `owner` was altered reaches no other client. */
+export function isBodyOf(clientId: ClientId, body: string): boolean {
+  return ifValid(NamedClient, body)?.data.client_id === clientId
 }

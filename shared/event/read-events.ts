@@ -6,7 +6,7 @@ import { toItem } from '../table/attributes.ts'
 import { inflateText } from '../table/deflated-text.ts'
 import { eventKey, eventsPk, idOf, rowKeyOf } from '../table/keys.ts'
 import { queryAll, queryPages } from '../table/list-items.ts'
-import { type Event, EventFields, type EventPosition, typeOfEvent } from './event.ts'
+import { type Event, EventFields, type EventPosition, isBodyOf, typeOfEvent } from './event.ts'
 
 const Row = v.looseObject({ pk: v.string(), sk: v.string() })
 
@@ -97,13 +97,17 @@ function subjectIn(pk: string): Readonly<Record<keyof EventSubject, string>> {
   return { kind: subject.slice(0, end), id: subject.slice(end + 1) }
 }
 
-/** Strongly consistent; undefined where an event is gone or cannot be read. */
+/** Strongly consistent; undefined where an event is gone, unreadable or of another client. */
 export async function findEvents(
   deps: TableDeps,
+  clientId: ClientId,
   positions: readonly EventPosition[],
 ): Promise<readonly (Event | undefined)[]> {
   const items = await deps.table.getMany(
     positions.map(({ subject, name }) => eventKey(subject, name)),
   )
-  return items.map((item) => item && ifValid(EventSchema, item))
+  return items.map((item) => {
+    const event = item && ifValid(EventSchema, item)
+    return event && isBodyOf(clientId, event.body) ? event : undefined
+  })
 }

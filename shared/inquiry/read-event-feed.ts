@@ -60,7 +60,7 @@ export async function readEventFeed(
     0,
     limit,
   )
-  const events = await findEvents(deps, positions)
+  const events = await findEvents(deps, clientId, positions)
   const shown = new Map(
     positions.slice(0, fittingCount(events)).map((position, index) => [position, events[index]]),
   )

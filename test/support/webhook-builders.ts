@@ -72,14 +72,16 @@ export function anEvent(now: Timestamp, overrides: Partial<Event> = {}): Event {
   const subject = overrides.subject ?? subjectOfPayment(v.parse(PaymentIdSchema, randomUUID()))
   const name = overrides.name ?? overrides.type ?? 'payment.succeeded'
   const eventId = eventIdFor(subject, name)
+  const { clientId = aClientId() } = overrides
+  const data = `{"client_id":"${clientId}","description":"kopi — ☕"}`
   return v.parse(EventSchema, {
     eventId,
     name,
     type: 'payment.succeeded',
-    clientId: aClientId(),
+    clientId,
     subject,
     firedAt: now,
-    body: `{"event":"payment.succeeded","event_id":"${eventId}","data":{"description":"kopi — ☕"}}`,
+    body: `{"event":"payment.succeeded","event_id":"${eventId}","data":${data}}`,
     ...overrides,
   })
 }

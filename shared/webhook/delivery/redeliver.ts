@@ -170,7 +170,7 @@ async function redeliverSince(
     after: cursorPosition && cursorPosition.firedAt >= earliest ? cursorPosition : undefined,
   })
   const page = positions.slice(0, EVENTS_PER_CALL)
-  const events = (await findEvents(deps, page)).filter((event) => event !== undefined)
+  const events = (await findEvents(deps, clientId, page)).filter((event) => event !== undefined)
   const rows = events.map(({ eventId }) => ({ deliveryId: deliveryIdFor(eventId, endpointId) }))
   const deliveries = new Map(
     (await findDeliveries(deps, rows)).map((delivery) => [delivery.eventId, delivery]),

@@ -177,7 +177,8 @@ const ENDPOINTS = 20
 
 async function webhooks({ memory, deps, caller, measure }: MeteredApi): Promise<void> {
   const { clientId } = caller
-  const body = JSON.stringify({ ...FAT, external_reference: REFERENCE })
+  const data = { client_id: clientId, ...FAT, external_reference: REFERENCE }
+  const body = JSON.stringify({ data })
   const endpoints = []
   for (let made = 0; made < ENDPOINTS; made++)
     endpoints.push(await storedEndpoint(deps, { clientId }))

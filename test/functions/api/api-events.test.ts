@@ -133,9 +133,10 @@ describe('GET /v1/events (design section 8)', () => {
     ])
   })
 
-  it('leaves out an event whose bytes cannot be read', async () => {
+  it('leaves out an event whose bytes cannot be read or name another client', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const damaged = await eventRow(deps, caller.clientId, deps.now())
+    await eventRow(deps, caller.clientId, deps.now(), { body: anEvent(deps.now()).body })
     const event = await eventRow(deps, caller.clientId, addMs(deps.now(), 1))
     const key = eventKey(damaged.subject, damaged.name)
     await deps.table.write(update(key, { set: { body: damaged.body } }, exists))
@@ -164,9 +165,9 @@ describe('GET /v1/events (design section 8)', () => {
 
   it('ends a page early at Lambda’s response limit, and the next page continues', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
-    const body = JSON.stringify({ text: '"'.repeat(190_000) })
-    for (let at = 0; at < 8; at++)
-      await eventRow(deps, caller.clientId, addMs(deps.now(), at), { body })
+    const { clientId } = caller
+    const body = JSON.stringify({ data: { client_id: clientId, text: '"'.repeat(190_000) } })
+    for (let at = 0; at < 8; at++) await eventRow(deps, clientId, addMs(deps.now(), at), { body })
     deps.clock.advance(600)
 
     const first = await ask('listEvents')

@@ -234,8 +234,12 @@ describe('deliver-webhook refuses', () => {
     )
   })
 
-  it('the event of another client', async ({ deps, endpoint }) => {
-    const foreign = await storedEvent(deps)
+  it('an event whose body names another client, whoever its owner is', async ({
+    deps,
+    endpoint,
+  }) => {
+    const { body } = anEvent(deps.now())
+    const foreign = await storedEvent(deps, { clientId: endpoint.clientId, body })
     const delivery = await storedDelivery(deps, endpoint, {}, foreign)
 
     await deliverWebhook(deps, messageFor(delivery))
@@ -243,6 +247,19 @@ describe('deliver-webhook refuses', () => {
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'skipped' })
     expect(deps.webhooks).toStrictEqual([])
   })
+})
+
+it('posts an event to the client that its body names, whoever its owner is', async ({
+  deps,
+  event,
+  delivery,
+}) => {
+  const { clientId: owner } = anEvent(deps.now())
+  await deps.table.write(update(eventKey(event.subject, event.name), { set: { owner } }))
+
+  await deliverWebhook(deps, messageFor(delivery))
+
+  expect(deps.webhooks.map(({ body }) => String(body))).toStrictEqual([event.body])
 })
 
 it('posts to the URL of its endpoint, whatever the row says', async ({ deps, endpoint }) => {

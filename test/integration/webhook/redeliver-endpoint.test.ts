@@ -12,6 +12,7 @@ import { aClientId } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
+  anEvent,
   drainQueue,
   ENDED,
   SKIPPED,
@@ -54,6 +55,10 @@ async function eventsOfEachKind() {
       roundsOn: since.slice(0, 10),
     }),
     missing: await anEventOf(deps, endpoint),
+    foreign: await storedEvent(deps, {
+      clientId: endpoint.clientId,
+      body: anEvent(deps.now()).body,
+    }),
     unwanted: await storedEvent(deps, { clientId: endpoint.clientId, type: 'payment.expired' }),
   }
   const { clientId: client_id, endpointId: endpoint_id } = endpoint
