@@ -16,6 +16,7 @@ import {
   DeliverySchema,
 } from '../../webhook/delivery/delivery.ts'
 import { deliveryRow, newDelivery } from '../../webhook/delivery/delivery-store.ts'
+import { ROUNDS_A_DAY } from '../../webhook/delivery/round-store.ts'
 import { retentionFrom } from '../../webhook/send/attempt-store.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { ownDifferences, ttlOf } from '../rows/stored-rows.ts'
@@ -150,7 +151,9 @@ function deliveryRules(
 ): readonly Difference[] {
   const { deliveryId: id, status, attempts, roundStart, nextAttemptAt, dueAt, ttl } = delivery
   const isDue = status === 'scheduled'
-  const { createdAt, resends, success, roundsOn } = delivery
+  const { createdAt, resends, success, rounds = 0, roundsOn, claimToken, claimedUntil } = delivery
+  // The clock of the worker that wrote the row may be ahead.
+  const soon = addMs(now, MINUTE_MS)
   const latest = addMs(now, 7 * HOUR_MS)
   const latestTtl = expiresAfter(addMs(now, DAY_MS), RETENTION.deliveryMs)
   const isOnce = success !== undefined && status === 'succeeded' && attempts === 1
@@ -178,6 +181,10 @@ function deliveryRules(
       nextAttemptAt,
     ],
     ['resends', resends >= 0, 'not below zero', resends],
+    ['claim_token', !claimToken === !claimedUntil, 'with the end of its claim', claimToken],
+    ['claimed_until', !claimedUntil || (isDue && claimedUntil <= soon), 'soon', claimedUntil],
+    ['rounds', rounds >= 0 && rounds <= ROUNDS_A_DAY, 'at most ten on a day', rounds],
+    ['rounds_on', (roundsOn ?? '') <= soon.slice(0, 10), 'no later day', roundsOn],
     ['attempts', isCounted, 'at least one, and no second after its first success', attempts],
     [
       'attempts',

@@ -252,6 +252,14 @@ describe('the audit of deliveries', () => {
       changeDelivery({ nextAttemptAt: '2026-01-01T00:00:00.000Z' }),
     ],
     ['an endpoint whose address was altered', 'url', changeEndpointUrl],
+    ['a claim without its end', 'claim_token', changeDelivery({ claimToken: 'x' })],
+    [
+      'a claim that no worker holds',
+      'claimed_until',
+      changeDelivery({ claimToken: 'x', claimedUntil: '2099-01-01T00:00:00.000Z' }),
+    ],
+    ['more rounds on a day than ten', 'rounds', changeDelivery({ rounds: 11 })],
+    ['rounds of a later day', 'rounds_on', changeDelivery({ rounds: 1, roundsOn: '2099-01-01' })],
   ])('finds %s', async (_, attribute, step) => {
     const delivered = await deliveredPayment()
     await delivered.deps.table.write(step(delivered))
