@@ -11,7 +11,7 @@ import type { ProviderOperation } from '../provider/provider.ts'
 import { callsPerMinute, notePause, quotaWindow, takeCalls } from '../provider/quota-store.ts'
 import { checkSuspenseAlert } from '../suspense/record-suspense.ts'
 import type { Item } from '../table/attributes.ts'
-import { isTestKey, type Key, rowKeyOf } from '../table/keys.ts'
+import { idOf, isTestKey, type Key, rowKeyOf } from '../table/keys.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
 import { checkAbandonedDelivery } from '../webhook/delivery/alert-abandoned.ts'
@@ -50,7 +50,7 @@ export const DUE_DELIVERIES: DueKind = {
     deps.table.getMany(
       rows.map((row) => (isTestKey(row) ? rowKeyOf('TEST', row) : rowKeyOf('DELIVERY', row))),
     ),
-  check: (deps, { id }) => checkOverdueDelivery(deps, v.parse(DeliveryIdSchema, id)),
+  check: (deps, due) => checkOverdueDelivery(deps, deliveryIdOf(due)),
 }
 
 /** Alerts that have not reached the operators. */
@@ -70,7 +70,7 @@ export const DUE_ALERTS: DueKind = {
   check: (deps, due) =>
     isSuspenseKey(due)
       ? checkSuspenseAlert(deps, { suspenseId: due.id, dueAt: due.dueAt })
-      : checkAbandonedDelivery(deps, v.parse(DeliveryIdSchema, due.id)),
+      : checkAbandonedDelivery(deps, deliveryIdOf(due)),
 }
 
 async function admit(deps: Deps, items: readonly Item[]): Promise<Admission> {
@@ -94,6 +94,10 @@ async function admit(deps: Deps, items: readonly Item[]): Promise<Admission> {
     return fits ? 'check' : 'wait'
   })
   return { decisions, retryAt }
+}
+
+function deliveryIdOf({ pk }: Key) {
+  return v.parse(DeliveryIdSchema, idOf(pk))
 }
 
 /** Distinguishes the two kinds of `alert` due work: suspense items and abandoned deliveries. */

@@ -9,7 +9,7 @@ import {
 } from '../../ids.ts'
 import { WEBHOOK_ERRORS } from '../../send-webhook.ts'
 import { FromItem } from '../../table/attributes.ts'
-import { isTestKey } from '../../table/keys.ts'
+import { idOf, isTestKey } from '../../table/keys.ts'
 import { TimestampSchema } from '../../time.ts'
 
 export const DELIVERY_STATUSES = ['scheduled', 'succeeded', 'abandoned', 'skipped'] as const
@@ -80,11 +80,10 @@ export const DeliverySchema = v.pipe(
   }),
 )
 function withIndexFields(row: unknown): unknown {
-  // An attribute of the row must not make it a test delivery.
-  const { isTest: _, ...own } = Object(row)
-  const { id: deliveryId, owner: endpointId, listedAt: createdAt } = own
-  const test = isTestKey(own) && { isTest: true }
-  return { firedAt: createdAt, ...own, deliveryId, endpointId, createdAt, ...test }
+  // The key alone says which delivery the row is, and whether it is a test delivery.
+  const { isTest: _, pk, owner: endpointId, listedAt: createdAt, ...own } = Object(row)
+  const ids = { deliveryId: idOf(String(pk)), endpointId, createdAt }
+  return { firedAt: createdAt, ...own, ...ids, ...(isTestKey({ pk }) && { isTest: true }) }
 }
 
 /** `unlisted`: no attempt has failed yet, or the last succeeded: no index entry has its status. */

@@ -84,10 +84,8 @@ function assertDerived(delivery: Delivery, message: DeliveryMessage): void {
   const isSameEndpoint = clientId === message.clientId && endpointId === message.endpointId
   assertInvariant(isSameEndpoint, 'a message names the endpoint of its delivery')
   const isOwnEvent = isTest || (subject && eventId === eventIdFor(subject, eventName))
-  const ids = [delivery.deliveryId, deliveryIdFor(eventId, endpointId)]
-  const isOwnRow = ids.every((id) => id === message.deliveryId)
-  const isDerived = isOwnEvent === true && isOwnRow
-  assertInvariant(isDerived, 'a delivery is of its event and its endpoint')
+  const isOwnRow = deliveryIdFor(eventId, endpointId) === message.deliveryId
+  assertInvariant(isOwnEvent === true && isOwnRow, 'a delivery is of its event and its endpoint')
 }
 
 type DroppedMessage = Pick<DeliveryMessage, 'deliveryId' | 'attempt'>

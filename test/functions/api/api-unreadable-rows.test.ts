@@ -3,6 +3,9 @@
  * without a row.
  */
 import { expect } from 'vitest'
+import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
+import { DUE_DELIVERIES } from '../../../shared/due-work/due-kinds.ts'
+import { slotOf } from '../../../shared/ids.ts'
 import {
   deliveryKey,
   eventKey,
@@ -11,6 +14,7 @@ import {
   settlementKey,
   shardKey,
 } from '../../../shared/table/keys.ts'
+import { WORK_SLOTS } from '../../../shared/table/schema.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { API, anApi } from '../../support/api-event.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
@@ -19,7 +23,14 @@ import { aSettledClient } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
-import { storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
+import {
+  drainQueue,
+  rowOf,
+  SKIPPED,
+  storedDelivery,
+  storedEndpoint,
+  storedEvent,
+} from '../../support/webhook-builders.ts'
 
 async function aMerchant() {
   const { deps, caller: client, ask } = await anApi({}, memoryDeps())
@@ -73,12 +84,10 @@ it('the lists of deliveries and endpoints, and a redelivery, go on without a del
   const [altered, other] = await Promise.all(
     events.map((event) => storedDelivery(deps, endpoint, { status: 'skipped' }, event)),
   )
-  for (const change of [{ status: 'paused' }, { id: 'x' }]) {
-    await spoil(deliveryKey(altered?.deliveryId as never), change)
+  await spoil(deliveryKey(altered?.deliveryId as never), { status: 'paused' })
 
-    expect(await listed('listWebhookDeliveries')).toStrictEqual([200, [other?.deliveryId]])
-    expect(await listed('listWebhookEndpoints')).toStrictEqual([200, [endpoint.endpointId]])
-  }
+  expect(await listed('listWebhookDeliveries')).toStrictEqual([200, [other?.deliveryId]])
+  expect(await listed('listWebhookEndpoints')).toStrictEqual([200, [endpoint.endpointId]])
   const body = { since: '2026-11-20T00:00:00Z' }
   expect(await ask('redeliverToEndpoint', { id: endpoint.endpointId, body })).toMatchObject({
     status: 200,
@@ -100,6 +109,28 @@ it('no list shows a row of another merchant whose owner is altered', async ({
 
   for (const name of ['listWebhookDeliveries', 'listSettlements'] as const)
     expect(await listed(name)).toStrictEqual([200, []])
+})
+
+it('a delivery with the id of another merchant’s shows and sends its own row alone', async ({
+  deps,
+  client: { clientId },
+  ask,
+  spoil,
+}) => {
+  const own = await storedDelivery(deps, await storedEndpoint(deps, { clientId }), SKIPPED)
+  const foreign = await storedDelivery(deps, await storedEndpoint(deps), SKIPPED)
+  await spoil(deliveryKey(own.deliveryId), { id: foreign.deliveryId })
+
+  const { body } = await ask('redeliverWebhook', { id: own.deliveryId })
+
+  expect(body).toMatchObject({ id: own.deliveryId, status: 'scheduled' })
+  expect(await rowOf(deps, foreign)).toMatchObject({ status: 'skipped' })
+  deps.sent.length = 0
+  deps.clock.advance(60)
+  const slot = slotOf(own.deliveryId, WORK_SLOTS.delivery)
+  await drainSlot(deps, DUE_DELIVERIES, { slot, part: 0, parts: 1 })
+  await drainQueue(deps)
+  expect(await rowOf(deps, own)).toMatchObject({ status: 'succeeded' })
 })
 
 it('GET /v1/events shows the events whose types it knows', async ({
