@@ -1,6 +1,6 @@
 import type { Deps, TableDeps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
-import { RETENTION } from '../../event/event.ts'
+import { type Event, RETENTION } from '../../event/event.ts'
 import { eventCursorOf, readEventCursor } from '../../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../../event/read-events.ts'
 import { type ClientId, deliveryIdFor, type EndpointIds } from '../../ids.ts'
@@ -171,21 +171,22 @@ async function redeliverSince(
   })
   const page = positions.slice(0, EVENTS_PER_CALL)
   const events = (await findEvents(deps, clientId, page)).filter((event) => event !== undefined)
-  const rows = events.map(({ eventId }) => ({ deliveryId: deliveryIdFor(eventId, endpointId) }))
+  const idOf = ({ eventId }: Event) => deliveryIdFor(eventId, endpointId)
+  const rows = events.map((event) => ({ deliveryId: idOf(event) }))
   const deliveries = new Map(
-    (await findDeliveries(deps, rows)).map((delivery) => [delivery.eventId, delivery]),
+    (await findDeliveries(deps, rows)).map((delivery) => [delivery.deliveryId, delivery]),
   )
-  const wanted = events.filter(({ eventId, type }) => {
-    const current = deliveries.get(eventId)?.status
+  const wanted = events.filter((event) => {
+    const current = deliveries.get(idOf(event))?.status
     const isWanted =
       status === undefined ? current !== 'succeeded' && current !== 'scheduled' : current === status
-    return isWanted && subscribes(endpoint, type)
+    return isWanted && subscribes(endpoint, event.type)
   })
   await reserveUnits(wanted.length * UNITS_A_ROUND)
   let count = 0
   let passedOver = 0
   for (const event of wanted) {
-    const delivery = deliveries.get(event.eventId)
+    const delivery = deliveries.get(idOf(event))
     const outcome = delivery
       ? await beginRound(deps, delivery, endpoint, write)
       : await deliverMissingEvent(deps, event, endpoint, write)

@@ -2,6 +2,8 @@ import { describe, expect } from 'vitest'
 import { handler } from '../../../functions/admin/redeliver.ts'
 import { eventCursorOf } from '../../../shared/event/event-cursor.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
+import { deliveryKey } from '../../../shared/table/keys.ts'
+import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
@@ -110,6 +112,17 @@ describe('redeliver to an endpoint since a time', () => {
       undefined,
       undefined,
     ])
+  })
+
+  it('sends each event although another delivery names that event', async ({ kinds }) => {
+    const { deps, endpoint, events, redeliver, statuses } = kinds
+    const key = deliveryKey(deliveryIdFor(events.succeeded.eventId, endpoint.endpointId))
+    const { eventId } = events.abandoned
+    await deps.table.write(update(key, { set: { eventId } }, exists))
+
+    await redeliver()
+
+    expect(await statuses()).toStrictEqual({ ...STATUSES_BEFORE, ...STATUSES_AFTER })
   })
 
   it.for(['abandoned', 'skipped', 'succeeded'])(
