@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import { ifValid } from '../if-valid.ts'
 import { CONTRADICTING_CAUSES, SuspenseSchema } from '../suspense/suspense.ts'
-import { idOf, rowKeyOf } from '../table/keys.ts'
+import { idOf, rowKeysOf } from '../table/keys.ts'
 import { keyedItems, queryAll } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { unacceptedDifferences } from '../verdict/acceptances.ts'
@@ -29,9 +29,10 @@ export async function contradictions(
 ): Promise<ReadonlyMap<string, readonly Difference[]>> {
   const partition = [GATEWAY_OWNER, 'suspense', 'open'] as const
   const rows = await queryAll(deps, { index: 'by-status', partition, limit: 1_000 })
-  const keys = rows
-    .filter(({ pk }) => CONTRADICTING_CAUSES.some((cause) => String(pk).endsWith(`#${cause}`)))
-    .map((row) => rowKeyOf('SUSPENSE', row))
+  const contradicting = rows.filter(({ pk }) =>
+    CONTRADICTING_CAUSES.some((cause) => String(pk).endsWith(`#${cause}`)),
+  )
+  const keys = rowKeysOf('SUSPENSE', contradicting)
   const byOwner = new Map<string, readonly Difference[]>()
   for (const { key, item } of keyedItems(keys, await deps.table.getMany(keys))) {
     const { status = 'unreadable' } = ifValid(SuspenseSchema, item) ?? {}

@@ -7,7 +7,7 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import { isUnfinished, SyncJobSchema } from '../sync/job-store.ts'
 import { findMovement, isInRupiah } from '../sync/provider-row.ts'
 import type { Item } from '../table/attributes.ts'
-import { rowKeyOf } from '../table/keys.ts'
+import { rowKeysOf } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
 
 const PAGE = 500
@@ -37,7 +37,7 @@ export async function openRows(deps: TableDeps): Promise<ReadonlyMap<string, Min
 
 async function openTransactions(deps: TableDeps, items: readonly Item[]) {
   const due = items.filter(({ id }) => String(id).startsWith('open#'))
-  const jobs = await deps.table.getMany(due.map((row) => rowKeyOf('SYNC', row)))
+  const jobs = await deps.table.getMany(rowKeysOf('SYNC', due))
   const unfinished = jobs.filter((job): job is Item => isUnfinished(job))
   const { rows, unreadableIds } = readRows(SyncJobSchema, unfinished)
   const transactions = rows.flatMap((job) => (job.kind === 'open' ? job.transaction : []))

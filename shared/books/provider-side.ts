@@ -8,7 +8,7 @@ import { houseTotals } from '../journal/house-store.ts'
 import { type Minor, minor } from '../money.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { MOVED_CAUSES, SuspenseSchema } from '../suspense/suspense.ts'
-import { rowKeyOf } from '../table/keys.ts'
+import { rowKeysOf } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { addMs, END_OF_TIME, HOUR_MS, type Timestamp, TimestampSchema } from '../time.ts'
@@ -120,7 +120,7 @@ async function findingsByPayment(
     const ofRows = items.filter(({ id }) =>
       ROW_CAUSES.some((cause) => String(id).endsWith(`#${cause}`)),
     )
-    const stored = await deps.table.getMany(ofRows.map((row) => rowKeyOf('SUSPENSE', row)))
+    const stored = await deps.table.getMany(rowKeysOf('SUSPENSE', ofRows))
     for (const item of stored) {
       const finding = ifValid(SuspenseSchema, item)
       const paymentId = ifValid(PaymentIdSchema, finding?.paymentId)

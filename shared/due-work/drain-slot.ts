@@ -19,6 +19,7 @@ export type Admission = {
 export type DueKind = {
   readonly work: CheckedWork
   readonly batchSize: (deps: Deps) => number
+  /** In any order, and without rows of another kind, which must not stop the slot's other rows. */
   readonly read: (
     deps: TableDeps,
     rows: readonly DueItem[],
@@ -157,9 +158,9 @@ async function readWindow(
     cursor: run.cursor,
   })
   const rows = page.items.filter(({ id }) => isInPart(share, id) && !run.triedIds.has(id))
-  const items = rows.length > 0 ? await read(deps, rows) : []
-  for (const [at, due] of rows.entries()) {
-    const item = items[at]
+  const items = new Map((await read(deps, rows)).map((item) => [item && keyText(item), item]))
+  for (const due of rows) {
+    const item = items.get(keyText(due))
     // The item decides: another worker may have changed its due time after the index was written.
     const isDue =
       item !== undefined && typeof item['dueAt'] === 'string' && item['dueAt'] <= deps.now()
@@ -168,6 +169,10 @@ async function readWindow(
   }
   run.cursor = page.cursor
   run.isAtEnd = page.cursor === undefined
+}
+
+function keyText({ pk, sk }: Item): string {
+  return `${String(pk)} ${String(sk)}`
 }
 
 type DecidedItem = { readonly due: ReadItem; readonly decision: Decision }

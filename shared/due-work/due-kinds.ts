@@ -11,7 +11,7 @@ import type { ProviderOperation } from '../provider/provider.ts'
 import { callsPerMinute, notePause, quotaWindow, takeCalls } from '../provider/quota-store.ts'
 import { checkSuspenseAlert } from '../suspense/record-suspense.ts'
 import type { Item } from '../table/attributes.ts'
-import { idOf, isTestKey, type Key, rowKeyOf } from '../table/keys.ts'
+import { idOf, type Key, rowKeysOf } from '../table/keys.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
 import { checkAbandonedDelivery } from '../webhook/delivery/alert-abandoned.ts'
@@ -29,7 +29,7 @@ export const DUE_PAYMENTS: DueKind = {
     const { limit } = quotaWindow(callsPerMinute(stage, now()), now())
     return Math.min(16, Math.max(1, Math.floor(limit / WORK_SLOTS.payment)))
   },
-  read: (deps, rows) => deps.table.getMany(rows.map((row) => rowKeyOf('PAYMENT', row))),
+  read: (deps, rows) => deps.table.getMany(rowKeysOf('PAYMENT', rows)),
   admit,
   check: async (deps, { item }, decision) => {
     const result = await (decision === 'skip'
@@ -47,9 +47,7 @@ export const DUE_DELIVERIES: DueKind = {
   work: 'delivery',
   batchSize: () => 8,
   read: (deps, rows) =>
-    deps.table.getMany(
-      rows.map((row) => (isTestKey(row) ? rowKeyOf('TEST', row) : rowKeyOf('DELIVERY', row))),
-    ),
+    deps.table.getMany([...rowKeysOf('DELIVERY', rows), ...rowKeysOf('TEST', rows)]),
   check: (deps, due) => checkOverdueDelivery(deps, deliveryIdOf(due)),
 }
 
@@ -58,15 +56,11 @@ export const DUE_ALERTS: DueKind = {
   work: 'alert',
   batchSize: () => 4,
   read: (deps, rows) =>
-    deps.table.getMany(
-      rows.map((row) =>
-        isSuspenseKey(row)
-          ? rowKeyOf('SUSPENSE', row)
-          : isTestKey(row)
-            ? rowKeyOf('TEST', row)
-            : rowKeyOf('DELIVERY', row),
-      ),
-    ),
+    deps.table.getMany([
+      ...rowKeysOf('SUSPENSE', rows),
+      ...rowKeysOf('DELIVERY', rows),
+      ...rowKeysOf('TEST', rows),
+    ]),
   check: (deps, due) =>
     isSuspenseKey(due)
       ? checkSuspenseAlert(deps, { suspenseId: due.id, dueAt: due.dueAt })

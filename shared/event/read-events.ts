@@ -4,7 +4,7 @@ import type { ClientId, EventSubject } from '../ids.ts'
 import { ifValid, readRows } from '../if-valid.ts'
 import { toItem } from '../table/attributes.ts'
 import { inflateText } from '../table/deflated-text.ts'
-import { eventKey, eventsPk, idOf, rowKeyOf } from '../table/keys.ts'
+import { eventKey, eventsPk, idOf } from '../table/keys.ts'
 import { queryAll, queryPages } from '../table/list-items.ts'
 import { type Event, EventFields, type EventPosition, isBodyOf, typeOfEvent } from './event.ts'
 
@@ -68,8 +68,7 @@ export async function* eventPositionPages(
     },
   })
   for await (const { items } of pages) {
-    const rows = items.map((item) => ({ ...item, ...rowKeyOf('EVENT', item) }))
-    yield readRows(EventPositionSchema, rows, ({ sk }) => sk)
+    yield readRows(EventPositionSchema, items, ({ sk }) => sk)
   }
 }
 

@@ -21,7 +21,7 @@ import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
 import { providerFailure } from '../provider/provider.ts'
 import { listSuspenseAbout } from '../suspense/list-suspense.ts'
 import { toSuspenseDto } from '../suspense/suspense.ts'
-import { destinationKey, destinationPk, paymentKey, rowKeyOf } from '../table/keys.ts'
+import { destinationKey, destinationPk, paymentKey, rowKeysOf } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 
@@ -107,7 +107,7 @@ async function paymentsOfAmount(deps: TableDeps, search: AmountSearch) {
   const unreadableIds: string[] = []
   let readCount = 0
   for await (const { items, cursor: more } of pages) {
-    const keys = items.map((item) => rowKeyOf('PAYMENT', item))
+    const keys = rowKeysOf('PAYMENT', items)
     const read = readPayments(await deps.table.getMany(keys))
     unreadableIds.push(...read.unreadableIds)
     for (const payment of read.rows) {

@@ -4,7 +4,7 @@ import type { StoreDeps, TableDeps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
-import { approvalKey, idOf, rowKeyOf } from '../table/keys.ts'
+import { approvalKey, idOf, rowKeysOf } from '../table/keys.ts'
 import { queryAll } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { above, absent, all, equals, put, type Step, unchanged, update } from '../table/step.ts'
@@ -130,8 +130,8 @@ export async function wasApproved(
     range: { between: [addMs(at, -APPROVED_FOR_MS), END_OF_TIME] },
     limit: 500,
   })
-  for (const row of listed) {
-    const id = approvalIdIn(idOf(rowKeyOf('AUDIT', row).pk))
+  for (const { pk } of rowKeysOf('AUDIT', listed)) {
+    const id = approvalIdIn(idOf(pk))
     const approval = id && ifValid(ApprovalSchema, await deps.table.get(approvalKey(id)))
     if (!approval || approval.action !== action) continue
     const { payload: said } = approval

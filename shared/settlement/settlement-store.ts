@@ -8,7 +8,7 @@ import type { Span } from '../journal/read-entries.ts'
 import type { Window } from '../ledger/window-store.ts'
 import type { Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
-import { bankReferenceKey, idOf, rowKeyOf, settlementKey, windowKey } from '../table/keys.ts'
+import { bankReferenceKey, idOf, rowKeysOf, settlementKey, windowKey } from '../table/keys.ts'
 import { listItems, queryAll, queryPages } from '../table/list-items.ts'
 import {
   absent,
@@ -75,7 +75,7 @@ export async function* paidSettlements(deps: TableDeps, clientId: ClientId) {
 
 /** By the key: an altered `id` must not stop the reader of a list. */
 export function settlementIdsOf(items: readonly Item[]) {
-  return items.map((row) => v.parse(SettlementIdSchema, idOf(rowKeyOf('SETTLEMENT', row).pk)))
+  return rowKeysOf('SETTLEMENT', items).map(({ pk }) => v.parse(SettlementIdSchema, idOf(pk)))
 }
 
 /**

@@ -1,4 +1,3 @@
-import { assertInvariant } from '../errors.ts'
 import {
   type ClientId,
   type DeliveryId,
@@ -288,13 +287,13 @@ export function auditHeadKey(subject: string) {
   return keyOf(pkOf('AUDIT', subject, 'HEAD'), 'HEAD')
 }
 
-/** Throws for a row of another partition kind. */
-export function rowKeyOf(
-  partition: Partition,
-  { pk, sk }: { readonly pk?: unknown; readonly sk?: unknown },
-): Key {
-  const isOwn =
-    typeof pk === 'string' && typeof sk === 'string' && pk.startsWith(pkPrefix(partition))
-  assertInvariant(isOwn, `the index returned a key outside ${partition}`)
-  return { pk, sk }
+type Row = { readonly pk?: unknown; readonly sk?: unknown }
+
+/** Without rows of another kind: only an altered attribute lists such a row. */
+export function rowKeysOf(partition: Partition, rows: readonly Row[]): readonly Key[] {
+  const prefix = pkPrefix(partition)
+  return rows.flatMap(({ pk, sk }) => {
+    const isOwn = typeof pk === 'string' && typeof sk === 'string' && pk.startsWith(prefix)
+    return isOwn ? { pk, sk } : []
+  })
 }

@@ -1,7 +1,7 @@
 import type { TableDeps } from '../deps.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import { fieldName, type Item } from './attributes.ts'
-import { type Key, type Partition, rowKeyOf } from './keys.ts'
+import { type Key, type Partition, rowKeysOf } from './keys.ts'
 import { type IndexName, TABLE_SCHEMA } from './schema.ts'
 import type { QueryInput, QueryPage, Reads } from './table.ts'
 import { reserveUnits, usedUnits } from './used-units.ts'
@@ -28,8 +28,9 @@ export async function listItems(
   let passedCount = 0
   for await (const { items } of queryPages(deps, { index, partition, newestFirst: true, limit })) {
     if (passedCount > 0) await reserveUnits(UNITS_A_KEY * MAX_KEYS)
-    keys.push(...items.slice(Math.max(0, first - passedCount)).map((item) => rowKeyOf(kind, item)))
-    passedCount += items.length
+    const found = rowKeysOf(kind, items)
+    keys.push(...found.slice(Math.max(0, first - passedCount)))
+    passedCount += found.length
     if (keys.length >= page.perPage) break
   }
   const fields = TABLE_SCHEMA.indexes[index].partition.map(fieldName)
@@ -70,7 +71,7 @@ export async function* itemPages(
   { kind, ...list }: QueryInput & { readonly index: IndexName; readonly kind: Partition },
 ): AsyncGenerator<readonly KeyedItem[]> {
   for await (const { items } of queryPages(deps, list)) {
-    const keys = items.map((row) => rowKeyOf(kind, row))
+    const keys = rowKeysOf(kind, items)
     yield keyedItems(keys, await deps.table.getMany(keys, list.reads))
   }
 }

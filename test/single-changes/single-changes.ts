@@ -3,7 +3,7 @@ import { readDetails } from '../../shared/payment/payment-details.ts'
 import { fromItem, toItem } from '../../shared/table/attributes.ts'
 import { deflateText, inflateText } from '../../shared/table/deflated-text.ts'
 import type { Key } from '../../shared/table/keys.ts'
-import { type Raw, tamperingsOf } from '../support/tampering.ts'
+import { keyOfRow, type Raw, tamperingsOf } from '../support/tampering.ts'
 import { NOT_AUDITED } from './registry.ts'
 
 /** A change of one stored row. `attribute` is absent if the whole row was lost or added. */
@@ -34,10 +34,6 @@ function shapeOf(item: Raw): string {
 
 function kindOfRow(raw: Raw): string {
   return kindOf({ ...fromItem(raw), ...keyOfRow(raw) })
-}
-
-function keyOfRow({ pk, sk }: Raw): Key {
-  return { pk: String(pk), sk: String(sk) }
 }
 
 function changesOfRow(item: Raw): readonly SingleChange[] {

@@ -15,7 +15,11 @@ export async function rawItem(deps: TestDeps, key: Key): Promise<Raw> {
 }
 
 export function putRaw(deps: TestDeps, item: Raw) {
-  return deps.table.write(put({ pk: String(item['pk']), sk: String(item['sk']) }, item))
+  return deps.table.write(put(keyOfRow(item), item))
+}
+
+export function keyOfRow({ pk, sk }: Raw): Key {
+  return { pk: String(pk), sk: String(sk) }
 }
 
 const REMOVED = Symbol('removed')

@@ -10,7 +10,7 @@ import { lastAlertAt } from '../../suspense/dispute.ts'
 import { isMoved, type Suspense, SuspenseSchema, saidById } from '../../suspense/suspense.ts'
 import { suspenseRow } from '../../suspense/suspense-store.ts'
 import type { Item } from '../../table/attributes.ts'
-import { idOf, notedKey, rowKeyOf, suspenseKey } from '../../table/keys.ts'
+import { idOf, notedKey, rowKeysOf, suspenseKey } from '../../table/keys.ts'
 import { type KeyedItem, keyedItems, queryPages } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import type { QueryPage } from '../../table/table.ts'
@@ -85,7 +85,7 @@ export async function judgeSuspense(
     if (from && at < from.list) continue
     const pages = pagesOf(deps, list, at === from?.list ? from.cursor : undefined)
     for await (const { items, cursor } of pages) {
-      await judge(items.map((row) => idOf(rowKeyOf('SUSPENSE', row).pk)))
+      await judge(rowKeysOf('SUSPENSE', items).map(({ pk }) => idOf(pk)))
       if (cursor && isOver()) return { differences, state: { list: at, cursor } }
     }
   }

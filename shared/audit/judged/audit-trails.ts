@@ -12,7 +12,7 @@ import {
   brokenLink,
   readAuditRecords,
 } from '../../operator/audit-record-store.ts'
-import { auditHeadKey, idOf, rowKeyOf } from '../../table/keys.ts'
+import { auditHeadKey, idOf, rowKeysOf } from '../../table/keys.ts'
 import { queryPages } from '../../table/list-items.ts'
 import { addMs, DAY_MS } from '../../time.ts'
 import { acceptedSubject, findAccepted } from '../../verdict/acceptances.ts'
@@ -63,7 +63,7 @@ export async function auditSubjects(
   } as const
   const subjects = new Set<string>()
   for await (const { items: rows } of queryPages(deps, full ? list : { ...list, range })) {
-    for (const row of rows) subjects.add(idOf(rowKeyOf('AUDIT', row).pk))
+    for (const { pk } of rowKeysOf('AUDIT', rows)) subjects.add(idOf(pk))
   }
   subjects.delete(owner)
   // A payout believes them, so they are judged whether the list has them or not.

@@ -12,7 +12,7 @@ import {
   type Key,
   paymentKey,
   referenceKey,
-  rowKeyOf,
+  rowKeysOf,
 } from '../../table/keys.ts'
 import { type KeyedItem, keyedItems, queryPages } from '../../table/list-items.ts'
 import type { Reads } from '../../table/table.ts'
@@ -172,7 +172,7 @@ export async function judgeListed(
     cursor: ifValid(State, state)?.cursor,
   })
   for await (const { items, cursor } of pages) {
-    const keys = items.map((row) => rowKeyOf('PAYMENT', row))
+    const keys = rowKeysOf('PAYMENT', items)
     const rows = keyedItems(keys, await deps.table.getMany(keys, reads))
     const judged = await judgePayments(deps, { clientId }, rows, reads)
     const ids = judged.flatMap((one) => (one.differences.length > 0 ? [one.id] : []))

@@ -3,6 +3,7 @@
  * without a row.
  */
 import { expect } from 'vitest'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
 import { DUE_DELIVERIES } from '../../../shared/due-work/due-kinds.ts'
 import { slotOf } from '../../../shared/ids.ts'
@@ -19,7 +20,7 @@ import { exists, remove } from '../../../shared/table/step.ts'
 import { API, anApi } from '../../support/api-event.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
-import { aSettledClient } from '../../support/settlement-builders.ts'
+import { aSettledClient, withoutSleep } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
@@ -132,6 +133,25 @@ it('a delivery with the id of another merchant’s shows and sends its own row a
   await drainQueue(deps)
   expect(await rowOf(deps, own)).toMatchObject({ status: 'succeeded' })
 })
+
+it.for([
+  ['event', 'listEvents'],
+  ['settlement', 'listSettlements'],
+  ['payment', 'listPayments'],
+] as const)(
+  'a row of another kind that is called %s hides no list and stops no audit',
+  async ([entity, name], { deps, client, spoil, listed }) => {
+    const { paymentId } = await aPendingPayment(deps, client)
+    const event = await storedEvent(deps, { clientId: client.clientId })
+    const key = entity === 'payment' ? eventKey(event.subject, event.name) : paymentKey(paymentId)
+    await spoil(key, { entity })
+
+    const shown = { listEvents: [event.eventId], listSettlements: [], listPayments: [paymentId] }
+    expect(await listed(name)).toStrictEqual([200, shown[name]])
+    const differences = (await auditLedger(withoutSleep(deps), client.clientId)).differences
+    expect(differences.map(({ what }) => what)).not.toContain('part.rows')
+  },
+)
 
 it('GET /v1/events shows the events whose types it knows', async ({
   deps,

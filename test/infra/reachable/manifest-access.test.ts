@@ -166,7 +166,7 @@ function bundle(code: string) {
 function clientKey(id) { return { pk: "CLIENT#" + id, sk: "CLIENT" } }
 function paymentKey(id) { return { pk: "PAYMENT#" + id, sk: "PAYMENT" } }
 var pausesKey = { pk: "QUOTA#pauses", sk: "QUOTA" };
-function rowKeyOf(partition, key) { return key }
+function rowKeysOf(partition, key) { return key }
 // shared/table/list-items.ts
 async function listItems(deps, options) { return deps.table.getMany(await deps.table.query(options)) }
 // shared/table/list-items.ts
@@ -199,7 +199,7 @@ describe('the search for the access of a bundle', () => {
     ],
     [
       'is of a found item of any kind',
-      '(deps, kind, item) => deps.table.get(rowKeyOf(kind, item))',
+      '(deps, kind, item) => deps.table.get(rowKeysOf(kind, item))',
     ],
     [
       'is of an index that is not a literal',

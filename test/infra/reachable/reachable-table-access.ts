@@ -15,7 +15,7 @@ import {
 
 export const KEY_BUILDERS: ReadonlyMap<string, keys.Partition> = new Map(
   Object.entries(keys).flatMap(([name, member]) => {
-    if (name === 'rowKeyOf' || name === 'pkPrefix' || name.startsWith('is')) return []
+    if (name === 'rowKeysOf' || name === 'pkPrefix' || name.startsWith('is')) return []
     const built: unknown =
       typeof member === 'function' ? Reflect.apply(member, undefined, ['a', '1', 'c']) : member
     const [first]: readonly unknown[] = Array.isArray(built) ? built : [built]
@@ -159,7 +159,7 @@ function builtBy({ moduleOf }: Bundle, node: Node): keys.Partition | undefined {
   const named = node.type === 'CallExpression' ? node.callee : node
   if (moduleOf(nameOf(named)) !== 'shared/table/keys.ts') return undefined
   const [kind] =
-    node.type === 'CallExpression' && nameOf(named) === 'rowKeyOf' ? node.arguments : []
+    node.type === 'CallExpression' && nameOf(named) === 'rowKeysOf' ? node.arguments : []
   const literalIn = kind && nameOf(kind)
   return kind?.type === 'Literal' && isPartition(literalIn)
     ? literalIn

@@ -21,7 +21,6 @@ import {
   auditHeadKey,
   auditRecordKey,
   journalPk,
-  rowKeyOf,
   settlementKey,
   shardKey,
 } from '../../../shared/table/keys.ts'
@@ -43,7 +42,7 @@ import {
   withoutFloor,
   withoutSleep,
 } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, askedApproval, withApproval } from '../../support/with-approval.ts'
 
@@ -76,7 +75,7 @@ function setBank(deps: TestDeps, { settlementId }: Settlement, number: number) {
 
 async function changeRecord(deps: TestDeps, { settlementId }: Settlement, number: number) {
   const { items } = await readAuditRecords(deps, settlementId)
-  const key = rowKeyOf('AUDIT', items.find((item) => item['number'] === number) ?? {})
+  const key = keyOfRow(items.find((item) => item['number'] === number) ?? {})
   await putRaw(deps, { ...(await rawItem(deps, key)), operator: 'eve' })
 }
 
@@ -162,7 +161,7 @@ describe('an acceptance', () => {
     const subject = acceptedSubject(clientId)
     const { items } = await readAuditRecords(deps, subject)
     const firstItem = items.find((item) => item['number'] === 1)
-    await deps.table.write(remove(rowKeyOf('AUDIT', firstItem ?? {}), exists))
+    await deps.table.write(remove(keyOfRow(firstItem ?? {}), exists))
     const { differences: found } = await auditLedger(deps, clientId)
     expect(found).toContainEqual(expect.objectContaining({ what: 'audit_record', id: subject }))
 

@@ -20,13 +20,13 @@ import {
 } from '../../../shared/operator/approval-store.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
-import { approvalKey, type Key, rowKeyOf, shardKey } from '../../../shared/table/keys.ts'
+import { approvalKey, type Key, shardKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { invokeWhole, OPERATOR, withClient } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { fail, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, askedApproval } from '../../support/with-approval.ts'
 import { bookedItem } from '../payment/suspense-test.ts'
@@ -255,7 +255,7 @@ describe('approve', () => {
     const id = approvalIdOf(asked)
     const { items } = await readAuditRecords(deps, approvalSubject(id))
 
-    const recordKey = rowKeyOf('AUDIT', items[0] ?? {})
+    const recordKey = keyOfRow(items[0] ?? {})
 
     const withoutField = async (key: Key, name: string) => {
       const whole = await rawItem(deps, key)

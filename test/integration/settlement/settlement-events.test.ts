@@ -14,13 +14,7 @@ import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { announcementOfSettlement } from '../../../shared/settlement/announce-settlement.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { toSettlementDto } from '../../../shared/settlement/settlement-dto.ts'
-import {
-  auditHeadKey,
-  eventKey,
-  rowKeyOf,
-  settlementKey,
-  windowKey,
-} from '../../../shared/table/keys.ts'
+import { auditHeadKey, eventKey, settlementKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import {
@@ -33,6 +27,7 @@ import {
   withoutFloor,
   withoutSleep,
 } from '../../support/settlement-builders.ts'
+import { keyOfRow } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
@@ -123,7 +118,7 @@ describe('after a restore', () => {
     for (const name of ['settlement.recorded', 'settlement.paid'])
       await deps.table.write(remove(eventKey(subject, name), exists))
     const delivery = deps.stored.items('DELIVERY#').find((row) => row['event_name'] === NAMES[1])
-    await deps.table.write(remove(rowKeyOf('DELIVERY', delivery ?? {}), exists))
+    await deps.table.write(remove(keyOfRow(delivery ?? {}), exists))
 
     await repaired(deps, paid)
 
@@ -161,9 +156,9 @@ it('a recount offers no write for what it cannot repair', async () => {
   await fail(deps, settlement)
   await announceAs(deps, settlement, 'manual_paid')
   const rows = deps.stored.items('DELIVERY#').filter((row) => row['event_name'] === NAMES[2])
-  for (const row of rows) await deps.table.write(remove(rowKeyOf('DELIVERY', row), exists))
-  for (const { pk, sk } of deps.stored.items('ENDPOINTS#'))
-    await deps.table.write(remove({ pk: String(pk), sk: String(sk) }, exists))
+  for (const row of rows) await deps.table.write(remove(keyOfRow(row), exists))
+  for (const row of deps.stored.items('ENDPOINTS#'))
+    await deps.table.write(remove(keyOfRow(row), exists))
 
   const asked = { clientId: client.clientId, operator: 'sari' }
   const { writes, not_repairable: left } = await recountLedger(withoutSleep(deps), asked)

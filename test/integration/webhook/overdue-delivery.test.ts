@@ -1,12 +1,21 @@
 import { describe, expect } from 'vitest'
+import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
+import { DUE_ALERTS, DUE_DELIVERIES, DUE_PAYMENTS } from '../../../shared/due-work/due-kinds.ts'
+import { eventRow } from '../../../shared/event/event-store.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
+import { deliveryKey, eventKey } from '../../../shared/table/keys.ts'
+import { put } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
-import { findDelivery, overdueAfterMs } from '../../../shared/webhook/delivery/delivery-store.ts'
+import {
+  deliveryRow,
+  findDelivery,
+  overdueAfterMs,
+} from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import {
   attemptRows,
   deliverNextMessage,
@@ -56,6 +65,27 @@ describe('checkOverdueDelivery (due work)', () => {
     expect(minutes).toStrictEqual([1, 2, 4, 8, 16, 32, 60, 60])
   })
 })
+
+it.for([
+  [DUE_DELIVERIES, 1],
+  [DUE_PAYMENTS, 0],
+  [DUE_ALERTS, 0],
+] as const)(
+  'due work goes on beside a row of another kind',
+  async ([kind, done], { event, delivery }) => {
+    const deps = memoryDeps()
+    const due = { slot: 0, dueAt: deps.now() }
+    await deps.table.write(
+      put(deliveryKey(delivery.deliveryId), { ...deliveryRow(delivery), ...due }),
+    )
+    const key = eventKey(event.subject, event.name)
+    await deps.table.write(put(key, { ...eventRow(event), ...due, work: kind.work }))
+
+    const drained = await drainSlot(deps, kind, { slot: 0, part: 0, parts: 1 })
+
+    expect(drained).toStrictEqual({ done, failed: 0 })
+  },
+)
 
 function passDays(deps: TestDeps, count: number) {
   return deps.clock.set(addMs(deps.now(), count * DAY_MS))
