@@ -148,7 +148,9 @@ async function planPayment(
   }
 }
 
-const UNPROVEN = 'the provider does not show what it has lost as the payment shows it'
+const UNPROVEN =
+  'the provider does not show what it has lost as the payment shows it; ask the provider which ' +
+  'is right. If it is the payment, finance accepts it: accept-difference'
 
 function isOfMoney({ what }: Difference): boolean {
   return what === 'entry' || what === 'event'
