@@ -19,16 +19,19 @@ export function pushesIn(item: Item | undefined): Pushes | undefined {
   return ifValid(PushesSchema, item)
 }
 
-/** Refused when another caller has written since the read. A row with a past `ttl` is replaced. */
+/**
+ * Refused when another caller has written since the read. A row with a past `ttl` is replaced, and
+ * so is a row that cannot be read: it would refuse all pushes to the phone.
+ */
 export function putPushes(
   deps: TableDeps,
   { clientId, phone }: { readonly clientId: ClientId; readonly phone: string },
   { sent, ttl }: Pick<Pushes, 'sent'> & { readonly ttl: number },
-  read: Pushes | undefined,
+  read: Item | undefined,
   now: Timestamp,
 ): Promise<WriteOutcome> {
   const hasExpired = atMost('ttl', Math.floor(epochMs(now) / SECOND_MS))
-  const row = { number: (read?.number ?? 0) + 1, sent, ttl }
-  const isAsRead = any(unchanged('number', read?.number), hasExpired)
+  const row = { number: (pushesIn(read)?.number ?? 0) + 1, sent, ttl }
+  const isAsRead = any(unchanged('number', read?.['number']), hasExpired)
   return deps.table.write(put(pushesKey(clientId, phone), row, isAsRead))
 }

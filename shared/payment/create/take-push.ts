@@ -31,9 +31,8 @@ export async function takePush(
   // Each later lost race is a push of another caller, so the limit is used up after so many.
   for (let tried = 0; tried <= limit.pushes + 1; tried++) {
     const now = deps.now()
-    const pushes = pushesIn(item)
     const since = addMs(now, -limit.minutes * MINUTE_MS)
-    const recent = (pushes?.sent ?? []).filter(({ at }) => at > since)
+    const recent = (pushesIn(item)?.sent ?? []).filter(({ at }) => at > since)
     if (recent.some((push) => push.reference === reference)) return
     const oldest = recent.at(-limit.pushes)
     if (oldest) {
@@ -42,7 +41,7 @@ export async function takePush(
     }
     const sent = [...recent, { reference, at: now }]
     const ttl = expiresAfter(now, limit.minutes * MINUTE_MS)
-    const outcome = await putPushes(deps, { clientId, phone }, { sent, ttl }, pushes, now)
+    const outcome = await putPushes(deps, { clientId, phone }, { sent, ttl }, item, now)
     if (outcome.applied) return
     item = outcome.item
   }

@@ -8,6 +8,7 @@ import { createPayment } from '../../../shared/payment/create/create-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { pushesKey } from '../../../shared/table/keys.ts'
 import { aRequest, aStoredClient, OVO_REQUEST } from '../../support/payment-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 const PHONE = '+6281234567890'
@@ -127,6 +128,20 @@ describe('pushes to one phone', () => {
     const { sent } = (await deps.table.get(pushesKey(client.clientId, PHONE))) ?? {}
     expect(sent).toHaveLength(1)
   })
+
+  it.each([{ number: 'x' }, { sent: 'x' }])(
+    'a counter that cannot be read is written anew, and then counts: %j',
+    async (altered) => {
+      const { deps, client, push } = await aPushingClient()
+      await push('a')
+      const row = await rawItem(deps, pushesKey(client.clientId, PHONE))
+      await putRaw(deps, { ...row, ...altered })
+
+      for (const key of ['b', 'c', 'd']) await push(key)
+
+      await expect(push('e')).rejects.toMatchObject({ code: 'rate_limit' })
+    },
+  )
 
   it('a stage without the setting has no limit', async () => {
     const { deps, client, calls } = await aPushingClient()
