@@ -62,8 +62,7 @@ export async function paymentsOfKey(
   }: { readonly clientId: ClientId; readonly key: string; readonly page: Page },
 ): Promise<PaymentList> {
   const stored = await findStoredPayment(deps, paymentIdForKey(clientId, key))
-  const isVisible =
-    stored !== undefined && stored.status !== 'creating' && stored.clientId === clientId
+  const isVisible = stored !== undefined && stored.status !== 'creating' && !isForeign(stored)
   return isVisible
     ? { payments: itemsOfPage([stored], page), total: 1 }
     : { payments: [], total: 0 }

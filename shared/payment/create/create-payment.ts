@@ -17,7 +17,6 @@ import { claimPayment, claimTakeover, isUnderLease, mayBeUpstream } from '../cre
 import type { NewsDeps } from '../news/ask-for-news.ts'
 import type {
   CreatingPayment,
-  Payment,
   PaymentRequest,
   ProviderAttempt,
   StoredPayment,
@@ -141,24 +140,18 @@ async function resumeCreate(
 ): Promise<CreateResult> {
   if (stored === undefined || roundsLeft === 0)
     throw retryError('the payment could not be created now')
-  if (stored.status !== 'creating') return replay(stored)
   const { client, parsed, deadline } = call
-  const free = isUnderLease(stored, deps.now())
-    ? await waitForAttempt(deps, stored, deadline)
-    : stored
-  if (free.status !== 'creating') return replay(free)
-  assertInvariant(!isForeign(free), 'the payment of a key is stored under another client')
-  const takeover = await takeOverPayment(deps, free, parsed)
+  const isRunning = stored.status === 'creating' && isUnderLease(stored, deps.now())
+  const present = isRunning ? await waitForAttempt(deps, stored, deadline) : stored
+  assertInvariant(!isForeign(present), 'the payment of a key is stored under another client')
+  if (present.status !== 'creating') return { payment: present, outcome: 'replayed' }
+  const takeover = await takeOverPayment(deps, present, parsed)
   if ('overtakenBy' in takeover)
     return resumeCreate(deps, takeover.overtakenBy, call, roundsLeft - 1)
   const result = await runAttempt(deps, client, takeover, deadline)
-  return result.outcome === 'created' && takeover.request === free.request
+  return result.outcome === 'created' && takeover.request === present.request
     ? { ...result, outcome: 'resumed' }
     : result
-}
-
-function replay(payment: Payment): CreateResult {
-  return { payment, outcome: 'replayed' }
 }
 
 /** A waiting caller gives up after this time, even if its request has more time. */

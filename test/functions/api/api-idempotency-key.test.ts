@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
 import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { ledgerView } from '../../support/payment-builders.ts'
-import { recordTable, testDeps } from '../../support/test-deps.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { memoryDeps, recordTable, testDeps } from '../../support/test-deps.ts'
 
 async function aMerchant(deps = testDeps()) {
   const { caller, ask } = await anApi({}, deps)
@@ -195,3 +197,19 @@ describe('GET /v1/payments?idempotency_key=… (design section 8)', () => {
     expect((await list({ idempotency_key: 'unanswered' })).body['data']).toStrictEqual([retry.body])
   })
 })
+
+it.each([{ owner: crypto.randomUUID() }, { keyDigest: 'of another key' }])(
+  'a key shows no payment whose row names another client or digest: %j',
+  async (altered) => {
+    const { deps, caller, create, list } = await aMerchant(memoryDeps())
+    await create('order-1')
+    const key = paymentKey(paymentIdForKey(caller.clientId, 'order-1'))
+    await putRaw(deps, { ...(await rawItem(deps, key)), ...altered })
+
+    const repeated = await create('order-1')
+
+    expect([repeated.status, repeated.body['code']]).toStrictEqual([500, 'internal_error'])
+    expect((await list({ idempotency_key: 'order-1' })).body['data']).toStrictEqual([])
+    expect(deps.provider.countOf('createRequest')).toBe(1)
+  },
+)
