@@ -234,6 +234,9 @@ export type ProviderTransaction = Readonly<v.InferOutput<typeof ProviderTransact
 export const PROVIDER_READ_TIMEOUT_MS = 4_000
 export const PROVIDER_CREATE_TIMEOUT_MS = 12_000
 
+/** The provider's window is one minute, so two minutes are always enough. */
+export const LONGEST_PAUSE_MS = 120_000
+
 /** Names what to ask the provider; its content is not trusted. */
 export type CallbackSubject = {
   readonly paymentRequestId: string | undefined

@@ -24,7 +24,7 @@ import {
   TimestampSchema,
   timestampOf,
 } from '../time.ts'
-import type { ProviderOperation } from './provider.ts'
+import { LONGEST_PAUSE_MS, type ProviderOperation } from './provider.ts'
 
 /** The published limit: calls a minute for each operation. */
 const PUBLISHED: readonly (Dated & { readonly callsPerMinute: number })[] = [
@@ -112,14 +112,19 @@ export function quotaWindow(perMinute: number, at: Timestamp): QuotaWindow {
 
 type PauseDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'memory'>
 
-/** Costs at most one read a second in each environment. */
+/**
+ * Costs at most one read a second in each environment. A later end than of the longest pause was
+ * written by a wrong clock, and would stop all payments until then.
+ */
 export async function pausedUntil(
   deps: PauseDeps,
   operation: ProviderOperation,
 ): Promise<Timestamp | undefined> {
-  const until =
-    ownPause(deps, operation) ?? ifValid(TimestampSchema, (await readPauses(deps))[operation])
-  return until !== undefined && until > deps.now() ? until : undefined
+  const own = ownPause(deps, operation)
+  if (own !== undefined) return own
+  const until = ifValid(TimestampSchema, (await readPauses(deps))[operation])
+  const leftMs = until === undefined ? 0 : msBetween(deps.now(), until)
+  return leftMs > 0 && leftMs <= LONGEST_PAUSE_MS ? until : undefined
 }
 
 function ownPause(

@@ -8,6 +8,7 @@ import {
   type CancelAnswer,
   type CreateAnswer,
   type CreateRequestInput,
+  LONGEST_PAUSE_MS,
   PROVIDER_READ_TIMEOUT_MS,
   type Provider,
   type ProviderOperation,
@@ -122,24 +123,24 @@ export function xenditProvider(options: XenditOptions): Provider {
   }
 }
 
-/**
- * Bounds for a header's time. The provider's window is one minute, so two minutes are always
- * enough.
- */
-const LONGEST_PAUSE_MS = 120_000
 const SHORTEST_PAUSE_MS = 500
 
-/** Keeps the limits of the provider's last answers until they expire. */
+/** Keeps the limits of the provider's last answers until they expire, or the clock is set back. */
 function rateLimits(nowMs: () => number) {
   const limits = new Map<
     ProviderOperation,
     {
       readonly calls: number
       readonly ofMinute: number | undefined
+      readonly fromMs: number
       readonly untilMs: number
-      roomAtMs: number
+      readonly roomAtMs: number
     }
   >()
+  const latestOf = (operation: ProviderOperation) => {
+    const latest = limits.get(operation)
+    return latest && latest.fromMs <= nowMs() ? latest : undefined
+  }
   return {
     noteLimit: (operation: ProviderOperation, outcome: HttpOutcome): void => {
       if (outcome.kind !== 'answered' || outcome.rateLimit === undefined) return
@@ -148,16 +149,17 @@ function rateLimits(nowMs: () => number) {
       const pauseMs = isUsedUp
         ? Math.min(Math.max(resetMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)
         : 0
-      const untilMs = nowMs() + resetMs
-      limits.set(operation, { calls, ofMinute, untilMs, roomAtMs: nowMs() + pauseMs })
+      const fromMs = nowMs()
+      const [untilMs, roomAtMs] = [fromMs + resetMs, fromMs + pauseMs]
+      limits.set(operation, { calls, ofMinute, fromMs, untilMs, roomAtMs })
     },
     callsLeft: (operation: ProviderOperation): number | undefined => {
-      const latest = limits.get(operation)
+      const latest = latestOf(operation)
       return latest && nowMs() < latest.untilMs ? latest.calls : undefined
     },
     callsOfMinute: (operation: ProviderOperation) => limits.get(operation)?.ofMinute,
     pauseMs: (operation: ProviderOperation): number =>
-      Math.max(0, (limits.get(operation)?.roomAtMs ?? 0) - nowMs()),
+      Math.max(0, (latestOf(operation)?.roomAtMs ?? 0) - nowMs()),
   }
 }
 

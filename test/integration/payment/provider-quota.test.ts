@@ -131,6 +131,16 @@ describe('a pause', () => {
     expect(await take(second, 'listTransactions', 5)).toMatchObject({ granted: 5 })
   })
 
+  it('of more than two minutes was written by a wrong clock, and stops no call', async () => {
+    const { first, second } = environments()
+    const now = first.now()
+    first.clock.set(addMs(now, HOUR_MS))
+    await notePause(first, LIST)
+    first.clock.set(now)
+
+    expect(await take(second, 'listTransactions', 5)).toMatchObject({ granted: 5 })
+  })
+
   it('is five seconds when the provider names no wait, and another environment sees it within a second', async () => {
     const { first, second } = environments()
     expect(await pausedUntil(second, 'listTransactions')).toBeUndefined()

@@ -223,6 +223,8 @@ describe('the provider’s Rate-Limit headers', () => {
       expect(ofMinute()).toBe(60)
       now += 1
       expect(limitsOf('listTransactions')).toStrictEqual(NOTHING)
+      now -= 500_000
+      expect(limitsOf('listTransactions')).toStrictEqual(NOTHING)
     },
   )
 
