@@ -5,6 +5,7 @@ import type { Event } from '../event/event.ts'
 import { listEventsOf } from '../event/read-events.ts'
 import { type ClientId, type PaymentId, subjectOfPayment } from '../ids.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import { isUnderLease } from '../payment/creating-store.ts'
 import { pagesOfReference } from '../payment/list-payments.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { findAnyPayment } from '../payment/payment-store.ts'
@@ -86,7 +87,7 @@ async function eraseCustomer(
 ): Promise<Erased> {
   const { paymentId: payment_id, clientId } = payment
   const now = deps.now()
-  if (payment.status === 'creating' && (payment.leaseUntil ?? now) > now)
+  if (payment.status === 'creating' && isUnderLease(payment, now))
     throw notErasable('the payment is being created')
   const [{ customer }, events, step] =
     payment.status === 'creating'

@@ -1,6 +1,7 @@
 import type { StoreDeps, TableDeps } from '../deps.ts'
 import { destinationKey, paymentKey, referenceKey } from '../table/keys.ts'
 import {
+  above,
   absent,
   all,
   any,
@@ -17,7 +18,7 @@ import {
   update,
 } from '../table/step.ts'
 import type { WriteOutcome } from '../table/table.ts'
-import { DAY_MS, epochMs, expiresAfter, SECOND_MS, type Timestamp } from '../time.ts'
+import { addMs, DAY_MS, epochMs, expiresAfter, SECOND_MS, type Timestamp } from '../time.ts'
 import type { CreatingPayment, Payment, ProviderAttempt } from './payment.ts'
 import { NO_DETAILS, storedDetails } from './payment-details.ts'
 import { endFields, ifStored, isCreating, storedOwnRow } from './payment-store.ts'
@@ -26,15 +27,27 @@ export function isAttempt(attempt: number) {
   return equals('attempt', attempt)
 }
 
+/** Longer than a function lives: when the lease has expired, the attempt's process is gone. */
+export const ATTEMPT_LEASE_MS = 30_000
+
 export function leaseIsOver(now: Timestamp) {
-  return any(absent('leaseUntil'), atMost('leaseUntil', now))
+  const isTooLong = above('leaseUntil', latestLease(now))
+  return any(absent('leaseUntil'), atMost('leaseUntil', now), isTooLong)
+}
+
+/**
+ * A lease that ends later was stored before the clock was set back. It counts as over: the key
+ * would refuse its callers, and money would not be credited, until its end.
+ */
+function latestLease(now: Timestamp): Timestamp {
+  return addMs(now, 2 * ATTEMPT_LEASE_MS)
 }
 
 export function isUnderLease(
   { leaseUntil }: Pick<CreatingPayment, 'leaseUntil'>,
   now: Timestamp,
 ): boolean {
-  return (leaseUntil ?? now) > now
+  return leaseUntil !== undefined && leaseUntil > now && leaseUntil <= latestLease(now)
 }
 
 /** False for an attempt that the provider refused for good, or that never reached the provider. */

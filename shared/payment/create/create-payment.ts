@@ -13,17 +13,17 @@ import { paymentKey } from '../../table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf, isPushChannel } from '../channel/channels.ts'
-import { claimPayment, claimTakeover, isUnderLease, mayBeUpstream } from '../creating-store.ts'
-import type { NewsDeps } from '../news/ask-for-news.ts'
-import type {
-  CreatingPayment,
-  PaymentRequest,
-  ProviderAttempt,
-  StoredPayment,
-} from '../payment.ts'
-import { findStoredPayment, isForeign, parseStored } from '../payment-store.ts'
 import {
   ATTEMPT_LEASE_MS,
+  claimPayment,
+  claimTakeover,
+  isUnderLease,
+  mayBeUpstream,
+} from '../creating-store.ts'
+import type { NewsDeps } from '../news/ask-for-news.ts'
+import type { CreatingPayment, PaymentRequest, ProviderAttempt, StoredPayment } from '../payment.ts'
+import { findStoredPayment, isForeign, parseStored } from '../payment-store.ts'
+import {
   createTimeoutMs,
   type Deadline,
   providerWithin,

@@ -14,9 +14,6 @@ import type { CreatingPayment, PaymentRequest } from '../payment.ts'
  */
 const REQUEST_BUDGET_MS = 22_000
 
-/** Longer than a function lives: when the lease has expired, the attempt's process is gone. */
-export const ATTEMPT_LEASE_MS = 30_000
-
 /** The least time for the create call. A call that we cut short has an unknown outcome. */
 const MIN_CREATE_MS = 8_000
 

@@ -1,13 +1,12 @@
 import { referenceOf } from '../../ids.ts'
 import type { ProviderTransaction } from '../../provider/provider.ts'
 import { addMs } from '../../time.ts'
-import { mayBeUpstream } from '../creating-store.ts'
+import { ATTEMPT_LEASE_MS, mayBeUpstream } from '../creating-store.ts'
 import { applyNews } from '../news/apply-news.ts'
 import { askForNews, type NewsDeps, type ProviderNews } from '../news/ask-for-news.ts'
 import { creditCreatingPayment } from '../news/succeed-payment.ts'
 import type { CreatingPayment, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
-import { ATTEMPT_LEASE_MS } from './create-times.ts'
 import { retryError } from './run-attempt.ts'
 
 /** Another caller was first, or the payment is paid. `overtakenBy`: the payment's present state. */

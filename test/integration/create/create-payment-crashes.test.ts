@@ -51,6 +51,22 @@ describe('createPayment after a crash', () => {
     },
   )
 
+  it.each(['pending', 'succeeded'] as const)(
+    'does not wait for a lease that is long because the clock was set back: %s',
+    async (status) => {
+      const { deps, client, make, reread } = await aCreate()
+      const { creating, answer, ...capture } = await paidWhileCreating(deps, client)
+      deps.provider.heal('createRequest')
+      deps.clock.set(addMs(deps.now(), -3_600_000))
+
+      await (status === 'pending' ? make() : applyProviderNews(deps, capture, 'callback'))
+
+      expect(await reread()).toMatchObject({ status })
+      answer.resolve()
+      expect((await creating).payment).toMatchObject({ status })
+    },
+  )
+
   it('refuses the commit of an attempt after a takeover, and cancels its request', async () => {
     const { deps, make, creates, statuses, ledger } = await aCreate()
     const answer = lateAnswer(deps)
