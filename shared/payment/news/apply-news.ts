@@ -1,6 +1,7 @@
 import { assertNever } from '../../errors.ts'
 import { paymentIdOf } from '../../ids.ts'
 import { finding, heldMoney, recordSuspense } from '../../suspense/record-suspense.ts'
+import { findSuspense } from '../../suspense/suspense-store.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { holdMoney } from '../held-money.ts'
 import type { NewsSource, Payment, StoredPayment } from '../payment.ts'
@@ -67,6 +68,7 @@ export async function applyNews(
     const stored =
       isUsable && tried === 0 ? readBefore : paymentId && (await findStoredPayment(deps, paymentId))
     const decision = decideOnNews(stored, news, deps.now())
+    if (await isGivenBack(deps, decision)) return { kind: 'applied', payment: stored, held: true }
     const outcome =
       'creating' in decision
         ? await (onCreating?.(deps, decision, news, source) ?? { kind: 'deferred' as const })
@@ -74,6 +76,18 @@ export async function applyNews(
     if (outcome !== 'again') return outcome
   }
   throw new Error('a payment kept changing while news about it was applied')
+}
+
+/**
+ * Money of a request that its payment does not show was perhaps held before, while the payment was
+ * lost, and given back by an operator.
+ */
+async function isGivenBack(deps: NewsDeps, decision: Decision): Promise<boolean> {
+  if (decision.do !== 'succeed' && decision.do !== 'succeed_creating') return false
+  const shownId = decision.do === 'succeed' ? decision.payment.paymentRequestId : undefined
+  if (decision.capture.paymentRequestId === shownId) return false
+  const item = await findSuspense(deps, decision.capture.providerPaymentId)
+  return item?.status === 'resolved' && item.resolution !== 'credited'
 }
 
 async function applyDecision(

@@ -5,19 +5,29 @@
 import { describe, expect } from 'vitest'
 import { handler } from '../../../functions/callback/receive-provider-callback.ts'
 import { minor } from '../../../shared/money.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import { findStoredPayment, recordCancelRequest } from '../../../shared/payment/payment-store.ts'
+import { bookSuspense } from '../../../shared/posting/house-journal.ts'
 import type { ProviderRequest } from '../../../shared/provider/provider.ts'
+import type { Suspense } from '../../../shared/suspense/suspense.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
-import { update } from '../../../shared/table/step.ts'
+import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { call } from '../../support/api-event.ts'
-import { aCreating, aPendingPayment, checkWhenDue } from '../../support/payment-builders.ts'
+import {
+  aCreating,
+  aPendingPayment,
+  checkWhenDue,
+  payFirst,
+} from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { memoryDeps, recordTable } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { aHiddenPayment, TOKEN } from './hidden-payment.ts'
-import { paymentTest as it } from './payment-test.ts'
+import { aCreate, paymentTest as it } from './payment-test.ts'
+import { resolve } from './suspense-test.ts'
 
 const PR_CREATING = 'pr-73762759-0c9b-8178-b48f-0480d694b643'
 
@@ -261,4 +271,21 @@ it('a capture that the create stored is checked for an hour, then removed', asyn
 
   expect(await reread()).not.toHaveProperty('rememberedProviderPaymentIds')
   expect(await reread()).toMatchObject({ dueAt: payment.expiresAt })
+})
+
+it('a callback of money that was given back credits no payment that is made again after a restore', async () => {
+  const { deps, make, reread, paymentId } = await aCreate()
+  await make()
+  const { providerPaymentId } = payFirst(deps)
+  const receive = () => applyProviderNews(deps, { providerPaymentId }, 'callback')
+  await deps.table.write(remove(paymentKey(paymentId), exists))
+  await receive()
+  const held = await findSuspense(deps, providerPaymentId)
+  const row = { transactionId: deps.newId(), rowAt: deps.now(), providerMinor: minor(95_560) }
+  await resolve(deps, await bookSuspense(deps, held as Suspense, row))
+  await make()
+
+  await receive()
+
+  expect(await reread()).toMatchObject({ status: 'pending' })
 })
