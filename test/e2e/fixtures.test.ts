@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { startLocalCloud } from '../../infra/local/local-cloud.ts'
 import { ownPorts } from '../support/own-ports.ts'
 import { runTool } from '../support/run-tool.ts'
@@ -22,17 +22,22 @@ async function play(port: number, ...lines: readonly string[]) {
   return runTool(process.execPath, [main, file], { env: { PORT: String(port) } })
 }
 
-/** The gateway has free ports, and the command takes a row of four. */
-async function aRowOfPorts() {
-  const port = await ownPorts()
-  const cloud = await startLocalCloud({ port, table: 'memory' })
-  onTestFinished(() => cloud.close())
-  return { cloud, port }
-}
+// The command takes a row of four ports.
+const port = await ownPorts()
+const cloud = await startLocalCloud({ port, table: 'memory' })
+afterAll(() => cloud.close())
+
+it('plays nothing of a file with a wrong line', async () => {
+  const { code, output, errors } = await play(port, '1,Kopi,merchant,,,', '1,Kopi,pay,a,QRIS,1')
+
+  expect({ code, output }).toStrictEqual({ code: 2, output: '' })
+  expect(errors).toMatch(/^line 3: step is one of .*\n.*nothing was played\n$/)
+  const { data } = (await worldAt(cloud.urls).admin('list-clients')).body
+  // The demo merchant alone.
+  expect(data).toHaveLength(1)
+})
 
 it('plays merchants, payments, failures, refunds, disputes and payouts', async () => {
-  const { cloud, port } = await aRowOfPorts()
-
   const { code, output, errors } = await play(
     port,
     '1,Kopi,merchant,,,',
@@ -76,21 +81,7 @@ it('plays merchants, payments, failures, refunds, disputes and payouts', async (
   )
 })
 
-it('plays nothing of a file with a wrong line', async () => {
-  const { cloud, port } = await aRowOfPorts()
-
-  const { code, output, errors } = await play(port, '1,Kopi,merchant,,,', '1,Kopi,pay,a,QRIS,1')
-
-  expect({ code, output }).toStrictEqual({ code: 2, output: '' })
-  expect(errors).toMatch(/^line 3: step is one of .*\n.*nothing was played\n$/)
-  const { data } = (await worldAt(cloud.urls).admin('list-clients')).body
-  // The demo merchant alone.
-  expect(data).toHaveLength(1)
-})
-
 it('ends at the line that the gateway refuses', async () => {
-  const { port } = await aRowOfPorts()
-
   const { code, errors } = await play(
     port,
     '1,Kopi,merchant,,,',

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { it } from 'vitest'
+import type { TableKind } from '../../infra/local/emulators/local-table.ts'
 import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.ts'
 import { PROVIDER_HEADERS } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { undescribed } from '../support/described-answers.ts'
@@ -124,22 +125,27 @@ export function worldAt(urls: LocalCloud['urls']) {
 
 type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
 
-async function aWorld({ port }: { readonly port: number }, { onCleanup }: Fixture) {
-  const cloud = await startLocalCloud({ port })
+async function aWorld(
+  { port, table }: { readonly port: number; readonly table: TableKind | undefined },
+  { onCleanup }: Fixture,
+) {
+  const cloud = await startLocalCloud({ port, table })
   onCleanup(() => cloud.close())
   return { cloud, ...worldAt(cloud.urls) }
 }
 
 export type World = Awaited<ReturnType<typeof aWorld>>
 
-/** Tests that share one world with other files, on free ports. */
+/** Tests that share one world with other files, on free ports, with its table in memory. */
 export const worldIt = it
   .extend('port', { scope: 'worker' }, 0)
+  .extend('table', { scope: 'worker' }, 'memory' as TableKind | undefined)
   .extend('world', { scope: 'worker' }, aWorld)
 
 /** Tests of one file that share a world, which has no merchants of other files. */
 export const ownWorldIt = it
   .extend('port', { scope: 'file' }, 0)
+  .extend('table', { scope: 'file' }, 'memory' as TableKind | undefined)
   .extend('world', { scope: 'file' }, aWorld)
 
 export const VA = {

@@ -2,7 +2,10 @@ import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect } from 'vitest'
 import { demoWalk } from '../../infra/local/demo-walk.ts'
 import { localAws } from '../../infra/local/emulators/local-aws.ts'
-import { worldIt as it, sendAsBrowser, VA } from './gateway-world.ts'
+import { ownWorldIt, sendAsBrowser, VA } from './gateway-world.ts'
+
+/** The table is in DynamoDB Local, if this machine can start it. */
+const it = ownWorldIt.extend('table', { scope: 'file' }, undefined)
 
 describe('the local gateway and pages on the web (design section 6)', () => {
   // A path of each port, and the status that a permitted caller gets.

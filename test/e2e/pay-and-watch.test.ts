@@ -8,6 +8,7 @@ import { banner } from '../../infra/local/terminal/banner.ts'
 import { eventually } from '../support/eventually.ts'
 import { outputOf, runTool } from '../support/run-tool.ts'
 import { worldIt as it, VA, type World } from './gateway-world.ts'
+import { runScripts } from './run-scripts.ts'
 
 const TERMINAL = join(import.meta.dirname, '../../infra/local/terminal')
 const UNKNOWN = '00000000-0000-4000-8000-000000000000'
@@ -75,31 +76,32 @@ describe('npm run pay and npm run watch', () => {
   it('reverse the money of a paid payment only', async ({ world }) => {
     const { id } = await newPayment(world)
 
-    const refusal = await runPay(world.urls.provider, id, '--reverse', 'refund', '--amount', '5000')
+    const refund = ['--reverse', 'refund', '--amount', '5000']
+
+    const refusal = await runPay(world.urls.provider, id, ...refund)
     await runPay(world.urls.provider, id)
-    const reversal = await runPay(
-      world.urls.provider,
-      id,
-      '--reverse',
-      'refund',
-      '--amount',
-      '5000',
-    )
+    const reversal = await runPay(world.urls.provider, id, ...refund)
 
     expect([refusal.code, reversal.code]).toStrictEqual([1, 0])
     expect(reversal.output).toContain('refund')
   })
 
   it('refuse a wrong command line with a message', async ({ world: { urls } }) => {
-    for (const [code, message, ...argv] of [
+    const cases = [
       [1, `the provider has no payment ${UNKNOWN}; check the id`, UNKNOWN],
       [2, String.raw`\u001b[2J is not the id of a payment`, '\u001b[2J'],
       [2, 'choose one of --fail, --expire and --reverse', UNKNOWN, '--fail', '--expire'],
       [2, '--amount needs --reverse', UNKNOWN, '--amount', '1'],
-    ] as const) {
-      const { errors, ...ended } = await runPay(urls.provider, ...argv)
-      expect([ended, errors.split('\n')[0]]).toStrictEqual([{ code, output: '' }, message])
-    }
+    ] as const
+
+    const results = await runScripts(
+      cases.map(([, , ...argv]) => ['infra/local/terminal/pay.ts', ...argv] as const),
+      { PORT: portOf(urls.provider, 2) },
+    )
+
+    expect(results.map(({ code, out, err }) => [code, out, err.split('\n')[0]])).toStrictEqual(
+      cases.map(([code, message]) => [code, '', message]),
+    )
   })
 })
 

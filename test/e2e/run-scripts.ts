@@ -35,9 +35,13 @@ const RUN_ALL = `
  */
 export async function runScripts(
   calls: readonly (readonly [file: string, ...argv: string[]])[],
+  env: NodeJS.ProcessEnv = {},
 ): Promise<readonly ScriptResult[]> {
   const absoluteCalls = calls.map(([file, ...argv]) => [join(PROJECT_ROOT, file), ...argv])
   const args = ['--input-type=module', '--eval', RUN_ALL, JSON.stringify(absoluteCalls)]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: PROJECT_ROOT })
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    cwd: PROJECT_ROOT,
+    env: { ...process.env, ...env },
+  })
   return JSON.parse(stdout.split('\n').at(-1) ?? '') as ScriptResult[]
 }

@@ -25,6 +25,7 @@ describe('the settings of the provider’s test mode', () => {
   })
 
   it.for([
+    [{}, 'set XENDIT_SECRET_KEY'],
     [{ XENDIT_SECRET_KEY: 'xnd_production_abc' }, 'is no development key'],
     [{ XENDIT_SECRET_KEY: `${KEY}\nx` }, 'is no development key'],
     [{ XENDIT_SECRET_KEY: KEY, XENDIT_API_URL: 'http://api.xendit.co' }, 'XENDIT_API_URL must be'],
