@@ -31,7 +31,7 @@ import { runs } from '../../support/runs.ts'
 import { interceptTable, memoryDeps, recordTable, testDeps } from '../../support/test-deps.ts'
 import { rowOf, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
-const RUNS = { numRuns: runs(60) }
+const RUNS = { numRuns: runs(20) }
 
 /** Names that are replaced by the ids of the test's unpaid payment and paid payment. */
 const IDS = ['$unpaid request', '$unpaid reference', '$paid request', '$paid reference', '$capture']

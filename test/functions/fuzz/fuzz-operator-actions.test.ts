@@ -222,7 +222,7 @@ describe('every operator action with any payload', () => {
             if (status !== 200 || isReadOnly) expect(tracesOf(deps)).toStrictEqual(before)
           }
         }),
-        { numRuns: runs(15) },
+        { numRuns: runs(6) },
       )
     },
   )

@@ -27,7 +27,7 @@ import { PROVIDER_SECRET } from '../../support/scripted-provider.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 import { anyOutcomes, type Kind, kindOf, type Outcomes } from './hostile-provider.ts'
 
-const RUNS = { numRuns: runs(50) }
+const RUNS = { numRuns: runs(20) }
 
 type Answered = { readonly kind: Kind; readonly status: number; readonly json: unknown }
 

@@ -161,7 +161,7 @@ it.each(ENDPOINTS)(
           expect(deps.provider.countOf('createRequest')).toBe(deps.provider.requests.size)
         },
       ),
-      { numRuns: runs(150) },
+      { numRuns: runs(50) },
     )
   },
 )
