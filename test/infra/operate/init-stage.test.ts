@@ -130,7 +130,7 @@ describe('initStage', () => {
     )
   })
 
-  it('makes the bootstraps and the origin certificate, and finds them the second time', async () => {
+  it('makes the bootstraps, and a certificate for clients, signed by the authority that it writes, and finds them the second time', async () => {
     expect(await init()).toStrictEqual([
       ...QUOTAS_FIT,
       'ok CDK bootstrap in ap-southeast-3: made',
@@ -152,11 +152,6 @@ describe('initStage', () => {
 
     expect(await init()).toStrictEqual(EVERYTHING_THERE)
     expect([cdkArgs.length, imports().length]).toStrictEqual([3, 1])
-  })
-
-  it('imports a certificate for clients, signed by the authority that it writes, and keeps no private key', async () => {
-    await init()
-
     const [{ Certificate, CertificateChain, PrivateKey, Tags } = {}] = imports()
     const authority = new X509Certificate(readFileSync(join(root, AUTHORITY)))
     const certificate = new X509Certificate(Buffer.from(Certificate ?? []))
@@ -172,7 +167,9 @@ describe('initStage', () => {
     expect(readFileSync(join(root, AUTHORITY), 'utf8')).not.toContain('PRIVATE KEY')
   })
 
-  it('replaces the existing certificate after a crash between the import and the file', async () => {
+  it('replaces the existing certificate after a crash between the import and the file, and keeps an authority that another stage may trust', async () => {
+    const otherAuthority = projectText('test/support/origin-authority.pem')
+    writeFileSync(join(root, AUTHORITY), otherAuthority)
     const CertificateSummaryList = [{ CertificateArn: 'other' }, { CertificateArn: ARN }]
     acm.on(ListCertificatesCommand).resolves({ CertificateSummaryList })
     acm.on(ListTagsForCertificateCommand, { CertificateArn: 'other' }).resolves({ Tags: [] })
@@ -183,14 +180,6 @@ describe('initStage', () => {
     expect(imports().map(({ CertificateArn, Tags }) => [CertificateArn, Tags])).toStrictEqual([
       [ARN, undefined],
     ])
-  })
-
-  it('keeps an authority that another stage may trust', async () => {
-    const otherAuthority = projectText('test/support/origin-authority.pem')
-    writeFileSync(join(root, AUTHORITY), otherAuthority)
-
-    await init()
-
     const text = readFileSync(join(root, AUTHORITY), 'utf8')
     expect(text.startsWith(otherAuthority)).toBe(true)
     expect(text.match(/BEGIN CERTIFICATE/g)).toHaveLength(2)
@@ -249,7 +238,7 @@ describe('initStage', () => {
     quotas.on(GetServiceQuotaCommand).rejects(awsRefusal('NoSuchResourceException'))
     quotas.on(GetAWSDefaultServiceQuotaCommand).resolves({ Quota: { Value: 1_000 } })
 
-    const findings = await init()
+    const findings = await init({ front: 'none' })
 
     const request = 'aws service-quotas request-service-quota-increase --service-code'
     expect(findings.slice(1, 4)).toStrictEqual([

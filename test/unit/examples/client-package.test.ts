@@ -14,7 +14,6 @@ import * as client from '../../../docs/examples/gateway-client.ts'
 import * as receiver from '../../../docs/examples/receive-webhooks.ts'
 import * as retrying from '../../../docs/examples/retrying-gateway.ts'
 import * as servers from '../../../docs/examples/webhook-servers.ts'
-import { MANIFEST } from '../../../functions/manifest.ts'
 import {
   buildClientPackage,
   PACKAGE_NAME,
@@ -78,15 +77,14 @@ describe('the package of the client', () => {
     )
     const tsc = join(PROJECT_ROOT, 'node_modules/typescript/bin/tsc')
 
-    const compiled = await Promise.all(
-      [['use.mts', 'use.cts'], ['wrong.mts']].map((files) =>
-        runTool(process.execPath, [tsc, '--ignoreConfig', ...STRICT.split(' '), ...files], { cwd }),
-      ),
-    )
+    const args = [tsc, '--ignoreConfig', ...STRICT.split(' '), 'use.mts', 'use.cts', 'wrong.mts']
 
-    expect(compiled[0]).toStrictEqual({ code: 0, output: '', errors: '' })
+    const { output } = await runTool(process.execPath, args, { cwd })
+
     // Types that were not found would refuse nothing.
-    expect(compiled[1]?.output).toMatch(/wrong\.mts.*error TS2322|TS2345/)
+    expect(output.split('\n').filter((line) => line.includes('error'))).toStrictEqual([
+      expect.stringMatching(/^wrong\.mts.*error (TS2322|TS2345)/),
+    ])
   })
 
   it('has the version and the licence of the project, and depends on nothing', () => {
@@ -98,40 +96,5 @@ describe('the package of the client', () => {
     expect(readdirSync(built).toSorted()).toStrictEqual(
       ['LICENSE', 'README.md', 'cjs', 'esm', 'package.json'].toSorted(),
     )
-  })
-
-  it('has a method for every endpoint', async () => {
-    const called = new Set<string>()
-    const gateway = client.gatewayClient({
-      baseUrl: 'https://gateway.example',
-      apiKey: 'gk_1',
-      fetch: async (url, init) => {
-        const { pathname } = new URL(url instanceof Request ? url.url : url)
-        called.add(`${init?.method ?? 'GET'} ${pathname.replace('/the-id', '/{id}')}`)
-        return Response.json({
-          id: 'the-id',
-          data: [],
-          pagination: {},
-          lines: [],
-          next: null,
-          has_more: false,
-        })
-      },
-    })
-    // A later method is called too, with the arguments that some of them take.
-    const methods: readonly ((...args: never[]) => unknown)[] = Object.values(gateway)
-    for (const method of methods) {
-      const result = await Reflect.apply(method, undefined, ['the-id', {}])
-      if (typeof result === 'object' && result !== null && Symbol.asyncIterator in result) {
-        await (result as AsyncGenerator).next()
-      }
-    }
-
-    const endpoints = MANIFEST.flatMap(({ trigger }) =>
-      trigger.kind === 'http' && trigger.path.startsWith('/v1/')
-        ? [`${trigger.method} ${trigger.path}`]
-        : [],
-    )
-    expect([...called].toSorted()).toStrictEqual(endpoints.toSorted())
   })
 })
