@@ -30,8 +30,12 @@ export type StackTemplate = ReturnType<typeof readableTemplate>
 /** As `cdk synth` makes the stacks, without bundled functions. */
 export function synthesised(stage: string | DeployedStage): StackTemplate {
   const settings = typeof stage === 'string' ? deployedStage(stage) : stage
-  const key = JSON.stringify(settings)
-  const template = made.get(key) ?? readableTemplate(rawStacks((app) => addStacks(app, settings)))
+  return madeOnce('all', settings, (app) => addStacks(app, settings))
+}
+
+function madeOnce(part: string, stage: DeployedStage, addTo: (app: App) => void): StackTemplate {
+  const key = part + JSON.stringify(stage)
+  const template = made.get(key) ?? readableTemplate(rawStacks(addTo))
   made.set(key, template)
   return template
 }
@@ -201,13 +205,13 @@ function byName(text: string, resources: Readonly<Record<string, RawResource>>):
 }
 
 export function synthesisedFront(stage: DeployedStage): StackTemplate {
-  return readableTemplate(rawStacks((app) => new FrontStack(app, stage)))
+  return madeOnce('front', stage, (app) => new FrontStack(app, stage))
 }
 
 export function synthesisedCopies(stage: DeployedStage): StackTemplate {
   const { copies } = stage
   if (!copies) throw new Error('the stage has no copies')
-  return readableTemplate(rawStacks((app) => new CopiesStack(app, stage, copies)))
+  return madeOnce('copies', stage, (app) => new CopiesStack(app, stage, copies))
 }
 
 export function watchedIn(stage: string): Watched {

@@ -37,8 +37,18 @@ export const OTHER_FIGURES: DeployedStage = stageWith({
   },
 })
 
-/** A stage on a restored table, which its stack does not contain. */
-export const RESTORED = stageWith({ table: { ...deployedStage('dev').table, generation: 2 } })
+/** A closed stage on a restored table, which its stack does not contain. */
+export const RESTORED = stageWith({
+  role: 'closed',
+  table: { ...deployedStage('dev').table, generation: 2 },
+})
+
+/** A stage that may lose its data, and still has alarms, because it names recipients. */
+export const NAMED = stageWith({
+  invocationTrail: true,
+  alarmRecipients: ['ops@gateway.example'],
+  pageRecipients: ['https://pager.example/sns', 'on-call@gateway.example'],
+})
 
 const prod = deployedStage('prod')
 

@@ -5,7 +5,7 @@ import { COMPARISONS, formulaOf } from '../../support/alarm-evaluator.ts'
 import { alarmsIn, graphsIn, tellingAlarms } from '../../support/alarm-template.ts'
 import { matchesIn } from '../../support/document-blocks.ts'
 import { synthesised } from '../../support/stack-template.ts'
-import { stageWith } from '../../support/stage-options.ts'
+import { NAMED } from '../../support/stage-options.ts'
 
 const STAGE = 'prod'
 const template = synthesised(STAGE)
@@ -13,10 +13,7 @@ const alarms = tellingAlarms(template, STAGE)
 const pages = template.ofType('AWS::CloudWatch::CompositeAlarm')
 
 it('stages have alarms and pages if they keep their data or name recipients, and none otherwise', () => {
-  const named = alarmsIn(
-    synthesised(stageWith({ alarmRecipients: ['ops@gateway.example'], invocationTrail: true })),
-    'dev',
-  )
+  const named = alarmsIn(synthesised(NAMED), 'dev')
 
   expect(alarms.length).toBeGreaterThan(25)
   expect(template.ofType('AWS::CloudWatch::Alarm').length + pages.length).toBeLessThanOrEqual(65)
@@ -130,12 +127,7 @@ it('pages contain each paging alarm once, and no other alarm', () => {
 })
 
 it('recipients of pages, such as a pager, get nothing else', () => {
-  const recipients = {
-    invocationTrail: true,
-    alarmRecipients: ['ops@gateway.example'],
-    pageRecipients: ['https://pager.example/sns', 'on-call@gateway.example'],
-  }
-  const subscriptions = synthesised(stageWith(recipients)).all('AWS::SNS::Subscription')
+  const subscriptions = synthesised(NAMED).all('AWS::SNS::Subscription')
 
   expect(
     subscriptions.map(({ Protocol, Endpoint, TopicArn }) => [TopicArn, Protocol, Endpoint]),

@@ -52,6 +52,21 @@ function minutesOf({ lasts }: Failure): readonly number[] {
   )
 }
 
+/** A metric's name in a failure, with what distinguishes it from others, and alone. */
+function keysOf(label: string): readonly string[] {
+  const [, name = ''] = label.split(': ')
+  return [name, name.split(' ')[0] ?? '']
+}
+
+/**
+ * Whether a failure changes a metric of the alarm. Two failures without any change show that all
+ * other alarms stay off.
+ */
+function isTouched({ during }: Failure, alarm: Alarm): boolean {
+  const labels = alarm.metrics.map((_, at) => labelOf(alarm, at))
+  return Object.keys(during).length === 0 || labels.flatMap(keysOf).some((name) => name in during)
+}
+
 /**
  * The values of a metric by the minutes of a failure, by the metric's label, or by its first word.
  * Undefined: nothing is written.
@@ -59,8 +74,7 @@ function minutesOf({ lasts }: Failure): readonly number[] {
 function signalOf({ before = BUSY, during }: Failure, label: string): Signal {
   const idle = WHILE_NOTHING_HAPPENS.find(([kind]) => kind.test(label))
   if (!idle) throw new Error(`no source says what ${label} shows while nothing happens`)
-  const [, name = ''] = label.split(': ')
-  const keys = [name, name.split(' ')[0] ?? '']
+  const keys = keysOf(label)
   const [calm, failing] = [[before], [during, before]].map((sources) =>
     keys.flatMap((key) => sources.flatMap((source) => source[key] ?? []).slice(0, 1)),
   )
@@ -79,7 +93,8 @@ function onIn(failure: Failure): ReadonlyMap<string, number> {
     if (!found.has(id)) found.set(id, minute)
   }
   for (const { alarms, pages } of templates) {
-    const states = alarms.map((alarm) => {
+    const touched = alarms.filter((alarm) => isTouched(failure, alarm))
+    const states = touched.map((alarm) => {
       const signals = alarm.metrics.map((_, at) => signalOf(failure, labelOf(alarm, at)))
       return { alarm, isOn: alarmState(alarm, signals) }
     })

@@ -7,7 +7,7 @@ import type { ClientId } from '../../../shared/ids.ts'
 import { API, call } from '../../support/api-event.ts'
 import { projectText } from '../../support/source-file.ts'
 import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
-import { DOMAIN, OPTIONAL_STAGES, QUOTA_STAGES, stageWith } from '../../support/stage-options.ts'
+import { DOMAIN, QUOTA_STAGES, stageWith } from '../../support/stage-options.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 
 const BEHIND_FRONT = { domain: DOMAIN, front: 'cloudfront' } as const
@@ -191,17 +191,6 @@ it('managed rules have pinned versions, besides the lists of addresses, which ha
 })
 
 describe('API domain', () => {
-  it.each([
-    ['behind CloudFront, before there is a certificate', stageWith(BEHIND_FRONT)],
-    [
-      'with a certificate, but without a front',
-      OPTIONAL_STAGES['dev with a domain'] ?? stageWith({}),
-    ],
-  ])('accepts connections without a client certificate %s', (_, testedStage) => {
-    const { properties } = synthesised(testedStage).only('AWS::ApiGatewayV2::DomainName')
-    expect(properties['MutualTlsAuthentication']).toBeUndefined()
-  })
-
   it.each(['api.pay.example.org', 'apipay.example', 'example'])(
     'refuses %s, which is not in its zone',
     (name) => {

@@ -41,7 +41,7 @@ describe('environment of the functions', () => {
   it.each([
     ['the fee contract of the stage', OTHER_FIGURES, String.raw`\"providerFees\":\"invoiced\"`],
     ['the provider’s quota', OTHER_FIGURES, String.raw`\"providerCallsPerMinute\":6000`],
-    ['whether the stage is closed', stageWith({ role: 'closed' }), String.raw`{\"isClosed\":true`],
+    ['whether the stage is closed', RESTORED, String.raw`{\"isClosed\":true`],
     ['the restored table', RESTORED, '"GATEWAY_TABLE":"gateway-dev-2"'],
   ])('of every function contains %s', (_, stage, setting) => {
     const environments = synthesised(stage)

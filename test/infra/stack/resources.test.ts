@@ -87,7 +87,7 @@ describe('the stage’s key', () => {
 })
 
 it('a closed stage starts nothing by queue or schedule, and is refused with canaries', () => {
-  const closedStage = synthesised(stageWith({ role: 'closed' }))
+  const closedStage = synthesised(RESTORED)
 
   expect(new Set(closedStage.each('AWS::Lambda::EventSourceMapping', 'Enabled'))).toStrictEqual(
     new Set([false]),
