@@ -38,21 +38,6 @@ it('every endpoint of merchants is a look-up, except those that get canaries: pa
 })
 
 describe('environment of the functions', () => {
-  it.each([
-    ['the fee contract of the stage', OTHER_FIGURES, String.raw`\"providerFees\":\"invoiced\"`],
-    ['the provider’s quota', OTHER_FIGURES, String.raw`\"providerCallsPerMinute\":6000`],
-    ['whether the stage is closed', RESTORED, String.raw`{\"isClosed\":true`],
-    ['the restored table', RESTORED, '"GATEWAY_TABLE":"gateway-dev-2"'],
-  ])('of every function contains %s', (_, stage, setting) => {
-    const environments = synthesised(stage)
-      .each('AWS::Lambda::Function', 'Environment')
-      .map((environment) => JSON.stringify(environment))
-
-    expect(environments.filter((environment) => environment.includes(setting))).toHaveLength(
-      MANIFEST.length,
-    )
-  })
-
   it('hands every setting of shared/stage-settings.ts to a function, in a stage that sets it', () => {
     const everySetting = stageWith(
       {

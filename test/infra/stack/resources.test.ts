@@ -100,6 +100,21 @@ it('a closed stage starts nothing by queue or schedule, and is refused with cana
   )
 })
 
+it.each([
+  ['the fee contract of the stage', OTHER_FIGURES, String.raw`\"providerFees\":\"invoiced\"`],
+  ['the provider’s quota', OTHER_FIGURES, String.raw`\"providerCallsPerMinute\":6000`],
+  ['whether the stage is closed', RESTORED, String.raw`{\"isClosed\":true`],
+  ['the restored table', RESTORED, '"GATEWAY_TABLE":"gateway-dev-2"'],
+])('the environment of every function contains %s', (_, stage, setting) => {
+  const environments = synthesised(stage)
+    .each('AWS::Lambda::Function', 'Environment')
+    .map((environment) => JSON.stringify(environment))
+
+  expect(environments.filter((environment) => environment.includes(setting))).toHaveLength(
+    MANIFEST.length,
+  )
+})
+
 describe('the HTTP API', () => {
   it('outlasts every function it calls, so that the answer is always ours', () => {
     const longest = Math.max(...MANIFEST.filter(isHttp).map(({ timeoutSeconds }) => timeoutSeconds))
