@@ -4,7 +4,11 @@ import {
   PROVIDER_HEADERS,
 } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { eventually } from '../support/eventually.ts'
-import { type GatewayStart, startGatewayProcess } from '../support/start-gateway-process.ts'
+import {
+  type Banner,
+  type GatewayStart,
+  startGatewayProcess,
+} from '../support/start-gateway-process.ts'
 import { sendAsBrowser, VA, worldAt } from './gateway-world.ts'
 import { providerBehindTls } from './provider-behind-tls.ts'
 
@@ -23,6 +27,12 @@ function spawnGateway(start: GatewayStart) {
   return gateway
 }
 
+async function simulatePath({ provider }: Banner, id: string) {
+  const search = `${provider}/_simulator/payment_requests?reference_id=${id}`
+  const [request] = (await (await fetch(search)).json()) as { payment_request_id: string }[]
+  return `/v3/payment_requests/${request?.payment_request_id}/simulate`
+}
+
 it('a payment succeeds without callbacks, its customer pays as at the simulator, and no clock jumps', async () => {
   const provider = await providerBehindTls()
   const gateway = spawnGateway({ env: provider.env })
@@ -32,9 +42,7 @@ it('a payment succeeds without callbacks, its customer pays as at the simulator,
   const { body } = await merchant.create(VA, 'order-1')
   const id = String(body['id'])
 
-  const search = `${banner.provider}/_simulator/payment_requests?reference_id=${id}`
-  const [request] = (await (await fetch(search)).json()) as { payment_request_id: string }[]
-  const paying = `${banner.provider}/v3/payment_requests/${request?.payment_request_id}/simulate`
+  const paying = banner.provider + (await simulatePath(banner, id))
   await fetch(paying, { method: 'POST', headers: PROVIDER_HEADERS, body: '{}' })
 
   await eventually(async () => expect((await merchant.payment(id))['status']).toBe('succeeded'))
@@ -63,11 +71,7 @@ it('a callback at the public address is received, and nothing else is answered t
   const merchant = worldAt(banner).withKey(banner.apiKey)
   const { body } = await merchant.create(VA, 'order-1')
   const id = String(body['id'])
-  const search = `/_simulator/payment_requests?reference_id=${id}`
-  const [request] = (await (await fetch(banner.provider + search)).json()) as {
-    payment_request_id: string
-  }[]
-  await provider.call('POST', `/v3/payment_requests/${request?.payment_request_id}/simulate`, {})
+  await provider.call('POST', await simulatePath(banner, id), {})
   const [callback] = await provider.callbacks(1)
   const atTunnel = (path: string, host = 'shop.tunnel.example') =>
     sendAsBrowser(banner.api + path, {

@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { describe, expect } from 'vitest'
-import { apiKeyText, revokeApiKey } from '../../shared/client/api-key-store.ts'
+import { apiKeyRow, apiKeyText, keyIdOf, revokeApiKey } from '../../shared/client/api-key-store.ts'
 import { authenticate } from '../../shared/client/authenticate.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
 import { apiKeyKey } from '../../shared/table/keys.ts'
-import { update } from '../../shared/table/step.ts'
+import { put, update } from '../../shared/table/step.ts'
 import { aClientId, aStoredClient, callerOf, issueKey } from '../support/payment-builders.ts'
 import {
   interceptTable,
@@ -149,8 +150,14 @@ describe('authenticate (spec 5)', () => {
   it('keeps at most 1,000 keys and forgets the oldest first', async () => {
     const ownDeps = memoryDeps()
     const { clientId } = await aStoredClient(ownDeps)
-    const headers: string[] = []
-    while (headers.length < 1_001) headers.push((await issueKey(ownDeps, clientId)).header)
+    const { key, header } = await issueKey(ownDeps, clientId)
+    const headers = [header]
+    while (headers.length < 1_001) {
+      const text = apiKeyText('test', clientId, randomBytes(32))
+      const keyId = keyIdOf(text)
+      await ownDeps.table.write(put(apiKeyKey(keyId), apiKeyRow({ ...key, keyId })))
+      headers.push(`Bearer ${text}`)
+    }
     const { deps, calls } = recordTable(ownDeps)
     const readsAfter = async (keys: readonly string[]) => {
       for (const header of keys) await authenticate(deps, header)
@@ -159,7 +166,7 @@ describe('authenticate (spec 5)', () => {
 
     const reads = [
       await readsAfter(headers),
-      await readsAfter(headers.slice(1)),
+      await readsAfter([...headers.slice(1, 2), ...headers.slice(-1)]),
       await readsAfter(headers.slice(0, 1)),
     ]
 

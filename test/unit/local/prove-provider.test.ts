@@ -89,17 +89,6 @@ describe('a kept exchange', () => {
 })
 
 describe('the interview', () => {
-  it('sends the key and keeps nothing of it', async () => {
-    const provider = aProvider(answered(200, { data: [] }))
-    const { ask, exchanges } = interview(provider)
-
-    await ask('rows', { path: '/transactions' })
-
-    expect(provider.calls[0]?.headers['authorization']).toBe(`Basic ${btoa(`${KEY}:`)}`)
-    expect(JSON.stringify(exchanges)).not.toMatch(/xnd_|Basic|authorization/i)
-    expect(exchanges).toMatchObject([{ name: 'rows', method: 'GET', path: '/transactions' }])
-  })
-
   it('waits until its calls are renewed, and repeats what the limit refused', async () => {
     const limited = { error_code: 'RATE_LIMIT_EXCEEDED' }
     const provider = aProvider(answered(429, limited, 0), answered(200, {}, 0), answered(200, {}))

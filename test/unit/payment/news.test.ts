@@ -3,7 +3,11 @@ import { minor } from '../../../shared/money.ts'
 import { askForNews, type ProviderNews } from '../../../shared/payment/news/ask-for-news.ts'
 import { decideOnNews } from '../../../shared/payment/news/decide-on-news.ts'
 import type { CreatingPayment, Payment } from '../../../shared/payment/payment.ts'
-import type { ProviderPayment, ProviderRequestStatus } from '../../../shared/provider/provider.ts'
+import type {
+  ProviderPayment,
+  ProviderRequest,
+  ProviderRequestStatus,
+} from '../../../shared/provider/provider.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import { fakeProvider } from '../../support/fake-provider.ts'
 import { succeededPayment } from '../../support/paid-builders.ts'
@@ -135,8 +139,14 @@ describe('decideOnNews: a status without money', () => {
   )
 })
 
-it('askForNews (design section 4) takes the payment from the capture itself, for any request that led to it', async () => {
+function showing(request: ProviderRequest, payment: ProviderPayment) {
   const provider = fakeProvider()
+  provider.script('getRequest', async () => ({ kind: 'found', value: request }))
+  provider.script('getPayment', async () => ({ kind: 'found', value: payment }))
+  return provider
+}
+
+it('askForNews (design section 4) takes the payment from the capture itself, for any request that led to it', async () => {
   const otherRequest = { paymentRequestId: 'pr-2', reference: 'another-reference' }
   const request = {
     ...OWN_REQUEST,
@@ -144,8 +154,7 @@ it('askForNews (design section 4) takes the payment from the capture itself, for
     latestPaymentId: 'py-1',
     destination: '123',
   } as const
-  provider.script('getRequest', async () => ({ kind: 'found', value: request }))
-  provider.script('getPayment', async () => ({ kind: 'found', value: aCapture(otherRequest) }))
+  const provider = showing(request, aCapture(otherRequest))
 
   const answer = { news: { ...otherRequest, capture: aCapture(otherRequest) } }
   expect(await askForNews({ provider }, { paymentRequestId: 'pr-own' })).toMatchObject(answer)
@@ -154,11 +163,9 @@ it('askForNews (design section 4) takes the payment from the capture itself, for
 it.each(['open', 'succeeded', 'failed', 'expired', 'cancelled', 'unknown'] as const)(
   'askForNews decides nothing while a paid payment shows no capture, although its request is %s',
   async (status) => {
-    const provider = fakeProvider()
     const uncaptured = aCapture({ status: 'succeeded', capturedMinor: minor(0) })
     const request = { ...OWN_REQUEST, status, latestPaymentId: 'py-1', destination: undefined }
-    provider.script('getRequest', async () => ({ kind: 'found', value: request }))
-    provider.script('getPayment', async () => ({ kind: 'found', value: uncaptured }))
+    const provider = showing(request, uncaptured)
 
     for (const subject of [{ paymentRequestId: 'pr-own' }, { providerPaymentId: 'py-1' }])
       expect(await askForNews({ provider }, subject)).toStrictEqual({ kind: 'not_shown' })
