@@ -10,6 +10,7 @@ import { growthReport } from './growth.ts'
 import { measureFlows } from './measure-flows.ts'
 import { measureRequests, requestsReport } from './requests/requests.ts'
 import { startReport } from './start/start-report.ts'
+import { measureLives } from './units/measure-lives.ts'
 import { measureUnits, unitsReport } from './units/measure-units.ts'
 import { wallsReport } from './walls/walls.ts'
 
@@ -31,7 +32,10 @@ type Suite = {
 const SUITES: Readonly<Record<string, Suite>> = {
   units: {
     does: 'calls, request units and provider calls of every flow',
-    run: async (detailed) => ({ text: unitsReport(await measureUnits(), detailed) }),
+    run: async (detailed) => {
+      const { flows } = await measureUnits()
+      return { text: unitsReport(flows, await measureLives(), detailed) }
+    },
   },
   requests: {
     does: 'request units and points of the dearest request of every route',

@@ -6,6 +6,8 @@ import { matchesIn } from '../support/document-blocks.ts'
 import { projectText } from '../support/source-file.ts'
 import { growthReport } from './growth.ts'
 import { measureRequests, requestsReport } from './requests/requests.ts'
+import { measureLives } from './units/measure-lives.ts'
+import { measureUnits, unitsReport } from './units/measure-units.ts'
 
 it('docs/reliability.md has the cost of each route’s most expensive request: `npm run bench -- requests --write`', async () => {
   const document = projectText('docs/reliability.md')
@@ -28,3 +30,37 @@ it('the starts in docs/performance.md are those of every function: `npm run benc
 it('actions that must not grow with payments cost the same for 300 payments as for 100', async () => {
   expect(await growthReport([100, 300])).toMatchObject({ failures: [] })
 })
+
+const paid = await measureLives()
+
+it('docs/performance.md has what `npm run bench -- units --write` writes', async () => {
+  const document = projectText('docs/performance.md')
+  const { flows } = await measureUnits()
+
+  expect(withWritten(document, 'bench', unitsReport(flows, paid), 'units')).toBe(document)
+})
+
+it.each(['BCA', 'QRIS', 'DANA', 'OVO'])(
+  'a payment that is paid by %s with the fields of a shop takes at most 45 and 11 units in a burst, and with no fields 44',
+  (channel) => {
+    const [none, shop] = paid.lives.filter((life) => life.channel === channel)
+
+    expect([none?.fields, shop?.fields]).toStrictEqual(['none', 'of a shop'])
+    expect(none?.writes).toBeLessThanOrEqual(44)
+    expect(shop?.writes).toBeLessThanOrEqual(45)
+    expect(shop?.reads).toBeLessThanOrEqual(11)
+  },
+)
+
+it.each([
+  ['one a minute', 47, 11],
+  ['one an hour', 60, 18],
+])(
+  'a payment that is alone, %s, adds at most %d write units and %d read units',
+  (pace, writes, reads) => {
+    const life = paid.lives.find((one) => one.pace === pace)
+
+    expect(life?.writes).toBeLessThanOrEqual(writes)
+    expect(life?.reads).toBeLessThanOrEqual(reads)
+  },
+)

@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../../shared/time.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { type Measured, measureFlows, PUSH_LIMIT, startMerchant } from '../measure-flows.ts'
 import { type Detail, unitsIn } from '../meter-table.ts'
-import { livesTable, type MeasuredLives, measureLives } from './measure-lives.ts'
+import { livesTable, type MeasuredLives } from './measure-lives.ts'
 
 export type FlowUnits = { readonly flow: string; readonly detail: Detail }
 
@@ -42,7 +42,6 @@ const UNPAID: readonly (readonly [string, Channel])[] = [
 
 export type MeasuredUnits = {
   readonly flows: readonly FlowUnits[]
-  readonly paid: MeasuredLives
   /** The flows of which the costs are made. */
   readonly costly: Measured
 }
@@ -56,7 +55,7 @@ export async function measureUnits(): Promise<MeasuredUnits> {
   flows.push(...(await webhooks(await startMeasuring())))
   for (const [name, channel] of UNPAID) flows.push(...(await unpaid(name, channel)))
   flows.push(...(await unpaid('push, with the push limit', OVO, PUSH_LIMIT)))
-  return { flows, paid: await measureLives(), costly }
+  return { flows, costly }
 }
 
 type Started = Awaited<ReturnType<typeof startMeasuring>>
@@ -170,7 +169,17 @@ export const PAID = [
  * Each payment from its create to its end; a paid payment by its channel, fields and pace; and each
  * flow. `detailed`: also the flows of unpaid payments, and what each flow uses by item and index.
  */
-export function unitsReport({ flows, paid }: MeasuredUnits, detailed = false): string {
+export function unitsReport(
+  flows: readonly FlowUnits[],
+  paid: MeasuredLives,
+  detailed = false,
+): string {
+  const [payments, ...others] = unitTables(flows, detailed)
+  return [payments, livesTable(paid), ...others].join('\n\n')
+}
+
+/** The tables of payments and of flows. */
+export function unitTables(flows: readonly FlowUnits[], detailed = false): readonly string[] {
   const lives = Map.groupBy(flows, ({ flow }) => {
     const [ofUnpaid] = /^unpaid [^:]+/.exec(flow) ?? []
     return PAID.includes(flow)
@@ -184,15 +193,13 @@ export function unitsReport({ flows, paid }: MeasuredUnits, detailed = false): s
   const [units, provider] = [['Write units', 'Read units'], 'Calls of the provider']
   const details = detailed ? ['Written', 'Read', 'Calls of the table'] : []
   const shown = flows.filter(({ flow }) => detailed || !flow.startsWith('unpaid '))
-  const tables = [
+  return [
     markdownTable(['A payment', ...units, provider], whole),
-    livesTable(paid),
     markdownTable(
       ['Flow', ...units, ...details, provider],
       shown.map((flow) => cells(flow, detailed)),
     ),
   ]
-  return tables.join('\n\n')
 }
 
 function rounded(value: number): string {
