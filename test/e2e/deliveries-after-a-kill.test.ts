@@ -9,10 +9,10 @@ import { VA, worldAt } from './gateway-world.ts'
 
 /*
  * A merchant has all its delivered webhooks sent again, and its endpoints do not answer. The
- * gateway is killed while 32 deliveries to each endpoint are in flight. Eight more for each endpoint
- * wait for a free place, and no worker has claimed them. A second gateway starts on the same data,
- * and the endpoints answer it. On a slow machine the kill comes before all places are taken,
- * because no attempt may end before it.
+ * gateway is killed while 32 deliveries to each endpoint are in flight. Eight more for each wait
+ * for a free place, and no worker has claimed them. A second gateway starts on the same data, and
+ * the endpoints answer it. On a slow machine the kill comes before all places are taken, because no
+ * attempt may end before it.
  */
 
 const ENDPOINTS = isNightly ? 4 : 1
