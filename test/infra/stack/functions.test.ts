@@ -9,13 +9,7 @@ import { deployedStage } from '../../../infra/stack/stage.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { DeployedSettings } from '../../../shared/stage-settings.ts'
 import { synthesised } from '../../support/stack-template.ts'
-import {
-  EVERYTHING,
-  OTHER_FIGURES,
-  QUOTA_STAGES,
-  RESTORED,
-  stageWith,
-} from '../../support/stage-options.ts'
+import { EVERYTHING, OTHER_FIGURES, QUOTA_STAGES, stageWith } from '../../support/stage-options.ts'
 
 it('function names are within Lambda’s limit, even with the longest stage name', () => {
   const longest = MANIFEST.map((spec) => functionName('a'.repeat(20), spec).length)
