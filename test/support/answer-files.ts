@@ -37,7 +37,7 @@ export async function aBatch(accounts = ['0012345678', '0087654321']) {
     settlements.push(await aWaitingSettlement(deps, { bank: { ...BANK, bankAccountNo } }))
   const tool = await cli(served(deps), { GATEWAY_OPERATOR: 'sari' })
   const folder = tempDirectory()
-  const made = await tool.run('payout-file', '--out', folder)
+  await tool.run('payout-file', '--format', 'csv', '--out', folder)
   const answer = async (content: string | Uint8Array, name = 'answer.csv') => {
     writeFileSync(join(folder, name), content)
     return tool.run('payout-answer', '--file', join(folder, name))
@@ -46,7 +46,7 @@ export async function aBatch(accounts = ['0012345678', '0087654321']) {
     Promise.all(settlements.map(({ settlementId }) => findAnySettlement(deps, settlementId)))
   const states = async () =>
     (await stored()).map(({ status, bankReference = null }) => [status, bankReference])
-  return { deps, settlements, tool, folder, made, answer, states }
+  return { deps, settlements, tool, folder, answer, states }
 }
 
 export type Batch = Awaited<ReturnType<typeof aBatch>>

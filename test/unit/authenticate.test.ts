@@ -150,12 +150,12 @@ describe('authenticate (spec 5)', () => {
   it('keeps at most 1,000 keys and forgets the oldest first', async () => {
     const ownDeps = memoryDeps()
     const { clientId } = await aStoredClient(ownDeps)
-    const { key, header } = await issueKey(ownDeps, clientId)
-    const headers = [header]
+    const issued = await issueKey(ownDeps, clientId)
+    const headers = [issued.header]
     while (headers.length < 1_001) {
       const text = apiKeyText('test', clientId, randomBytes(32))
       const keyId = keyIdOf(text)
-      await ownDeps.table.write(put(apiKeyKey(keyId), apiKeyRow({ ...key, keyId })))
+      await ownDeps.table.write(put(apiKeyKey(keyId), apiKeyRow({ ...issued.key, keyId })))
       headers.push(`Bearer ${text}`)
     }
     const { deps, calls } = recordTable(ownDeps)
