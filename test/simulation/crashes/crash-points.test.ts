@@ -13,13 +13,13 @@ import type { Flow } from './payment-flows.ts'
  * before its answer comes back. Its caller tries again as a caller would, the world rests, and
  * everything is checked. A death before the next call leaves shows the world the same, unless calls
  * leave together; so does a death after a call that only reads. The nightly run also kills the flow
- * at such points. `npm test` kills one flow in three, once, in the middle. The counts are asserted,
+ * at such points. `npm test` kills one flow in six, once, in the middle. The counts are asserted,
  * so a new await is noticed.
  */
 
 const READS = /^(table (get|batchGet|query)|provider GET .*|get secret|seal|unseal|resolve host)$/
 
-const KILLED = sampleOf(FLOWS, 3)
+const KILLED = sampleOf(FLOWS, 6)
 
 describe('a crash at every await', () => {
   it.for(FLOWS)('of "%s" leaves nothing lost, doubled or stuck', async (flow) => {
