@@ -1,6 +1,6 @@
 import { toItem } from '../../shared/table/attributes.ts'
 import type { Key } from '../../shared/table/keys.ts'
-import { put } from '../../shared/table/step.ts'
+import { exists, put, remove } from '../../shared/table/step.ts'
 import { addMs, type Timestamp } from '../../shared/time.ts'
 import type { TestDeps } from './test-deps.ts'
 
@@ -20,6 +20,15 @@ export function putRaw(deps: TestDeps, item: Raw) {
 
 export function keyOfRow({ pk, sk }: Raw): Key {
   return { pk: String(pk), sk: String(sk) }
+}
+
+/** Changes attributes of a row that is there, by their names in the table. */
+export async function alter(deps: TestDeps, key: Key, fields: object): Promise<void> {
+  await putRaw(deps, { ...(await rawItem(deps, key)), ...fields })
+}
+
+export function erase(deps: Pick<TestDeps, 'table'>, key: Key) {
+  return deps.table.write(remove(key, exists))
 }
 
 const REMOVED = Symbol('removed')

@@ -14,7 +14,7 @@ import {
   paymentKey,
   windowKey,
 } from '../../../shared/table/keys.ts'
-import { exists, remove, type Step, update } from '../../../shared/table/step.ts'
+import { type Step, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, dayNumber, msBetween } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { mayBePaid } from '../../../shared/verdict/difference.ts'
@@ -36,7 +36,7 @@ import {
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { messageFor, storedEndpoint } from '../../support/webhook-builders.ts'
@@ -151,11 +151,8 @@ it('a lost window does not hide the differences of payments', async () => {
   const { clientId } = client
   const openPayment = succeededPayment(client, { paidAt: deps.now() })
   await storeOpen(deps, [openPayment])
-  await putRaw(deps, {
-    ...(await rawItem(deps, paymentKey(openPayment.paymentId))),
-    external_reference: 'tampered',
-  })
-  await deps.table.write(remove(windowKey(clientId), exists))
+  await alter(deps, paymentKey(openPayment.paymentId), { external_reference: 'tampered' })
+  await erase(deps, windowKey(clientId))
 
   await auditLedger(deps, clientId)
 
@@ -272,7 +269,7 @@ describe('the audit of deliveries', () => {
 
   it('finds a deleted delivery until the retention of deliveries ends', async () => {
     const { deps, deliveryId, differencesNow } = await deliveredPayment()
-    await deps.table.write(remove(deliveryKey(deliveryId), exists))
+    await erase(deps, deliveryKey(deliveryId))
 
     const expected: unknown = expect.stringMatching(/^of payment.succeeded of payment /)
     expect(await differencesNow()).toStrictEqual([

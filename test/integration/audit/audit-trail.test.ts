@@ -10,13 +10,12 @@ import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { readAuditRecords, recordChange } from '../../../shared/operator/audit-record-store.ts'
 import { auditHeadKey, auditRecordPk, clientKey, type Key } from '../../../shared/table/keys.ts'
-import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { updateEndpoint } from '../../../shared/webhook/endpoint/change-endpoint.ts'
 import { invokeAdmin, invokeWhole } from '../../support/operator-actions.ts'
 import { aStoredClient, issueKey } from '../../support/payment-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
@@ -136,7 +135,7 @@ describe('the audit trail', () => {
   }) => {
     for (const key of [...(await keysOf(clientId)), auditHeadKey(clientId)]) {
       const record = await rawItem(deps, key)
-      await deps.table.write(remove(key, exists))
+      await erase(deps, key)
 
       expect(await auditNow()).toMatchObject(brokenTrailOf(clientId))
       await putRaw(deps, record)
@@ -145,7 +144,7 @@ describe('the audit trail', () => {
     const extra = { ...(await rawItem(deps, key)), sk: `${deps.now()}#extra`, number: 'none' }
     await putRaw(deps, extra)
     expect((await auditNow()).found).toContainEqual(['audit_record', clientId, '1 unreadable'])
-    await deps.table.write(remove(auditHeadKey(clientId), exists))
+    await erase(deps, auditHeadKey(clientId))
     const problem = expect.stringContaining('the head does not name record 5') as unknown
     expect((await auditNow()).found).toContainEqual(['audit_record', clientId, problem])
   })
@@ -153,10 +152,7 @@ describe('the audit trail', () => {
   it('is also checked for everything of the client, at any age', async () => {
     const { deps, clientId, paymentId, keysOf, auditNow } = await aTrail()
     const [key] = await keysOf(paymentId)
-    await putRaw(deps, {
-      ...(await rawItem(deps, key ?? auditHeadKey(''))),
-      operator: 'other-operator',
-    })
+    await alter(deps, key ?? auditHeadKey(''), { operator: 'other-operator' })
     const brokenTrail = {
       balanced: false,
       found: [['audit_record', paymentId, expect.stringContaining('record 1') as unknown]],

@@ -14,13 +14,12 @@ import type { Client } from '../../../shared/client/client.ts'
 import { CLIENTS_SUBJECT, registrationKey } from '../../../shared/client/client-register.ts'
 import { sweepSettlements } from '../../../shared/settlement/sweep-settlements.ts'
 import { auditHeadKey, clientKey, type Key, windowKey } from '../../../shared/table/keys.ts'
-import { exists, remove } from '../../../shared/table/step.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { fileOf } from '../../support/batch-builders.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { aDayLater, aSettledClient, auditedNow, payOut } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 import { halvedSuspense } from './held-suspense.ts'
 
@@ -86,7 +85,7 @@ it.each<[string, Loss, found: readonly unknown[][]]>([
   ],
   [
     'record in the register is lost',
-    (deps, client) => deps.table.write(remove(registrationKey(client), exists)),
+    (deps, client) => erase(deps, registrationKey(client)),
     UNREGISTERED,
   ],
   [
@@ -96,7 +95,7 @@ it.each<[string, Loss, found: readonly unknown[][]]>([
   ],
   [
     'row is lost',
-    (deps, { clientId }) => deps.table.write(remove(clientKey(clientId), exists)),
+    (deps, { clientId }) => erase(deps, clientKey(clientId)),
     [
       ['client', 'missing'],
       ['client', 'not in the list'],
@@ -125,8 +124,7 @@ it.each<[string, Loss, found: readonly unknown[][]]>([
 
 it('a client without row and window stops no other client', async () => {
   const { deps, client, other } = await twoClients()
-  for (const key of [clientKey(client.clientId), windowKey(client.clientId)])
-    await deps.table.write(remove(key, exists))
+  for (const key of [clientKey(client.clientId), windowKey(client.clientId)]) await erase(deps, key)
 
   expect(await clientsIn(deps, client, other)).toStrictEqual([2, 2, 1])
   expect(await invokeAdmin(getBooks, deps, {})).toMatchObject({
@@ -136,7 +134,7 @@ it('a client without row and window stops no other client', async () => {
 
 it('a difference of no client stands on the gateway until it is accepted, and stops no payout', async () => {
   const { deps, client, settlement } = await aSettledClient()
-  await deps.table.write(remove(auditHeadKey(CLIENTS_SUBJECT), exists))
+  await erase(deps, auditHeadKey(CLIENTS_SUBJECT))
   const audit = async () => {
     aDayLater(deps)
     const { body } = await invokeAdmin(auditLedger, deps, {})
@@ -164,7 +162,7 @@ it('the daily audits name each item of a registration that a restore has lost', 
   const unnamed: string[] = []
   for (const key of written) {
     const lost = await rawItem(deps, key)
-    await deps.table.write(remove(key, exists))
+    await erase(deps, key)
     await auditGateway(deps)
     await auditClient(deps, clientId)
     if (deps.published.splice(0).length === 0) unnamed.push(`${key.pk} ${key.sk}`)

@@ -9,12 +9,12 @@ import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { verdictKey } from '../../../shared/table/keys.ts'
-import { exists, remove } from '../../../shared/table/step.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { sampleOf } from '../../support/runs.ts'
 import { aDayLater } from '../../support/settlement-builders.ts'
+import { erase } from '../../support/tampering.ts'
 import { CORRUPTIONS, HALVED_SUSPENSE } from './corruption-cases.ts'
 import type { Corruption } from './corruptions.ts'
 import { history, historyClientId, makeHistory } from './history-places.ts'
@@ -110,7 +110,7 @@ describe('a corruption by hand', () => {
       expect(days).toBeLessThanOrEqual(detection?.startsWith('daily') ? 1 : A_MONTH)
       expect(await nextDayAlerts()).toBe(false)
       // Events expire after 90 days, so each corruption begins on the same day.
-      await history.deps.table.write(remove(verdictKey(historyClientId()), exists))
+      await erase(history.deps, verdictKey(historyClientId()))
       history.deps.clock.set(startedAt)
     },
   )

@@ -1,5 +1,4 @@
-import { exists, remove } from '../../../shared/table/step.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { history, keyOf, type Place, type Row } from './history-places.ts'
 
 /** Answers how to undo the change. */
@@ -30,25 +29,17 @@ export function change(place: Place, changes: (before: Row) => Row): Corruption 
   return replace(place, (before) => [{ ...before, ...changes(before) }])
 }
 
-function replace(place: Place, alter: (before: Row) => readonly Row[]): Corruption {
+function replace(place: Place, rowsAfter: (before: Row) => readonly Row[]): Corruption {
   return async () => {
     const before = await rawItem(history.deps, await place())
-    const rows = alter(before)
-    await erase(before)
-    for (const row of rows) await write(row)
+    const rows = rowsAfter(before)
+    await erase(history.deps, keyOf(before))
+    for (const row of rows) await putRaw(history.deps, row)
     return async () => {
-      for (const row of rows) await erase(row)
-      await write(before)
+      for (const row of rows) await erase(history.deps, keyOf(row))
+      await putRaw(history.deps, before)
     }
   }
-}
-
-async function erase(row: Row) {
-  return void (await history.deps.table.write(remove(keyOf(row), exists)))
-}
-
-async function write(row: Row) {
-  return void (await putRaw(history.deps, row))
 }
 
 export function set(place: Place, changes: Row): Corruption {

@@ -23,7 +23,7 @@ import {
   sweptNow,
   withoutSleep,
 } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
 
@@ -45,8 +45,7 @@ async function aLongSettlement(block = 3, pages = 1) {
   /** Answers the number of runs. */
   const pass = (passDeps: TestDeps = deps, firstId?: string): Promise<number> =>
     runAudit(deps, (auditId = firstId) => auditClient(withoutSleep(passDeps), clientId, auditId))
-  const tamper = async (key: Key, fields: object) =>
-    putRaw(deps, { ...(await rawItem(deps, key)), ...fields })
+  const tamper = async (key: Key, fields: object) => alter(deps, key, fields)
   const verdict = () => readClientVerdict(deps, clientId)
   return { deps, client, settlement, settlementId, firstKey, fourthKey, pass, tamper, verdict }
 }

@@ -26,7 +26,6 @@ import {
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
-import { exists, remove } from '../../../shared/table/step.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
@@ -41,7 +40,7 @@ import {
   withoutFloor,
   withoutSleep,
 } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
 const MORE = 1_000_000
@@ -85,7 +84,7 @@ async function refunded(deps: TestDeps, payment: Payment): Promise<Entry> {
 }
 
 async function loseRefund(deps: TestDeps, payment: Payment, refund: Entry) {
-  await deps.table.write(remove(entryKey(payment.clientId, refund), exists))
+  await erase(deps, entryKey(payment.clientId, refund))
   await raiseShard(deps, payment, negated(refund.netMinor))
 }
 

@@ -18,7 +18,7 @@ import {
 import type { Difference } from '../../../shared/verdict/difference.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
 import { aDayLater, withoutFloor, withoutSleep } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { differenceOf, auditedTest as it } from '../payout/recorded-settlement.ts'
@@ -114,7 +114,7 @@ describe('the differences that audits have found', () => {
       aDayLater(deps)
       const overtaken = beforeFirst(deps, 'put', async () => {
         const key = windowKey(clientId)
-        await putRaw(deps, { ...(await rawItem(deps, key)), written_off_minor: 5 })
+        await alter(deps, key, { written_off_minor: 5 })
         deps.clock.advance(1)
         await auditLedger(withoutSleep(deps), clientId)
       })
@@ -154,12 +154,12 @@ describe('the differences that audits have found', () => {
     async ([, isGateway], { deps, client }) => {
       await halvedSuspense(deps, client)
       const window = windowKey(client.clientId)
-      await putRaw(deps, { ...(await rawItem(deps, window)), written_off_minor: 5 })
+      await alter(deps, window, { written_off_minor: 5 })
       aDayLater(deps)
       const key = verdictKey(isGateway ? GATEWAY_OWNER : client.clientId)
       const beganAt = deps.now()
       const progress = { day: dayNumber(beganAt), done: '~', found: [], beganAt, auditId: 'forged' }
-      await putRaw(deps, { ...(await rawItem(deps, key)), figures_at: beganAt, progress })
+      await alter(deps, key, { figures_at: beganAt, progress })
 
       await auditGateway(withoutSleep(deps))
       await auditClient(withoutSleep(deps), client.clientId)
@@ -215,18 +215,13 @@ it('an event of a type of a later release is an unknown name to the audit', asyn
 describe('a verdict row that is unreadable', () => {
   const UNREADABLE = { history_day: 'x', version: 'x' }
 
-  async function makeUnreadable(deps: TestDeps, owner: string) {
-    const key = verdictKey(owner)
-    await putRaw(deps, { ...(await rawItem(deps, key)), ...UNREADABLE })
-  }
-
   it('is a difference of its client, and the next audit writes it anew', async ({
     deps,
     client,
     pay,
   }) => {
     const { clientId } = client
-    await makeUnreadable(deps, clientId)
+    await alter(deps, verdictKey(clientId), UNREADABLE)
     const { not_repairable: named } = await recountLedger(deps, { clientId, operator: OPERATOR })
     expect(await pay()).toMatchObject({ status: 422 })
 
@@ -240,10 +235,8 @@ describe('a verdict row that is unreadable', () => {
   })
 
   it('of the gateway keeps the time of its last restore', async ({ deps, client }) => {
-    await makeUnreadable(deps, GATEWAY_OWNER)
     const restoredAt = deps.now()
-    const key = verdictKey(GATEWAY_OWNER)
-    await putRaw(deps, { ...(await rawItem(deps, key)), restored_at: restoredAt })
+    await alter(deps, verdictKey(GATEWAY_OWNER), { ...UNREADABLE, restored_at: restoredAt })
     aDayLater(deps)
 
     const { differences } = await auditWholeGateway(withoutSleep(deps))
@@ -260,7 +253,7 @@ describe('a verdict row that is unreadable', () => {
     const [unreadable, unwritable] = [client, await withoutFloor(deps)]
     const clients = [unreadable, unwritable, await withoutFloor(deps)]
     for (const one of clients) await halvedSuspense(deps, one)
-    await makeUnreadable(deps, unreadable.clientId)
+    await alter(deps, verdictKey(unreadable.clientId), UNREADABLE)
     const { pk } = verdictKey(unwritable.clientId)
     const broken = interceptTable(withoutSleep(deps), {
       before: (call) => {

@@ -9,10 +9,9 @@ import {
   settlementKey,
   shardKey,
 } from '../../../shared/table/keys.ts'
-import { present, remove } from '../../../shared/table/step.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { withoutSleep } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { booksTest as it } from './books-world.ts'
 
@@ -97,8 +96,8 @@ describe('get-books of rows that were altered', () => {
     'finds a settlement that is %s',
     async (state, { deps, ofB: { settlementId } }) => {
       const key = settlementKey(settlementId)
-      if (state === 'missing') await deps.table.write(remove(key, present('pk')))
-      else await putRaw(deps, { ...(await rawItem(deps, key)), net_minor: 'much' })
+      if (state === 'missing') await erase(deps, key)
+      else await alter(deps, key, { net_minor: 'much' })
 
       const differences = [{ what: 'settlement', id: settlementId }]
       expect(await checkBooks(deps)).toStrictEqual({ balanced: false, differences })

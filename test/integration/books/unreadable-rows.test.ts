@@ -8,7 +8,6 @@ import { finding, recordSuspense } from '../../../shared/suspense/record-suspens
 import {
   houseTotalKey,
   journalPk,
-  type Key,
   settlementKey,
   shardKey,
   suspenseKey,
@@ -16,7 +15,7 @@ import {
 import { invokeWhole, lambdaContext } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
@@ -32,10 +31,6 @@ async function aWorld() {
   return { deps, client }
 }
 const it = testWith(aWorld, 'deps', 'client')
-
-async function spoil(deps: TestDeps, key: Key, fields: object) {
-  await putRaw(deps, { ...(await rawItem(deps, key)), ...fields })
-}
 
 function compare(deps: TestDeps) {
   return compareBalance.withDeps(deps)({}, lambdaContext('compare-balance'))
@@ -54,7 +49,7 @@ describe('the books of all', () => {
   }) => {
     const { items } = await deps.table.query({ partition: [journalPk(client.clientId)], limit: 1 })
     const [pk, sk] = [String(items[0]?.['pk']), String(items[0]?.['sk'])]
-    await spoil(deps, { pk, sk }, { type: 'cashback' })
+    await alter(deps, { pk, sk }, { type: 'cashback' })
 
     expect(await booksOf(deps)).toMatchObject({
       status: 200,
@@ -74,10 +69,10 @@ describe('the books of all', () => {
     const [pk, sk] = [String(items[0]?.['pk']), String(items[0]?.['sk'])]
     const { settlementId } = await sweptADayLater(deps, client)
     const [total] = (await rawItem(deps, settlementKey(settlementId)))['totals'] as object[]
-    await spoil(deps, settlementKey(settlementId), {
+    await alter(deps, settlementKey(settlementId), {
       totals: [{ ...total, day: '2026-11-01', lastDay: '2026-11-21' }],
     })
-    await spoil(deps, { pk, sk }, { type: 'cashback' })
+    await alter(deps, { pk, sk }, { type: 'cashback' })
 
     expect(await booksOf(deps, { from: '2026-11-20', to: '2026-11-21' })).toMatchObject({
       status: 200,
@@ -104,7 +99,7 @@ describe('the books of all', () => {
     deps,
     client: { clientId },
   }) => {
-    await spoil(deps, shardKey(clientId, 3), { count_pending: 'x' })
+    await alter(deps, shardKey(clientId, 3), { count_pending: 'x' })
 
     const differences = [{ what: 'ledger.shards', id: clientId, expected: 16, found: 15 }]
     expect(await booksOf(deps)).toMatchObject({ balanced: false, differences })
@@ -118,7 +113,7 @@ describe('the books of all', () => {
     const about = { subject: 'txn_1', cause: 'amount_differs' } as const
     const payment = { paymentId: undefined, clientId }
     await recordSuspense(deps, finding({ ...about, payment, now: deps.now() }))
-    await spoil(deps, suspenseKey(id), { kind: 'claim' })
+    await alter(deps, suspenseKey(id), { kind: 'claim' })
 
     const found = 'unreadable'
     const differences = [{ what: 'contradicting row', id, expected: 'explained', found }]
@@ -136,7 +131,7 @@ describe('a suspense item that cannot be read', () => {
       const cause = 'transaction_unexplained'
       await recordSuspense(deps, finding({ subject, cause, payment: undefined, now: deps.now() }))
     }
-    await spoil(deps, suspenseKey(ids[0]), { kind: 'claim' })
+    await alter(deps, suspenseKey(ids[0]), { kind: 'claim' })
   }
 
   it('stops no comparison with the provider, and the log names it', async ({ deps }) => {

@@ -10,7 +10,7 @@ import { unacceptedDifferences } from '../../../shared/verdict/acceptances.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { invokeAdmin, invokeWhole, OPERATOR, withClient } from '../../support/operator-actions.ts'
 import { withoutSleep } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
@@ -32,7 +32,7 @@ describe('a second approval of the same figures', () => {
     'replaces one that cannot be read for %o, by which no action runs',
     async (changes) => {
       const { deps, asked, key, adjust } = await anApprovedCorrection()
-      await putRaw(deps, { ...(await rawItem(deps, key)), ...changes })
+      await alter(deps, key, changes)
       expect(await adjust()).toMatchObject({ status: 422 })
 
       expect(await approve(deps, asked)).toMatchObject({ status: 200 })

@@ -21,12 +21,11 @@ import {
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { approvalKey, type Key, shardKey } from '../../../shared/table/keys.ts'
-import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { invokeWhole, OPERATOR, withClient } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { fail, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
-import { keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, askedApproval } from '../../support/with-approval.ts'
 import { bookedItem } from '../payment/suspense-test.ts'
@@ -81,7 +80,7 @@ const CASES: readonly Case[] = [
     async (deps) => {
       const { clientId } = await withoutFloor(deps)
       const shard = shardKey(clientId, 3)
-      await putRaw(deps, { ...(await rawItem(deps, shard)), credited_minor: 1 })
+      await alter(deps, shard, { credited_minor: 1 })
       const { differences } = await auditLedger(deps, clientId)
       return {
         handler: acceptDifference,
@@ -129,9 +128,7 @@ describe('an approved action (design section 11)', () => {
     await approve(deps, asked)
     expect(await adjust()).toMatchObject({ status: 200 })
     expect(await adjust()).toMatchObject({ status: 200 })
-    await deps.table.write(
-      remove({ pk: `ADJUSTMENT#${asked.payload.client_id}`, sk: 'C-1' }, exists),
-    )
+    await erase(deps, { pk: `ADJUSTMENT#${asked.payload.client_id}`, sk: 'C-1' })
     await refusedFor(`the last one was used at ${deps.now()}`)
   })
 
@@ -140,7 +137,7 @@ describe('an approved action (design section 11)', () => {
     const key = approvalKey(approvalIdOf(asked))
     await approve(deps, asked)
     const used = beforeFirst(deps, 'transact', async () => {
-      await putRaw(deps, { ...(await rawItem(deps, key)), used_at: deps.now() })
+      await alter(deps, key, { used_at: deps.now() })
     })
     expect(await adjust(used)).toMatchObject({ status: 422 })
 
@@ -236,7 +233,7 @@ describe('approve', () => {
       for (const approved of [asked, { ...asked, payload }]) {
         await approve(deps, approved)
         const key = approvalKey(approvalIdOf(approved))
-        await putRaw(deps, { ...(await rawItem(deps, key)), [name]: 'other' })
+        await alter(deps, key, { [name]: 'other' })
       }
 
       const found = [await auditLedger(deps, clientId), await auditWholeGateway(deps)]

@@ -12,7 +12,7 @@ import {
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
-import { exists, remove, update } from '../../../shared/table/step.ts'
+import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { addFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import {
@@ -27,6 +27,7 @@ import {
 } from '../../support/batch-builders.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { BANK, payOut } from '../../support/settlement-builders.ts'
+import { erase } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 
 it.each([
@@ -39,7 +40,7 @@ it.each([
     await aWaitingSettlement(deps)
     await fileOf(deps)
     await loseRecords(deps, 'batches')
-    await deps.table.write(remove(auditHeadKey('batches'), exists))
+    await erase(deps, auditHeadKey('batches'))
     if (set) await deps.table.write(update(batchKey(1), { set }, exists))
     await aWaitingSettlement(deps)
 
@@ -72,7 +73,7 @@ it('a cancelled batch whose row was lost is no difference, and frees its payout'
   const deps = memoryDeps()
   const { settlementId } = await aWaitingSettlement(deps)
   await fileOf(deps)
-  await deps.table.write(remove(batchKey(1), exists))
+  await erase(deps, batchKey(1))
   await cancelFile(deps, 1)
 
   expect(await auditBatches(deps)).toStrictEqual([])
@@ -90,7 +91,7 @@ it('a cancelled batch that the bank has answered to still lists all its payouts'
 })
 
 const BROKEN = [
-  ['lost', (deps: TestDeps) => deps.table.write(remove(batchKey(1), exists))],
+  ['lost', (deps: TestDeps) => erase(deps, batchKey(1))],
   [
     'unreadable',
     (deps: TestDeps) => deps.table.write(update(batchKey(1), { set: { createdAt: 1 } }, exists)),
@@ -191,8 +192,7 @@ it.each([
 async function loseRecords(deps: TestDeps, subject: string, from = 0) {
   const pk = auditRecordPk(subject)
   const { items } = await deps.table.query({ partition: [pk], limit: 10 })
-  for (const { sk } of items.slice(from))
-    await deps.table.write(remove({ pk, sk: String(sk) }, exists))
+  for (const { sk } of items.slice(from)) await erase(deps, { pk, sk: String(sk) })
 }
 
 /** Of the client of a settlement. */

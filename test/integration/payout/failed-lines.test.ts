@@ -8,7 +8,7 @@ import { openNextBatch } from '../../../shared/payout/open-next-batch.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { finding } from '../../../shared/suspense/record-suspense.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { auditHeadKey, type Key, paymentKey, settlementKey } from '../../../shared/table/keys.ts'
+import { auditHeadKey, paymentKey, settlementKey } from '../../../shared/table/keys.ts'
 import {
   askForFile,
   aWaitingSettlement,
@@ -21,12 +21,10 @@ import {
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
 import { BANK, fail, withoutFloor } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, putRaw } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
-async function makeUnreadable(deps: TestDeps, key: Key, change: object = { net_minor: 'much' }) {
-  await putRaw(deps, { ...(await rawItem(deps, key)), ...change })
-}
+const UNREADABLE = { net_minor: 'much' }
 
 /** More settlements than are written down at once, and the bank's line of each. */
 async function anAnsweredFile() {
@@ -56,7 +54,7 @@ function failedLines({ lines }: TestDeps) {
 
 it('an unreadable settlement refuses its line of the answer, and the others are paid', async () => {
   const { deps, first, lines, others } = await anAnsweredFile()
-  await makeUnreadable(deps, settlementKey(first.settlementId))
+  await alter(deps, settlementKey(first.settlementId), UNREADABLE)
 
   const { status, body } = await invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines })
 
@@ -84,7 +82,7 @@ it('an alert that cannot be sent refuses its line alone, and is sent by the next
 })
 
 it.each([
-  ['open', { net_minor: 'much' }],
+  ['open', UNREADABLE],
   ['cancelled', { settlement_id: crypto.randomUUID() }],
 ] as const)(
   'an unreadable settlement of a batch that a crash left open stops no payout: %s',
@@ -94,7 +92,7 @@ it.each([
     const payout = { settlement: broken, figures: {}, approval: undefined }
     const payouts = [{ ...payout, conditions: {} as never }]
     await openNextBatch(deps, undefined, { payouts, operator: OPERATOR })
-    await makeUnreadable(deps, settlementKey(broken.settlementId), change)
+    await alter(deps, settlementKey(broken.settlementId), change)
     const other = await aWaitingSettlement(deps)
 
     const ended = state === 'open' ? await askForFile(deps) : await cancelFile(deps, 1)
@@ -119,7 +117,7 @@ it.each([
 
 it('the file of a ready batch is refused if a settlement of it cannot be read', async () => {
   const { deps, first } = await anAnsweredFile()
-  await makeUnreadable(deps, settlementKey(first.settlementId))
+  await alter(deps, settlementKey(first.settlementId), UNREADABLE)
 
   expect(await askForFile(deps, { batch: 1 })).toMatchObject(CHANGED)
 })
@@ -128,7 +126,7 @@ it('a batch that another operator makes ready meanwhile gives no file without th
   const { deps, paid } = await twoInABatch(dyingFileOf)
   const raced = beforeBatchChanges(deps, async () => {
     await fileOf(deps)
-    await makeUnreadable(deps, settlementKey(paid.settlementId))
+    await alter(deps, settlementKey(paid.settlementId), UNREADABLE)
   })
 
   expect(await askForFile(raced, { batch: 1 })).toMatchObject(CHANGED)
@@ -156,7 +154,7 @@ it('an unreadable payment that a finding names is a finding of its client’s pa
   const { paymentId: subject } = payment
   const item = finding({ subject, cause: 'fee_changed', payment, now: deps.now() })
   await writeSuspense(deps, item)
-  await makeUnreadable(deps, paymentKey(subject))
+  await alter(deps, paymentKey(subject), UNREADABLE)
   const other = await aWaitingSettlement(deps)
 
   const { status, ids, leftOut } = await fileOf(deps)

@@ -33,7 +33,7 @@ import {
   withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, withApproval } from '../../support/with-approval.ts'
 import { anAssumedPayment, anAuditedSettlement, auditedTest as it } from './recorded-settlement.ts'
@@ -244,10 +244,7 @@ it('an accepted difference of the settlement stops no payout', async ({
   settlement,
   pay,
 }) => {
-  await putRaw(deps, {
-    ...(await rawItem(deps, settlementKey(settlement.settlementId))),
-    gross_minor: 100_001,
-  })
+  await alter(deps, settlementKey(settlement.settlementId), { gross_minor: 100_001 })
   expect(await pay()).toMatchObject({ status: 422 })
   const acceptance = { operator: OPERATOR, client_id: client.clientId, notes: 'a torn row' }
 

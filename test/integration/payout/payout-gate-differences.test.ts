@@ -9,7 +9,7 @@ import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withoutSleep } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { differenceOf, auditedTest as it } from './recorded-settlement.ts'
 
@@ -19,7 +19,7 @@ async function alterWriteOffs(
   written_off_minor: number,
   audit: typeof auditLedger | typeof auditClient = auditLedger,
 ) {
-  await putRaw(deps, { ...(await rawItem(deps, windowKey(clientId))), written_off_minor })
+  await alter(deps, windowKey(clientId), { written_off_minor })
   await audit(withoutSleep(deps), clientId)
 }
 
@@ -42,7 +42,7 @@ describe('the payout gate and differences', () => {
 
   it('does not wait for counts', async ({ deps, client, pay }) => {
     const key = shardKey(client.clientId, 3)
-    await putRaw(deps, { ...(await rawItem(deps, key)), count_failed: 7 })
+    await alter(deps, key, { count_failed: 7 })
 
     const { differences } = await auditLedger(withoutSleep(deps), client.clientId)
 

@@ -3,7 +3,6 @@ import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { houseEntryKey, verdictKey } from '../../../shared/table/keys.ts'
-import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, dayNumber, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { fileOf } from '../../support/batch-builders.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
@@ -18,7 +17,7 @@ import {
   sweptNow,
   withoutSleep,
 } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, erase, putRaw } from '../../support/tampering.ts'
 import { failingOn, type TestDeps } from '../../support/test-deps.ts'
 import { moveWindow } from './moved-window.ts'
 import { aRecordedSettlement, auditedTest as it } from './recorded-settlement.ts'
@@ -78,8 +77,8 @@ describe('the payout gate (design section 11) and time', () => {
       const { deps, client, pay, status } = world
       const key = verdictKey(owner === 'client' ? client.clientId : 'gateway')
       const changed = fields(deps)
-      if (changed === undefined) await deps.table.write(remove(key, exists))
-      else await putRaw(deps, { ...(await rawItem(deps, key)), ...changed })
+      if (changed === undefined) await erase(deps, key)
+      else await alter(deps, key, changed)
       const hint = audited === 'client' ? ` --client_id ${client.clientId}` : '.'
 
       const refusal = await pay()

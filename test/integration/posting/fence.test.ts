@@ -15,7 +15,7 @@ import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { bookLateRow } from '../../../shared/posting/post-payments.ts'
 import { shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
-import { exists, remove, update } from '../../../shared/table/step.ts'
+import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { adjustBalance, aRefund, aVoid } from '../../support/money-rows.ts'
 import {
@@ -26,7 +26,7 @@ import {
   postAssumed,
   settledRowFor,
 } from '../../support/paid-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import {
   beforeFirst,
   interceptTable,
@@ -69,7 +69,7 @@ describe('raiseFence (design sections 4 and 12)', () => {
     const { closedUntil } = (await deps.table.get(removedShard)) ?? {}
     const end = addMs(deps.now(), 1)
 
-    await deps.table.write(remove(removedShard, exists))
+    await erase(deps, removedShard)
     await expect(raiseFence(deps, client.clientId, end)).rejects.toThrow('no fence')
     expect(await deps.table.get(removedShard)).toBeUndefined()
     await deps.table.write(update(removedShard, { set: { closedUntil } }))
@@ -126,7 +126,7 @@ describe('a write with an entry before the fence', () => {
     await expect(post(deps, open)).rejects.toThrow()
     const step = recreditWindow(client.clientId, minor(5), addMs(deps.now(), DAY_MS))
     expect(await deps.table.transact({ step })).toMatchObject({ applied: false })
-    await deps.table.write(remove(shard, exists))
+    await erase(deps, shard)
     await expect(movePayment(deps, open, aRefund(deps, 10_000))).rejects.toThrow('kept changing')
 
     for (const row of rows) await putRaw(deps, row)

@@ -21,7 +21,7 @@ import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
 import { returnedEntry } from '../../../shared/settlement/return-payout.ts'
 import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { entryKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
-import { exists, put, remove } from '../../../shared/table/step.ts'
+import { put } from '../../../shared/table/step.ts'
 import { aSucceededPayment, settledRowFor } from '../../support/paid-builders.ts'
 import { aPendingPayment, payFirst } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -32,7 +32,7 @@ import {
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 import { differencesOf, recount } from './torn-world.ts'
@@ -120,8 +120,7 @@ const FORGED: Readonly<Record<string, (forged: World) => Promise<unknown>>> = {
   'the loss of a paid settlement and its records': async ({ deps, settlement }) => {
     const { settlementId } = await payOut(deps, settlement)
     for (const pk of [`SETTLEMENT#${settlementId}`, `AUDIT#${settlementId}`])
-      for (const { sk } of deps.stored.items(pk))
-        await deps.table.write(remove({ pk, sk: String(sk) }, exists))
+      for (const { sk } of deps.stored.items(pk)) await erase(deps, { pk, sk: String(sk) })
   },
 }
 
@@ -160,7 +159,7 @@ it('a recount writes a return that a second person approves later', async () => 
 async function alteredHold({ deps, payment }: World, fields: object) {
   const capture = { providerPaymentId: 'py-second', capturedMinor: minor(5_000) }
   await holdMoney(deps, heldMoney({ capture, cause: 'second_capture', payment, now: deps.now() }))
-  await putRaw(deps, { ...(await rawItem(deps, suspenseKey('py-second'))), ...fields })
+  await alter(deps, suspenseKey('py-second'), fields)
   deps.clock.advance(120)
 }
 

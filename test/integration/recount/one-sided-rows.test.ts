@@ -17,13 +17,12 @@ import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import type { ProviderPayment } from '../../../shared/provider/provider.ts'
 import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
 import { entryKey, eventKey, type Key, paymentKey, windowKey } from '../../../shared/table/keys.ts'
-import { exists, remove } from '../../../shared/table/step.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { payOut, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { FLOWS, receiveEverything, syncRows } from './torn-flows.ts'
@@ -39,7 +38,7 @@ it('a recount puts back an entry that a settlement has taken, and credits nothin
 }) => {
   const payment = await aSucceededPayment(deps, client)
   await sweptADayLater(deps, client)
-  for (const key of keysOf(payment)) await deps.table.write(remove(key, exists))
+  for (const key of keysOf(payment)) await erase(deps, key)
 
   await recount(deps, client)
 

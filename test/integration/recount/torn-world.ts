@@ -7,7 +7,7 @@ import { creditedOf, readLedger } from '../../../shared/ledger/ledger-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { eventKey, type Key } from '../../../shared/table/keys.ts'
-import { exists, remove, type Step } from '../../../shared/table/step.ts'
+import { type Step } from '../../../shared/table/step.ts'
 import { addMs, HOUR_MS, type Timestamp } from '../../../shared/time.ts'
 import { type FakeProvider, fakeProvider } from '../../support/fake-provider.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -17,6 +17,7 @@ import {
   sweepADayLater,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
+import { erase } from '../../support/tampering.ts'
 import {
   interceptTable,
   type MemoryDeps,
@@ -46,9 +47,7 @@ export async function expectNamed(deps: MemoryDeps, client: Client, named: objec
 }
 
 export function removeEvent(deps: MemoryDeps, _: Client, { paymentId }: Payment) {
-  return deps.table.write(
-    remove(eventKey(subjectOfPayment(paymentId), 'payment.succeeded'), exists),
-  )
+  return erase(deps, eventKey(subjectOfPayment(paymentId), 'payment.succeeded'))
 }
 
 type WrittenItem = {

@@ -6,7 +6,6 @@ import { minor } from '../../../shared/money.ts'
 import { approve } from '../../../shared/operator/approve.ts'
 import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-store.ts'
 import { adjustmentKey, type Key } from '../../../shared/table/keys.ts'
-import { present, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
@@ -14,6 +13,7 @@ import { entriesIn } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
 import { pendingOf } from '../../support/synced-payment.ts'
+import { erase } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { APPROVER } from '../../support/with-approval.ts'
@@ -290,7 +290,7 @@ describe('concurrent calls of adjust-ledger', () => {
 
   it('never overwrite an entry', async ({ deps, clientId, adjust, entries, pendingSum }) => {
     await adjust()
-    await deps.table.write(remove(adjustmentKey(clientId, 'BANK-1'), present('pk')))
+    await erase(deps, adjustmentKey(clientId, 'BANK-1'))
 
     expect((await adjust({ amount_minor: 1 })).status).toBe(409)
     expect(await entries()).toMatchObject([{ netMinor: 25_000 }])

@@ -15,7 +15,6 @@ import { announcementOfSettlement } from '../../../shared/settlement/announce-se
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { toSettlementDto } from '../../../shared/settlement/settlement-dto.ts'
 import { auditHeadKey, eventKey, settlementKey, windowKey } from '../../../shared/table/keys.ts'
-import { exists, remove } from '../../../shared/table/step.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import {
   aSettledClient,
@@ -27,7 +26,7 @@ import {
   withoutFloor,
   withoutSleep,
 } from '../../support/settlement-builders.ts'
-import { keyOfRow } from '../../support/tampering.ts'
+import { erase, keyOfRow } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
@@ -116,9 +115,9 @@ describe('after a restore', () => {
     const subject = subjectOfSettlement(settlement.settlementId)
     const before = await eventsOf(deps, settlement)
     for (const name of ['settlement.recorded', 'settlement.paid'])
-      await deps.table.write(remove(eventKey(subject, name), exists))
+      await erase(deps, eventKey(subject, name))
     const delivery = deps.stored.items('DELIVERY#').find((row) => row['event_name'] === NAMES[1])
-    await deps.table.write(remove(keyOfRow(delivery ?? {}), exists))
+    await erase(deps, keyOfRow(delivery ?? {}))
 
     await repaired(deps, paid)
 
@@ -156,9 +155,9 @@ it('a recount offers no write for what it cannot repair', async () => {
   await fail(deps, settlement)
   await announceAs(deps, settlement, 'manual_paid')
   const rows = deps.stored.items('DELIVERY#').filter((row) => row['event_name'] === NAMES[2])
-  for (const row of rows) await deps.table.write(remove(keyOfRow(row), exists))
-  for (const row of deps.stored.items('ENDPOINTS#'))
-    await deps.table.write(remove(keyOfRow(row), exists))
+  for (const row of rows) await erase(deps, keyOfRow(row))
+  for (const { pk, sk } of deps.stored.items('ENDPOINTS#'))
+    await erase(deps, { pk: String(pk), sk: String(sk) })
 
   const asked = { clientId: client.clientId, operator: 'sari' }
   const { writes, not_repairable: left } = await recountLedger(withoutSleep(deps), asked)
@@ -171,7 +170,7 @@ it('a recount offers no write for what it cannot repair', async () => {
 it('a recount puts no event of a settlement that was closed after the plan was read', async () => {
   const { deps, client, settlement } = await aTold()
   const subject = subjectOfSettlement(settlement.settlementId)
-  await deps.table.write(remove(eventKey(subject, 'settlement.recorded'), exists))
+  await erase(deps, eventKey(subject, 'settlement.recorded'))
   const asked = { clientId: client.clientId, operator: 'sari' }
   const head = auditHeadKey(settlement.settlementId)
   let [reads, readsOfPlan] = [0, Number.POSITIVE_INFINITY]

@@ -10,7 +10,7 @@ import { invokeWhole } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { issueKey } from '../../support/payment-builders.ts'
 import { aSettledClient, sweptADayLater } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 
 it('every list and alert shows the others, and the timeline of its payment and each entry name it', async () => {
   const { deps, client, settlement } = await aSettledClient()
@@ -19,7 +19,7 @@ it('every list and alert shows the others, and the timeline of its payment and e
   const { settlementId: settlement_id } = await sweptADayLater(deps, client)
   const { settlementId: id } = settlement
   const key = settlementKey(settlement_id)
-  await putRaw(deps, { ...(await rawItem(deps, key)), payment_count: 'x' })
+  await alter(deps, key, { payment_count: 'x' })
   const { header: authorization } = await issueKey(deps, client.clientId)
 
   const own = await call(deps, API.listSettlements, { caller: { authorization } })
@@ -61,7 +61,7 @@ it('every list and alert shows the others, and the timeline of its payment and e
 it('one whose id in the indexes is altered stops no list, alert or payout', async () => {
   const { deps, client, settlement } = await aSettledClient()
   const { settlementId } = settlement
-  await putRaw(deps, { ...(await rawItem(deps, settlementKey(settlementId))), id: 'x' })
+  await alter(deps, settlementKey(settlementId), { id: 'x' })
 
   const { settlements } = await recordedSettlements(deps, client.clientId)
   expect(settlements).toMatchObject([{ settlementId }])

@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest'
-import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { postOverduePayments } from '../../../shared/posting/assume-fee.ts'
@@ -16,6 +15,7 @@ import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/rec
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { entriesIn } from '../../support/paid-builders.ts'
+import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { resolve } from '../payment/suspense-test.ts'
@@ -57,7 +57,7 @@ describe('held money that a payment is credited with after all', () => {
 
     expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual' })
     expect(await held.reread()).toMatchObject(CREDITED)
-    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+    await expectHouseBalanced(deps)
   })
 
   it.for(['assumed', 'actual'])(
@@ -207,6 +207,6 @@ booking.for(pairs)(
     expect(await findingAbout(deps, booked.row.transactionId, 'reversed_upstream')).toSatisfy(
       (item) => (item === undefined) === (early !== 'an unmatched row'),
     )
-    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+    await expectHouseBalanced(deps)
   },
 )

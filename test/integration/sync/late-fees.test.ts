@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
-import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { houseTotals } from '../../../shared/journal/house-store.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest } from './sync-test.ts'
@@ -53,7 +53,7 @@ const it = syncTest.extend(
 
 /** Of the house, whose audit finds nothing. */
 async function auditedSums(deps: TestDeps) {
-  expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+  await expectHouseBalanced(deps)
   const { rows: totals } = await houseTotals(deps, {
     fromDay: '2026-11-20',
     untilDay: '2026-11-25',

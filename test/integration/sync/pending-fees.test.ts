@@ -3,8 +3,8 @@
  * is read in two versions, as the adapter reads them.
  */
 import { describe, expect } from 'vitest'
-import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { findingAbout, rowNow } from '../../support/synced-payment.ts'
 import { sumsOf } from './held-money.ts'
 import { syncTest } from './sync-test.ts'
@@ -24,7 +24,7 @@ const it = syncTest.extend(
       deps.clock.advance(600)
       rows.splice(-1, 1, rowOut(deps, { ...row, ...last }))
       await sync()
-      expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+      await expectHouseBalanced(deps)
       return deps.published.map(({ subject }) => subject)
     },
 )

@@ -4,13 +4,13 @@
  * house, or the row is a refund's; then the provider shows the row with another status.
  */
 import { expect } from 'vitest'
-import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { MAX_MOVEMENTS } from '../../../shared/journal/payment-money.ts'
 import { minor } from '../../../shared/money.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { entriesIn } from '../../support/paid-builders.ts'
+import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { sumsOf } from './held-money.ts'
 import { syncTest } from './sync-test.ts'
@@ -74,7 +74,7 @@ it.for(cases)(
     expect(deps.published).toMatchObject([
       { subject: `${row.transactionId}#reversal#money_came_back` },
     ])
-    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+    await expectHouseBalanced(deps)
   },
 )
 
@@ -97,7 +97,7 @@ it.for(['transfer', 'refund'] as const)(
     expect(deps.published).toMatchObject([
       { subject: `${row.transactionId}#reversal#too_many_movements` },
     ])
-    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+    await expectHouseBalanced(deps)
   },
 )
 

@@ -5,7 +5,6 @@
  */
 import * as v from 'valibot'
 import { describe, expect } from 'vitest'
-import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { derivedUuid, subjectOfPayment } from '../../../shared/ids.ts'
 import { bookedRow } from '../../../shared/journal/house-store.ts'
@@ -15,6 +14,7 @@ import { settlementEntries } from '../../../shared/settlement/statement/settleme
 import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import { closeSuspense, findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { TimestampSchema } from '../../../shared/time.ts'
+import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
 import { beforeFirst } from '../../support/test-deps.ts'
@@ -70,7 +70,7 @@ describe('a row out that names a payment', () => {
         takenBackMinor: 60_000,
         reversal: { kind: 'refund', amountMinor: 60_000 },
       })
-      expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+      await expectHouseBalanced(deps)
     },
   )
 
@@ -96,10 +96,10 @@ describe('a row out that names a payment', () => {
         status: 'open',
         paymentId,
       })
-      expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+      await expectHouseBalanced(deps)
       const reply = await refund(deps, paymentId, row.transactionId)
       expect(reply).toMatchObject({ status: 200, body: { amount_minor: 60_000 } })
-      expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+      await expectHouseBalanced(deps)
     },
   )
 

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
+import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import type { Deps } from '../../../shared/deps.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
@@ -23,6 +24,11 @@ export async function expectBalanced(deps: Deps, clientId: ClientId): Promise<vo
   ])
   expect(moneyProblemsOf(stored.flat(), deps.stage.historySteps?.block)).toStrictEqual([])
   expect(await auditLedger(deps, clientId)).toStrictEqual({ balanced: true, differences: [] })
+}
+
+/** Expects that the audit finds nothing in the books of the house. */
+export async function expectHouseBalanced(deps: Deps): Promise<void> {
+  expect(await auditWholeGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
 }
 
 async function itemsOf(deps: Deps, pk: string): Promise<readonly RawItem[]> {
