@@ -20,9 +20,10 @@ import { PaymentSchema } from '../../shared/payment/payment-store.ts'
 import { AdjustmentSchema } from '../../shared/posting/adjustment-store.ts'
 import { SuspenseSchema } from '../../shared/suspense/suspense.ts'
 import { fromItem } from '../../shared/table/attributes.ts'
+import { runs } from '../support/runs.ts'
 import { playHistory } from './replay.ts'
 
-const HISTORIES = 40
+const HISTORIES = runs(15)
 
 const LEFT = ['providerMinor', 'bankMinor', 'transitMinor'] as const
 const RIGHT = ['netMinor', 'suspenseMinor', 'markupMinor', 'costMinor', 'otherMinor'] as const

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { runs } from '../support/runs.ts'
 import { closedBooks, replayHistory } from './replay.ts'
 
-const HISTORIES = 20
+const HISTORIES = runs(8)
 
 it(`${HISTORIES} histories give the model's entries and books`, async () => {
   const problems: string[] = []
@@ -18,7 +18,7 @@ it(`${HISTORIES} histories give the model's entries and books`, async () => {
 })
 
 it('nothing that happens later changes the books of closed days', async () => {
-  for (let seed = 1; seed <= runs(5); seed++) {
+  for (let seed = 1; seed <= runs(2); seed++) {
     const { closed, later } = await closedBooks(seed)
 
     expect(later, `seed ${seed}`).toStrictEqual(closed)

@@ -19,12 +19,7 @@ import { sampleOf } from '../../support/runs.ts'
 import { fail, payOut, recredit, sweptNow } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment, type SyncWorld } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import {
-  depsWithLateIndexes,
-  interceptTable,
-  memoryDeps,
-  recordTable,
-} from '../../support/test-deps.ts'
+import { depsWithLateIndexes, interceptTable, recordTable } from '../../support/test-deps.ts'
 
 const BANK = { bank_name: 'BCA', bank_account_no: '', bank_account_name: 'PT Toko' }
 
@@ -81,16 +76,16 @@ describe('audit-ledger under live traffic', () => {
   it.each(Object.entries(ACTIONS))(
     'is never false when a payment %s between two reads, at the same place of every look',
     async (_, act) => {
-      const world = await aSyncWorld(memoryDeps())
+      const world = await aSyncWorld()
       await act(world)
       const recorded = recordTable(world.deps)
       await auditLedger(recorded.deps, world.client.clientId)
       const verdicts: unknown[] = []
-      for (const read of sampleOf([...recorded.calls.keys()], 18))
+      for (const read of sampleOf([...recorded.calls.keys()], 30))
         verdicts.push(await auditDuring(world, read + 1, act))
 
       expect(verdicts).not.toContain(false)
-      expect(recorded.calls.length).toBeGreaterThan(18)
+      expect(recorded.calls.length).toBeGreaterThan(30)
       await expectBalanced(world.deps, world.client.clientId)
     },
   )
@@ -101,7 +96,7 @@ describe('audit-ledger under live traffic', () => {
   ])(
     'is never false when a payment is posted during every check, before the check reads %s',
     async (_, isRead) => {
-      const { deps, client } = await aSyncWorld(memoryDeps())
+      const { deps, client } = await aSyncWorld()
       const openPayments: Payment[] = []
       for (let made = 0; made < 6; made++)
         openPayments.push((await creditedPayment(deps, client)).payment)
@@ -120,7 +115,7 @@ describe('audit-ledger under live traffic', () => {
   )
 
   it('is never false when the bank is changed within every check, while the client is read', async () => {
-    const { deps, client } = await aSyncWorld(memoryDeps())
+    const { deps, client } = await aSyncWorld()
     const { clientId } = client
     let [isToChange, changes] = [true, 0]
     const busy = interceptTable(deps, {
@@ -153,7 +148,7 @@ describe('audit-ledger under live traffic', () => {
       const world = await aSyncWorld(deps)
       const act = ACTIONS[name]
       const verdicts: unknown[] = []
-      for (let read = 1; read < 8; read++) {
+      for (const read of sampleOf([1, 2, 3, 4, 5, 6, 7], 3)) {
         catchUp()
         await act(world)
         verdicts.push(await auditDuring(world, read, act, catchUp))

@@ -25,9 +25,9 @@ import { interceptTable, memoryDeps } from '../../support/test-deps.ts'
 import { halvedSuspense } from './held-suspense.ts'
 
 const ROUNDS = 2
-const REFUNDS = 100
+const REFUNDS = 60
 const ROUND_SECONDS = (5 * 365 * DAY_MS) / SECOND_MS / ROUNDS
-const NIGHTS = 30
+const NIGHTS = 12
 
 it('a night costs the same after two years and a half and after five', async () => {
   const deps = memoryDeps()

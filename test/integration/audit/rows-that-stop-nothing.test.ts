@@ -8,7 +8,6 @@ import {
   auditHeadKey,
   batchKey,
   eventsPk,
-  type Key,
   shardKey,
   verdictKey,
   windowKey,
@@ -18,9 +17,10 @@ import { exists, update } from '../../../shared/table/step.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { ledgerView } from '../../support/payment-builders.ts'
+import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { aDayLater, aSettledClient, withoutSleep } from '../../support/settlement-builders.ts'
-import { putRaw, type Raw, rawItem } from '../../support/tampering.ts'
-import { type MemoryDeps, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { alter, putRaw, type Raw, rawItem } from '../../support/tampering.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 import { anAuditedSettlement } from '../payout/recorded-settlement.ts'
 import { recount } from '../recount/torn-world.ts'
 import { auditedHistory } from './audited-history.ts'
@@ -29,11 +29,17 @@ const NO_TIME = '2026-13-45T99:99:99.999Z'
 const END_OF_TIME = '9999-12-31T23:59:59.999Z'
 const LARGEST = Number.MAX_SAFE_INTEGER
 
-type World = Awaited<ReturnType<typeof history>>
+type World = ReturnType<typeof history>
 
-async function history() {
-  const deps = memoryDeps()
-  return { ...(await auditedHistory(deps)), deps }
+const MADE_WITH = memoryDeps()
+const MADE = await auditedHistory(MADE_WITH)
+
+/** A table of its own with the rows of one history. */
+function history() {
+  const { stored, provider } = MADE_WITH
+  const deps = { ...memoryDeps({}, stored.items()), provider }
+  deps.clock.set(MADE_WITH.now())
+  return { ...MADE, deps }
 }
 
 function storedRow(deps: MemoryDeps, pkStart: string, isWanted: (row: Raw) => boolean): Raw {
@@ -42,10 +48,6 @@ function storedRow(deps: MemoryDeps, pkStart: string, isWanted: (row: Raw) => bo
     .find((row: Raw) => String(row['pk']).startsWith(pkStart) && isWanted(row))
   if (found === undefined) throw new Error(`there is no row of ${pkStart}`)
   return found
-}
-
-async function change(deps: TestDeps, key: Key, changes: object): Promise<void> {
-  await putRaw(deps, { ...(await rawItem(deps, key)), ...changes })
 }
 
 function heldEntry({ deps }: World): Raw {
@@ -68,7 +70,7 @@ describe('an audit of the gateway goes on, and another client is paid, after a c
       { version: LARGEST },
     ],
   ])('%s', async (_, rowOf, changes) => {
-    const world = await history()
+    const world = history()
     const { deps } = world
     const other = await aSettledClient(deps)
     deps.clock.advance(61)
@@ -108,7 +110,7 @@ describe('an audit of a client names, and a recount answers, after a change of',
     ],
     ['the net of a settlement', 'SETTLEMENT#', isRecorded, { net_minor: LARGEST }],
   ])('%s', async (_, pk, isWanted, changes) => {
-    const { deps, client } = await history()
+    const { deps, client } = history()
     const { clientId } = client
     await putRaw(deps, { ...storedRow(deps, pk, isWanted), ...changes })
     aDayLater(deps)
@@ -121,9 +123,9 @@ describe('an audit of a client names, and a recount answers, after a change of',
   })
 
   it('the number in the head of a chain of records', async () => {
-    const { deps, client, settlements } = await history()
+    const { deps, client, settlements } = history()
     const { clientId } = client
-    await change(deps, auditHeadKey(settlements.paid.settlementId), { number: 'x' })
+    await alter(deps, auditHeadKey(settlements.paid.settlementId), { number: 'x' })
     const { differences } = await auditLedger(withoutSleep(deps), clientId)
     await recountLedger(withoutSleep(deps), { clientId, operator: 'ana' })
     expect(differences).not.toStrictEqual([])
@@ -189,7 +191,7 @@ describe('an event of a type that only a later release has', () => {
 describe('a batch', () => {
   it('whose row cannot be read stops no payout of another client', async () => {
     const { deps, other, batch } = await aBatchAndAnother()
-    await change(deps, batchKey(batch), { number: 'x' })
+    await alter(deps, batchKey(batch), { number: 'x' })
     const { differences } = await auditWholeGateway(withoutSleep(deps))
     await recountLedger(deps, { operator: 'ana' })
     expect(differences).not.toStrictEqual([])
@@ -202,11 +204,11 @@ describe('a batch', () => {
     ['a number as its digest', { digest: 5 }],
   ])('whose register has a head with %s gets it back by a recount', async (_, changes) => {
     const { deps, other } = await aBatchAndAnother()
-    await change(deps, auditHeadKey(BATCHES_SUBJECT), changes)
+    await alter(deps, auditHeadKey(BATCHES_SUBJECT), changes)
     expect(await askForFile(deps)).toMatchObject({ status: 409 })
     const { plan } = await recountLedger(deps, { operator: 'ana' })
     await recountLedger(deps, { operator: 'ana', plan })
-    expect((await auditWholeGateway(withoutSleep(deps))).differences).toStrictEqual([])
+    await expectHouseBalanced(withoutSleep(deps))
     expect((await fileOf(deps)).ids).toStrictEqual([other.settlementId])
   })
 
@@ -215,7 +217,7 @@ describe('a batch', () => {
     await aWaitingSettlement(deps)
     const { batch } = await fileOf(deps)
     const cancel = batch?.number ?? 0
-    await change(deps, batchKey(cancel), { number: 'x' })
+    await alter(deps, batchKey(cancel), { number: 'x' })
     const answer = await askForFile(deps, { cancel, notes: 'its row cannot be read' })
     expect(answer).toMatchObject({
       status: 422,

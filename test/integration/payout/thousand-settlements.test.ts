@@ -15,7 +15,7 @@ import { BANK, BY_OPERATOR } from '../../support/settlement-builders.ts'
 import { interceptTable, memoryDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
-const COUNT = isNightly ? 1_000 : 50
+const COUNT = isNightly ? 1_000 : 20
 const LINES_OF_CALL = 100
 const REQUEST_MS = 20
 const MOST_MS = (5 * 60_000 * COUNT) / 1_000

@@ -266,7 +266,7 @@ describe.each(Object.entries(FLOWS))(
       tornStates([transaction]).map((state) => ({ ...state, title: `${at + 1}: ${state.title}` })),
     )
 
-    it.each(sampleOf(states, 20))('$title', async ({ title, world }) => {
+    it.each(sampleOf(states, 60))('$title', async ({ title, world }) => {
       const torn = world()
 
       await expectRepaired(torn, client, NAMED.includes(name))
@@ -288,7 +288,7 @@ describe('a restore while a client is created', async () => {
     insertClient(acting, client, OPERATOR),
   )
 
-  it.each(sampleOf(tornStates(transactions), 20))('$title', ({ world }) =>
+  it.each(sampleOf(tornStates(transactions), 60))('$title', ({ world }) =>
     expectRepaired(world(), client),
   )
 })
