@@ -1,16 +1,12 @@
-import { eventNamesOf } from '../../../shared/audit/judged/judge-events.ts'
-import { slotOf, subjectOfPayment } from '../../../shared/ids.ts'
+import { slotOf } from '../../../shared/ids.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
 import {
-  auditRecordPk,
   clientKey,
   entryKey,
-  eventKey,
   houseDayPk,
   type Key,
   notedKey,
-  notedPk,
   paymentKey,
   settlementKey,
   shardKey,
@@ -42,13 +38,6 @@ export type Place = () => Key | Promise<Key>
 
 export const paymentRow = placeBy((name: string) => paymentKey(paymentCalled(name).paymentId))
 
-export function eventRow(name: string, nth = 0): Place {
-  return () =>
-    eventKey(
-      subjectOfPayment(paymentCalled(name).paymentId),
-      eventNamesOf(paymentCalled(name))[nth] ?? '',
-    )
-}
 export const settlementRow = placeBy((name: keyof AuditedHistory['settlements']) =>
   settlementKey(history.settlements[name].settlementId),
 )
@@ -59,12 +48,6 @@ export const suspenseRow = placeBy((name: keyof AuditedHistory['suspense']) =>
 export const notedRow = placeBy((name: keyof AuditedHistory['suspense']) =>
   notedKey({ clientId: historyClientId(), suspenseId: history.suspense[name] }),
 )
-
-/** A finding, of which the house journal has no entry. */
-export async function findingRow() {
-  const isFinding = ({ kind }: Row) => kind === 'finding'
-  return suspenseKey((await firstIn(notedPk(historyClientId()), isFinding)).sk)
-}
 
 export function entryRow(name: string, type: string): Place {
   return async () => {
@@ -110,10 +93,6 @@ export async function firstIn(pk: string, isWanted: (row: Row) => boolean = () =
 
 export function keyOf({ pk, sk }: Row) {
   return { pk: String(pk), sk: String(sk) }
-}
-
-export function recordRow() {
-  return firstIn(auditRecordPk(history.settlements.paid.settlementId))
 }
 
 function placeBy<Name>(keyCalled: (name: Name) => Key): (name: Name) => Place {
