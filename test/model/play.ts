@@ -6,7 +6,7 @@ import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { reconcileTransaction } from '../../shared/sync/reconcile-transaction.ts'
 import { DAY_MS, epochMs } from '../../shared/time.ts'
 import { createPrng } from '../simulation/world/prng.ts'
-import { BANK, withoutFloor } from '../support/settlement-builders.ts'
+import { withoutFloor } from '../support/settlement-builders.ts'
 import { type PaidUpstream, paymentOf } from '../support/synced-payment.ts'
 import { memoryDeps } from '../support/test-deps.ts'
 import { journalModel } from './journal-model.ts'
@@ -19,8 +19,8 @@ export async function begin(seed: number) {
   const deps = isInvoiced
     ? { ...made, stage: { ...made.stage, providerFees: 'invoiced' as const } }
     : made
-  const clients = [await withoutFloor(deps, { bank: BANK })]
-  if (prng.chance(1 / 2)) clients.push(await withoutFloor(deps, { bank: BANK }))
+  const clients = [await withoutFloor(deps)]
+  if (prng.chance(1 / 2)) clients.push(await withoutFloor(deps))
   deps.clock.advance(60)
   return {
     prng,

@@ -9,7 +9,7 @@ import { findAnySettlement } from '../../shared/settlement/settlement-store.ts'
 import { auditHeadKey } from '../../shared/table/keys.ts'
 import { adjustBalance } from './money-rows.ts'
 import { invokeWhole, OPERATOR } from './operator-actions.ts'
-import { auditedNow, BANK, sweptNow, withoutFloor } from './settlement-builders.ts'
+import { auditedNow, sweptNow, withoutFloor } from './settlement-builders.ts'
 import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from './test-deps.ts'
 import { APPROVER } from './with-approval.ts'
 
@@ -64,7 +64,7 @@ export async function aWaitingSettlement(
   client?: Pick<Client, 'clientId'>,
 ): Promise<Settlement> {
   deps.clock.advance(1)
-  const owner = client ?? (await withoutFloor(deps, { bank: BANK, ...fields }))
+  const owner = client ?? (await withoutFloor(deps, fields))
   await adjustBalance(deps, owner, 'correction', amount)
   const settlement = await sweptNow(deps, owner)
   await auditedNow(deps, settlement)

@@ -37,6 +37,12 @@ export function withoutFloor(deps: TestDeps, fields: Partial<Client> = {}): Prom
   return aStoredClient(deps, { settlementFloorMinor: ZERO, bank: BANK, ...fields })
 }
 
+/** Its table has nothing else. */
+export async function aLoneClient(fields: Partial<Client> = {}) {
+  const deps = memoryDeps()
+  return { deps, client: await withoutFloor(deps, fields) }
+}
+
 export function inSteps(
   deps: TestDeps,
   rows = 1,
@@ -81,7 +87,7 @@ export async function aSettledClient<Deps extends TestDeps = MemoryDeps>(
   payments: readonly SucceededFields[] = [{}],
   fields: Partial<Client> = {},
 ) {
-  const client = await withoutFloor(deps, { bank: BANK, ...fields })
+  const client = await withoutFloor(deps, fields)
   for (const payment of payments) await aSucceededPayment(deps, client, payment)
   return { deps, client, settlement: await sweptADayLater(deps, client) }
 }

@@ -12,6 +12,7 @@ import {
   endpointKey,
   eventKey,
   paymentKey,
+  settlementKey,
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { type Step, update } from '../../../shared/table/step.ts'
@@ -21,19 +22,23 @@ import { mayBePaid } from '../../../shared/verdict/difference.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { aRefund } from '../../support/money-rows.ts'
-import { aSucceededPayment, storeOpen, succeededPayment } from '../../support/paid-builders.ts'
+import {
+  aSucceededPayment,
+  post,
+  storeOpen,
+  succeededPayment,
+} from '../../support/paid-builders.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aDayLater,
-  BANK,
+  aLoneClient,
   fail,
   inSteps,
   payOut,
   recredit,
   runAudit,
   sweptADayLater,
-  withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
@@ -131,23 +136,25 @@ it('a client that is credited between any two reads has an answer', async ({ dep
     },
   })
 
+  await post(deps, (await creditedPayment(deps, client)).payment)
+  const { settlementId } = await sweptADayLater(deps, client)
+
   const intact = await auditLedger(busy, client.clientId)
-  const window = await rawItem(deps, windowKey(client.clientId))
-  await putRaw(deps, { ...window, paid_out_minor: 5 })
+  await alter(deps, windowKey(client.clientId), { paid_out_minor: 5 })
+  await alter(deps, settlementKey(settlementId), { gross_minor: 100_001 })
   const { differences } = await auditLedger(busy, client.clientId)
 
   expect(intact.differences.filter((one) => !mayBePaid(one))).toStrictEqual([])
-  expect(differences).toContainEqual({
-    what: 'window.paid_out_minor',
-    id: client.clientId,
-    expected: 0,
-    found: 5,
-  })
+  expect(differences).toEqual(
+    expect.arrayContaining([
+      { what: 'window.paid_out_minor', id: client.clientId, expected: 0, found: 5 },
+      { what: 'settlement.gross_minor', id: settlementId, expected: 100_000, found: 100_001 },
+    ]),
+  )
 })
 
 it('a lost window does not hide the differences of payments', async () => {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
+  const { deps, client } = await aLoneClient()
   const { clientId } = client
   const openPayment = succeededPayment(client, { paidAt: deps.now() })
   await storeOpen(deps, [openPayment])
@@ -183,8 +190,7 @@ it('an unknown field in an event is a difference that does not show its value', 
 })
 
 it('a client’s debt raises an alert after a week, then weekly, until new payments cover it', async () => {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps, { bank: BANK })
+  const { deps, client } = await aLoneClient()
   const { clientId } = client
   const payment = await aSucceededPayment(deps, client)
   await payOut(deps, await sweptADayLater(deps, client))
@@ -194,7 +200,7 @@ it('a client’s debt raises an alert after a week, then weekly, until new payme
   await movePayment(deps, payment, aRefund(deps, 100_000))
   const alerts: string[] = []
 
-  for (let day = 0; day < 30; day++) {
+  for (let day = 0; day < 22; day++) {
     if (day === 20) await aSucceededPayment(deps, client)
     deps.published.length = 0
     await auditClient(deps, clientId)

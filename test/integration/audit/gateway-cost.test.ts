@@ -15,6 +15,7 @@ import { aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import {
   aDayLater,
+  aLoneClient,
   inSteps,
   runAudit,
   withoutFloor,
@@ -30,8 +31,7 @@ const ROUND_SECONDS = (5 * 365 * DAY_MS) / SECOND_MS / ROUNDS
 const NIGHTS = 12
 
 it('a night costs the same after two years and a half and after five', async () => {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
+  const { deps, client } = await aLoneClient()
   let requests = 0
   const counted = interceptTable(withoutSleep(deps), { before: () => void requests++ })
   const nights: number[] = []

@@ -73,33 +73,23 @@ it('is asked for by whoever records the settlement, and refuses the payout until
   expect(await payOut(deps, settlement)).toMatchObject({ status: 'manual_paid' })
 })
 
-it('begins again if its progress is unreadable', async ({
-  long: { deps, client, settlementId, pass, tamper, verdict },
-}) => {
+it.for([
+  ['begins again if its progress is unreadable', { state: { sums: 'altered' } }],
+  [
+    'takes no progress of another part, which an audit on demand may have left',
+    {
+      part: 'payments 2026-01-01',
+      found: [{ what: 'payment.net_minor', id: 'other', expected: 1, found: 2 }],
+    },
+  ],
+] as const)('%s', async ([, altered], { long: { deps, client, settlementId, ...long } }) => {
   await auditClient(withoutSleep(deps), client.clientId)
-  const { progress } = await verdict()
-  await tamper(verdictKey(client.clientId), {
-    progress: { ...progress, state: { sums: 'altered' } },
-  })
+  const { progress } = await long.verdict()
+  await long.tamper(verdictKey(client.clientId), { progress: { ...progress, ...altered } })
 
-  await pass(deps, progress?.auditId)
+  await long.pass(deps, progress?.auditId)
 
-  expect(Object.keys((await verdict()).longSettlements)).toStrictEqual([settlementId])
-})
-
-it('takes no progress of another part, which an audit on demand may have left', async ({
-  long: { deps, client, settlementId, pass, tamper, verdict },
-}) => {
-  await auditClient(withoutSleep(deps), client.clientId)
-  const { progress } = await verdict()
-  const found = [{ what: 'payment.net_minor', id: 'other', expected: 1, found: 2 }]
-  await tamper(verdictKey(client.clientId), {
-    progress: { ...progress, part: 'payments 2026-01-01', found },
-  })
-
-  await pass(deps, progress?.auditId)
-
-  const { standing, longSettlements } = await verdict()
+  const { standing, longSettlements } = await long.verdict()
   expect([standing, Object.keys(longSettlements)]).toStrictEqual([[], [settlementId]])
 })
 

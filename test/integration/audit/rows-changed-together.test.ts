@@ -32,16 +32,16 @@ import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { ledgerView } from '../../support/payment-builders.ts'
 import {
   aDayLater,
+  aLoneClient,
   aSettledClient,
   BY_OPERATOR,
   fail,
   recredit,
   sweptNow,
-  withoutFloor,
   withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
-import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { type TestDeps } from '../../support/test-deps.ts'
 
 const MORE = 1_000_000
 const MORE_MARKUP = MORE / 1_000
@@ -115,20 +115,12 @@ async function nextDay(deps: TestDeps, client: Client) {
 }
 
 async function aClientWithTwo() {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
+  const { deps, client } = await aLoneClient()
   const payments = [await aSucceededPayment(deps, client), await aSucceededPayment(deps, client)]
   const [payment] = payments
   if (payment === undefined) throw new Error('there is no payment')
   return { deps, client, payment }
 }
-
-it('pays what is left of a refunded payment, while all its rows are there', async () => {
-  const { deps, client, payment } = await aClientWithTwo()
-  await refunded(deps, payment)
-
-  expect(await nextDay(deps, client)).toStrictEqual({ named: [], paid: 2 * 95_900 - 60_000 })
-})
 
 it('a lost refund is named by its payment, though a shard was raised by its net', async () => {
   const { deps, client, payment } = await aClientWithTwo()
@@ -188,16 +180,6 @@ it('a recount raises no balance to a payment that was raised with its entry', as
   expect(await ledgerView(deps, clientId)).toStrictEqual(before)
   const { standing } = await readClientVerdict(deps, clientId)
   expect(standing.map(({ what }) => what)).toStrictEqual(['ledger.credited_minor', 'event.body'])
-})
-
-it('a failed settlement that was raised is not re-credited', async () => {
-  const { deps, client, settlement } = await aSettledClient()
-  await fail(deps, settlement)
-  const key = settlementKey(settlement.settlementId)
-  await raise(deps, key, { gross_minor: MORE, net_minor: MORE })
-  await raise(deps, windowKey(client.clientId), { in_settlement_minor: MORE })
-
-  await expect(recredit(deps, settlement)).rejects.toThrow('not those of its entries')
 })
 
 it('a re-credit that was raised with its settlement is not paid', async () => {

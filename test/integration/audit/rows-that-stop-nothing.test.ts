@@ -169,10 +169,12 @@ describe('an event of a type that only a later release has', () => {
     return world
   }
 
-  it('blocks no payout', async () => {
+  it('is an unknown name to the audit, and blocks no payout', async () => {
     const { deps, client, pay } = await withLaterEvent()
     const { clientId } = client
-    await auditLedger(withoutSleep(deps), clientId)
+    expect((await auditLedger(withoutSleep(deps), clientId)).differences).toMatchObject([
+      { what: 'event.payment.refund_requested', expected: 'a name of this release' },
+    ])
     await recountLedger(withoutSleep(deps), { clientId, operator: 'ana' })
     expect(await pay()).toMatchObject({ status: 200 })
   })

@@ -4,9 +4,8 @@ import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { eventIdFor, subjectOfPayment } from '../../../shared/ids.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
-import { eventKey, paymentKey, verdictKey, windowKey } from '../../../shared/table/keys.ts'
+import { paymentKey, verdictKey, windowKey } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { dayNumber } from '../../../shared/time.ts'
 import {
@@ -17,9 +16,14 @@ import {
 } from '../../../shared/verdict/client-verdict-store.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
-import { aDayLater, withoutFloor, withoutSleep } from '../../support/settlement-builders.ts'
+import {
+  aDayLater,
+  aLoneClient,
+  withoutFloor,
+  withoutSleep,
+} from '../../support/settlement-builders.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { beforeFirst, interceptTable, type TestDeps } from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { differenceOf, auditedTest as it } from '../payout/recorded-settlement.ts'
 import { halvedSuspense } from './held-suspense.ts'
@@ -41,8 +45,7 @@ it('a new verdict replaces no other verdict', async ({ deps, client }) => {
 
 describe('the differences that audits have found', () => {
   it('are added to those that stand, without one that an audit ends at the same time', async () => {
-    const deps = memoryDeps()
-    const client = await withoutFloor(deps)
+    const { deps, client } = await aLoneClient()
     const { clientId } = client
     const [ended, standing, added] = ['ended', 'standing', 'added'].map((id) => ({
       ...differenceOf(client),
@@ -62,8 +65,7 @@ describe('the differences that audits have found', () => {
   it.for([0, 1])(
     'are all kept after two concurrent audits and %i earlier differences',
     async (earlierCount) => {
-      const deps = memoryDeps()
-      const client = await withoutFloor(deps)
+      const { deps, client } = await aLoneClient()
       const noteIn = (writerDeps: TestDeps, part: string) =>
         noteDifferences(writerDeps, client, part, [{ ...differenceOf(client), id: part }])
       if (earlierCount) await noteIn(deps, 'counts')
@@ -189,26 +191,6 @@ describe('the differences that audits have found', () => {
     expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject([unknown])
     expect(deps.published.filter(({ kind }) => kind === 'audit.imbalance')).toHaveLength(1)
     expect((await pay()).body).not.toMatchObject({ field_errors: expect.any(Object) })
-  })
-})
-
-it('an event of a type of a later release is an unknown name to the audit', async ({
-  deps,
-  client,
-  payment,
-}) => {
-  const subject = subjectOfPayment(payment.paymentId)
-  const row = await rawItem(deps, eventKey(subject, 'payment.succeeded'))
-  await putRaw(deps, {
-    ...row,
-    sk: 'payment.refunded',
-    id: eventIdFor(subject, 'payment.refunded'),
-  })
-
-  expect(await auditLedger(deps, client.clientId)).toMatchObject({
-    differences: [
-      { what: 'event.payment.refunded', id: 'event', expected: 'a name of this release' },
-    ],
   })
 })
 

@@ -18,15 +18,14 @@ import {
   storeOpen,
   succeededPayment,
 } from '../../support/paid-builders.ts'
-import { withoutFloor } from '../../support/settlement-builders.ts'
+import { aLoneClient, withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment, rowNow } from '../../support/synced-payment.ts'
-import { interceptTable, memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
+import { interceptTable, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { anAssumedPayment } from '../payout/recorded-settlement.ts'
 
 async function aWorld() {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
+  const { deps, client } = await aLoneClient()
   // 96,000 at the provider.
   await post(deps, await anOpenPayment(deps, client))
   const answer = (amount: number) =>

@@ -6,7 +6,12 @@ import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
+import {
+  aDayLater,
+  aLoneClient,
+  sweptNow,
+  withoutFloor,
+} from '../../support/settlement-builders.ts'
 import { depsWithLateIndexes, memoryDeps, queriesIn, recordTable } from '../../support/test-deps.ts'
 import { aPosted, booksOf, booksTest as it, MONTH } from './books-world.ts'
 
@@ -84,8 +89,7 @@ describe('get-books of many merchants and payments', () => {
   })
 
   it('shows the days of a settlement whose totals are too many to keep their days', async () => {
-    const deps = memoryDeps()
-    const client = await withoutFloor(deps)
+    const { deps, client } = await aLoneClient()
     for (let day = 0; day <= 200; day++, aDayLater(deps))
       await adjustBalance(deps, client, 'correction', 1)
     const { totals } = await sweptNow(deps, client)

@@ -11,7 +11,7 @@ import { markClosed } from '../../../shared/settlement/settlement-store.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { post } from '../../support/paid-builders.ts'
-import { sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
+import { aLoneClient, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 import { aPosted, Body, booksOf, houseRow, booksTest as it, MONTH } from './books-world.ts'
@@ -175,8 +175,7 @@ describe('get-books (design section 12)', () => {
   })
 
   it('is not balanced while a row contradicts itself and nobody has explained it', async () => {
-    const deps = memoryDeps()
-    const client = await withoutFloor(deps)
+    const { deps, client } = await aLoneClient()
     const payment = await aPosted(deps, client, { feeMinor: 4_000 })
     const refund = { ...aRefund(deps, 30_000), providerMinor: minor(30_000) }
     await movePayment(deps, payment, refund)

@@ -19,8 +19,8 @@ import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment, entriesIn, post } from '../../support/paid-builders.ts'
-import { expectBalanced, expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { payOut, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
+import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
+import { aLoneClient, payOut, sweptNow } from '../../support/settlement-builders.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
 import { recount } from '../recount/torn-world.ts'
 import { clientTest } from '../settlement/client-test.ts'
@@ -83,7 +83,6 @@ describe('return-payout (design sections 7 and 12)', () => {
 
       await recount(deps, client)
       expect(await findAnySettlement(deps, settlementId)).toMatchObject({ returnedAt })
-      await expectBalanced(deps, client.clientId)
     },
   )
 
@@ -155,8 +154,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
   )
 
   clientTest('takes over a row of the provider with exactly its amount', async () => {
-    const deps = memoryDeps()
-    const client = await withoutFloor(deps)
+    const { deps, client } = await aLoneClient()
     const payment = await aSucceededPayment(deps, client)
     const row = {
       transactionId: 'txn_out',

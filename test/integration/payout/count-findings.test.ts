@@ -12,7 +12,12 @@ import { notedKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment, post } from '../../support/paid-builders.ts'
-import { sweptADayLater, withoutFloor, withoutSleep } from '../../support/settlement-builders.ts'
+import {
+  aLoneClient,
+  sweptADayLater,
+  withoutFloor,
+  withoutSleep,
+} from '../../support/settlement-builders.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, recordTable } from '../../support/test-deps.ts'
 
@@ -40,8 +45,7 @@ it('each page of the register is counted before the next page is read', async ()
 })
 
 it('a finding about a payment counts, whatever its row and its register say', async () => {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
+  const { deps, client } = await aLoneClient()
   const payment = await aSucceededPayment(deps, client)
   const settlement = await sweptADayLater(deps, client)
   const { paymentId: subject } = payment
@@ -63,8 +67,7 @@ it('a finding about a payment counts, whatever its row and its register say', as
 })
 
 it('a finding of a row counts if its payment is missing', async () => {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
+  const { deps, client } = await aLoneClient()
   const payment = await aSucceededPayment(deps, client)
   const settlement = await sweptADayLater(deps, client)
   const other = { ...payment, paymentId: crypto.randomUUID() }
@@ -75,8 +78,7 @@ it('a finding of a row counts if its payment is missing', async () => {
 })
 
 it('the gateway’s audit names a finding that names another payment than its id', async () => {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
+  const { deps, client } = await aLoneClient()
   const payment = await aSucceededPayment(deps, client)
   const { paymentId: subject } = payment
   const item = finding({ subject, cause: 'amount_differs', payment, now: deps.now() })

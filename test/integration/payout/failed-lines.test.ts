@@ -20,7 +20,7 @@ import {
 } from '../../support/batch-builders.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
-import { BANK, fail, withoutFloor } from '../../support/settlement-builders.ts'
+import { aLoneClient, fail } from '../../support/settlement-builders.ts'
 import { alter, putRaw } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
@@ -147,8 +147,7 @@ it('a settlement that cannot be judged or claimed is left out, and the others ar
 })
 
 it('an unreadable payment that a finding names is a finding of its client’s payouts', async () => {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps, { bank: BANK })
+  const { deps, client } = await aLoneClient()
   const named = await aWaitingSettlement(deps, {}, client)
   const payment = await anOpenPayment(deps, client)
   const { paymentId: subject } = payment

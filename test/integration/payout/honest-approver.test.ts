@@ -23,13 +23,13 @@ import { aRefund } from '../../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { runs } from '../../support/runs.ts'
 import {
+  aLoneClient,
   auditedNow,
   BY_OPERATOR,
   settlementsOf,
   sweepADayLater,
-  withoutFloor,
 } from '../../support/settlement-builders.ts'
-import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { type TestDeps } from '../../support/test-deps.ts'
 import { type Asked, withApproval } from '../../support/with-approval.ts'
 import { anAssumedPayment } from './recorded-settlement.ts'
 
@@ -94,8 +94,7 @@ it('nothing is transferred beyond what the merchant is owed, with one honest app
 })
 
 async function aWorld(seed: number): Promise<World> {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
+  const { deps, client } = await aLoneClient()
   const truth: Truth = {
     owedMinor: 0,
     transferredMinor: 0,

@@ -3,9 +3,7 @@
  * figure that must be checked.
  */
 import { describe, expect } from 'vitest'
-import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
 import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
-import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { minor } from '../../../shared/money.ts'
 import { approve } from '../../../shared/operator/approve.ts'
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
@@ -30,10 +28,9 @@ import {
   settlementsOf,
   sweptNow,
   withoutFloor,
-  withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
-import { alter, putRaw, rawItem } from '../../support/tampering.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, withApproval } from '../../support/with-approval.ts'
 import { anAssumedPayment, anAuditedSettlement, auditedTest as it } from './recorded-settlement.ts'
@@ -89,7 +86,7 @@ describe('a payout needs an approval of', () => {
   const DAY_BEFORE = timestampOf(Date.UTC(2026, 10, 20, 3))
 
   it('the amount that no settled row proves, and more is approved too', async () => {
-    const { deps, settlement, pay } = await anAuditedSettlement({ bank: BANK }, anAssumedPayment)
+    const { deps, settlement, pay } = await anAuditedSettlement({}, anAssumedPayment)
     const confirm = { unproven: 95_900 }
     const text = expect.any(String) as unknown
 
@@ -119,7 +116,7 @@ describe('a payout needs an approval of', () => {
   })
 
   it('each figure that list-settlements warns of, until it is approved', async () => {
-    const { deps, settlement } = await anAuditedSettlement({ bank: BANK }, anAssumedPayment)
+    const { deps, settlement } = await anAuditedSettlement({}, anAssumedPayment)
 
     const before = await listedWarning(deps, settlement)
     await approvePayout(deps, settlement, { unproven: 95_901 })
@@ -236,23 +233,6 @@ describe('a payout needs an approval of', () => {
       deps.clock.advance(1)
     }
   })
-})
-
-it('an accepted difference of the settlement stops no payout', async ({
-  deps,
-  client,
-  settlement,
-  pay,
-}) => {
-  await alter(deps, settlementKey(settlement.settlementId), { gross_minor: 100_001 })
-  expect(await pay()).toMatchObject({ status: 422 })
-  const acceptance = { operator: OPERATOR, client_id: client.clientId, notes: 'a torn row' }
-
-  const { differences } = await auditLedger(withoutSleep(deps), client.clientId)
-  for (const difference of differences)
-    await invokeAdmin(acceptDifference, deps, { ...acceptance, ...difference })
-
-  expect(await pay()).toMatchObject({ status: 200 })
 })
 
 function approvePayout(

@@ -3,12 +3,7 @@ import type { Client } from '../../../shared/client/client.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
-import {
-  auditedNow,
-  BANK,
-  sweptADayLater,
-  withoutFloor,
-} from '../../support/settlement-builders.ts'
+import { auditedNow, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
@@ -18,7 +13,7 @@ export async function anAssumedPayment(deps: TestDeps, client: Client) {
 
 /** A settlement of one payment, recorded now, and an operator who has transferred its net. */
 export async function aRecordedSettlement(
-  fields: Parameters<typeof withoutFloor>[1] = { bank: BANK },
+  fields: Parameters<typeof withoutFloor>[1] = {},
   makePayment = aSucceededPayment,
 ) {
   const deps = memoryDeps()

@@ -5,7 +5,6 @@
  */
 import { describe, expect, it } from 'vitest'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
-import type { Client } from '../../../shared/client/client.ts'
 import { bookDay } from '../../../shared/journal/day-totals.ts'
 import {
   closeHouseDays,
@@ -260,25 +259,21 @@ describe('a process that is frozen over midnight', () => {
   })
 
   clientTest('takes a row over on an open day, with the entry', async ({ deps, client }) => {
-    await checkTakeOver(deps, client)
+    const row = aRow(deps)
+    await bookUnmatchedRow(deps, row)
+    deps.clock.set(addMs(BEFORE_MIDNIGHT, DAY_MS))
+    const today = bookDay(deps.now())
+    const frozen = beforeFirst(deps, 'transact', async () => {
+      deps.clock.set(addMs(deps.now(), DAY_MS))
+      await closeHouseDays(deps)
+    })
+
+    await adjustBalance(frozen, client, 'correction', -5_000, 'ROW-1', row.transactionId)
+
+    const [entry] = await entriesIn(deps, client)
+    expect(entry && bookDay(entry.postedAt) > today).toBe(true)
   })
 })
-
-async function checkTakeOver(deps: TestDeps, client: Client): Promise<void> {
-  const row = aRow(deps)
-  await bookUnmatchedRow(deps, row)
-  deps.clock.set(addMs(BEFORE_MIDNIGHT, DAY_MS))
-  const today = bookDay(deps.now())
-  const frozen = beforeFirst(deps, 'transact', async () => {
-    deps.clock.set(addMs(deps.now(), DAY_MS))
-    await closeHouseDays(deps)
-  })
-
-  await adjustBalance(frozen, client, 'correction', -5_000, 'ROW-1', row.transactionId)
-
-  const [entry] = await entriesIn(deps, client)
-  expect(entry && bookDay(entry.postedAt) > today).toBe(true)
-}
 
 it('a recount books a lost resolution of a closed day today', async () => {
   const deps = atNight()

@@ -43,18 +43,6 @@ function ownVoid(deps: TestDeps, { paymentId, notionalMinor }: Payment) {
 describe('money of a posted payment', () => {
   it.for<readonly [what: string, Rows, lines: readonly string[], balance: string]>([
     [
-      'goes back again when a second dispute is raised, and returns when that dispute is won too',
-      (deps) =>
-        [DISPUTE_FEE, 0].flatMap((fee) => [aChargeback(deps, 100_000, fee), aWin(deps, 100_000)]),
-      [
-        LOST_LINE,
-        WON_LINE,
-        'chargeback -100,000 -4,440 -100 -95,460 -100,000 cost -4,440',
-        WON_LINE,
-      ],
-      '70,560 95,460 -24,900',
-    ],
-    [
       'is voided at the provider after a partial refund',
       (deps, payment) => [aRefund(deps, 30_000), ownVoid(deps, payment)],
       [REFUND_LINE, 'reversal -70,000 -4,440 -100 -65,460 -95,560 cost -30,000'],
@@ -69,39 +57,11 @@ describe('money of a posted payment', () => {
       ['reversal -100,000 -4,440 -100 -95,460 -95,560', 'reversal 0 0 0 0 0'],
       '0 0 0',
     ],
-    [
-      'returns when a refund is voided: the void gives back what is left of that refund',
-      (deps) => [
-        aRefund(deps, 30_000, 'r1'),
-        aRefund(deps, 20_000, 'r2'),
-        aVoid(deps, 'r1', 30_000),
-      ],
-      [REFUND_LINE, 'refund -20,000 0 0 -20,000 -20,000', 'reversal 30,000 0 0 30,000 30,000'],
-      '75,560 75,460 100',
-    ],
   ])('%s', async ([, rows, lines, balance], { deps, client, payment }) => {
     await applyRows(deps, payment, ...rows(deps, payment))
 
     expect(await linesIn(deps, client)).toStrictEqual([PAYMENT_LINE, ...lines])
     expect(await trialBalance(deps, client)).toBe(balance)
-  })
-
-  it.for<readonly [string, readonly ('lost' | 'won')[]]>([
-    ['win is voided, then the dispute itself', ['won', 'lost']],
-    ['dispute is voided, then its win', ['lost', 'won']],
-  ])('returns to the client when a %s', async ([, order], { deps, client, payment }) => {
-    const rows = { lost: aChargeback(deps, 100_000, 0), won: aWin(deps, 100_000) }
-    await applyRows(
-      deps,
-      payment,
-      rows.lost,
-      rows.won,
-      ...order.map((name) => voidOf(deps, rows[name], 100_000)),
-    )
-
-    const reversal = { amountMinor: 0, undoneAt: rows.won.at }
-    expect(await reread(deps, payment)).toMatchObject({ takenBackMinor: 0, reversal })
-    expect(await trialBalance(deps, client)).toBe('95,560 95,460 100')
   })
 
   it('is a finding at its 51st movement, which the house bears', async ({
@@ -175,12 +135,6 @@ describe('money of a payment that was paid out', () => {
       95_460,
       'written_off 95,460 0 0 95,460 0 cost -95,460',
       'written_off -95,460 0 0 -95,460 0 cost 95,460',
-    ],
-    // A write-off of less than the debt leaves the client a debt.
-    [
-      40_000,
-      'written_off 40,000 0 0 40,000 0 cost -40,000',
-      'written_off -40,000 0 0 -40,000 0 cost 40,000',
     ],
   ] as const)(
     'is won back after a write-off of %d, which the win undoes',

@@ -26,20 +26,18 @@ import { aSucceededPayment, settledRowFor } from '../../support/paid-builders.ts
 import { aPendingPayment, payFirst } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
+  aLoneClient,
   payOut,
   settlementsOf,
   sweptADayLater,
-  withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
-import { memoryDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 import { differencesOf, recount } from './torn-world.ts'
 
 async function world() {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
+  const { deps, client } = await aLoneClient()
   const payment = await aSucceededPayment(deps, client)
   return { deps, client, payment, settlement: await sweptADayLater(deps, client) }
 }

@@ -12,38 +12,19 @@ import { minor } from '../../../shared/money.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import type { Payment } from '../../../shared/payment/payment.ts'
-import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import type { ProviderPayment } from '../../../shared/provider/provider.ts'
 import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
-import { entryKey, eventKey, type Key, paymentKey, windowKey } from '../../../shared/table/keys.ts'
+import { eventKey, paymentKey, windowKey } from '../../../shared/table/keys.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { payOut, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
+import { aLoneClient, payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import { paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
-import { erase, putRaw, rawItem } from '../../support/tampering.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { FLOWS, receiveEverything, syncRows } from './torn-flows.ts'
 import { expectNamed, recount, removeEvent, tearFlow } from './torn-world.ts'
-
-function keysOf(payment: Payment): readonly Key[] {
-  return entriesOf(payment).map((entry) => entryKey(payment.clientId, entry))
-}
-
-it('a recount puts back an entry that a settlement has taken, and credits nothing', async ({
-  deps,
-  client,
-}) => {
-  const payment = await aSucceededPayment(deps, client)
-  await sweptADayLater(deps, client)
-  for (const key of keysOf(payment)) await erase(deps, key)
-
-  await recount(deps, client)
-
-  await expectBalanced(deps, client.clientId)
-})
 
 it('a recount counts a payout that the window has lost, at its time', async ({ deps, client }) => {
   await aSucceededPayment(deps, client)
@@ -60,8 +41,7 @@ it('a recount counts a payout that the window has lost, at its time', async ({ d
 })
 
 async function anEventAlone({ hasFailed = false } = {}) {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
+  const { deps, client } = await aLoneClient()
   const paid = await paidUpstream(deps, client)
   const { paymentId } = paid.payment
   const rowsBefore = await Promise.all(

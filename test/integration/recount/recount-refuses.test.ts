@@ -22,14 +22,13 @@ import { update } from '../../../shared/table/step.ts'
 import { adjustBalance, aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment, post } from '../../support/paid-builders.ts'
 import { expectBalanced, expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, sweep, withoutFloor } from '../../support/settlement-builders.ts'
+import { aDayLater, aLoneClient, sweep } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import {
   beforeFirst,
   interceptTable,
   type MemoryDeps,
-  memoryDeps,
   type TableCall,
   type TestDeps,
 } from '../../support/test-deps.ts'
@@ -38,8 +37,7 @@ import { withApproval } from '../../support/with-approval.ts'
 import { differencesOf, recount, removeEvent } from './torn-world.ts'
 
 async function world() {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
+  const { deps, client } = await aLoneClient()
   const { payment } = await creditedPayment(deps, client, { customer: { name: 'Siti' } })
   return { deps, client, payment: await post(deps, payment) }
 }

@@ -39,6 +39,7 @@ import { aClient, issueKey } from '../../support/payment-builders.ts'
 import { sampleOf } from '../../support/runs.ts'
 import {
   aDayLater,
+  aLoneClient,
   auditedNow,
   fail,
   payOut,
@@ -256,8 +257,7 @@ async function expectRepaired(deps: MemoryDeps, client: Client, isNamed = false)
 describe.each(Object.entries(FLOWS))(
   'a restore while an operator or the sync %s',
   async (name, flow) => {
-    const deps = memoryDeps()
-    const client = await withoutFloor(deps)
+    const { deps, client } = await aLoneClient()
     const eventTypes = ['*', ...SETTLEMENT_EVENT_TYPES]
     await storedEndpoint(deps, { clientId: client.clientId, eventTypes })
     deps.clock.advance(60)

@@ -11,18 +11,17 @@ import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
-import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { create, payFirst } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { isNightly, sampleOf } from '../../support/runs.ts'
 import {
+  aLoneClient,
+  aSettledClient,
   payOut,
   settledAmount,
   settlementsOf,
-  sweptADayLater,
-  withoutFloor,
 } from '../../support/settlement-builders.ts'
-import { interceptTable, type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
+import { interceptTable, type MemoryDeps } from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { FLOWS, receiveCallbacks, receiveEverything, syncRows } from './torn-flows.ts'
 import {
@@ -127,10 +126,7 @@ describe.each([
 })
 
 describe('a restore while a payout is marked paid, and while it comes back', async () => {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
-  await aSucceededPayment(deps, client)
-  const settlement = await sweptADayLater(deps, client)
+  const { deps, client, settlement } = await aSettledClient()
   const { settlementId, netMinor } = settlement
   const payTransactions = await recordTransactions(deps, (acting) => payOut(acting, settlement))
   const input = { settlementId, operator: 'ana', bankReference: 'BACK-1' }
@@ -159,8 +155,7 @@ describe('a restore while a payout is marked paid, and while it comes back', asy
 describe.each([100_000, 70_000])(
   'a restore while payouts of 100000 and %i are marked',
   async (other) => {
-    const deps = memoryDeps()
-    const client = await withoutFloor(deps)
+    const { deps, client } = await aLoneClient()
     const settlements = [
       await settledAmount(deps, client, 100_000),
       await settledAmount(deps, client, other),

@@ -12,10 +12,10 @@ import { addMs, HOUR_MS, type Timestamp } from '../../../shared/time.ts'
 import { type FakeProvider, fakeProvider } from '../../support/fake-provider.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
+  aLoneClient,
   payOut,
   settlementsOf,
   sweepADayLater,
-  withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { erase } from '../../support/tampering.ts'
 import {
@@ -167,8 +167,7 @@ function nameOf({ pk, sk }: Key) {
 }
 
 export async function clientWithEndpoints(endpoints: number) {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
+  const { deps, client } = await aLoneClient()
   for (let at = 0; at < endpoints; at++) {
     await storedEndpoint(deps, { clientId: client.clientId, eventTypes: ['*', 'payment.reversed'] })
   }

@@ -11,16 +11,18 @@ import { adjustBalance } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { entriesIn } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { withoutFloor } from '../../support/settlement-builders.ts'
+import { aLoneClient } from '../../support/settlement-builders.ts'
 import { pendingOf } from '../../support/synced-payment.ts'
 import { erase } from '../../support/tampering.ts'
-import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
 async function aWorld() {
-  const deps = memoryDeps()
-  const { clientId } = await withoutFloor(deps)
+  const {
+    deps,
+    client: { clientId },
+  } = await aLoneClient()
   deps.clock.advance(60)
   const request = {
     client_id: clientId,

@@ -1,13 +1,7 @@
 import { test } from 'vitest'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import {
-  BANK,
-  fail,
-  recredit,
-  sweptADayLater,
-  withoutFloor,
-} from '../../support/settlement-builders.ts'
+import { fail, recredit, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 /**
@@ -18,7 +12,7 @@ import { testDeps } from '../../support/test-deps.ts'
 export const clientTest = test
   .extend('deps', () => testDeps())
   .extend('client', async ({ deps }, { onCleanup }) => {
-    const client = await withoutFloor(deps, { bank: BANK })
+    const client = await withoutFloor(deps)
     onCleanup(() => expectBalanced(deps, client.clientId))
     return client
   })

@@ -2,12 +2,10 @@ import { expect, it } from 'vitest'
 import { balanceEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
-import { sweptADayLater, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
-import { memoryDeps } from '../../support/test-deps.ts'
+import { aLoneClient, sweptADayLater, sweptNow } from '../../support/settlement-builders.ts'
 
 it('an entry that is eligible at the end of a settlement is in the next one', async () => {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
+  const { deps, client } = await aLoneClient()
   const paidAt = deps.now()
   const entries = async () =>
     (await balanceEntries(deps, { ...client, since: paidAt, limit: 10 })).entries

@@ -74,26 +74,20 @@ describe('a re-credit', () => {
     await expect(recredit(deps, settlement)).rejects.toMatchObject({ code: 'validation' })
   })
 
-  it('is refused for a settlement whose window was moved over a paid one', async () => {
-    const { deps, client, settlement: paid } = await aSettledClient()
+  it.each([
+    ['moved', 'sweptFrom'],
+    ['extended', 'sweptUntil'],
+  ] as const)('is refused for a settlement whose window was %s over a paid one', async (_, end) => {
+    const { deps, client, settlement: first } = await aSettledClient()
+    const second = await settledAmount(deps, client, 100_000)
+    const [paid, failed] = end === 'sweptFrom' ? [first, second] : [second, first]
     await payOut(deps, paid)
-    const failed = await settledAmount(deps, client, 100_000)
     await fail(deps, failed)
-    await moveWindow(deps, failed, { sweptFrom: paid.sweptFrom })
+    await moveWindow(deps, failed, { [end]: paid[end] })
 
     await expect(recredit(deps, failed)).rejects.toMatchObject({
       details: { fieldErrors: { differences: [expect.stringContaining('settlement.swept_from')] } },
     })
-  })
-
-  it('is refused for a settlement whose window was extended over a paid one', async () => {
-    const { deps, client, settlement: failed } = await aSettledClient()
-    await fail(deps, failed)
-    const paid = await settledAmount(deps, client, 100_000)
-    await payOut(deps, paid)
-    await moveWindow(deps, failed, { sweptUntil: paid.sweptUntil })
-
-    await expect(recredit(deps, failed)).rejects.toMatchObject({ code: 'validation' })
   })
 
   it('is refused, and no failure, if an entry cannot be read, and names the audit', async () => {

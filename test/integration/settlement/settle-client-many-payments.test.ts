@@ -10,8 +10,8 @@ import { expect, it } from 'vitest'
 import { journalPk } from '../../../shared/table/keys.ts'
 import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
 import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
-import { settle, withoutFloor } from '../../support/settlement-builders.ts'
-import { memoryDeps, type TestDeps, withRequests } from '../../support/test-deps.ts'
+import { aLoneClient, settle } from '../../support/settlement-builders.ts'
+import { type TestDeps, withRequests } from '../../support/test-deps.ts'
 
 function uuidOf(number: number) {
   return `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
@@ -85,8 +85,7 @@ function aTableOf(count: number, deps: TestDeps, pk: string) {
 }
 
 it('a window of 60,000 entries is read once; three items store its progress and are deleted at the end', async () => {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
+  const { deps, client } = await aLoneClient()
   deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
   const table = aTableOf(60_000, deps, journalPk(client.clientId))
 

@@ -17,6 +17,7 @@ import { aClient, aStoredClient, ledgerView } from '../../support/payment-builde
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aDayLater,
+  aLoneClient,
   BANK,
   fail,
   settle,
@@ -268,8 +269,7 @@ describe('settle-client, the worker of the queue', () => {
 })
 
 it('one alert a day lists the settlements that wait three days for their payout', async () => {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
+  const { deps, client } = await aLoneClient()
   const first = await settledAmount(deps, client, 100_000)
   const second = await settledAmount(deps, client, 200_000)
   const alertsAt = async (at: Timestamp) => {
