@@ -1,18 +1,18 @@
 import { minor } from '../../shared/money.ts'
 import { resolveSuspense } from '../../shared/posting/resolve-suspense.ts'
-import { heldMoney, recordSuspense } from '../../shared/suspense/record-suspense.ts'
+import { recordSuspense } from '../../shared/suspense/record-suspense.ts'
 import { settledRow } from '../support/fake-provider.ts'
+import { someHeldMoney } from '../support/money-rows.ts'
 import { OPERATOR } from '../support/operator-actions.ts'
 import { withApproval } from '../support/with-approval.ts'
 import { drawRow, type Play, pickFrom, pickOf, read, shownFigures } from './play.ts'
 
 export async function hold({ prng, deps, model, held }: Play): Promise<void> {
-  const capturedMinor = minor(prng.pick([1, 5_000, 60_000]))
-  const capture = { providerPaymentId: `py-${crypto.randomUUID()}`, capturedMinor }
-  const about = { cause: 'unknown_reference', payment: undefined, now: deps.now() } as const
-  await recordSuspense(deps, heldMoney({ capture, ...about }))
-  held.set(capture.providerPaymentId, capture)
-  model.hold(capture.providerPaymentId, capturedMinor)
+  const amount = prng.pick([1, 5_000, 60_000])
+  const providerPaymentId = `py-${crypto.randomUUID()}`
+  await recordSuspense(deps, someHeldMoney(deps, providerPaymentId, amount))
+  held.set(providerPaymentId, { providerPaymentId })
+  model.hold(providerPaymentId, amount)
 }
 
 export async function settleHeld({ prng, deps, model, held }: Play): Promise<void> {

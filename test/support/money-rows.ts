@@ -3,6 +3,8 @@ import type { Deps } from '../../shared/deps.ts'
 import type { MoneyRow } from '../../shared/journal/payment-money.ts'
 import { less, minor, ZERO } from '../../shared/money.ts'
 import { type AdjustmentInput, adjustLedger } from '../../shared/posting/adjust-ledger.ts'
+import { finding, heldMoney } from '../../shared/suspense/record-suspense.ts'
+import { writeSuspense } from '../../shared/suspense/suspense-store.ts'
 import type { TestDeps } from './test-deps.ts'
 import { withApproval } from './with-approval.ts'
 
@@ -83,4 +85,24 @@ export function adjustBalance(
       operator: 'ana',
     }),
   )
+}
+
+/** A stored finding; of no payment, unless one is given. */
+export async function aFinding(deps: TestDeps, about: Partial<Parameters<typeof finding>[0]> = {}) {
+  const fields = { subject: 'txn-1', cause: 'fee_changed', payment: undefined } as const
+  const item = finding({ ...fields, now: deps.now(), ...about })
+  await writeSuspense(deps, item)
+  return item
+}
+
+/** Money in suspense that is not stored yet; of no payment, unless one is given. */
+export function someHeldMoney(
+  deps: TestDeps,
+  providerPaymentId: string,
+  amount: number,
+  about: Partial<Omit<Parameters<typeof heldMoney>[0], 'capture'>> = {},
+) {
+  const capture = { providerPaymentId, capturedMinor: minor(amount) }
+  const fields = { cause: 'unknown_reference', payment: undefined } as const
+  return heldMoney({ capture, ...fields, now: deps.now(), ...about })
 }

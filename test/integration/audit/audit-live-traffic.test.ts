@@ -6,10 +6,10 @@ import { minor } from '../../../shared/money.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookSuspense } from '../../../shared/posting/house-journal.ts'
-import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import type { QueryInput } from '../../../shared/table/table.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
+import { someHeldMoney } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { post } from '../../support/paid-builders.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
@@ -189,14 +189,7 @@ describe('audit-ledger under live traffic', () => {
     const { deps, catchUp } = depsWithLateIndexes('SUSPENSE#')
     const { client } = await aSyncWorld(deps)
     catchUp()
-    const capture = { providerPaymentId: 'py-held', capturedMinor: minor(30_000) }
-    const heldItem = heldMoney({
-      capture,
-      cause: 'unknown_reference',
-      payment: undefined,
-      now: deps.now(),
-    })
-    const item = { ...heldItem, clientId: client.clientId }
+    const item = { ...someHeldMoney(deps, 'py-held', 30_000), clientId: client.clientId }
     await writeSuspense(deps, item)
     await bookSuspense(deps, item, {
       transactionId: 'txn_held',

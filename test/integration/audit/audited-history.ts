@@ -10,7 +10,6 @@ import { payoutFile } from '../../../shared/payout/payout-file.ts'
 import { bookSuspense } from '../../../shared/posting/house-journal.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
-import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { update } from '../../../shared/table/step.ts'
@@ -20,7 +19,7 @@ import {
   registerEndpoint,
 } from '../../../shared/webhook/endpoint/change-endpoint.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
-import { aChargeback, adjustBalance, aRefund } from '../../support/money-rows.ts'
+import { aChargeback, adjustBalance, aRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import {
   auditedNow,
@@ -60,13 +59,8 @@ export async function auditedHistory(givenDeps?: TestDeps) {
   await registerAndDelete(deps, clientId)
   await changeClient(deps, { clientId, operator: BY_OPERATOR.operator, changes: { bank: BANK } })
   const suspendMoney = async (providerPaymentId: string, rowAt: Timestamp) => {
-    const capture = { providerPaymentId, capturedMinor: minor(30_000) }
-    const item = heldMoney({
-      capture,
-      cause: 'second_capture',
-      payment: settledActual.payment,
-      now: deps.now(),
-    })
+    const about = { cause: 'second_capture', payment: settledActual.payment } as const
+    const item = someHeldMoney(deps, providerPaymentId, 30_000, about)
     await writeSuspense(deps, item)
     await bookSuspense(deps, item, {
       transactionId: `txn-${providerPaymentId}`,

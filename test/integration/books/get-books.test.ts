@@ -50,28 +50,6 @@ describe('get-books (design section 12)', () => {
 
   it.for<[string, { readonly ofA?: true; readonly from?: string; readonly to?: string }, object]>([
     [
-      'the balances at the end of the last day in Jakarta',
-      { to: '2026-11-20' },
-      {
-        'taken_in.virtual_account': 300_000,
-        'taken_in.qris': 50_000,
-        fees: 8_350,
-        markup: 350,
-        'at_provider.payment': 145_650,
-        'at_provider.suspense': 29_700,
-        'transit.payment': 196_000,
-        'in_suspense.suspense': 30_000,
-        'cost.suspense': -300,
-        clients: 341_300,
-        'closing.markup': 350,
-        at_provider: 175_350,
-        transit: 196_000,
-        in_suspense: 30_000,
-        cost: -300,
-        owed_to_clients: 341_300,
-      },
-    ],
-    [
       'the movements of one day, and the balances before and after it',
       { from: '2026-11-21', to: '2026-11-21' },
       {

@@ -12,6 +12,7 @@ import { finding } from '../../../shared/suspense/record-suspense.ts'
 import { closeSuspense, writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
+import { aFinding } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { isNightly } from '../../support/runs.ts'
 import { settlementsOf } from '../../support/settlement-builders.ts'
@@ -88,14 +89,9 @@ describe('a year of many clients', () => {
 describe('npm run admin -- month', () => {
   it('writes books, statements, payouts, suspense, and a page on which all adds up', async () => {
     const { deps, clients } = await aYear(5)
-    const [client] = clients
     const at = timestampOf(Date.UTC(2026, 10, 30, 17, 30))
-    const about = { cause: 'fee_changed', payment: client, subject: 'txn' } as const
-    await writeSuspense(
-      deps,
-      finding({ ...about, payment: undefined, subject: 'old', now: addMs(at, -60 * DAY_MS) }),
-    )
-    await writeSuspense(deps, finding({ ...about, payment: undefined, now: at }))
+    await aFinding(deps, { subject: 'old', now: addMs(at, -60 * DAY_MS) })
+    await aFinding(deps, { now: at })
 
     const { isRight, out, err, said, folder, file } = await written(deps, '2026-11')
 

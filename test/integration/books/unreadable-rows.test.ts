@@ -4,7 +4,6 @@ import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import { handler as compareBalance } from '../../../functions/schedule/compare-balance.ts'
 import { minor } from '../../../shared/money.ts'
-import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import {
   houseTotalKey,
   journalPk,
@@ -12,6 +11,7 @@ import {
   shardKey,
   suspenseKey,
 } from '../../../shared/table/keys.ts'
+import { aFinding } from '../../support/money-rows.ts'
 import { invokeWhole, lambdaContext } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
@@ -112,7 +112,7 @@ describe('the books of all', () => {
     const id = 'txn_1#amount_differs'
     const about = { subject: 'txn_1', cause: 'amount_differs' } as const
     const payment = { paymentId: undefined, clientId }
-    await recordSuspense(deps, finding({ ...about, payment, now: deps.now() }))
+    await aFinding(deps, { ...about, payment })
     await alter(deps, suspenseKey(id), { kind: 'claim' })
 
     const found = 'unreadable'
@@ -128,8 +128,7 @@ describe('a suspense item that cannot be read', () => {
   async function withSpoiltItem(deps: TestDeps) {
     for (const id of ids) {
       const [subject = ''] = id.split('#')
-      const cause = 'transaction_unexplained'
-      await recordSuspense(deps, finding({ subject, cause, payment: undefined, now: deps.now() }))
+      await aFinding(deps, { subject, cause: 'transaction_unexplained' })
     }
     await alter(deps, suspenseKey(ids[0]), { kind: 'claim' })
   }

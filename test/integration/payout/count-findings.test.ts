@@ -7,10 +7,10 @@ import { expect, it } from 'vitest'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import { countFindings } from '../../../shared/payout/count-findings.ts'
 import { finding, movedMoney } from '../../../shared/suspense/record-suspense.ts'
-import { noteSuspense, writeSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { noteSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { notedKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { aFinding, aRefund } from '../../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment, post } from '../../support/paid-builders.ts'
 import {
   aLoneClient,
@@ -48,9 +48,8 @@ it('a finding about a payment counts, whatever its row and its register say', as
   const { deps, client } = await aLoneClient()
   const payment = await aSucceededPayment(deps, client)
   const settlement = await sweptADayLater(deps, client)
-  const { paymentId: subject } = payment
-  const item = finding({ subject, cause: 'amount_differs', payment, now: deps.now() })
-  await writeSuspense(deps, item)
+  const about = { subject: payment.paymentId, payment }
+  const item = await aFinding(deps, { cause: 'amount_differs', ...about })
   const counts: number[] = []
   for (const changes of [
     { payment_id: crypto.randomUUID() },
@@ -71,8 +70,7 @@ it('a finding of a row counts if its payment is missing', async () => {
   const payment = await aSucceededPayment(deps, client)
   const settlement = await sweptADayLater(deps, client)
   const other = { ...payment, paymentId: crypto.randomUUID() }
-  const about = { cause: 'row_contradicts', payment: other, now: deps.now() } as const
-  await writeSuspense(deps, finding({ subject: 'txn-1', ...about }))
+  await aFinding(deps, { cause: 'row_contradicts', payment: other })
 
   expect(await countFindings(deps, settlement)).toBe(1)
 })
@@ -81,8 +79,7 @@ it('the gateway’s audit names a finding that names another payment than its id
   const { deps, client } = await aLoneClient()
   const payment = await aSucceededPayment(deps, client)
   const { paymentId: subject } = payment
-  const item = finding({ subject, cause: 'amount_differs', payment, now: deps.now() })
-  await writeSuspense(deps, item)
+  const item = await aFinding(deps, { subject, cause: 'amount_differs', payment })
   for (const key of [suspenseKey(item.suspenseId), notedKey(item)])
     await alter(deps, key, { payment_id: crypto.randomUUID() })
 

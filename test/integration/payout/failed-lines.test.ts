@@ -6,8 +6,6 @@ import { expect, it } from 'vitest'
 import { handler as payoutAnswer } from '../../../functions/admin/payout-answer.ts'
 import { openNextBatch } from '../../../shared/payout/open-next-batch.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
-import { finding } from '../../../shared/suspense/record-suspense.ts'
-import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { auditHeadKey, paymentKey, settlementKey } from '../../../shared/table/keys.ts'
 import {
   askForFile,
@@ -18,6 +16,7 @@ import {
   fileOf,
   twoInABatch,
 } from '../../support/batch-builders.ts'
+import { aFinding } from '../../support/money-rows.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
 import { aLoneClient, fail } from '../../support/settlement-builders.ts'
@@ -151,8 +150,7 @@ it('an unreadable payment that a finding names is a finding of its client’s pa
   const named = await aWaitingSettlement(deps, {}, client)
   const payment = await anOpenPayment(deps, client)
   const { paymentId: subject } = payment
-  const item = finding({ subject, cause: 'fee_changed', payment, now: deps.now() })
-  await writeSuspense(deps, item)
+  await aFinding(deps, { subject, payment })
   await alter(deps, paymentKey(subject), UNREADABLE)
   const other = await aWaitingSettlement(deps)
 

@@ -4,7 +4,6 @@
  */
 import { describe, expect } from 'vitest'
 import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
-import { minor } from '../../../shared/money.ts'
 import { approve } from '../../../shared/operator/approve.ts'
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
@@ -12,11 +11,10 @@ import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { toOperatorSettlement } from '../../../shared/settlement/settlement-dto.ts'
-import { finding, heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs, timestampOf } from '../../../shared/time.ts'
-import { aChargeback } from '../../support/money-rows.ts'
+import { aChargeback, aFinding, someHeldMoney } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -157,20 +155,9 @@ describe('a payout needs an approval of', () => {
     pay,
   }) => {
     await movePayment(deps, payment, aChargeback(deps, 100_000))
-    for (const cause of ['amount_differs', 'fee_assumed'] as const) {
-      const subjectFields = {
-        subject: payment.paymentId,
-        payment: await paymentOf(deps, { payment }),
-        now: deps.now(),
-      }
-      await writeSuspense(deps, finding({ cause, ...subjectFields }))
-    }
-    const { suspenseId } = finding({
-      cause: 'amount_differs',
-      subject: payment.paymentId,
-      payment,
-      now: deps.now(),
-    })
+    const about = { subject: payment.paymentId, payment: await paymentOf(deps, { payment }) }
+    await aFinding(deps, { cause: 'fee_assumed', ...about })
+    const { suspenseId } = await aFinding(deps, { cause: 'amount_differs', ...about })
     await resolveSuspense(deps, { suspenseId, operator: OPERATOR, resolution: 'explained' })
 
     const confirm = { owed: 95_900, findings: 1 }
@@ -209,23 +196,16 @@ describe('a payout needs an approval of', () => {
   it('findings of payments in the window of the settlement, to the millisecond', async () => {
     const deps = memoryDeps()
     const [client, other] = [await withoutFloor(deps), await withoutFloor(deps)]
-    const now = deps.now()
-    const lastPayment = await aSucceededPayment(deps, client, { paidAt: addMs(now, 1) })
+    const lastPayment = await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), 1) })
     for (const payment of [
       await aSucceededPayment(deps, client),
       await aSucceededPayment(deps, other),
       lastPayment,
     ]) {
-      await writeSuspense(
-        deps,
-        finding({ cause: 'amount_differs', subject: payment.paymentId, payment, now }),
-      )
+      await aFinding(deps, { cause: 'amount_differs', subject: payment.paymentId, payment })
     }
-    const capture = { providerPaymentId: 'py-2', capturedMinor: minor(100_000) }
-    await writeSuspense(
-      deps,
-      heldMoney({ capture, cause: 'second_capture', payment: lastPayment, now }),
-    )
+    const about = { cause: 'second_capture', payment: lastPayment } as const
+    await writeSuspense(deps, someHeldMoney(deps, 'py-2', 100_000, about))
     aDayLater(deps)
 
     for (let window = 0; window < 2; window++) {

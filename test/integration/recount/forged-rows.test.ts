@@ -19,9 +19,9 @@ import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { planPosting } from '../../../shared/posting/post-payments.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
 import { returnedEntry } from '../../../shared/settlement/return-payout.ts'
-import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { entryKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
+import { someHeldMoney } from '../../support/money-rows.ts'
 import { aSucceededPayment, settledRowFor } from '../../support/paid-builders.ts'
 import { aPendingPayment, payFirst } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -155,8 +155,8 @@ it('a recount writes a return that a second person approves later', async () => 
 })
 
 async function alteredHold({ deps, payment }: World, fields: object) {
-  const capture = { providerPaymentId: 'py-second', capturedMinor: minor(5_000) }
-  await holdMoney(deps, heldMoney({ capture, cause: 'second_capture', payment, now: deps.now() }))
+  const cause = 'second_capture'
+  await holdMoney(deps, someHeldMoney(deps, 'py-second', 5_000, { cause, payment }))
   await alter(deps, suspenseKey('py-second'), fields)
   deps.clock.advance(120)
 }

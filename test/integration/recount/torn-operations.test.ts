@@ -26,14 +26,18 @@ import { refundPayment } from '../../../shared/posting/refund-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { returnPayout } from '../../../shared/settlement/return-payout.ts'
-import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import {
+  finding,
+  type NamedPayment,
+  recordSuspense,
+} from '../../../shared/suspense/record-suspense.ts'
 import { isSame } from '../../../shared/verdict/difference.ts'
 import {
   deleteEndpoint,
   registerEndpoint,
   updateEndpoint,
 } from '../../../shared/webhook/endpoint/change-endpoint.ts'
-import { adjustBalance } from '../../support/money-rows.ts'
+import { adjustBalance, someHeldMoney } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aClient, issueKey } from '../../support/payment-builders.ts'
 import { sampleOf } from '../../support/runs.ts'
@@ -62,9 +66,8 @@ function aRow(deps: MemoryDeps, transactionId: string, amount: number) {
   return { transactionId, rowAt: deps.now(), amountMinor, providerMinor: minor(amount) }
 }
 
-function heldFor(deps: MemoryDeps, payment: Parameters<typeof heldMoney>[0]['payment']) {
-  const capture = { providerPaymentId: 'py-held', capturedMinor: minor(5_000) }
-  return heldMoney({ capture, cause: 'second_capture', payment, now: deps.now() })
+function heldFor(deps: MemoryDeps, payment: NamedPayment) {
+  return someHeldMoney(deps, 'py-held', 5_000, { cause: 'second_capture', payment })
 }
 
 async function heldItem(deps: MemoryDeps, client: Client) {
@@ -195,12 +198,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
   'registers an endpoint':
     async (_, { clientId }) =>
     (acting) =>
-      registerEndpoint(acting, {
-        clientId,
-        operator: OPERATOR,
-        url: 'https://merchant.example/hooks',
-        eventTypes: ['*'],
-      }),
+      registered(acting, clientId),
   'disables an endpoint': async (deps, { clientId }) => {
     const { endpoint } = await registered(deps, clientId)
     const input = { ...endpoint, operator: OPERATOR, enabled: false }

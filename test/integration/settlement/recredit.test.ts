@@ -6,9 +6,7 @@ import { minor } from '../../../shared/money.ts'
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
 import { returnPayout } from '../../../shared/settlement/return-payout.ts'
-import { finding } from '../../../shared/suspense/record-suspense.ts'
-import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { adjustBalance } from '../../support/money-rows.ts'
+import { adjustBalance, aFinding } from '../../support/money-rows.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
 import {
   anOpenPayment,
@@ -84,10 +82,7 @@ describe('a re-credit', () => {
     client,
   }) => {
     const payment = await aSucceededPayment(deps, client)
-    await writeSuspense(
-      deps,
-      finding({ cause: 'amount_differs', subject: 'txn', payment, now: deps.now() }),
-    )
+    await aFinding(deps, { cause: 'amount_differs', payment })
     await postAssumed(deps, await anOpenPayment(deps, client, { notionalMinor: 50_000 }))
     let settlement = await sweptADayLater(deps, client)
 

@@ -11,15 +11,14 @@ import {
 } from '../../../shared/posting/house-journal.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { endCreditedMoney } from '../../../shared/posting/post-payments.ts'
-import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { aRefund } from '../../support/money-rows.ts'
-import { entriesIn } from '../../support/paid-builders.ts'
+import { aRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { resolve } from '../payment/suspense-test.ts'
-import { heldTest, sumsOf } from './held-money.ts'
+import { heldTest } from './held-money.ts'
 
 /**
  * Goal: money that was held before its payment was there (after a restore) is counted once when
@@ -30,9 +29,8 @@ const CREDITED = { status: 'resolved', resolution: 'credited' }
 
 const it = heldTest
   .extend('held', async ({ deps, paid: { providerPaymentId } }) => {
-    const capture = { providerPaymentId, capturedMinor: minor(100_000) }
     const about = { payment: undefined, now: deps.now() }
-    const item = heldMoney({ capture, cause: 'unknown_reference', ...about })
+    const item = someHeldMoney(deps, providerPaymentId, 100_000)
     await recordSuspense(deps, item)
     const refund = () => {
       const [amountMinor, providerMinor] = [minor(20_000), minor(-20_000)]
@@ -44,11 +42,6 @@ const it = heldTest
   })
   .extend('credit', ({ deps, paid: { providerPaymentId } }) => async () => {
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
-  })
-  .extend('atProvider', ({ deps, client }) => async () => {
-    const { providerMinor = 0 } = await sumsOf(deps)
-    const entries = await entriesIn(deps, client)
-    return entries.reduce((sum, entry) => sum + entry.providerMinor, providerMinor)
   })
 
 describe('held money that a payment is credited with after all', () => {
@@ -164,17 +157,9 @@ const booking = heldTest
     if (held === undefined) throw new Error('nothing is held')
     const row = aRefund(deps, BACK_MINOR)
     const houseRow = { ...row, rowAt: row.at }
-    const about = { payment: held, now: deps.now() }
-    const unexplained = finding({
-      ...about,
-      subject: row.transactionId,
-      cause: 'reversed_upstream',
-    })
-    const contradiction = finding({
-      ...about,
-      subject: row.transactionId,
-      cause: 'row_contradicts',
-    })
+    const about = { subject: row.transactionId, payment: held, now: deps.now() }
+    const unexplained = finding({ ...about, cause: 'reversed_upstream' })
+    const contradiction = finding({ ...about, cause: 'row_contradicts' })
     const ways: Record<Booking, (acting: TestDeps) => Promise<unknown>> = {
       'a movement': async (acting) => movePayment(acting, await paymentOf(deps, credited), row),
       'held money': (acting) => bookSuspenseRefund(acting, held, houseRow, contradiction),
@@ -182,12 +167,6 @@ const booking = heldTest
       'a withdrawal': (acting) => bookTransfer(acting, houseRow, 'withdrawal', { contradiction }),
     }
     return { ways, row }
-  })
-  /** What the books say is at the provider. */
-  .extend('atProvider', ({ deps, client }) => async () => {
-    const entries = await entriesIn(deps, client)
-    const house = await sumsOf(deps)
-    return entries.reduce((sum, entry) => sum + entry.providerMinor, house['providerMinor'] ?? 0)
   })
 
 const pairs = bookings.flatMap((late) =>

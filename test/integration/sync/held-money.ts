@@ -2,6 +2,7 @@ import { houseTotals } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settledRow } from '../../support/fake-provider.ts'
+import { entriesIn } from '../../support/paid-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest } from './sync-test.ts'
 
@@ -47,6 +48,12 @@ export const heldTest = syncTest
         return { heldRow: row, item: () => findSuspense(deps, row.providerPaymentId) }
       },
   )
+  /** What the books say is at the provider. */
+  .extend('atProvider', ({ deps, client }) => async () => {
+    const { providerMinor = 0 } = await sumsOf(deps)
+    const entries = await entriesIn(deps, client)
+    return entries.reduce((sum, entry) => sum + entry.providerMinor, providerMinor)
+  })
 
 export const refundFields = {
   type: 'return',

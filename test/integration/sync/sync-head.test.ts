@@ -1,12 +1,13 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { findDueJobs } from '../../../shared/sync/job-store.ts'
 import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
+import { someHeldMoney } from '../../support/money-rows.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import {
   interceptTable,
@@ -173,10 +174,8 @@ describe('sync: the head', () => {
     'leaves the item of money that is credited after all (row booked on it: %s) %s',
     async ([isBooked, status], { deps, credited, sync }) => {
       const { providerPaymentId } = credited
-      const capture = { providerPaymentId, capturedMinor: minor(100_000) }
-      const about = { cause: 'unknown_reference', payment: undefined, now: deps.now() } as const
       await recordSuspense(deps, {
-        ...heldMoney({ capture, ...about }),
+        ...someHeldMoney(deps, providerPaymentId, 100_000),
         ...(isBooked && { providerMinor: minor(95_560) }),
       })
 

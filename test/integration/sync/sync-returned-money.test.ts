@@ -3,12 +3,11 @@
  * document says which. Method: rows as the adapter reads them, in each form that may come.
  */
 import { describe, expect } from 'vitest'
-import { minor } from '../../../shared/money.ts'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { someHeldMoney } from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { sweptADayLater } from '../../support/settlement-builders.ts'
 import {
@@ -140,8 +139,8 @@ describe('sync: a row that returns money, and has a reference or a product of it
   }) => {
     const payment = await aPendingPayment(deps, client)
     const { reference } = deps.provider.requestOf(payment.paymentRequestId)
-    const capture = { providerPaymentId: 'py-wrong', capturedMinor: minor(60_000) }
-    await holdMoney(deps, heldMoney({ capture, cause: 'wrong_amount', payment, now: deps.now() }))
+    const cause = 'wrong_amount'
+    await holdMoney(deps, someHeldMoney(deps, 'py-wrong', 60_000, { cause, payment }))
     await sync(rowOut(deps, { ...REFUND, reference_id: reference }))
     await syncAfter(3 * 86_400)
     expect(await findSuspense(deps, 'py-wrong')).toMatchObject({ resolution: 'refunded' })

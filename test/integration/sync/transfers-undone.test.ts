@@ -9,14 +9,12 @@ import { minor } from '../../../shared/money.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { aRefund } from '../../support/money-rows.ts'
-import { entriesIn } from '../../support/paid-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { paymentOf, rowNow } from '../../support/synced-payment.ts'
-import { sumsOf } from './held-money.ts'
-import { syncTest } from './sync-test.ts'
+import { heldTest, sumsOf } from './held-money.ts'
 import { refund, rowOut } from './transfer-rows.ts'
 
-const it = syncTest
+const it = heldTest
   .extend('refundBy', ({ deps, credited, sync }) => async (reference_id: string) => {
     await sync(rowNow(deps, credited))
     const row = rowOut(deps, { reference_id })
@@ -24,12 +22,6 @@ const it = syncTest
     const reply = await refund(deps, credited.payment.paymentId, row.transactionId)
     if (reply.status !== 200) throw new Error('the refund was not booked')
     return row
-  })
-  /** What the books say is at the provider. */
-  .extend('atProvider', ({ deps, client }) => async () => {
-    const entries = await entriesIn(deps, client)
-    const house = await sumsOf(deps)
-    return entries.reduce((sum, entry) => sum + entry.providerMinor, house['providerMinor'] ?? 0)
   })
   .extend('becomes', ({ deps, rows, sync, syncAfter }) => {
     return async (row: ProviderTransaction, status: ProviderTransaction['status']) => {
