@@ -2,6 +2,8 @@ import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { auditClient } from '../../../shared/audit/audit-client.ts'
+import { less, minor, ZERO } from '../../../shared/money.ts'
+import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import {
   HOUSE_TOTALS_PK,
   journalPk,
@@ -9,11 +11,14 @@ import {
   settlementKey,
   shardKey,
 } from '../../../shared/table/keys.ts'
+import { settledRow } from '../../support/fake-provider.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
-import { withoutSleep } from '../../support/settlement-builders.ts'
+import { settle, withoutSleep } from '../../support/settlement-builders.ts'
+import { rowNow } from '../../support/synced-payment.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { booksTest as it } from './books-world.ts'
+import { foreignIds, syncTest } from '../sync/sync-test.ts'
+import { booksOf, booksTest as it } from './books-world.ts'
 
 type Row = Readonly<Record<string, unknown>>
 type Total = Readonly<Record<'netMinor' | 'providerMinor' | 'costMinor', number>>
@@ -140,3 +145,45 @@ describe('get-books of rows that were altered', () => {
     expect((await checkBooks(deps)).differences).toHaveLength(21)
   })
 })
+
+/**
+ * Goal: the books are not "balanced" after an adapter signed a net wrongly. Method: the sync reads
+ * rows whose net has the other sign, as such an adapter would answer them.
+ */
+
+type Fields = Partial<ProviderTransaction>
+
+const out = { keptMinor: undefined, amountMinor: minor(30_000), providerMinor: minor(-30_000) }
+const ofOurAccount: Fields = { ...out, type: 'account' }
+
+syncTest.for<[string, { ofPayment: boolean; fields: Fields }]>([
+  ['a payment', { ofPayment: true, fields: {} }],
+  ['a refund', { ofPayment: true, fields: { ...out, type: 'return', reversalKind: 'refund' } }],
+  ['a withdrawal', { ofPayment: false, fields: { ...ofOurAccount, transfer: 'withdrawal' } }],
+  [
+    'a top-up',
+    {
+      ofPayment: false,
+      fields: { ...ofOurAccount, transfer: 'topup', providerMinor: minor(30_000) },
+    },
+  ],
+])(
+  'the net of %s with the wrong sign: the books say false',
+  async ([, { ofPayment, fields }], { deps, client, credited, sync }) => {
+    const own = rowNow(deps, credited)
+    const row = ofPayment
+      ? rowNow(deps, credited, fields)
+      : settledRow(foreignIds, deps.now(), fields)
+    const isOwn = Object.keys(fields).length === 0
+    const providerMinor = less(ZERO, row.providerMinor)
+    // The adapter derives the fee of a payment's own row from its net.
+    const keptMinor = isOwn ? less(row.amountMinor, providerMinor) : row.keptMinor
+    const wrong = { ...row, providerMinor, keptMinor }
+    await sync(...(isOwn ? [wrong] : [own, wrong]))
+    // A payment's own row that contradicts itself waits for its seventh day.
+    deps.clock.advance(8 * 86_400)
+    await settle(deps, client)
+
+    expect(await booksOf(deps)).toMatchObject({ balanced: false })
+  },
+)

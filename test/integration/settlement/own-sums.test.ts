@@ -1,17 +1,26 @@
 /** Goal: money becomes a client's again only with the sums of its settlement's own entries. */
 import { describe, expect, it } from 'vitest'
 import { handler as acceptAction } from '../../../functions/admin/accept-difference.ts'
+import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
 import { handler as recreditAction } from '../../../functions/admin/recredit-settlement.ts'
 import { handler as returnAction } from '../../../functions/admin/return-payout.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
+import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
-import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import {
+  findAnySettlement,
+  recordedSettlements,
+} from '../../../shared/settlement/settlement-store.ts'
+import { alertUnpaidSettlements } from '../../../shared/settlement/sweep-settlements.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
+import { API, call } from '../../support/api-event.ts'
 import { fileOf, twoInABatch } from '../../support/batch-builders.ts'
-import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
+import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { issueKey } from '../../support/payment-builders.ts'
 import {
   aSettledClient,
   auditedNow,
@@ -19,17 +28,18 @@ import {
   payOut,
   recredit,
   settledAmount,
+  sweptADayLater,
   sweptNow,
   withoutSleep,
 } from '../../support/settlement-builders.ts'
-import { putRaw } from '../../support/tampering.ts'
+import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import { type MemoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { moveWindow } from '../payout/moved-window.ts'
 import { recount } from '../recount/torn-world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-async function alter(deps: TestDeps, { settlementId }: Settlement, fields: Fields) {
+async function setFields(deps: TestDeps, { settlementId }: Settlement, fields: Fields) {
   await deps.table.write(update(settlementKey(settlementId), { set: fields }, exists))
 }
 
@@ -69,7 +79,7 @@ describe('a re-credit', () => {
   it.each(RAISED_FIELDS)('is refused for a settlement whose %s were raised', async (_, raised) => {
     const { deps, settlement } = await aSettledClient()
     await fail(deps, settlement)
-    await alter(deps, settlement, raised)
+    await setFields(deps, settlement, raised)
 
     await expect(recredit(deps, settlement)).rejects.toMatchObject({ code: 'validation' })
   })
@@ -123,7 +133,7 @@ describe('a re-credit', () => {
     const { deps, paid, other: failed } = await twoInABatch()
     await payOut(deps, paid)
     await fail(deps, failed)
-    await alter(deps, failed, { digest: 'x' })
+    await setFields(deps, failed, { digest: 'x' })
     // The bank has the file of the batch, so a recount leaves the sums as they are.
     await recount(deps, failed)
     expect((await findAnySettlement(deps, failed.settlementId)).digest).toBe('x')
@@ -137,9 +147,9 @@ describe('a re-credit', () => {
   it('is refused if the accepted sums were changed again', async () => {
     const { deps, client, settlement } = await aSettledClient()
     await fail(deps, settlement)
-    await alter(deps, settlement, { digest: 'x' })
+    await setFields(deps, settlement, { digest: 'x' })
     await acceptEach(deps, client)
-    await alter(deps, settlement, RAISED)
+    await setFields(deps, settlement, RAISED)
 
     await expect(recredit(deps, settlement)).rejects.toMatchObject({ code: 'validation' })
   })
@@ -151,7 +161,7 @@ describe('a transfer that came back', () => {
     async (_, raised) => {
       const { deps, settlement } = await aSettledClient()
       await payOut(deps, settlement)
-      await alter(deps, settlement, raised)
+      await setFields(deps, settlement, raised)
 
       expect(await giveAgain(deps, returnAction, settlement)).toMatchObject({ status: 422 })
     },
@@ -160,7 +170,7 @@ describe('a transfer that came back', () => {
   it('is booked after finance has accepted the wrong sums of its settlement', async () => {
     const { deps, client, settlement } = await aSettledClient()
     await payOut(deps, settlement)
-    await alter(deps, settlement, { digest: 'x' })
+    await setFields(deps, settlement, { digest: 'x' })
     await acceptEach(deps, client)
 
     expect(await giveAgain(deps, returnAction, settlement)).toMatchObject({ status: 200 })
@@ -171,7 +181,7 @@ it.each([recreditAction, returnAction])(
   'an unreadable settlement is refused with what to do, and stays',
   async (action) => {
     const { deps, settlement } = await aSettledClient()
-    await alter(deps, settlement, { netMinor: 'much' })
+    await setFields(deps, settlement, { netMinor: 'much' })
     const before = deps.stored.items()
 
     const action_hint = `Run audit-ledger --client_id ${settlement.clientId}, then recount-ledger.`
@@ -186,7 +196,7 @@ it('the payout of the next settlement is refused if the sums of a re-credit were
   await auditedNow(deps, settlement)
   await fail(deps, settlement)
   await recredit(deps, settlement)
-  await alter(deps, settlement, RAISED_WITH_ENTRIES)
+  await setFields(deps, settlement, RAISED_WITH_ENTRIES)
   deps.clock.advance(60)
   await sweptNow(deps, client)
   deps.clock.advance(61)
@@ -195,4 +205,67 @@ it('the payout of the next settlement is refused if the sums of a re-credit were
 
   const reason = expect.stringContaining('do not balance') as unknown
   expect([rows, leftOut]).toMatchObject([[], [{ reason }]])
+})
+
+/** Goal: a settlement's row that cannot be read hides no other settlement, and is named. */
+
+it('every list and alert shows the others, and the timeline of its payment and each entry name it', async () => {
+  const { deps, client, settlement } = await aSettledClient()
+  const { settlement: ofOther } = await aSettledClient(deps)
+  const payment = await aSucceededPayment(deps, client)
+  const { settlementId: settlement_id } = await sweptADayLater(deps, client)
+  const { settlementId: id } = settlement
+  const key = settlementKey(settlement_id)
+  await alter(deps, key, { payment_count: 'x' })
+  const { header: authorization } = await issueKey(deps, client.clientId)
+
+  const own = await call(deps, API.listSettlements, { caller: { authorization } })
+
+  expect([own.status, own.body]).toMatchObject([200, { data: [{ id }] }])
+  expect(deps.lines).toContainEqual(
+    expect.objectContaining({
+      code: 'row.unreadable',
+      fields: { kind: 'settlement', id: settlement_id },
+    }),
+  )
+  const { timeline } = await paymentTimeline(deps, payment)
+  const unreadable = { settlement_id, status: 'unreadable', settled_at: null }
+  expect(timeline.settlements).toStrictEqual([unreadable])
+  deps.clock.advance(4 * 86_400)
+  const operatorsLists = [
+    [{ client_id: client.clientId }, [id]],
+    [{ status: 'recorded' }, [id, ofOther.settlementId]],
+    [{ from: '2026-11-01' }, [id, ofOther.settlementId]],
+  ] as const
+  for (const [asked, ids] of operatorsLists) {
+    const { body } = await invokeWhole(listSettlements, deps, asked)
+    const { data, unreadable_ids } = body as { data: { id: string }[]; unreadable_ids: unknown }
+    expect(new Set(data.map((shown) => shown.id))).toStrictEqual(new Set(ids))
+    expect(unreadable_ids).toStrictEqual([settlement_id])
+  }
+  await alertUnpaidSettlements(deps)
+  const [alert] = deps.published
+  expect(alert).toMatchObject({ kind: 'settlement.unpaid', subject: settlement_id })
+  expect(alert?.message).toContain(ofOther.settlementId)
+  expect(alert?.message).toContain('the first 1 cannot be read')
+
+  const other = await rawItem(deps, settlementKey(id))
+  await putRaw(deps, { ...other, swept_from: 1 })
+  const entries = await call(deps, API.listBalanceEntries, { caller: { authorization } })
+  expect(entries.body).toMatchObject({ data: [{ settlement_id: id }, { settlement_id }] })
+})
+
+it('one whose id in the indexes is altered stops no list, alert or payout', async () => {
+  const { deps, client, settlement } = await aSettledClient()
+  const { settlementId } = settlement
+  await alter(deps, settlementKey(settlementId), { id: 'x' })
+
+  const { settlements } = await recordedSettlements(deps, client.clientId)
+  expect(settlements).toMatchObject([{ settlementId }])
+  deps.clock.advance(4 * 86_400)
+  await alertUnpaidSettlements(deps)
+  expect(deps.published).toMatchObject([{ subject: settlementId }])
+  expect(await invokeWhole(listSettlements, deps, { from: '2026-11-01' })).toMatchObject({
+    body: { data: [{ id: settlementId }] },
+  })
 })

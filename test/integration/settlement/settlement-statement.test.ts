@@ -1,20 +1,30 @@
 import * as v from 'valibot'
-import { describe, expect } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { UuidSchema } from '../../../shared/ids.ts'
 import { figuresOf, newEntry } from '../../../shared/journal/entry.ts'
 import { putEntry } from '../../../shared/journal/entry-store.ts'
 import { putWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
-import { settlementStatement } from '../../../shared/settlement/statement/settlement-entries.ts'
-import { addMs } from '../../../shared/time.ts'
-import { anOpenPayment, postAssumed } from '../../support/paid-builders.ts'
+import {
+  balanceEntries,
+  settlementStatement,
+} from '../../../shared/settlement/statement/settlement-entries.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
+import {
+  anOpenPayment,
+  postAssumed,
+  storePosted,
+  succeededPayment,
+} from '../../support/paid-builders.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
+  aLoneClient,
   aSettledClient,
   storedSettlement,
   sweptADayLater,
+  sweptNow,
 } from '../../support/settlement-builders.ts'
 import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
@@ -202,4 +212,25 @@ describe("a statement's cursor", () => {
     })
     expect(linesOf(await statement(deps, settlementId, encodeCursor(good)))).toHaveLength(0)
   })
+})
+
+test('an entry that is eligible at the end of a settlement is in the next one', async () => {
+  const { deps, client } = await aLoneClient()
+  const paidAt = deps.now()
+  const entries = async () =>
+    (await balanceEntries(deps, { ...client, since: paidAt, limit: 10 })).entries
+  await storePosted(
+    deps,
+    [paidAt, addMs(paidAt, 1)].map((at) => succeededPayment(client, { paidAt: at })),
+  )
+  deps.clock.set(addMs(paidAt, DAY_MS))
+  const first = await sweptNow(deps, client)
+  const [, open] = await entries()
+  const next = await sweptADayLater(deps, client)
+
+  expect(open).toMatchObject({ eligible_at: first.sweptUntil, settlement_id: null })
+  expect((await entries()).map((row) => row.settlement_id)).toStrictEqual([
+    first.settlementId,
+    next.settlementId,
+  ])
 })

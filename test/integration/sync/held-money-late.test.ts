@@ -3,16 +3,19 @@
  * (design section 12). Method: the sync runs every two hours, as its jobs are due.
  */
 import { describe, expect } from 'vitest'
+import { findUnclaimedRow } from '../../../shared/journal/house-store.ts'
+import { minor } from '../../../shared/money.ts'
 import { postOverduePayments } from '../../../shared/posting/assume-fee.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
-import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
-import { NOT_SETTLED } from '../../support/fake-provider.ts'
-import { paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { addMs, DAY_MS, HOUR_MS, type Timestamp } from '../../../shared/time.ts'
+import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
+import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
+import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { resolve } from '../payment/suspense-test.ts'
-import { heldTest, sumsOf, ZERO_SUMS } from './held-money.ts'
+import { heldTest, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
 
 /** Expected after a day. */
 function lateRow(start: Timestamp) {
@@ -115,4 +118,164 @@ describe('sync: a row that settles late and is not marked as updated', () => {
       expect(await findSuspense(deps, row.providerPaymentId)).toMatchObject({ status: 'open' })
     },
   )
+})
+
+describe('sync: money that stays in suspense', () => {
+  heldTest.for([{ settlesIn: DAY_MS }, { settlesIn: undefined }])(
+    'the money’s own row is booked when it has settled, although the provider marks no update: %o',
+    async ({ settlesIn }, { deps, rows, hold, sync }) => {
+      const createdAt = deps.now()
+      const settlesAt = settlesIn === undefined ? undefined : addMs(createdAt, settlesIn)
+      const { heldRow, item } = await hold('unknown_reference', { ...NOT_SETTLED, settlesAt })
+      // This round reads from two minutes before the end of the last round.
+      await sync()
+      const itemBefore = await item()
+      rows.splice(
+        0,
+        1,
+        settledRow(heldRow, heldRow.updatedAt, {
+          ...heldRow,
+          keptMinor: minor(4_440),
+          settledAt: deps.now(),
+        }),
+      )
+
+      deps.clock.set(addMs(createdAt, (settlesIn ?? 4 * DAY_MS) + 2 * HOUR_MS))
+      await sync()
+
+      expect(itemBefore).not.toHaveProperty('providerMinor')
+      expect(await item()).toMatchObject({ status: 'open', providerMinor: 100_000 })
+    },
+  )
+
+  heldTest(
+    'a dispute takes the disputed part, not the fee in the dispute’s row',
+    async ({ deps, hold, sync }) => {
+      const { heldRow, item } = await hold('unknown_reference')
+      const amounts = {
+        amountMinor: minor(30_000),
+        disputedMinor: minor(25_000),
+        providerMinor: minor(-30_000),
+      }
+
+      await sync(
+        settledRow(heldRow, deps.now(), {
+          ...refundFields,
+          ...amounts,
+          reversalKind: 'chargeback',
+        }),
+      )
+
+      expect(await item()).toMatchObject({ status: 'open', refundedMinor: 25_000 })
+      expect(await sumsOf(deps)).toMatchObject({ suspenseMinor: 75_000 })
+    },
+  )
+
+  heldTest.for<readonly [string, Partial<ProviderTransaction>, string, object | undefined]>([
+    ['a deduction', { type: 'correction' }, 'transaction_unexplained', { type: 'unmatched' }],
+    [
+      'a won dispute',
+      { type: 'correction', isDisputeWon: true },
+      'reversed_upstream',
+      { type: 'unmatched' },
+    ],
+    [
+      'a void refund',
+      { type: 'return', status: 'reversed' },
+      'reversal#reversed_upstream',
+      undefined,
+    ],
+    ['an unknown status', { status: 'unknown' }, 'transaction_unexplained', undefined],
+  ])(
+    '%s is a finding, and the money stays in suspense',
+    async ([, fields, cause, houseEntry], { deps, hold, sync }) => {
+      const { heldRow, item } = await hold('unknown_reference')
+      const itemBefore = await item()
+      const row = settledRow(heldRow, deps.now(), {
+        ...fields,
+        keptMinor: undefined,
+        amountMinor: minor(25_000),
+      })
+
+      await sync(row)
+
+      expect(await item()).toStrictEqual(itemBefore)
+      expect(await findingAbout(deps, row.transactionId, cause)).toMatchObject({
+        status: 'open',
+        amountMinor: 25_000,
+      })
+      expect(await findUnclaimedRow(deps, row.transactionId)).toEqual(
+        houseEntry && expect.objectContaining(houseEntry),
+      )
+    },
+  )
+})
+
+/**
+ * Goal: the books stay right when an operator resolves held money of whose row nothing is booked,
+ * because its net is in another currency.
+ */
+
+const it = heldTest.extend('held', async ({ deps, rows, hold, sync }) => {
+  const { heldRow, item } = await hold('second_capture', {
+    isForeignNet: true,
+    keptMinor: undefined,
+  })
+  /** The row changes. */
+  const change = (fields: object) => {
+    deps.clock.advance(60)
+    rows.splice(
+      rows.findIndex(({ transactionId }) => transactionId === heldRow.transactionId),
+      1,
+    )
+    return sync({ ...heldRow, ...fields, updatedAt: deps.now() })
+  }
+  const books = async () => {
+    await expectHouseBalanced(deps)
+    return sumsOf(deps)
+  }
+  const { transactionId, providerPaymentId: suspenseId } = heldRow
+  return { item, change, books, transactionId, suspenseId }
+})
+
+const IN_RUPIAH = { isForeignNet: undefined, keptMinor: minor(4_440), providerMinor: minor(95_560) }
+
+it('what the provider gave back of it is a loss, not paid by our bank, and its void books nothing', async ({
+  deps,
+  credited,
+  sync,
+  held,
+}) => {
+  const part = { ...refundFields, amountMinor: minor(40_000), providerMinor: minor(-40_000) }
+  await sync(rowNow(deps, { ...credited, providerPaymentId: held.suspenseId }, part))
+
+  await resolve(deps, held)
+  const lost = { ...ZERO_SUMS, providerMinor: -40_000, otherMinor: -40_000 }
+  expect(await held.books()).toStrictEqual(lost)
+  await held.change({ status: 'reversed' })
+
+  expect(await held.item()).toMatchObject({ isVoid: true })
+  expect(await held.books()).toStrictEqual(lost)
+})
+
+it('a row that is in rupiah after the resolution is the house’s, and its void books it back', async ({
+  deps,
+  held,
+}) => {
+  await resolve(deps, held)
+
+  await held.change(IN_RUPIAH)
+  const { providerMinor } = IN_RUPIAH
+  expect(await held.books()).toStrictEqual({
+    ...ZERO_SUMS,
+    providerMinor,
+    otherMinor: providerMinor,
+  })
+  for (let reading = 0; reading < 2; reading++)
+    await held.change({ ...IN_RUPIAH, status: 'reversed' })
+
+  expect(await findingAbout(deps, held.transactionId, 'reversed_upstream')).toMatchObject({
+    amountMinor: 100_000,
+  })
+  expect(await held.books()).toStrictEqual(ZERO_SUMS)
 })
