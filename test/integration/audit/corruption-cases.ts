@@ -23,7 +23,6 @@ const refundedEntry = entryRow('refunded', 'payment')
 const recordedSettlement = settlementRow('recorded')
 const heldSuspense = suspenseRow('held')
 
-export const HALVED_SUSPENSE = set(heldSuspense, { amount_minor: 15_000 })
 const CREDITED_SUM = /ledger\.credited_minor/
 
 export const CORRUPTIONS: readonly Case[] = [
@@ -105,7 +104,12 @@ export const CORRUPTIONS: readonly Case[] = [
   ],
   ['the window is lost', lose(windowRow), /^window$/, 'daily, gate'],
 
-  ['money in suspense is halved', HALVED_SUSPENSE, /suspense\.amount_minor/, 'daily'],
+  [
+    'money in suspense is halved',
+    set(heldSuspense, { amount_minor: 15_000 }),
+    /suspense\.amount_minor/,
+    'daily',
+  ],
   [
     'money in suspense becomes a finding',
     set(heldSuspense, { kind: 'finding' }),

@@ -9,13 +9,11 @@ import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { verdictKey } from '../../../shared/table/keys.ts'
-import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { sampleOf } from '../../support/runs.ts'
 import { aDayLater } from '../../support/settlement-builders.ts'
 import { erase } from '../../support/tampering.ts'
-import { CORRUPTIONS, HALVED_SUSPENSE } from './corruption-cases.ts'
+import { CORRUPTIONS } from './corruption-cases.ts'
 import type { Corruption } from './corruptions.ts'
 import { history, historyClientId, makeHistory } from './history-places.ts'
 
@@ -75,30 +73,6 @@ describe('a corruption by hand', () => {
     expect(found.balanced).toBe(false)
     expect(found.differences.map(({ what }) => what)).toContainEqual(expect.stringMatching(name))
   })
-
-  it.for([
-    ['audit-ledger', () => auditLedger(withoutSleep(), historyClientId())],
-    ['the daily audit', nextDayAlerts],
-  ] as const)(
-    'of a client’s suspense, found by %s, is a difference of that client alone, until it is undone',
-    async ([, audit]) => {
-      const { clientId: other } = await aStoredClient(history.deps)
-      const standingKinds = async () =>
-        (await readClientVerdict(history.deps, historyClientId())).standing.map(({ what }) => what)
-
-      await runCorrupted(HALVED_SUSPENSE, async () => {
-        await audit()
-        expect(await standingKinds()).toContain('suspense.amount_minor')
-        expect(await auditLedger(withoutSleep(), other)).toStrictEqual({
-          balanced: true,
-          differences: [],
-        })
-      })
-
-      expect(await nextDayAlerts()).toBe(false)
-      expect(await standingKinds()).toStrictEqual([])
-    },
-  )
 
   it.for(sampleOf(CORRUPTIONS, 4))(
     'is reported by the daily audits: %s',

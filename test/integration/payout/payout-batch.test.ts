@@ -77,29 +77,6 @@ it('a settlement that enters a batch before its payout commits needs nothing aga
   expect(await pay(claimed, settlementId)).toMatchObject({ status: 200, body: { batch: 1 } })
 })
 
-it('a reference is one text in capitals without blanks, and one of each day with value_date', async () => {
-  const deps = memoryDeps()
-  const settlements = []
-  for (let made = 0; made < 4; made++) settlements.push(await aWaitingSettlement(deps))
-  const [first = '', second = '', third = '', fourth = ''] = settlements.map(
-    ({ settlementId }) => settlementId,
-  )
-
-  const reference = { bank_reference: '000 001' }
-  expect(await pay(deps, first, reference)).toMatchObject({ status: 200 })
-  expect(await pay(deps, second, { bank_reference: '000001' })).toMatchObject({ status: 409 })
-  const days = ['2026-11-20', '2026-11-21'].map((value_date) => ({ ...reference, value_date }))
-  expect(await pay(deps, second, days[0])).toMatchObject({ status: 200 })
-  expect(await pay(deps, third, days[0])).toMatchObject({ status: 409 })
-  expect(await pay(deps, third, days[1])).toMatchObject({ status: 200 })
-  expect(await findAnySettlement(deps, third)).toMatchObject({ bankReference: '000001#2026-11-21' })
-  expect(await pay(deps, fourth, { bank_reference: '2.02611E+15' })).toMatchObject({
-    body: {
-      field_errors: { bank_reference: ['must not be a number that a spreadsheet has shortened'] },
-    },
-  })
-})
-
 it.each([
   ['pays', payOut],
   ['marks failed', fail],

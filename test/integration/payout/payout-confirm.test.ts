@@ -70,7 +70,7 @@ describe('a bank reference', () => {
     expect(await pay({}, raced)).toMatchObject({ status: 422, body })
   })
 
-  it.for([undefined, '', ' ', 'x'.repeat(101), 'a\nb'])(
+  it.for([undefined, '', ' ', 'x'.repeat(101), 'a\nb', '2.02611E+15'])(
     'must be readable: %j',
     async (text, { pay, status }) => {
       const refusal = { status: 422, body: { field_errors: expect.any(Object) } }

@@ -26,7 +26,7 @@ import {
   rowNow,
   rowOfOtherAttempt,
 } from '../../support/synced-payment.ts'
-import { beforeFirst, interceptTable } from '../../support/test-deps.ts'
+import { interceptTable } from '../../support/test-deps.ts'
 import { syncTest as it, withBacklog } from './sync-test.ts'
 
 const EMPTY = { kind: 'found', value: { transactions: [], hasMore: true } } as const
@@ -205,27 +205,6 @@ describe('sync: the positions of its slices', () => {
     // 28 slices of six hours, the reversals, and the other types.
     expect(listings).toHaveLength(30)
     expect(summary).toMatchObject({ complete: false, until: deps.now() })
-  })
-
-  it('let one of two planners win; the other planner still runs due jobs', async ({
-    deps,
-    rows,
-    credited,
-    sync,
-  }) => {
-    rows.push(rowNow(deps, credited))
-    const raced = beforeFirst(deps, 'transact', () => sync())
-
-    expect(await syncProviderTransactions(raced)).toMatchObject({
-      complete: false,
-      until: null,
-      transactions: 0,
-    })
-    expect(deps.lines.at(-1)).toMatchObject({
-      level: 'warn',
-      fields: { end: 'overtaken', incomplete: 0 },
-    })
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 })
 
