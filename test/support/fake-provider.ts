@@ -8,6 +8,7 @@ import type {
   ProviderTransaction,
   TransactionFilter,
   TransactionPage,
+  Unanswered,
 } from '../../shared/provider/provider.ts'
 import { isNonWalletCode } from '../../shared/provider/xendit/xendit-channels.ts'
 import { UPSTREAM } from '../../shared/table/upstream.ts'
@@ -86,6 +87,17 @@ export function fakeProvider() {
     callsOfMinute: (operation: ProviderOperation) => answers.callsOfMinute(operation),
     script: <Name extends keyof Provider>(name: Name, implementation: Provider[Name]): void => {
       answers[name] = implementation
+    },
+    /** The operation is not answered until it is healed. */
+    silence: (
+      name: 'getPayment' | 'listTransactions' | 'getBalance',
+      reason: Unanswered['reason'] = 'unreachable',
+    ): void => {
+      answers[name] = async () => ({ kind: 'unanswered', reason })
+    },
+    showBalance: (amount: number): void => {
+      const value = { account: 'CASH', amountMinor: minor(amount) }
+      answers.getBalance = async () => ({ kind: 'found', value })
     },
     heal: (name: keyof Provider) => void Object.assign(answers, { [name]: healthy[name] }),
     /** Throws if there is no such request. */

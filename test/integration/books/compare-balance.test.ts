@@ -28,11 +28,7 @@ async function aWorld() {
   const { deps, client } = await aLoneClient()
   // 96,000 at the provider.
   await post(deps, await anOpenPayment(deps, client))
-  const answer = (amount: number) =>
-    deps.provider.script('getBalance', async () => ({
-      kind: 'found',
-      value: { account: 'CASH', amountMinor: minor(amount) },
-    }))
+  const { showBalance: answer } = deps.provider
   answer(96_000)
   return { deps, client, answer }
 }
@@ -42,9 +38,6 @@ const it = testWith(aWorld, 'deps', 'client', 'answer')
 const DAY_SECONDS = 86_400
 /** A page of clients takes longer than a run begins pages. */
 const REQUEST_MS = 15_000
-
-const NO_ANSWER = { kind: 'unanswered', reason: 'unreachable' } as const
-const BALANCE_OF_1 = { kind: 'found', value: { account: 'CASH', amountMinor: minor(1) } } as const
 
 function isOfTransit({ kind }: { readonly kind: string }): boolean {
   return kind === 'payment.in_transit'
@@ -192,8 +185,8 @@ describe('compare-balance (design section 12)', () => {
     async (why, { deps }) => {
       await run(deps)
       deps.clock.advance(DAY_SECONDS)
-      if (why === 'no look ends') deps.provider.script('getBalance', async () => BALANCE_OF_1)
-      else deps.provider.script('getBalance', async () => NO_ANSWER)
+      if (why === 'no look ends') deps.provider.showBalance(1)
+      else deps.provider.silence('getBalance')
       // The sync's head never runs, so no further look begins.
       for (let runs = 0; runs < 4; runs++) {
         await run(deps)
@@ -224,7 +217,7 @@ describe('compare-balance (design section 12)', () => {
   })
 
   it('asks again when the provider does not answer', async ({ deps }) => {
-    deps.provider.script('getBalance', async () => NO_ANSWER)
+    deps.provider.silence('getBalance')
     expect(await run(deps)).toStrictEqual({ asked: false })
     expect(await later(deps)).toStrictEqual({ asked: false })
     expect(deps.provider.countOf('getBalance')).toBe(2)

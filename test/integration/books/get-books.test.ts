@@ -210,11 +210,10 @@ describe('get-books (design section 12)', () => {
 
   it('shows the provider’s own balance on request', async () => {
     const deps = memoryDeps()
-    const value = { account: 'CASH', amountMinor: minor(-1_500) }
-    deps.provider.script('getBalance', async () => ({ kind: 'found', value }))
+    deps.provider.showBalance(-1_500)
 
     const { body } = await invokeAdmin(getBooks, deps, { provider_balance: true })
-    deps.provider.script('getBalance', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    deps.provider.silence('getBalance')
     const unanswered = await invokeAdmin(getBooks, deps, { provider_balance: true })
 
     const shown = { account: 'CASH', amount_minor: -1_500, at: deps.now() }

@@ -4,7 +4,6 @@
  */
 import { expect } from 'vitest'
 import { handler } from '../../../functions/schedule/compare-balance.ts'
-import { minor } from '../../../shared/money.ts'
 import { noteOpenTransaction } from '../../../shared/sync/job-store.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
@@ -23,10 +22,7 @@ const NET_MINOR = 95_560
 const it = syncTest
   /** `moved`: what has left the provider's account beside the payment. */
   .extend('compare', ({ deps }) => async (moved: number) => {
-    deps.provider.script('getBalance', async () => ({
-      kind: 'found',
-      value: { account: 'CASH', amountMinor: minor(NET_MINOR + moved) },
-    }))
+    deps.provider.showBalance(NET_MINOR + moved)
     return handler.withDeps(deps)({}, lambdaContext('compare-balance'))
   })
   .extend('refund', ({ deps, credited, sync }) => async (reference_id = credited.reference) => {

@@ -3,7 +3,6 @@ import { describe, expect } from 'vitest'
 import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import { handler as compareBalance } from '../../../functions/schedule/compare-balance.ts'
-import { minor } from '../../../shared/money.ts'
 import {
   houseTotalKey,
   journalPk,
@@ -24,10 +23,7 @@ async function aWorld() {
   const [client, other] = [await withoutFloor(deps), await withoutFloor(deps)]
   await aSucceededPayment(deps, client)
   await aSucceededPayment(deps, other)
-  deps.provider.script('getBalance', async () => ({
-    kind: 'found',
-    value: { account: 'CASH', amountMinor: minor(2 * 96_000) },
-  }))
+  deps.provider.showBalance(2 * 96_000)
   return { deps, client }
 }
 const it = testWith(aWorld, 'deps', 'client')

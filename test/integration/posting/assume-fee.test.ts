@@ -71,7 +71,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
         notionalMinor: 50_000,
         paidAt: addMs(deps.now(), -DAY_MS),
       })
-      deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason }))
+      deps.provider.silence('listTransactions', reason)
 
       expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1, netMinor: 45_950 })
       expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'estimated'])

@@ -167,7 +167,7 @@ describe('a pending payment whose event exists after a restore', () => {
   it('waits for a provider that does not answer', async () => {
     const { deps, client, paid, restore } = await anEventAlone()
     await restore()
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    deps.provider.silence('getPayment')
 
     const { left } = await recount(deps, client)
 

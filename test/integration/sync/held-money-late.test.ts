@@ -107,10 +107,7 @@ describe('sync: a row that settles late and is not marked as updated', () => {
     async ({ deps, rows, heldRow }) => {
       const row = heldRow('second_capture', lateRow(deps.now()))
       await readOpen(deps, rows, row)
-      deps.provider.script('listTransactions', async () => ({
-        kind: 'unanswered',
-        reason: 'unreachable',
-      }))
+      deps.provider.silence('listTransactions')
 
       const resolving = resolve(deps, { suspenseId: row.providerPaymentId })
 

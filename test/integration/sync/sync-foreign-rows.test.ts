@@ -260,7 +260,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     credited,
     sync,
   }) => {
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'refused' }))
+    deps.provider.silence('getPayment', 'refused')
     const row = rowNow(deps, credited, { type: 'return', providerPaymentId: 'py-17' })
 
     expect(await sync(row)).toMatchObject({ unanswered: 0, complete: true })

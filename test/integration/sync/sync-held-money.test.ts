@@ -130,7 +130,7 @@ describe('sync: rows that return money in suspense', () => {
     async ({ deps, heldRow, sync, syncAfter }) => {
       const row = heldRow('unknown_reference')
       const refund = { ...row, ...refundFields }
-      deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'refused' }))
+      deps.provider.silence('getPayment', 'refused')
       await sync(refund)
       deps.provider.heal('getPayment')
 

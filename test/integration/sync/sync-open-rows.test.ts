@@ -21,7 +21,7 @@ import { interceptTable, type TestDeps } from '../../support/test-deps.ts'
 import { foreignRow, syncTest as it } from './sync-test.ts'
 
 function failGetPayment({ provider }: TestDeps) {
-  return provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
+  return provider.silence('getPayment', 'server_error')
 }
 
 describe('sync: an unbooked row whose payment the provider does not answer', () => {

@@ -162,7 +162,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
     syncAfter,
   }) => {
     await sync(rowNow(deps, credited))
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
+    deps.provider.silence('getPayment', 'server_error')
     await sync(rowOut(deps, { ...REFUND, product_id: credited.providerPaymentId }))
     for (let hours = 0; hours < 50; hours++) await syncAfter(3_600)
     expect((await paymentOf(deps, credited)).movements).toStrictEqual([])

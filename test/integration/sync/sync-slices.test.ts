@@ -83,7 +83,7 @@ describe('sync: the positions of its slices', () => {
       return { kind: 'unanswered', reason: 'refused', code: 'API_VALIDATION_ERROR' }
     })
     for (let run = 0; run < 5 * 24 * 12; run++) await syncAfter(300)
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    deps.provider.silence('getPayment')
     rows.push(rowOfOtherAttempt(deps, paid))
     await sync()
     deps.provider.heal('getPayment')

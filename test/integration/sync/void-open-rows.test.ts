@@ -31,7 +31,7 @@ const FEE = {
 const it = heldTest
   .extend('silence', ({ deps, credited, sync }) => async () => {
     await sync(rowNow(deps, credited))
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
+    deps.provider.silence('getPayment', 'server_error')
   })
   .extend('open', ({ deps, rows, sync }) => async (shown: object) => {
     const row = rowOut(deps, { type: 'REFUND', ...shown, created: deps.now() })
