@@ -5,21 +5,11 @@
  */
 import { describe, expect } from 'vitest'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
-import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookLateRow } from '../../../shared/posting/post-payments.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import {
-  aChargeback,
-  adjustBalance,
-  aRefund,
-  aVoid,
-  aWin,
-  DISPUTE_FEE,
-} from '../../support/money-rows.ts'
-import { anOpenPayment, post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
-import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
-import { pendingOf } from '../../support/synced-payment.ts'
+import { aChargeback, aRefund, aVoid, aWin, DISPUTE_FEE } from '../../support/money-rows.ts'
+import { anOpenPayment, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 import { applyRows, it, linesIn, reread, trialBalance } from './worked-case.ts'
@@ -123,102 +113,6 @@ it.for<
     expect(paymentAfter.takenBackMinor).toBe(amountMinor)
   },
 )
-
-describe('money of a payment that was paid out', () => {
-  const paidOut = it.extend('paid', async ({ deps, client, payment }) => {
-    await payOut(deps, await sweptADayLater(deps, client))
-    return payment
-  })
-
-  paidOut.for([
-    [
-      95_460,
-      'written_off 95,460 0 0 95,460 0 cost -95,460',
-      'written_off -95,460 0 0 -95,460 0 cost 95,460',
-    ],
-  ] as const)(
-    'is won back after a write-off of %d, which the win undoes',
-    async (lines, { deps, client, paid }) => {
-      const [amount, writeOff, undoneWriteOff] = lines
-      await applyRows(deps, paid, aChargeback(deps, 100_000))
-      deps.clock.advance(60)
-      await adjustBalance(deps, client, 'written_off', amount)
-      expect(await pendingOf(deps, client.clientId)).toBe(amount - 95_460)
-
-      await applyRows(deps, paid, aWin(deps, 100_000))
-
-      expect(await linesIn(deps, client)).toStrictEqual([
-        PAYMENT_LINE,
-        LOST_LINE,
-        writeOff,
-        WON_LINE,
-        undoneWriteOff,
-      ])
-      expect(await getBalance(deps, client.clientId)).toMatchObject({
-        pendingMinor: 0,
-        paidOutMinor: 95_460,
-      })
-      expect(await trialBalance(deps, client)).toBe('70,560 95,460 -24,900')
-    },
-  )
-})
-
-describe('money of an open payment', () => {
-  const open = clientTest.extend('payment', async ({ deps, client }) => anOpenPayment(deps, client))
-
-  open.for([
-    [
-      'in part: the balance changes at once, and again at the final fee',
-      30_000,
-      65_900,
-      REFUND_LINE,
-      '65,560 65,460 100',
-    ],
-    [
-      'in full: a higher final fee changes nothing for the client',
-      100_000,
-      0,
-      FULL_REFUND_LINE,
-      '-4,440 0 -4,440',
-    ],
-  ] as const)(
-    'is refunded %s',
-    async ([, refund, pending, line, balance], { deps, client, payment }) => {
-      await applyRows(deps, payment, aRefund(deps, refund))
-      expect([await pendingOf(deps, client.clientId), await linesIn(deps, client)]).toStrictEqual([
-        pending,
-        [],
-      ])
-
-      await post(deps, await reread(deps, payment), { feeMinor: 4_440 })
-
-      expect(await linesIn(deps, client)).toStrictEqual([PAYMENT_LINE, line])
-      expect(await trialBalance(deps, client)).toBe(balance)
-    },
-  )
-
-  open(
-    'is voided after a partial refund: the entries are zero for the client',
-    async ({ deps, client, payment }) => {
-      await applyRows(
-        deps,
-        payment,
-        aRefund(deps, 30_000),
-        ownVoid(deps, payment),
-        aRefund(deps, 10_000),
-      )
-
-      expect(await linesIn(deps, client)).toStrictEqual([
-        'refund 0 0 0 0 -30,000 cost -30,000',
-        'reversal 0 0 0 0 0',
-        // A later row moves money only at the provider and in the house.
-        'refund 0 0 0 0 -10,000 cost -10,000',
-      ])
-      expect(await trialBalance(deps, client)).toBe('-40,000 0 -40,000')
-      expect(await reread(deps, payment)).not.toHaveProperty('openAt')
-    },
-  )
-})
 
 clientTest(
   'the void of an assumed payment takes back what its late row booked',

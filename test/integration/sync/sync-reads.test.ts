@@ -114,6 +114,8 @@ describe('sync: the endpoints of the events of a page', () => {
   })
 })
 
+const PAYMENTS = 15
+
 /*
  * The whole path through the provider's API: real adapter, real simulator, one clock, no callbacks.
  */
@@ -132,7 +134,7 @@ it('sync against the provider simulator reads a transaction four times on averag
   const parsed = { ok: true, request: aRequest({ channelCode: 'BCA' }) } as const
   const make = async () =>
     (await createPayment(deps, { client, idempotencyKey: undefined, parsed })).payment
-  const payments = await Promise.all(Array.from({ length: 30 }, make))
+  const payments = await Promise.all(Array.from({ length: PAYMENTS }, make))
   const passFiveMinutes = async () => {
     advance(300)
     await syncProviderTransactions(deps)
@@ -149,11 +151,11 @@ it('sync against the provider simulator reads a transaction four times on averag
 
   const { body: calls } = await simulator.call('GET', '/_simulator/calls')
   expect(await ledgerView(deps, client.clientId)).toStrictEqual({
-    pendingMinor: 30 * 95_460,
-    succeeded: 30,
+    pendingMinor: PAYMENTS * 95_460,
+    succeeded: PAYMENTS,
   })
   expect(calls).not.toHaveProperty('GET /v3/payments/{id}')
-  expect(Reflect.get(Object(calls), 'rows GET /transactions') / 30).toBeLessThanOrEqual(4)
+  expect(Reflect.get(Object(calls), 'rows GET /transactions') / PAYMENTS).toBeLessThanOrEqual(4)
   expect(await listSuspense(deps, undefined, { page: 1, perPage: 10 })).toStrictEqual({
     rows: [],
     unreadableIds: [],
