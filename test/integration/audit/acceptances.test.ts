@@ -24,7 +24,7 @@ import {
   settlementKey,
   shardKey,
 } from '../../../shared/table/keys.ts'
-import { exists, isNew, put, update } from '../../../shared/table/step.ts'
+import { isNew, put } from '../../../shared/table/step.ts'
 import {
   acceptanceOf,
   acceptedSubject,
@@ -50,9 +50,7 @@ import { APPROVER, askedApproval, withApproval } from '../../support/with-approv
 async function anAlteredSettlement() {
   const { deps, client, settlement } = await aSettledClient()
   const { settlementId } = settlement
-  await deps.table.write(
-    update(settlementKey(settlementId), { set: { netMinor: 959_000 } }, exists),
-  )
+  await alter(deps, settlementKey(settlementId), { net_minor: 959_000 })
   const { differences } = await auditLedger(deps, client.clientId)
   deps.clock.advance(1)
   return { deps, clientId: client.clientId, settlement, differences }
@@ -71,7 +69,7 @@ async function forge(deps: TestDeps, owner: string, differences: readonly Differ
 
 function setBank(deps: TestDeps, { settlementId }: Settlement, number: number) {
   const bank = { ...BANK, bankAccountNo: String(number).repeat(10) }
-  return deps.table.write(update(settlementKey(settlementId), { set: { bank } }, exists))
+  return alter(deps, settlementKey(settlementId), { bank })
 }
 
 async function changeRecord(deps: TestDeps, { settlementId }: Settlement, number: number) {

@@ -12,7 +12,6 @@ import {
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
-import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { addFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import {
@@ -27,27 +26,27 @@ import {
 } from '../../support/batch-builders.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { BANK, payOut } from '../../support/settlement-builders.ts'
-import { erase } from '../../support/tampering.ts'
+import { alter, erase } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 
 it.each([
   ['', undefined],
-  [' , with an unreadable row,', { createdAt: 1 }],
+  [' , with an unreadable row,', { created_at: 1 }],
 ])(
   'a batch that a restore brought back without its place in the register%s gets it again',
-  async (_, set) => {
+  async (_, changed) => {
     const deps = memoryDeps()
     await aWaitingSettlement(deps)
     await fileOf(deps)
     await loseRecords(deps, 'batches')
     await erase(deps, auditHeadKey('batches'))
-    if (set) await deps.table.write(update(batchKey(1), { set }, exists))
+    if (changed) await alter(deps, batchKey(1), changed)
     await aWaitingSettlement(deps)
 
     expect(await askForFile(deps)).toMatchObject({ status: 409 })
 
     expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 } })
-    if (set) await cancelFile(deps, 1)
+    if (changed) await cancelFile(deps, 1)
     expect(await auditBatches(deps)).toStrictEqual([])
   },
 )
@@ -58,7 +57,7 @@ it('each batch is compared within thirty days, however many came after it', asyn
     await aWaitingSettlement(deps)
     await fileOf(deps)
   }
-  await deps.table.write(update(batchKey(1), { set: { settlementIds: [] } }, exists))
+  await alter(deps, batchKey(1), { settlement_ids: [] })
 
   const found = []
   for (let day = 0; day < 30; day++) {
@@ -84,18 +83,14 @@ it('a cancelled batch that the bank has answered to still lists all its payouts'
   const { deps, paid } = await twoInABatch()
   await cancelFile(deps, 1)
   await answerLine(deps, paid, { outcome: 'paid', bank_reference: 'BCA17' })
-  const set = { settlementIds: [paid.settlementId] }
-  await deps.table.write(update(batchKey(1), { set }, exists))
+  await alter(deps, batchKey(1), { settlement_ids: [paid.settlementId] })
 
   expect(await auditBatches(deps)).toMatchObject([{ what: 'batch.settlement_ids' }])
 })
 
 const BROKEN = [
   ['lost', (deps: TestDeps) => erase(deps, batchKey(1))],
-  [
-    'unreadable',
-    (deps: TestDeps) => deps.table.write(update(batchKey(1), { set: { createdAt: 1 } }, exists)),
-  ],
+  ['unreadable', (deps: TestDeps) => alter(deps, batchKey(1), { created_at: 1 })],
 ] as const
 
 describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
@@ -146,12 +141,12 @@ describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
 
 it.each([
   ['an account', { bank: { ...BANK, bankAccountNo: '6660001' } }],
-  ['an amount', { netMinor: 1_095_900, grossMinor: 1_095_900 }],
+  ['an amount', { net_minor: 1_095_900, gross_minor: 1_095_900 }],
 ])('a batch gives no file with %s that was changed together with its digest', async (_, fields) => {
   const deps = memoryDeps()
   const { settlementId } = await aWaitingSettlement(deps)
   await fileOf(deps)
-  await deps.table.write(update(settlementKey(settlementId), { set: fields }, exists))
+  await alter(deps, settlementKey(settlementId), fields)
   const digest = digestOfLines(payoutLines([await findAnySettlement(deps, settlementId)]))
 
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({
@@ -208,7 +203,7 @@ it.each<[string, (deps: TestDeps, settlement: Settlement) => Promise<unknown>]>(
     'was changed',
     (deps, { settlementId }) => {
       const bank = { ...BANK, bankAccountNo: '6660001' }
-      return deps.table.write(update(settlementKey(settlementId), { set: { bank } }, exists))
+      return alter(deps, settlementKey(settlementId), { bank })
     },
   ],
   ['has a client on hold', hold],

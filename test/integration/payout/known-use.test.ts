@@ -6,7 +6,6 @@ import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
 import { batchSubject } from '../../../shared/settlement/batch/batch.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { auditHeadKey, batchKey } from '../../../shared/table/keys.ts'
-import { exists, update } from '../../../shared/table/step.ts'
 import {
   answerLine,
   askForFile,
@@ -18,6 +17,7 @@ import {
 } from '../../support/batch-builders.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { payOut } from '../../support/settlement-builders.ts'
+import { alter } from '../../support/tampering.ts'
 import {
   interceptTable,
   memoryDeps,
@@ -44,7 +44,7 @@ it('a batch that a crash left open gives its file again, though one payout is ma
 it('a file has a payout once, though the list of its open batch was altered to name it twice', async () => {
   const { deps, paid, other } = await twoInABatch(dyingFileOf)
   const settlementIds = [paid, other, paid].map(({ settlementId }) => settlementId)
-  await deps.table.write(update(batchKey(1), { set: { settlementIds } }, exists))
+  await alter(deps, batchKey(1), { settlement_ids: settlementIds })
 
   expect((await fileOf(deps)).ids).toStrictEqual(settlementIds.slice(0, 2))
   expect(await auditBatches(deps)).toStrictEqual([])
@@ -112,7 +112,7 @@ it('many lines of one answer to a batch that a restore opened again are written 
 
 it('a batch whose list was altered keeps its payouts, and notes that its file is used', async () => {
   const { deps, paid, other } = await twoInABatch()
-  await deps.table.write(update(batchKey(1), { set: { settlementIds: [] } }, exists))
+  await alter(deps, batchKey(1), { settlement_ids: [] })
 
   expect(await fileOf(deps)).toMatchObject({ batch: null, ids: [] })
   const line = { outcome: 'paid', bank_reference: 'BCA17', batch: 1 }
@@ -137,7 +137,7 @@ it('a file reads the long row of its batch as often for many lines as for one', 
 
 it('an answer to a batch whose chain has an unreadable head names the command that repairs it', async () => {
   const { deps, paid } = await twoInABatch()
-  await deps.table.write(update(auditHeadKey(batchSubject(1)), { set: { number: 'one' } }, exists))
+  await alter(deps, auditHeadKey(batchSubject(1)), { number: 'one' })
 
   const line = { outcome: 'paid', bank_reference: 'BCA17' }
   expect(JSON.stringify(await answerLine(deps, paid, line))).toContain('recount-ledger')

@@ -9,7 +9,6 @@ import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
-import { exists, update } from '../../../shared/table/step.ts'
 import {
   answerLine,
   askForFile,
@@ -24,6 +23,7 @@ import { adjustBalance } from '../../support/money-rows.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { BANK, fail, payOut } from '../../support/settlement-builders.ts'
+import { alter } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
@@ -60,9 +60,7 @@ it('a settlement of a live batch is marked paid with the approval that its claim
 it('what the bank did is written down though the gate refuses by then, with an alert', async () => {
   const { deps, settlement } = await aBatchedSettlement()
   const { settlementId: id } = settlement
-  await deps.table.write(
-    update(settlementKey(settlement.settlementId), { set: { grossMinor: 1 } }, exists),
-  )
+  await alter(deps, settlementKey(settlement.settlementId), { gross_minor: 1 })
 
   expect(await pay(deps, id)).toMatchObject({ status: 200 })
 
@@ -124,7 +122,7 @@ it('a settlement beyond the limit of a batch is left out with its approval, for 
 it('a settlement with the number of a batch that never claimed it is not paid', async () => {
   const deps = memoryDeps()
   const { settlementId } = await aWaitingSettlement(deps)
-  await deps.table.write(update(settlementKey(settlementId), { set: { batch: 9 } }, exists))
+  await alter(deps, settlementKey(settlementId), { batch: 9 })
 
   expect(await pay(deps, settlementId)).toMatchObject({ status: 422 })
   expect((await fileOf(deps)).ids).toStrictEqual([])
@@ -149,8 +147,7 @@ it('the used approval of an earlier, cancelled batch covers no growth', async ()
 })
 
 function setNet(deps: TestDeps, settlementId: Settlement['settlementId']) {
-  const wrong = { netMinor: 1, grossMinor: 1 }
-  return deps.table.write(update(settlementKey(settlementId), { set: wrong }, exists))
+  return alter(deps, settlementKey(settlementId), { net_minor: 1, gross_minor: 1 })
 }
 
 it('recount leaves the sums of a settlement in a live batch, and names it', async () => {

@@ -22,9 +22,6 @@ type Rows = (deps: TestDeps, payment: Payment) => readonly MoneyRow[]
 
 const PAYMENT_LINE = 'payment 100,000 4,440 100 95,460 95,560'
 const REFUND_LINE = 'refund -30,000 0 0 -30,000 -30,000'
-const FULL_REFUND_LINE = 'refund -100,000 -4,440 -100 -95,460 -100,000 cost -4,440'
-const LOST_LINE = 'chargeback -100,000 -4,440 -100 -95,460 -125,000 cost -29,440'
-const WON_LINE = 'dispute_won 100,000 4,440 100 95,460 100,000 cost 4,440'
 
 function ownVoid(deps: TestDeps, { paymentId, notionalMinor }: Payment) {
   return aVoid(deps, `txn_${paymentId}`, notionalMinor, true)

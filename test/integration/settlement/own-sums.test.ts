@@ -15,7 +15,6 @@ import {
 } from '../../../shared/settlement/settlement-store.ts'
 import { alertUnpaidSettlements } from '../../../shared/settlement/sweep-settlements.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
-import { exists, update } from '../../../shared/table/step.ts'
 import { API, call } from '../../support/api-event.ts'
 import { fileOf, twoInABatch } from '../../support/batch-builders.ts'
 import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
@@ -37,20 +36,14 @@ import { type MemoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { moveWindow } from '../payout/moved-window.ts'
 import { recount } from '../recount/torn-world.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-async function setFields(deps: TestDeps, { settlementId }: Settlement, fields: Fields) {
-  await deps.table.write(update(settlementKey(settlementId), { set: fields }, exists))
-}
-
 function giveAgain(deps: TestDeps, action: AdminHandler, settlement: Settlement) {
   const details = action === recreditAction ? { notes: 'again' } : { bank_reference: 'BCA18' }
   const { settlementId: settlement_id } = settlement
   return invokeAdmin(action, deps, { operator: OPERATOR, settlement_id, ...details })
 }
 
-const RAISED = { grossMinor: 1_100_000, netMinor: 1_095_900 }
-const RAISED_WITH_ENTRIES = { ...RAISED, entryCount: 20_001 }
+const RAISED = { gross_minor: 1_100_000, net_minor: 1_095_900 }
+const RAISED_WITH_ENTRIES = { ...RAISED, entry_count: 20_001 }
 const RAISED_FIELDS = [
   ['sums', RAISED],
   ['sums and number of entries', RAISED_WITH_ENTRIES],
@@ -79,7 +72,7 @@ describe('a re-credit', () => {
   it.each(RAISED_FIELDS)('is refused for a settlement whose %s were raised', async (_, raised) => {
     const { deps, settlement } = await aSettledClient()
     await fail(deps, settlement)
-    await setFields(deps, settlement, raised)
+    await alter(deps, settlementKey(settlement.settlementId), raised)
 
     await expect(recredit(deps, settlement)).rejects.toMatchObject({ code: 'validation' })
   })
@@ -133,7 +126,7 @@ describe('a re-credit', () => {
     const { deps, paid, other: failed } = await twoInABatch()
     await payOut(deps, paid)
     await fail(deps, failed)
-    await setFields(deps, failed, { digest: 'x' })
+    await alter(deps, settlementKey(failed.settlementId), { digest: 'x' })
     // The bank has the file of the batch, so a recount leaves the sums as they are.
     await recount(deps, failed)
     expect((await findAnySettlement(deps, failed.settlementId)).digest).toBe('x')
@@ -147,9 +140,9 @@ describe('a re-credit', () => {
   it('is refused if the accepted sums were changed again', async () => {
     const { deps, client, settlement } = await aSettledClient()
     await fail(deps, settlement)
-    await setFields(deps, settlement, { digest: 'x' })
+    await alter(deps, settlementKey(settlement.settlementId), { digest: 'x' })
     await acceptEach(deps, client)
-    await setFields(deps, settlement, RAISED)
+    await alter(deps, settlementKey(settlement.settlementId), RAISED)
 
     await expect(recredit(deps, settlement)).rejects.toMatchObject({ code: 'validation' })
   })
@@ -161,7 +154,7 @@ describe('a transfer that came back', () => {
     async (_, raised) => {
       const { deps, settlement } = await aSettledClient()
       await payOut(deps, settlement)
-      await setFields(deps, settlement, raised)
+      await alter(deps, settlementKey(settlement.settlementId), raised)
 
       expect(await giveAgain(deps, returnAction, settlement)).toMatchObject({ status: 422 })
     },
@@ -170,7 +163,7 @@ describe('a transfer that came back', () => {
   it('is booked after finance has accepted the wrong sums of its settlement', async () => {
     const { deps, client, settlement } = await aSettledClient()
     await payOut(deps, settlement)
-    await setFields(deps, settlement, { digest: 'x' })
+    await alter(deps, settlementKey(settlement.settlementId), { digest: 'x' })
     await acceptEach(deps, client)
 
     expect(await giveAgain(deps, returnAction, settlement)).toMatchObject({ status: 200 })
@@ -181,7 +174,7 @@ it.each([recreditAction, returnAction])(
   'an unreadable settlement is refused with what to do, and stays',
   async (action) => {
     const { deps, settlement } = await aSettledClient()
-    await setFields(deps, settlement, { netMinor: 'much' })
+    await alter(deps, settlementKey(settlement.settlementId), { net_minor: 'much' })
     const before = deps.stored.items()
 
     const action_hint = `Run audit-ledger --client_id ${settlement.clientId}, then recount-ledger.`
@@ -196,7 +189,7 @@ it('the payout of the next settlement is refused if the sums of a re-credit were
   await auditedNow(deps, settlement)
   await fail(deps, settlement)
   await recredit(deps, settlement)
-  await setFields(deps, settlement, RAISED_WITH_ENTRIES)
+  await alter(deps, settlementKey(settlement.settlementId), RAISED_WITH_ENTRIES)
   deps.clock.advance(60)
   await sweptNow(deps, client)
   deps.clock.advance(61)
