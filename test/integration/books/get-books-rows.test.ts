@@ -53,9 +53,9 @@ async function lastKeyOf(deps: TestDeps, pk: string) {
   return { pk, sk: String(items[0]?.['sk']) }
 }
 
-async function differencesWith(deps: TestDeps, key: Key, alter: (row: Row) => Row) {
+async function differencesWith(deps: TestDeps, key: Key, changesOf: (row: Row) => Row) {
   const row = await rawItem(deps, key)
-  await putRaw(deps, { ...row, ...alter(row) })
+  await putRaw(deps, { ...row, ...changesOf(row) })
   const { balanced, differences } = await checkBooks(deps)
   expect(balanced).toBe(false)
   return differences
@@ -94,10 +94,10 @@ describe('get-books of rows that were altered', () => {
     ['all sides are removed', () => []],
   ])(
     'finds a stored total of a settlement that is altered: %s',
-    async ([, alter], { deps, ofA }) => {
+    async ([, totalsOf], { deps, ofA }) => {
       const differences = await differencesWith(deps, settlementKey(ofA.settlementId), (row) => {
         const [first, ...others] = row['totals'] as readonly [Total, ...Total[]]
-        return { totals: [...alter(first), ...others] }
+        return { totals: [...totalsOf(first), ...others] }
       })
 
       expect(differences.some(({ id }) => id.startsWith(ofA.settlementId))).toBe(true)

@@ -51,13 +51,13 @@ describe('a second approval of the same figures', () => {
 
   it('is refused while the difference is accepted by the first one, and ends no acceptance', async () => {
     const { deps, clientId } = await withClient()
-    const alter = async (credited_minor: number) => {
+    const credit = async (credited_minor: number) => {
       deps.clock.advance(1)
       const row = await rawItem(deps, shardKey(clientId, 3))
       await putRaw(deps, { ...row, credited_minor, credited_at: deps.now() })
       return auditLedger(withoutSleep(deps), clientId)
     }
-    const { differences } = await alter(7)
+    const { differences } = await credit(7)
     const figures = { client_id: clientId, ...differences[0] }
     const asked = { action: 'accept-difference', payload: figures } as const
     const input = { operator: OPERATOR, ...figures, notes: 'known' }
@@ -75,8 +75,8 @@ describe('a second approval of the same figures', () => {
 
     expect(await open()).toStrictEqual([])
     // A difference that was repaired and came back needs an acceptance of its own.
-    await alter(0)
-    await alter(7)
+    await credit(0)
+    await credit(7)
     expect(await open()).toHaveLength(1)
     deps.clock.advance(1)
     expect(await approve(deps, asked)).toMatchObject({ status: 200 })

@@ -181,11 +181,11 @@ describe('the payout gate and differences', () => {
   }) => {
     const row = await rawItem(deps, settlementKey(settlement.settlementId))
     let looks = 0
-    const alter = async () => void (await putRaw(deps, { ...row, entry_count: 2 + looks++ }))
-    await alter()
+    const alterAgain = async () => void (await putRaw(deps, { ...row, entry_count: 2 + looks++ }))
+    await alterAgain()
 
     const body = { field_errors: expect.any(Object) as unknown }
-    expect(await pay({}, { ...deps, sleep: alter })).toMatchObject({ status: 422, body })
+    expect(await pay({}, { ...deps, sleep: alterAgain })).toMatchObject({ status: 422, body })
     expect(await status()).toBe('recorded')
     await putRaw(deps, row)
     expect(await pay()).toMatchObject({ status: 200 })

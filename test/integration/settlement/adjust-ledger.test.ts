@@ -19,10 +19,8 @@ import { testWith } from '../../support/test-with.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
 async function aWorld() {
-  const {
-    deps,
-    client: { clientId },
-  } = await aLoneClient()
+  const { deps, client } = await aLoneClient()
+  const { clientId } = client
   deps.clock.advance(60)
   const request = {
     client_id: clientId,
