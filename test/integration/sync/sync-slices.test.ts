@@ -82,7 +82,7 @@ describe('sync: the positions of its slices', () => {
       refusedAt.push(deps.monotonicMs())
       return { kind: 'unanswered', reason: 'refused', code: 'API_VALIDATION_ERROR' }
     })
-    for (let run = 0; run < 5 * 24 * 12; run++) await syncAfter(300)
+    for (let run = 0; run < 2 * 24 * 12; run++) await syncAfter(300)
     deps.provider.silence('getPayment')
     rows.push(rowOfOtherAttempt(deps, paid))
     await sync()
