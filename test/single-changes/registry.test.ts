@@ -5,8 +5,8 @@
 import { describe, expect, it } from 'vitest'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { isKnownName } from '../../shared/audit/rows/row-differences.ts'
-import { AUDITED_KINDS } from '../../shared/audit/rows/stored-rows.ts'
 import { attributesOf, registryTable } from '../registry-table.ts'
+import { AUDITED_KINDS } from '../support/recount/remade-rows.ts'
 import { projectText } from '../support/source-file.ts'
 import { REGISTRY, ROLES } from './registry.ts'
 

@@ -1,8 +1,8 @@
-import { kindOf } from '../../shared/audit/rows/stored-rows.ts'
 import { readDetails } from '../../shared/payment/payment-details.ts'
 import { fromItem, toItem } from '../../shared/table/attributes.ts'
 import { deflateText, inflateText } from '../../shared/table/deflated-text.ts'
 import type { Key } from '../../shared/table/keys.ts'
+import { kindOf } from '../support/recount/remade-rows.ts'
 import { keyOfRow, type Raw, tamperingsOf } from '../support/tampering.ts'
 import { NOT_AUDITED } from './registry.ts'
 

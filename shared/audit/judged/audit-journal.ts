@@ -5,15 +5,19 @@ import type { StoreDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
 import { BookDaySchema, bookDay } from '../../journal/day-totals.ts'
 import { excessOf, HOUSE_SIDES } from '../../journal/entry.ts'
-import { type HouseEntry, HouseEntrySchema, HouseTotalSchema } from '../../journal/house-store.ts'
+import {
+  type HouseEntry,
+  HouseEntrySchema,
+  HouseTotalSchema,
+  rowDayOf,
+} from '../../journal/house-store.ts'
 import type { Item } from '../../table/attributes.ts'
-import { HOUSE_TOTALS_PK, houseDayPk } from '../../table/keys.ts'
+import { HOUSE_TOTALS_PK, houseDayPk, houseEntryKey } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import { DAY_MS, dayNumber, type Timestamp, TimestampSchema, timestampOf } from '../../time.ts'
 import { compare, type Difference } from '../../verdict/difference.ts'
 import { auditHouseLegs } from '../rows/judge-legs.ts'
-import { rowDifferences } from '../rows/row-differences.ts'
-import { ownDifferences } from '../rows/stored-rows.ts'
+import { keyedDifferences, rowDifferences } from '../rows/row-differences.ts'
 
 /**
  * Judges the entries and the totals of a span. `within`: all days with rows that were booked on a
@@ -120,8 +124,9 @@ function auditHouseEntry(
 ): readonly Difference[] {
   const id = String(item['sk'])
   if (entry === undefined) return compare('house_entry', id, 'readable', 'unreadable')
+  const key = houseEntryKey(rowDayOf(entry), entry.transactionId, entry.type)
   return [
-    ...ownDifferences(item, id),
+    ...keyedDifferences('house_entry', id, { key, row: entry }, item),
     ...compare('house_entry.sides', id, 0, excessOf(entry)),
     ...auditHouseLegs(entry, booked),
   ]

@@ -1,11 +1,12 @@
 import type { StoreDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
+import { headRow } from '../../sync/head-store.ts'
 import { HeadSchema } from '../../sync/job-store.ts'
 import { syncJobKey, verdictKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, dayNumber, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { ClientVerdictSchema } from '../../verdict/client-verdict-store.ts'
 import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
-import { ownDifferences } from '../rows/stored-rows.ts'
+import { rowDifferences } from '../rows/row-differences.ts'
 
 /*
  * Rows in which background work keeps how far it has come. The work moves them by a rule, and the
@@ -69,7 +70,7 @@ export async function auditSyncHead(deps: StoreDeps): Promise<readonly Differenc
   const now = deps.now()
   const [oldestAt, latestAt] = [addMs(now, -OLDEST_MS), addMs(now, SKEW_MS)]
   return [
-    ...ownDifferences(item, 'head'),
+    ...rowDifferences('sync_head', 'head', headRow(head), item),
     ...brokenRules('sync_head', 'head', [
       ['position', position >= oldestAt && position <= latestAt, 'a past time', position],
       ['round', round > 0, 'one more with each round', round],

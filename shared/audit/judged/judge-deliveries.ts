@@ -17,9 +17,8 @@ import {
 } from '../../webhook/delivery/delivery.ts'
 import { deliveryRow, newDelivery } from '../../webhook/delivery/delivery-store.ts'
 import { ROUNDS_A_DAY } from '../../webhook/delivery/round-store.ts'
-import { retentionFrom } from '../../webhook/send/attempt-store.ts'
-import { rowDifferences } from '../rows/row-differences.ts'
-import { ownDifferences, ttlOf } from '../rows/stored-rows.ts'
+import { attemptRow, retentionFrom } from '../../webhook/send/attempt-store.ts'
+import { keyedDifferences, rowDifferences, ttlOf } from '../rows/row-differences.ts'
 
 type Announced = {
   readonly subject: EventSubject
@@ -116,8 +115,9 @@ async function judgeAttempts(
     if (row === undefined) return []
     const attempt = ifValid(DeliveryAttemptSchema, row)
     if (attempt === undefined) return compare('attempt', id, 'readable', 'unreadable')
+    const key = attemptKey(id, attempt.number)
     return [
-      ...ownDifferences(row, id),
+      ...keyedDifferences('attempt', id, { key, row: attemptRow(attempt) }, row),
       ...attemptRules('attempt', id, attempt, { createdAt, now: deps.now() }),
     ]
   })

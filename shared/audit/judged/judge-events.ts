@@ -44,8 +44,7 @@ import {
   tryToMake,
   unknownName,
 } from '../../verdict/difference.ts'
-import { rowDifferences } from '../rows/row-differences.ts'
-import { ttlOf } from '../rows/stored-rows.ts'
+import { rowDifferences, ttlOf } from '../rows/row-differences.ts'
 import { estimateOf } from './derive-payment.ts'
 
 /** Derives the event that its payment's transaction wrote, and compares it with what is stored. */

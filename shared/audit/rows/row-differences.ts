@@ -1,6 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
+import * as v from 'valibot'
+import { ifValid } from '../../if-valid.ts'
 import { type Item, toItem } from '../../table/attributes.ts'
 import { inflateText } from '../../table/deflated-text.ts'
+import type { Key } from '../../table/keys.ts'
 import { textOf } from '../../table/text-of.ts'
 import {
   compare,
@@ -38,6 +41,22 @@ export function rowDifferences(
     if (isShown) return compare(what, id, one, other)
     return compare(what, id, 'as derived', digestOf(textOf(found[name] ?? null)))
   })
+}
+
+/** A row is as its kind makes it, under the key of its own facts. */
+export function keyedDifferences(
+  kind: string,
+  id: string,
+  made: { readonly key: Key; readonly row: object },
+  stored: Item,
+): readonly Difference[] {
+  const [key, ownKey] = [made.key, stored].map(({ pk, sk }) => `${pk} ${sk}`)
+  return [...compare(`${kind}.key`, id, key, ownKey), ...rowDifferences(kind, id, made.row, stored)]
+}
+
+/** When the table deletes the row. */
+export function ttlOf({ ttl }: Item): { readonly ttl: number | undefined } {
+  return { ttl: ifValid(v.number(), ttl) }
 }
 
 /** The details of a payment are shown by their members. */

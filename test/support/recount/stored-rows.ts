@@ -1,8 +1,8 @@
 import { comparable, rowDifferences } from '../../../shared/audit/rows/row-differences.ts'
-import { kindOf, remadeRow } from '../../../shared/audit/rows/stored-rows.ts'
 import { attributeName, fromItem } from '../../../shared/table/attributes.ts'
 import { NOT_AUDITED, roleOf } from '../../single-changes/registry.ts'
 import type { RawItem } from './books.ts'
+import { kindOf, remadeRow } from './remade-rows.ts'
 
 /** Stored items never change, so each version of a row is checked once. */
 const known = new WeakMap<RawItem, readonly string[]>()
