@@ -13,7 +13,7 @@ import {
   readClientVerdict,
   recordFindings,
 } from '../verdict/client-verdict-store.ts'
-import { auditAnswer, type HouseDifference, withoutClient } from '../verdict/difference.ts'
+import { auditAnswer, type Difference, withoutClient } from '../verdict/difference.ts'
 import { RUN_MS, runTimes } from './audit-client.ts'
 import { gatewayParts } from './gateway-parts.ts'
 import { type AuditDeps, type Part, REGISTERED, SUSPENSE } from './history.ts'
@@ -63,14 +63,14 @@ export async function auditWholeGateway(deps: RunDeps, from?: string) {
 }
 
 /** The parts with the differences of no client. The differences of clients are put aside. */
-function ownParts(parts: readonly Part<HouseDifference>[]) {
-  const ofClients: HouseDifference[] = []
+function ownParts(parts: readonly Part[]) {
+  const ofClients: Difference[] = []
   const own = parts.map(
     ({ judge, ...part }): Part => ({
       ...part,
       judge: async (state, isOver) => {
         const judged = await judge(state, isOver)
-        const isOfClient = (one: HouseDifference) => ownerOf(one) !== undefined
+        const isOfClient = (one: Difference) => ownerOf(one) !== undefined
         ofClients.push(...judged.differences.filter(isOfClient))
         const differences = judged.differences.filter((one) => !isOfClient(one)).map(withoutClient)
         return { ...judged, differences }
@@ -82,7 +82,7 @@ function ownParts(parts: readonly Part<HouseDifference>[]) {
 
 type Found = {
   readonly findings: Parameters<typeof recordFindings>[2]
-  readonly ofClients: readonly HouseDifference[]
+  readonly ofClients: readonly Difference[]
   readonly readFrom: Timestamp
   readonly done: Partial<Pick<ClientVerdict, 'figuresAt' | 'historyDay' | 'progress'>>
 }
@@ -109,11 +109,11 @@ async function recordAll(deps: RunDeps, { findings, ofClients, done, readFrom }:
 }
 
 /** The daily audit of the client judges these parts too. */
-async function recordOfClient(deps: RunDeps, owner: string, found: readonly HouseDifference[]) {
+async function recordOfClient(deps: RunDeps, owner: string, found: readonly Difference[]) {
   const byPart = Map.groupBy(found, ({ what }) => (what === 'client' ? REGISTERED : SUSPENSE))
   await alertDifferences(deps, owner, await addFindings(deps, owner, byPart))
 }
 
-function ownerOf({ clientId }: HouseDifference) {
+function ownerOf({ clientId }: Difference) {
   return ifValid(ClientIdSchema, clientId)
 }

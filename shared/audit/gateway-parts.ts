@@ -4,7 +4,7 @@ import { type HouseEntry, rowDayOf } from '../journal/house-store.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { dayNumber } from '../time.ts'
 import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
-import { confirmedDifferences, type HouseDifference, withClient } from '../verdict/difference.ts'
+import { confirmedDifferences } from '../verdict/difference.ts'
 import {
   type AuditDeps,
   CYCLE_DAYS,
@@ -47,21 +47,16 @@ export async function gatewayParts(
   deps: AuditDeps,
   { historyDay, standing }: Pick<ClientVerdict, 'historyDay' | 'standing'>,
   day: number,
-): Promise<readonly Part<HouseDifference>[]> {
+): Promise<readonly Part[]> {
   const isDue = dueOn(day, historyDay)
   const known: ReadDays = new Map()
   const [firstBlock, lastBlock] = (await houseDays(deps)).map((one) => Math.floor(one / BLOCK_DAYS))
   const blocks = range(firstBlock, lastBlock)
   const trails = () => auditSubjects(deps, GATEWAY_OWNER, { full: true })
-  const parts: readonly (readonly [isPartDue: boolean, part: Part<HouseDifference>])[] = [
-    [true, confirmedPart<HouseDifference>(deps, REGISTER, () => auditRegister(deps))],
+  const parts: readonly (readonly [isPartDue: boolean, part: Part])[] = [
+    [true, confirmedPart(deps, REGISTER, () => auditRegister(deps))],
     [true, recentPart(deps, known)],
-    [
-      isDue(day - slotOf(GATEWAY_OWNER, CYCLE_DAYS)),
-      confirmedPart<HouseDifference>(deps, 'all trails', async () =>
-        withClient(undefined, await trails()),
-      ),
-    ],
+    [isDue(day - slotOf(GATEWAY_OWNER, CYCLE_DAYS)), confirmedPart(deps, 'all trails', trails)],
     ...range(0, CYCLE_DAYS - 1).map((slot) => {
       const key = `noted ${String(slot).padStart(2, '0')}`
       const isIn = (owner: string) => slotOf(owner, CYCLE_DAYS) === slot
@@ -76,22 +71,21 @@ export async function gatewayParts(
       return [isDue(dueDay), blockPart(deps, known, ends)] as const
     }),
   ]
-  return dueParts(parts, standing, (difference) => ({ ...difference, clientId: undefined }))
+  return dueParts(parts, standing)
 }
 
 function range(first = 0, last = 0): readonly number[] {
   return Array.from({ length: last - first + 1 }, (_, at) => first + at)
 }
 
-function recentPart(deps: AuditDeps, known: ReadDays): Part<HouseDifference> {
+function recentPart(deps: AuditDeps, known: ReadDays): Part {
   const today = dayNumber(deps.now())
   const span: DaySpan = [dayText(today - LATELY_DAYS), LAST_DAY]
-  return housePart(deps, SUSPENSE, Number.POSITIVE_INFINITY, {
-    within: [today - BOOKED_WITHIN_DAYS, today + 1],
-    span,
-    known,
-    lists: ['open', span],
-  })
+  return housePart(
+    deps,
+    { key: SUSPENSE },
+    { within: [today - BOOKED_WITHIN_DAYS, today + 1], span, known, lists: ['open', span] },
+  )
 }
 
 /** The first block has what is older too, and the last what is newer. */
@@ -103,30 +97,22 @@ function blockPart(
     isFirst,
     isLast,
   }: { readonly first: number; readonly isFirst: boolean; readonly isLast: boolean },
-): Part<HouseDifference> {
+): Part {
   const last = first + BLOCK_DAYS - 1
   const span: DaySpan = [isFirst ? FIRST_DAY : dayText(first), isLast ? LAST_DAY : dayText(last)]
-  return housePart(deps, `house ${dayText(first)}`, last, {
-    within: [first - BOOKED_WITHIN_DAYS, last + ITEM_DAYS],
-    span,
-    known,
-    lists: [span],
-  })
+  return housePart(
+    deps,
+    { key: `house ${dayText(first)}`, day: last },
+    { within: [first - BOOKED_WITHIN_DAYS, last + ITEM_DAYS], span, known, lists: [span] },
+  )
 }
 
 type House = JournalSpan & { readonly lists: Parameters<typeof judgeSuspense>[2]['lists'] }
 
 /** Entries and totals of a span, listed suspense, and suspense that the entries name. */
-function housePart(
-  deps: AuditDeps,
-  key: string,
-  day: number,
-  { lists, ...journal }: House,
-): Part<HouseDifference> {
+function housePart(deps: AuditDeps, part: Omit<Part, 'judge'>, { lists, ...journal }: House): Part {
   return {
-    key,
-    order: key,
-    day,
+    ...part,
     judge: async (state, isOver) => {
       let { entries, differences } = await auditJournal(deps, journal)
       const ofHouse = await confirmedDifferences(deps, async (isAgain) => {
@@ -136,7 +122,7 @@ function housePart(
       })
       const named = namedItems(entries, journal.span)
       const items = await judgeSuspense(deps, entries, { lists, named, state, isOver })
-      return { ...items, differences: [...withClient(undefined, ofHouse), ...items.differences] }
+      return { ...items, differences: [...ofHouse, ...items.differences] }
     },
   }
 }

@@ -28,17 +28,16 @@ import { judgeSettlementEvents } from './judged/judge-settlement-events.ts'
 
 export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
 
-/** Parts are judged separately, by their `order`. A difference stands under the key of its part. */
-export type Part<Found extends Difference = Difference> = {
+/** Parts are judged separately. A difference stands under the key of its part. */
+export type Part = {
   readonly key: string
-  readonly order: string
-  /** The last day of the rows that it judges, in days since 1970; infinite for all days. */
-  readonly day: number
+  /** The last day of the rows that it judges, in days since 1970; absent for all days. */
+  readonly day?: number
   /** With a `state` in its answer the part is not whole: another call continues there. */
   readonly judge: (
     state: unknown,
     isOver: () => boolean,
-  ) => Promise<{ readonly differences: readonly Found[]; readonly state?: unknown }>
+  ) => Promise<{ readonly differences: readonly Difference[]; readonly state?: unknown }>
   /** The id of a long settlement that this part judges for a payout, and the digest of its sums. */
   readonly ends?: readonly [settlementId: string, digest: string]
 }
@@ -69,7 +68,7 @@ export async function figureParts(deps: AuditDeps, client: Client): Promise<read
     listedPart(deps, clientId, 'before', before),
     listedPart(deps, clientId, 'later', ahead),
   ]
-  return parts.map((part) => stoppingNoOther(part, (difference) => difference))
+  return parts.map(stoppingNoOther)
 }
 
 const UNREADABLE_PART = 'part.rows'
@@ -78,10 +77,7 @@ const UNREADABLE_PART = 'part.rows'
  * A part whose rows make its judgement impossible is a difference, so that it stops no other part,
  * client or run.
  */
-function stoppingNoOther<Found extends Difference>(
-  part: Part<Found>,
-  toFound: (difference: Difference) => Found,
-): Part<Found> {
+function stoppingNoOther(part: Part): Part {
   return {
     ...part,
     judge: async (state, isOver) => {
@@ -91,7 +87,7 @@ function stoppingNoOther<Found extends Difference>(
         if (!isOfRows(error)) throw error
         const found = error instanceof InvariantError ? error.message : 'unreadable'
         const difference = { what: UNREADABLE_PART, id: part.key, expected: 'readable', found }
-        return { differences: [toFound(difference)] }
+        return { differences: [difference] }
       }
     },
   }
@@ -102,20 +98,13 @@ function isOfRows(error: unknown): boolean {
   return error instanceof InvariantError || error instanceof RangeError || v.isValiError(error)
 }
 
-export function confirmedPart<Found extends Difference>(
+export function confirmedPart(
   deps: AuditDeps,
   key: string,
-  judge: (isAgain: boolean) => Promise<readonly Found[]>,
-): Part<Found> {
-  return {
-    key,
-    order: key,
-    day: ALL_DAYS,
-    judge: async () => ({ differences: await confirmedDifferences(deps, judge) }),
-  }
+  judge: Parameters<typeof confirmedDifferences>[1],
+): Part {
+  return { key, judge: async () => ({ differences: await confirmedDifferences(deps, judge) }) }
 }
-
-const ALL_DAYS = Number.POSITIVE_INFINITY
 
 /** The clock of the function that created the newest payment may be ahead of this clock. */
 function lastDayOf(deps: AuditDeps, { createdAt }: Client): number {
@@ -151,8 +140,6 @@ export async function historyParts(
       isWhole,
       {
         key: 'counts',
-        order: 'counts',
-        day: ALL_DAYS,
         judge: async () => ({ differences: await auditCounts(deps, client.clientId) }),
       },
     ],
@@ -172,28 +159,30 @@ export async function historyParts(
       const digest = digestOfSums(stored.settlement)
       const isWaiting = longSettlements[settlementId] !== digest
       const ends = [settlementId, digest] as const
-      return [isWaiting, { ...part, order: `${FIRST}${part.key}`, ends }] as const
+      return [isWaiting, { ...part, ends }] as const
     }),
     ...days.map((one) => [isDue(one), dayPart(deps, client, one)] as const),
   ]
-  return dueParts(parts, standing, (difference) => difference)
+  return dueParts(parts, standing)
 }
 
 /** In their order, with all parts in which a difference stands. */
-export function dueParts<Found extends Difference>(
-  parts: readonly (readonly [isPartDue: boolean, part: Part<Found>])[],
+export function dueParts(
+  parts: readonly (readonly [isPartDue: boolean, part: Part])[],
   standing: ClientVerdict['standing'],
-  toFound: (difference: Difference) => Found,
-): readonly Part<Found>[] {
+): readonly Part[] {
   const wanted = new Set(standing.map(({ part }) => part))
   return parts
     .flatMap(([isPartDue, part]) => (isPartDue || wanted.has(part.key) ? [part] : []))
-    .toSorted((a, b) => (a.order < b.order ? -1 : 1))
-    .map((part) => stoppingNoOther(part, toFound))
+    .toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
+    .map(stoppingNoOther)
 }
 
-/** Before every key. */
-const FIRST = ' '
+/** A long settlement that waits for a payout comes before every key. */
+export function orderOf({ key, ends }: Part): string {
+  return ends ? ` ${key}` : key
+}
+
 /** All of the last hundred days is read in thirty days, older history in 360. */
 export const CYCLE_DAYS = 30
 const OLD_CYCLE_DAYS = 360
@@ -214,8 +203,6 @@ export function dueOn(today: number, historyDay: number | undefined): (day: numb
 function suspensePart(deps: AuditDeps, { clientId }: Client): Part {
   return {
     key: SUSPENSE,
-    order: SUSPENSE,
-    day: ALL_DAYS,
     judge: async (state, isOver) => {
       const { entries } = await readHouse(deps)
       const named = new Set(entries.flatMap(({ suspenseId }) => suspenseId ?? []))
@@ -242,7 +229,6 @@ function settlementPart(
   const key = `settlement ${settlementId}`
   return {
     key,
-    order: key,
     day: dayNumber(createdAt),
     judge: async (state, isOver) => {
       const from = ifValid(RecountSchema, state)
@@ -268,11 +254,8 @@ function listedPart(
   name: string,
   span: readonly [string, string],
 ): Part {
-  const key = `payments ${name}`
   return {
-    key,
-    order: key,
-    day: ALL_DAYS,
+    key: `payments ${name}`,
     judge: (state, isOver) => judgeListed(deps, clientId, { span, state, isOver }),
   }
 }

@@ -3,7 +3,7 @@ import { invalid } from '../errors.ts'
 import { dayNumber } from '../time.ts'
 import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
 import type { Difference } from '../verdict/difference.ts'
-import type { Part } from './history.ts'
+import { orderOf, type Part } from './history.ts'
 
 type Progress = NonNullable<ClientVerdict['progress']>
 
@@ -21,7 +21,7 @@ export async function judgeParts(
 ) {
   const { auditId, beganAt, day } = progress
   let { done } = progress
-  const partsLeft = parts.filter(({ order }) => order > done)
+  const partsLeft = parts.filter((part) => orderOf(part) > done)
   const isBegun = progress.part === partsLeft[0]?.key
   let [state, found]: readonly [unknown, readonly Difference[]] = isBegun
     ? [progress.state, progress.found]
@@ -31,16 +31,17 @@ export async function judgeParts(
     findings,
     progress: { auditId, beganAt, day, done, ...left },
   })
-  for (const { key, order, judge } of partsLeft) {
+  for (const part of partsLeft) {
+    const { key, judge } = part
     const { differences, state: next } = await judge(state, isOver)
     const all = [...found, ...differences]
     if (next !== undefined)
       return stopped({ part: key, state: next, found: all.slice(0, MAX_KEPT) })
     findings.set(key, all)
-    done = order
+    done = orderOf(part)
     state = undefined
     found = []
-    if (isOver() && order !== partsLeft.at(-1)?.order) return stopped({ found: [] })
+    if (isOver() && part !== partsLeft.at(-1)) return stopped({ found: [] })
   }
   return { findings, progress: undefined }
 }
@@ -67,14 +68,16 @@ export function auditUnderWay(
  * part where an earlier call ended. `next`: the first part that this call has not read whole; its
  * `partial` differences are not all of them. Each call reads at least one part.
  */
-export async function judgeNewest<Found extends Difference>(
-  parts: readonly Part<Found>[],
+export async function judgeNewest(
+  parts: readonly Part[],
   { from, until, isOver = isNever, isLate = isNever }: Extent = {},
 ) {
-  const ordered = parts.toSorted((a, b) => b.day - a.day || (a.order < b.order ? 1 : -1))
+  const ordered = parts.toSorted(
+    (a, b) => dayOf(b) - dayOf(a) || (orderOf(a) < orderOf(b) ? 1 : -1),
+  )
   const first = from === undefined ? 0 : placeOf(ordered, from)
   const last = until === undefined ? ordered.length : placeOf(ordered, until)
-  const findings = new Map<string, readonly Found[]>()
+  const findings = new Map<string, readonly Difference[]>()
   for (const { key, judge } of ordered.slice(first, last)) {
     if (findings.size > 0 && isOver()) return { findings, partial: [], next: key }
     const { differences, state } = await judge(undefined, isLate)
@@ -94,11 +97,15 @@ export type Extent = {
   readonly isLate?: () => boolean
 }
 
+function dayOf({ day = Number.POSITIVE_INFINITY }: Part): number {
+  return day
+}
+
 function isNever(): boolean {
   return false
 }
 
-function placeOf(parts: readonly Pick<Part, 'key'>[], name: string): number {
+function placeOf(parts: readonly Part[], name: string): number {
   const place = parts.findIndex(({ key }) => key === name)
   if (place >= 0) return place
   throw invalid(

@@ -96,9 +96,9 @@ export type Unread = Pick<Plan, 'left'> & {
 }
 
 /** Judges as many parts as a call has time for, and names what it has not read. */
-export async function readParts<Found extends Difference>(
+export async function readParts(
   { monotonicMs }: RecountDeps,
-  parts: readonly Part<Found>[],
+  parts: readonly Part[],
   asked: Parts,
 ) {
   const beganAtMs = monotonicMs()

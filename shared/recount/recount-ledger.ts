@@ -231,10 +231,7 @@ function derivedFrom(plan: Plan, differences: readonly Difference[], unread: Unr
   return { ...plan, notRepairable: remaining(differences, plan), unread }
 }
 
-function remaining<Found extends Difference>(
-  differences: readonly Found[],
-  { writes, left, covered = [] }: Plan,
-) {
+function remaining(differences: readonly Difference[], { writes, left, covered = [] }: Plan) {
   const ended = new Set<Difference>([
     ...writes.flatMap(({ ends }) => ends),
     ...left.flatMap((one) => one.differences),

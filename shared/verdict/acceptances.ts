@@ -7,7 +7,7 @@ import { type AuditRecord, readAuditRecords } from '../operator/audit-record-sto
 import { approvalKey } from '../table/keys.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
-import { type Difference, DifferenceSchema, isSame } from './difference.ts'
+import { type Difference, DifferenceSchema, isSame, withoutClient } from './difference.ts'
 
 /** `since`: when an audit found the difference first. */
 type Standing = Difference & { readonly since: Timestamp }
@@ -80,7 +80,10 @@ export async function findAccepted(deps: TableDeps, owner: string, { after }: Au
 /** What a second person approves. */
 export function acceptanceOf(owner: string, difference: Difference) {
   const client_id = owner === GATEWAY_OWNER ? null : owner
-  return { action: 'accept-difference', payload: { client_id, ...difference } } as const
+  return {
+    action: 'accept-difference',
+    payload: { client_id, ...withoutClient(difference) },
+  } as const
 }
 
 /** An acceptance counts for the same gap of a difference that stood before it. */

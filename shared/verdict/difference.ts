@@ -18,7 +18,10 @@ export const DifferenceSchema = v.object({
   expected: Figure,
   found: Figure,
 })
-export type Difference = Readonly<v.InferOutput<typeof DifferenceSchema>>
+export type Difference = Readonly<v.InferOutput<typeof DifferenceSchema>> & {
+  /** Found by the gateway's audit: without a client it stands on the gateway. */
+  readonly clientId?: string | undefined
+}
 
 /** The most differences of an answer within a Lambda's limit. */
 export const MAX_DIFFERENCES = 1_000
@@ -57,18 +60,15 @@ function storable(value: Value) {
   return typeof value === 'number' && !Number.isSafeInteger(value) ? String(value) : (value ?? null)
 }
 
-/** Found by the gateway's audit. Without a client it stands on the gateway. */
-export type HouseDifference = Difference & { readonly clientId: string | undefined }
-
 export function withClient(
   clientId: string | undefined,
   differences: readonly Difference[],
-): readonly HouseDifference[] {
+): readonly Difference[] {
   return differences.map((difference) => ({ ...difference, clientId }))
 }
 
 /** Only what a verdict keeps, and an operator is told. */
-export function withoutClient({ what, id, expected, found }: Difference): Difference {
+export function withoutClient({ what, id, expected, found }: Difference) {
   return { what, id, expected, found }
 }
 
@@ -78,6 +78,19 @@ export function onlyIf(
   difference: readonly Difference[],
 ): readonly Difference[] {
   return isBroken ? difference : []
+}
+
+type Rule = readonly [name: string, holds: boolean, rule: string, found: Value]
+
+/** What attributes of one item must be like. */
+export function brokenRules(
+  kind: string,
+  id: string,
+  rules: readonly Rule[],
+): readonly Difference[] {
+  return rules.flatMap(([name, holds, rule, found]) =>
+    onlyIf(!holds, compare(`${kind}.${name}`, id, rule, found)),
+  )
 }
 
 /** Compares attributes of one item. */
@@ -162,11 +175,11 @@ const MAX_CHECKS = 3
  * ten seconds later finds it again, with the same gap. A third check counts with another gap too,
  * because a busy client's figures are known within bounds.
  */
-export async function confirmedDifferences<Found extends Difference>(
+export async function confirmedDifferences(
   deps: Pick<Deps, 'sleep'>,
-  judge: (isAgain: boolean) => Promise<readonly Found[]>,
-): Promise<readonly Found[]> {
-  const earlier: Found[] = []
+  judge: (isAgain: boolean) => Promise<readonly Difference[]>,
+): Promise<readonly Difference[]> {
+  const earlier: Difference[] = []
   for (let check = 1; ; check++) {
     const found = (await judge(check > 1)).slice(0, MAX_DIFFERENCES)
     const repeated = found.filter((one) => earlier.some((before) => isSame(before, one)))

@@ -5,7 +5,7 @@ import { HeadSchema } from '../../sync/job-store.ts'
 import { syncJobKey, verdictKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, dayNumber, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { ClientVerdictSchema } from '../../verdict/client-verdict-store.ts'
-import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
+import { brokenRules, compare, type Difference } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 
 /*
@@ -82,17 +82,4 @@ export async function auditSyncHead(deps: StoreDeps): Promise<readonly Differenc
       ],
     ]),
   ]
-}
-
-type Rule = readonly [
-  name: string,
-  holds: boolean,
-  rule: string,
-  found: string | number | undefined,
-]
-
-function brokenRules(kind: string, id: string, rules: readonly Rule[]): readonly Difference[] {
-  return rules.flatMap(([name, holds, rule, found]) =>
-    onlyIf(!holds, compare(`${kind}.${name}`, id, rule, found)),
-  )
 }

@@ -17,12 +17,7 @@ import { attributeName, type Item } from '../../table/attributes.ts'
 import { clientKey, notedKey } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
-import {
-  compare,
-  type Difference,
-  type HouseDifference,
-  withClient,
-} from '../../verdict/difference.ts'
+import { compare, type Difference, withClient } from '../../verdict/difference.ts'
 import { auditBatches } from './audit-batches.ts'
 import { auditSyncHead, auditVerdict } from './audit-progress.ts'
 import { auditSubjects, readTrail } from './audit-trails.ts'
@@ -32,7 +27,7 @@ import { auditSubjects, readTrail } from './audit-trails.ts'
  * registered client compares the client's row. Recent approvals of no client and batches are as
  * their records say, and the gateway's own progress is possible.
  */
-export async function auditRegister(deps: StoreDeps): Promise<readonly HouseDifference[]> {
+export async function auditRegister(deps: StoreDeps): Promise<readonly Difference[]> {
   const { differences } = await readTrail(deps, CLIENTS_SUBJECT, undefined)
   const listed = await queryAll(deps, {
     index: 'by-owner',
@@ -44,12 +39,12 @@ export async function auditRegister(deps: StoreDeps): Promise<readonly HouseDiff
     for (const { clientId } of clients) registeredIds.add(clientId)
   const unregistered = listed.map(({ id }) => String(id)).filter((id) => !registeredIds.has(id))
   return [
-    ...withClient(undefined, differences),
-    ...withClient(undefined, await auditSubjects(deps, GATEWAY_OWNER, { full: false })),
+    ...differences,
+    ...(await auditSubjects(deps, GATEWAY_OWNER, { full: false })),
     ...unregistered.flatMap((id) => withClient(id, unregisteredClient(id))),
-    ...withClient(undefined, await auditBatches(deps)),
-    ...withClient(undefined, await auditVerdict(deps, GATEWAY_OWNER, undefined)),
-    ...withClient(undefined, await auditSyncHead(deps)),
+    ...(await auditBatches(deps)),
+    ...(await auditVerdict(deps, GATEWAY_OWNER, undefined)),
+    ...(await auditSyncHead(deps)),
   ]
 }
 
@@ -129,7 +124,7 @@ export async function compareWithNotes(
   deps: TableDeps,
   item: Suspense,
   notes: readonly Note[],
-): Promise<readonly HouseDifference[]> {
+): Promise<readonly Difference[]> {
   const { suspenseId: id, clientId: owner } = item
   const differences = notes.flatMap(({ clientId, noted }) =>
     withClient(

@@ -19,7 +19,6 @@ import {
   compare,
   confirmedDifferences,
   type Difference,
-  type HouseDifference,
   onlyIf,
   toValue,
   withClient,
@@ -41,7 +40,7 @@ type List = 'open' | DaySpan
 
 const State = v.object({ list: v.number(), cursor: v.record(v.string(), v.unknown()) })
 
-type Judged = { readonly id: string; readonly differences: readonly HouseDifference[] }
+type Judged = { readonly id: string; readonly differences: readonly Difference[] }
 
 /**
  * Judges listed suspense page by page, and then `named`. The entries of a few items are older or
@@ -66,7 +65,7 @@ export async function judgeSuspense(
     readonly isOver: () => boolean
   },
 ) {
-  const differences: HouseDifference[] = []
+  const differences: Difference[] = []
   const readIds = new Set<string>()
   const judge = async (ids: readonly string[]) => {
     const newIds = ids.filter((id) => !readIds.has(id))
@@ -107,7 +106,7 @@ function pagesOf(deps: TableDeps, list: List, cursor: QueryPage['cursor']) {
 export async function auditNotes(
   deps: StoreDeps,
   notes: readonly Note[],
-): Promise<readonly HouseDifference[]> {
+): Promise<readonly Difference[]> {
   const rows = new Map<string, Item | undefined>()
   for (const ids of chunks([...new Set(notes.map(({ id }) => id))], PAGE))
     for (const { key, item } of await rowsOf(deps, ids)) rows.set(idOf(key.pk), item)

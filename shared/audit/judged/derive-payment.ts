@@ -20,7 +20,7 @@ import {
   MINUTE_MS,
   type Timestamp,
 } from '../../time.ts'
-import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
+import { brokenRules, compare, type Difference, tryToMake } from '../../verdict/difference.ts'
 
 /**
  * The payment as its facts determine it: its prices, its state and its money are made again. Throws
@@ -125,45 +125,33 @@ const SKEW_MS = MINUTE_MS
 
 /** What a payment's own facts must be like: what it must have, and which times are possible. */
 export function paymentRules(payment: Payment, now: Timestamp): readonly Difference[] {
-  const { paymentId: id, status, transitions } = payment
+  const { paymentId: id, status, transitions, capture } = payment
   const isDue = status === 'pending'
-  const hasCapture = payment.capture !== undefined
-  const needed = [
-    ['ended_by', isDue || transitions.length > 1, 'a source'],
-    ['due_at', !isDue || payment.dueAt !== undefined, 'a time'],
-    ['capture', status !== 'succeeded' || hasCapture, 'a capture'],
-  ] as const
-  return [
+  return brokenRules('payment', id, [
     ...attemptRules(payment, now),
-    ...needed.flatMap(([name, has, rule]) =>
-      onlyIf(!has, compare(`payment.${name}`, id, rule, undefined)),
-    ),
-    ...timesOf(payment, now).flatMap(([name, time, from, to, rule]) =>
-      onlyIf(
-        time !== undefined && (time < from || time > to),
-        compare(`payment.${name}`, id, rule, time),
-      ),
-    ),
-  ]
+    ['ended_by', isDue || transitions.length > 1, 'a source', undefined],
+    ['due_at', !isDue || payment.dueAt !== undefined, 'a time', undefined],
+    ['capture', status !== 'succeeded' || capture !== undefined, 'a capture', undefined],
+    ...timesOf(payment, now).map(([name, time, from, to, rule]) => {
+      return [name, time === undefined || (time >= from && time <= to), rule, time] as const
+    }),
+  ])
 }
 
 /**
  * Attempts begin one after another. The last one shows the payment, in the same process, unless the
  * customer paid before that: only such a payment has no expiry.
  */
-function attemptRules(payment: Payment, now: Timestamp): readonly Difference[] {
-  const { paymentId: id, providerAttempts, createdAt, expiresAt } = payment
+function attemptRules({ providerAttempts, createdAt, expiresAt }: Payment, now: Timestamp) {
   const isShownByLast = expiresAt !== undefined
-  return providerAttempts.flatMap(({ startedAt }, at) => {
+  return providerAttempts.map(({ startedAt }, at) => {
     const isLast = isShownByLast && at === providerAttempts.length - 1
     const nextAt = providerAttempts[at + 1]?.startedAt ?? now
     const from = isLast ? addMs(createdAt, -DAY_MS) : ''
     const to = isLast ? createdAt : addMs(nextAt, SKEW_MS)
     const isPossible = startedAt >= from && startedAt <= to
-    return onlyIf(
-      !isPossible,
-      compare('payment.provider_attempts', id, 'one after another, before it was shown', startedAt),
-    )
+    const rule = 'one after another, before it was shown'
+    return ['provider_attempts', isPossible, rule, startedAt] as const
   })
 }
 

@@ -8,7 +8,7 @@ import { attemptKey, deliveryKey, endpointsPk } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import type { Reads } from '../../table/table.ts'
 import { addMs, DAY_MS, expiresAfter, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
-import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
+import { brokenRules, compare, type Difference, tryToMake } from '../../verdict/difference.ts'
 import {
   type Delivery,
   type DeliveryAttempt,
@@ -134,14 +134,11 @@ function attemptRules(
   const isAccepted = isAnswered && httpStatus >= 200 && httpStatus <= 299
   const isTold = error === 'http_status' ? isAnswered && !isAccepted : error !== undefined
   const isPast = at >= addMs(createdAt, -MINUTE_MS) && at <= addMs(now, MINUTE_MS)
-  const rules = [
+  return brokenRules(kind, id, [
     ['at', isPast, 'after its delivery began', at],
     ['duration_ms', durationMs >= 0, 'not below zero', durationMs],
     ['error', isTold || (isAccepted && error === undefined), 'of its answer', error],
-  ] as const
-  return rules.flatMap(([name, holds, rule, found]) =>
-    onlyIf(!holds, compare(`${kind}.${name}`, id, rule, found)),
-  )
+  ])
 }
 
 /** What a delivery may be like while it is sent and afterwards. */
@@ -158,7 +155,7 @@ function deliveryRules(
   const latestTtl = expiresAfter(addMs(now, DAY_MS), RETENTION.deliveryMs)
   const isOnce = success !== undefined && status === 'succeeded' && attempts === 1
   const isCounted = success && roundStart === 0 ? isOnce : status !== 'succeeded' || attempts > 0
-  const rules = [
+  const ofDelivery = brokenRules('delivery', id, [
     [
       'round_start',
       (roundStart === 0 || (roundStart > 0 && roundsOn !== undefined)) &&
@@ -195,11 +192,9 @@ function deliveryRules(
     ['success', success === undefined || success.number === 1, 'the first', success?.number],
     ['ttl', isDue === (ttl === undefined) && (ttl ?? 0) <= latestTtl, 'ninety days after', ttl],
     ['ttl', !isOnce || ttl === retentionFrom(success).ttl, 'ninety days after its success', ttl],
-  ] as const
+  ])
   return [
     ...(success ? attemptRules('delivery.success', id, success, { createdAt, now }) : []),
-    ...rules.flatMap(([name, holds, rule, found]) =>
-      onlyIf(!holds, compare(`delivery.${name}`, id, rule, found)),
-    ),
+    ...ofDelivery,
   ]
 }
