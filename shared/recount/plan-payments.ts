@@ -93,7 +93,7 @@ async function planPayment(
   const isShownAnew = isRaised || differences.some(isOfShown)
   const payment = isShownAnew ? await withShown(deps, known, differences) : known
   const row = paymentRow(payment)
-  const judged = await judgePayments(deps, books, [
+  const judged = await judgePayments(deps, books.clientId, [
     { key, item: isShownAnew ? { ...key, ...row } : item },
   ])
   const remaining = judged.flatMap((one) => one.differences)

@@ -118,8 +118,7 @@ async function judgeSources(
       ...payments.flatMap(({ paymentId, clientId: owner }) =>
         compare('payment.client_id', paymentId, clientId, owner),
       ),
-      ...[...owners.values()].flat(),
-      ...ofEntries.flatMap(({ differences }) => differences),
+      ...[...owners, ...ofEntries].flatMap(({ differences }) => differences),
       ...(events
         ? rows.flatMap(({ payment, item }) => judgePayment(payment, item, { clientId, now }))
         : []),

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Deps, StoreDeps } from '../../deps.ts'
 import type { ClientId, PaymentId } from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
 import { standingFigures } from '../../journal/payment-money.ts'
 import { entryPages } from '../../journal/read-entries.ts'
 import { countOf, type Ledger } from '../../ledger/ledger-store.ts'
 import { shardRow } from '../../ledger/shard-store.ts'
 import { negated } from '../../money.ts'
 import type { Payment } from '../../payment/payment.ts'
+import { PaymentSchema } from '../../payment/payment-store.ts'
 import { PAYMENT_STATUSES } from '../../payment-status.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
 import { idOf, paymentKey } from '../../table/keys.ts'
@@ -22,7 +24,6 @@ import {
   type JudgeDeps,
   openPaymentPages,
   readableLedger,
-  storedPayment,
   strayRows,
 } from './client-books.ts'
 import { auditOwners, estimateOf } from './derive-payment.ts'
@@ -139,7 +140,7 @@ async function sumUnsettled(deps: FigureDeps, books: ClientBooks, isAgain: boole
   }
   const keys = [...movedIds].map(paymentKey)
   for (const row of keyedItems(keys, await deps.table.getMany(keys))) {
-    const payment = storedPayment(row)
+    const payment = ifValid(PaymentSchema, row.item)
     if (payment) moved.set(payment.paymentId, payment)
   }
   for (const payment of moved.values()) recentChanges(payment, recentFrom).forEach(allow)
@@ -152,14 +153,14 @@ async function openPayments(deps: StoreDeps, books: ClientBooks, reads: Reads) {
   const open = new Map<PaymentId, Payment>()
   for await (const page of openPaymentPages(deps, books.clientId, reads)) {
     for (const owned of page) {
-      const payment = storedPayment(owned)
+      const payment = ifValid(PaymentSchema, owned.item)
       if (payment === undefined)
         differences.push(...compare('payment', idOf(owned.key.pk), 'readable', 'unreadable'))
       else if (payment.openAt !== undefined) open.set(payment.paymentId, payment)
     }
   }
   const owners = await auditOwners(deps, [...open.values()])
-  return { open, differences: [...differences, ...[...owners.values()].flat()] }
+  return { open, differences: [...differences, ...owners.flatMap((one) => one.differences)] }
 }
 
 function isRecent({ paidAt, movements }: Payment, from: Timestamp): boolean {

@@ -8,8 +8,6 @@ import { balanceOf, type Ledger } from '../../ledger/ledger-store.ts'
 import { ShardSchema } from '../../ledger/shard-store.ts'
 import { WindowSchema } from '../../ledger/window-store.ts'
 import { type AuditRecord, readAuditRecords } from '../../operator/audit-record-store.ts'
-import type { Payment } from '../../payment/payment.ts'
-import { PaymentSchema } from '../../payment/payment-store.ts'
 import type { Adjustment } from '../../posting/adjustment-store.ts'
 import { hasSwept, type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
@@ -253,9 +251,4 @@ function auditAdjustmentRows(
 export function openPaymentPages(deps: TableDeps, clientId: ClientId, reads: Reads) {
   const list = { index: 'by-open', partition: [clientId] } as const
   return itemPages(deps, { kind: 'PAYMENT', ...list, limit: PAGE, reads })
-}
-
-/** Undefined if the item is unreadable. */
-export function storedPayment({ item }: KeyedItem): Payment | undefined {
-  return ifValid(PaymentSchema, item)
 }

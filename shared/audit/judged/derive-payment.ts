@@ -1,6 +1,6 @@
 import { registeredClients } from '../../client/client-register.ts'
 import type { StoreDeps } from '../../deps.ts'
-import type { ClientId, PaymentId } from '../../ids.ts'
+import type { ClientId } from '../../ids.ts'
 import { figuresOf } from '../../journal/entry.ts'
 import { hasMoved, type Movement } from '../../journal/payment-money.ts'
 import { netOf, ZERO } from '../../money.ts'
@@ -206,15 +206,12 @@ function timesOf(payment: Payment, now: Timestamp) {
  * A payment's id is derived from its client and its key's digest. A difference names the client
  * that the id belongs to, if one client fits.
  */
-export async function auditOwners(
-  deps: StoreDeps,
-  payments: readonly Payment[],
-): Promise<ReadonlyMap<PaymentId, readonly Difference[]>> {
+export async function auditOwners(deps: StoreDeps, payments: readonly Payment[]) {
   const foreignPayments = payments.filter(isForeign)
   const clientIds = foreignPayments.length === 0 ? [] : await allClientIds(deps)
-  return new Map(
-    foreignPayments.map((payment) => [payment.paymentId, auditOwner(payment, clientIds)]),
-  )
+  return foreignPayments.map((payment) => {
+    return { id: payment.paymentId, differences: auditOwner(payment, clientIds) }
+  })
 }
 
 function auditOwner(payment: Payment, clientIds: readonly ClientId[]): readonly Difference[] {

@@ -53,30 +53,47 @@ export function judgeEvent(
   { name, item }: { readonly name: string; readonly item: Item | undefined },
   { clientId, now }: { readonly clientId: ClientId; readonly now: Timestamp },
 ): readonly Difference[] {
-  const { paymentId: id, transitions } = payment
-  const end = transitions.at(-1)
+  const subject = subjectOfPayment(payment.paymentId)
+  const endedAt = payment.transitions.at(-1)?.at
+  return compareEvent('event', { subject, name, clientId, item }, { endedAt, now }, (stored) => {
+    const held = heldBy(payment, stored.name)
+    const firedAt =
+      movementOf(payment, stored)?.notedAt ?? (held ? undefined : endedAt) ?? stored.firedAt
+    // The event has the fee that was known when it fired: the final fee, or the estimate.
+    const forms = [payment, asEstimated(payment), ...(held ? [asPending(payment)] : [])]
+    // An erasure changes the events before the payment.
+    const erased = forms.map((form) => ({ ...form, customer: undefined }))
+    const bodies = [...forms, ...erased].map((form) => bodyOf(form, { ...stored, firedAt }))
+    return { firedAt, body: bodies.find((one) => one === stored.body) ?? bodies[0] ?? '' }
+  })
+}
+
+type StoredEvent = Pick<Event, 'subject' | 'name' | 'clientId'> & {
+  readonly item: Item | undefined
+}
+
+/** `endedAt`: when its subject ended. `derive`: from the event with what its key says. */
+export function compareEvent(
+  kind: string,
+  { item, ...own }: StoredEvent,
+  { endedAt, now }: { readonly endedAt: Timestamp | undefined; readonly now: Timestamp },
+  derive: (stored: Event) => Pick<Event, 'firedAt' | 'body'>,
+): readonly Difference[] {
+  const { subject, name } = own
+  const { id } = subject
   if (item === undefined) {
-    // Events outlive their deliveries, which are kept for ninety days.
-    const mayBeGone = end !== undefined && addMs(end.at, 90 * DAY_MS) <= now
-    return onlyIf(!mayBeGone, compare('event', id, name, undefined))
+    // Events outlive their deliveries.
+    const mayBeGone = endedAt !== undefined && addMs(endedAt, RETENTION.deliveryMs) <= now
+    return onlyIf(!mayBeGone, compare(kind, id, name, undefined))
   }
   const stored = ifValid(EventSchema, item)
-  if (stored === undefined) return compare('event', id, 'readable', 'unreadable')
-  const subject = subjectOfPayment(id)
-  const ownAt = heldBy(payment, stored.name) ? undefined : end?.at
-  const firedAt = movementOf(payment, stored)?.notedAt ?? ownAt ?? stored.firedAt
-  const event = { ...stored, subject, name, clientId, firedAt, eventId: eventIdFor(subject, name) }
-  // The event has the fee that was known when it fired: the final fee, or the estimate.
-  const held = heldBy(payment, stored.name)
-  const forms = [payment, asEstimated(payment), ...(held ? [asPending(payment)] : [])]
-  // An erasure changes the events before the payment.
-  const erased = forms.map((form) => ({ ...form, customer: undefined }))
-  const bodies = [...forms, ...erased].map((form) => bodyOf(form, event))
-  const body = bodies.find((one) => one === stored.body) ?? bodies[0] ?? ''
-  const born = expiresAfter(firedAt, RETENTION.eventMs)
+  if (stored === undefined) return compare(kind, id, 'readable', 'unreadable')
+  const known = { ...stored, ...own, eventId: eventIdFor(subject, name) }
+  const event = { ...known, ...derive(known) }
+  const born = expiresAfter(event.firedAt, RETENTION.eventMs)
   const { ttl = 0 } = ttlOf(item)
   const isKept = ttl >= born && ttl <= expiresAfter(addMs(now, DAY_MS), RETENTION.eventMs)
-  return rowDifferences('event', id, eventRow({ ...event, body, ttl: isKept ? ttl : born }), item)
+  return rowDifferences(kind, id, eventRow({ ...event, ttl: isKept ? ttl : born }), item)
 }
 
 export function asEstimated(payment: Payment): Payment {

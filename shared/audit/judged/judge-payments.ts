@@ -4,6 +4,7 @@ import { type ClientId, type PaymentId, PaymentIdSchema, subjectOfPayment } from
 import { ifValid } from '../../if-valid.ts'
 import { paymentRow, pointerRow } from '../../payment/creating-store.ts'
 import type { Payment } from '../../payment/payment.ts'
+import { PaymentSchema } from '../../payment/payment-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import {
   destinationKey,
@@ -25,11 +26,11 @@ import {
 } from '../../verdict/difference.ts'
 import { judgeEntries } from '../rows/judge-entries.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
-import { type ClientBooks, OLD_MS, storedPayment } from './client-books.ts'
+import { OLD_MS } from './client-books.ts'
 import { auditOwners, derivedPayment, paymentRules } from './derive-payment.ts'
 import { judgeDeliveries } from './judge-deliveries.ts'
 import { auditStrayEvents, eventNamesOf, judgeEvent } from './judge-events.ts'
-import { judgeShown, type PaymentDifferences } from './judge-shown.ts'
+import { type Judged, judgeShown } from './judge-shown.ts'
 
 /**
  * Derives each payment's rows (itself, its entries, its events and their deliveries) and compares
@@ -37,11 +38,11 @@ import { judgeShown, type PaymentDifferences } from './judge-shown.ts'
  */
 export async function judgePayments(
   deps: StoreDeps,
-  { clientId }: Pick<ClientBooks, 'clientId'>,
+  clientId: ClientId,
   items: readonly KeyedItem[],
   reads: Reads = 'consistent',
 ) {
-  const rows = items.map((row) => ({ ...row, payment: storedPayment(row) }))
+  const rows = items.map((row) => ({ ...row, payment: ifValid(PaymentSchema, row.item) }))
   const payments = rows.flatMap(({ payment }) => (payment ? [payment] : []))
   const now = deps.now()
   const [{ events, judgedEvents }, entries, pointers, owners, shown] = await Promise.all([
@@ -55,11 +56,8 @@ export async function judgePayments(
     return { subject: subjectOfPayment(paymentId), item }
   })
   const deliveries = await judgeDeliveries(deps, clientId, ofPayments, reads)
-  const byPayment = Map.groupBy<string, PaymentDifferences>(
-    [...judgedEvents, ...entries, ...pointers, ...shown],
-    ({ paymentId }) => paymentId,
-  )
-  const deliveriesOf = Map.groupBy(deliveries, ({ id }) => id)
+  const judged = [...owners, ...judgedEvents, ...entries, ...pointers, ...shown, ...deliveries]
+  const byPayment = Map.groupBy<string, Judged>(judged, ({ id }) => id)
   return rows.map(({ key, item, payment }) => ({
     id: v.parse(PaymentIdSchema, idOf(key.pk)),
     payment,
@@ -67,10 +65,7 @@ export async function judgePayments(
       payment && item
         ? [
             ...judgePayment(payment, item, { clientId, now }),
-            ...(owners.get(payment.paymentId) ?? []),
-            ...[byPayment, deliveriesOf].flatMap((found) =>
-              (found.get(payment.paymentId) ?? []).flatMap(({ differences }) => differences),
-            ),
+            ...(byPayment.get(payment.paymentId) ?? []).flatMap((one) => one.differences),
           ]
         : compare('payment', idOf(key.pk), 'readable', 'unreadable'),
   }))
@@ -107,7 +102,7 @@ export async function judgeEventsOf(
   const now = deps.now()
   const events = named.map((event, at) => ({ ...event, item: items[at] }))
   const judgedEvents = events.map(({ payment, ...event }) => ({
-    paymentId: payment.paymentId,
+    id: payment.paymentId,
     differences: judgeEvent(payment, event, { clientId, now }),
   }))
   return { events, judgedEvents }
@@ -117,11 +112,11 @@ async function judgePointers(
   deps: StoreDeps,
   payments: readonly Payment[],
   reads: Reads,
-): Promise<readonly PaymentDifferences[]> {
+): Promise<readonly Judged[]> {
   const named = payments.flatMap((payment) => pointerKeys(payment).map(() => payment))
   const items = await deps.table.getMany(payments.flatMap(pointerKeys), reads)
   return named.map((payment, at) => ({
-    paymentId: payment.paymentId,
+    id: payment.paymentId,
     differences: rowDifferences('pointer', payment.paymentId, pointerRow(payment), items[at]),
   }))
 }
@@ -162,6 +157,8 @@ export async function judgeListed(
   },
 ) {
   const reads = span[1] < addMs(deps.now(), -OLD_MS) ? 'eventual' : 'consistent'
+  const judge = async (keys: readonly Key[], own: Reads) =>
+    judgePayments(deps, clientId, keyedItems(keys, await deps.table.getMany(keys, own)), own)
   const differences: Difference[] = []
   const explained = new Set<string>()
   const pages = queryPages(deps, {
@@ -172,45 +169,23 @@ export async function judgeListed(
     cursor: ifValid(State, state)?.cursor,
   })
   for await (const { items, cursor } of pages) {
-    const keys = rowKeysOf('PAYMENT', items)
-    const rows = keyedItems(keys, await deps.table.getMany(keys, reads))
-    const judged = await judgePayments(deps, { clientId }, rows, reads)
-    const ids = judged.flatMap((one) => (one.differences.length > 0 ? [one.id] : []))
-    differences.push(...(await confirmPayments(deps, clientId, ids)))
-    for (const { payment } of judged) {
+    const judged = await judge(rowKeysOf('PAYMENT', items), reads)
+    const wrong = judged.filter((one) => one.differences.length > 0).map(({ id }) => paymentKey(id))
+    // A read may see half of a transaction, so the payments are judged again at once and later.
+    if (wrong.length > 0) {
+      const confirmed = await confirmedDifferences(deps, async () =>
+        (await judge(wrong, 'consistent')).flatMap((one) => one.differences),
+      )
+      differences.push(...confirmed)
+    }
+    for (const { id, payment } of judged) {
       if (payment === undefined || explained.size > MAX_EXPLAINED) continue
-      for (const name of eventNamesOf(payment)) explained.add(eventOf(payment, name))
+      for (const name of eventNamesOf(payment)) explained.add(`${id} ${name}`)
     }
     if (cursor && isOver()) return { differences, state: { cursor } }
   }
-  const isExplained = (paymentId: PaymentId, name: string) =>
-    explained.has(eventOf({ paymentId }, name))
+  const isExplained = (id: PaymentId, name: string) => explained.has(`${id} ${name}`)
   return {
     differences: [...differences, ...(await auditStrayEvents(deps, clientId, span, isExplained))],
   }
-}
-
-function eventOf({ paymentId }: Pick<Payment, 'paymentId'>, name: string): string {
-  return `${paymentId} ${name}`
-}
-
-/** A read may see half of a transaction, so the payments are judged again at once and later. */
-async function confirmPayments(
-  deps: StoreDeps & Pick<Deps, 'sleep'>,
-  clientId: ClientId,
-  ids: readonly PaymentId[],
-): Promise<readonly Difference[]> {
-  if (ids.length === 0) return []
-  return confirmedDifferences(deps, async () =>
-    (await judgeById(deps, { clientId }, ids)).flatMap(({ differences }) => differences),
-  )
-}
-
-async function judgeById(
-  deps: StoreDeps,
-  books: Pick<ClientBooks, 'clientId'>,
-  ids: readonly PaymentId[],
-) {
-  const keys = ids.map(paymentKey)
-  return judgePayments(deps, books, keyedItems(keys, await deps.table.getMany(keys)))
 }

@@ -3,13 +3,10 @@ import type { StoreDeps } from '../../deps.ts'
 import {
   type Event,
   envelopeBody,
-  RETENTION,
   SETTLEMENT_EVENT_TYPES,
   type SettlementEventType,
 } from '../../event/event.ts'
-import { eventRow } from '../../event/event-store.ts'
-import { EventSchema } from '../../event/read-events.ts'
-import { eventIdFor, type SettlementId, subjectOfSettlement } from '../../ids.ts'
+import { type SettlementId, subjectOfSettlement } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { settlementEventOf, toSettlementData } from '../../settlement/announce-settlement.ts'
@@ -17,12 +14,11 @@ import type { Settlement } from '../../settlement/settlement.ts'
 import { findSettlements } from '../../settlement/settlement-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import { eventKey } from '../../table/keys.ts'
-import { addMs, DAY_MS, expiresAfter, type Timestamp } from '../../time.ts'
-import { compare, type Difference, onlyIf, tryToMake } from '../../verdict/difference.ts'
-import { rowDifferences, ttlOf } from '../rows/row-differences.ts'
+import type { Timestamp } from '../../time.ts'
+import { compare, type Difference, tryToMake } from '../../verdict/difference.ts'
 import { type ClientBooks } from './client-books.ts'
 import { judgeDeliveries } from './judge-deliveries.ts'
-import { STRAY_EVENT } from './judge-events.ts'
+import { compareEvent, STRAY_EVENT } from './judge-events.ts'
 
 /**
  * Derives the events that a settlement's record and its end wrote, with their deliveries, and
@@ -48,7 +44,8 @@ export async function judgeEventsOf(
   const { settlementId: id } = settlement
   const subject = subjectOfSettlement(id)
   const stored = await storedEvents(deps, id)
-  const told = stored.filter(isToldIn(settlement))
+  const names = namesOf(settlement)
+  const told = stored.filter(({ name }) => names.includes(name))
   const isRecounted = clientRecords.some((record) => hasRepaired(record, id))
   const deliveries = await judgeDeliveries(
     deps,
@@ -91,23 +88,16 @@ async function storedEvents(deps: StoreDeps, id: SettlementId): Promise<readonly
 }
 
 function straysIn(settlement: Settlement, stored: readonly Named[]): readonly Difference[] {
-  return stored
-    .filter(isStrayIn(settlement))
-    .flatMap(({ name }) => compare(KIND, settlement.settlementId, STRAY_EVENT, name))
+  const names = namesOf(settlement)
+  return stored.flatMap(({ name, item }) =>
+    item && !names.includes(name) ? compare(KIND, settlement.settlementId, STRAY_EVENT, name) : [],
+  )
 }
 
 /** Of a payment's event the kind is `event`. */
 const KIND = 'settlement_event'
 
 type Named = { readonly name: SettlementEventType; readonly item: Item | undefined }
-
-function isToldIn(settlement: Settlement) {
-  return ({ name }: Named) => namesOf(settlement).includes(name)
-}
-
-function isStrayIn(settlement: Settlement) {
-  return ({ name, item }: Named) => item !== undefined && !namesOf(settlement).includes(name)
-}
 
 function namesOf(settlement: Settlement): readonly SettlementEventType[] {
   return [...new Set(['settlement.recorded' as const, settlementEventOf(settlement)])]
@@ -118,43 +108,23 @@ function judgeEvent(
   { name, item }: Named,
   { isRecounted, now }: { readonly isRecounted: boolean; readonly now: Timestamp },
 ): readonly Difference[] {
-  const { settlementId: id, clientId } = settlement
-  const firedAt = toldAt(settlement, name)
-  if (item === undefined) {
-    // Events outlive their deliveries, which are kept for ninety days.
-    const mayBeGone = addMs(firedAt ?? settlement.createdAt, RETENTION.deliveryMs) <= now
-    return onlyIf(!mayBeGone, compare(KIND, id, name, undefined))
-  }
-  const stored = ifValid(EventSchema, item)
-  if (stored === undefined) return compare(KIND, id, 'readable', 'unreadable')
-  const subject = subjectOfSettlement(id)
-  const own = { name, type: name, subject, clientId, eventId: eventIdFor(subject, name) }
-  const event = { ...stored, ...own, firedAt: firedAt ?? stored.firedAt }
-  const then = asTold(settlement, name)
-  const body = bodyOf(then, event, isRecounted ? sumsIn(stored) : {})
-  const born = expiresAfter(event.firedAt, RETENTION.eventMs)
-  const { ttl = 0 } = ttlOf(item)
-  const isKept = ttl >= born && ttl <= expiresAfter(addMs(now, DAY_MS), RETENTION.eventMs)
-  return rowDifferences(KIND, id, eventRow({ ...event, body, ttl: isKept ? ttl : born }), item)
-}
-
-/** Undefined of a failure, which the settlement has no time of. */
-function toldAt({ createdAt, settledAt }: Settlement, name: SettlementEventType) {
-  return name === 'settlement.recorded' ? createdAt : settledAt
+  const { settlementId, clientId, createdAt, settledAt } = settlement
+  // The settlement has no time of a failure.
+  const toldAt = name === 'settlement.recorded' ? createdAt : settledAt
+  const event = { subject: subjectOfSettlement(settlementId), name, clientId, item }
+  return compareEvent(KIND, event, { endedAt: toldAt ?? createdAt, now }, (stored) => {
+    const firedAt = toldAt ?? stored.firedAt
+    const sums = isRecounted ? sumsIn(stored) : {}
+    const data = { ...toSettlementData(asTold(settlement, name)), ...sums }
+    return { firedAt, body: envelopeBody(name, stored.eventId, firedAt, data) }
+  })
 }
 
 /** The settlement as it was when it was announced. */
 export function asTold(settlement: Settlement, name: SettlementEventType): Settlement {
-  return name === 'settlement.recorded' ? asRecorded(settlement) : settlement
-}
-
-function asRecorded(settlement: Settlement): Settlement {
+  if (name !== 'settlement.recorded') return settlement
   const { bankReference: _, settledAt: __, notes: ___, ...recorded } = settlement
   return { ...recorded, status: 'recorded' }
-}
-
-function bodyOf(settlement: Settlement, { type, eventId, firedAt }: Event, sums: object): string {
-  return envelopeBody(type, eventId, firedAt, { ...toSettlementData(settlement), ...sums })
 }
 
 const SumsBody = v.object({

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TableDeps } from '../../deps.ts'
-import { type PaymentId, PaymentIdSchema } from '../../ids.ts'
+import { PaymentIdSchema } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { MAX_SHOWN, shownMoney } from '../../payment/held-money.ts'
 import type { Payment } from '../../payment/payment.ts'
@@ -13,28 +13,26 @@ import { addMs } from '../../time.ts'
 import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
 import { UNSEEN_MS } from './judge-events.ts'
 
-export type PaymentDifferences = {
-  readonly paymentId: PaymentId
-  readonly differences: readonly Difference[]
-}
+/** `id`: of a payment or a settlement. */
+export type Judged = { readonly id: string; readonly differences: readonly Difference[] }
 
 /** A payment shows its dispute and its held money as their items in suspense say them. */
 export async function judgeShown(
   deps: TableDeps,
   payments: readonly Payment[],
   reads: Reads,
-): Promise<readonly PaymentDifferences[]> {
+): Promise<readonly Judged[]> {
   const showing = payments.filter(({ dispute, held }) => dispute ?? held)
   const items = await itemsShown(deps, showing, reads)
   return showing.map((payment) => {
-    const { paymentId, dispute, held = [] } = payment
+    const { paymentId: id, dispute, held = [] } = payment
     const disputeNow = dispute && itemShown(items.get(dispute.caseId), shownDispute)
     const heldNow = held.map(({ suspenseId }) => itemShown(items.get(suspenseId), shownMoney))
     return {
-      paymentId,
+      id,
       differences: [
-        ...differing('dispute', paymentId, disputeNow, dispute),
-        ...differing('held', paymentId, heldNow, held),
+        ...differing('dispute', id, disputeNow, dispute),
+        ...differing('held', id, heldNow, held),
       ],
     }
   })

@@ -38,7 +38,7 @@ export async function judgeEntries(
     const rows = entries.map((entry) => ({ entry, item: items.get(entryKey(clientId, entry).sk) }))
     const stored = rows.flatMap(({ item }) => (item && tryToMake(() => parseEntry(item))) ?? [])
     return {
-      paymentId,
+      id: paymentId,
       differences: [
         ...rows.flatMap(({ entry, item }) =>
           item
