@@ -6,10 +6,10 @@ import { ifValid } from '../if-valid.ts'
 import { findBatch } from '../settlement/batch/batch-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement } from '../settlement/settlement-store.ts'
+import { refusalOf } from './judge-payouts.ts'
 import { markSettlementFailed } from './mark-settlement-failed.ts'
 import { isPaidBy, markSettlementPaid } from './mark-settlement-paid.ts'
 import { noteUseOfFile } from './note-use-of-file.ts'
-import { refusalOf } from './refusal-of.ts'
 
 /** A line of the bank's answer, as the command read it from a file. */
 export type AnswerLine = {

@@ -1,7 +1,7 @@
 import { GatewayError, invalid, notFound } from '../errors.ts'
 import { requireApproval } from '../operator/approval-store.ts'
 import { readAuditRecords, recordChange } from '../operator/audit-record-store.ts'
-import { BATCHES_SUBJECT, type Batch, batchSubject } from '../settlement/batch/batch.ts'
+import { BATCHES_SUBJECT, type Batch, batchRecord } from '../settlement/batch/batch.ts'
 import { findBatch, openedBatches, putWithoutList } from '../settlement/batch/batch-store.ts'
 import type { BatchDeps } from './fill-batch.ts'
 
@@ -19,7 +19,7 @@ export async function cancelBatch(
   }: { readonly number: number; readonly operator: string; readonly notes: string },
 ): Promise<Batch> {
   const batch = await findBatch(deps, number)
-  const { state, usedAt, isBroken, settlementIds, last } = batch
+  const { state, usedAt, isBroken, settlementIds } = batch
   const createdAt = batch.createdAt ?? (await openedAt(deps, number))
   if (createdAt === undefined) throw notFound('batch')
   const isLost = settlementIds === undefined
@@ -36,16 +36,9 @@ export async function cancelBatch(
     action: 'payout-file',
     payload: { cancel: number },
   })
-  const record = {
-    subject: batchSubject(number),
-    clientId: undefined,
-    operator,
-    action: 'payout-file',
-    // A use of its file that is recorded meanwhile refuses this change.
-    head: { last },
-    before: { state },
-    after: { state: 'cancelled', notes, approved: approval.shown },
-  }
+  const after = { state: 'cancelled', notes, approved: approval.shown }
+  // A use of its file that is recorded meanwhile refuses this change.
+  const record = { ...batchRecord(batch, operator, 'payout-file', after), before: { state } }
   const row = isLost ? putWithoutList({ number, createdAt }) : undefined
   const { applied } = await recordChange(deps, record, { row, approval: approval.step })
   if (applied) return { ...batch, state: 'cancelled', createdAt }

@@ -6,6 +6,7 @@ import { useOf } from '../operator/approval-store.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import {
   type Batch,
+  batchRecord,
   batchSubject,
   digestOf,
   digestOfLines,
@@ -19,7 +20,6 @@ import { claimForBatch, findAnySettlement } from '../settlement/settlement-store
 import { compareAll, confirmedDifferences } from '../verdict/difference.ts'
 import { alertGrowth } from './alert-growth.ts'
 import {
-  type JudgeDeps,
   judgePayout,
   type LeftOut,
   leaveOut,
@@ -28,9 +28,9 @@ import {
   requireStillPayable,
   SIDE_BY_SIDE,
 } from './judge-payouts.ts'
-import { requireUnchanged } from './payout-gate.ts'
+import { type GateDeps, requireUnchanged } from './payout-gate.ts'
 
-export type BatchDeps = CloseDeps & JudgeDeps & Pick<Deps, 'alerts'>
+export type BatchDeps = CloseDeps & GateDeps & Pick<Deps, 'alerts'>
 
 /**
  * Claims the settlements of an open batch, and makes it ready with those that may still be paid:
@@ -179,21 +179,14 @@ async function finishBatch(deps: BatchDeps, opened: Batch, { operator, changed, 
   // Before the batch is ready: a crash may repeat an alert, but never loses it.
   await mapInChunks(claimed, SIDE_BY_SIDE, (one) => alertGrowth(deps, one, number))
   const settlementIds = claimed.map(({ settlementId }) => settlementId)
-  const record = {
-    subject: batchSubject(number),
-    clientId: undefined,
-    operator,
-    action: 'payout-file',
-    // A settlement in the batch that is paid or failed meanwhile refuses this change.
-    head: { last: before.last },
-    after: {
-      state: 'ready',
-      count: claimed.length,
-      total_minor: claimed.reduce((sum, { netMinor }) => sum + netMinor, 0),
-      digest: digestOfLines(payoutLines(claimed)),
-      list_digest: digestOf(settlementIds),
-    },
-  }
+  // A settlement in the batch that is paid or failed meanwhile refuses this change.
+  const record = batchRecord(before, operator, 'payout-file', {
+    state: 'ready',
+    count: claimed.length,
+    total_minor: claimed.reduce((sum, { netMinor }) => sum + netMinor, 0),
+    digest: digestOfLines(payoutLines(claimed)),
+    list_digest: digestOf(settlementIds),
+  })
   if (before.state === 'open' && before.settlementIds && before.usedAt === undefined)
     await recordChange(deps, record, { list: setList(number, settlementIds) })
   // Another caller may have made the batch ready, or an operator have cancelled the batch, or

@@ -4,27 +4,18 @@ import type { Client } from '../client/client.ts'
 import { type Registered, walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
-import { type GatewayError, invalid } from '../errors.ts'
+import { GatewayError, invalid } from '../errors.ts'
 import type { ClientId, SettlementId } from '../ids.ts'
-import type { Approval } from '../operator/approval-store.ts'
 import type { Batch } from '../settlement/batch/batch.ts'
 import { otherLiveBatch } from '../settlement/batch/batch-store.ts'
 import { wrongStateError } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { recordedSettlements } from '../settlement/settlement-store.ts'
-import { findPayoutApproval, type PayoutFigures, payoutFigures } from './payout-figures.ts'
-import { passGate, requireUnrefused } from './payout-gate.ts'
-import { refusalOf } from './refusal-of.ts'
-
-export type JudgeDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
+import { passWhole } from './payout-figures.ts'
+import { type GateDeps, requireUnrefused } from './payout-gate.ts'
 
 /** A settlement that may enter a batch, and what its claim must find unchanged. */
-export type Payout = {
-  readonly settlement: Settlement
-  readonly conditions: Awaited<ReturnType<typeof passGate>>
-  readonly figures: PayoutFigures
-  readonly approval: Approval | undefined
-}
+export type Payout = Awaited<ReturnType<typeof passWhole>> & { readonly settlement: Settlement }
 
 export type LeftOut = {
   readonly settlement_id: string
@@ -44,7 +35,7 @@ export const SIDE_BY_SIDE = 8
 
 /** Judges the recorded settlements client by client, each client's oldest first. */
 export async function judgeClients(
-  deps: JudgeDeps & Pick<Deps, 'monotonicMs'>,
+  deps: GateDeps & Pick<Deps, 'monotonicMs'>,
   start: Registered | undefined,
 ) {
   const payouts: Payout[] = []
@@ -68,15 +59,12 @@ export async function judgeClients(
 
 /** Uses up nothing. Leaves out a settlement that it cannot judge. */
 export async function judgePayout(
-  deps: JudgeDeps,
+  deps: GateDeps,
   settlement: Settlement,
 ): Promise<Payout | LeftOut> {
   try {
     await requireLine(deps, settlement)
-    const conditions = await passGate(deps, settlement)
-    const figures = await payoutFigures(deps, settlement)
-    const approval = await findPayoutApproval(deps, settlement, figures)
-    return { settlement, conditions, figures, approval }
+    return { settlement, ...(await passWhole(deps, settlement)) }
   } catch (error) {
     return leaveOutFailed(deps, settlement, error)
   }
@@ -89,6 +77,21 @@ export function leaveOutFailed(
   error: unknown,
 ): LeftOut {
   return leaveOut(settlement, refusalOf(deps, settlement.settlementId, error))
+}
+
+/** Why a line is refused or left out. Of an unexpected failure the log has the cause. */
+export function refusalOf(
+  { log }: Pick<Deps, 'log'>,
+  settlementId: string | undefined,
+  error: unknown,
+): GatewayError {
+  if (error instanceof GatewayError) return error
+  log.error('payout.line_failed', { settlement_id: settlementId }, error)
+  return new GatewayError('internal_error', 'the line failed; the log has the cause', {
+    actionHint:
+      'Repeat the same call. If it fails again, audit-ledger --client_id … names a row that ' +
+      'cannot be read.',
+  })
 }
 
 export function leaveOut(
@@ -117,7 +120,7 @@ function leaveOutUnreadable(settlementId: SettlementId, clientId: ClientId): Lef
 }
 
 /** Whether a file can have a line for it, besides the payout gate. */
-async function requireLine(deps: JudgeDeps, settlement: Settlement): Promise<void> {
+async function requireLine(deps: GateDeps, settlement: Settlement): Promise<void> {
   const { clientId, netMinor, status, bank } = settlement
   if (status !== 'recorded') throw wrongStateError('paid out', settlement)
   await requireInNoOther(deps, settlement, undefined)
@@ -137,7 +140,7 @@ function requireEnabled({ enabled }: Client): void {
  * For what a batch has claimed. Its client, the audits and the bank's answers may have changed
  * since: an open batch may be as old as the crash that left it.
  */
-export async function requireStillPayable(deps: JudgeDeps, settlement: Settlement): Promise<void> {
+export async function requireStillPayable(deps: GateDeps, settlement: Settlement): Promise<void> {
   await requireInNoOther(deps, settlement, settlement.batch)
   const { client } = await requireUnrefused(deps, settlement)
   requireEnabled(client)
@@ -145,7 +148,7 @@ export async function requireStillPayable(deps: JudgeDeps, settlement: Settlemen
 
 /** Throws 422 if another live batch has it, also an earlier one that is live again. */
 async function requireInNoOther(
-  deps: Pick<JudgeDeps, 'table'>,
+  deps: Pick<GateDeps, 'table'>,
   settlement: Settlement,
   own: number | undefined,
 ): Promise<void> {

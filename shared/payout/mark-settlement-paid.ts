@@ -14,13 +14,13 @@ import { findAnySettlement, putBankReference } from '../settlement/settlement-st
 import { later } from '../time.ts'
 import { alertGrowth } from './alert-growth.ts'
 import { closedInOpen, firstUseOf } from './note-use-of-file.ts'
-import { findPayoutApproval, type PayoutFigures, payoutFigures } from './payout-figures.ts'
-import { passGate } from './payout-gate.ts'
+import { type PayoutFigures, passWhole } from './payout-figures.ts'
+import { type GateDeps, passGate } from './payout-gate.ts'
 
 /** An audit that ends meanwhile changes a verdict, and a file its batch: the gate runs again. */
 const MAX_TRIES = 3
 
-type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log' | 'alerts' | 'queues'>
+type PaidDeps = GateDeps & Pick<Deps, 'alerts' | 'queues'>
 
 type PaidInput = CloseInput & {
   /** The bank's own number of the transfer. */
@@ -40,7 +40,7 @@ type PaidInput = CloseInput & {
  * another settlement.
  */
 export async function markSettlementPaid(
-  deps: CloseDeps & GateDeps,
+  deps: CloseDeps & PaidDeps,
   input: PaidInput,
 ): Promise<Settlement> {
   const { operator } = input
@@ -55,7 +55,7 @@ export async function markSettlementPaid(
     const live = await liveBatchOf(deps, before)
     const batch = live?.number
     const { conditions, refusal, figures, approval } =
-      batch === undefined ? await passWhole(deps, before) : await passAgain(deps, before)
+      batch === undefined ? await passFirst(deps, before) : await passAgain(deps, before)
     // Before the change: a crash may repeat the alert, but never loses it.
     if (refusal && !alerted) await alertDifference(deps, before, refusal)
     alerted ||= refusal !== undefined
@@ -99,7 +99,7 @@ export async function markSettlementPaid(
  * no alert, so the next call raises the alert.
  */
 export async function isPaidBy(
-  deps: GateDeps,
+  deps: PaidDeps,
   settlement: Settlement,
   transfer: Transfer,
 ): Promise<boolean> {
@@ -122,11 +122,9 @@ type Passed = {
   readonly approval?: UsedApproval | undefined
 }
 
-async function passWhole(deps: GateDeps, settlement: Settlement): Promise<Passed> {
-  const conditions = await passGate(deps, settlement)
-  const figures = await payoutFigures(deps, settlement)
-  const approval = await findPayoutApproval(deps, settlement, figures)
-  return { conditions, figures, approval: approval && useOf(deps, approval) }
+async function passFirst(deps: GateDeps, settlement: Settlement): Promise<Passed> {
+  const { approval, ...passed } = await passWhole(deps, settlement)
+  return { ...passed, approval: approval && useOf(deps, approval) }
 }
 
 /** The batch has used the approval up. */

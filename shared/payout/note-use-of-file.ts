@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { findAuditHead, type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import { type Batch, batchSubject } from '../settlement/batch/batch.ts'
+import { type Batch, batchRecord, batchSubject } from '../settlement/batch/batch.ts'
 import { batchOf } from '../settlement/batch/batch-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import type { Timestamp } from '../time.ts'
@@ -80,13 +80,6 @@ export function closedInOpen(
   return recordOf(batch, answered, { settlement_id: settlementId })
 }
 
-function recordOf({ number, last }: Batch, { operator, outcome }: Answered, after: object) {
-  return {
-    subject: batchSubject(number),
-    clientId: undefined,
-    operator,
-    action: `mark-settlement-${outcome}`,
-    head: { last },
-    after,
-  }
+function recordOf(batch: Batch, { operator, outcome }: Answered, after: object) {
+  return batchRecord(batch, operator, `mark-settlement-${outcome}`, after)
 }

@@ -11,6 +11,7 @@ import { readAuditRecords } from '../operator/audit-record-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { paidSettlements } from '../settlement/settlement-store.ts'
 import { countFindings } from './count-findings.ts'
+import { type GateDeps, passGate } from './payout-gate.ts'
 
 /** What a payout needs an approval for. Figures of zero are absent. */
 export type PayoutFigures = {
@@ -66,6 +67,13 @@ async function newBankOf(
 
 function accountOf({ bankName, bankAccountNo }: Pick<Bank, 'bankName' | 'bankAccountNo'>): string {
   return `${bankName.toUpperCase()} ${bankAccountNo}`
+}
+
+/** The gate, then the figures of the payout with their approval. Uses nothing up. */
+export async function passWhole(deps: GateDeps, settlement: Settlement) {
+  const conditions = await passGate(deps, settlement)
+  const figures = await payoutFigures(deps, settlement)
+  return { conditions, figures, approval: await findPayoutApproval(deps, settlement, figures) }
 }
 
 /**

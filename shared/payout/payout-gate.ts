@@ -20,7 +20,7 @@ import {
 } from '../verdict/client-verdict-store.ts'
 import { compare, confirmedDifferences, type Difference, mayBePaid } from '../verdict/difference.ts'
 
-type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
+export type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
 
 /** What the gate reads before it judges the settlement again. */
 type Stored = {

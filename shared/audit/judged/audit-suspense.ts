@@ -11,7 +11,7 @@ import { isMoved, type Suspense, SuspenseSchema, saidById } from '../../suspense
 import { suspenseRow } from '../../suspense/suspense-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import { idOf, notedKey, rowKeysOf, suspenseKey } from '../../table/keys.ts'
-import { type KeyedItem, keyedItems, queryPages } from '../../table/list-items.ts'
+import { queryPages } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import type { QueryPage } from '../../table/table.ts'
 import { TimestampSchema } from '../../time.ts'
@@ -39,8 +39,6 @@ const PAGE = 100
 type List = 'open' | DaySpan
 
 const State = v.object({ list: v.number(), cursor: v.record(v.string(), v.unknown()) })
-
-type Judged = { readonly id: string; readonly differences: readonly Difference[] }
 
 /**
  * Judges listed suspense page by page, and then `named`. The entries of a few items are older or
@@ -107,22 +105,19 @@ export async function auditNotes(
   deps: StoreDeps,
   notes: readonly Note[],
 ): Promise<readonly Difference[]> {
-  const rows = new Map<string, Item | undefined>()
-  for (const ids of chunks([...new Set(notes.map(({ id }) => id))], PAGE))
-    for (const { key, item } of await rowsOf(deps, ids)) rows.set(idOf(key.pk), item)
+  const pages = chunks([...new Set(notes.map(({ id }) => id))], PAGE)
+  const rows = (await mapInChunks(pages, 1, (ids) => rowsOf(deps, ids))).flat()
+  const byId = new Map(rows.map((row) => [row.id, row]))
   const judged = await mapInChunks(notes, SIDE_BY_SIDE, async (note) => {
-    const stored = rows.get(note.id)
-    const read = ifValid(SuspenseSchema, stored)
-    if (read && stored) {
-      const item = { ...read, suspenseId: note.id }
-      // Its lists may not have it.
-      const row = suspenseRow({ ...item, dueAt: ifValid(TimestampSchema, stored['dueAt']) })
-      return [
-        ...withClient(item.clientId, rowDifferences('suspense', note.id, row, stored)),
-        ...(await compareWithNotes(deps, item, [note])),
-      ]
-    }
-    return (await judgeUnread(deps, note.id, { stored, notes: [note], entries: [] })).differences
+    const { id } = note
+    const { item, stored } = byId.get(id) ?? {}
+    if (!item || !stored) return judgeUnread(deps, { id, stored, notes: [note], entries: [] })
+    // Its lists may not have it.
+    const row = suspenseRow({ ...item, dueAt: ifValid(TimestampSchema, stored['dueAt']) })
+    return [
+      ...withClient(item.clientId, rowDifferences('suspense', id, row, stored)),
+      ...(await compareWithNotes(deps, item, [note])),
+    ]
   })
   return judged.flat()
 }
@@ -132,82 +127,70 @@ async function judgeById(
   deps: StoreDeps,
   ids: readonly string[],
   {
-    entries,
+    entries: allEntries,
     clientId: onlyClient,
   }: { readonly entries: readonly HouseEntry[]; readonly clientId: ClientId | undefined },
-): Promise<readonly Judged[]> {
-  const rows = (await rowsOf(deps, ids)).filter(({ item }) => {
-    const read = ifValid(SuspenseSchema, item)
-    return onlyClient === undefined || read === undefined || read.clientId === onlyClient
+) {
+  const byItem = Map.groupBy(allEntries, ({ suspenseId }) => suspenseId)
+  const rows = (await rowsOf(deps, ids))
+    .filter(({ item }) => !onlyClient || !item || item.clientId === onlyClient)
+    .map((row) => {
+      const entries = byItem.get(row.id) ?? []
+      return { ...row, entries, clientId: row.stored ? row.item?.clientId : ownerIn(entries) }
+    })
+  const keys = rows.map(({ id: suspenseId, clientId }) => notedKey({ suspenseId, clientId }))
+  const register = await deps.table.getMany(keys)
+  const noted = rows.map((row, at) => {
+    const note = register[at]
+    return { ...row, notes: note ? [{ ...row, noted: notedIn(note) }] : [] }
   })
-  const byItem = Map.groupBy(entries, ({ suspenseId }) => suspenseId ?? '')
-  const owners = rows.map(({ key, item }) => {
-    const booked = byItem.get(idOf(key.pk)) ?? []
-    const owner = booked.find(({ clientId }) => clientId !== undefined)?.clientId
-    const clientId = item ? ifValid(SuspenseSchema, item)?.clientId : owner
-    return { suspenseId: idOf(key.pk), clientId }
-  })
-  const notes = await deps.table.getMany(owners.map(notedKey))
-  const noted = owners.flatMap(({ suspenseId, clientId }, at) => {
-    const item = notes[at]
-    return item ? [{ id: suspenseId, clientId, noted: notedIn(item) }] : []
-  })
-  return judgeItems(deps, rows, { byItem, notesOf: Map.groupBy(noted, ({ id }) => id) })
-}
-
-async function rowsOf(deps: TableDeps, ids: readonly string[]) {
-  const keys = ids.map(suspenseKey)
-  return keyedItems(keys, await deps.table.getMany(keys))
-}
-
-function judgeItems(
-  deps: StoreDeps,
-  rows: readonly KeyedItem[],
-  {
-    byItem,
-    notesOf,
-  }: {
-    readonly byItem: ReadonlyMap<string, readonly HouseEntry[]>
-    readonly notesOf: ReadonlyMap<string, readonly Note[]>
-  },
-): Promise<readonly Judged[]> {
-  return mapInChunks(rows, SIDE_BY_SIDE, async ({ key, item: stored }) => {
-    const id = idOf(key.pk)
-    const [entries, notes] = [byItem.get(id) ?? [], notesOf.get(id) ?? []]
-    const read = ifValid(SuspenseSchema, stored)
-    if (read === undefined) return judgeUnread(deps, id, { stored, notes, entries })
-    const item = { ...read, suspenseId: id }
-    const differences = [
-      ...withClient(item.clientId, await auditItem(deps, { item, stored: stored ?? {} }, entries)),
-      ...(await compareWithNotes(deps, item, notes)),
-      ...withClient(item.clientId, await auditShownMoney(deps, item)),
-      ...withClient(item.clientId, await auditMoved(deps, [item])),
+  return mapInChunks(noted, SIDE_BY_SIDE, async (row) => {
+    const { id, item, stored = {}, entries, notes } = row
+    if (item === undefined) return { id, differences: await judgeUnread(deps, row) }
+    const own = [
+      ...(await auditItem(deps, { item, stored }, entries)),
+      ...(await auditShownMoney(deps, item)),
+      ...(await auditMoved(deps, [item])),
     ]
-    return { id, differences }
+    const ofNotes = await compareWithNotes(deps, item, notes)
+    return { id, differences: [...withClient(item.clientId, own), ...ofNotes] }
   })
+}
+
+/** `item`: undefined if it is missing or unreadable. */
+async function rowsOf(deps: TableDeps, ids: readonly string[]) {
+  const rows = await deps.table.getMany(ids.map(suspenseKey))
+  return ids.map((id, at) => {
+    const [stored, read] = [rows[at], ifValid(SuspenseSchema, rows[at])]
+    return { id, stored, item: read && { ...read, suspenseId: id } }
+  })
+}
+
+function ownerIn(witnesses: readonly { readonly clientId?: string | undefined }[]) {
+  return witnesses.find(({ clientId }) => clientId !== undefined)?.clientId
 }
 
 /** An item that is missing or unreadable. */
 async function judgeUnread(
   deps: StoreDeps,
-  id: string,
   {
+    id,
     stored,
     notes,
     entries,
   }: {
+    readonly id: string
     readonly stored: Item | undefined
     readonly notes: readonly Note[]
     readonly entries: readonly HouseEntry[]
   },
-): Promise<Judged> {
-  const owner = [...notes, ...entries].find(({ clientId }) => clientId !== undefined)?.clientId
+): Promise<readonly Difference[]> {
   const noted = stored ? undefined : notes.find((note) => note.noted)?.noted
   const found = stored
     ? compare('suspense', id, 'readable', 'unreadable')
     : compare('suspense', id, 'present', 'missing')
   const shown = noted ? await auditShownMoney(deps, { ...noted, status: 'open' }) : []
-  return { id, differences: withClient(owner, [...found, ...shown]) }
+  return withClient(ownerIn([...notes, ...entries]), [...found, ...shown])
 }
 
 /** Derives an item from its operators' record and its entries in the house journal. */

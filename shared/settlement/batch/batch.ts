@@ -47,6 +47,17 @@ export function batchSubject(number: number): string {
   return `batch:${number}`
 }
 
+/** The record of a change that is decided by the batch's records: later ones refuse it. */
+export function batchRecord(
+  { number, last }: Pick<Batch, 'number' | 'last'>,
+  operator: string,
+  action: string,
+  after: object,
+) {
+  const subject = batchSubject(number)
+  return { subject, clientId: undefined, operator, action, head: { last }, after }
+}
+
 /**
  * Whether the bank may pay its settlements because of this batch: a cancelled batch is live again
  * when the bank is known to have its file, or its records do not say whether it has.
