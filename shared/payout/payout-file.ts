@@ -4,7 +4,7 @@ import { RegisteredSchema } from '../client/client-register.ts'
 import type { Deps } from '../deps.ts'
 import { type GatewayError, invalid, notFound } from '../errors.ts'
 import { encodeCursor, readCursor } from '../page.ts'
-import type { Batch, PayoutLine } from '../settlement/batch/batch.ts'
+import type { Batch } from '../settlement/batch/batch.ts'
 import {
   findBatch,
   findLastBatch,
@@ -14,7 +14,7 @@ import {
 import type { Settlement } from '../settlement/settlement.ts'
 import { cancelBatch } from './cancel-batch.ts'
 import { type BatchDeps, fillBatch, keepListed, withLines } from './fill-batch.ts'
-import { judgeClients, type LeftOut, SIDE_BY_SIDE } from './judge-payouts.ts'
+import { judgeClients, SIDE_BY_SIDE } from './judge-payouts.ts'
 import { openNextBatch } from './open-next-batch.ts'
 import { type PayoutFormat, payoutFormats } from './payout-formats.ts'
 import { requireUnchanged } from './payout-gate.ts'
@@ -67,11 +67,7 @@ export async function payoutFile(deps: PayoutFileDeps, input: PayoutFileInput) {
   return { ...answer, left_out: [...leftOut, ...answer.left_out], ...rest }
 }
 
-type Filled = {
-  readonly batch: Batch
-  readonly lines: readonly PayoutLine[]
-  readonly leftOut: readonly LeftOut[]
-}
+type Filled = Awaited<ReturnType<typeof fillBatch>>
 
 const BANK_ANSWERED = 'the bank has answered to its file'
 

@@ -77,7 +77,8 @@ function ownRows({ batch, lines }: Lines): readonly (readonly string[])[] {
     findBank(line.bank_code)?.number ?? '',
     line.bank_account_no,
     line.bank_account_name,
-    descriptionOf(line),
+    // The merchant sees it at its bank, and finds the settlement by it.
+    line.settlement_id,
     ...TO_BE_FILLED_IN,
   ])
 }
@@ -89,14 +90,9 @@ function providerRow(line: PayoutLine): readonly Cell[] {
     findBank(line.bank_code)?.channel ?? '',
     line.bank_account_name,
     line.bank_account_no,
-    descriptionOf(line),
+    line.settlement_id,
     '',
     '',
     '',
   ]
-}
-
-/** The merchant sees it at its bank, and finds the settlement by it. */
-function descriptionOf({ settlement_id }: PayoutLine): string {
-  return settlement_id
 }

@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import { derivedTotals, readHouse, totalOf } from '../audit/judged/audit-journal.ts'
-import { backIn } from '../audit/judged/audit-suspense.ts'
+import { backIn, resolvedIn } from '../audit/judged/audit-suspense.ts'
 import { readTrail } from '../audit/judged/audit-trails.ts'
 import { rowDifferences } from '../audit/rows/row-differences.ts'
 import { mapInChunks } from '../chunks.ts'
 import { ifValid } from '../if-valid.ts'
 import { type HouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { plus, ZERO } from '../money.ts'
+import type { AuditRecord } from '../operator/audit-record-store.ts'
 import { OPERATOR_RESOLUTIONS, resolutionEntry } from '../posting/resolve-suspense.ts'
 import {
   heldAmountOf,
@@ -66,12 +67,11 @@ async function planItem(
   // Of another client, or unreadable.
   if (born === undefined || born.clientId !== clientId || (stored && !item)) return NO_PLAN
   const entries = allEntries.filter(({ suspenseId }) => suspenseId === id)
-  const record = records.findLast(({ action }) => action === 'resolve-suspense')
   const known: Suspense = { ...(item ?? bornItem(born)), ...v.parse(NotedSchema, born) }
   // Without its entry a row of the provider counts as not booked: the sync books it again.
   const providerMinor = entries.find(({ type }) => type === 'suspense')?.providerMinor
   const booked: Suspense = { ...known, providerMinor, ...backIn(known, entries) }
-  const resolved = resolutionOf(known, entries, record?.after)
+  const resolved = resolutionOf(known, entries, records)
   const after: Suspense = { ...booked, ...resolved }
   const isByOperator = resolved !== undefined
   const own = entries.find(({ type }) => type === 'suspense_resolved')
@@ -87,7 +87,8 @@ async function planItem(
   if (left.length > 0) return { writes: [], left }
   const row = suspenseRow(stored ? { ...after, ...ifValid(Due, stored) } : dueForAlert(after))
   const changes = rowDifferences('suspense', id, row, stored)
-  const isUnrecorded = isByOperator && record === undefined
+  const isRecorded = records.some(({ action }) => action === 'resolve-suspense')
+  const isUnrecorded = isByOperator && !isRecorded
   const said = { status: after.status, resolution: after.resolution, notes: after.notes ?? null }
   const write: Write = {
     subject: id,
@@ -120,15 +121,14 @@ function bornItem(noted: Noted): Suspense {
     : { ...noted, status: 'open' }
 }
 
-const Resolved = v.object({
-  ...v.pick(SuspenseSchema, ['status', 'resolution']).entries,
-  notes: v.nullish(v.string(), () => undefined),
-})
-
 /** Whichever of record, entry and item shows the operator's resolution. */
-function resolutionOf(item: Suspense, entries: readonly HouseEntry[], said: unknown) {
+function resolutionOf(
+  item: Suspense,
+  entries: readonly HouseEntry[],
+  records: readonly AuditRecord[],
+) {
   const { status, resolution, notes } = item
-  const recorded = ifValid(Resolved, said)
+  const recorded = resolvedIn(records)
   if (recorded) return recorded
   const own = entries.find(({ type }) => type === 'suspense_resolved')
   const byEntry = own?.bankMinor === 0 ? 'written_off' : 'refunded_by_bank'

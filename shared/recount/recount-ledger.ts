@@ -27,15 +27,7 @@ import {
   readParts,
   type Unread,
 } from './find-differences.ts'
-import {
-  type Findings,
-  type Left,
-  NO_PLAN,
-  type Plan,
-  planOf,
-  type RecountDeps,
-  type Write,
-} from './plan.ts'
+import { type Findings, NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
 import { planFigures, planLedger } from './plan-figures.ts'
 import { planPayments } from './plan-payments.ts'
 import { planSettlements } from './plan-settlements.ts'
@@ -50,22 +42,6 @@ type RecountInput = {
   readonly operator: string
 } & Parts
 
-type ShownWrite = Pick<Write, 'subject' | 'repair'> & {
-  readonly differences: readonly Difference[]
-}
-
-type Recounted = {
-  readonly plan: string
-  readonly writes?: readonly ShownWrite[]
-  readonly written?: readonly ShownWrite[]
-  readonly left: readonly Pick<Left, 'id' | 'why'>[]
-  readonly not_repairable: readonly Difference[]
-  /** The call has read everything that is asked for, and has written all of its plan. */
-  readonly complete: boolean
-  /** The part of the history with which another call goes on. */
-  readonly next?: string
-}
-
 /**
  * Repairs partly restored transactions (design section 13, "Torn rows"). Derives a plan from a new
  * audit, and answers the plan with its digest. With this digest it derives the plan again and
@@ -76,7 +52,7 @@ type Recounted = {
  * its verdict until an audit no longer finds it. Throws 404 for an unknown client, and 409 if the
  * plan is another now.
  */
-export async function recountLedger(deps: RecountDeps, input: RecountInput): Promise<Recounted> {
+export async function recountLedger(deps: RecountDeps, input: RecountInput) {
   const { clientId, plan: wanted, operator } = input
   const derived =
     clientId === undefined
@@ -99,9 +75,11 @@ export async function recountLedger(deps: RecountDeps, input: RecountInput): Pro
     .map(({ subject, repair, lines }) => ({ subject, repair, differences: lines }))
   return {
     plan,
-    ...(wanted === undefined ? { writes: shown } : { written: shown }),
+    ...(wanted === undefined && { writes: shown }),
+    ...(wanted !== undefined && { written: shown }),
     left: [...left, ...refused.map(overtaken)].map(({ id, why }) => ({ id, why })),
     not_repairable: notRepairable.slice(0, MAX_DIFFERENCES),
+    // The call has read everything that is asked for, and has written all of its plan.
     complete: next === input.until && [...unread.left, ...refused].length === 0,
     ...(next !== undefined && { next }),
   }

@@ -13,7 +13,7 @@ import {
   EndpointSchema,
 } from '../../webhook/endpoint/endpoint.ts'
 import { endpointRow } from '../../webhook/endpoint/endpoint-store.ts'
-import { rowDifferences } from '../rows/row-differences.ts'
+import { recordedDifferences, rowDifferences } from '../rows/row-differences.ts'
 import { endpointsIn, keysIn } from './derive-client.ts'
 
 const PAGE = 100
@@ -39,13 +39,19 @@ async function auditKeys(
     deps.table.getMany(keys.map(({ keyId }) => apiKeyKey(keyId))),
     queryAll(deps, { index: 'by-owner', partition: [clientId, 'api_key'], limit: PAGE }),
   ])
-  const known = new Set<unknown>(keys.map(({ keyId }) => keyId))
-  return [
-    ...keys.flatMap((key, at) => rowDifferences('api_key', key.keyId, apiKeyRow(key), items[at])),
-    ...listed.flatMap(({ id }) =>
-      known.has(id) ? [] : compare('api_key', String(id), 'recorded', 'not recorded'),
-    ),
-  ]
+  const recorded = new Map(keys.map((key) => [key.keyId, apiKeyRow(key)]))
+  const rows = new Map(
+    keys.flatMap(({ keyId }, at) => {
+      const item = items[at]
+      return item ? [[keyId, item] as const] : []
+    }),
+  )
+  return recordedDifferences(
+    'api_key',
+    recorded,
+    rows,
+    listed.map(({ id }) => String(id)),
+  )
 }
 
 /** The sealed secret is not read: only the delivery worker may read it. */

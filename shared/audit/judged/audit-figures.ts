@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Deps, StoreDeps } from '../../deps.ts'
+import type { StoreDeps } from '../../deps.ts'
 import type { ClientId, PaymentId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { standingFigures } from '../../journal/payment-money.ts'
@@ -28,8 +28,6 @@ import {
 } from './client-books.ts'
 import { auditOwners, estimateOf } from './derive-payment.ts'
 
-type FigureDeps = JudgeDeps & Pick<Deps, 'sleep'>
-
 const LONGEST_LAG_MS = 100 * SECOND_MS
 
 /**
@@ -37,7 +35,7 @@ const LONGEST_LAG_MS = 100 * SECOND_MS
  * entries (design section 4). Whatever is stamped later than a minute before the read of the shards
  * may be in them or not, so a client that is credited between the reads has an answer too.
  */
-export async function auditFigures(deps: FigureDeps, books: ClientBooks, isAgain = true) {
+export async function auditFigures(deps: JudgeDeps, books: ClientBooks, isAgain = true) {
   const { clientId, ledger, ledgerRows } = books
   const chain = [...books.differences, ...auditChain(books)]
   if (ledger === undefined) return chain
@@ -80,7 +78,7 @@ export async function auditFigures(deps: FigureDeps, books: ClientBooks, isAgain
 }
 
 /** A settlement, a payout or a re-credit moved the window during the read. */
-async function hasMoved(deps: FigureDeps, { clientId, ledger }: ClientBooks): Promise<boolean> {
+async function hasMoved(deps: JudgeDeps, { clientId, ledger }: ClientBooks): Promise<boolean> {
   const window = (await readableLedger(deps, clientId))?.window
   return !isDeepStrictEqual(window, ledger?.window)
 }
@@ -107,7 +105,7 @@ export function auditChain(books: ClientBooks): readonly Difference[] {
 }
 
 /** Sums with the open payments and the unsettled entries, and how far the shards may differ. */
-async function sumUnsettled(deps: FigureDeps, books: ClientBooks, isAgain: boolean) {
+async function sumUnsettled(deps: JudgeDeps, books: ClientBooks, isAgain: boolean) {
   const reads = isAgain ? 'consistent' : 'eventual'
   const recentFrom = addMs(books.readAt, -MINUTE_MS)
   const sums = settledSums(books)
@@ -260,7 +258,7 @@ const KEYS_COUNTED = 5_000
  * of the shards may be listed or not. A difference counts when the index shows it again after its
  * longest lag.
  */
-export async function auditCounts(deps: FigureDeps, clientId: ClientId) {
+export async function auditCounts(deps: JudgeDeps, clientId: ClientId) {
   const before = await readableLedger(deps, clientId)
   if (before === undefined) return []
   if ((await countDifferences(deps, clientId, before)).length === 0) return []
@@ -268,7 +266,7 @@ export async function auditCounts(deps: FigureDeps, clientId: ClientId) {
   return countDifferences(deps, clientId, before)
 }
 
-async function countDifferences(deps: FigureDeps, clientId: ClientId, before: Ledger) {
+async function countDifferences(deps: JudgeDeps, clientId: ClientId, before: Ledger) {
   const listed = await Promise.all(
     PAYMENT_STATUSES.map(async (status) => {
       const pages = queryPages(deps, {

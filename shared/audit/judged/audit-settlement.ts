@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import type { Deps } from '../../deps.ts'
 import type { Entry } from '../../journal/entry.ts'
 import { entryRow, PositionSchema } from '../../journal/entry-store.ts'
 import { entryAgainOf } from '../../settlement/return-payout.ts'
@@ -60,8 +59,6 @@ export async function auditSettlement(
   ]
 }
 
-type SettlementDeps = JudgeDeps & Pick<Deps, 'sleep'>
-
 type RecountOptions = {
   readonly from?: Recount | undefined
   readonly isOver?: () => boolean
@@ -74,7 +71,7 @@ type RecountOptions = {
  * payout and re-credit have written. `state`: `isOver` ended the run before the last entry.
  */
 export async function judgeSettlement(
-  deps: SettlementDeps,
+  deps: JudgeDeps,
   books: ClientBooks,
   stored: StoredSettlement,
   { from, isOver, withPayments }: RecountOptions = {},
@@ -125,7 +122,7 @@ async function auditWitnesses(
  * and a page with a difference is judged again.
  */
 async function recountSettlement(
-  deps: SettlementDeps,
+  deps: JudgeDeps,
   books: ClientBooks,
   { settlement }: StoredSettlement,
   from: Recount = { sums: emptySums(settlement.settlementId) },

@@ -29,6 +29,7 @@ import { rowDifferences } from '../rows/row-differences.ts'
 import { type DaySpan, readHouse } from './audit-journal.ts'
 import { compareWithNotes, type Note, notedIn } from './audit-registers.ts'
 import { readTrail } from './audit-trails.ts'
+import { saidAs } from './derive-client.ts'
 import { auditShownMoney } from './judge-shown.ts'
 
 const SIDE_BY_SIDE = 16
@@ -248,17 +249,22 @@ export function backIn(item: Suspense, entries: readonly HouseEntry[]): Partial<
   }
 }
 
-const Resolved = v.pick(SuspenseSchema, ['status', 'resolution'])
-const WithNotes = v.object({ notes: v.nullish(v.string()) })
-
 /** What operators did with the item. Rows of the provider resolve an item without a record. */
 function resolutionOf(item: Suspense, records: readonly AuditRecord[]): Partial<Suspense> {
   // News and time open and close a case too; it moves no money.
   if (item.kind === 'case') return {}
-  const change = records.findLast(({ action }) => action === 'resolve-suspense')?.after
-  const resolved = ifValid(Resolved, change)
-  if (resolved) return { ...resolved, notes: ifValid(WithNotes, change)?.notes ?? undefined }
+  const resolved = resolvedIn(records)
+  if (resolved) return resolved
   if (isMoved(item)) return { status: 'resolved', resolution: 'explained' }
   if (item.kind === 'money') return {}
   return { status: 'open', resolution: undefined, notes: undefined }
+}
+
+const Resolved = v.pick(SuspenseSchema, ['status', 'resolution', 'notes'])
+
+/** The state that the last record of an operator's resolution says. */
+export function resolvedIn(records: readonly AuditRecord[]) {
+  const record = records.findLast(({ action }) => action === 'resolve-suspense')
+  const said = record && saidAs(Resolved, record.after)
+  return said && { notes: undefined, ...said }
 }

@@ -23,15 +23,15 @@ import {
 import { itemPages, type KeyedItem, keyedItems, queryAll } from '../../table/list-items.ts'
 import type { Reads } from '../../table/table.ts'
 import { DAY_MS, END_OF_TIME, type Timestamp } from '../../time.ts'
-import { compare, type Difference, onlyIf, toValue, tryToMake } from '../../verdict/difference.ts'
-import { rowDifferences } from '../rows/row-differences.ts'
+import { compare, type Difference, toValue, tryToMake } from '../../verdict/difference.ts'
+import { recordedDifferences, rowDifferences } from '../rows/row-differences.ts'
 import { readTrail } from './audit-trails.ts'
 import { adjustmentsIn, clientIn } from './derive-client.ts'
 
 /** Older rows are read eventually, because they no longer move. */
 export const OLD_MS = 2 * DAY_MS
 
-export type JudgeDeps = Pick<Deps, 'table' | 'stage' | 'now'>
+export type JudgeDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'sleep'>
 
 export type StoredSettlement = { readonly settlement: Settlement; readonly item: Item }
 
@@ -125,14 +125,9 @@ export async function* storedSettlements(
     limit: PAGE,
   } as const
   for await (const page of itemPages(deps, list)) yield read(page)
-  for (
-    let missing = namedIds.difference(readIds);
-    missing.size > 0;
-    missing = namedIds.difference(readIds)
-  ) {
-    const ids = [...missing]
-    yield read(keyedItems(ids.map(settlementKey), await deps.table.getMany(ids.map(settlementKey))))
-  }
+  const unread = () => [...namedIds.difference(readIds)].map(settlementKey)
+  for (let keys = unread(); keys.length > 0; keys = unread())
+    yield read(keyedItems(keys, await deps.table.getMany(keys)))
 }
 
 /** The client as its chain says; without records, as its row says. */
@@ -155,7 +150,9 @@ export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Pr
     queryAll(deps, { partition: [adjustmentsPk(clientId)], limit: PAGE }),
   ])
   const client = said ?? ifValid(ClientSchema, row) ?? clientBefore
-  const adjusted = auditAdjustmentRows(clientId, trail.records, adjustmentItems)
+  const adjustmentRows = new Map(adjustmentItems.map((item) => [String(item['sk']), item]))
+  const adjustments = adjustmentsIn(clientId, trail.records, adjustmentRows)
+  const recorded = new Map(adjustments.map((one) => [one.reference, one]))
   const settlements = pages
     .flatMap((page) => page.stored)
     .toSorted((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1))
@@ -168,14 +165,14 @@ export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Pr
     ledgerRows,
     settlements,
     unsettled: { clientId, span: { start, end: END_OF_TIME } },
-    adjustments: adjusted.adjustments,
+    adjustments,
     clientRecords: trail.records,
     differences: [
       ...(ledger ? [] : compare('window', clientId, 'readable', 'unreadable')),
       ...pages.flatMap(({ differences }) => differences),
       ...trail.differences,
       ...unlikeTrail,
-      ...adjusted.differences,
+      ...recordedDifferences('adjustment', recorded, adjustmentRows),
       ...settlements.flatMap(({ settlement: { settlementId }, item }) => [
         ...compare('settlement.owner', settlementId, clientId, toValue(item['owner'])),
         ...compare('settlement.client_id', settlementId, clientId, toValue(item['clientId'])),
@@ -221,30 +218,6 @@ export function withCarried(
   for (const stored of settlements.toReversed())
     if (stored !== own && isIn(stored)) carriers.push(stored)
   return carriers
-}
-
-/** A row of an adjustment is as its record says, and no row is without a record. */
-function auditAdjustmentRows(
-  clientId: ClientId,
-  records: readonly AuditRecord[],
-  items: readonly Item[],
-) {
-  const rows = new Map(items.map((item) => [String(item['sk']), item]))
-  const adjustments = adjustmentsIn(clientId, records, rows)
-  const references = new Set(adjustments.map(({ reference }) => reference))
-  const differences = [
-    ...adjustments.flatMap((adjustment) => {
-      const { reference } = adjustment
-      return rowDifferences('adjustment', reference, adjustment, rows.get(reference))
-    }),
-    ...[...rows.keys()].flatMap((reference) =>
-      onlyIf(
-        !references.has(reference),
-        compare('adjustment', reference, 'recorded', 'not recorded'),
-      ),
-    ),
-  ]
-  return { adjustments, differences }
 }
 
 /** Not parsed: an audit reports unreadable payments. */

@@ -14,8 +14,7 @@ export function clientIn(records: readonly AuditRecord[]): Client | undefined {
   const bank = bankIn(last)
   if (bank === undefined) return undefined
   const live = endpointsIn(records).filter(({ deletedAt }) => deletedAt === undefined)
-  return ifValid(ClientSchema, {
-    ...saidIn(last),
+  return saidAs(ClientSchema, last, {
     bank: bank ?? undefined,
     hadBank: last?.['had_bank'] === true ? true : undefined,
     endpointCount: live.length > 0 ? live.length : undefined,
@@ -36,10 +35,14 @@ export function bankIn(after: Item | undefined): Client['bank'] | null | undefin
   return bank && (ifValid(BankSchema, { ...bank, since, ...(isChange && { isChange }) }) ?? null)
 }
 
-/** A record shows an absent value as null. */
-function saidIn(after: Item | undefined): Item {
-  const present = Object.entries(after ?? {}).filter(([, value]) => value !== null)
-  return fromItem(Object.fromEntries(present))
+/** What a record says. A record shows an absent value as null. */
+export function saidAs<const Schema extends v.GenericSchema>(
+  schema: Schema,
+  after: Item | undefined,
+  others: Item = {},
+): v.InferOutput<Schema> | undefined {
+  const said = Object.entries(after ?? {}).filter(([, value]) => value !== null)
+  return ifValid(schema, { ...fromItem(Object.fromEntries(said)), ...others })
 }
 
 /** What the last of these records says of each thing, in the order of the chain. */
@@ -58,13 +61,13 @@ function lastOf(
 
 export function keysIn(records: readonly AuditRecord[]): readonly ApiKey[] {
   const keys = lastOf(records, ['issue-api-key', 'revoke-api-key'], ({ key_id: id }) => id)
-  return [...keys.values()].flatMap((after) => ifValid(ApiKeySchema, saidIn(after)) ?? [])
+  return [...keys.values()].flatMap((after) => saidAs(ApiKeySchema, after) ?? [])
 }
 
 export function endpointsIn(records: readonly AuditRecord[]): readonly Endpoint[] {
   const actions = ['register-endpoint', 'update-endpoint', 'delete-endpoint']
   const endpoints = lastOf(records, actions, ({ endpoint_id: id }) => id)
-  return [...endpoints.values()].flatMap((after) => ifValid(EndpointSchema, saidIn(after)) ?? [])
+  return [...endpoints.values()].flatMap((after) => saidAs(EndpointSchema, after) ?? [])
 }
 
 /** `eligibleAt` is in the entry's key and in the row of the adjustment, which is compared too. */
@@ -75,7 +78,9 @@ export function adjustmentsIn(
 ): readonly Adjustment[] {
   const adjustments = lastOf(records, ['adjust-ledger'], ({ reference }) => reference)
   return [...adjustments].flatMap(([reference, after]) => {
-    const times = { eligibleAt: items.get(reference)?.['eligibleAt'] }
-    return ifValid(AdjustmentSchema, { clientId, ...times, ...saidIn(after) }) ?? []
+    const eligibleAt = after['eligible_at'] ?? items.get(reference)?.['eligibleAt']
+    return (
+      saidAs(AdjustmentSchema, { client_id: clientId, ...after, eligible_at: eligibleAt }) ?? []
+    )
   })
 }

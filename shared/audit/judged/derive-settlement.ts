@@ -1,20 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { timeOfUuid } from '../../ids.ts'
-import { ifValid } from '../../if-valid.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
-import type { Settlement } from '../../settlement/settlement.ts'
+import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { EntrySums } from '../../settlement/sum-entries.ts'
-import {
-  addMs,
-  later,
-  MINUTE_MS,
-  type Timestamp,
-  TimestampSchema,
-  timestampOf,
-} from '../../time.ts'
+import { addMs, later, MINUTE_MS, type Timestamp, timestampOf } from '../../time.ts'
 import type { ClientBooks } from './client-books.ts'
-import { bankIn } from './derive-client.ts'
+import { bankIn, saidAs } from './derive-client.ts'
 
 type Sources = {
   /** The sums of its entries. */
@@ -45,38 +37,36 @@ export function derivedSettlement(
   }
 }
 
-const CloseRecord = v.object({
-  notes: v.nullish(v.string()),
-  bank_reference: v.nullish(v.string()),
-  settled_at: v.nullish(TimestampSchema),
-})
-const ReturnRecord = v.object({ returned_at: TimestampSchema })
-const ClaimRecord = v.object({ batch: v.number() })
-const RecreditRecord = v.object({ recredited_at: TimestampSchema })
+const Said = v.partial(
+  v.pick(SettlementSchema, [
+    'notes',
+    'batch',
+    'bankReference',
+    'settledAt',
+    'recreditedAt',
+    'returnedAt',
+  ]),
+)
 
 /** What operators have done with the settlement. */
 export function stateIn(records: readonly AuditRecord[]): Partial<Settlement> {
-  const after = (action: string) => records.find((record) => record.action === action)?.after
-  const [paid, failed] = [after('mark-settlement-paid'), after('mark-settlement-failed')]
-  const closed = ifValid(CloseRecord, paid ?? failed)
-  const isTriggered = records.some(({ action }) => action === 'trigger-settlement')
+  const by = (action: string) => records.find((record) => record.action === action)
+  const saidBy = (record: AuditRecord | undefined) => saidAs(Said, record?.after)
+  const [paid, failed] = [by('mark-settlement-paid'), by('mark-settlement-failed')]
+  const closed = saidBy(paid ?? failed)
+  // The last claim by number, because clocks differ.
+  const claims = records.filter(({ action }) => action === 'payout-file')
+  const claim = claims.toSorted((a, b) => a.number - b.number).at(-1)
   return {
     status: paid ? 'manual_paid' : failed ? 'failed' : 'recorded',
-    triggeredBy: isTriggered ? 'manual' : 'auto',
-    notes: closed?.notes ?? undefined,
-    batch: claimIn(records),
-    bankReference: paid && (closed?.bank_reference ?? undefined),
-    settledAt: paid && (closed?.settled_at ?? undefined),
-    returnedAt: ifValid(ReturnRecord, after('return-payout'))?.returned_at,
-    recreditedAt: ifValid(RecreditRecord, after('recredit-settlement'))?.recredited_at,
+    triggeredBy: by('trigger-settlement') ? 'manual' : 'auto',
+    notes: closed?.notes,
+    batch: saidBy(claim)?.batch,
+    bankReference: paid && closed?.bankReference,
+    settledAt: paid && closed?.settledAt,
+    returnedAt: saidBy(by('return-payout'))?.returnedAt,
+    recreditedAt: saidBy(by('recredit-settlement'))?.recreditedAt,
   }
-}
-
-/** The batch of the last claim, by number, because clocks differ. */
-function claimIn(records: readonly AuditRecord[]): number | undefined {
-  const claims = records.filter(({ action }) => action === 'payout-file')
-  const last = claims.toSorted((a, b) => a.number - b.number).at(-1)
-  return ifValid(ClaimRecord, last?.after)?.batch
 }
 
 /** The bank details of a client from a time on, as an audit record shows them. */

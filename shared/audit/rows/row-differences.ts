@@ -54,6 +54,21 @@ export function keyedDifferences(
   return [...compare(`${kind}.key`, id, key, ownKey), ...rowDifferences(kind, id, made.row, stored)]
 }
 
+/** Each recorded thing has its row, and no row (or other thing that is `found`) has no record. */
+export function recordedDifferences(
+  kind: string,
+  recorded: ReadonlyMap<string, object>,
+  rows: ReadonlyMap<string, Item>,
+  found: Iterable<string> = rows.keys(),
+): readonly Difference[] {
+  return [
+    ...[...recorded].flatMap(([id, row]) => rowDifferences(kind, id, row, rows.get(id))),
+    ...[...new Set(found).difference(recorded)].flatMap((id) =>
+      compare(kind, id, 'recorded', 'not recorded'),
+    ),
+  ]
+}
+
 /** When the table deletes the row. */
 export function ttlOf({ ttl }: Item): { readonly ttl: number | undefined } {
   return { ttl: ifValid(v.number(), ttl) }
