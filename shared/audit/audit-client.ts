@@ -5,7 +5,7 @@ import type { ClientId } from '../ids.ts'
 import { balanceOf } from '../ledger/ledger-store.ts'
 import { runLimit } from '../settlement/sum-entries.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
-import { DAY_MS, dayNumber, MINUTE_MS, msBetween } from '../time.ts'
+import { DAY_MS, dayNumber, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import {
   alertDifferences,
   askForAudit,
@@ -46,10 +46,9 @@ export async function auditClient(
   const parts = await historyParts(deps, client, verdict, day)
   const { findings, progress } = await judgeParts(parts, audit, isOver)
   const isWhole = progress === undefined
-  const longSettlements = longSettlementsAfter(verdict, parts, findings)
-  const done = { longSettlements, ...(isWhole && { historyDay: day }), progress }
-  const history = await recordFindings(deps, clientId, findings, done, audit.beganAt)
-  await alertRun(deps, clientId, [figures, { ...history, isWhole }])
+  const done = { ...(isWhole && { historyDay: day }), progress }
+  const judged = { verdict, parts, findings, done, isWhole, readFrom: audit.beganAt }
+  await recordHistory(deps, clientId, figures, judged)
   if (isWhole) deps.log.info('audit.completed', { client_id: clientId, audit_of: 'client' })
   else await askForAudit(deps, clientId, progress)
 }
@@ -63,32 +62,35 @@ async function auditFigures(
   const { clientId } = client
   const figuresAt = deps.now()
   const debt = await alertOwing(deps, clientId, verdict)
-  const findings = await judgeAll(await figureParts(deps, client), isOver)
+  const findings = new Map<string, readonly Difference[]>()
+  for (const { key, judge } of await figureParts(deps, client))
+    findings.set(key, (await judge(undefined, isOver)).differences)
   const done = { figuresAt, ...debt }
-  const recorded = await recordFindings(deps, clientId, findings, done, figuresAt)
-  return { ...recorded, findings, isWhole: false }
+  const { news } = await recordFindings(deps, clientId, findings, done, figuresAt)
+  return { news, findings }
 }
 
-type Recorded = Awaited<ReturnType<typeof recordFindings>> & { readonly isWhole: boolean }
+type Judged = {
+  readonly verdict: ClientVerdict
+  readonly parts: readonly Part[]
+  readonly findings: ReadonlyMap<string, readonly Difference[]>
+  readonly done: Pick<ClientVerdict, 'historyDay' | 'progress'>
+  readonly isWhole: boolean
+  readonly readFrom: Timestamp
+}
 
 /** Once a day all standing differences are told, and by each run before that what it has found. */
-async function alertRun(
+async function recordHistory(
   deps: RunDeps,
   clientId: ClientId,
-  judged: readonly (Recorded | undefined)[],
+  figures: Awaited<ReturnType<typeof auditFigures>> | undefined,
+  { verdict, parts, findings, done, isWhole, readFrom }: Judged,
 ) {
-  const [last] = judged.slice(-1)
-  const news = judged.flatMap((one) => one?.news ?? [])
-  const open = last?.isWhole ? last.open : news
-  await alertDifferences(deps, clientId, { open, news })
-}
-
-/** Parts that take one run, in their order. */
-async function judgeAll(parts: readonly Part[], isOver: () => boolean) {
-  const findings = new Map<string, readonly Difference[]>()
-  for (const { key, judge } of parts)
-    findings.set(key, (await judge(undefined, isOver)).differences)
-  return findings
+  const longSettlements = longSettlementsAfter(verdict, parts, findings)
+  const changed = { longSettlements, ...done }
+  const history = await recordFindings(deps, clientId, findings, changed, readFrom)
+  const news = [...(figures?.news ?? []), ...history.news]
+  await alertDifferences(deps, clientId, { open: isWhole ? history.open : news, news })
 }
 
 const MAX_LONG = 30
@@ -189,10 +191,9 @@ export async function auditLedger(deps: RunDeps, clientId: ClientId, from?: stri
   const { findings, partial, next } = await judgeNewest(parts, { from, ...times })
   // Only a call that began with the newest part knows that all parts were judged.
   const isWhole = from === undefined && next === undefined
-  const longSettlements = longSettlementsAfter(before, parts, findings)
-  const done = { longSettlements, ...(isWhole && { historyDay: day, progress: undefined }) }
-  const history = await recordFindings(deps, clientId, findings, done, readFrom)
-  await alertRun(deps, clientId, [figures, { ...history, isWhole }])
+  const done = isWhole ? { historyDay: day, progress: undefined } : {}
+  const judged = { verdict: before, parts, findings, done, isWhole, readFrom }
+  await recordHistory(deps, clientId, figures, judged)
   if (!isWhole) await askForAudit(deps, clientId)
   const found = [...(figures?.findings.values() ?? []), ...findings.values(), partial].flat()
   return auditAnswer(found, next)

@@ -50,12 +50,26 @@ export async function gatewayParts(
 ): Promise<readonly Part[]> {
   const isDue = dueOn(day, historyDay)
   const known: ReadDays = new Map()
+  const today = dayNumber(deps.now())
+  const recent: DaySpan = [dayText(today - LATELY_DAYS), LAST_DAY]
   const [firstBlock, lastBlock] = (await houseDays(deps)).map((one) => Math.floor(one / BLOCK_DAYS))
   const blocks = range(firstBlock, lastBlock)
   const trails = () => auditSubjects(deps, GATEWAY_OWNER, { full: true })
   const parts: readonly (readonly [isPartDue: boolean, part: Part])[] = [
     [true, confirmedPart(deps, REGISTER, () => auditRegister(deps))],
-    [true, recentPart(deps, known)],
+    [
+      true,
+      housePart(
+        deps,
+        { key: SUSPENSE },
+        {
+          within: [today - BOOKED_WITHIN_DAYS, today + 1],
+          span: recent,
+          known,
+          lists: ['open', recent],
+        },
+      ),
+    ],
     [isDue(day - slotOf(GATEWAY_OWNER, CYCLE_DAYS)), confirmedPart(deps, 'all trails', trails)],
     ...range(0, CYCLE_DAYS - 1).map((slot) => {
       const key = `noted ${String(slot).padStart(2, '0')}`
@@ -65,10 +79,17 @@ export async function gatewayParts(
     }),
     ...blocks.map((block) => {
       const first = block * BLOCK_DAYS
-      const ends = { first, isFirst: block === firstBlock, isLast: block === lastBlock }
+      const last = first + BLOCK_DAYS - 1
+      // The first block has what is older too, and the last what is newer.
+      const span: DaySpan = [
+        block === firstBlock ? FIRST_DAY : dayText(first),
+        block === lastBlock ? LAST_DAY : dayText(last),
+      ]
+      const within = [first - BOOKED_WITHIN_DAYS, last + ITEM_DAYS] as const
+      const part = { key: `house ${dayText(first)}`, day: last }
       // Not all old blocks are due on the same day.
-      const dueDay = first + (block % CYCLE_DAYS)
-      return [isDue(dueDay), blockPart(deps, known, ends)] as const
+      const isBlockDue = isDue(first + (block % CYCLE_DAYS))
+      return [isBlockDue, housePart(deps, part, { within, span, known, lists: [span] })] as const
     }),
   ]
   return dueParts(parts, standing)
@@ -76,35 +97,6 @@ export async function gatewayParts(
 
 function range(first = 0, last = 0): readonly number[] {
   return Array.from({ length: last - first + 1 }, (_, at) => first + at)
-}
-
-function recentPart(deps: AuditDeps, known: ReadDays): Part {
-  const today = dayNumber(deps.now())
-  const span: DaySpan = [dayText(today - LATELY_DAYS), LAST_DAY]
-  return housePart(
-    deps,
-    { key: SUSPENSE },
-    { within: [today - BOOKED_WITHIN_DAYS, today + 1], span, known, lists: ['open', span] },
-  )
-}
-
-/** The first block has what is older too, and the last what is newer. */
-function blockPart(
-  deps: AuditDeps,
-  known: ReadDays,
-  {
-    first,
-    isFirst,
-    isLast,
-  }: { readonly first: number; readonly isFirst: boolean; readonly isLast: boolean },
-): Part {
-  const last = first + BLOCK_DAYS - 1
-  const span: DaySpan = [isFirst ? FIRST_DAY : dayText(first), isLast ? LAST_DAY : dayText(last)]
-  return housePart(
-    deps,
-    { key: `house ${dayText(first)}`, day: last },
-    { within: [first - BOOKED_WITHIN_DAYS, last + ITEM_DAYS], span, known, lists: [span] },
-  )
 }
 
 type House = JournalSpan & { readonly lists: Parameters<typeof judgeSuspense>[2]['lists'] }

@@ -21,11 +21,7 @@ import {
 import type { Findings, Left, Plan, RecountDeps } from './plan.ts'
 
 /** The differences of a new audit that finance has not accepted. */
-export async function findDifferences(
-  deps: RecountDeps,
-  client: Client,
-  asked: Parts,
-): Promise<Findings & FoundIn> {
+export async function findDifferences(deps: RecountDeps, client: Client, asked: Parts) {
   const { clientId } = client
   const before = await windowAndChain(deps, clientId)
   const verdict = await readClientVerdict(deps, clientId)
@@ -48,18 +44,11 @@ export async function findDifferences(
     byPart,
     strayEntries: hasStrays ? await strayEntriesOf(deps, books, differences) : [],
     unread,
+    /** The audit has read the whole history. */
     isWhole: asked.from === undefined && unread.next === undefined,
+    /** A settlement, a payout or another recount may have changed the figures since the audit. */
     hasMoved: !isDeepStrictEqual(before, await windowAndChain(deps, clientId)),
   }
-}
-
-type FoundIn = {
-  readonly byPart: ByPart
-  readonly unread: Unread
-  /** The audit has read the whole history. */
-  readonly isWhole: boolean
-  /** A settlement, a payout or another recount may have changed the figures since the audit. */
-  readonly hasMoved: boolean
 }
 
 async function windowAndChain(deps: RecountDeps, clientId: Client['clientId']) {

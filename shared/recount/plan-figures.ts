@@ -73,7 +73,9 @@ export async function planFigures(
     if (figure) gaps.set(figure, Number(expected) - Number(found))
   }
   const first = ledger.shards.find(({ number }) => number === 0)
-  const sums = summed.flatMap(({ after, sums: own }) => (own ? sumLines(after, own) : []))
+  const sums = summed.flatMap(({ after, sums: own }) =>
+    own ? compare('settlement.digest', after.settlementId, own.digest, after.digest) : [],
+  )
   const isOfWindow = [...lines, ...chain].some(({ what }) => !SHARD_FIGURES.has(what))
   // The plan's other writes bring the sources up to these figures.
   if (lines.length + chain.length + sums.length === 0) return { ...NO_PLAN, covered: figures }
@@ -151,10 +153,6 @@ function foundIn(ledger: Ledger, what: string): number {
   return what === CREDITED
     ? creditedOf(ledger)
     : ledger.shards.reduce((sum, shard) => sum + shard[figure], 0)
-}
-
-function sumLines(after: PlannedSettlement['after'], sums: EntrySums): readonly Difference[] {
-  return compare('settlement.digest', after.settlementId, sums.digest, after.digest)
 }
 
 function sumsIn(lines: readonly Difference[]): Partial<Window> {

@@ -1,5 +1,5 @@
 import { readingInto } from '../audit/judged/audit-entries.ts'
-import { isAboutSums } from '../audit/judged/audit-settlement.ts'
+import { isAboutSums, readWitnesses } from '../audit/judged/audit-settlement.ts'
 import { readTrail } from '../audit/judged/audit-trails.ts'
 import { type StoredSettlement } from '../audit/judged/client-books.ts'
 import { stateIn } from '../audit/judged/derive-settlement.ts'
@@ -17,10 +17,17 @@ import { hasSwept, type Settlement } from '../settlement/settlement.ts'
 import { bankReferenceRow, mayChangeSums, settlementRow } from '../settlement/settlement-store.ts'
 import { sweptSpan } from '../settlement/statement/settlement-entries.ts'
 import { addBlock, type EntrySums, emptySums, sumPages } from '../settlement/sum-entries.ts'
-import { bankReferenceKey, entryKey, settlementKey } from '../table/keys.ts'
+import { bankReferenceKey, settlementKey } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
-import type { Findings, LostRecord, Plan, RecountDeps, Write } from './plan.ts'
+import {
+  type Findings,
+  type LostRecord,
+  NO_PLAN,
+  planOf,
+  type RecountDeps,
+  type Write,
+} from './plan.ts'
 import { endIn, isOfEvents, planSettlementEvents } from './plan-settlement-events.ts'
 import { unapprovedAgain } from './unapproved.ts'
 
@@ -42,9 +49,7 @@ export async function planSettlements(
   deps: RecountDeps,
   findings: Findings,
   { plannedEntries, ...seen }: Seen & { readonly plannedEntries: readonly Entry[] },
-): Promise<
-  Plan & { readonly settlements: readonly PlannedSettlement[]; readonly isUnclear: boolean }
-> {
+) {
   const paidIds = paidByWindow(findings)
   const planned = await mapInChunks(findings.books.settlements, 1, async (row) => {
     const { settlement: before } = row
@@ -52,8 +57,7 @@ export async function planSettlements(
     const own = findings.differences.filter((one) => isAbout(one, row, findings.strayEntries))
     const unchanged = { before, after: before, sums: undefined, newEntry: undefined }
     const isPaidByWindow = paidIds?.includes(id) ?? false
-    if (own.length === 0 && !isPaidByWindow)
-      return { settlement: unchanged, writes: [], left: [], covered: [] }
+    if (own.length === 0 && !isPaidByWindow) return { settlement: unchanged, ...NO_PLAN }
     const { records } = await readTrail(deps, id, before.clientId)
     const found = await listEventsOf(deps, subjectOfSettlement(id))
     const events = found.flatMap((event) => event ?? [])
@@ -61,7 +65,7 @@ export async function planSettlements(
     const after = settlementAfter(findings, row, shown)
     const trail = await planTrail(deps, row, after, { own, records })
     const refused = trail.writes.length > 0 ? await unapprovedAgain(deps, after) : []
-    if (refused.length > 0) return { settlement: unchanged, writes: [], left: refused, covered: [] }
+    if (refused.length > 0) return { settlement: unchanged, writes: [], left: refused }
     const ofEvents = await planSettlementEvents(
       deps,
       findings.books,
@@ -87,13 +91,8 @@ export async function planSettlements(
       covered,
     }
   })
-  return {
-    isUnclear: paidIds === undefined,
-    settlements: planned.map(({ settlement }) => settlement),
-    writes: planned.flatMap(({ writes }) => writes),
-    left: planned.flatMap(({ left }) => left),
-    covered: planned.flatMap(({ covered }) => covered),
-  }
+  const settlements = planned.map(({ settlement }) => settlement)
+  return { ...planOf(planned), settlements, isUnclear: paidIds === undefined }
 }
 
 type Seen = {
@@ -185,16 +184,12 @@ async function planTrail(
   after: Settlement,
   {
     own,
-    records,
+    records: known,
   }: { readonly own: readonly Difference[]; readonly records: readonly AuditRecord[] },
 ) {
   const { settlementId: id, clientId, bankReference } = after
-  const entry = entryAgainOf(after)
-  const [reference, stored] = await Promise.all([
-    bankReference === undefined ? undefined : deps.table.get(bankReferenceKey(bankReference)),
-    entry && deps.table.get(entryKey(clientId, entry)),
-  ])
-  const newEntry = stored === undefined ? entry : undefined
+  const { entry, entryItem, reference } = await readWitnesses(deps, after)
+  const newEntry = entryItem === undefined ? entry : undefined
   const needsReference = bankReference !== undefined && reference === undefined
   const row = settlementRow(after)
   const lines = [
@@ -203,7 +198,7 @@ async function planTrail(
     ...(newEntry ? compare('entry', newEntry.entryId, 'present', 'missing') : []),
   ]
   const changed = new Set(lines.map(({ what }) => what))
-  const lost = lostRecords(after, records)
+  const lost = lostRecords(after, known)
   const isEnded = ({ what }: Difference) =>
     changed.has(what) ||
     (what.startsWith('entry') && entry !== undefined) ||
@@ -223,12 +218,11 @@ async function planTrail(
     ends: own.filter(isEnded),
     steps,
   } as const
-  const firstWrites: readonly Write[] =
-    lines.length + lost.length === 0 ? [] : [{ ...first, record: lost[0] }]
-  const laterWrites = lost
-    .slice(1)
-    .map((record): Write => ({ ...first, lines: [], ends: [], steps: {}, record }))
-  return { writes: [...firstWrites, ...laterWrites], newEntry, left: [] }
+  const records = lost.length === 0 && lines.length > 0 ? [undefined] : lost
+  const writes = records.map((record, at): Write => {
+    return { ...first, ...(at > 0 && { lines: [], ends: [], steps: {} }), record }
+  })
+  return { writes, newEntry }
 }
 
 /** With the due work of a recorded settlement. */

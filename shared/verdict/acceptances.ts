@@ -12,12 +12,12 @@ import { type Difference, DifferenceSchema, isSame, withoutClient } from './diff
 /** `since`: when an audit found the difference first. */
 type Standing = Difference & { readonly since: Timestamp }
 
-type Acceptance = Difference & { readonly at: Timestamp }
-
-const AcceptedSchema = v.object({
-  ...DifferenceSchema.entries,
+/** What the record of an action says of the approval that it has used up. */
+export const UsingSchema = v.object({
   approved: v.object({ id: v.string(), at: TimestampSchema, used_at: TimestampSchema }),
 })
+
+const AcceptedSchema = v.object({ ...DifferenceSchema.entries, ...UsingSchema.entries })
 
 /**
  * An acceptance is an audit record of this subject. Its `after` is the difference, with the
@@ -33,7 +33,11 @@ export async function unacceptedDifferences<Found extends Standing>(
   owner: string,
   standing: readonly Found[],
 ): Promise<readonly Found[]> {
-  return withoutAccepted(standing, await readAcceptances(deps, owner, standing))
+  const acceptances = await readAcceptances(deps, owner, standing)
+  // An acceptance counts for the same gap of a difference that stood before it.
+  return standing.filter(
+    (one) => !acceptances.some((other) => isSame(other, one) && one.since <= other.at),
+  )
 }
 
 const SIDE_BY_SIDE = 16
@@ -44,11 +48,7 @@ const SIDE_BY_SIDE = 16
  * the use that is on the row of its approval. A broken chain of acceptances is a difference of its
  * own.
  */
-async function readAcceptances(
-  deps: TableDeps,
-  owner: string,
-  standing: readonly Difference[],
-): Promise<readonly Acceptance[]> {
+async function readAcceptances(deps: TableDeps, owner: string, standing: readonly Difference[]) {
   if (standing.length === 0) return []
   const { records } = await readAuditRecords(deps, acceptedSubject(owner))
   const named = records.filter(({ after }) => {
@@ -84,17 +84,6 @@ export function acceptanceOf(owner: string, difference: Difference) {
     action: 'accept-difference',
     payload: { client_id, ...withoutClient(difference) },
   } as const
-}
-
-/** An acceptance counts for the same gap of a difference that stood before it. */
-function withoutAccepted<Found extends Standing>(
-  standing: readonly Found[],
-  acceptances: readonly Acceptance[],
-): readonly Found[] {
-  return standing.filter(
-    (one) =>
-      !acceptances.some((acceptance) => isSame(acceptance, one) && one.since <= acceptance.at),
-  )
 }
 
 /** Differences that were found now: those that stand already keep their time. */

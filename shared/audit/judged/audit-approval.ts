@@ -12,17 +12,13 @@ import { type AuditRecord, readAuditRecords } from '../../operator/audit-record-
 import { HOUSE_SUBJECT } from '../../posting/adjust-house.ts'
 import { batchSubject } from '../../settlement/batch/batch.ts'
 import { approvalKey } from '../../table/keys.ts'
-import { TimestampSchema } from '../../time.ts'
-import { acceptedSubject } from '../../verdict/acceptances.ts'
+import { acceptedSubject, UsingSchema } from '../../verdict/acceptances.ts'
 import { compare, type Difference } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 
 const Approved = v.object({
   ...v.pick(ApprovalSchema, ['action', 'payload', 'at', 'until']).entries,
   approved_by: v.string(),
-})
-const Using = v.object({
-  approved: v.object({ id: v.string(), at: TimestampSchema, used_at: TimestampSchema }),
 })
 
 /**
@@ -61,7 +57,7 @@ function subjectOfUse({ action, payload }: Approvable): string {
 
 /** The approval that the action of a record has used up. */
 export function usedIn({ after }: AuditRecord) {
-  return ifValid(Using, after)?.approved
+  return ifValid(UsingSchema, after)?.approved
 }
 
 /** In whose list the records of an approval are; undefined for those of another subject. */

@@ -147,20 +147,17 @@ function settlementSource(
   const { entryId: id, recreditedSettlementId, returnedSettlementId } = entry
   const isReturn = entry.type === 'returned'
   const sourceId = isReturn ? returnedSettlementId : recreditedSettlementId
-  const source = settlements.find(({ settlement: { settlementId } }) => settlementId === sourceId)
-  const at = isReturn ? source?.settlement.returnedAt : source?.settlement.recreditedAt
-  if (source === undefined || at === undefined) {
-    return compare(
-      isReturn ? 'entry.returned_settlement_id' : 'entry.recredited_settlement_id',
-      id,
-      isReturn ? 'a payout that was returned' : 'a settlement that was re-credited',
-      sourceId,
+  const stored = settlements.find(({ settlement }) => settlement.settlementId === sourceId)
+  const source = stored?.settlement
+  const at = isReturn ? source?.returnedAt : source?.recreditedAt
+  if (source && at)
+    return (
+      tryToMake(() => (isReturn ? returnedEntry : recreditEntry)(source, at)) ??
+      compare('settlement', source.settlementId, 'figures that add up', 'different')
     )
-  }
-  return (
-    tryToMake(() => (isReturn ? returnedEntry : recreditEntry)(source.settlement, at)) ??
-    compare('settlement', source.settlement.settlementId, 'figures that add up', 'different')
-  )
+  return isReturn
+    ? compare('entry.returned_settlement_id', id, 'a payout that was returned', sourceId)
+    : compare('entry.recredited_settlement_id', id, 'a settlement that was re-credited', sourceId)
 }
 
 function adjustmentSource(

@@ -14,7 +14,7 @@ import {
 import type { Item } from '../../table/attributes.ts'
 import { HOUSE_TOTALS_PK, houseDayPk, houseEntryKey } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
-import { DAY_MS, dayNumber, type Timestamp, TimestampSchema, timestampOf } from '../../time.ts'
+import { DAY_MS, dayNumber, TimestampSchema, timestampOf } from '../../time.ts'
 import { compare, type Difference } from '../../verdict/difference.ts'
 import { auditHouseLegs } from '../rows/judge-legs.ts'
 import { keyedDifferences, rowDifferences } from '../rows/row-differences.ts'
@@ -107,7 +107,9 @@ export async function houseDays(deps: StoreDeps): Promise<Days> {
   const days = items.flatMap((total) => ifValid(HouseTotalSchema, total)?.day ?? [])
   const firstDay = days.find((day) => v.is(BookDaySchema, day))
   // A restore may have lost the total of the very first row.
-  const first = firstDay ? dayNumber(startOfDay(firstDay)) - OLDEST_ROW_DAYS : today - 1
+  const first = firstDay
+    ? dayNumber(v.parse(TimestampSchema, `${firstDay}T00:00:00.000Z`)) - OLDEST_ROW_DAYS
+    : today - 1
   // A row's date may be a little ahead of our clock.
   return [first, today + 1]
 }
@@ -130,10 +132,6 @@ function auditHouseEntry(
     ...compare('house_entry.sides', id, 0, excessOf(entry)),
     ...auditHouseLegs(entry, booked),
   ]
-}
-
-function startOfDay(day: string): Timestamp {
-  return v.parse(TimestampSchema, `${day}T00:00:00.000Z`)
 }
 
 function compareTotals(

@@ -98,16 +98,22 @@ export async function judgeSettlement(
 }
 
 /** The rows that a settlement's payout and re-credit have written. */
-async function auditWitnesses(
-  deps: JudgeDeps,
-  settlement: Settlement,
-): Promise<readonly Difference[]> {
-  const { settlementId, clientId, bankReference } = settlement
+export async function readWitnesses(deps: Pick<JudgeDeps, 'table'>, settlement: Settlement) {
+  const { clientId, bankReference } = settlement
   const entry = entryAgainOf(settlement)
   const [reference, entryItem] = await Promise.all([
     bankReference === undefined ? undefined : deps.table.get(bankReferenceKey(bankReference)),
     entry && deps.table.get(entryKey(clientId, entry)),
   ])
+  return { entry, entryItem, reference }
+}
+
+async function auditWitnesses(
+  deps: JudgeDeps,
+  settlement: Settlement,
+): Promise<readonly Difference[]> {
+  const { settlementId, bankReference } = settlement
+  const { entry, entryItem, reference } = await readWitnesses(deps, settlement)
   return [
     ...(bankReference === undefined
       ? []

@@ -26,12 +26,15 @@ export async function judgeShown(
   const items = await itemsShown(deps, showing, reads)
   return showing.map((payment) => {
     const { paymentId: id, dispute, held = [] } = payment
-    const disputeNow = dispute && itemShown(items.get(dispute.caseId), shownDispute)
-    const heldNow = held.map(({ suspenseId }) => itemShown(items.get(suspenseId), shownMoney))
+    const disputed = dispute && items.get(dispute.caseId)
+    const heldNow = held.map(({ suspenseId }) => {
+      const item = items.get(suspenseId)
+      return item && shownMoney(item)
+    })
     return {
       id,
       differences: [
-        ...differing('dispute', id, disputeNow, dispute),
+        ...differing('dispute', id, disputed && shownDispute(disputed), dispute),
         ...differing('held', id, heldNow, held),
       ],
     }
@@ -54,10 +57,6 @@ async function itemsShown(deps: TableDeps, payments: readonly Payment[], reads: 
 
 function shownIds({ dispute, held = [] }: Payment): readonly string[] {
   return [...(dispute ? [dispute.caseId] : []), ...held.map(({ suspenseId }) => suspenseId)]
-}
-
-function itemShown<Shown>(item: Suspense | undefined, show: (item: Suspense) => Shown) {
-  return item && show(item)
 }
 
 function differing(name: 'dispute' | 'held', id: string, derived: unknown, shown: unknown) {
