@@ -18,7 +18,7 @@ import {
   mayBePaid,
   withoutClient,
 } from '../verdict/difference.ts'
-import type { Findings, Left, Plan, RecountDeps } from './plan.ts'
+import type { Findings, Left, RecountDeps } from './plan.ts'
 
 /** The differences of a new audit that finance has not accepted. */
 export async function findDifferences(deps: RecountDeps, client: Client, asked: Parts) {
@@ -79,7 +79,8 @@ const LATE_MS = 9 * MINUTE_MS
 /** Some parts of the history, newest first: `from` and `until` are `next` of answers. */
 export type Parts = Pick<Extent, 'from' | 'until'>
 
-export type Unread = Pick<Plan, 'left'> & {
+export type Unread = {
+  readonly left: readonly Left[]
   /** The part with which another call goes on. */
   readonly next: string | undefined
 }
@@ -105,12 +106,12 @@ export async function readParts(
           {
             id: key,
             why: `it has more differences; write this plan, then call with from "${key}"`,
-            differences: [],
+            ends: [],
           },
         ],
   )
   if (next !== undefined && findings.size === 0)
-    left.push({ id: next, why: 'one call has no time to read all of it', differences: [] })
+    left.push({ id: next, why: 'one call has no time to read all of it', ends: [] })
   return { findings, unread: { left, next } }
 }
 

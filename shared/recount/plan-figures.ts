@@ -22,7 +22,7 @@ import { replaceRow } from '../table/replace-row.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
 import { later } from '../time.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
-import { type Findings, NO_PLAN, type Plan, type RecountDeps, type Write } from './plan.ts'
+import type { Findings, Plan, RecountDeps, Write } from './plan.ts'
 import type { PlannedSettlement } from './plan-settlements.ts'
 
 const CREDITED = 'ledger.credited_minor'
@@ -43,7 +43,7 @@ export async function planFigures(
   planned: readonly PlannedSettlement[],
 ): Promise<Plan> {
   const { clientId, ledger } = books
-  if (ledger === undefined) return NO_PLAN
+  if (ledger === undefined) return []
   const summed = planned.filter(({ sums }) => sums)
   const gone = differences.filter(
     ({ what, id, found }) =>
@@ -56,7 +56,7 @@ export async function planFigures(
       what === 'window.paid_out_minor' && Number(found) > Number(expected),
   )
   // A lost settlement that may be paid: the window does not go back.
-  if (lost && (isPaid || (await wasClosed(deps, lost.id)))) return NO_PLAN
+  if (lost && (isPaid || (await wasClosed(deps, lost.id)))) return []
   const effects = planned.map(effectOf)
   const lines = [...SHARD_FIGURES.keys(), ...SUM_FIELDS.keys()].flatMap((what) => {
     const difference = figures.find((one) => one.what === what)
@@ -78,8 +78,8 @@ export async function planFigures(
   )
   const isOfWindow = [...lines, ...chain].some(({ what }) => !SHARD_FIGURES.has(what))
   // The plan's other writes bring the sources up to these figures.
-  if (lines.length + chain.length + sums.length === 0) return { ...NO_PLAN, covered: figures }
-  if (gaps.size > 0 && first === undefined) return NO_PLAN
+  if (lines.length + chain.length + sums.length === 0) return [{ ends: figures }]
+  if (gaps.size > 0 && first === undefined) return []
   const figuresAfter = {
     ...chainOf(books, planned, chain.length + gone.length > 0),
     ...sumsIn(lines),
@@ -107,7 +107,7 @@ export async function planFigures(
     ends,
     steps,
   }
-  return { writes: [write], left: [] }
+  return [write]
 }
 
 function isFigure({ what }: Difference): boolean {
@@ -187,7 +187,7 @@ export async function planLedger(
   { books: { clientId, ledger, unsettled, settlements }, differences }: Findings,
 ): Promise<Plan> {
   const ends = differences.filter(({ what }) => /^(ledger|ledger_shard|window)$/.test(what))
-  if (ends.length === 0) return NO_PLAN
+  if (ends.length === 0) return []
   const { start } = unsettled.span
   const closedUntil = later(start, ledger?.window.closedUntil ?? start)
   const window: Window = {
@@ -217,5 +217,5 @@ export async function planLedger(
     ),
   }
   const write: Write = { subject: clientId, clientId, repair: 'put', lines, ends, steps }
-  return lost.length === 0 ? NO_PLAN : { writes: [write], left: [] }
+  return lost.length === 0 ? [] : [write]
 }

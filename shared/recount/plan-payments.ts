@@ -25,7 +25,7 @@ import { replaceRow } from '../table/replace-row.ts'
 import type { Steps } from '../table/table.ts'
 import type { Difference } from '../verdict/difference.ts'
 import { isProven } from './ask-provider.ts'
-import { type Findings, NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
+import { type Findings, type Plan, type RecountDeps, type Write, writesOf } from './plan.ts'
 import { isOfShown, withShown } from './plan-shown.ts'
 import { announceAgain, lostDelivery } from './put-events.ts'
 import { raisePayment, straysOf } from './raise-payment.ts'
@@ -45,8 +45,8 @@ export async function planPayments(
   const plans: Plan[] = []
   for (const [id, differences] of byPayment) {
     if (id === undefined) continue
-    const left = (why: string) => ({ writes: [], left: [{ id, why, differences }] })
-    const planned = plans.filter(({ writes }) => writes.length > 0)
+    const left = (why: string) => [{ id, why, ends: differences }]
+    const planned = plans.filter((plan) => writesOf(plan).length > 0)
     if (isOver() || planned.length === MAX_PAYMENTS) {
       plans.push(left('this plan has no room for it; write it, then run recount-ledger again'))
       continue
@@ -59,7 +59,7 @@ export async function planPayments(
       plans.push(left(error.message))
     }
   }
-  return planOf(plans)
+  return plans.flat()
 }
 
 /** The call that writes the plan asks the provider again, within the same minute's quota. */
@@ -83,12 +83,12 @@ async function planPayment(
   const key = paymentKey(id)
   const item = await deps.table.get(key)
   const stored = item && ifStored(item)
-  if (item === undefined || stored?.clientId !== books.clientId || isForeign(stored)) return NO_PLAN
+  if (item === undefined || stored?.clientId !== books.clientId || isForeign(stored)) return []
   const events = (await listEventsOf(deps, subjectOfPayment(id))).flatMap((event) => event ?? [])
   const entries = strayEntries.filter(({ paymentId }) => paymentId === id)
   const raised = await raisePayment(deps, books, stored, { events, entries })
   const known = raised?.payment ?? stored
-  if (known.status === 'creating') return NO_PLAN
+  if (known.status === 'creating') return []
   const isRaised = known !== stored
   const isShownAnew = isRaised || differences.some(isOfShown)
   const payment = isShownAnew ? await withShown(deps, known, differences) : known
@@ -103,49 +103,45 @@ async function planPayment(
   // The payment's row, and all that it has, must be as it is derived.
   const others = remaining.filter(isOther)
   if (isRaised ? others.length > 0 : others.some(({ what }) => what.startsWith('payment')))
-    return NO_PLAN
+    return []
   if (missing.some(isOfMoney) && !(await isProven(deps, payment, missing)))
-    return { writes: [], left: [{ id, why: UNPROVEN, differences: [] }] }
+    return [{ id, why: UNPROVEN, ends: [] }]
   const puts = await putsOf(deps, payment, missing, events)
   const lines = isShownAnew ? rowDifferences('payment', id, row, item) : []
-  if (lines.length + puts.length === 0) return NO_PLAN
+  if (lines.length + puts.length === 0) return []
   const isUnexplained = isStrayAfter(payment, { events, entries })
   const ends = differences.filter(
     (difference) =>
       !isUnexplained(difference) && !others.some(({ what }) => what === difference.what),
   )
-  return {
-    left: [],
-    writes: groupsOf(puts).map((some, at): Write => {
-      const isFirst = at === 0
-      const before = isFirst ? stored : payment
-      // The audit counts an open payment whose entry is there by its entry.
-      const isInJournal = isFirst && entries.some(({ type }) => type === 'payment')
-      const lostEntries = some.flatMap(({ entry }) => entry ?? [])
-      const shift = { before, after: payment, entries: lostEntries, isInJournal }
-      const findings = isFirst && raised ? raised.findings.map(ensureSuspense) : []
-      const shown =
-        isFirst && isRaised ? events.map((event) => [event.name, requireEvent(event)]) : []
-      return {
-        subject: id,
-        clientId: books.clientId,
-        repair: isRaised && isFirst ? 'up' : 'put',
-        lines: [...(isFirst ? lines : []), ...some.flatMap((one) => one.lines)],
-        ends: isFirst ? ends : [],
-        entries: shift.entries,
-        steps: Object.assign(
-          {
-            payment:
-              isShownAnew && isFirst ? replaceRow(key, row, item) : requireSameMoney(payment),
-            ...shiftFigures(deps, books, shift),
-          },
-          Object.fromEntries(shown),
-          ...some.map((one) => one.steps),
-          ...findings,
-        ),
-      }
-    }),
-  }
+  return groupsOf(puts).map((some, at): Write => {
+    const isFirst = at === 0
+    const before = isFirst ? stored : payment
+    // The audit counts an open payment whose entry is there by its entry.
+    const isInJournal = isFirst && entries.some(({ type }) => type === 'payment')
+    const lostEntries = some.flatMap(({ entry }) => entry ?? [])
+    const shift = { before, after: payment, entries: lostEntries, isInJournal }
+    const findings = isFirst && raised ? raised.findings.map(ensureSuspense) : []
+    const shown =
+      isFirst && isRaised ? events.map((event) => [event.name, requireEvent(event)]) : []
+    return {
+      subject: id,
+      clientId: books.clientId,
+      repair: isRaised && isFirst ? 'up' : 'put',
+      lines: [...(isFirst ? lines : []), ...some.flatMap((one) => one.lines)],
+      ends: isFirst ? ends : [],
+      entries: shift.entries,
+      steps: Object.assign(
+        {
+          payment: isShownAnew && isFirst ? replaceRow(key, row, item) : requireSameMoney(payment),
+          ...shiftFigures(deps, books, shift),
+        },
+        Object.fromEntries(shown),
+        ...some.map((one) => one.steps),
+        ...findings,
+      ),
+    }
+  })
 }
 
 const UNPROVEN =

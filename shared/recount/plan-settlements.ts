@@ -20,14 +20,7 @@ import { addBlock, type EntrySums, emptySums, sumPages } from '../settlement/sum
 import { bankReferenceKey, settlementKey } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
-import {
-  type Findings,
-  type LostRecord,
-  NO_PLAN,
-  planOf,
-  type RecountDeps,
-  type Write,
-} from './plan.ts'
+import type { Findings, LostRecord, Plan, RecountDeps, Write } from './plan.ts'
 import { endIn, isOfEvents, planSettlementEvents } from './plan-settlement-events.ts'
 import { unapprovedAgain } from './unapproved.ts'
 
@@ -51,49 +44,56 @@ export async function planSettlements(
   { plannedEntries, ...seen }: Seen & { readonly plannedEntries: readonly Entry[] },
 ) {
   const paidIds = paidByWindow(findings)
-  const planned = await mapInChunks(findings.books.settlements, 1, async (row) => {
-    const { settlement: before } = row
-    const { settlementId: id } = before
-    const own = findings.differences.filter((one) => isAbout(one, row, findings.strayEntries))
-    const unchanged = { before, after: before, sums: undefined, newEntry: undefined }
-    const isPaidByWindow = paidIds?.includes(id) ?? false
-    if (own.length === 0 && !isPaidByWindow) return { settlement: unchanged, ...NO_PLAN }
-    const { records } = await readTrail(deps, id, before.clientId)
-    const found = await listEventsOf(deps, subjectOfSettlement(id))
-    const events = found.flatMap((event) => event ?? [])
-    const shown = { records, told: endIn(events), isPaidByWindow }
-    const after = settlementAfter(findings, row, shown)
-    const trail = await planTrail(deps, row, after, { own, records })
-    const refused = trail.writes.length > 0 ? await unapprovedAgain(deps, after) : []
-    if (refused.length > 0) return { settlement: unchanged, writes: [], left: refused }
-    const ofEvents = await planSettlementEvents(
-      deps,
-      findings.books,
-      { before, after },
-      { own, events },
-    )
-    const ended = new Set(trail.writes.flatMap(({ ends }) => ends))
-    const others = own.filter((one) => !ended.has(one) && !isAboutSums(one) && !isOfEvents(one, id))
-    const isChanging = plannedEntries.some(({ eligibleAt }) => hasSwept(after, eligibleAt))
-    const isWrong = own.some(isAboutSums) && others.length === 0 && !isChanging
-    const live = isWrong ? (await liveBatchOf(deps, after))?.number : undefined
-    const isSet = isWrong && mayChangeSums(after) && live === undefined
-    const sums = isSet ? await sumsOf(deps, after, seen) : undefined
-    const covered = isChanging ? own.filter(isAboutSums) : []
-    const why = typeof sums === 'string' ? sums : live && inBatch(live)
-    const left = why ? [{ id, why, differences: own.filter(isAboutSums) }] : []
-    const settled = { before, after, newEntry: trail.newEntry }
-    const isSummed = typeof sums === 'object' && sums.netMinor > 0
-    return {
-      settlement: { ...settled, sums: isSummed ? sums : undefined },
-      writes: [...trail.writes, ...ofEvents],
-      left,
-      covered,
-    }
-  })
+  const planned = await mapInChunks(
+    findings.books.settlements,
+    1,
+    async (row): Promise<Settled> => {
+      const { settlement: before } = row
+      const { settlementId: id } = before
+      const own = findings.differences.filter((one) => isAbout(one, row, findings.strayEntries))
+      const unchanged = { before, after: before, sums: undefined, newEntry: undefined }
+      const isPaidByWindow = paidIds?.includes(id) ?? false
+      if (own.length === 0 && !isPaidByWindow) return { settlement: unchanged, plan: [] }
+      const { records } = await readTrail(deps, id, before.clientId)
+      const found = await listEventsOf(deps, subjectOfSettlement(id))
+      const events = found.flatMap((event) => event ?? [])
+      const shown = { records, told: endIn(events), isPaidByWindow }
+      const after = settlementAfter(findings, row, shown)
+      const trail = await planTrail(deps, row, after, { own, records })
+      const refused = trail.writes.length > 0 ? await unapprovedAgain(deps, after) : []
+      if (refused.length > 0) return { settlement: unchanged, plan: refused }
+      const ofEvents = await planSettlementEvents(
+        deps,
+        findings.books,
+        { before, after },
+        { own, events },
+      )
+      const ended = new Set(trail.writes.flatMap(({ ends }) => ends))
+      const others = own.filter(
+        (one) => !ended.has(one) && !isAboutSums(one) && !isOfEvents(one, id),
+      )
+      const isChanging = plannedEntries.some(({ eligibleAt }) => hasSwept(after, eligibleAt))
+      const isWrong = own.some(isAboutSums) && others.length === 0 && !isChanging
+      const live = isWrong ? (await liveBatchOf(deps, after))?.number : undefined
+      const isSet = isWrong && mayChangeSums(after) && live === undefined
+      const sums = isSet ? await sumsOf(deps, after, seen) : undefined
+      const why = typeof sums === 'string' ? sums : live && inBatch(live)
+      const ends = own.filter(isAboutSums)
+      const left: Plan = why ? [{ id, why, ends }] : isChanging ? [{ ends }] : []
+      const settled = { before, after, newEntry: trail.newEntry }
+      const isSummed = typeof sums === 'object' && sums.netMinor > 0
+      return {
+        settlement: { ...settled, sums: isSummed ? sums : undefined },
+        plan: [...trail.writes, ...ofEvents, ...left],
+      }
+    },
+  )
   const settlements = planned.map(({ settlement }) => settlement)
-  return { ...planOf(planned), settlements, isUnclear: paidIds === undefined }
+  const plan = planned.flatMap((one) => one.plan)
+  return { plan, settlements, isUnclear: paidIds === undefined }
 }
+
+type Settled = { readonly settlement: PlannedSettlement; readonly plan: Plan }
 
 type Seen = {
   /** Every payment that may have lost an entry is read and planned. */

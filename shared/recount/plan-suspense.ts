@@ -25,7 +25,7 @@ import { TimestampSchema } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
-import { NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
+import type { Plan, RecountDeps, Write } from './plan.ts'
 import { unapprovedRefund } from './unapproved.ts'
 
 /**
@@ -38,12 +38,12 @@ export async function planSuspense(
   clientId: string | undefined,
 ): Promise<Plan> {
   const named = differences.filter(({ what }) => /^(suspense|noted)(\.|$)/.test(what))
-  if (named.length === 0) return NO_PLAN
+  if (named.length === 0) return []
   const { entries } = await readHouse(deps)
   const plans: Plan[] = []
   for (const [id, ends] of Map.groupBy(named, (difference) => difference.id))
     plans.push(await planItem(deps, { id, clientId, ends }, entries))
-  return planOf(plans)
+  return plans.flat()
 }
 
 type Named = {
@@ -65,7 +65,7 @@ async function planItem(
   const [item, noted] = [ifValid(SuspenseSchema, stored), ifValid(NotedSchema, register)]
   const born = noted ?? (register === undefined ? item : undefined)
   // Of another client, or unreadable.
-  if (born === undefined || born.clientId !== clientId || (stored && !item)) return NO_PLAN
+  if (born === undefined || born.clientId !== clientId || (stored && !item)) return []
   const entries = allEntries.filter(({ suspenseId }) => suspenseId === id)
   const known: Suspense = { ...(item ?? bornItem(born)), ...v.parse(NotedSchema, born) }
   // Without its entry a row of the provider counts as not booked: the sync books it again.
@@ -82,9 +82,9 @@ async function planItem(
     (sum, { suspenseMinor }) => plus(sum, suspenseMinor),
     ZERO,
   )
-  if (after.kind === 'money' && heldMinor !== heldAmountOf(after)) return NO_PLAN
+  if (after.kind === 'money' && heldMinor !== heldAmountOf(after)) return []
   const left = await unapprovedRefund(deps, after)
-  if (left.length > 0) return { writes: [], left }
+  if (left.length > 0) return left
   const row = suspenseRow(stored ? { ...after, ...ifValid(Due, stored) } : dueForAlert(after))
   const changes = rowDifferences('suspense', id, row, stored)
   const isRecorded = records.some(({ action }) => action === 'resolve-suspense')
@@ -110,7 +110,7 @@ async function planItem(
       ...(entry && putHouseEntry(entry)),
     },
   }
-  return write.lines.length === 0 ? NO_PLAN : { writes: [write], left: [] }
+  return write.lines.length === 0 ? [] : [write]
 }
 
 const Due = v.object({ dueAt: v.optional(TimestampSchema) })
@@ -147,7 +147,7 @@ export async function planTotals(
   const { standing } = await readClientVerdict(deps, GATEWAY_OWNER)
   const dated = withSince(altered, standing, deps.now())
   const open = await unacceptedDifferences(deps, GATEWAY_OWNER, dated)
-  if (named.length === 0 || open.length > 0) return NO_PLAN
+  if (named.length === 0 || open.length > 0) return []
   // Before the entries: a total that moves after this read refuses its write.
   const totals = await mapInChunks(
     [...Map.groupBy(named, ({ id }) => id)],
@@ -159,11 +159,10 @@ export async function planTotals(
     },
   )
   const derived = derivedTotals((await readHouse(deps)).entries)
-  const writes = totals.map(({ id, ends, key, found }): Write => {
+  return totals.map(({ id, ends, key, found }): Write => {
     const ofEntries = derived.get(id) ?? totalOf(id, [])
     const total = { ...found, ...ofEntries, pk: undefined, sk: undefined }
     const steps = { total: replaceRow(key, total, found) }
     return { subject: id, clientId: undefined, repair: 'figures', lines: ends, ends, steps }
   })
-  return { writes, left: [] }
 }

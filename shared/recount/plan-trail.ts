@@ -38,7 +38,7 @@ import {
   removeEndpoint,
   restoreEndpoint,
 } from '../webhook/endpoint/endpoint-store.ts'
-import { type Findings, NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
+import { type Findings, type Plan, type RecountDeps, type Write, writesOf } from './plan.ts'
 import { unapproved } from './unapproved.ts'
 
 /**
@@ -47,13 +47,13 @@ import { unapproved } from './unapproved.ts'
  */
 export async function planTrail(deps: RecountDeps, findings: Findings): Promise<Plan> {
   const endpoints = await planEndpoints(deps, findings)
-  const lost = endpoints.writes.flatMap(({ record }, at) => lostRecord(findings, record, at))
+  const lost = writesOf(endpoints).flatMap(({ record }, at) => lostRecord(findings, record, at))
   const records = [...findings.books.clientRecords, ...lost]
-  return planOf([
-    await planClientRow(deps, findings, records),
-    await planKeys(deps, findings, records),
-    endpoints,
-  ])
+  return [
+    ...(await planClientRow(deps, findings, records)),
+    ...(await planKeys(deps, findings, records)),
+    ...endpoints,
+  ]
 }
 
 /** As it will be in the chain, for what the records say afterwards. */
@@ -96,7 +96,7 @@ async function planClientRow(
   )
   const client = said ?? stored
   if (client && unregistered.length > 0) writes.push(registration(client, unregistered))
-  return { writes, left: [] }
+  return writes
 }
 
 function ownWrite({ books: { clientId } }: Findings) {
@@ -127,7 +127,7 @@ async function planKeys(
     const steps = { key: replaceRow(apiKeyKey(key.keyId), row, item) }
     return [{ ...ownWrite(findings), lines, ends, steps }]
   })
-  return { writes: writes.flat(), left: [] }
+  return writes.flat()
 }
 
 /** A lost endpoint is not put: nothing else has its secret. Its merchant registers it again. */
@@ -136,25 +136,25 @@ async function planEndpoints(deps: RecountDeps, findings: Findings): Promise<Pla
     const ends = findings.differences.filter(
       ({ what, id }) => /^(deleted_)?endpoint(\.|$)/.test(what) && id === said.endpointId,
     )
-    if (ends.length === 0) return NO_PLAN
+    if (ends.length === 0) return []
     const write = { ...ownWrite(findings), lines: ends, ends }
     const [live, gone] = await endpointItems(deps, said)
     if (live && said.deletedAt === undefined) {
       const endpoint = restoreEndpoint(said, live)
       const steps = { endpoint, gone: gone && removeEndpoint(said, true) }
-      return { writes: [{ ...write, steps }], left: [] }
+      return [{ ...write, steps }]
     }
     const end = said.deletedAt === undefined ? ifValid(EndpointSchema, gone) : said
-    if (end === undefined) return NO_PLAN
+    if (end === undefined) return []
     const steps = {
       endpoint: live && removeEndpoint(said, false),
       gone: replaceRow(deletedEndpointKey(said), endpointRow(end), gone),
     }
     const after = { ...toEndpointDto(end), deleted_at: end.deletedAt }
     const record = end === said ? undefined : { action: 'delete-endpoint', after }
-    return { writes: [{ ...write, record, steps }], left: [] }
+    return [{ ...write, record, steps }]
   })
-  return planOf(await Promise.all(plans))
+  return (await Promise.all(plans)).flat()
 }
 
 /** Plans adjustments: each of record, row and entry shows one. A lost record is written anew. */
@@ -167,20 +167,16 @@ export async function planAdjustments(deps: RecountDeps, findings: Findings): Pr
       return entry?.adjustmentReference ?? OF_ADJUSTMENT.exec(String(expected))?.slice(1) ?? []
     }),
   )
-  return planOf(
-    await mapInChunks([...references], 1, async (reference) => {
-      const row = await deps.table.get(adjustmentKey(books.clientId, reference))
-      const entry = strayEntries.find((one) => one.adjustmentReference === reference)
-      const recorded = books.adjustments.find((one) => one.reference === reference)
-      const adjustment = recorded ?? ifValid(AdjustmentSchema, row) ?? adjustmentOf(findings, entry)
-      return adjustment
-        ? planAdjustmentAnew(deps, findings, adjustment, {
-            row,
-            isRecorded: recorded !== undefined,
-          })
-        : NO_PLAN
-    }),
-  )
+  const plans = await mapInChunks([...references], 1, async (reference) => {
+    const row = await deps.table.get(adjustmentKey(books.clientId, reference))
+    const entry = strayEntries.find((one) => one.adjustmentReference === reference)
+    const recorded = books.adjustments.find((one) => one.reference === reference)
+    const adjustment = recorded ?? ifValid(AdjustmentSchema, row) ?? adjustmentOf(findings, entry)
+    return adjustment
+      ? planAdjustmentAnew(deps, findings, adjustment, { row, isRecorded: recorded !== undefined })
+      : []
+  })
+  return plans.flat()
 }
 
 const OF_ADJUSTMENT = /^that of adjustment (.*)$/
@@ -200,13 +196,13 @@ async function planAdjustmentAnew(
 ): Promise<Plan> {
   const { books, differences } = findings
   const { clientId, reference, providerTransactionId } = input
-  if (books.ledger === undefined) return NO_PLAN
+  if (books.ledger === undefined) return []
   const houseRow =
     providerTransactionId === undefined
       ? undefined
       : await findUnclaimedRow(deps, providerTransactionId)
   // Without the row that it took over, the other side of the entry is unknown.
-  if (providerTransactionId !== undefined && houseRow === undefined) return NO_PLAN
+  if (providerTransactionId !== undefined && houseRow === undefined) return []
   const [entry, house] = await Promise.all([
     deps.table.get(entryKey(clientId, { eligibleAt, entryId })),
     houseRow &&
@@ -247,10 +243,10 @@ async function planAdjustmentAnew(
     entries: entry ? [] : [adjusted.entry],
     steps: Object.fromEntries(Object.entries(steps).filter(([name]) => !kept.includes(name))),
   }
-  if (lines.length === 0) return NO_PLAN
+  if (lines.length === 0) return []
   const of = approvalFor(input)
   const left = of ? await unapproved(deps, { id: reference, of, at: eligibleAt }) : []
-  return { writes: left.length === 0 ? [write] : [], left }
+  return left.length === 0 ? [write] : left
 }
 
 /**
@@ -259,11 +255,11 @@ async function planAdjustmentAnew(
  */
 export async function withChains(
   deps: RecountDeps,
-  writes: readonly Write[],
+  plan: Plan,
   differences: readonly Difference[],
   owner: string | undefined,
-): Promise<readonly Write[]> {
-  const chained = [...writes]
+): Promise<Plan> {
+  const chained = [...plan]
   for (const difference of differences) {
     const { what, id: subject } = difference
     if (what !== 'audit_record' || difference.expected !== 'a complete chain') continue
@@ -273,7 +269,7 @@ export async function withChains(
     const missing = (head?.number ?? 0) - records.length
     if (missing > 1 || brokenLink(records, shown) !== undefined) continue
     const at = chained.findIndex(
-      (write) => write.subject === subject && (missing < 0 || write.record !== undefined),
+      (one) => 'steps' in one && one.subject === subject && (missing < 0 || one.record),
     )
     const write = chained[at]
     if (write) chained[at] = { ...write, ends: [...write.ends, difference] }

@@ -8,8 +8,20 @@ import type { Difference } from '../verdict/difference.ts'
 
 export type RecountDeps = AuditDeps & RecordDeps & Pick<Deps, 'provider' | 'log'>
 
+/**
+ * Writes in their order, what is left, and differences that end with writes of another part of the
+ * plan.
+ */
+export type Plan = readonly Planned[]
+type Planned = Write | Left | Ending
+
+type Ending = {
+  /** The audit's differences that it ends or names. */
+  readonly ends: readonly Difference[]
+}
+
 /** One transaction of a plan (design section 13, "Torn rows"). */
-export type Write = {
+export type Write = Ending & {
   /** What it repairs; its audit record is in this subject's chain. */
   readonly subject: string
   /** The client of the record. */
@@ -21,8 +33,6 @@ export type Write = {
   readonly repair: 'put' | 'figures' | 'up' | 'trail'
   /** What it changes: the value afterwards, and the value that was found. */
   readonly lines: readonly Difference[]
-  /** The audit's differences that it ends. */
-  readonly ends: readonly Difference[]
   /** A lost record of an operator, written anew. Without it the record is one of the recount. */
   readonly record?: LostRecord | undefined
   /** Entries that it puts. */
@@ -37,27 +47,14 @@ export type LostRecord = {
 }
 
 /** What this plan cannot repair now, though a later plan may. */
-export type Left = {
-  readonly id: string
-  readonly why: string
-  readonly differences: readonly Difference[]
+export type Left = Ending & { readonly id: string; readonly why: string }
+
+export function writesOf(plan: Plan): readonly Write[] {
+  return plan.filter((one) => 'steps' in one)
 }
 
-export type Plan = {
-  readonly writes: readonly Write[]
-  readonly left: readonly Left[]
-  /** Differences that end with writes of another part of the plan. */
-  readonly covered?: readonly Difference[]
-}
-
-export const NO_PLAN: Plan = { writes: [], left: [] }
-
-export function planOf(plans: readonly Plan[]): Plan {
-  return {
-    writes: plans.flatMap(({ writes }) => writes),
-    left: plans.flatMap(({ left }) => left),
-    covered: plans.flatMap(({ covered = [] }) => covered),
-  }
+export function isLeft(one: Planned): one is Left {
+  return 'why' in one
 }
 
 /** What the audit of a client found, and what it was found in. */

@@ -27,7 +27,7 @@ import {
   readParts,
   type Unread,
 } from './find-differences.ts'
-import { type Findings, NO_PLAN, type Plan, planOf, type RecountDeps, type Write } from './plan.ts'
+import { type Findings, isLeft, type Plan, type RecountDeps, type Write, writesOf } from './plan.ts'
 import { planFigures, planLedger } from './plan-figures.ts'
 import { planPayments } from './plan-payments.ts'
 import { planSettlements } from './plan-settlements.ts'
@@ -58,8 +58,9 @@ export async function recountLedger(deps: RecountDeps, input: RecountInput) {
     clientId === undefined
       ? await planGateway(deps, input)
       : await planClient(deps, clientId, input)
-  const { writes, notRepairable, unread } = derived
-  const left = [...derived.left, ...unread.left]
+  const { notRepairable, unread, standing } = derived
+  const writes = writesOf(derived.plan)
+  const left = [...derived.plan.filter(isLeft), ...unread.left]
   const { next } = unread
   const plan = digestOf(writes)
   if (wanted !== undefined && wanted !== plan) {
@@ -68,7 +69,6 @@ export async function recountLedger(deps: RecountDeps, input: RecountInput) {
     })
   }
   const refused = wanted === undefined ? [] : await writeAll(deps, writes, operator)
-  const { standing } = derived
   if (clientId !== undefined && standing) await addFindings(deps, clientId, standing)
   const shown = writes
     .filter((write) => !refused.includes(write))
@@ -139,7 +139,8 @@ async function chainEnd(deps: RecountDeps, subject: string, isLostRecord: boolea
   return { last, follows: !isLostRecord && isAhead ? head : shown }
 }
 
-type Derived = Plan & {
+type Derived = {
+  readonly plan: Plan
   readonly notRepairable: readonly Difference[]
   readonly unread: Unread
   /** What the plan does not repair of a client. */
@@ -156,33 +157,33 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
   if (client === undefined) throw notFound('client')
   const findings = await findDifferences(deps, client, asked)
   const { differences, byPart, unread } = findings
-  if (differences.length === 0) return derivedFrom(NO_PLAN, differences, unread)
+  if (differences.length === 0) return { plan: [], notRepairable: [], unread }
   const repaired = { ...findings, books: withWrittenOff(findings.books, differences) }
   const trail = await planTrail(deps, findings)
   const adjustments = await planAdjustments(deps, repaired)
   const suspense = await planSuspense(deps, differences, clientId)
   const payments = await planPayments(deps, repaired, isOver)
-  const plannedEntries = planOf([adjustments, payments]).writes.flatMap(
-    ({ entries }) => entries ?? [],
-  )
-  const isWhole = findings.isWhole && payments.left.length === 0
+  const moved = [...adjustments, ...payments]
+  const plannedEntries = writesOf(moved).flatMap(({ entries }) => entries ?? [])
+  const isWhole = findings.isWhole && !payments.some(isLeft)
   const seen = { plannedEntries, isWhole, isOver }
   const settlements = await planSettlements(deps, findings, seen)
   const ledger = await planLedger(deps, findings)
   const figures = await planFigures(deps, findings, settlements.settlements)
   // Adjustments and payments move the figures that the plan sets before.
-  const sources = planOf([trail, ledger, suspense, settlements])
-  const plan = planOf([sources, figures, adjustments, payments])
+  const possible = [...trail, ...ledger, ...suspense, ...settlements.plan, ...figures, ...moved]
   // Figures that are set now would hide what else is wrong with entries and settlements.
-  const isBlocked = remaining(differences, plan).some(isOfMoney)
+  const isBlocked = remaining(differences, possible).some(isOfMoney)
   const unsure = findings.hasMoved ? MOVED : settlements.isUnclear ? UNCLEAR : undefined
   const why = unsure ?? (isBlocked ? BLOCKED : undefined)
-  const possible = why ? withoutFigures(plan, clientId, why) : plan
-  const writes = await withChains(deps, possible.writes, differences, clientId)
-  const planned = { ...possible, writes }
-  const unrepaired = remaining(differences, { ...planned, left: [] })
+  const safe = why ? withoutFigures(possible, clientId, why) : possible
+  const plan = await withChains(deps, safe, differences, clientId)
+  const unrepaired = remaining(
+    differences,
+    plan.filter((one) => !isLeft(one)),
+  )
   const standing = inTheirParts(byPart, unrepaired)
-  return { ...derivedFrom(planned, differences, unread), standing }
+  return { plan, notRepairable: remaining(differences, plan), unread, standing }
 }
 
 const OF_MONEY = /^(settlement|settlement_event|entry|payment|event|adjustment|part)(\.|$)/
@@ -196,25 +197,15 @@ const MOVED = 'its figures changed during the audit; run recount-ledger again'
 const UNCLEAR = 'its window shows a payout, but not of which settlement: ask the bank'
 const BLOCKED = 'its figures wait until what is not repairable is accepted by accept-difference'
 
-function withoutFigures({ writes, left, covered }: Plan, clientId: ClientId, why: string): Plan {
-  const differences = writes.flatMap(({ repair, ends }) => (repair === 'figures' ? ends : []))
-  return {
-    writes: writes.filter(({ repair }) => repair !== 'figures'),
-    left: differences.length > 0 ? [...left, { id: clientId, why, differences }] : left,
-    covered,
-  }
+function withoutFigures(plan: Plan, id: ClientId, why: string): Plan {
+  const figures = writesOf(plan).filter(({ repair }) => repair === 'figures')
+  const ends = figures.flatMap((write) => write.ends)
+  const others = plan.filter((one) => !('repair' in one && one.repair === 'figures'))
+  return ends.length > 0 ? [...others, { id, why, ends }] : others
 }
 
-function derivedFrom(plan: Plan, differences: readonly Difference[], unread: Unread): Derived {
-  return { ...plan, notRepairable: remaining(differences, plan), unread }
-}
-
-function remaining(differences: readonly Difference[], { writes, left, covered = [] }: Plan) {
-  const ended = new Set<Difference>([
-    ...writes.flatMap(({ ends }) => ends),
-    ...left.flatMap((one) => one.differences),
-    ...covered,
-  ])
+function remaining(differences: readonly Difference[], plan: Plan) {
+  const ended = new Set(plan.flatMap(({ ends }) => ends))
   return differences.filter((difference) => !ended.has(difference))
 }
 
@@ -235,18 +226,16 @@ async function planGateway(deps: RecountDeps, asked: Parts): Promise<Derived> {
   const parts = await gatewayParts(deps, { historyDay: undefined, standing: [] }, day)
   const { findings, unread } = await readParts(deps, parts, asked)
   const differences = [...findings.values()].flat()
-  const plans: Plan[] = [await planTotals(deps, differences)]
-  for (const [owner, own] of Map.groupBy(differences, ({ clientId }) => clientId)) {
+  const byOwner = Map.groupBy(differences, ({ clientId }) => clientId)
+  const plans = [await planTotals(deps, differences)]
+  for (const [owner, own] of byOwner) {
     const clientId = ifValid(ClientIdSchema, owner)
     plans.push(await planSuspense(deps, own, clientId))
     const unregistered = own.filter(({ what }) => what === 'client')
     const client = clientId && unregistered.length > 0 && (await findAuditedClient(deps, clientId))
-    if (client) plans.push({ writes: [registration(client, unregistered)], left: [] })
+    if (client) plans.push([registration(client, unregistered)])
   }
-  const plan = planOf(plans)
-  let { writes } = plan
-  for (const [owner, own] of Map.groupBy(differences, ({ clientId }) => clientId))
-    writes = await withChains(deps, writes, own, owner)
-  const shown = remaining(differences, { ...plan, writes })
-  return { ...plan, writes, notRepairable: shown.map(withoutClient), unread }
+  let plan: Plan = plans.flat()
+  for (const [owner, own] of byOwner) plan = await withChains(deps, plan, own, owner)
+  return { plan, notRepairable: remaining(differences, plan).map(withoutClient), unread }
 }

@@ -14,7 +14,7 @@ export async function unapproved(
 ): Promise<readonly Left[]> {
   if (await wasApproved(deps, of, at)) return []
   const why = `its rows show ${of.action}, which nobody has approved. ${approvalHint(of)}`
-  return [{ id, why, differences: [] }]
+  return [{ id, why, ends: [] }]
 }
 
 /** Of a re-credit or a return. */
@@ -24,7 +24,7 @@ export async function unapprovedAgain(deps: RecountDeps, settlement: Settlement)
   if (at === undefined) return []
   const action = recreditedAt ? 'recredit-settlement' : 'return-payout'
   if (status !== (recreditedAt ? 'failed' : 'manual_paid'))
-    return [{ id, why: `its rows show ${action}, but it is ${status}`, differences: [] }]
+    return [{ id, why: `its rows show ${action}, but it is ${status}`, ends: [] }]
   return unapproved(deps, { id, of: { action, payload: { settlement_id: id } }, at })
 }
 
