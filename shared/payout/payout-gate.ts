@@ -6,7 +6,7 @@ import { auditMovedIn } from '../audit/rows/audit-moved.ts'
 import type { Client } from '../client/client.ts'
 import { requireClient, requirePayable } from '../client/client-store.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
-import { type GatewayError, invalid, laterError } from '../errors.ts'
+import { invalid, laterError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { hasLongWindow, requireAudited } from '../settlement/long-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
@@ -22,14 +22,6 @@ import { compare, confirmedDifferences, type Difference, mayBePaid } from '../ve
 
 export type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
 
-/** What the gate reads before it judges the settlement again. */
-type Stored = {
-  readonly settlement: Settlement
-  readonly client: Pick<Client, 'payoutHold'>
-  readonly verdict: ClientVerdict
-  readonly gateway: ClientVerdict
-}
-
 /**
  * The payout gate (design section 11). Throws 422 unless the settlement matches its entries, their
  * payments and its trail now, no difference of its client stands that finance has not accepted, and
@@ -43,17 +35,93 @@ export async function passGate(deps: GateDeps, settlement: Settlement) {
   return { verdict: requireSameClientVerdict(clientId, verdict), client: requirePayable(clientId) }
 }
 
+/** Entries that became visible late are read after this time. */
+const LEAST_AGE_MS = MINUTE_MS
+/** The daily audits walk the clients in one order, so a day and two hours are enough. */
+const FIGURES_MS = 26 * HOUR_MS
+const HISTORY_DAYS = 3
+
 /** Of the gate what is stored: the hold, the standing differences, and the times of the audits. */
 export async function requireUnrefused(deps: GateDeps, settlement: Settlement) {
-  const { clientId } = settlement
+  const { clientId, createdAt } = settlement
   const client = await requireClient(deps, clientId)
   const [verdict, gateway] = await Promise.all([
     readClientVerdict(deps, clientId),
     readClientVerdict(deps, GATEWAY_OWNER),
   ])
-  const refusal = await whyRefused(deps, { settlement, client, verdict, gateway })
-  if (refusal) throw refusal
+  const now = deps.now()
+  if (client.payoutHold !== undefined) {
+    throw invalid(
+      `payouts of this client are on hold: ${client.payoutHold}`,
+      undefined,
+      `update-client --client_id ${clientId} --payout_hold null ends the hold.`,
+    )
+  }
+  if (settlement.bank === undefined) {
+    throw invalid(
+      'the settlement has no bank details',
+      undefined,
+      'Register them with update-client. Then mark-settlement-failed and recredit-settlement ' +
+        'bring the money into the next settlement.',
+    )
+  }
+  const retryAt = addMs(createdAt, LEAST_AGE_MS)
+  if (now < retryAt) throw laterError('this settlement was recorded a moment ago', retryAt)
+  const audit = `audit-ledger --client_id ${clientId}`
+  const { restoredAt } = gateway
+  requireFresh(gateway, { whose: 'the gateway', command: 'audit-ledger', restoredAt, now })
+  requireFresh(verdict, { whose: 'this client', command: audit, restoredAt, now })
+  if (dayNumber(now) - (verdict.historyDay ?? 0) > HISTORY_DAYS) {
+    throw invalid(
+      'the daily audits of this client have not ended for three days',
+      undefined,
+      `${audit} judges its whole history. Then repeat the same call.`,
+    )
+  }
+  await requireAccepted(deps, clientId, verdict.standing)
   return { client, verdict }
+}
+
+function requireFresh(
+  { figuresAt }: ClientVerdict,
+  {
+    whose,
+    command,
+    restoredAt = '',
+    now,
+  }: {
+    readonly whose: string
+    readonly command: string
+    readonly restoredAt: string | undefined
+    readonly now: Timestamp
+  },
+): void {
+  const audited = figuresAt ?? ''
+  const isRecent = audited >= addMs(now, -FIGURES_MS) && audited <= addMs(now, MINUTE_MS)
+  if (isRecent && restoredAt < audited) return
+  const restored = restoredAt && restoredAt >= audited ? `, restored at ${restoredAt}` : ''
+  throw invalid(
+    `the books of ${whose} need an audit (last audited: ${figuresAt ?? 'never'}${restored})`,
+    undefined,
+    `Run ${command}. Then repeat the same call.`,
+  )
+}
+
+/** Throws 422 if a difference that payouts wait for is not accepted. */
+async function requireAccepted(
+  deps: StoreDeps,
+  clientId: ClientId,
+  standing: Parameters<typeof unacceptedDifferences>[2],
+): Promise<void> {
+  const blocking = standing.filter((difference) => !mayBePaid(difference))
+  const open = await unacceptedDifferences(deps, clientId, blocking)
+  if (open.length === 0) return
+  const names = open.slice(0, 10).map(({ what, id }) => `${what} of ${id}`)
+  throw invalid(
+    `the books of this client do not balance (differences: ${open.length})`,
+    { differences: names },
+    `audit-ledger --client_id ${clientId} lists them with their figures. Pay out nothing before they are repaired, or accepted with accept-difference.`,
+  )
 }
 
 /** Of the gate only that the settlement matches the books, for a line that is claimed. */
@@ -69,100 +137,8 @@ async function requireMatching(
   client: Client,
   verdict: ClientVerdict,
 ): Promise<void> {
-  const { clientId } = client
   const differences = await judgeAgain(deps, client, settlement, verdict)
-  const dated = withSince(differences, verdict.standing, deps.now())
-  const open = await blockingDifferences(deps, clientId, dated)
-  if (open.length > 0) throw imbalanceError(open, clientId)
-}
-
-/** Entries that became visible late are read after this time. */
-const LEAST_AGE_MS = MINUTE_MS
-/** The daily audits walk the clients in one order, so a day and two hours are enough. */
-const FIGURES_MS = 26 * HOUR_MS
-const HISTORY_DAYS = 3
-
-/** Decides by what is stored. Undefined: nothing refuses the payout. */
-async function whyRefused(
-  deps: StoreDeps,
-  { settlement, client, verdict, gateway }: Stored,
-): Promise<GatewayError | undefined> {
-  const { clientId, createdAt } = settlement
-  const now = deps.now()
-  const retryAt = addMs(createdAt, LEAST_AGE_MS)
-  const audit = `audit-ledger --client_id ${clientId}`
-  if (client.payoutHold !== undefined) {
-    return invalid(
-      `payouts of this client are on hold: ${client.payoutHold}`,
-      undefined,
-      `update-client --client_id ${clientId} --payout_hold null ends the hold.`,
-    )
-  }
-  if (settlement.bank === undefined) {
-    return invalid(
-      'the settlement has no bank details',
-      undefined,
-      'Register them with update-client. Then mark-settlement-failed and recredit-settlement ' +
-        'bring the money into the next settlement.',
-    )
-  }
-  if (now < retryAt) return laterError('this settlement was recorded a moment ago', retryAt)
-  const { restoredAt } = gateway
-  if (!isFresh(gateway, restoredAt, now))
-    return staleError('the gateway', gateway, restoredAt, 'audit-ledger')
-  if (!isFresh(verdict, restoredAt, now))
-    return staleError('this client', verdict, restoredAt, audit)
-  if (dayNumber(now) - (verdict.historyDay ?? 0) > HISTORY_DAYS) {
-    return invalid(
-      'the daily audits of this client have not ended for three days',
-      undefined,
-      `${audit} judges its whole history. Then repeat the same call.`,
-    )
-  }
-  const open = await blockingDifferences(deps, clientId, verdict.standing)
-  return open.length > 0 ? imbalanceError(open, clientId) : undefined
-}
-
-function isFresh(
-  { figuresAt }: ClientVerdict,
-  restoredAt: Timestamp | undefined,
-  now: Timestamp,
-): boolean {
-  if (figuresAt === undefined || figuresAt > addMs(now, MINUTE_MS)) return false
-  return figuresAt >= addMs(now, -FIGURES_MS) && (restoredAt ?? '') < figuresAt
-}
-
-function staleError(
-  whose: string,
-  { figuresAt }: ClientVerdict,
-  restoredAt: Timestamp | undefined,
-  command: string,
-): GatewayError {
-  const restored =
-    restoredAt && restoredAt >= (figuresAt ?? '') ? `, restored at ${restoredAt}` : ''
-  return invalid(
-    `the books of ${whose} need an audit (last audited: ${figuresAt ?? 'never'}${restored})`,
-    undefined,
-    `Run ${command}. Then repeat the same call.`,
-  )
-}
-
-async function blockingDifferences(
-  deps: StoreDeps,
-  clientId: ClientId,
-  standing: Parameters<typeof unacceptedDifferences>[2],
-) {
-  const blocking = standing.filter((difference) => !mayBePaid(difference))
-  return unacceptedDifferences(deps, clientId, blocking)
-}
-
-function imbalanceError(differences: readonly Difference[], clientId: string): GatewayError {
-  const names = differences.slice(0, 10).map(({ what, id }) => `${what} of ${id}`)
-  return invalid(
-    `the books of this client do not balance (differences: ${differences.length})`,
-    { differences: names },
-    `audit-ledger --client_id ${clientId} lists them with their figures. Pay out nothing before they are repaired, or accepted with accept-difference.`,
-  )
+  await requireAccepted(deps, client.clientId, withSince(differences, verdict.standing, deps.now()))
 }
 
 /**

@@ -2,6 +2,8 @@ import { changeTimes } from '../audit/judged/audit-figures.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { SettlementIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
+import { type Entry, netsOf } from '../journal/entry.ts'
+import { standingFigures } from '../journal/payment-money.ts'
 import {
   correctShards,
   correctWindow,
@@ -10,16 +12,26 @@ import {
   WINDOW_SUMS,
 } from '../ledger/correct-store.ts'
 import { creditedOf, type Ledger } from '../ledger/ledger-store.ts'
-import { COUNT_FIELD, shardRow } from '../ledger/shard-store.ts'
-import type { Window } from '../ledger/window-store.ts'
-import { less, minor, ZERO } from '../money.ts'
+import {
+  COUNT_FIELD,
+  countTransition,
+  creditShard,
+  moveOpenCredit,
+  shardRow,
+} from '../ledger/shard-store.ts'
+import { type Window, writeOffInWindow } from '../ledger/window-store.ts'
+import { less, type Minor, minor, plus, ZERO } from '../money.ts'
 import { readAuditRecords } from '../operator/audit-record-store.ts'
+import type { Payment, StoredPayment } from '../payment/payment.ts'
+import { moneyOf } from '../posting/payment-entries.ts'
 import { correctSums } from '../settlement/settlement-store.ts'
 import type { EntrySums } from '../settlement/sum-entries.ts'
 import { attributeName } from '../table/attributes.ts'
 import { shardKey, windowKey } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
+import type { Step } from '../table/step.ts'
+import type { Steps } from '../table/table.ts'
 import { later } from '../time.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
 import type { Findings, Plan, RecountDeps, Write } from './plan.ts'
@@ -218,4 +230,59 @@ export async function planLedger(
   }
   const write: Write = { subject: clientId, clientId, repair: 'put', lines, ends, steps }
   return lost.length === 0 ? [] : [write]
+}
+
+/**
+ * Moves shard and written-off sum as the audit's expectation moves. So figures can be corrected
+ * before or after this repair.
+ */
+export function shiftFigures(
+  { now }: Pick<RecountDeps, 'now'>,
+  { ledger, unsettled }: ClientBooks,
+  {
+    before,
+    after,
+    entries,
+    isInJournal,
+  }: {
+    readonly before: StoredPayment
+    readonly after: Payment
+    readonly entries: readonly Entry[]
+    readonly isInJournal: boolean
+  },
+): Steps<string> {
+  // Entries before the last settlement's end are in that settlement's own sums.
+  const counted = entries.filter(({ eligibleAt }) => eligibleAt >= unsettled.span.start)
+  const netMinor = plus(less(openNet(after), isInJournal ? ZERO : openNet(before)), netsOf(counted))
+  const addMinor = netsOf(counted.filter(({ type }) => type === 'written_off'))
+  const window = addMinor === 0 ? undefined : ledger?.window
+  const writeOff = window && {
+    readMinor: window.writtenOffMinor,
+    addMinor,
+    postedAt: later(now(), window.closedUntil),
+  }
+  return {
+    ledger: ledgerStep(before, after, netMinor, now()),
+    window: writeOff && writeOffInWindow(after.clientId, writeOff),
+  }
+}
+
+function ledgerStep(
+  before: StoredPayment,
+  after: Payment,
+  netMinor: Minor,
+  now: ReturnType<RecountDeps['now']>,
+): Step | undefined {
+  const from = before.status === 'creating' ? undefined : before.status
+  if (from === after.status)
+    return netMinor === 0 ? undefined : moveOpenCredit(after, netMinor, now)
+  return after.status === 'succeeded'
+    ? creditShard({ ...after, from }, netMinor, now)
+    : countTransition({ ...after, from, to: after.status })
+}
+
+function openNet(payment: StoredPayment): Minor {
+  return payment.status === 'succeeded' && payment.openAt !== undefined
+    ? standingFigures(moneyOf(payment)).netMinor
+    : ZERO
 }

@@ -26,10 +26,10 @@ import type { Steps } from '../table/table.ts'
 import type { Difference } from '../verdict/difference.ts'
 import { isProven } from './ask-provider.ts'
 import { type Findings, type Plan, type RecountDeps, type Write, writesOf } from './plan.ts'
+import { shiftFigures } from './plan-figures.ts'
 import { isOfShown, withShown } from './plan-shown.ts'
 import { announceAgain, lostDelivery } from './put-events.ts'
 import { raisePayment, straysOf } from './raise-payment.ts'
-import { shiftFigures } from './shift-figures.ts'
 
 /**
  * Plans each payment that a difference names: brought up to its event and entries, and its lost

@@ -16,7 +16,13 @@ import { keyedItems, queryPages } from '../../table/list-items.ts'
 import { LEDGER_SHARDS } from '../../table/schema.ts'
 import type { Reads } from '../../table/table.ts'
 import { addMs, DAY_MS, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
-import { compare, compareAll, type Difference, onlyIf } from '../../verdict/difference.ts'
+import {
+  brokenRules,
+  compare,
+  compareAll,
+  type Difference,
+  onlyIf,
+} from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { auditAdjustments, auditEntries, readingInto } from './audit-entries.ts'
 import {
@@ -210,32 +216,27 @@ function auditTimes(
   const { settledUntil, closedUntil, changedAt } = window
   const times = changeTimes(settlements)
   // These run concurrently, so the last commit may have an earlier time.
-  const isUnknownTime = changedAt === undefined ? times.length > 0 : !times.includes(changedAt)
+  const isKnownTime = changedAt === undefined ? times.length === 0 : times.includes(changedAt)
   const [earliest, latest] = [addMs(client.createdAt, -DAY_MS), addMs(now, SKEW_MS)]
-  const latestFence = later(latest, addMs(settledUntil, SKEW_MS))
+  const isClosed = isWithin(settledUntil, later(latest, addMs(settledUntil, SKEW_MS)), closedUntil)
   return [
-    ...compareAll('window', clientId, [
-      [
-        'closed_until',
-        timeWithin(settledUntil, latestFence, closedUntil) ?? 'from settled_until to now',
-        closedUntil,
-      ],
-      [
-        'changed_at',
-        isUnknownTime ? 'the time of a settlement, a payout or a re-credit' : changedAt,
-        changedAt,
-      ],
+    ...brokenRules('window', clientId, [
+      ['closed_until', isClosed, 'from settled_until to now', closedUntil],
+      ['changed_at', isKnownTime, 'the time of a settlement, a payout or a re-credit', changedAt],
     ]),
     ...shards.flatMap(({ number, closedUntil: fence, creditedAt: at, creditedMinor }) => {
       const rule = 'from settled_until to closed_until of the window'
-      const isPast = at ? timeWithin(earliest, latest, at) !== undefined : creditedMinor === 0
-      const credited = at ?? 'none'
-      return compareAll('ledger_shard', String(number), [
-        ['closed_until', timeWithin(settledUntil, closedUntil, fence) ?? rule, fence],
-        ['credited_at', isPast ? credited : 'a past time', credited],
+      const isPast = at ? isWithin(earliest, latest, at) : creditedMinor === 0
+      return brokenRules('ledger_shard', String(number), [
+        ['closed_until', isWithin(settledUntil, closedUntil, fence), rule, fence],
+        ['credited_at', isPast, 'a past time', at ?? 'none'],
       ])
     }),
   ]
+}
+
+function isWithin(from: Timestamp, to: Timestamp, time: Timestamp): boolean {
+  return time >= from && time <= to
 }
 
 export function changeTimes(settlements: ClientBooks['settlements']): readonly Timestamp[] {
@@ -244,10 +245,6 @@ export function changeTimes(settlements: ClientBooks['settlements']): readonly T
     settledAt ?? createdAt,
     recreditedAt ?? createdAt,
   ])
-}
-
-function timeWithin(from: Timestamp, to: Timestamp, time: Timestamp) {
-  return time < from || time > to ? undefined : time
 }
 
 /** The most keys that one query counts. DynamoDB ends a page at 1 MB. */

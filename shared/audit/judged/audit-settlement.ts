@@ -10,11 +10,10 @@ import { attributeName } from '../../table/attributes.ts'
 import { bankReferenceKey, entryKey } from '../../table/keys.ts'
 import { addMs, MINUTE_MS } from '../../time.ts'
 import {
-  compare,
+  brokenRules,
   confirmedDifferences,
   type Difference,
   MAX_DIFFERENCES,
-  onlyIf,
 } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { auditEntries, readingInto } from './audit-entries.ts'
@@ -46,14 +45,10 @@ export async function auditSettlement(
   const trail = await readTrail(deps, id, books.clientId)
   const derived = derivedSettlement(settlement, books, { sums, records: trail.records })
   return [
-    ...onlyIf(
-      sweptUntil <= sweptFrom,
-      compare('settlement.swept_until', id, 'after its start', sweptUntil),
-    ),
-    ...onlyIf(
-      createdAt > addMs(deps.now(), MINUTE_MS),
-      compare('settlement.created_at', id, 'a past time', createdAt),
-    ),
+    ...brokenRules('settlement', id, [
+      ['swept_until', sweptUntil > sweptFrom, 'after its start', sweptUntil],
+      ['created_at', createdAt <= addMs(deps.now(), MINUTE_MS), 'a past time', createdAt],
+    ]),
     ...rowDifferences('settlement', id, settlementRow(derived), item),
     ...trail.differences,
   ]

@@ -43,20 +43,19 @@ export async function judgeShown(
 
 /** An item has what its row in the register says, because a recount brings it back so. */
 async function itemsShown(deps: TableDeps, payments: readonly Payment[], reads: Reads) {
-  const ids = payments.flatMap(shownIds)
-  const owners = payments.flatMap((payment) => shownIds(payment).map(() => payment.clientId))
-  const stored = await deps.table.getMany(ids.map(suspenseKey), reads)
-  const noteKeys = ids.map((suspenseId, at) => notedKey({ suspenseId, clientId: owners[at] }))
-  const notes = await deps.table.getMany(noteKeys, reads)
-  const items = ids.map((id, at) => {
+  const named = payments.flatMap(({ clientId, dispute, held = [] }) =>
+    [...(dispute ? [dispute.caseId] : []), ...held.map((shown) => shown.suspenseId)].map(
+      (suspenseId) => ({ suspenseId, clientId }),
+    ),
+  )
+  const keys = named.map(({ suspenseId }) => suspenseKey(suspenseId))
+  const stored = await deps.table.getMany(keys, reads)
+  const notes = await deps.table.getMany(named.map(notedKey), reads)
+  const items = named.map(({ suspenseId }, at) => {
     const item = ifValid(SuspenseSchema, stored[at])
-    return [id, item && { ...item, ...ifValid(NotedSchema, notes[at]) }] as const
+    return [suspenseId, item && { ...item, ...ifValid(NotedSchema, notes[at]) }] as const
   })
   return new Map(items)
-}
-
-function shownIds({ dispute, held = [] }: Payment): readonly string[] {
-  return [...(dispute ? [dispute.caseId] : []), ...held.map(({ suspenseId }) => suspenseId)]
 }
 
 function differing(name: 'dispute' | 'held', id: string, derived: unknown, shown: unknown) {
