@@ -135,9 +135,14 @@ async function endOfChain(deps: TableDeps, subject: string, head: NewRecord['hea
   return { last, before: last }
 }
 
+/** By number, because the clocks of two operators may differ. */
+export function inOrder(records: readonly AuditRecord[]): readonly AuditRecord[] {
+  return records.toSorted((a, b) => a.number - b.number)
+}
+
 /** The head of a chain as its last record determines it. */
 export function headOf(records: readonly AuditRecord[]): AuditHead | undefined {
-  const last = records.toSorted((a, b) => a.number - b.number).at(-1)
+  const last = inOrder(records).at(-1)
   return last && { number: last.number, digest: digestOf(last) }
 }
 
@@ -207,7 +212,7 @@ export function brokenLink(
   const broken: string[] = []
   let last: AuditHead | undefined
   const end = () => (last ? `record ${last.number} (${last.digest})` : 'no record')
-  for (const record of records.toSorted((a, b) => a.number - b.number)) {
+  for (const record of inOrder(records)) {
     const { number, previous } = record
     if (number !== (last?.number ?? 0) + 1 || previous !== last?.digest)
       broken.push(`record ${number} does not follow ${end()}`)

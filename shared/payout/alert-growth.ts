@@ -26,15 +26,20 @@ export async function alertGrowth(
     if (owed + findings === 0) return
     const approved = await usedFigures(deps, settlementId)
     if (isCovered({ owed, findings }, approved)) return
+    const done = batch === undefined ? 'was marked paid' : `entered payout batch ${batch}`
+    const hint =
+      batch === undefined
+        ? ''
+        : ` If no bank has the file of the batch, payout-file --cancel ${batch} cancels it.`
     deps.log.warn('payout.changed', { settlement_id: settlementId })
     await deps.alerts.publish({
       kind: 'payout.changed',
       subject: settlementId,
       message:
-        `Settlement ${settlementId} ${doneTo(batch)} while its figures grew: the client owes ` +
+        `Settlement ${settlementId} ${done} while its figures grew: the client owes ` +
         `${owed} IDR, and ${findings} findings name its payments. The approval named ` +
         `${approved['owed']} and ${approved['findings']}. Check it with list-suspense.` +
-        cancelHint(batch),
+        hint,
     })
   } catch (cause) {
     deps.log.error('alert.failed', { settlement_id: settlementId }, cause)
@@ -48,13 +53,4 @@ async function usedFigures(deps: TableDeps, settlementId: SettlementId): Promise
   const [last] = (await readAuditRecords(deps, settlementId)).records.slice(-1)
   const isUsed = approval && last && usedIn(last)?.at === approval.at
   return { owed: 0, findings: 0, ...(isUsed && approval.payload) }
-}
-
-function doneTo(batch: number | undefined): string {
-  return batch === undefined ? 'was marked paid' : `entered payout batch ${batch}`
-}
-
-function cancelHint(batch: number | undefined): string {
-  if (batch === undefined) return ''
-  return ` If no bank has the file of the batch, payout-file --cancel ${batch} cancels it.`
 }

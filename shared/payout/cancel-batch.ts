@@ -20,7 +20,9 @@ export async function cancelBatch(
 ): Promise<Batch> {
   const batch = await findBatch(deps, number)
   const { state, usedAt, isBroken, settlementIds } = batch
-  const createdAt = batch.createdAt ?? (await openedAt(deps, number))
+  const createdAt =
+    batch.createdAt ??
+    openedBatches((await readAuditRecords(deps, BATCHES_SUBJECT)).records).get(number)
   if (createdAt === undefined) throw notFound('batch')
   const isLost = settlementIds === undefined
   const isAgain = state === 'cancelled' && isLost
@@ -43,8 +45,4 @@ export async function cancelBatch(
   const { applied } = await recordChange(deps, record, { row, approval: approval.step })
   if (applied) return { ...batch, state: 'cancelled', createdAt }
   throw new GatewayError('conflict', conflict)
-}
-
-async function openedAt(deps: BatchDeps, number: number) {
-  return openedBatches((await readAuditRecords(deps, BATCHES_SUBJECT)).records).get(number)
 }

@@ -104,7 +104,8 @@ async function planPayment(
   const others = remaining.filter(isOther)
   if (isRaised ? others.length > 0 : others.some(({ what }) => what.startsWith('payment')))
     return []
-  if (missing.some(isOfMoney) && !(await isProven(deps, payment, missing)))
+  const isOfMoney = missing.some(({ what }) => what === 'entry' || what === 'event')
+  if (isOfMoney && !(await isProven(deps, payment, missing)))
     return [{ id, why: UNPROVEN, ends: [] }]
   const puts = await putsOf(deps, payment, missing, events)
   const lines = isShownAnew ? rowDifferences('payment', id, row, item) : []
@@ -147,10 +148,6 @@ async function planPayment(
 const UNPROVEN =
   'the provider does not show what it has lost as the payment shows it; ask the provider which ' +
   'is right. If it is the payment, finance accepts it: accept-difference'
-
-function isOfMoney({ what }: Difference): boolean {
-  return what === 'entry' || what === 'event'
-}
 
 /** A transaction has at most a hundred items: also payment, ledger, record, and findings. */
 const MAX_ITEMS = 60

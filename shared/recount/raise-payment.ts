@@ -53,8 +53,9 @@ export async function raisePayment(
     const strays = straysOf(raised.payment, shown)
     if (strays.events.length === 0 && strays.entries.length === 0) return raised
     const next = await nextPayment(deps, books, raised.payment, strays)
-    const payment = next && tryToMake(() => withVersion(next.payment))
-    if (next === undefined || payment === undefined) return undefined
+    const derived = next && tryToMake(() => derivedPayment(next.payment, next.payment.clientId))
+    if (next === undefined || derived === undefined) return undefined
+    const payment = { ...next.payment, moneyVersion: derived.moneyVersion }
     raised = { payment, findings: [...raised.findings, ...next.findings] }
   }
   return undefined
@@ -71,12 +72,7 @@ export function straysOf(payment: StoredPayment, { events, entries }: Shown): Sh
   }
 }
 
-function withVersion(payment: Payment): Payment {
-  const { moneyVersion } = derivedPayment(payment, payment.clientId)
-  return { ...payment, moneyVersion }
-}
-
-type Next = { readonly payment: Payment; readonly findings: readonly Suspense[] }
+type Next = Raised & { readonly payment: Payment }
 
 async function nextPayment(
   deps: RecountDeps,

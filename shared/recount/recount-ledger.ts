@@ -77,7 +77,10 @@ export async function recountLedger(deps: RecountDeps, input: RecountInput) {
     plan,
     ...(wanted === undefined && { writes: shown }),
     ...(wanted !== undefined && { written: shown }),
-    left: [...left, ...refused.map(overtaken)].map(({ id, why }) => ({ id, why })),
+    left: [
+      ...left.map(({ id, why }) => ({ id, why })),
+      ...refused.map(({ subject: id }) => ({ id, why: OVERTAKEN })),
+    ],
     not_repairable: notRepairable.slice(0, MAX_DIFFERENCES),
     // The call has read everything that is asked for, and has written all of its plan.
     complete: next === input.until && [...unread.left, ...refused].length === 0,
@@ -85,9 +88,7 @@ export async function recountLedger(deps: RecountDeps, input: RecountInput) {
   }
 }
 
-function overtaken({ subject }: Write) {
-  return { id: subject, why: 'it changed after the plan was derived; run recount-ledger again' }
-}
+const OVERTAKEN = 'it changed after the plan was derived; run recount-ledger again'
 
 /** Equal plans have equal digests: of figures the change counts, because payments continue. */
 function digestOf(writes: readonly Write[]): string {

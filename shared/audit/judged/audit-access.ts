@@ -3,7 +3,6 @@ import type { StoreDeps } from '../../deps.ts'
 import type { ClientId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
-import type { Item } from '../../table/attributes.ts'
 import { apiKeyKey, endpointsPk } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import { compare, type Difference, unknownName } from '../../verdict/difference.ts'
@@ -83,9 +82,9 @@ async function auditEndpoints(
       ...unknownTypes.map((type) => unknownName('endpoint', type)),
     )
   }
-  return [...differences, ...[...unread].flatMap(strayEndpoint)]
-}
-
-function strayEndpoint({ endpointId }: Item): readonly Difference[] {
-  return compare('endpoint', String(endpointId), 'recorded', 'not recorded')
+  const strays = [...unread].map(({ endpointId }) => String(endpointId))
+  return [
+    ...differences,
+    ...strays.flatMap((id) => compare('endpoint', id, 'recorded', 'not recorded')),
+  ]
 }

@@ -62,8 +62,10 @@ export async function auditFigures(deps: JudgeDeps, books: ClientBooks, isAgain 
     ...chain,
     ...rowDifferences('window', clientId, derivedWindow, ledgerRows.get('window')),
   ]
+  const windowAfter = ofWindow.length > 0 ? (await readableLedger(deps, clientId))?.window : window
+  // A settlement, a payout or a re-credit may have moved the window during the read.
   return [
-    ...(ofWindow.length > 0 && (await hasMoved(deps, books)) ? books.differences : ofWindow),
+    ...(isDeepStrictEqual(windowAfter, window) ? ofWindow : books.differences),
     ...compare(
       'ledger.credited_minor',
       clientId,
@@ -81,12 +83,6 @@ export async function auditFigures(deps: JudgeDeps, books: ClientBooks, isAgain 
     ...(await auditAdjustments(deps, books)),
     ...auditTimes(books, ledger, deps.now()),
   ]
-}
-
-/** A settlement, a payout or a re-credit moved the window during the read. */
-async function hasMoved(deps: JudgeDeps, { clientId, ledger }: ClientBooks): Promise<boolean> {
-  const window = (await readableLedger(deps, clientId))?.window
-  return !isDeepStrictEqual(window, ledger?.window)
 }
 
 /** Windows follow one another without a gap, from the client's creation to its settled time. */
@@ -140,7 +136,7 @@ async function sumUnsettled(deps: JudgeDeps, books: ClientBooks, isAgain: boolea
   }
   for (const payment of open.values()) {
     sums.netMinor += standingFigures(moneyOf(payment)).netMinor
-    if (isRecent(payment, recentFrom)) moved.set(payment.paymentId, payment)
+    moved.set(payment.paymentId, payment)
   }
   const keys = [...movedIds].map(paymentKey)
   for (const row of keyedItems(keys, await deps.table.getMany(keys))) {
@@ -165,10 +161,6 @@ async function openPayments(deps: StoreDeps, books: ClientBooks, reads: Reads) {
   }
   const owners = await auditOwners(deps, [...open.values()])
   return { open, differences: [...differences, ...owners.flatMap((one) => one.differences)] }
-}
-
-function isRecent({ paidAt, movements }: Payment, from: Timestamp): boolean {
-  return (paidAt ?? from) > from || movements.some(({ notedAt }) => notedAt > from)
 }
 
 /** By how much a payment changed its shard lately: credited, posted, moved. */

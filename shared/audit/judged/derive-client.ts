@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { type ApiKey, ApiKeySchema } from '../../client/api-key-store.ts'
 import { BankSchema, type Client, ClientSchema } from '../../client/client.ts'
 import { ifValid } from '../../if-valid.ts'
-import type { AuditRecord } from '../../operator/audit-record-store.ts'
+import { type AuditRecord, inOrder } from '../../operator/audit-record-store.ts'
 import { type Adjustment, AdjustmentSchema } from '../../posting/adjustment-store.ts'
 import { fromItem, type Item } from '../../table/attributes.ts'
 import { TimestampSchema } from '../../time.ts'
@@ -51,9 +51,8 @@ function lastOf(
   actions: readonly string[],
   idOf: (after: Item) => unknown,
 ): ReadonlyMap<string, Item> {
-  const ordered = records.toSorted((a, b) => a.number - b.number)
   return new Map(
-    ordered.flatMap(({ action, after }) =>
+    inOrder(records).flatMap(({ action, after }) =>
       after && actions.includes(action) ? [[String(idOf(after)), after] as const] : [],
     ),
   )

@@ -208,7 +208,10 @@ function timesOf(payment: Payment, now: Timestamp) {
  */
 export async function auditOwners(deps: StoreDeps, payments: readonly Payment[]) {
   const foreignPayments = payments.filter(isForeign)
-  const clientIds = foreignPayments.length === 0 ? [] : await allClientIds(deps)
+  const clientIds: ClientId[] = []
+  if (foreignPayments.length > 0)
+    for await (const page of registeredClients(deps, { limit: 1_000 }))
+      clientIds.push(...page.clients.map(({ clientId }) => clientId))
   return foreignPayments.map((payment) => {
     return { id: payment.paymentId, differences: auditOwner(payment, clientIds) }
   })
@@ -220,11 +223,4 @@ function auditOwner(payment: Payment, clientIds: readonly ClientId[]): readonly 
   return owner !== undefined && others.length === 0
     ? compare('payment.client_id', paymentId, owner, clientId)
     : compare('payment.key_digest', paymentId, 'the digest of its id', keyDigest)
-}
-
-async function allClientIds(deps: StoreDeps): Promise<readonly ClientId[]> {
-  const clients: ClientId[] = []
-  for await (const page of registeredClients(deps, { limit: 1_000 }))
-    clients.push(...page.clients.map(({ clientId }) => clientId))
-  return clients
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { timeOfUuid } from '../../ids.ts'
-import type { AuditRecord } from '../../operator/audit-record-store.ts'
+import { type AuditRecord, inOrder } from '../../operator/audit-record-store.ts'
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { EntrySums } from '../../settlement/sum-entries.ts'
 import { addMs, later, MINUTE_MS, type Timestamp, timestampOf } from '../../time.ts'
@@ -54,9 +54,7 @@ export function stateIn(records: readonly AuditRecord[]): Partial<Settlement> {
   const saidBy = (record: AuditRecord | undefined) => saidAs(Said, record?.after)
   const [paid, failed] = [by('mark-settlement-paid'), by('mark-settlement-failed')]
   const closed = saidBy(paid ?? failed)
-  // The last claim by number, because clocks differ.
-  const claims = records.filter(({ action }) => action === 'payout-file')
-  const claim = claims.toSorted((a, b) => a.number - b.number).at(-1)
+  const claim = inOrder(records).findLast(({ action }) => action === 'payout-file')
   return {
     status: paid ? 'manual_paid' : failed ? 'failed' : 'recorded',
     triggeredBy: by('trigger-settlement') ? 'manual' : 'auto',
@@ -88,10 +86,9 @@ export function bankOf(
   return isRegistered || possible.length === 0 ? bank : possible.at(-1)?.bank
 }
 
-/** Registrations have the order of the audit records, because clocks differ. */
 export function registeredBanks(records: readonly AuditRecord[]): readonly Registration[] {
   const registrations: Registration[] = []
-  for (const record of records.toSorted((a, b) => a.number - b.number)) {
+  for (const record of inOrder(records)) {
     const bank = bankIn(record.after)
     if (bank === undefined) continue
     const [last, writtenAt] = [registrations.at(-1), record.at]

@@ -1,14 +1,12 @@
 import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import {
-  type Event,
   envelopeBody,
   SETTLEMENT_EVENT_TYPES,
   type SettlementEventType,
 } from '../../event/event.ts'
 import { type SettlementId, subjectOfSettlement } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
-import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { settlementEventOf, toSettlementData } from '../../settlement/announce-settlement.ts'
 import type { Settlement } from '../../settlement/settlement.ts'
 import { findSettlements } from '../../settlement/settlement-store.ts'
@@ -46,7 +44,10 @@ export async function judgeEventsOf(
   const stored = await storedEvents(deps, id)
   const names = namesOf(settlement)
   const told = stored.filter(({ name }) => names.includes(name))
-  const isRecounted = clientRecords.some((record) => hasRepaired(record, id))
+  // A recount may have corrected the sums after the event.
+  const isRecounted = clientRecords.some((record) =>
+    ifValid(RepairRecord, record)?.after.repaired.some((one) => one.id === id),
+  )
   const deliveries = await judgeDeliveries(
     deps,
     clientId,
@@ -63,11 +64,6 @@ export async function judgeEventsOf(
 const RepairRecord = v.object({
   after: v.object({ repaired: v.array(v.object({ id: v.string() })) }),
 })
-
-/** A recount may have corrected the sums after the event. */
-function hasRepaired(record: AuditRecord, id: SettlementId): boolean {
-  return ifValid(RepairRecord, record)?.after.repaired.some((one) => one.id === id) ?? false
-}
 
 /** An end that a restore has lost, and that its event still shows. No payout may forget it. */
 export async function judgeStrayEvents(
@@ -114,8 +110,8 @@ function judgeEvent(
   const event = { subject: subjectOfSettlement(settlementId), name, clientId, item }
   return compareEvent(KIND, event, { endedAt: toldAt ?? createdAt, now }, (stored) => {
     const firedAt = toldAt ?? stored.firedAt
-    const sums = isRecounted ? sumsIn(stored) : {}
-    const data = { ...toSettlementData(asTold(settlement, name)), ...sums }
+    const said = isRecounted && tryToMake(() => v.parse(SumsBody, JSON.parse(stored.body)))
+    const data = { ...toSettlementData(asTold(settlement, name)), ...(said && said.data) }
     return { firedAt, body: envelopeBody(name, stored.eventId, firedAt, data) }
   })
 }
@@ -136,7 +132,3 @@ const SumsBody = v.object({
     payment_count: v.number(),
   }),
 })
-
-function sumsIn({ body }: Event): object {
-  return tryToMake(() => v.parse(SumsBody, JSON.parse(body)).data) ?? {}
-}
