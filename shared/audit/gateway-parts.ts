@@ -15,8 +15,8 @@ import {
   REGISTER,
   SUSPENSE,
 } from './history.ts'
-import { auditHouseAdjustments } from './judged/audit-house-adjustments.ts'
 import {
+  auditHouseAdjustments,
   auditJournal,
   type DaySpan,
   dayText,

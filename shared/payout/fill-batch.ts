@@ -3,17 +3,25 @@ import { mapInChunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { useOf } from '../operator/approval-store.ts'
-import { recordChange } from '../operator/audit-record-store.ts'
+import { type AuditHead, recordChange } from '../operator/audit-record-store.ts'
 import {
+  BATCHES_SUBJECT,
   type Batch,
   batchRecord,
   batchSubject,
   digestOf,
   digestOfLines,
+  MOST_LINES,
   type PayoutLine,
   payoutLines,
 } from '../settlement/batch/batch.ts'
-import { findBatch, setList, settlementsIn, stateIn } from '../settlement/batch/batch-store.ts'
+import {
+  findBatch,
+  openBatch,
+  setList,
+  settlementsIn,
+  stateIn,
+} from '../settlement/batch/batch-store.ts'
 import type { CloseDeps } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { claimForBatch, findAnySettlement } from '../settlement/settlement-store.ts'
@@ -231,4 +239,39 @@ export async function withLines(
   throw new GatewayError('conflict', `the lines of batch ${number} are not what they were`, {
     actionHint: 'Send no file of this batch. Run audit-ledger: its answer lists what differs.',
   })
+}
+
+/**
+ * Opens the batch after the last, with the settlements that it is to claim. Throws 409 if another
+ * operator opened one meanwhile: its batch is finished by the next call.
+ */
+export async function openNextBatch(
+  deps: BatchDeps,
+  last: AuditHead | undefined,
+  { payouts, operator }: { readonly payouts: readonly Payout[]; readonly operator: string },
+): Promise<Batch> {
+  const row = {
+    number: (last?.number ?? 0) + 1,
+    settlementIds: payouts.slice(0, MOST_LINES).map(({ settlement }) => settlement.settlementId),
+    createdAt: deps.now(),
+  }
+  const { number, settlementIds, createdAt } = row
+  const record = {
+    subject: BATCHES_SUBJECT,
+    clientId: undefined,
+    operator,
+    action: 'payout-file',
+    after: { batch: number, created_at: createdAt, count: settlementIds.length },
+    head: { last },
+  }
+  const outcome = await recordChange(deps, record, { batch: openBatch(row) })
+  if (outcome.applied) return { ...row, state: 'open', isBroken: false, last: undefined }
+  // A restore may bring back a batch without its place in the register: the next call finds it.
+  if (outcome.refusedBy === 'batch') {
+    const stored = await findBatch(deps, number)
+    const count = stored.settlementIds?.length
+    const after = { batch: number, created_at: stored.createdAt ?? createdAt, count }
+    await recordChange(deps, { ...record, after }, {})
+  }
+  throw new GatewayError('conflict', 'another operator makes a payout file; try again')
 }

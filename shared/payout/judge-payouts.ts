@@ -3,7 +3,7 @@ import { mapInChunks } from '../chunks.ts'
 import type { Client } from '../client/client.ts'
 import { type Registered, walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, StoreDeps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { ClientId, SettlementId } from '../ids.ts'
 import type { Batch } from '../settlement/batch/batch.ts'
@@ -11,7 +11,7 @@ import { otherLiveBatch } from '../settlement/batch/batch-store.ts'
 import { wrongStateError } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { recordedSettlements } from '../settlement/settlement-store.ts'
-import { passWhole } from './payout-figures.ts'
+import { findPayoutApproval, passWhole, payoutFigures } from './payout-figures.ts'
 import { type GateDeps, requireUnrefused } from './payout-gate.ts'
 
 /** A settlement that may enter a batch, and what its claim must find unchanged. */
@@ -170,4 +170,21 @@ function inBatchError({ number, state, usedAt }: Batch): GatewayError {
   const again = `payout-file --batch ${number} gives the file again`
   const hint = `${again}; payout-file --cancel ${number} is for a file that no bank was given.`
   return invalid(`it is in batch ${number}, whose file may be at the bank`, undefined, hint)
+}
+
+/**
+ * Says which figures of a recorded settlement wait for an approval; null if none does. It reads
+ * what a payout reads, and uses nothing up.
+ */
+export async function missingApproval(
+  deps: StoreDeps & Pick<Deps, 'log'>,
+  settlement: Settlement,
+): Promise<string | null> {
+  try {
+    await findPayoutApproval(deps, settlement, await payoutFigures(deps, settlement))
+    return null
+  } catch (error) {
+    const { reason, confirm } = leaveOutFailed(deps, settlement, error)
+    return confirm ? `needs an approval of ${JSON.stringify(confirm)}` : reason
+  }
 }

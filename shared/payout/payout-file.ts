@@ -13,9 +13,8 @@ import {
 } from '../settlement/batch/batch-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { cancelBatch } from './cancel-batch.ts'
-import { type BatchDeps, fillBatch, keepListed, withLines } from './fill-batch.ts'
+import { type BatchDeps, fillBatch, keepListed, openNextBatch, withLines } from './fill-batch.ts'
 import { judgeClients, SIDE_BY_SIDE } from './judge-payouts.ts'
-import { openNextBatch } from './open-next-batch.ts'
 import { type PayoutFormat, payoutFormats } from './payout-formats.ts'
 import { requireUnchanged } from './payout-gate.ts'
 

@@ -26,9 +26,9 @@ import type { Steps } from '../table/table.ts'
 import type { Difference } from '../verdict/difference.ts'
 import { isProven } from './ask-provider.ts'
 import { type Findings, type Plan, type RecountDeps, type Write, writesOf } from './plan.ts'
+import { announceAgain, lostDelivery } from './plan-events.ts'
 import { shiftFigures } from './plan-figures.ts'
 import { isOfShown, withShown } from './plan-shown.ts'
-import { announceAgain, lostDelivery } from './put-events.ts'
 import { raisePayment, straysOf } from './raise-payment.ts'
 
 /**

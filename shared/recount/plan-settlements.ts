@@ -21,7 +21,7 @@ import { bankReferenceKey, settlementKey } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
 import type { Findings, LostRecord, Plan, RecountDeps, Write } from './plan.ts'
-import { endIn, isOfEvents, planSettlementEvents } from './plan-settlement-events.ts'
+import { endIn, isOfEvents, planSettlementEvents } from './plan-events.ts'
 import { unapprovedAgain } from './unapproved.ts'
 
 /** A settlement after the plan. `sums`: those of its entries, if they are to be written. */

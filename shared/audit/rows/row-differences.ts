@@ -50,8 +50,12 @@ export function keyedDifferences(
   made: { readonly key: Key; readonly row: object },
   stored: Item,
 ): readonly Difference[] {
-  const [key, ownKey] = [made.key, stored].map(({ pk, sk }) => `${pk} ${sk}`)
-  return [...compare(`${kind}.key`, id, key, ownKey), ...rowDifferences(kind, id, made.row, stored)]
+  const { pk, sk } = made.key
+  const ownKey = `${String(stored['pk'])} ${String(stored['sk'])}`
+  return [
+    ...compare(`${kind}.key`, id, `${pk} ${sk}`, ownKey),
+    ...rowDifferences(kind, id, made.row, stored),
+  ]
 }
 
 /** Each recorded thing has its row, and no row (or other thing that is `found`) has no record. */

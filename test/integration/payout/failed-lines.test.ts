@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest'
 import { handler as payoutAnswer } from '../../../functions/admin/payout-answer.ts'
-import { openNextBatch } from '../../../shared/payout/open-next-batch.ts'
+import { openNextBatch } from '../../../shared/payout/fill-batch.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { auditHeadKey, paymentKey, settlementKey } from '../../../shared/table/keys.ts'
 import {

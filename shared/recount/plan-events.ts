@@ -2,15 +2,21 @@ import * as v from 'valibot'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { asTold, judgeEventsOf } from '../audit/judged/judge-settlement-events.ts'
 import { type Event, SETTLEMENT_EVENT_TYPES } from '../event/event.ts'
+import { deliveryIdFor } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { announcementOfSettlement } from '../settlement/announce-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { requireState } from '../settlement/settlement-store.ts'
+import { deliveryKey } from '../table/keys.ts'
+import type { Step } from '../table/step.ts'
 import type { Steps } from '../table/table.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 import { type Difference, isSame, tryToMake } from '../verdict/difference.ts'
+import type { Announcement } from '../webhook/delivery/announce.ts'
+import { insertDelivery, newDelivery } from '../webhook/delivery/delivery-store.ts'
+import { EndpointSchema } from '../webhook/endpoint/endpoint.ts'
+import { endpointItem } from '../webhook/endpoint/endpoint-store.ts'
 import type { RecountDeps, Write } from './plan.ts'
-import { announceAgain, lostDelivery, timeOfDeliveries } from './put-events.ts'
 
 /** Puts the events and deliveries that the planned settlement has lost. */
 export async function planSettlementEvents(
@@ -100,4 +106,45 @@ const OF_SETTLEMENT = /\bof settlement ([0-9a-f-]{36})$/
 export function isOfEvents({ what, expected }: Difference, settlementId: string): boolean {
   if (what === 'delivery') return OF_SETTLEMENT.exec(String(expected))?.[1] === settlementId
   return what.startsWith('settlement_event')
+}
+
+/** A lost event under its id, with its deliveries that are lost too. */
+export async function announceAgain(
+  deps: RecountDeps,
+  name: string,
+  { steps, deliveries }: Announcement,
+): Promise<Steps<string>> {
+  const items = await storedDeliveries(deps, deliveries)
+  const lost = deliveries.flatMap(({ delivery }, at) =>
+    items[at] === undefined ? [[delivery.deliveryId, insertDelivery(delivery)] as const] : [],
+  )
+  return { [name]: steps['event'], ...Object.fromEntries(lost) }
+}
+
+/** When the event of these deliveries fired, if one of them is left. */
+async function timeOfDeliveries(
+  deps: RecountDeps,
+  { deliveries }: Announcement,
+): Promise<Timestamp | undefined> {
+  const items = await storedDeliveries(deps, deliveries)
+  return items.flatMap((item) => ifValid(TimestampSchema, item?.['listedAt']) ?? [])[0]
+}
+
+function storedDeliveries(deps: RecountDeps, deliveries: Announcement['deliveries']) {
+  return deps.table.getMany(deliveries.map(({ delivery }) => deliveryKey(delivery.deliveryId)))
+}
+
+/** Due at once. A delivery to an unknown or unreadable endpoint stays lost. */
+export async function lostDelivery(
+  deps: RecountDeps,
+  id: string,
+  events: readonly Event[],
+): Promise<Step | undefined> {
+  for (const event of events) {
+    const endpointId = event.endpointIds.find((one) => deliveryIdFor(event.eventId, one) === id)
+    const item = endpointId && (await endpointItem(deps, { ...event, endpointId }))
+    const endpoint = ifValid(EndpointSchema, item)
+    if (endpoint) return insertDelivery(newDelivery(event, endpoint, event.firedAt))
+  }
+  return undefined
 }
