@@ -15,7 +15,7 @@ import {
 } from '../verdict/client-verdict-store.ts'
 import { auditAnswer, compare, type Difference } from '../verdict/difference.ts'
 import { type AuditDeps, figureParts, historyParts, type Part } from './history.ts'
-import { auditUnderWay, judgeNewest, judgeParts } from './judge-parts.ts'
+import { auditUnderWay, judgeAll, judgeNewest, judgeParts, timeLimit } from './judge-parts.ts'
 import { findAuditedClient, readableLedger } from './judged/client-books.ts'
 
 type RunDeps = AuditDeps & Pick<Deps, 'newId' | 'queues' | 'alerts' | 'log'>
@@ -62,9 +62,7 @@ async function auditFigures(
   const { clientId } = client
   const figuresAt = deps.now()
   const debt = await alertOwing(deps, clientId, verdict)
-  const findings = new Map<string, readonly Difference[]>()
-  for (const { key, judge } of await figureParts(deps, client))
-    findings.set(key, (await judge(undefined, isOver)).differences)
+  const findings = await judgeAll(await figureParts(deps, client), isOver)
   const done = { figuresAt, ...debt }
   const { news } = await recordFindings(deps, clientId, findings, done, figuresAt)
   return { news, findings }
@@ -166,10 +164,8 @@ export async function startAudits(deps: Pick<Deps, 'table' | 'queues' | 'log'>) 
 const LATE_MS = 4 * MINUTE_MS
 
 /** Of an audit on demand. */
-export function runTimes({ monotonicMs }: Pick<Deps, 'monotonicMs'>) {
-  const beganAtMs = monotonicMs()
-  const isAfter = (ms: number) => () => monotonicMs() - beganAtMs >= ms
-  return { isOver: isAfter(RUN_MS), isLate: isAfter(LATE_MS) }
+export function runTimes(deps: Pick<Deps, 'monotonicMs'>) {
+  return { isOver: timeLimit(deps, RUN_MS), isLate: timeLimit(deps, LATE_MS) }
 }
 
 /**

@@ -46,6 +46,20 @@ export async function judgeParts(
   return { findings, progress: undefined }
 }
 
+/** Parts that take one run, in their order. */
+export async function judgeAll(parts: readonly Part[], isOver: () => boolean) {
+  const findings = new Map<string, readonly Difference[]>()
+  for (const { key, judge } of parts)
+    findings.set(key, (await judge(undefined, isOver)).differences)
+  return findings
+}
+
+/** Whether so much time has passed since this call. */
+export function timeLimit({ monotonicMs }: Pick<Deps, 'monotonicMs'>, ms: number): () => boolean {
+  const endsAtMs = monotonicMs() + ms
+  return () => monotonicMs() >= endsAtMs
+}
+
 /**
  * The progress of the audit that a message continues, or of a new audit. A progress alone proves
  * nothing, because any function that may write verdicts could skip parts with it: so the message of

@@ -25,7 +25,7 @@ import {
 import type { CloseDeps } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { claimForBatch, findAnySettlement } from '../settlement/settlement-store.ts'
-import { compareAll, confirmedDifferences } from '../verdict/difference.ts'
+import { compare, confirmedDifferences } from '../verdict/difference.ts'
 import { alertGrowth } from './alert-growth.ts'
 import {
   judgePayout,
@@ -226,11 +226,11 @@ export async function withLines(
     const trail = await readTrail(deps, batchSubject(number), undefined)
     const said = stateIn(trail.records)
     usedAt = said.usedAt
-    const ofLines = compareAll('batch', String(number), [
-      ['state', said.state, 'ready'],
-      ['digest', said.digest, digestOfLines(lines)],
-    ])
-    return [...trail.differences, ...ofLines]
+    return [
+      ...trail.differences,
+      ...compare('batch.state', String(number), said.state, 'ready'),
+      ...compare('batch.digest', String(number), said.digest, digestOfLines(lines)),
+    ]
   })
   // A payout by hand during these reads looks like a break; the batch is in use then.
   if (differences.length > 0) usedAt = (await findBatch(deps, number)).usedAt

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { figureParts, historyParts, type Part } from '../audit/history.ts'
-import { type Extent, judgeNewest } from '../audit/judge-parts.ts'
+import { type Extent, judgeAll, judgeNewest, timeLimit } from '../audit/judge-parts.ts'
 import { readingInto } from '../audit/judged/audit-entries.ts'
 import { readableLedger, readClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
@@ -26,12 +26,10 @@ export async function findDifferences(deps: RecountDeps, client: Client, asked: 
   const before = await windowAndChain(deps, clientId)
   const verdict = await readClientVerdict(deps, clientId)
   const everything = { ...verdict, historyDay: undefined, longSettlements: {} }
-  const byPart = new Map<string, readonly Difference[]>()
-  for (const { key, judge } of await figureParts(deps, client))
-    byPart.set(key, (await judge(undefined, () => false)).differences)
+  const figures = await judgeAll(await figureParts(deps, client), () => false)
   const parts = await historyParts(deps, client, everything, dayNumber(deps.now()))
   const { findings, unread } = await readParts(deps, parts, asked)
-  for (const [key, found] of findings) byPart.set(key, found)
+  const byPart = new Map([...figures, ...findings])
   const found = distinct([...byPart.values()].flat())
   const dated = withSince(found, verdict.standing, deps.now())
   const open = await unacceptedDifferences(deps, clientId, dated)
@@ -86,19 +84,10 @@ export type Unread = {
 }
 
 /** Judges as many parts as a call has time for, and names what it has not read. */
-export async function readParts(
-  { monotonicMs }: RecountDeps,
-  parts: readonly Part[],
-  asked: Parts,
-) {
-  const beganAtMs = monotonicMs()
-  const isAfter = (ms: number) => () => monotonicMs() - beganAtMs >= ms
-  const isOver = isAfter(asked.until === undefined ? AUDIT_MS : AUDIT_AGAIN_MS)
-  const { findings, next } = await judgeNewest(parts, {
-    ...asked,
-    isOver,
-    isLate: isAfter(LATE_MS),
-  })
+export async function readParts(deps: RecountDeps, parts: readonly Part[], asked: Parts) {
+  const isOver = timeLimit(deps, asked.until === undefined ? AUDIT_MS : AUDIT_AGAIN_MS)
+  const isLate = timeLimit(deps, LATE_MS)
+  const { findings, next } = await judgeNewest(parts, { ...asked, isOver, isLate })
   const left: Left[] = [...findings].flatMap(([key, found]) =>
     found.length < MAX_DIFFERENCES
       ? []

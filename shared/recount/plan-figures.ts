@@ -56,7 +56,7 @@ export async function planFigures(
 ): Promise<Plan> {
   const { clientId, ledger } = books
   if (ledger === undefined) return []
-  const summed = planned.filter(({ sums }) => sums)
+  const summed = planned.flatMap(({ after, sums }) => (sums ? [{ after, sums }] : []))
   const gone = differences.filter(
     ({ what, id, found }) =>
       what === 'settlement' && found === 'missing' && id === ledger.window.lastSettlementId,
@@ -85,12 +85,12 @@ export async function planFigures(
     if (figure) gaps.set(figure, Number(expected) - Number(found))
   }
   const first = ledger.shards.find(({ number }) => number === 0)
-  const sums = summed.flatMap(({ after, sums: own }) =>
-    own ? compare('settlement.digest', after.settlementId, own.digest, after.digest) : [],
+  const digests = summed.flatMap(({ after, sums }) =>
+    compare('settlement.digest', after.settlementId, sums.digest, after.digest),
   )
   const isOfWindow = [...lines, ...chain].some(({ what }) => !SHARD_FIGURES.has(what))
   // The plan's other writes bring the sources up to these figures.
-  if (lines.length + chain.length + sums.length === 0) return [{ ends: figures }]
+  if (lines.length + chain.length + digests.length === 0) return [{ ends: figures }]
   if (gaps.size > 0 && first === undefined) return []
   const figuresAfter = {
     ...chainOf(books, planned, chain.length + gone.length > 0),
@@ -101,7 +101,7 @@ export async function planFigures(
       first && gaps.size > 0 ? correctShards(clientId, first, { gaps, at: deps.now() }) : undefined,
     window: isOfWindow ? correctWindow(clientId, ledger.window, figuresAfter) : undefined,
     ...Object.fromEntries(
-      summed.map(({ after, sums: own }) => [after.settlementId, own && correctSums(after, own)]),
+      summed.map(({ after, sums }) => [after.settlementId, correctSums(after, sums)]),
     ),
   }
   const isSummed = (id: string) => summed.some(({ after }) => after.settlementId === id)
@@ -115,7 +115,7 @@ export async function planFigures(
     subject: clientId,
     clientId,
     repair: 'figures',
-    lines: [...gone, ...lines, ...chain, ...sums],
+    lines: [...gone, ...lines, ...chain, ...digests],
     ends,
     steps,
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { gatewayParts } from '../audit/gateway-parts.ts'
+import { timeLimit } from '../audit/judge-parts.ts'
 import { findAuditedClient } from '../audit/judged/client-books.ts'
 import { GatewayError, notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
@@ -152,8 +153,7 @@ type Derived = {
 const PLAN_MS = 10 * MINUTE_MS
 
 async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): Promise<Derived> {
-  const endsAtMs = deps.monotonicMs() + PLAN_MS
-  const isOver = () => deps.monotonicMs() >= endsAtMs
+  const isOver = timeLimit(deps, PLAN_MS)
   const client = await findAuditedClient(deps, clientId)
   if (client === undefined) throw notFound('client')
   const findings = await findDifferences(deps, client, asked)

@@ -93,17 +93,6 @@ export function brokenRules(
   )
 }
 
-/** Compares attributes of one item. */
-export function compareAll(
-  kind: string,
-  id: string,
-  attributes: readonly (readonly [name: string, expected: Value, found: Value])[],
-): readonly Difference[] {
-  return attributes.flatMap(([name, expected, found]) =>
-    compare(`${kind}.${name}`, id, expected, found),
-  )
-}
-
 /** A difference is stored, and approved in a payload of limited length. */
 const MAX_SHOWN = 200
 

@@ -16,13 +16,7 @@ import { keyedItems, queryPages } from '../../table/list-items.ts'
 import { LEDGER_SHARDS } from '../../table/schema.ts'
 import type { Reads } from '../../table/table.ts'
 import { addMs, DAY_MS, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
-import {
-  brokenRules,
-  compare,
-  compareAll,
-  type Difference,
-  onlyIf,
-} from '../../verdict/difference.ts'
+import { brokenRules, compare, type Difference, onlyIf } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { auditAdjustments, auditEntries, readingInto } from './audit-entries.ts'
 import {
@@ -91,11 +85,13 @@ export function auditChain(books: ClientBooks): readonly Difference[] {
   const differences = settlements.flatMap(({ settlement }, at) => {
     const { settlementId: id, sweptFrom, sweptUntil, previousId } = settlement
     const previous = settlements[at - 1]?.settlement
-    return compareAll('settlement', id, [
-      ['swept_from', previous?.sweptUntil ?? client.createdAt, sweptFrom],
-      ['previous_id', previous?.settlementId, previousId],
-      ['swept_until', sweptUntil > sweptFrom ? sweptUntil : 'after its start', sweptUntil],
-    ])
+    return [
+      ...compare('settlement.swept_from', id, previous?.sweptUntil ?? client.createdAt, sweptFrom),
+      ...compare('settlement.previous_id', id, previous?.settlementId, previousId),
+      ...brokenRules('settlement', id, [
+        ['swept_until', sweptUntil > sweptFrom, 'after its start', sweptUntil],
+      ]),
+    ]
   })
   if (ledger === undefined) return differences
   const lastId = settlements.at(-1)?.settlement.settlementId

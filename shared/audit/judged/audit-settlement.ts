@@ -10,10 +10,11 @@ import { attributeName } from '../../table/attributes.ts'
 import { bankReferenceKey, entryKey } from '../../table/keys.ts'
 import { addMs, MINUTE_MS } from '../../time.ts'
 import {
-  brokenRules,
+  compare,
   confirmedDifferences,
   type Difference,
   MAX_DIFFERENCES,
+  onlyIf,
 } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { auditEntries, readingInto } from './audit-entries.ts'
@@ -41,14 +42,14 @@ export async function auditSettlement(
   { settlement, item }: StoredSettlement,
   { sums }: Pick<Recount, 'sums'>,
 ): Promise<readonly Difference[]> {
-  const { settlementId: id, sweptFrom, sweptUntil, createdAt } = settlement
+  const { settlementId: id, createdAt } = settlement
   const trail = await readTrail(deps, id, books.clientId)
   const derived = derivedSettlement(settlement, books, { sums, records: trail.records })
   return [
-    ...brokenRules('settlement', id, [
-      ['swept_until', sweptUntil > sweptFrom, 'after its start', sweptUntil],
-      ['created_at', createdAt <= addMs(deps.now(), MINUTE_MS), 'a past time', createdAt],
-    ]),
+    ...onlyIf(
+      createdAt > addMs(deps.now(), MINUTE_MS),
+      compare('settlement.created_at', id, 'a past time', createdAt),
+    ),
     ...rowDifferences('settlement', id, settlementRow(derived), item),
     ...trail.differences,
   ]
