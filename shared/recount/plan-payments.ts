@@ -156,11 +156,12 @@ function groupsOf(puts: readonly Put[]): readonly (readonly Put[])[] {
   const groups: Put[][] = [[]]
   let items = 0
   for (const put of puts) {
-    items += Object.keys(put.steps).length
+    const count = Object.keys(put.steps).length
+    items += count
     if (items <= MAX_ITEMS) groups.at(-1)?.push(put)
     else {
       groups.push([put])
-      items = Object.keys(put.steps).length
+      items = count
     }
   }
   return groups

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
+import { invalid } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
+import type { Approvable } from '../operator/approval-store.ts'
 import type { Item } from '../table/attributes.ts'
 import { verdictKey } from '../table/keys.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
@@ -14,6 +16,7 @@ import {
   DifferenceSchema,
   distinct,
   isIdentical,
+  isSame,
   isUnknownName,
   withoutClient,
 } from './difference.ts'
@@ -196,4 +199,26 @@ export async function alertDifferences(
   await deps.alerts
     .publish({ kind: 'audit.imbalance', subject, message })
     .catch((cause: unknown) => deps.log.error('alert.failed', { client_id: subject }, cause))
+}
+
+/**
+ * Throws 422 for the approval of a difference that is accepted: it would replace the approval by
+ * whose use the acceptance counts.
+ */
+export async function requireUnaccepted(
+  deps: TableDeps,
+  { action, payload }: Approvable,
+): Promise<void> {
+  // In a payload an absent member and null are the same.
+  const difference = ifValid(DifferenceSchema, { expected: null, found: null, ...payload })
+  if (action !== 'accept-difference' || difference === undefined) return
+  const owner = String(payload['client_id'] ?? GATEWAY_OWNER)
+  const { standing } = await readClientVerdict(deps, owner)
+  const named = standing.filter((one) => isSame(one, difference))
+  if (named.length === 0 || (await unacceptedDifferences(deps, owner, named)).length > 0) return
+  throw invalid(
+    'this difference is accepted already',
+    undefined,
+    'It needs no further approval: it refuses no payout while its gap stays as it is.',
+  )
 }

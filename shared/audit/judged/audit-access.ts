@@ -39,18 +39,9 @@ async function auditKeys(
     queryAll(deps, { index: 'by-owner', partition: [clientId, 'api_key'], limit: PAGE }),
   ])
   const recorded = new Map(keys.map((key) => [key.keyId, apiKeyRow(key)]))
-  const rows = new Map(
-    keys.flatMap(({ keyId }, at) => {
-      const item = items[at]
-      return item ? [[keyId, item] as const] : []
-    }),
-  )
-  return recordedDifferences(
-    'api_key',
-    recorded,
-    rows,
-    listed.map(({ id }) => String(id)),
-  )
+  const rows = new Map(keys.map(({ keyId }, at) => [keyId, items[at]]))
+  const found = listed.map(({ id }) => String(id))
+  return recordedDifferences('api_key', recorded, rows, found)
 }
 
 /** The sealed secret is not read: only the delivery worker may read it. */

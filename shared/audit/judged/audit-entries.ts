@@ -51,7 +51,7 @@ export async function auditEntries(
       return type === 'recredit' || type === 'returned'
         ? settlementSource(books, entry)
         : adjustmentSource(books, entry)
-    return payments.byId.has(paymentId)
+    return payments.ids.has(paymentId)
       ? onlyIf(
           !payments.derivedSks.has(entryKey(clientId, entry).sk),
           compare('entry', id, `one of payment ${paymentId}`, type),
@@ -112,7 +112,7 @@ async function judgeSources(
   ])
   const derived = payments.flatMap((payment) => tryToMake(() => entriesOf(payment)) ?? [])
   return {
-    byId: new Map(payments.map((payment) => [payment.paymentId, payment])),
+    ids: new Set(payments.map(({ paymentId }) => paymentId)),
     derivedSks: new Set(derived.map((entry) => entryKey(clientId, entry).sk)),
     differences: [
       ...payments.flatMap(({ paymentId, clientId: owner }) =>

@@ -2,19 +2,11 @@ import * as v from 'valibot'
 import type { Deps, StoreDeps } from '../../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, subjectOfPayment } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
-import { paymentRow, pointerRow } from '../../payment/creating-store.ts'
+import { paymentRow, pointerRow, putPointers } from '../../payment/creating-store.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
 import type { Item } from '../../table/attributes.ts'
-import {
-  destinationKey,
-  eventKey,
-  idOf,
-  type Key,
-  paymentKey,
-  referenceKey,
-  rowKeysOf,
-} from '../../table/keys.ts'
+import { eventKey, idOf, type Key, paymentKey, rowKeysOf } from '../../table/keys.ts'
 import { type KeyedItem, keyedItems, queryPages } from '../../table/list-items.ts'
 import type { Reads } from '../../table/table.ts'
 import { addMs, type Timestamp } from '../../time.ts'
@@ -113,22 +105,15 @@ async function judgePointers(
   payments: readonly Payment[],
   reads: Reads,
 ): Promise<readonly Judged[]> {
-  const named = payments.flatMap((payment) => pointerKeys(payment).map(() => payment))
-  const items = await deps.table.getMany(payments.flatMap(pointerKeys), reads)
-  return named.map((payment, at) => ({
+  const named = payments.flatMap((payment) =>
+    putPointers(payment).map(({ key }) => ({ payment, key })),
+  )
+  const keys = named.map(({ key }) => key)
+  const items = await deps.table.getMany(keys, reads)
+  return named.map(({ payment }, at) => ({
     id: payment.paymentId,
     differences: rowDifferences('pointer', payment.paymentId, pointerRow(payment), items[at]),
   }))
-}
-
-function pointerKeys(payment: Payment): readonly Key[] {
-  const { method, paymentId, clientId, createdAt, externalReference } = payment
-  return [
-    ...(method === 'virtual_account'
-      ? [destinationKey(payment.paymentDestination, createdAt, paymentId)]
-      : []),
-    ...(externalReference ? [referenceKey(clientId, externalReference, createdAt, paymentId)] : []),
-  ]
 }
 
 const PAGE = 500

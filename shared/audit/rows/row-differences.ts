@@ -62,7 +62,7 @@ export function keyedDifferences(
 export function recordedDifferences(
   kind: string,
   recorded: ReadonlyMap<string, object>,
-  rows: ReadonlyMap<string, Item>,
+  rows: ReadonlyMap<string, Item | undefined>,
   found: Iterable<string> = rows.keys(),
 ): readonly Difference[] {
   return [
