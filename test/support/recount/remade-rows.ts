@@ -55,6 +55,11 @@ type StoredItem = Item & keys.Key
 /** Makes the row again from the thing that the stored row holds. Throws for an unreadable row. */
 type Remake = (item: StoredItem) => Row
 
+/** Undefined for a kind that no audit reads. Throws for an unreadable row. */
+export function remadeRow(item: StoredItem): Row | undefined {
+  return KINDS[kindOf(item)]?.(item)
+}
+
 /** The kinds of rows by partition and beginning of the sort key. */
 const KINDS: Readonly<Record<string, Remake>> = {
   client: kind(ClientSchema, ({ clientId }) => keys.clientKey(clientId), clientRow),
@@ -149,11 +154,6 @@ function ownKey(_: object, { pk, sk }: keys.Key): keys.Key {
 }
 
 export const AUDITED_KINDS = Object.keys(KINDS)
-
-/** Undefined for a kind that no audit reads. Throws for an unreadable row. */
-export function remadeRow(item: StoredItem): Row | undefined {
-  return KINDS[kindOf(item)]?.(item)
-}
 
 const KIND_OF_SK: Readonly<Record<string, string>> = {
   'ENDPOINTS GONE': 'deleted_endpoint',
