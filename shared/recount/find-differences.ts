@@ -88,17 +88,11 @@ export async function readParts(deps: RecountDeps, parts: readonly Part[], asked
   const isOver = timeLimit(deps, asked.until === undefined ? AUDIT_MS : AUDIT_AGAIN_MS)
   const isLate = timeLimit(deps, LATE_MS)
   const { findings, next } = await judgeNewest(parts, { ...asked, isOver, isLate })
-  const left: Left[] = [...findings].flatMap(([key, found]) =>
-    found.length < MAX_DIFFERENCES
-      ? []
-      : [
-          {
-            id: key,
-            why: `it has more differences; write this plan, then call with from "${key}"`,
-            ends: [],
-          },
-        ],
-  )
+  const left: Left[] = []
+  for (const [id, found] of findings) {
+    const why = `it has more differences; write this plan, then call with from "${id}"`
+    if (found.length >= MAX_DIFFERENCES) left.push({ id, why, ends: [] })
+  }
   if (next !== undefined && findings.size === 0)
     left.push({ id: next, why: 'one call has no time to read all of it', ends: [] })
   return { findings, unread: { left, next } }

@@ -85,7 +85,8 @@ async function planItem(
   if (after.kind === 'money' && heldMinor !== heldAmountOf(after)) return []
   const left = await unapprovedRefund(deps, after)
   if (left.length > 0) return left
-  const row = suspenseRow(stored ? { ...after, ...ifValid(Due, stored) } : dueForAlert(after))
+  const dueAt = ifValid(TimestampSchema, stored?.['dueAt'])
+  const row = suspenseRow(stored ? { ...after, dueAt } : dueForAlert(after))
   const changes = rowDifferences('suspense', id, row, stored)
   const isRecorded = records.some(({ action }) => action === 'resolve-suspense')
   const isUnrecorded = isByOperator && !isRecorded
@@ -113,12 +114,9 @@ async function planItem(
   return write.lines.length === 0 ? [] : [write]
 }
 
-const Due = v.object({ dueAt: v.optional(TimestampSchema) })
-
 function bornItem(noted: Noted): Suspense {
-  return isMoved(noted)
-    ? { ...noted, status: 'resolved', resolution: 'explained' }
-    : { ...noted, status: 'open' }
+  const explained = { status: 'resolved', resolution: 'explained' } as const
+  return { ...noted, ...(isMoved(noted) ? explained : { status: 'open' }) }
 }
 
 /** Whichever of record, entry and item shows the operator's resolution. */

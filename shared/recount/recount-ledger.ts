@@ -199,10 +199,10 @@ const UNCLEAR = 'its window shows a payout, but not of which settlement: ask the
 const BLOCKED = 'its figures wait until what is not repairable is accepted by accept-difference'
 
 function withoutFigures(plan: Plan, id: ClientId, why: string): Plan {
-  const figures = writesOf(plan).filter(({ repair }) => repair === 'figures')
-  const ends = figures.flatMap((write) => write.ends)
-  const others = plan.filter((one) => !('repair' in one && one.repair === 'figures'))
-  return ends.length > 0 ? [...others, { id, why, ends }] : others
+  const isKept = (one: Plan[number]) => !('repair' in one && one.repair === 'figures')
+  const ends = plan.flatMap((one) => (isKept(one) ? [] : one.ends))
+  const kept = plan.filter(isKept)
+  return ends.length > 0 ? [...kept, { id, why, ends }] : kept
 }
 
 function remaining(differences: readonly Difference[], plan: Plan) {
