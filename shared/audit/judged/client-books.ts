@@ -125,9 +125,11 @@ export async function* storedSettlements(
     limit: PAGE,
   } as const
   for await (const page of itemPages(deps, list)) yield read(page)
-  const unread = () => [...namedIds.difference(readIds)].map(settlementKey)
-  for (let keys = unread(); keys.length > 0; keys = unread())
+  const unread = () => [...namedIds.difference(readIds)]
+  for (let ids = unread(); ids.length > 0; ids = unread()) {
+    const keys = ids.map(settlementKey)
     yield read(keyedItems(keys, await deps.table.getMany(keys)))
+  }
 }
 
 /** The client as its chain says; without records, as its row says. */

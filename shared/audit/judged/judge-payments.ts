@@ -2,11 +2,19 @@ import * as v from 'valibot'
 import type { Deps, StoreDeps } from '../../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, subjectOfPayment } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
-import { paymentRow, pointerRow, putPointers } from '../../payment/creating-store.ts'
+import { paymentRow, pointerRow } from '../../payment/creating-store.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
 import type { Item } from '../../table/attributes.ts'
-import { eventKey, idOf, type Key, paymentKey, rowKeysOf } from '../../table/keys.ts'
+import {
+  destinationKey,
+  eventKey,
+  idOf,
+  type Key,
+  paymentKey,
+  referenceKey,
+  rowKeysOf,
+} from '../../table/keys.ts'
 import { type KeyedItem, keyedItems, queryPages } from '../../table/list-items.ts'
 import type { Reads } from '../../table/table.ts'
 import { addMs, type Timestamp } from '../../time.ts'
@@ -51,7 +59,7 @@ export async function judgePayments(
   const judged = [...owners, ...judgedEvents, ...entries, ...pointers, ...shown, ...deliveries]
   const byPayment = Map.groupBy<string, Judged>(judged, ({ id }) => id)
   return rows.map(({ key, item, payment }) => ({
-    id: v.parse(PaymentIdSchema, idOf(key.pk)),
+    id: paymentIdIn(key),
     payment,
     differences:
       payment && item
@@ -61,6 +69,10 @@ export async function judgePayments(
           ]
         : compare('payment', idOf(key.pk), 'readable', 'unreadable'),
   }))
+}
+
+function paymentIdIn({ pk }: Key): PaymentId {
+  return v.parse(PaymentIdSchema, idOf(pk))
 }
 
 export function judgePayment(
@@ -105,15 +117,22 @@ async function judgePointers(
   payments: readonly Payment[],
   reads: Reads,
 ): Promise<readonly Judged[]> {
-  const named = payments.flatMap((payment) =>
-    putPointers(payment).map(({ key }) => ({ payment, key })),
-  )
-  const keys = named.map(({ key }) => key)
-  const items = await deps.table.getMany(keys, reads)
-  return named.map(({ payment }, at) => ({
+  const named = payments.flatMap((payment) => pointerKeys(payment).map(() => payment))
+  const items = await deps.table.getMany(payments.flatMap(pointerKeys), reads)
+  return named.map((payment, at) => ({
     id: payment.paymentId,
     differences: rowDifferences('pointer', payment.paymentId, pointerRow(payment), items[at]),
   }))
+}
+
+function pointerKeys(payment: Payment): readonly Key[] {
+  const { method, paymentId, clientId, createdAt, externalReference } = payment
+  return [
+    ...(method === 'virtual_account'
+      ? [destinationKey(payment.paymentDestination, createdAt, paymentId)]
+      : []),
+    ...(externalReference ? [referenceKey(clientId, externalReference, createdAt, paymentId)] : []),
+  ]
 }
 
 const PAGE = 500
@@ -142,8 +161,10 @@ export async function judgeListed(
   },
 ) {
   const reads = span[1] < addMs(deps.now(), -OLD_MS) ? 'eventual' : 'consistent'
-  const judge = async (keys: readonly Key[], own: Reads) =>
-    judgePayments(deps, clientId, keyedItems(keys, await deps.table.getMany(keys, own)), own)
+  const judge = async (ids: readonly PaymentId[], own: Reads) => {
+    const keys = ids.map(paymentKey)
+    return judgePayments(deps, clientId, keyedItems(keys, await deps.table.getMany(keys, own)), own)
+  }
   const differences: Difference[] = []
   const explained = new Set<string>()
   const pages = queryPages(deps, {
@@ -154,8 +175,8 @@ export async function judgeListed(
     cursor: ifValid(State, state)?.cursor,
   })
   for await (const { items, cursor } of pages) {
-    const judged = await judge(rowKeysOf('PAYMENT', items), reads)
-    const wrong = judged.filter((one) => one.differences.length > 0).map(({ id }) => paymentKey(id))
+    const judged = await judge(rowKeysOf('PAYMENT', items).map(paymentIdIn), reads)
+    const wrong = judged.filter((one) => one.differences.length > 0).map(({ id }) => id)
     // A read may see half of a transaction, so the payments are judged again at once and later.
     if (wrong.length > 0) {
       const confirmed = await confirmedDifferences(deps, async () =>
