@@ -213,10 +213,12 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
  * references stays open until the provider answers, and so does money back until any answer.
  */
 async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction, lookups: Lookups) {
-  const { type, paymentRequestId, transactionId } = transaction
+  const { type, status, paymentRequestId, transactionId } = transaction
   const providerPaymentId = transaction.providerPaymentId || undefined
   const paymentId = paymentIdOf(transaction.reference)
-  const subject = providerPaymentId ?? transactionId
+  const paid = providerPaymentId ?? transactionId
+  // The finding of a paid row must not hide its void.
+  const subject = status === 'reversed' ? `${paid}#reversal` : paid
   const unexplained = syncFinding(deps, transaction, { subject, cause: 'transaction_unexplained' })
   // Another call would give the same answer.
   const money = await findHeldMoney(deps, transaction)

@@ -1,0 +1,65 @@
+/** Goal: a payment's row without a reference belongs to the capture that it names, and no other. */
+import { expect } from 'vitest'
+import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { syncTest as it } from './sync-test.ts'
+
+it.for([
+  ['success', 'inv-1'],
+  ['reversed', 'inv-1#reversal'],
+] as const)(
+  'a %s row of another id is a finding, although its request leads to the payment',
+  async ([status, subject], { deps, credited, sync }) => {
+    await sync(rowNow(deps, credited))
+    const before = await paymentOf(deps, credited)
+
+    const other = { reference: '', paymentRequestId: before.paymentRequestId }
+    await sync(rowNow(deps, { ...credited, providerPaymentId: 'inv-1' }, { ...other, status }))
+
+    expect(await paymentOf(deps, credited)).toStrictEqual(before)
+    expect(await findingAbout(deps, subject, 'transaction_unexplained')).toMatchObject({
+      amountMinor: 100_000,
+    })
+  },
+)
+
+it('a row waits until the provider finds its capture, and its void is asked about once', async ({
+  deps,
+  rows,
+  credited,
+  sync,
+  syncAfter,
+}) => {
+  deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+  const row = rowNow(deps, credited, { reference: '' })
+  await sync(row)
+  deps.provider.heal('getPayment')
+  await syncAfter(3_600)
+  expect((await paymentOf(deps, credited)).ownRow).toMatchObject({ providerMinor: 95_560 })
+  const asked = deps.provider.countOf('getPayment')
+
+  rows.splice(0, 1, { ...row, status: 'reversed', updatedAt: deps.now() })
+  for (let day = 0; day < 5; day++) await syncAfter(86_400)
+
+  expect(await paymentOf(deps, credited)).toMatchObject({ reversal: { amountMinor: 100_000 } })
+  expect(deps.provider.countOf('getPayment') - asked).toBe(1)
+})
+
+it('a void is asked about once more, although the provider did not find the paid row for days', async ({
+  deps,
+  rows,
+  credited,
+  sync,
+  syncAfter,
+}) => {
+  deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+  const row = rowNow(deps, credited, { reference: '' })
+  await sync(row)
+  for (let day = 0; day < 3; day++) await syncAfter(86_400)
+  expect(await findingAbout(deps, row.providerPaymentId, 'transaction_unexplained')).toBeDefined()
+  deps.provider.heal('getPayment')
+
+  rows.splice(0, 1, { ...row, status: 'reversed', updatedAt: deps.now() })
+  await syncAfter(86_400)
+
+  expect(await paymentOf(deps, credited)).toMatchObject({ isVoid: true })
+})
