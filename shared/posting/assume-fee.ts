@@ -89,7 +89,9 @@ async function postWaitingPayment(deps: AssumeDeps, paymentId: PaymentId): Promi
     }
     const answer = await askForOwnRow(deps, payment)
     if (answer.kind === 'unanswered') return answer.reason === 'refused'
-    const { row, contradicting, isKnown } = answer
+    const { row, contradicting, isKnown, isVoid } = answer
+    // The sync closes the payment with nothing for its client.
+    if (isVoid) return true
     // Without any row the provider may not have the money either.
     const cause = contradicting
       ? 'row_contradicts'
@@ -108,7 +110,7 @@ async function postWaitingPayment(deps: AssumeDeps, paymentId: PaymentId): Promi
 
 /**
  * `row`: undefined until the payment's own row has settled with its final fee. `contradicting`:
- * that row, if it says nothing about the fee.
+ * that row, if it says nothing about the fee. `isVoid`: no such row, but a void one.
  */
 export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payment: Payment) {
   const providerPaymentId = payment.capture?.providerPaymentId ?? ''
@@ -128,5 +130,7 @@ export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payme
   const row = settled.find(({ contradicts }) => contradicts !== true)
   const contradicting = settled.find(({ contradicts }) => contradicts === true)
   const isKnown = ownRows.length > 0
-  return { kind: 'answered' as const, row, ...(contradicting && { contradicting }), isKnown }
+  const isVoid = settled.length === 0 && ownRows.some(({ status }) => status === 'reversed')
+  const found = { row, ...(contradicting && { contradicting }), isKnown, isVoid }
+  return { kind: 'answered' as const, ...found }
 }
