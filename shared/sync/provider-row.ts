@@ -136,7 +136,8 @@ export function rowFinding(
   const isReversal = moneyRowOf(transaction) !== undefined && isInRupiah(transaction)
   const cause = isReversal ? 'reversed_upstream' : 'transaction_unexplained'
   const { transactionId, type, status } = transaction
-  const isUndone = type !== 'payment' && (status === 'reversed' || status === 'failed')
+  const isOther = type !== 'payment' || !isInRupiah(transaction)
+  const isUndone = isOther && (status === 'reversed' || status === 'failed')
   const subject = isUndone
     ? `${transactionId}#${status === 'failed' ? 'failure' : 'reversal'}`
     : transactionId

@@ -37,9 +37,10 @@ export async function reconcileHeldMoney(
   const isOfHouse = isClosedByOperator(item) && item.providerMinor === undefined && !item.isVoid
   if (moneyRow?.isOwnRow) {
     const finding = rowFinding(deps, transaction, item)
-    if (isOfHouse && (await bookRowBack(deps, row, finding)) !== 'not_booked') {
+    if (isOfHouse) {
+      const booked = await bookRowBack(deps, row, finding)
       await recordSuspense(deps, finding)
-      return 'done'
+      if (booked !== 'not_booked') return 'done'
     }
     const booked = await bookSuspenseVoid(deps, item, row)
     const { providerMinor, amountMinor = ZERO } = booked

@@ -1,0 +1,83 @@
+/**
+ * Goal: the books stay right when an operator resolves held money of whose row nothing is booked,
+ * because its net is in another currency.
+ */
+import { expect } from 'vitest'
+import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
+import { minor } from '../../../shared/money.ts'
+import { findingAbout, rowNow } from '../../support/synced-payment.ts'
+import { resolve } from '../payment/suspense-test.ts'
+import { heldTest, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
+
+const it = heldTest.extend('held', async ({ deps, rows, hold, sync }) => {
+  const { heldRow, item } = await hold('second_capture', {
+    isForeignNet: true,
+    keptMinor: undefined,
+  })
+  /** The row changes. */
+  const change = (fields: object) => {
+    deps.clock.advance(60)
+    rows.splice(
+      rows.findIndex(({ transactionId }) => transactionId === heldRow.transactionId),
+      1,
+    )
+    return sync({ ...heldRow, ...fields, updatedAt: deps.now() })
+  }
+  const books = async () => {
+    expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+    return sumsOf(deps)
+  }
+  const { transactionId, providerPaymentId: suspenseId } = heldRow
+  return { item, change, books, transactionId, suspenseId }
+})
+
+const IN_RUPIAH = { isForeignNet: undefined, keptMinor: minor(4_440), providerMinor: minor(95_560) }
+
+it('what the provider gave back of it is a loss, not paid by our bank, and its void books nothing', async ({
+  deps,
+  credited,
+  sync,
+  held,
+}) => {
+  const part = { ...refundFields, amountMinor: minor(40_000), providerMinor: minor(-40_000) }
+  await sync(rowNow(deps, { ...credited, providerPaymentId: held.suspenseId }, part))
+
+  await resolve(deps, held)
+  const lost = { ...ZERO_SUMS, providerMinor: -40_000, otherMinor: -40_000 }
+  expect(await held.books()).toStrictEqual(lost)
+  await held.change({ status: 'reversed' })
+
+  expect(await held.item()).toMatchObject({ isVoid: true })
+  expect(await held.books()).toStrictEqual(lost)
+})
+
+it('a row that is in rupiah after the resolution is the house’s, and its void books it back', async ({
+  deps,
+  held,
+}) => {
+  await resolve(deps, held)
+
+  await held.change(IN_RUPIAH)
+  const { providerMinor } = IN_RUPIAH
+  expect(await held.books()).toStrictEqual({
+    ...ZERO_SUMS,
+    providerMinor,
+    otherMinor: providerMinor,
+  })
+  for (let reading = 0; reading < 2; reading++)
+    await held.change({ ...IN_RUPIAH, status: 'reversed' })
+
+  expect(await findingAbout(deps, held.transactionId, 'reversed_upstream')).toMatchObject({
+    amountMinor: 100_000,
+  })
+  expect(await held.books()).toStrictEqual(ZERO_SUMS)
+})
+
+it('the void of money that our bank has refunded is told', async ({ deps, held }) => {
+  await resolve(deps, held)
+  deps.published.length = 0
+
+  for (let reading = 0; reading < 2; reading++) await held.change({ status: 'reversed' })
+
+  expect(deps.published).toMatchObject([{ subject: expect.stringContaining(held.transactionId) }])
+})
