@@ -28,7 +28,7 @@ export type OperatorResolution = (typeof OPERATOR_RESOLUTIONS)[number]
  * before a refund, because a payment may be credited with the money, and about money that has not
  * settled, because the sync does not read a row for ever. Throws 404 for an unknown item; 422 for a
  * wrong resolution, a resolved item, money that has not settled or a missing approval; 409 if a
- * payment is credited with the money, or if the item changes meanwhile.
+ * payment is credited with the money, or if its row is void, or the item changes meanwhile.
  */
 export async function resolveSuspense(
   deps: RecordDeps & HeldDeps & Pick<Deps, 'provider'>,
@@ -125,7 +125,7 @@ const UNCHANGED = 'nothing is changed; try again'
 
 /**
  * Books the money's own row if it has settled by now. Throws 422 if it has not, and 409 if a
- * payment is credited with the money.
+ * payment is credited with the money, or the row is void.
  */
 async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspense) {
   const { suspenseId } = item
@@ -136,6 +136,10 @@ async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspen
     ({ type, providerPaymentId }) => type === 'payment' && providerPaymentId === suspenseId,
   )
   await refuseCredited(deps, item, rows)
+  if (rows.length > 0 && rows.every(({ status }) => status === 'reversed'))
+    throw new GatewayError('conflict', 'the provider has taken this money back', {
+      actionHint: 'Give nothing back: the sync books the void within minutes, and ends the item.',
+    })
   if (item.providerMinor !== undefined) return item
   const row = rows.find(
     (shown) =>
