@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest'
 import { houseTotals } from '../../../shared/journal/house-store.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
+import { sweep } from '../../support/settlement-builders.ts'
 import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest } from './sync-test.ts'
@@ -56,7 +58,7 @@ async function auditedSums(deps: TestDeps) {
   await expectHouseBalanced(deps)
   const { rows: totals } = await houseTotals(deps, {
     fromDay: '2026-11-20',
-    untilDay: '2026-11-25',
+    untilDay: '2026-12-25',
   })
   const sum = (side: 'providerMinor' | 'costMinor') =>
     totals.reduce((total, one) => total + one[side], 0)
@@ -226,4 +228,28 @@ describe('sync: the fee of a row that the provider gives back after the row was 
     const item = await findingAbout(deps, `${id}#fee`, 'fee_changed')
     expect(item).toMatchObject({ amountMinor: 2_500, paymentId: credited.payment.paymentId })
   })
+})
+
+it('what a contradicting row of a posted payment moves later is booked, until its void', async ({
+  deps,
+  client,
+  credited,
+  rows,
+  showInTurn,
+}) => {
+  const shown = ownRowOf(deps, credited)
+  const id = await showInTurn(shown, [{ ...POSTED, net_amount: 30_000 }])
+  deps.clock.advance(8 * 86_400)
+  await sweep(deps, client)
+  expect(await paymentOf(deps, credited)).toMatchObject({ ownRow: { providerMinor: 30_000 } })
+  const next = async (fields: object) => {
+    rows.splice(0, 1, rowOut(deps, { ...shown, ...fields, id }))
+    await syncProviderTransactions(deps)
+    deps.clock.advance(86_400)
+    return (await auditedSums(deps)).providerMinor
+  }
+
+  expect(await next(POSTED)).toBe(65_560)
+  expect(await next(POSTED)).toBe(65_560)
+  expect(await next({ ...POSTED, status: 'VOIDED' })).toBe(0)
 })
