@@ -17,7 +17,7 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import { recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
 import { addMs } from '../time.ts'
 import { bookLateFee } from './book-late-fee.ts'
-import { findingOf, isCreditedWith } from './provider-row.ts'
+import { findingOf, isCreditedWith, recordRowFinding } from './provider-row.ts'
 
 /** Each try books the row or loses a race; the next read shows the result. */
 const MAX_TRIES = 5
@@ -64,6 +64,9 @@ export async function reconcileOwnRow(
     } else if (ownRow === undefined) {
       const { applied } = await bookLateRow(deps, current, row, contradiction)
       if (applied && contradiction) return reportSuspense(deps, contradiction)
+    } else if (ownRow.transactionId !== transactionId) {
+      // No book has what a second row of one capture moves.
+      return recordRowFinding(deps, transaction, current)
     } else {
       const expectedMinor = current.finalFee?.invoiced === true ? 0 : current.providerFeeMinor
       return expectedMinor === keptMinor || ownRow.contradicts
