@@ -202,12 +202,14 @@ export async function findUnclaimedRow(
   return undefined
 }
 
+const BOOKED_TYPES = [...ROW_TYPES, 'correction', 'reversal'] as const
+
 /** What the house has booked of one row. */
 export async function bookedRow(
   deps: TableDeps,
   row: RowKey,
+  types: readonly HouseEntryType[] = BOOKED_TYPES,
 ): Promise<Partial<Record<HouseEntryType, HouseEntry>>> {
-  const types = [...ROW_TYPES, 'correction', 'reversal'] as const
   const keys = types.map((type) => houseEntryKey(rowDayOf(row), row.transactionId, type))
   const entries = (await deps.table.getMany(keys)).map((item) =>
     v.parse(v.optional(HouseEntrySchema), item),

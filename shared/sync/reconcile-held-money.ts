@@ -1,5 +1,5 @@
 import { bookedRow, isLeftToOperator } from '../journal/house-store.ts'
-import { type Minor, plus, ZERO } from '../money.ts'
+import { less, type Minor, plus, ZERO } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import {
   bookRowBack,
@@ -12,6 +12,7 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import { isClosedByOperator, type Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
+import { bookLateFee } from './book-late-fee.ts'
 import {
   isInRupiah,
   moneyRowOf,
@@ -36,6 +37,7 @@ export async function reconcileHeldMoney(
   // An operator closed the item when nothing could be booked of its row. The row is the house's.
   const isOfHouse = isClosedByOperator(item) && item.providerMinor === undefined && !item.isVoid
   if (moneyRow?.isOwnRow) {
+    await bookBackVoid(deps, transaction)
     const finding = rowFinding(deps, transaction, item)
     if (isOfHouse) {
       const booked = await bookRowBack(deps, row, finding)
@@ -68,7 +70,23 @@ export async function reconcileHeldMoney(
   if (transaction.keptMinor === undefined) return { booked: undefined }
   if (isOfHouse) return recordUnmatchedRow(deps, transaction, item)
   await bookSuspense(deps, item, row)
+  await reconcileBookedMoney(deps, item, transaction)
   return { booked: undefined }
+}
+
+/** What the row moves after it was booked is the house's. A second row of the capture is told. */
+async function reconcileBookedMoney(
+  deps: NewsDeps,
+  item: Suspense,
+  transaction: ProviderTransaction,
+): Promise<void> {
+  const { providerMinor, amountMinor = ZERO, isVoid } = item
+  if (providerMinor === undefined || isVoid) return
+  const { suspense } = await bookedRow(deps, houseRowOf(transaction), ['suspense'])
+  if (suspense === undefined) return recordRowFinding(deps, transaction, item)
+  const known = { providerMinor, amountMinor, feeMinor: less(amountMinor, providerMinor) }
+  const feeMinor = less(transaction.amountMinor, transaction.providerMinor)
+  await bookLateFee(deps, { ...transaction, feeMinor }, known, item)
 }
 
 /**

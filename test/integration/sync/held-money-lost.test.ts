@@ -5,13 +5,14 @@
  */
 import { describe, expect } from 'vitest'
 import { handler as resolveSuspense } from '../../../functions/admin/resolve-suspense.ts'
+import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { minor } from '../../../shared/money.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { findingAbout } from '../../support/synced-payment.ts'
-import { heldTest as it, refundFields, sumsOf } from './held-money.ts'
+import { heldTest as it, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { dyingBefore } from './sync-test.ts'
 
 function refundOf(amount: number): Partial<ProviderTransaction> {
@@ -122,4 +123,30 @@ describe('sync: a row that takes more than suspense holds', () => {
       expect(await sumsOf(deps)).toStrictEqual(sums)
     },
   )
+})
+
+it('a fee of held money that changes after the booking is the house’s, until the void', async ({
+  deps,
+  rows,
+  hold,
+  sync,
+}) => {
+  const { heldRow } = await hold('second_capture', { isFeeEnded: true })
+  const next = async (fields: object) => {
+    rows.splice(0, rows.length, { ...heldRow, ...fields, updatedAt: deps.now() })
+    await sync()
+    deps.clock.advance(600)
+    return sumsOf(deps)
+  }
+  const more = { providerMinor: minor(95_000), keptMinor: minor(5_000) }
+  const held = { providerMinor: 95_000, suspenseMinor: 100_000, costMinor: -5_000 }
+
+  for (let reading = 0; reading < 2; reading++)
+    expect(await next(more)).toStrictEqual({ ...ZERO_SUMS, ...held })
+  const finding = await findingAbout(deps, `${heldRow.transactionId}#fee`, 'fee_changed')
+  expect(finding).toMatchObject({ amountMinor: 560 })
+  await sync({ ...heldRow, transactionId: 'txn_second', updatedAt: deps.now() })
+  expect(await findingAbout(deps, 'txn_second', 'transaction_unexplained')).toBeDefined()
+  expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
+  expect(await next({ ...more, status: 'reversed' })).toStrictEqual(ZERO_SUMS)
 })
