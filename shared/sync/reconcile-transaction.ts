@@ -21,6 +21,7 @@ import {
   isCreditedWith,
   isInRupiah,
   isOfOtherCurrency,
+  isSecondRow,
   isYoung,
   mayBeCredited,
   moneyRowOf,
@@ -113,7 +114,6 @@ async function reconcileNonPayment(
   const { type, status } = transaction
   if (type === 'account' && status !== 'unknown' && payment === undefined) {
     const row = houseRowOf(transaction)
-    const contradiction = { cause: 'row_contradicts' } as const
     if (status !== 'success') {
       await bookBackVoid(deps, transaction)
       return 'passed_over'
@@ -123,7 +123,7 @@ async function reconcileNonPayment(
     const named = payout?.finding ?? (await transferCaseOf(deps, transaction))
     if (transfer)
       await bookTransfer(deps, row, transfer, {
-        contradiction: syncFinding(deps, transaction, contradiction),
+        contradiction: syncFinding(deps, transaction, { cause: 'row_contradicts' }),
         named,
       })
     else await bookUnmatchedRow(deps, row, named)
@@ -177,15 +177,16 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
     await reconcileOwnRow(deps, payment, transaction)
     return { booked: payment }
   }
-  const isReversal = moneyRow.type === 'reversal'
-  if (isReversal && (await bookBackVoid(deps, transaction))) return 'done'
+  if (await bookBackVoid(deps, transaction)) return 'done'
+  if (moneyRow.isOwnRow && (await isSecondRow(deps, payment, transaction)))
+    return recordUnmatchedRow(deps, transaction, payment)
   if (hasMoved(payment.movements, moneyRow)) {
     await bookLateFeeOfMovement(deps, payment, transaction)
     return 'done'
   }
   // An operator may have adjusted the client's ledger for this row, or the row gave back held money
   // before the payment was credited. A second booking would count it twice.
-  if (!isReversal) {
+  if (moneyRow.type !== 'reversal') {
     const decided = await reconcileBookedRow(deps, transaction)
     if (decided) return decided
   }
@@ -216,9 +217,8 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
   const { type, status, paymentRequestId, transactionId } = transaction
   const providerPaymentId = transaction.providerPaymentId || undefined
   const paymentId = paymentIdOf(transaction.reference)
-  const paid = providerPaymentId ?? transactionId
   // The finding of a paid row must not hide its void.
-  const subject = status === 'reversed' ? `${paid}#reversal` : paid
+  const subject = (providerPaymentId ?? transactionId) + (status === 'reversed' ? '#reversal' : '')
   const unexplained = syncFinding(deps, transaction, { subject, cause: 'transaction_unexplained' })
   // Another call would give the same answer.
   const money = await findHeldMoney(deps, transaction)

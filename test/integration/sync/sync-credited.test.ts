@@ -296,19 +296,3 @@ describe('a contract that changes', () => {
     },
   )
 })
-
-it('a second settled row of a posted payment’s capture is a finding', async ({
-  deps,
-  credited,
-  sync,
-}) => {
-  const row = rowNow(deps, credited)
-  await sync(row)
-
-  await sync({ ...row, transactionId: 'txn_second' })
-
-  expect(await findingAbout(deps, 'txn_second', 'transaction_unexplained')).toMatchObject({
-    amountMinor: 100_000,
-    paymentId: credited.payment.paymentId,
-  })
-})

@@ -63,3 +63,23 @@ it('a void is asked about once more, although the provider did not find the paid
 
   expect(await paymentOf(deps, credited)).toMatchObject({ isVoid: true })
 })
+
+it('a second settled row of a posted payment’s capture is told, and so is its void', async ({
+  deps,
+  credited,
+  rows,
+  sync,
+}) => {
+  const row = rowNow(deps, credited)
+  const second = { ...row, transactionId: 'txn_second' }
+  const about = { amountMinor: 100_000, paymentId: credited.payment.paymentId }
+  await sync(row)
+
+  await sync(second)
+  expect(await findingAbout(deps, 'txn_second', 'transaction_unexplained')).toMatchObject(about)
+  rows.splice(1, 1)
+  await sync({ ...second, status: 'reversed' })
+
+  expect(await findingAbout(deps, 'txn_second', 'reversed_upstream')).toMatchObject(about)
+  expect(await paymentOf(deps, credited)).not.toHaveProperty('isVoid')
+})
