@@ -152,13 +152,6 @@ export function recordRowFinding(
   return recordSuspense(deps, rowFinding(deps, transaction, payment))
 }
 
-/** It was told when it was paid, so its void takes nothing of the payment. */
-export async function isSecondRow(deps: NewsDeps, { ownRow }: Payment, row: ProviderTransaction) {
-  if (ownRow === undefined || ownRow.transactionId === row.transactionId) return false
-  const { suspenseId } = rowFinding(deps, { ...row, status: 'success' }, undefined)
-  return (await findSuspense(deps, suspenseId)) !== undefined
-}
-
 /**
  * The case of money that left by a row which names a payment of ours in any form (design section
  * 10). Undefined for any other row, also for a dispute, whose amount includes a fee.

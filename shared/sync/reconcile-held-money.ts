@@ -2,7 +2,6 @@ import { bookedRow, isLeftToOperator } from '../journal/house-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import {
-  bookRowBack,
   bookSuspense,
   bookSuspenseRefund,
   bookSuspenseVoid,
@@ -18,7 +17,6 @@ import {
   moneyRowOf,
   recordOpenFee,
   recordRowFinding,
-  rowFinding,
   syncFinding,
 } from './provider-row.ts'
 import { bookBackVoid, type Reconciled, recordUnmatchedRow } from './reconcile-house-row.ts'
@@ -37,13 +35,9 @@ export async function reconcileHeldMoney(
   // An operator closed the item when nothing could be booked of its row. The row is the house's.
   const isOfHouse = isClosedByOperator(item) && item.providerMinor === undefined && !item.isVoid
   if (moneyRow?.isOwnRow) {
-    await bookBackVoid(deps, transaction)
-    const finding = rowFinding(deps, transaction, item)
-    if (isOfHouse) {
-      const booked = await bookRowBack(deps, row, finding)
-      await recordSuspense(deps, finding)
-      if (booked !== 'not_booked') return 'done'
-    }
+    const isBookedBack = await bookBackVoid(deps, transaction)
+    if (isBookedBack || isOfHouse) await recordRowFinding(deps, transaction, item)
+    if (isBookedBack) return 'done'
     const booked = await bookSuspenseVoid(deps, item, row)
     const { providerMinor, amountMinor = ZERO } = booked
     // Money whose own row has not settled did not arrive, so its void takes nothing.
@@ -74,7 +68,7 @@ export async function reconcileHeldMoney(
   return { booked: undefined }
 }
 
-/** What the row moves after it was booked is the house's. A second row of the capture is told. */
+/** What the row moves after it was booked is the house's, and so is a second row of the capture. */
 async function reconcileBookedMoney(
   deps: NewsDeps,
   item: Suspense,
@@ -83,7 +77,10 @@ async function reconcileBookedMoney(
   const { providerMinor, amountMinor = ZERO, isVoid } = item
   if (providerMinor === undefined || isVoid) return
   const { suspense } = await bookedRow(deps, houseRowOf(transaction), ['suspense'])
-  if (suspense === undefined) return recordRowFinding(deps, transaction, item)
+  if (suspense === undefined) {
+    await recordUnmatchedRow(deps, transaction, item)
+    return
+  }
   const known = { providerMinor, amountMinor, feeMinor: less(amountMinor, providerMinor) }
   const feeMinor = less(transaction.amountMinor, transaction.providerMinor)
   await bookLateFee(deps, { ...transaction, feeMinor }, known, item)

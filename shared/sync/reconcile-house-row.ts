@@ -1,4 +1,5 @@
 import { assertInvariant } from '../errors.ts'
+import { isLeftToOperator } from '../journal/house-store.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
@@ -34,18 +35,20 @@ export async function bookBackVoid(
 ): Promise<boolean> {
   if (transaction.status !== 'reversed' && transaction.status !== 'failed') return false
   const finding = rowFinding(deps, transaction, undefined)
-  for (const row of feeRowsOf(transaction))
-    if ((await bookRowBack(deps, row, finding)) === 'not_booked') break
-  if (transaction.type === 'payment') return false
-  const booked = await bookRowBack(deps, houseRowOf(transaction), finding)
+  for (const fee of feeRowsOf(transaction))
+    if ((await bookRowBack(deps, fee, finding)) === 'not_booked') break
+  const row = houseRowOf(transaction)
+  // The house has the own row of a payment or of held money only if it belongs to nobody.
+  if (transaction.type === 'payment' && !(await isLeftToOperator(deps, row))) return false
+  const booked = await bookRowBack(deps, row, finding)
   if (booked === 'not_booked') return false
   await recordUndonePayout(deps, transaction)
   if (booked === 'booked_back') return true
   const payment = await findStoredPayment(deps, booked.refundOf)
   assertInvariant(payment?.status === 'succeeded', 'a refund belongs to a paid payment')
   const { transactionId, amountMinor, providerMinor, createdAt, updatedAt: at } = transaction
-  const row = { transactionId, amountMinor, providerMinor, createdAt, at }
-  await movePayment(deps, payment, { type: 'reversal', ...row })
+  const moved = { transactionId, amountMinor, providerMinor, createdAt, at }
+  await movePayment(deps, payment, { type: 'reversal', ...moved })
   return true
 }
 

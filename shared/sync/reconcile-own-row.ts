@@ -17,7 +17,8 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import { recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
 import { addMs } from '../time.ts'
 import { bookLateFee } from './book-late-fee.ts'
-import { findingOf, isCreditedWith, recordRowFinding } from './provider-row.ts'
+import { findingOf, isCreditedWith } from './provider-row.ts'
+import { recordUnmatchedRow } from './reconcile-house-row.ts'
 
 /** Each try books the row or loses a race; the next read shows the result. */
 const MAX_TRIES = 5
@@ -65,8 +66,9 @@ export async function reconcileOwnRow(
       const { applied } = await bookLateRow(deps, current, row, contradiction)
       if (applied && contradiction) return reportSuspense(deps, contradiction)
     } else if (ownRow.transactionId !== transactionId) {
-      // No book has what a second row of one capture moves.
-      return recordRowFinding(deps, transaction, current)
+      // A second row of one capture belongs to nobody.
+      await recordUnmatchedRow(deps, transaction, current)
+      return
     } else {
       const expectedMinor = current.finalFee?.invoiced === true ? 0 : current.providerFeeMinor
       return expectedMinor === keptMinor || ownRow.contradicts

@@ -21,7 +21,6 @@ import {
   isCreditedWith,
   isInRupiah,
   isOfOtherCurrency,
-  isSecondRow,
   isYoung,
   mayBeCredited,
   moneyRowOf,
@@ -178,8 +177,6 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
     return { booked: payment }
   }
   if (await bookBackVoid(deps, transaction)) return 'done'
-  if (moneyRow.isOwnRow && (await isSecondRow(deps, payment, transaction)))
-    return recordUnmatchedRow(deps, transaction, payment)
   if (hasMoved(payment.movements, moneyRow)) {
     await bookLateFeeOfMovement(deps, payment, transaction)
     return 'done'

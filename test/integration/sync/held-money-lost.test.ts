@@ -145,8 +145,12 @@ it('a fee of held money that changes after the booking is the house’s, until t
     expect(await next(more)).toStrictEqual({ ...ZERO_SUMS, ...held })
   const finding = await findingAbout(deps, `${heldRow.transactionId}#fee`, 'fee_changed')
   expect(finding).toMatchObject({ amountMinor: 560 })
-  await sync({ ...heldRow, transactionId: 'txn_second', updatedAt: deps.now() })
+  const second = { ...heldRow, transactionId: 'txn_second', updatedAt: deps.now() }
+  await sync(second)
   expect(await findingAbout(deps, 'txn_second', 'transaction_unexplained')).toBeDefined()
+  rows.splice(1, 1)
+  await sync({ ...second, status: 'reversed' })
+  expect(await sumsOf(deps)).toStrictEqual({ ...ZERO_SUMS, ...held })
   expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
   expect(await next({ ...more, status: 'reversed' })).toStrictEqual(ZERO_SUMS)
 })
