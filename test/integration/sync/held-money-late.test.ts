@@ -11,7 +11,6 @@ import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS, HOUR_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
-import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { resolve } from '../payment/suspense-test.ts'
@@ -206,73 +205,4 @@ describe('sync: money that stays in suspense', () => {
       )
     },
   )
-})
-
-/**
- * Goal: the books stay right when an operator resolves held money of whose row nothing is booked,
- * because its net is in another currency.
- */
-
-const it = heldTest.extend('held', async ({ deps, rows, hold, sync }) => {
-  const { heldRow, item } = await hold('second_capture', {
-    isForeignNet: true,
-    keptMinor: undefined,
-  })
-  /** The row changes. */
-  const change = (fields: object) => {
-    deps.clock.advance(60)
-    rows.splice(
-      rows.findIndex(({ transactionId }) => transactionId === heldRow.transactionId),
-      1,
-    )
-    return sync({ ...heldRow, ...fields, updatedAt: deps.now() })
-  }
-  const books = async () => {
-    await expectHouseBalanced(deps)
-    return sumsOf(deps)
-  }
-  const { transactionId, providerPaymentId: suspenseId } = heldRow
-  return { item, change, books, transactionId, suspenseId }
-})
-
-const IN_RUPIAH = { isForeignNet: undefined, keptMinor: minor(4_440), providerMinor: minor(95_560) }
-
-it('what the provider gave back of it is a loss, not paid by our bank, and its void books nothing', async ({
-  deps,
-  credited,
-  sync,
-  held,
-}) => {
-  const part = { ...refundFields, amountMinor: minor(40_000), providerMinor: minor(-40_000) }
-  await sync(rowNow(deps, { ...credited, providerPaymentId: held.suspenseId }, part))
-
-  await resolve(deps, held)
-  const lost = { ...ZERO_SUMS, providerMinor: -40_000, otherMinor: -40_000 }
-  expect(await held.books()).toStrictEqual(lost)
-  await held.change({ status: 'reversed' })
-
-  expect(await held.item()).toMatchObject({ isVoid: true })
-  expect(await held.books()).toStrictEqual(lost)
-})
-
-it('a row that is in rupiah after the resolution is the house’s, and its void books it back', async ({
-  deps,
-  held,
-}) => {
-  await resolve(deps, held)
-
-  await held.change(IN_RUPIAH)
-  const { providerMinor } = IN_RUPIAH
-  expect(await held.books()).toStrictEqual({
-    ...ZERO_SUMS,
-    providerMinor,
-    otherMinor: providerMinor,
-  })
-  for (let reading = 0; reading < 2; reading++)
-    await held.change({ ...IN_RUPIAH, status: 'reversed' })
-
-  expect(await findingAbout(deps, held.transactionId, 'reversed_upstream')).toMatchObject({
-    amountMinor: 100_000,
-  })
-  expect(await held.books()).toStrictEqual(ZERO_SUMS)
 })

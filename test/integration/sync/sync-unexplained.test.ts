@@ -117,46 +117,6 @@ describe('sync: a transaction without a payment', () => {
   })
 })
 
-/** Goal: a payment's row without a reference belongs to the capture that it names, and no other. */
-
-it.for(['success', 'reversed'] as const)(
-  'a %s row of another id is a finding, although its request leads to the payment',
-  async (status, { deps, credited, sync }) => {
-    await sync(rowNow(deps, credited))
-    const before = await paymentOf(deps, credited)
-
-    const other = { reference: '', paymentRequestId: before.paymentRequestId }
-    await sync(rowNow(deps, { ...credited, providerPaymentId: 'inv-1' }, { ...other, status }))
-
-    expect(await paymentOf(deps, credited)).toStrictEqual(before)
-    expect(await findingAbout(deps, 'inv-1', 'transaction_unexplained')).toMatchObject({
-      amountMinor: 100_000,
-    })
-  },
-)
-
-it('a row waits until the provider finds its capture, and its void is asked about once', async ({
-  deps,
-  rows,
-  credited,
-  sync,
-  syncAfter,
-}) => {
-  deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
-  const row = rowNow(deps, credited, { reference: '' })
-  await sync(row)
-  deps.provider.heal('getPayment')
-  await syncAfter(3_600)
-  expect((await paymentOf(deps, credited)).ownRow).toMatchObject({ providerMinor: 95_560 })
-  const asked = deps.provider.countOf('getPayment')
-
-  rows.splice(0, 1, { ...row, status: 'reversed', updatedAt: deps.now() })
-  for (let day = 0; day < 5; day++) await syncAfter(86_400)
-
-  expect(await paymentOf(deps, credited)).toMatchObject({ reversal: { amountMinor: 100_000 } })
-  expect(deps.provider.countOf('getPayment') - asked).toBe(1)
-})
-
 /**
  * Goal: the books hold rupiah alone. Method: rows of each type whose currency or whose net is not
  * rupiah. Each is one finding and moves nothing, also when it is read again.
