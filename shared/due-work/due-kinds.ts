@@ -61,9 +61,10 @@ export const DUE_ALERTS: DueKind = {
       ...rowKeysOf('DELIVERY', rows),
       ...rowKeysOf('TEST', rows),
     ]),
+  // The two kinds of `alert` due work. The row's key says which it is, and its id.
   check: (deps, due) =>
-    isSuspenseKey(due)
-      ? checkSuspenseAlert(deps, { suspenseId: due.id, dueAt: due.dueAt })
+    due.sk === 'SUSPENSE'
+      ? checkSuspenseAlert(deps, { suspenseId: idOf(due.pk), dueAt: due.dueAt })
       : checkAbandonedDelivery(deps, deliveryIdOf(due)),
 }
 
@@ -92,9 +93,4 @@ async function admit(deps: Deps, items: readonly Item[]): Promise<Admission> {
 
 function deliveryIdOf({ pk }: Key) {
   return v.parse(DeliveryIdSchema, idOf(pk))
-}
-
-/** Distinguishes the two kinds of `alert` due work: suspense items and abandoned deliveries. */
-function isSuspenseKey({ sk }: Key): boolean {
-  return sk === 'SUSPENSE'
 }

@@ -3,8 +3,9 @@ import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
 import { DUE_ALERTS, DUE_DELIVERIES, DUE_PAYMENTS } from '../../../shared/due-work/due-kinds.ts'
 import { eventRow } from '../../../shared/event/event-store.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
-import { deliveryKey, eventKey } from '../../../shared/table/keys.ts'
-import { put } from '../../../shared/table/step.ts'
+import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { deliveryKey, eventKey, suspenseKey } from '../../../shared/table/keys.ts'
+import { put, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
 import {
@@ -25,6 +26,7 @@ import {
   rowOf,
   sentFor,
 } from '../../support/webhook-builders.ts'
+import { heldMoneyItem } from '../payment/suspense-test.ts'
 import { webhookTest as it, withoutQueue } from './webhook-test.ts'
 
 describe('checkOverdueDelivery (due work)', () => {
@@ -86,6 +88,18 @@ it.for([
     expect(drained).toStrictEqual({ done, failed: 0 })
   },
 )
+
+it('due work tells the operators of held money although the id of its row was altered', async () => {
+  const deps = memoryDeps()
+  const item = heldMoneyItem(deps)
+  await deps.table.transact(putSuspense(item))
+  await deps.table.write(update(suspenseKey(item.suspenseId), { set: { id: 'py-other' } }))
+  deps.clock.advance(60)
+
+  await drainSlot(deps, DUE_ALERTS, { slot: 0, part: 0, parts: 1 })
+
+  expect(deps.published).toMatchObject([{ subject: item.suspenseId }])
+})
 
 function passDays(deps: TestDeps, count: number) {
   return deps.clock.set(addMs(deps.now(), count * DAY_MS))
