@@ -7,7 +7,7 @@ import { isFresh } from '../memory.ts'
 import type { StageSettings } from '../stage-settings.ts'
 import { fieldsFrom, type Item } from '../table/attributes.ts'
 import { pausesKey, quotaKey, quotaShareKey } from '../table/keys.ts'
-import { absent, all, any, atMost, below, update } from '../table/step.ts'
+import { above, absent, all, any, atMost, below, update } from '../table/step.ts'
 import {
   addMs,
   type Dated,
@@ -260,12 +260,12 @@ export async function notePause(
   for (const operation of refused.length > 0 ? refused : operations) {
     const now = deps.now()
     const until = ownPause(deps, operation) ?? addMs(now, DEFAULT_PAUSE_MS)
-    const ttl = expiresAfter(until, HOUR_MS)
+    const [ttl, latest] = [expiresAfter(until, HOUR_MS), addMs(now, LONGEST_PAUSE_MS)]
     await deps.table.write(
       update(
         pausesKey,
         { set: { ...fieldsFrom([[operation, until]]), ttl } },
-        any(absent(operation), below(operation, until)),
+        any(absent(operation), below(operation, until), above(operation, latest)),
       ),
     )
     deps.memory.providerPauses = undefined

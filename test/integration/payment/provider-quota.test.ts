@@ -131,7 +131,7 @@ describe('a pause', () => {
     expect(await take(second, 'listTransactions', 5)).toMatchObject({ granted: 5 })
   })
 
-  it('of more than two minutes was written by a wrong clock, and stops no call', async () => {
+  it('of more than two minutes was written by a wrong clock, and stops no call and no later pause', async () => {
     const { first, second } = environments()
     const now = first.now()
     first.clock.set(addMs(now, HOUR_MS))
@@ -139,6 +139,8 @@ describe('a pause', () => {
     first.clock.set(now)
 
     expect(await take(second, 'listTransactions', 5)).toMatchObject({ granted: 5 })
+    await notePause(second, LIST)
+    expect(await pausedUntil(first, 'listTransactions')).toBe(addMs(now, 5_000))
   })
 
   it('is five seconds when the provider names no wait, and another environment sees it within a second', async () => {
