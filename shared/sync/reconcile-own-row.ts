@@ -1,7 +1,7 @@
 import { referenceOf } from '../ids.ts'
 import { less } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
-import { succeedPayment } from '../payment/news/succeed-payment.ts'
+import { isGivenBack, succeedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import { FEE_WAIT_MS } from '../posting/assume-fee.ts'
@@ -100,28 +100,19 @@ export function postingByRow(
 
 /**
  * Credits a pending payment by a row that the sync fetched, without another call. The condition:
- * the payment is pending. Undefined: the row does not match, or the payment is no longer pending;
- * the caller then asks the provider.
+ * the payment is pending. Undefined: the row does not match, its money was given back, or the
+ * payment is no longer pending; the caller then looks for held money, or asks the provider.
  */
 export async function creditByRow(
   deps: NewsDeps,
   { payment, transaction }: RowWithPayment,
 ): Promise<Payment | undefined> {
   if (payment === undefined || !matchesPayment(transaction, payment)) return undefined
-  const { providerPaymentId, reference, currency, amountMinor: capturedMinor } = transaction
-  const captured = {
-    providerPaymentId,
-    reference,
-    currency,
-    capturedMinor,
-    status: 'captured',
-  } as const
-  return succeedPayment(
-    deps,
-    payment,
-    { ...captured, paymentRequestId: payment.paymentRequestId },
-    'sync',
-  )
+  if (await isGivenBack(deps, transaction)) return undefined
+  const { amountMinor: capturedMinor } = transaction
+  const { paymentRequestId } = payment
+  const capture = { ...transaction, capturedMinor, paymentRequestId, status: 'captured' } as const
+  return succeedPayment(deps, payment, capture, 'sync')
 }
 
 function matchesPayment(transaction: ProviderTransaction, payment: Payment): boolean {

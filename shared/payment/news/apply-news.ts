@@ -1,7 +1,6 @@
 import { assertNever } from '../../errors.ts'
 import { paymentIdOf } from '../../ids.ts'
 import { finding, heldMoney, recordSuspense } from '../../suspense/record-suspense.ts'
-import { findSuspense } from '../../suspense/suspense-store.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { holdMoney } from '../held-money.ts'
 import type { NewsSource, Payment, StoredPayment } from '../payment.ts'
@@ -15,7 +14,7 @@ import {
 } from './ask-for-news.ts'
 import { closePayment } from './close-payment.ts'
 import { type Decision, decideOnNews } from './decide-on-news.ts'
-import { creditCreatingPayment, succeedPayment } from './succeed-payment.ts'
+import { creditCreatingPayment, isGivenBack, succeedPayment } from './succeed-payment.ts'
 
 export type ApplyOutcome =
   /**
@@ -68,7 +67,12 @@ export async function applyNews(
     const stored =
       isUsable && tried === 0 ? readBefore : paymentId && (await findStoredPayment(deps, paymentId))
     const decision = decideOnNews(stored, news, deps.now())
-    if (await isGivenBack(deps, decision)) return { kind: 'applied', payment: stored, held: true }
+    const mayBeGivenBack =
+      decision.do === 'succeed_creating' ||
+      (decision.do === 'succeed' &&
+        decision.capture.paymentRequestId !== decision.payment.paymentRequestId)
+    if (mayBeGivenBack && (await isGivenBack(deps, decision.capture)))
+      return { kind: 'applied', payment: stored, held: true }
     const outcome =
       'creating' in decision
         ? await (onCreating?.(deps, decision, news, source) ?? { kind: 'deferred' as const })
@@ -76,18 +80,6 @@ export async function applyNews(
     if (outcome !== 'again') return outcome
   }
   throw new Error('a payment kept changing while news about it was applied')
-}
-
-/**
- * Money of a request that its payment does not show was perhaps held before, while the payment was
- * lost, and given back by an operator.
- */
-async function isGivenBack(deps: NewsDeps, decision: Decision): Promise<boolean> {
-  if (decision.do !== 'succeed' && decision.do !== 'succeed_creating') return false
-  const shownId = decision.do === 'succeed' ? decision.payment.paymentRequestId : undefined
-  if (decision.capture.paymentRequestId === shownId) return false
-  const item = await findSuspense(deps, decision.capture.providerPaymentId)
-  return item?.status === 'resolved' && item.resolution !== 'credited'
 }
 
 async function applyDecision(

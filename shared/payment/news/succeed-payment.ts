@@ -38,9 +38,17 @@ export async function succeedPayment(
   return committed.outcome.applied ? committed.payment : undefined
 }
 
+type Capture = Pick<ProviderPayment, 'providerPaymentId'>
+
 /** A capture in suspense came after the capture that the event announced. */
-export async function isUnheld(deps: TableDeps, capture: ProviderPayment): Promise<boolean> {
+export async function isUnheld(deps: TableDeps, capture: Capture): Promise<boolean> {
   return (await findSuspense(deps, capture.providerPaymentId)) === undefined
+}
+
+/** The money was perhaps held while its payment was lost, and given back by an operator. */
+export async function isGivenBack(deps: TableDeps, capture: Capture): Promise<boolean> {
+  const item = await findSuspense(deps, capture.providerPaymentId)
+  return item?.status === 'resolved' && item.resolution !== 'credited'
 }
 
 /** The payment is open, and credited with the estimated fee. */

@@ -45,6 +45,15 @@ const it = heldTest
   })
 
 describe('held money that a payment is credited with after all', () => {
+  it('stays given back although its own row is read again', async ({ deps, paid, held, sync }) => {
+    const row = rowNow(deps, paid)
+    await resolve(deps, await bookSuspense(deps, held.item, houseRowOf(row)), 'written_off')
+
+    await sync(row)
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
+  })
+
   it('ends when its own row credits the payment', async ({ deps, paid, held, sync }) => {
     await sync(rowNow(deps, paid))
 
