@@ -19,12 +19,15 @@ itHoldsFor(fc.oneof(fc.uint8Array(), fc.anything()))(
   },
 )
 
-it('a shortened text and an unknown dictionary cannot be read', () => {
+it('a shortened, a far too long text and an unknown dictionary cannot be read', () => {
   const stored = deflateText('{"event":"payment.succeeded","event_id":"1"}')
+  const longest = ' '.repeat(2 * 1024 * 1024)
 
   expect(inflateText(stored.slice(0, -1))).toBeUndefined()
   expect(inflateText(Uint8Array.from([250, ...stored.slice(1)]))).toBeUndefined()
   expect(inflateText(Uint8Array.from([]))).toBeUndefined()
+  expect(inflateText(deflateText(longest))).toHaveLength(longest.length)
+  expect(inflateText(deflateText(`${longest} `))).toBeUndefined()
 })
 
 it('a published dictionary never changes, because stored texts need it', () => {
