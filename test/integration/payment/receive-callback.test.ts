@@ -273,19 +273,24 @@ it('a capture that the create stored is checked for an hour, then removed', asyn
   expect(await reread()).toMatchObject({ dueAt: payment.expiresAt })
 })
 
-it('a callback of money that was given back credits no payment that is made again after a restore', async () => {
-  const { deps, make, reread, paymentId } = await aCreate()
-  await make()
-  const { providerPaymentId } = payFirst(deps)
-  const receive = () => applyProviderNews(deps, { providerPaymentId }, 'callback')
-  await deps.table.write(remove(paymentKey(paymentId), exists))
-  await receive()
-  const held = await findSuspense(deps, providerPaymentId)
-  const row = { transactionId: deps.newId(), rowAt: deps.now(), providerMinor: minor(95_560) }
-  await resolve(deps, await bookSuspense(deps, held as Suspense, row))
-  await make()
+it.for(['pending', 'creating'])(
+  'a callback of money that was given back credits no payment that is made again after a restore: %s',
+  async (status) => {
+    const { deps, make, reread, paymentId } = await aCreate()
+    await make()
+    const { providerPaymentId } = payFirst(deps)
+    const receive = () => applyProviderNews(deps, { providerPaymentId }, 'callback')
+    await deps.table.write(remove(paymentKey(paymentId), exists))
+    await receive()
+    const held = await findSuspense(deps, providerPaymentId)
+    const row = { transactionId: deps.newId(), rowAt: deps.now(), providerMinor: minor(95_560) }
+    await resolve(deps, await bookSuspense(deps, held as Suspense, row))
+    const timeout = { kind: 'unknown', reason: 'timeout' } as const
+    if (status === 'creating') deps.provider.script('createRequest', async () => timeout)
+    await make().catch(() => undefined)
 
-  await receive()
+    await receive()
 
-  expect(await reread()).toMatchObject({ status: 'pending' })
-})
+    expect(await reread()).toMatchObject({ status })
+  },
+)
