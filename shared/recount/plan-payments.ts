@@ -146,8 +146,8 @@ async function planPayment(
 }
 
 const UNPROVEN =
-  'the provider does not show what it has lost as the payment shows it; ask the provider which ' +
-  'is right. If it is the payment, finance accepts it: accept-difference'
+  'the provider does not show the loss as the payment does; ask the provider which is right. ' +
+  'Then finance books it with adjust-ledger, or accepts it with accept-difference'
 
 /** A transaction has at most a hundred items: also payment, ledger, record, and findings. */
 const MAX_ITEMS = 60
