@@ -158,21 +158,14 @@ async function readWindow(
     cursor: run.cursor,
   })
   const rows = page.items.filter(({ id }) => isInPart(share, id) && !run.triedIds.has(id))
-  const items = new Map((await read(deps, rows)).map((item) => [item && keyText(item), item]))
-  for (const due of rows) {
-    const item = items.get(keyText(due))
+  for (const item of await read(deps, rows)) {
+    const due = rows.find(({ pk, sk }) => pk === item?.['pk'] && sk === item['sk'])
     // The item decides: another worker may have changed its due time after the index was written.
-    const isDue =
-      item !== undefined && typeof item['dueAt'] === 'string' && item['dueAt'] <= deps.now()
-    if (!isDue) continue
-    if (!run.waiting.add({ ...due, item })) run.hasSkippedItems = true
+    const isDue = typeof item?.['dueAt'] === 'string' && item['dueAt'] <= deps.now()
+    if (item && due && isDue && !run.waiting.add({ ...due, item })) run.hasSkippedItems = true
   }
   run.cursor = page.cursor
   run.isAtEnd = page.cursor === undefined
-}
-
-function keyText({ pk, sk }: Item): string {
-  return `${String(pk)} ${String(sk)}`
 }
 
 type DecidedItem = { readonly due: ReadItem; readonly decision: Decision }

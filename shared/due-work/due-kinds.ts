@@ -61,7 +61,7 @@ export const DUE_ALERTS: DueKind = {
       ...rowKeysOf('DELIVERY', rows),
       ...rowKeysOf('TEST', rows),
     ]),
-  // The two kinds of `alert` due work. The row's key says which it is, and its id.
+  // The key says which kind of alert is due, and about what.
   check: (deps, due) =>
     due.sk === 'SUSPENSE'
       ? checkSuspenseAlert(deps, { suspenseId: idOf(due.pk), dueAt: due.dueAt })

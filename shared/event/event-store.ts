@@ -1,5 +1,4 @@
 import type { Deps, StoreDeps } from '../deps.ts'
-import type { ClientId } from '../ids.ts'
 import { isFresh } from '../memory.ts'
 import type { Item } from '../table/attributes.ts'
 import { deflateText, inflateText } from '../table/deflated-text.ts'
@@ -43,7 +42,7 @@ export function requireNoEvent({ subject, name }: NamedEvent): Step {
 }
 
 type SoughtBody = NamedEvent & {
-  readonly clientId: ClientId
+  readonly clientId: string
   /** The event is sent again, or later than other deliveries: its customer may be erased by now. */
   readonly isLate: boolean
 }

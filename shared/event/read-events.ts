@@ -106,7 +106,7 @@ export async function findEvents(
     positions.map(({ subject, name }) => eventKey(subject, name)),
   )
   return items.map((item) => {
-    const event = item && ifValid(EventSchema, item)
+    const event = ifValid(EventSchema, item)
     return event && isBodyOf(clientId, event.body) ? event : undefined
   })
 }

@@ -116,21 +116,15 @@ type PauseDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'memory'>
  * Costs at most one read a second in each environment. A later end than of the longest pause was
  * written by a wrong clock, and would stop all payments until then.
  */
-export async function pausedUntil(
-  deps: PauseDeps,
-  operation: ProviderOperation,
-): Promise<Timestamp | undefined> {
+export async function pausedUntil(deps: PauseDeps, operation: ProviderOperation) {
   const own = ownPause(deps, operation)
-  if (own !== undefined) return own
+  if (own) return own
   const until = ifValid(TimestampSchema, (await readPauses(deps))[operation])
   const leftMs = until === undefined ? 0 : msBetween(deps.now(), until)
   return leftMs > 0 && leftMs <= LONGEST_PAUSE_MS ? until : undefined
 }
 
-function ownPause(
-  { provider, now }: PauseDeps,
-  operation: ProviderOperation,
-): Timestamp | undefined {
+function ownPause({ provider, now }: PauseDeps, operation: ProviderOperation) {
   const pauseMs = provider.pauseMs(operation)
   return pauseMs > 0 ? addMs(now(), pauseMs) : undefined
 }

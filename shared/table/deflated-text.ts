@@ -15,19 +15,15 @@ export function deflateText(text: string): DeflatedText {
   return Uint8Array.from([WRITTEN_WITH, ...deflateRawSync(text, { level: 9, dictionary })])
 }
 
-/**
- * A text has fields of a create's body (64 KB) and of the provider's answer (1 MB), and little
- * more. A forged row inflates to a thousand times its bytes.
- */
-const MAX_BYTES = 2 * 1024 * 1024
-
 /** Undefined for anything that is not a deflated text, is too long, or has damaged bytes. */
 export function inflateText(stored: unknown): string | undefined {
   if (!(stored instanceof Uint8Array)) return undefined
   const dictionary = DICTIONARIES[stored[0] ?? -1]
   if (dictionary === undefined) return undefined
   try {
-    const options = { dictionary, maxOutputLength: MAX_BYTES }
+    // Room for a create's body (64 KB), a provider's answer (1 MB) and little more: a forged row
+    // inflates to a thousand times its bytes.
+    const options = { dictionary, maxOutputLength: 2 * 1024 * 1024 }
     return inflateRawSync(stored.subarray(1), options).toString('utf8')
   } catch {
     return undefined

@@ -7,6 +7,7 @@ import {
   type PaymentId,
   type SettlementId,
 } from '../ids.ts'
+import type { Item } from './attributes.ts'
 import { GATEWAY_OWNER } from './schema.ts'
 import { UPSTREAM } from './upstream.ts'
 
@@ -287,13 +288,10 @@ export function auditHeadKey(subject: string) {
   return keyOf(pkOf('AUDIT', subject, 'HEAD'), 'HEAD')
 }
 
-type Row = { readonly pk?: unknown; readonly sk?: unknown }
-
 /** Without rows of another kind: only an altered attribute lists such a row. */
-export function rowKeysOf(partition: Partition, rows: readonly Row[]): readonly Key[] {
+export function rowKeysOf(partition: Partition, rows: readonly Item[]): readonly Key[] {
   const prefix = pkPrefix(partition)
-  return rows.flatMap(({ pk, sk }) => {
-    const isOwn = typeof pk === 'string' && typeof sk === 'string' && pk.startsWith(prefix)
-    return isOwn ? { pk, sk } : []
-  })
+  return rows.flatMap(({ pk, sk }) =>
+    typeof pk === 'string' && typeof sk === 'string' && pk.startsWith(prefix) ? { pk, sk } : [],
+  )
 }

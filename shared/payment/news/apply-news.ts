@@ -68,7 +68,7 @@ export async function applyNews(
       isUsable && tried === 0 ? readBefore : paymentId && (await findStoredPayment(deps, paymentId))
     const decision = decideOnNews(stored, news, deps.now())
     const mayBeGivenBack =
-      decision.do === 'succeed_creating' ||
+      'creating' in decision ||
       (decision.do === 'succeed' &&
         decision.capture.paymentRequestId !== decision.payment.paymentRequestId)
     if (mayBeGivenBack && (await isGivenBack(deps, decision.capture)))

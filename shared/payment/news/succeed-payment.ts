@@ -45,7 +45,7 @@ export async function isUnheld(deps: TableDeps, capture: Capture): Promise<boole
   return (await findSuspense(deps, capture.providerPaymentId)) === undefined
 }
 
-/** The money was perhaps held while its payment was lost, and given back by an operator. */
+/** The money was held while its payment was lost, and an operator gave it back. */
 export async function isGivenBack(deps: TableDeps, capture: Capture): Promise<boolean> {
   const item = await findSuspense(deps, capture.providerPaymentId)
   return item?.status === 'resolved' && item.resolution !== 'credited'
