@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
-import type { ClientId, EventSubject } from '../ids.ts'
+import { type ClientId, type EventSubject, eventIdFor } from '../ids.ts'
 import { ifValid, readRows } from '../if-valid.ts'
 import { toItem } from '../table/attributes.ts'
 import { inflateText } from '../table/deflated-text.ts'
@@ -10,7 +10,13 @@ import { type Event, EventFields, type EventPosition, isBodyOf, typeOfEvent } fr
 
 const Row = v.looseObject({ pk: v.string(), sk: v.string() })
 
-export const EventSchema = v.pipe(v.unknown(), v.transform(withKeyFields), EventFields)
+/** The key alone says which event the row is. */
+export const EventSchema = v.pipe(
+  v.unknown(),
+  v.transform(withKeyFields),
+  EventFields,
+  v.transform((event) => ({ ...event, eventId: eventIdFor(event.subject, event.name) })),
+)
 
 /**
  * A payment has at most one event of its status, and one of each of its fifty movements. Undefined

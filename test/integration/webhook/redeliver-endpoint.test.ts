@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { handler } from '../../../functions/admin/redeliver.ts'
 import { eventCursorOf } from '../../../shared/event/event-cursor.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
-import { deliveryKey } from '../../../shared/table/keys.ts'
+import { deliveryKey, eventKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
@@ -114,16 +114,24 @@ describe('redeliver to an endpoint since a time', () => {
     ])
   })
 
-  it('sends each event although another delivery names that event', async ({ kinds }) => {
-    const { deps, endpoint, events, redeliver, statuses } = kinds
-    const key = deliveryKey(deliveryIdFor(events.succeeded.eventId, endpoint.endpointId))
-    const { eventId } = events.abandoned
-    await deps.table.write(update(key, { set: { eventId } }, exists))
+  it.for(['delivery', 'event'])(
+    'sends each event although another %s has the id of that event',
+    async (row, { kinds }) => {
+      const { deps, endpoint, events, redeliver, statuses } = kinds
+      const { abandoned, skipped, succeeded } = events
+      const key = deliveryKey(deliveryIdFor(succeeded.eventId, endpoint.endpointId))
+      const { eventId } = abandoned
+      const step =
+        row === 'delivery'
+          ? update(key, { set: { eventId } }, exists)
+          : update(eventKey(skipped.subject, skipped.name), { set: { id: eventId } }, exists)
+      await deps.table.write(step)
 
-    await redeliver()
+      await redeliver()
 
-    expect(await statuses()).toStrictEqual({ ...STATUSES_BEFORE, ...STATUSES_AFTER })
-  })
+      expect(await statuses()).toStrictEqual({ ...STATUSES_BEFORE, ...STATUSES_AFTER })
+    },
+  )
 
   it.for(['abandoned', 'skipped', 'succeeded'])(
     'sends only %s deliveries when asked',
