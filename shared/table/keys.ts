@@ -140,7 +140,7 @@ export function testDeliveryKey(deliveryId: DeliveryId) {
   return keyOf(pkOf('TEST', deliveryId), 'DELIVERY')
 }
 
-export function isTestKey({ pk }: { readonly pk?: unknown }): boolean {
+export function isTestKey({ pk }: Item): boolean {
   return typeof pk === 'string' && pk.startsWith(pkPrefix('TEST'))
 }
 export const ATTEMPT_SK_PREFIX = 'ATTEMPT#'

@@ -153,12 +153,12 @@ function rateLimits(nowMs: () => number) {
       const [untilMs, roomAtMs] = [fromMs + resetMs, fromMs + pauseMs]
       limits.set(operation, { calls, ofMinute, fromMs, untilMs, roomAtMs })
     },
-    callsLeft: (operation: ProviderOperation): number | undefined => {
+    callsLeft: (operation: ProviderOperation) => {
       const latest = latestOf(operation)
       return latest && nowMs() < latest.untilMs ? latest.calls : undefined
     },
     callsOfMinute: (operation: ProviderOperation) => limits.get(operation)?.ofMinute,
-    pauseMs: (operation: ProviderOperation): number =>
+    pauseMs: (operation: ProviderOperation) =>
       Math.max(0, (latestOf(operation)?.roomAtMs ?? 0) - nowMs()),
   }
 }
