@@ -140,7 +140,7 @@ export async function claimSuspenseAlert(
   const isDue = all(equals('work', 'alert'), equals('dueAt', dueAt))
   const set = { dueAt: addMs(deps.now(), ALERT_GRACE_MS) }
   const { applied, item } = await deps.table.write(update(suspenseKey(suspenseId), { set }, isDue))
-  return applied ? v.parse(SuspenseSchema, item) : undefined
+  return applied ? { ...v.parse(SuspenseSchema, item), suspenseId } : undefined
 }
 
 /**

@@ -89,17 +89,27 @@ it.for([
   },
 )
 
-it('due work tells the operators of held money although the id of its row was altered', async () => {
-  const deps = memoryDeps()
-  const item = heldMoneyItem(deps)
-  await deps.table.transact(putSuspense(item))
-  await deps.table.write(update(suspenseKey(item.suspenseId), { set: { id: 'py-other' } }))
-  deps.clock.advance(60)
+it.for(['id', 'suspenseId'])(
+  'due work tells the operators once of each held money although an attribute has another id: %s',
+  async (name) => {
+    const deps = memoryDeps()
+    const item = heldMoneyItem(deps)
+    const { suspenseId } = item
+    deps.clock.advance(1)
+    const other = heldMoneyItem(deps)
+    for (const one of [item, other]) await deps.table.transact(putSuspense(one))
+    const set = { [name]: other.suspenseId }
+    await deps.table.write(update(suspenseKey(suspenseId), { set }))
 
-  await drainSlot(deps, DUE_ALERTS, { slot: 0, part: 0, parts: 1 })
+    for (const seconds of [59, 60]) {
+      deps.clock.advance(seconds)
+      await drainSlot(deps, DUE_ALERTS, { slot: 0, part: 0, parts: 1 })
+    }
 
-  expect(deps.published).toMatchObject([{ subject: item.suspenseId }])
-})
+    const subjects = deps.published.map(({ subject }) => subject)
+    expect(subjects).toStrictEqual([suspenseId, other.suspenseId])
+  },
+)
 
 function passDays(deps: TestDeps, count: number) {
   return deps.clock.set(addMs(deps.now(), count * DAY_MS))
