@@ -117,16 +117,16 @@ export function notedItems(deps: TableDeps, clientId: string | undefined) {
   return queryAll(deps, { partition: [notedPk(clientId)], limit: 500 })
 }
 
-export async function findSuspense(
-  deps: TableDeps,
-  suspenseId: string,
-): Promise<Suspense | undefined> {
-  return v.parse(v.optional(SuspenseSchema), await deps.table.get(suspenseKey(suspenseId)))
+/** The key alone says which item the row is: bookings go to no other item. */
+export async function findSuspense(deps: TableDeps, suspenseId: string) {
+  const item = await deps.table.get(suspenseKey(suspenseId))
+  return item && { ...v.parse(SuspenseSchema, item), suspenseId }
 }
 
 export async function findSuspenseByIds(deps: TableDeps, ids: readonly string[]) {
   const items = await deps.table.getMany(ids.map(suspenseKey), 'eventual')
-  return items.flatMap((item) => ifValid(SuspenseSchema, item) ?? [])
+  const read = items.map((item) => ifValid(SuspenseSchema, item))
+  return read.flatMap((item, at) => (item ? { ...item, suspenseId: ids[at] ?? '' } : []))
 }
 
 /**

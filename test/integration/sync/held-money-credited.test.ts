@@ -13,11 +13,13 @@ import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { endCreditedMoney } from '../../../shared/posting/post-payments.ts'
 import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { suspenseKey } from '../../../shared/table/keys.ts'
+import { update } from '../../../shared/table/step.ts'
 import { aRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
-import { resolve } from '../payment/suspense-test.ts'
+import { heldMoneyItem, resolve } from '../payment/suspense-test.ts'
 import { heldTest } from './held-money.ts'
 
 /**
@@ -53,6 +55,28 @@ describe('held money that a payment is credited with after all', () => {
 
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
   })
+
+  it.for([
+    ['booked', { reference: 'order 17' }, { status: 'open', providerMinor: 95_560 }],
+    ['ended as credited', {}, CREDITED],
+  ] as const)(
+    'is %s by its key, whatever id its row names',
+    async ([, fields, after], { deps, paid, held, sync }) => {
+      const other = heldMoneyItem(deps)
+      await recordSuspense(deps, other)
+      const { suspenseId } = held.item
+      const rename = (name: string) =>
+        deps.table.write(update(suspenseKey(suspenseId), { set: { suspenseId: name } }))
+      await rename(other.suspenseId)
+
+      await sync(rowNow(deps, paid, fields))
+
+      expect(await held.reread()).toMatchObject(after)
+      expect(await findSuspense(deps, other.suspenseId)).toEqual(other)
+      // The audit after the test names an altered id.
+      await rename(suspenseId)
+    },
+  )
 
   it('ends when its own row credits the payment', async ({ deps, paid, held, sync }) => {
     await sync(rowNow(deps, paid))
