@@ -19,7 +19,7 @@ export type Admission = {
 export type DueKind = {
   readonly work: CheckedWork
   readonly batchSize: (deps: Deps) => number
-  /** In any order, and without rows of another kind, which must not stop the slot's other rows. */
+  /** In any order. A row of another kind must not stop the others. */
   readonly read: (
     deps: TableDeps,
     rows: readonly DueItem[],
@@ -145,12 +145,7 @@ async function nextBatch(
   return run.waiting.take(most)
 }
 
-async function readWindow(
-  deps: Deps,
-  { work, read }: DueKind,
-  share: DueSlot,
-  run: Run,
-): Promise<void> {
+async function readWindow(deps: Deps, { work, read }: DueKind, share: DueSlot, run: Run) {
   const page = await findDuePage(deps, {
     work,
     slot: share.slot,

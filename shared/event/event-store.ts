@@ -72,7 +72,7 @@ export async function findEventBody(
   return reading
 }
 
-function bodyIn(item: Item | undefined, { clientId }: SoughtBody): string | undefined {
+function bodyIn(item: Item | undefined, { clientId }: SoughtBody) {
   const body = inflateText(item?.['body'])
   return body !== undefined && isBodyOf(clientId, body) ? body : undefined
 }

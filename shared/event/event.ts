@@ -120,6 +120,6 @@ const NamedClient = v.pipe(
 )
 
 /** The body decides whose event it is: a row whose `owner` was altered reaches no other client. */
-export function isBodyOf(clientId: string, body: string): boolean {
+export function isBodyOf(clientId: string, body: string) {
   return ifValid(NamedClient, body)?.data.client_id === clientId
 }

@@ -39,14 +39,11 @@ export function leaseIsOver(now: Timestamp) {
  * A lease that ends later was stored before the clock was set back. It counts as over: the key
  * would refuse its callers, and money would not be credited, until its end.
  */
-function latestLease(now: Timestamp): Timestamp {
+function latestLease(now: Timestamp) {
   return addMs(now, 2 * ATTEMPT_LEASE_MS)
 }
 
-export function isUnderLease(
-  { leaseUntil }: Pick<CreatingPayment, 'leaseUntil'>,
-  now: Timestamp,
-): boolean {
+export function isUnderLease({ leaseUntil }: Pick<CreatingPayment, 'leaseUntil'>, now: Timestamp) {
   return leaseUntil !== undefined && leaseUntil > now && leaseUntil <= latestLease(now)
 }
 

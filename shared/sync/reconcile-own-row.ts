@@ -101,7 +101,7 @@ export function postingByRow(
 /**
  * Credits a pending payment by a row that the sync fetched, without another call. The condition:
  * the payment is pending. Undefined: the row does not match, its money was given back, or the
- * payment is no longer pending; the caller then finds held money or asks the provider.
+ * payment is no longer pending; the caller then asks further.
  */
 export async function creditByRow(
   deps: NewsDeps,

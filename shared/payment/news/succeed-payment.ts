@@ -41,12 +41,12 @@ export async function succeedPayment(
 type Capture = Pick<ProviderPayment, 'providerPaymentId'>
 
 /** A capture in suspense came after the capture that the event announced. */
-export async function isUnheld(deps: TableDeps, capture: Capture): Promise<boolean> {
+export async function isUnheld(deps: TableDeps, capture: Capture) {
   return (await findSuspense(deps, capture.providerPaymentId)) === undefined
 }
 
-/** The money was held while its payment was lost, and an operator gave it back. */
-export async function isGivenBack(deps: TableDeps, capture: Capture): Promise<boolean> {
+/** Held while its payment was lost, the money was given back. */
+export async function isGivenBack(deps: TableDeps, capture: Capture) {
   const item = await findSuspense(deps, capture.providerPaymentId)
   return item?.status === 'resolved' && item.resolution !== 'credited'
 }
