@@ -36,11 +36,12 @@ export async function reconcileOwnRow(
   const { transactionId, keptMinor, amountMinor, providerMinor, updatedAt } = transaction
   const { ownRow: booked, notionalMinor, postedAt: bookedAt = updatedAt, isVoid } = payment
   if (booked?.transactionId === transactionId && !isVoid) {
-    const feeMinor = less(notionalMinor, booked.providerMinor)
-    const known = { ...booked, amountMinor: notionalMinor, feeMinor }
+    const shown = { ...transaction, feeMinor: less(amountMinor, providerMinor) }
     // What a contradicting row moved beyond the expected is no fee, and neither is its correction.
-    const shownMinor = booked.contradicts ? feeMinor : less(amountMinor, providerMinor)
-    const shown = { ...transaction, feeMinor: shownMinor }
+    const feeMinor = booked.contradicts
+      ? shown.feeMinor
+      : less(notionalMinor, booked.providerMinor)
+    const known = { ...booked, amountMinor: notionalMinor, feeMinor }
     const isChanged = booked.providerMinor !== providerMinor
     // A changed row may show its first figures again.
     if (isChanged || updatedAt > bookedAt) await bookLateFee(deps, shown, known, payment)

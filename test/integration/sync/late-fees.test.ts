@@ -251,5 +251,7 @@ it('what a contradicting row of a posted payment moves later is booked, until it
 
   expect(await next(POSTED)).toBe(65_560)
   expect(await next(POSTED)).toBe(65_560)
+  // The corrected row contradicts nothing.
+  expect(await findingAbout(deps, id, 'row_contradicts')).toBeUndefined()
   expect(await next({ ...POSTED, status: 'VOIDED' })).toBe(0)
 })
