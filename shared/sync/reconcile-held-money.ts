@@ -82,7 +82,8 @@ async function reconcileBookedMoney(
     return
   }
   const known = { providerMinor, amountMinor, feeMinor: less(amountMinor, providerMinor) }
-  const feeMinor = less(transaction.amountMinor, transaction.providerMinor)
+  // Of the amount that is held, as at the booking: the row may show another amount.
+  const feeMinor = less(amountMinor, transaction.providerMinor)
   await bookLateFee(deps, { ...transaction, feeMinor }, known, item)
 }
 

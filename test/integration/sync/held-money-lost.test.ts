@@ -154,3 +154,18 @@ it('a fee of held money that changes after the booking is the house’s, until t
   expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
   expect(await next({ ...more, status: 'reversed' })).toStrictEqual(ZERO_SUMS)
 })
+
+it('a row of another amount than the held money is booked once, however often it is read', async ({
+  deps,
+  hold,
+  sync,
+}) => {
+  const figures = { amountMinor: minor(99_000), providerMinor: minor(94_560) }
+  await hold('second_capture', { ...figures, isFeeEnded: true })
+  const booked = await sumsOf(deps)
+  expect(booked).toMatchObject({ suspenseMinor: 100_000, costMinor: -5_440 })
+
+  await sync()
+
+  expect(await sumsOf(deps)).toStrictEqual(booked)
+})
