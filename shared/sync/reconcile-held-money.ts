@@ -75,12 +75,13 @@ async function reconcileBookedMoney(
   transaction: ProviderTransaction,
 ): Promise<void> {
   const { providerMinor, amountMinor = ZERO, isVoid } = item
-  if (providerMinor === undefined || isVoid) return
-  const { suspense } = await bookedRow(deps, houseRowOf(transaction), ['suspense'])
-  if (suspense === undefined) {
+  if (providerMinor === undefined && !isVoid) return
+  const own = await bookedRow(deps, houseRowOf(transaction), ['suspense', 'suspense_refunded'])
+  if (Object.keys(own).length === 0) {
     await recordUnmatchedRow(deps, transaction, item)
     return
   }
+  if (providerMinor === undefined || isVoid) return
   const known = { providerMinor, amountMinor, feeMinor: less(amountMinor, providerMinor) }
   // Of the amount that is held, as at the booking: the row may show another amount.
   const feeMinor = less(amountMinor, transaction.providerMinor)

@@ -38,9 +38,7 @@ export async function reconcileOwnRow(
   if (booked?.transactionId === transactionId && !isVoid) {
     const shown = { ...transaction, feeMinor: less(amountMinor, providerMinor) }
     // What a contradicting row moved beyond the expected is no fee, and neither is its correction.
-    const feeMinor = booked.contradicts
-      ? shown.feeMinor
-      : less(notionalMinor, booked.providerMinor)
+    const feeMinor = booked.contradicts ? shown.feeMinor : less(notionalMinor, booked.providerMinor)
     const known = { ...booked, amountMinor: notionalMinor, feeMinor }
     const isChanged = booked.providerMinor !== providerMinor
     // A changed row may show its first figures again.
@@ -50,9 +48,13 @@ export async function reconcileOwnRow(
   let current = payment
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const row = settledRowOf(deps, current, transaction)
-    if (row === undefined || current.isVoid === true) return
+    const { createdAt, ownRow, postedAt = createdAt, movements } = current
+    const isBooked = [ownRow, ...movements].some((known) => known?.transactionId === transactionId)
+    if (row === undefined || (current.isVoid && isBooked)) return
+    // A second row of one capture belongs to nobody.
+    if (!isBooked && (ownRow || current.isVoid))
+      return recordUnmatchedRow(deps, transaction, current)
     // The settlement that posts an overdue payment by this row does not end its held money.
-    const { createdAt, ownRow, postedAt = createdAt } = current
     if (ownRow === undefined || postedAt >= addMs(createdAt, FEE_WAIT_MS))
       await endCreditedMoney(deps, [{ payment: current }])
     const contradiction = row.contradicts && {
@@ -66,10 +68,6 @@ export async function reconcileOwnRow(
     } else if (ownRow === undefined) {
       const { applied } = await bookLateRow(deps, current, row, contradiction)
       if (applied && contradiction) return reportSuspense(deps, contradiction)
-    } else if (ownRow.transactionId !== transactionId) {
-      // A second row of one capture belongs to nobody.
-      await recordUnmatchedRow(deps, transaction, current)
-      return
     } else {
       const expectedMinor = current.finalFee?.invoiced === true ? 0 : current.providerFeeMinor
       return expectedMinor === keptMinor || ownRow.contradicts

@@ -169,3 +169,26 @@ it('a row of another amount than the held money is booked once, however often it
 
   expect(await sumsOf(deps)).toStrictEqual(booked)
 })
+
+it('a row of held money that the provider books again after the void is the house’s', async ({
+  deps,
+  rows,
+  hold,
+  sync,
+}) => {
+  const { heldRow } = await hold('second_capture')
+  rows.splice(0, rows.length, { ...heldRow, status: 'reversed', updatedAt: deps.now() })
+  await sync()
+  deps.published.length = 0
+
+  // A page that the provider made before the void.
+  await sync(heldRow, { ...heldRow, transactionId: 'txn_again', updatedAt: deps.now() })
+
+  expect(deps.published).toMatchObject([{ subject: 'txn_again#transaction_unexplained' }])
+  const { providerMinor } = heldRow
+  expect(await sumsOf(deps)).toStrictEqual({
+    ...ZERO_SUMS,
+    providerMinor,
+    otherMinor: providerMinor,
+  })
+})

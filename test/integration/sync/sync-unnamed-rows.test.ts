@@ -88,3 +88,23 @@ it('a second settled row of a posted payment’s capture is the house’s, and s
   expect(await sumsOf(deps)).toStrictEqual(ZERO_SUMS)
   expect(await paymentOf(deps, credited)).not.toHaveProperty('isVoid')
 })
+
+it('a row that the provider books again after the void of a posted payment is the house’s', async ({
+  deps,
+  credited,
+  rows,
+  sync,
+}) => {
+  const row = rowNow(deps, credited)
+  await sync(row)
+  rows.splice(0, 1, { ...row, status: 'reversed' })
+  await sync()
+  deps.published.length = 0
+
+  // A page that the provider made before the void.
+  await sync(row, { ...row, transactionId: 'txn_again' })
+
+  expect(deps.published).toMatchObject([{ subject: 'txn_again#transaction_unexplained' }])
+  const { providerMinor } = row
+  expect(await sumsOf(deps)).toMatchObject({ providerMinor, otherMinor: providerMinor })
+})
