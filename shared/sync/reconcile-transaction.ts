@@ -195,8 +195,7 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
   }
   const isEarly =
     row.type === 'dispute_won' && payment.movements.every(({ type }) => type !== 'chargeback')
-  // The row of a won dispute may arrive before the row of its chargeback. It stays open for two
-  // days.
+  // The row of a won dispute may arrive before its chargeback. It stays open for two days.
   if (isEarly && isYoung(deps, transaction)) return 'open'
   // Before the booking: a later reading of a booked row does not come here.
   if (transaction.hasOpenFee) await recordOpenFee(deps, transaction, payment)
@@ -232,13 +231,14 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
       : answer
   if (outcome.kind === 'deferred') return 'open'
   if (outcome.kind === 'unanswered') await lookups.noteUnanswered(outcome.reason)
+  const isSilent = outcome.kind === 'unanswered' && outcome.reason !== 'refused'
   // A row that is no payment may have an id of another kind, which the provider may refuse.
-  const isOtherId =
-    type !== 'payment' && outcome.kind === 'unanswered' && outcome.reason === 'refused'
-  if (outcome.kind === 'not_shown' || (outcome.kind === 'unanswered' && !isOtherId)) {
+  const isRefused = outcome.kind === 'unanswered' && type === 'payment'
+  if (outcome.kind === 'not_shown' || isSilent || isRefused) {
+    // A finding would end the job, and the void may be of a payment of ours.
+    if (isSilent && isOfOtherProduct && status === 'reversed') return 'open'
     if (!mayBeLate) await recordSuspense(deps, unexplained)
-    const isUnanswered = outcome.kind === 'unanswered' && type !== 'payment'
-    if (mayBeLate || paymentId !== undefined || isUnanswered) return 'open'
+    if (mayBeLate || paymentId !== undefined || (isSilent && type !== 'payment')) return 'open'
     return type === 'payment' ? 'done' : recordUnmatchedRow(deps, transaction, undefined)
   }
   // Just after a change, the provider may not find what its own row names.

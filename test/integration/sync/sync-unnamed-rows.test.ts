@@ -65,6 +65,25 @@ it('a void is asked about once more, although the provider did not find the paid
   expect(await paymentOf(deps, credited)).toMatchObject({ isVoid: true })
 })
 
+it('a void without a reference waits for days until the provider answers about it', async ({
+  deps,
+  rows,
+  credited,
+  sync,
+  syncAfter,
+}) => {
+  const row = rowNow(deps, credited, { reference: '' })
+  await sync(row)
+  deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
+  rows.splice(0, 1, { ...row, status: 'reversed', updatedAt: deps.now() })
+  for (let day = 0; day < 3; day++) await syncAfter(86_400)
+  deps.provider.heal('getPayment')
+
+  await syncAfter(3_600)
+
+  expect(await paymentOf(deps, credited)).toMatchObject({ isVoid: true })
+})
+
 it('a second settled row of a posted payment’s capture is the house’s, and so is its void', async ({
   deps,
   credited,
