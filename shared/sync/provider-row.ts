@@ -94,7 +94,8 @@ export function mayBeCredited(stored: StoredPayment | undefined): boolean {
 
 export async function findHeldMoney(deps: NewsDeps, { providerPaymentId }: ProviderTransaction) {
   const item = await findSuspense(deps, providerPaymentId)
-  return item?.kind === 'money' ? item : undefined
+  // Money that a payment is credited with after all is the payment's.
+  return item?.kind === 'money' && item.resolution !== 'credited' ? item : undefined
 }
 
 /**

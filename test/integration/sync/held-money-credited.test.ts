@@ -20,7 +20,7 @@ import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { heldMoneyItem, resolve } from '../payment/suspense-test.ts'
-import { heldTest } from './held-money.ts'
+import { heldTest, refundFields, sumsOf } from './held-money.ts'
 
 /**
  * Goal: money that was held before its payment was there (after a restore) is counted once when
@@ -101,6 +101,20 @@ describe('held money that a payment is credited with after all', () => {
       expect(await held.reread()).toMatchObject(CREDITED)
     },
   )
+
+  it('has a refund with a reference of its own taken from the payment', async ({
+    deps,
+    paid,
+    held,
+    sync,
+  }) => {
+    await sync(rowNow(deps, paid))
+    expect(await held.reread()).toMatchObject(CREDITED)
+
+    await sync(rowNow(deps, { ...paid, reference: 'refund-17' }, refundFields))
+
+    expect((await paymentOf(deps, paid)).movements).toMatchObject([{ type: 'refund' }])
+  })
 
   it('stays open for a person if a part of it is refunded before it ends', async ({
     deps,
