@@ -20,7 +20,7 @@ import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { heldMoneyItem, resolve } from '../payment/suspense-test.ts'
-import { heldTest, refundFields, sumsOf } from './held-money.ts'
+import { heldTest, refundFields } from './held-money.ts'
 
 /**
  * Goal: money that was held before its payment was there (after a restore) is counted once when
