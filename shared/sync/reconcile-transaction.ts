@@ -99,8 +99,7 @@ async function reconcileRow(
   if (status === 'success' || reference === '') return askAndReconcile(deps, transaction, lookups)
   const money = await findHeldMoney(deps, transaction)
   if (money) return reconcileHeldMoney(deps, money, transaction)
-  // No payment had the reversed money. If the row names one of our payments, an operator must check
-  // it. A payment may have several such rows.
+  // No payment had the reversed money. An operator must check a row that names one of ours.
   if (payment) await recordRowFinding(deps, transaction, payment)
   return payment ? 'done' : 'passed_over'
 }
@@ -181,6 +180,10 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
     await bookLateFeeOfMovement(deps, payment, transaction)
     return 'done'
   }
+  const { isOwnRow, transactionId: id } = moneyRow
+  // A second row became void before it was booked.
+  if (isOwnRow && (payment.ownRow?.transactionId ?? id) !== id)
+    return recordUnmatchedRow(deps, transaction, payment)
   // An operator may have adjusted the client's ledger for this row, or the row gave back held money
   // before the payment was credited. A second booking would count it twice.
   if (moneyRow.type !== 'reversal') {

@@ -15,9 +15,11 @@ it('sync: reversals are read daily, for payments of any age', async ({
   syncAfter,
 }) => {
   const created = deps.now()
-  await sync(rowNow(deps, credited))
+  const row = rowNow(deps, credited)
+  await sync(row)
   await syncAfter(170 * 86_400)
   const reversed = rowNow(deps, credited, {
+    transactionId: row.transactionId,
     createdAt: created,
     updatedAt: created,
     status: 'reversed',

@@ -127,3 +127,20 @@ it('a row that the provider books again after the void of a posted payment is th
   const { providerMinor } = row
   expect(await sumsOf(deps)).toMatchObject({ providerMinor, otherMinor: providerMinor })
 })
+
+it('a second row of a posted payment’s capture that is void before it settles leaves the payment', async ({
+  deps,
+  credited,
+  rows,
+  sync,
+}) => {
+  const row = rowNow(deps, credited)
+  await sync(row)
+
+  rows.splice(1)
+  await sync({ ...row, transactionId: 'txn_second', status: 'reversed', settledAt: undefined })
+
+  const about = { amountMinor: 100_000, paymentId: credited.payment.paymentId }
+  expect(await paymentOf(deps, credited)).not.toHaveProperty('isVoid')
+  expect(await findingAbout(deps, 'txn_second', 'reversed_upstream')).toMatchObject(about)
+})
