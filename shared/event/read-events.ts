@@ -84,13 +84,13 @@ function withKeyFields(row: unknown): unknown {
   if (!parsedRow.success) return row
   const { pk, sk: name, id, owner, listedAt, body } = parsedRow.output
   return {
+    ...parsedRow.output,
     eventId: id,
     name,
     type: typeOfEvent(name),
     clientId: owner,
     subject: subjectIn(pk),
     firedAt: listedAt,
-    ...parsedRow.output,
     body: inflateText(body),
     storedBody: body,
   }

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { handler } from '../../../functions/admin/redeliver.ts'
 import { eventCursorOf } from '../../../shared/event/event-cursor.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
+import { toItem } from '../../../shared/table/attributes.ts'
 import { deliveryKey, eventKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
@@ -114,17 +115,18 @@ describe('redeliver to an endpoint since a time', () => {
     ])
   })
 
-  it.for(['delivery', 'event'])(
-    'sends each event although another %s has the id of that event',
+  it.for(['delivery', 'event', 'subject'])(
+    'sends each event although another row names that event: %s',
     async (row, { kinds }) => {
       const { deps, endpoint, events, redeliver, statuses } = kinds
       const { abandoned, skipped, succeeded } = events
       const key = deliveryKey(deliveryIdFor(succeeded.eventId, endpoint.endpointId))
       const { eventId } = abandoned
+      const set = row === 'event' ? { id: eventId } : { subject: toItem(abandoned.subject) }
       const step =
         row === 'delivery'
           ? update(key, { set: { eventId } }, exists)
-          : update(eventKey(skipped.subject, skipped.name), { set: { id: eventId } }, exists)
+          : update(eventKey(skipped.subject, skipped.name), { set }, exists)
       await deps.table.write(step)
 
       await redeliver()
