@@ -27,7 +27,7 @@ export function isAttempt(attempt: number) {
   return equals('attempt', attempt)
 }
 
-/** Longer than a function lives: when the lease has expired, the attempt's process is gone. */
+/** Longer than a function lives: at its end by a right clock the attempt's process is gone. */
 export const ATTEMPT_LEASE_MS = 30_000
 
 export function leaseIsOver(now: Timestamp) {

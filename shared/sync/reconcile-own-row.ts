@@ -25,8 +25,8 @@ const MAX_TRIES = 5
 
 /**
  * Posts a payment by its own settled row, once. A fee other than the posted fee is a finding, and a
- * later change the house's. A row that contradicts itself is a finding too, and an open payment
- * waits for its seventh day. Safe to repeat.
+ * later change the house's, as a second row of its capture is. A row that contradicts itself is a
+ * finding too, and an open payment waits for its seventh day. Safe to repeat.
  */
 export async function reconcileOwnRow(
   deps: NewsDeps,

@@ -210,7 +210,7 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
  * Asks the provider about money that no payment is credited with, and credits or holds the money. A
  * row that takes money back is reconciled with the payment that the answer names. Without an answer
  * or a capture, the row stays open for two days. Then it becomes a finding. A row with one of our
- * references stays open until the provider answers, and so does money back until any answer.
+ * references stays open until the provider answers. Money back, and a void, stay until any answer.
  */
 async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction, lookups: Lookups) {
   const { type, status, paymentRequestId, transactionId } = transaction

@@ -86,8 +86,8 @@ async function verdictOn(
   if (stored?.status !== 'creating' || stored.attempt !== creating.attempt)
     return { overtakenBy: stored }
   if (outcome.kind !== 'applied') return 'undecided'
-  // Applied, and the payment is still being created: the amount differs, so the money is in
-  // suspense. A row without a payment id is matched by its amount.
+  // Applied, and the payment is still being created: the amount differs, or the money was given
+  // back. A row without a payment id is matched by its amount.
   const isOfRow = providerPaymentId
     ? capture.providerPaymentId === providerPaymentId
     : capture.capturedMinor === amountMinor

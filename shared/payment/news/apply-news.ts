@@ -19,7 +19,7 @@ import { creditCreatingPayment, isGivenBack, succeedPayment } from './succeed-pa
 export type ApplyOutcome =
   /**
    * The payment now agrees with the provider. `held`: it cannot be credited with the money, which
-   * is in suspense.
+   * is in suspense, or was given back.
    */
   | { readonly kind: 'applied'; readonly payment: StoredPayment | undefined; readonly held?: true }
   /** The provider must be asked again, because the payment is still being created. */
