@@ -38,7 +38,7 @@ export async function bookBackVoid(
   for (const fee of feeRowsOf(transaction))
     if ((await bookRowBack(deps, fee, finding)) === 'not_booked') break
   const row = houseRowOf(transaction)
-  // The house has the own row of a payment or of held money only if it belongs to nobody.
+  // Of these rows the house books only the second row of one capture.
   if (transaction.type === 'payment' && !(await isLeftToOperator(deps, row))) return false
   const booked = await bookRowBack(deps, row, finding)
   if (booked === 'not_booked') return false

@@ -51,7 +51,7 @@ export async function reconcileOwnRow(
     const { createdAt, ownRow, postedAt = createdAt, movements } = current
     const isBooked = [ownRow, ...movements].some((known) => known?.transactionId === transactionId)
     if (row === undefined || (current.isVoid && isBooked)) return
-    // A second row of one capture belongs to nobody.
+    // No payment takes a second row of one capture.
     if (!isBooked && (ownRow || current.isVoid))
       return recordUnmatchedRow(deps, transaction, current)
     // The settlement that posts an overdue payment by this row does not end its held money.

@@ -233,7 +233,7 @@ describe('deliver-webhook refuses', () => {
     )
   })
 
-  it('an event whose body names another client, whoever its owner is', async ({
+  it('an event whose body names another client, whatever owner its row has', async ({
     deps,
     endpoint,
   }) => {
@@ -248,7 +248,7 @@ describe('deliver-webhook refuses', () => {
   })
 })
 
-it('posts an event to the client that its body names, whoever its owner is', async ({
+it('posts an event to the client that its body names, whatever owner its row has', async ({
   deps,
   event,
   delivery,
