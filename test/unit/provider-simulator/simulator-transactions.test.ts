@@ -114,6 +114,19 @@ describe('the transaction faults of the provider simulator', () => {
     },
   )
 
+  it.for([
+    ['missing', 1],
+    ['duplicate', 2],
+  ] as const)('with %s the balance has the money of %i rows', async ([fault, count], { sim }) => {
+    sim.order('transactions', fault)
+    sim.pay()
+
+    await sim.advance(WEEK)
+
+    const { balance } = sim.core.getBalance(new URLSearchParams())
+    expect(balance).toBe(count * SETTLED.net_amount)
+  })
+
   it('with row_late the row is shown only after the ordered seconds', async ({ sim }) => {
     sim.order('transactions', 'row_late', 40)
     sim.pay()

@@ -137,12 +137,14 @@ const BalanceQuery = v.object({
   account_type: v.optional(v.literal('CASH', 'account_type must be CASH here'), 'CASH'),
 })
 
-/** `GET /balance`: the current balance of the account, from its rows. */
+/** `GET /balance`: the current balance of the account, from its rows, each id for itself. */
 export function getBalance(world: World, search: URLSearchParams): { readonly balance: number } {
   parseInput(BalanceQuery, Object.fromEntries(search))
-  return {
-    balance: world.store.transactions.all().reduce((sum, { row }) => sum + amountOf(row), 0),
-  }
+  const copiesOf = ({ duplicateId }: TransactionRecord) => (duplicateId === undefined ? 1 : 2)
+  const amounts = world.store.transactions
+    .all()
+    .map((record) => copiesOf(record) * amountOf(record.row))
+  return { balance: amounts.reduce((sum, amount) => sum + amount, 0) }
 }
 
 /**
