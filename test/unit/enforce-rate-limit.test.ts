@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { enforceRateLimit } from '../../shared/client/enforce-rate-limit.ts'
 import { listPoints } from '../../shared/page.ts'
 import { API, anApiClient, call } from '../support/api-event.ts'
-import { aStoredClient } from '../support/payment-builders.ts'
+import { aPendingPayment, aStoredClient } from '../support/payment-builders.ts'
 import { interceptTable, recordTable, testDeps } from '../support/test-deps.ts'
 
 const LIMIT = 40
@@ -193,6 +193,8 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
     ])
     const deps = testDeps()
     const caller = await anApiClient(deps, { rateLimitPerSecond: 6 })
+    // The first read shows one payment, which gives no point of the page back.
+    await aPendingPayment(deps, caller)
     const list = async (per_page: string) =>
       (await call(deps, API.listPayments, { caller, query: { per_page } })).status
 

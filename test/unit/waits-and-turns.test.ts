@@ -116,3 +116,32 @@ it('roundRobin holds a limited number of items of one owner', () => {
   expect(turns.add({ owner: 'a', number: 500 })).toBe(false)
   expect(turns.add({ owner: 'b', number: 0 })).toBe(true)
 })
+
+it('a worker tries an item once a run, also when it reads its slot again for skipped items', async () => {
+  const dueAt = '2026-01-01T00:00:00.000Z'
+  const rows = Array.from({ length: 600 }, (_, number) => {
+    const due = { id: String(number), work: 'payment', slot: 0, due_at: dueAt }
+    return { pk: `PAYMENT#${number}`, sk: 'PAYMENT', ...due }
+  })
+  const deps = memoryDeps({}, rows)
+  const tries = new Map<string, number>()
+
+  const drained = await drainSlot(
+    deps,
+    {
+      work: 'payment',
+      batchSize: () => 50,
+      read: async (_, due) => due.map(({ pk, sk }) => ({ pk, sk, dueAt, owner: 'a' })),
+      check: async (_, { id }) => {
+        tries.set(id, (tries.get(id) ?? 0) + 1)
+        // A check that cannot be tried without end.
+        if (tries.get(id) === 3) deps.clock.advance(60)
+        throw new Error('it fails')
+      },
+    },
+    { slot: 0, part: 0, parts: 1 },
+  )
+
+  expect(drained).toStrictEqual({ done: 0, failed: 600 })
+  expect(new Set(tries.values())).toStrictEqual(new Set([1]))
+})
