@@ -61,7 +61,7 @@ async function runSync(
     tally: { transactions: 0, unanswered: 0, passed_over: 0, failed: 0 },
     deadlineMs: startMs + RUN_BUDGET_MS,
     scheduledHours: new Map(),
-    // Only a long run shares its jobs. Most runs end earlier.
+    // Most runs end before they share jobs.
     onPage: async () => {
       if (deps.monotonicMs() < startMs + SHARE_AFTER_MS) return
       await shareJobs?.()
@@ -138,6 +138,8 @@ function mayGoOn({ end }: SyncRun): boolean {
 async function recheckTransaction(run: SyncRun, job: OpenTransaction): Promise<void> {
   const { deps, tally } = run
   const { transaction } = job
+  // Else every later run asks about the same row first, and stops there.
+  const isUnasked = run.silent
   try {
     const paymentId = paymentIdOf(transaction.reference)
     // An unreadable payment counts as unknown, as on a page.
@@ -145,7 +147,7 @@ async function recheckTransaction(run: SyncRun, job: OpenTransaction): Promise<v
     const reconciled = await reconcileTransaction(deps, { transaction, payment }, lookupsOf(run))
     if (reconciled === 'open') {
       tally.unanswered++
-      await retryOpenTransaction(deps, job, nextTryAt(deps, job.tries + 1))
+      await retryOpenTransaction(deps, job, nextTryAt(deps, isUnasked ? 0 : job.tries + 1))
       return
     }
     if (typeof reconciled === 'object') {

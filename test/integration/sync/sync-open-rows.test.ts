@@ -110,27 +110,31 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     },
   )
 
-  it('is still checked after the provider refuses the call of another row', async ({
-    deps,
-    client,
-    paid,
-    sync,
-  }) => {
-    failGetPayment(deps)
-    const otherPayment = await paidUpstream(deps, client)
-    await sync(rowOfOtherAttempt(deps, otherPayment), rowOfOtherAttempt(deps, paid))
-    deps.provider.script('getPayment', async (id, timeoutMs) =>
-      id === paid.providerPaymentId
-        ? { kind: 'unanswered', reason: 'refused' }
-        : deps.provider.healthy.getPayment(id, timeoutMs),
-    )
+  it.for([
+    ['refused', 1],
+    ['server_error', 12],
+  ] as const)(
+    'is asked about although the answer of the row before it is %s, within %i runs',
+    async ([reason, runs], { deps, client, paid }) => {
+      const otherPayment = await paidUpstream(deps, client)
+      const rows = [paid, otherPayment].map((of) => rowOfOtherAttempt(deps, of))
+      for (const [at, row] of rows.entries())
+        await noteOpenTransaction(deps, { ...row, transactionId: `txn_${at}` }, deps.now())
+      deps.provider.script('getPayment', async (id, timeoutMs) =>
+        id === paid.providerPaymentId
+          ? { kind: 'unanswered', reason }
+          : deps.provider.healthy.getPayment(id, timeoutMs),
+      )
 
-    deps.clock.advance(180)
-    await runSyncJobs(deps, { woken: false })
+      for (let run = 0; run < runs; run++) {
+        await runSyncJobs(deps, { woken: false })
+        deps.clock.advance(300)
+      }
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
-    expect(await paymentOf(deps, otherPayment)).toMatchObject({ status: 'succeeded' })
-  })
+      expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
+      expect(await paymentOf(deps, otherPayment)).toMatchObject({ status: 'succeeded' })
+    },
+  )
 
   it('is not checked while the quota is used up, and is a finding later', async ({
     deps,
