@@ -148,6 +148,7 @@ export type ProviderPayment = {
    * document names the state.
    */
   readonly status: 'captured' | 'succeeded' | 'open' | 'failed' | 'unknown'
+  readonly failureReason?: FailureReason | undefined
   /** The received amount, which may differ from the requested one. */
   readonly capturedMinor: Minor
 }

@@ -38,57 +38,48 @@ export async function askForNews(
   subject: NewsSubject,
 ): Promise<NewsAnswer> {
   let { paymentRequestId } = subject
-  // A state that no document names may stand for money, so nothing is decided without its capture.
-  let isUnknown = false
+  let asked: ProviderPayment | undefined
   if (subject.providerPaymentId !== undefined) {
     const answer = await deps.provider.getPayment(subject.providerPaymentId)
     if (answer.kind === 'unanswered') return answer
     if (answer.kind === 'found') {
-      const { value: capture } = answer
-      const { reference } = capture
-      paymentRequestId = capture.paymentRequestId
-      isUnknown = capture.status === 'unknown'
+      asked = answer.value
+      const { reference, status } = asked
+      paymentRequestId = asked.paymentRequestId
       const news = {
         reference,
         paymentRequestId,
-        capture,
+        capture: asked,
         requestStatus: undefined,
         destination: undefined,
       }
-      if (capture.status === 'captured') return { kind: 'news', news }
-      if (capture.status === 'succeeded') return { kind: 'not_shown' }
+      if (status === 'captured') return { kind: 'news', news }
+      if (status === 'succeeded') return { kind: 'not_shown' }
     }
   }
   if (paymentRequestId === undefined) return { kind: 'not_found' }
   const answer = await deps.provider.getRequest(paymentRequestId)
   if (answer.kind !== 'found') return answer
   const { status, latestPaymentId, ...request } = answer.value
-  const requestStatus = isUnknown ? 'unknown' : status
-  const answerWithoutMoney: NewsAnswer =
-    requestStatus === 'succeeded'
-      ? { kind: 'not_shown' }
-      : { kind: 'news', news: { ...request, requestStatus, capture: undefined } }
-  if (latestPaymentId === undefined || latestPaymentId === subject.providerPaymentId)
-    return answerWithoutMoney
-  const latestAnswer = await deps.provider.getPayment(latestPaymentId)
-  // A closing status may hide a capture. Without an answer about the capture nothing is closed.
-  if (latestAnswer.kind === 'unanswered') return latestAnswer
-  if (latestAnswer.kind === 'found' && latestAnswer.value.status === 'succeeded')
-    return { kind: 'not_shown' }
-  if (latestAnswer.kind === 'found' && latestAnswer.value.status === 'unknown')
-    return { kind: 'news', news: { ...request, requestStatus: 'unknown', capture: undefined } }
-  if (latestAnswer.kind !== 'found' || latestAnswer.value.status !== 'captured')
-    return answerWithoutMoney
-  // The capture itself names its payment, whatever request led to it.
-  const { reference, paymentRequestId: paidRequestId } = latestAnswer.value
-  const news = {
-    ...request,
-    requestStatus,
-    reference,
-    paymentRequestId: paidRequestId,
-    capture: latestAnswer.value,
+  let latest = asked
+  if (latestPaymentId !== undefined && latestPaymentId !== subject.providerPaymentId) {
+    const latestAnswer = await deps.provider.getPayment(latestPaymentId)
+    // A closing status may hide a capture. Without an answer about the capture nothing is closed.
+    if (latestAnswer.kind === 'unanswered') return latestAnswer
+    if (latestAnswer.kind === 'found') latest = latestAnswer.value
   }
-  return { kind: 'news', news }
+  // A state that no document names may stand for money, so nothing is decided without its capture.
+  const isUnknown = [asked, latest].some((payment) => payment?.status === 'unknown')
+  const requestStatus = isUnknown ? 'unknown' : status
+  // The capture itself names its payment, whatever request led to it.
+  if (latest?.status === 'captured') {
+    const { reference, paymentRequestId: paidRequestId } = latest
+    const paid = { requestStatus, reference, paymentRequestId: paidRequestId, capture: latest }
+    return { kind: 'news', news: { ...request, ...paid } }
+  }
+  if (latest?.status === 'succeeded' || requestStatus === 'succeeded') return { kind: 'not_shown' }
+  const failureReason = request.failureReason ?? latest?.failureReason
+  return { kind: 'news', news: { ...request, failureReason, requestStatus, capture: undefined } }
 }
 
 export type NewsDeps = AnnounceDeps &

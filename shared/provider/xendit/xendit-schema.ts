@@ -110,9 +110,7 @@ export const RequestSchema = v.pipe(
       paymentRequestId: answer.payment_request_id ?? answer.id ?? '',
       reference: answer.reference_id,
       status: REQUEST_STATUS.get(answer.status) ?? 'unknown',
-      ...(answer.status === 'FAILED' && {
-        failureReason: FAILURE_REASON.get(answer.failure_code ?? '') ?? 'other',
-      }),
+      failureReason: FAILURE_REASON.get(answer.failure_code ?? ''),
       latestPaymentId: answer.latest_payment_id || undefined,
       destination: destinationOf(answer.channel_code, answer.actions ?? []),
     }),
@@ -144,6 +142,7 @@ export const PaymentSchema = v.pipe(
     reference_id: ReferenceSchema,
     currency: v.string(),
     status: v.string(),
+    failure_code: OptionalText,
     captures: v.nullish(
       v.pipe(v.array(v.object({ capture_amount: Amount })), v.maxLength(MAX_CAPTURES)),
       [],
@@ -160,6 +159,7 @@ export const PaymentSchema = v.pipe(
       reference: answer.reference_id,
       currency: answer.currency,
       status: isCaptured ? 'captured' : (PAYMENT_STATUS.get(answer.status) ?? 'unknown'),
+      failureReason: FAILURE_REASON.get(answer.failure_code ?? ''),
       capturedMinor: isCaptured ? receivedMinor(sum) : ZERO,
     }
   }),

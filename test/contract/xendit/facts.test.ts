@@ -64,7 +64,7 @@ const FINAL = { keptMinor: 4_440 }
 const NOT_FINAL = { keptMinor: undefined }
 const UNKNOWN_MEMBER = { ...NOT_FINAL, status: 'success', hasUnknownMember: true }
 
-function failed(failureReason: string) {
+function failed(failureReason?: string) {
   return { status: 'failed', failureReason }
 }
 
@@ -82,7 +82,7 @@ const TABLES: readonly (readonly [
     {
       open: ['REQUIRES_ACTION PENDING ACCEPTING_PAYMENTS AUTHORIZED', OPEN],
       succeeded: ['SUCCEEDED', { status: 'succeeded' }],
-      failed: ['FAILED', failed('other')],
+      failed: ['FAILED', failed()],
       expired: ['EXPIRED', { status: 'expired' }],
       cancelled: ['CANCELED', { status: 'cancelled' }],
     },
@@ -122,7 +122,7 @@ const TABLES: readonly (readonly [
   ],
   [
     ['payment.failure_code'],
-    readRequest,
+    readPayment,
     (failure_code) => ({ status: 'FAILED', failure_code }),
     {
       declined: [
@@ -139,10 +139,10 @@ const TABLES: readonly (readonly [
       other: [
         `INVALID_MERCHANT_SETTINGS INVALID_TOKEN PAYMENT_REQUEST_EXPIRED
          FAILURE_DETAILS_UNAVAILABLE`,
-        failed('other'),
+        failed(),
       ],
     },
-    failed('other'),
+    failed(),
   ],
   [
     ['transaction.type', 'transaction.type outside the list', 'transaction.type of the SDKs'],

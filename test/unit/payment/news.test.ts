@@ -171,3 +171,16 @@ it.each(['open', 'succeeded', 'failed', 'expired', 'cancelled', 'unknown'] as co
       expect(await askForNews({ provider }, subject)).toStrictEqual({ kind: 'not_shown' })
   },
 )
+
+it('askForNews takes the reason of a failed request from its payment', async () => {
+  const ended = { status: 'failed', latestPaymentId: 'py-1', destination: undefined } as const
+  const provider = showing(
+    { ...OWN_REQUEST, ...ended },
+    aCapture({ status: 'failed', failureReason: 'declined' }),
+  )
+
+  for (const subject of [{ paymentRequestId: 'pr-own' }, { providerPaymentId: 'py-1' }]) {
+    const news = { requestStatus: 'failed', failureReason: 'declined' }
+    expect(await askForNews({ provider }, subject)).toMatchObject({ kind: 'news', news })
+  }
+})

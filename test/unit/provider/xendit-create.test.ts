@@ -164,6 +164,7 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     paymentRequestId: 'pr-1',
     reference: aCreateInput().reference,
     status: 'open',
+    failureReason: undefined,
     latestPaymentId: undefined,
     destination: '381652390000001',
   }

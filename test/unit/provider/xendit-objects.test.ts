@@ -33,10 +33,11 @@ function getPayment(overrides: object = {}) {
 
 describe('xendit getRequest', () => {
   it('reads a request', async () => {
-    const shown = { status: 'succeeded', latestPaymentId: 'py-1', destination: '8808000000000001' }
+    const shown = { status: 'failed', latestPaymentId: 'py-1', destination: '8808000000000001' }
+    const why = { failureReason: 'declined' }
 
-    expect(await getRequest()).toStrictEqual(
-      answerOf({ paymentRequestId: 'pr-1', reference: 'ref-1', ...shown }),
+    expect(await getRequest({ status: 'FAILED', failure_code: 'INVALID_OTP' })).toStrictEqual(
+      answerOf({ paymentRequestId: 'pr-1', reference: 'ref-1', ...shown, ...why }),
     )
   })
 
@@ -59,10 +60,9 @@ describe('xendit getRequest', () => {
 describe('xendit getPayment', () => {
   it('reads a payment', async () => {
     const ids = { providerPaymentId: 'py-1', paymentRequestId: 'pr-1', reference: 'ref-1' }
+    const captured = { status: 'captured', failureReason: undefined, capturedMinor: 150_000 }
 
-    expect(await getPayment()).toStrictEqual(
-      answerOf({ ...ids, currency: 'IDR', status: 'captured', capturedMinor: 150_000 }),
-    )
+    expect(await getPayment()).toStrictEqual(answerOf({ ...ids, currency: 'IDR', ...captured }))
   })
 
   it.each<[string, object, string, number]>([
