@@ -1,12 +1,21 @@
 import * as v from 'valibot'
 import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
-import { readableRows, readRows } from '../if-valid.ts'
+import { ifValid, readableRows, readRows } from '../if-valid.ts'
 import { fieldsText } from '../journal/entry.ts'
 import { type ProviderTransaction, ProviderTransactionSchema } from '../provider/provider.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import type { Item } from '../table/attributes.ts'
 import { syncJobKey } from '../table/keys.ts'
-import { absent, all, any, below, DUE_WORK_FIELDS, dueWork, equals, update } from '../table/step.ts'
+import {
+  absent,
+  all,
+  any,
+  below,
+  DUE_WORK_FIELDS,
+  dueWork,
+  unchanged,
+  update,
+} from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
 import {
   addMs,
@@ -106,8 +115,8 @@ export async function claimJob(deps: JobDeps, due: DueJob): Promise<SyncJob | un
 }
 
 /** Refused after another claim or the end of the job, which change its due time. */
-function isAsClaimed({ dueAt }: DueJob) {
-  return equals('dueAt', dueAt)
+function isAsClaimed({ dueAt }: Item) {
+  return unchanged('dueAt', dueAt)
 }
 
 /** Renews the lease too. Undefined: another worker has claimed the slice. */
@@ -181,12 +190,13 @@ export function registerReading(
   return deps.table.write(step)
 }
 
-/** Each try after the first lost a race. More tries are an error. */
+/** Each later try lost a race. */
 const MAX_TRIES = 5
 
 /**
  * Records a transaction in its latest form, so that the sync checks it alone at `dueAt`. A worker
- * that checks an older form loses its claim. Throws when every try meets another claim.
+ * that checks an older form loses its claim. An unreadable job is written anew. Throws when every
+ * try meets another claim.
  */
 export async function noteOpenTransaction(
   deps: TableDeps,
@@ -206,13 +216,15 @@ export async function noteOpenTransaction(
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const { applied, item } = await deps.table.write(putJob)
     if (applied) return
-    const job = v.parse(OpenTransactionSchema, item)
-    const { transaction: stored } = job
+    const stored = ifValid(OpenTransactionSchema, item)?.transaction
     // Several passes read the same row. An equal or older row is not news.
-    if (transaction.updatedAt < stored.updatedAt || fieldsText(stored) === fieldsText(transaction))
-      return
-    const set = { transaction, dueAt: job.dueAt === dueAt ? addMs(dueAt, 1) : dueAt }
-    const changeJob = update(syncJobKey(id), { set }, isAsClaimed(job))
+    if (stored && transaction.updatedAt < stored.updatedAt) return
+    if (stored && fieldsText(stored) === fieldsText(transaction)) return
+    const set = {
+      ...(stored ? { transaction } : row),
+      dueAt: item?.['dueAt'] === dueAt ? addMs(dueAt, 1) : dueAt,
+    }
+    const changeJob = update(syncJobKey(id), { set }, isAsClaimed({ ...item }))
     if ((await deps.table.write(changeJob)).applied) return
   }
   throw new Error(`${id}: ${MAX_TRIES} tries met another claim`)

@@ -13,7 +13,7 @@ import { aClient, aRequest, aStoredClient, ledgerView } from '../../support/paym
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { adapter } from '../../support/scripted-provider.ts'
-import { paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { paidUpstream, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import {
   interceptTable,
@@ -199,6 +199,23 @@ it('a job of a later release is read again when its lease has expired', async ({
   await syncProviderTransactions(deps)
 
   expect(await rawItem(deps, syncJobKey('odd#1'))).not.toHaveProperty('work')
+})
+
+it('an unreadable job stops no page that shows its row, and is written anew', async ({
+  deps,
+  paid,
+  sync,
+}) => {
+  const row = rowOfOtherAttempt(deps, paid)
+  await putJob(deps, `open#${row.transactionId}`, { kind: 'weekly' })
+  deps.provider.silence('getPayment')
+
+  expect(await sync(row)).toMatchObject({ complete: true })
+
+  deps.provider.heal('getPayment')
+  deps.clock.advance(600)
+  await runSyncJobs(deps, { woken: false })
+  expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
 })
 
 describe('sync: the head by woken workers', () => {
