@@ -44,17 +44,10 @@ export async function askForNews(
     if (answer.kind === 'unanswered') return answer
     if (answer.kind === 'found') {
       asked = answer.value
-      const { reference, status } = asked
       paymentRequestId = asked.paymentRequestId
-      const news = {
-        reference,
-        paymentRequestId,
-        capture: asked,
-        requestStatus: undefined,
-        destination: undefined,
-      }
-      if (status === 'captured') return { kind: 'news', news }
-      if (status === 'succeeded') return { kind: 'not_shown' }
+      if (asked.status === 'captured')
+        return newsOf(asked, { requestStatus: undefined, destination: undefined })
+      if (asked.status === 'succeeded') return { kind: 'not_shown' }
     }
   }
   if (paymentRequestId === undefined) return { kind: 'not_found' }
@@ -71,15 +64,19 @@ export async function askForNews(
   // A state that no document names may stand for money, so nothing is decided without its capture.
   const isUnknown = [asked, latest].some((payment) => payment?.status === 'unknown')
   const requestStatus = isUnknown ? 'unknown' : status
-  // The capture itself names its payment, whatever request led to it.
-  if (latest?.status === 'captured') {
-    const { reference, paymentRequestId: paidRequestId } = latest
-    const paid = { requestStatus, reference, paymentRequestId: paidRequestId, capture: latest }
-    return { kind: 'news', news: { ...request, ...paid } }
-  }
+  if (latest?.status === 'captured') return newsOf(latest, { ...request, requestStatus })
   if (latest?.status === 'succeeded' || requestStatus === 'succeeded') return { kind: 'not_shown' }
   const failureReason = request.failureReason ?? latest?.failureReason
   return { kind: 'news', news: { ...request, failureReason, requestStatus, capture: undefined } }
+}
+
+/** The capture itself names its payment, whatever request led to it. */
+function newsOf(
+  capture: ProviderPayment,
+  request: Pick<ProviderNews, 'requestStatus' | 'destination'>,
+): NewsAnswer {
+  const { reference, paymentRequestId } = capture
+  return { kind: 'news', news: { ...request, reference, paymentRequestId, capture } }
 }
 
 export type NewsDeps = AnnounceDeps &

@@ -87,48 +87,47 @@ const RowId = v.pipe(v.string(), v.regex(/^[\x20-\x7e]{1,255}$/))
 const CAPTURED = /^py-[A-Za-z0-9_-]{1,61}$/
 
 // Lenient, because the page also holds rows of other products of the same account.
+const RowSchema = v.object({
+  id: RowId,
+  type: v.string(),
+  product_id: v.nullish(v.union([v.literal(''), RowId]), ''),
+  // Cut: a row of another product must fit into an item of our table.
+  reference_id: v.nullish(
+    v.pipe(
+      v.string(),
+      v.transform((text) => text.slice(0, 255)),
+    ),
+    '',
+  ),
+  description: v.fallback(v.nullish(v.string(), ''), ''),
+  status: v.string(),
+  currency: v.string(),
+  amount: SignedAmount,
+  // Signed, because a flat fee can exceed a tiny amount.
+  net_amount: v.nullish(SignedAmount),
+  net_amount_currency: v.nullish(v.string()),
+  cashflow: v.nullish(v.string(), ''),
+  settlement_status: v.nullish(v.string(), ''),
+  estimated_settlement_time: v.fallback(v.nullish(Time), undefined),
+  channel_category: v.fallback(v.nullish(v.pipe(v.string(), v.regex(/^[A-Z_]{1,40}$/))), undefined),
+  // A part of the key of what the house books of the row. Another time would book it again.
+  created: Time,
+  updated: Time,
+  fee: v.fallback(
+    v.nullish(
+      v.object({
+        status: v.nullish(v.string(), ''),
+        xendit_fee: v.nullish(Amount, 0),
+        value_added_tax: v.nullish(Amount, 0),
+      }),
+    ),
+    undefined,
+  ),
+  product_data: v.fallback(v.nullish(v.object({ payment_request_id: OptionalText })), undefined),
+})
+
 const TransactionSchema = v.pipe(
-  v.object({
-    id: RowId,
-    type: v.string(),
-    product_id: v.nullish(v.union([v.literal(''), RowId]), ''),
-    // Cut: a row of another product must fit into an item of our table.
-    reference_id: v.nullish(
-      v.pipe(
-        v.string(),
-        v.transform((text) => text.slice(0, 255)),
-      ),
-      '',
-    ),
-    description: v.fallback(v.nullish(v.string(), ''), ''),
-    status: v.string(),
-    currency: v.string(),
-    amount: SignedAmount,
-    // Signed, because a flat fee can exceed a tiny amount.
-    net_amount: v.nullish(SignedAmount),
-    net_amount_currency: v.nullish(v.string()),
-    cashflow: v.nullish(v.string(), ''),
-    settlement_status: v.nullish(v.string(), ''),
-    estimated_settlement_time: v.fallback(v.nullish(Time), undefined),
-    channel_category: v.fallback(
-      v.nullish(v.pipe(v.string(), v.regex(/^[A-Z_]{1,40}$/))),
-      undefined,
-    ),
-    // A part of the key of what the house books of the row. Another time would book it again.
-    created: Time,
-    updated: Time,
-    fee: v.fallback(
-      v.nullish(
-        v.object({
-          status: v.nullish(v.string(), ''),
-          xendit_fee: v.nullish(Amount, 0),
-          value_added_tax: v.nullish(Amount, 0),
-        }),
-      ),
-      undefined,
-    ),
-    product_data: v.fallback(v.nullish(v.object({ payment_request_id: OptionalText })), undefined),
-  }),
+  RowSchema,
   // Only outgoing rows may have a negative amount, never payments.
   v.check((row) => row.amount >= 0 || row.type !== 'PAYMENT'),
   v.transform((row): ProviderTransaction => {
@@ -203,26 +202,12 @@ function mentionedIn(text: string): PaymentId[] | undefined {
   return found.length === 0 ? undefined : found.flatMap((id) => ifValid(PaymentIdSchema, id) ?? [])
 }
 
-type ShownFigures = {
-  readonly type: string
-  readonly amount: number
-  readonly net_amount?: number | null | undefined
-  readonly cashflow?: string | null
-  readonly fee?: ShownFee | null | undefined
-}
-
-type ShownFee = {
-  readonly status?: string | null
-  readonly xendit_fee?: number | null
-  readonly value_added_tax?: number | null
-}
-
 /**
  * What the row moves is its own net amount, signed by its cashflow: a fee that exceeds a tiny
  * payment makes the net of money in negative. Without a net the amount and the fee say it.
  */
 function figuresOf(
-  { type, amount, net_amount: net, cashflow, fee }: ShownFigures,
+  { type, amount, net_amount: net, cashflow, fee }: v.InferOutput<typeof RowSchema>,
   isForeignNet: boolean,
 ) {
   const isOut = cashflow === 'MONEY_OUT'

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { ifValid } from '../../if-valid.ts'
 import type { Secrets } from '../../secrets.ts'
 import { UPSTREAM } from '../../table/upstream.ts'
-import { callJson, type HttpCall, type HttpOutcome } from '../call-json.ts'
+import { callJson, type HttpCall, type HttpOutcome, type RateLimit } from '../call-json.ts'
 import {
   type Answer,
   type CancelAnswer,
@@ -12,6 +12,7 @@ import {
   PROVIDER_READ_TIMEOUT_MS,
   type Provider,
   type ProviderOperation,
+  type ProviderRequestStatus,
   type TransactionFilter,
   type TransactionPage,
   type Unanswered,
@@ -92,15 +93,7 @@ export function xenditProvider(options: XenditOptions): Provider {
     isNonWalletCode,
     providerNameFor: () => UPSTREAM,
     createRequest: (input, timeoutMs) => createRequest(send, input, timeoutMs),
-    getRequest: (id, timeoutMs) =>
-      getAnswer(
-        send,
-        { operation: 'getRequest', path: `${REQUESTS}/${id}`, id, timeoutMs },
-        v.pipe(
-          RequestSchema,
-          v.check(({ paymentRequestId }) => paymentRequestId === id),
-        ),
-      ),
+    getRequest: (id, timeoutMs) => getRequest(send, id, timeoutMs),
     getPayment: (id, timeoutMs) =>
       getAnswer(
         send,
@@ -127,16 +120,7 @@ const SHORTEST_PAUSE_MS = 500
 
 /** Keeps the limits of the provider's last answers until they expire, or the clock is set back. */
 function rateLimits(nowMs: () => number) {
-  const limits = new Map<
-    ProviderOperation,
-    {
-      readonly calls: number
-      readonly ofMinute: number | undefined
-      readonly fromMs: number
-      readonly untilMs: number
-      readonly roomAtMs: number
-    }
-  >()
+  const limits = new Map<ProviderOperation, RateLimit & { pauseMs: number; fromMs: number }>()
   const latestOf = (operation: ProviderOperation) => {
     const latest = limits.get(operation)
     return latest && latest.fromMs <= nowMs() ? latest : undefined
@@ -144,22 +128,22 @@ function rateLimits(nowMs: () => number) {
   return {
     noteLimit: (operation: ProviderOperation, outcome: HttpOutcome): void => {
       if (outcome.kind !== 'answered' || outcome.rateLimit === undefined) return
-      const { remaining: calls, resetMs, limit: ofMinute } = outcome.rateLimit
-      const isUsedUp = calls === 0 || outcome.status === 429
+      const { status, rateLimit } = outcome
+      const isUsedUp = rateLimit.remaining === 0 || status === 429
       const pauseMs = isUsedUp
-        ? Math.min(Math.max(resetMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)
+        ? Math.min(Math.max(rateLimit.resetMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)
         : 0
-      const fromMs = nowMs()
-      const [untilMs, roomAtMs] = [fromMs + resetMs, fromMs + pauseMs]
-      limits.set(operation, { calls, ofMinute, fromMs, untilMs, roomAtMs })
+      limits.set(operation, { ...rateLimit, pauseMs, fromMs: nowMs() })
     },
     callsLeft: (operation: ProviderOperation) => {
       const latest = latestOf(operation)
-      return latest && nowMs() < latest.untilMs ? latest.calls : undefined
+      return latest && nowMs() < latest.fromMs + latest.resetMs ? latest.remaining : undefined
     },
-    callsOfMinute: (operation: ProviderOperation) => limits.get(operation)?.ofMinute,
-    pauseMs: (operation: ProviderOperation) =>
-      Math.max(0, (latestOf(operation)?.roomAtMs ?? 0) - nowMs()),
+    callsOfMinute: (operation: ProviderOperation) => limits.get(operation)?.limit,
+    pauseMs: (operation: ProviderOperation) => {
+      const { fromMs = 0, pauseMs = 0 } = latestOf(operation) ?? {}
+      return Math.max(0, fromMs + pauseMs - nowMs())
+    },
   }
 }
 
@@ -214,18 +198,25 @@ function failureOf(outcome: Outcome, id?: string): Unanswered | { readonly kind:
   return { kind: 'unanswered', reason, code }
 }
 
+function getRequest(send: Send, id: string, timeoutMs?: number) {
+  const call = { operation: 'getRequest', path: `${REQUESTS}/${id}`, id, timeoutMs } as const
+  return getAnswer(send, call, requestSchema(id))
+}
+
+function requestSchema(id: string) {
+  return v.pipe(
+    RequestSchema,
+    v.check(({ paymentRequestId }) => paymentRequestId === id),
+  )
+}
+
 async function cancelRequest(send: Send, id: string, timeoutMs?: number): Promise<CancelAnswer> {
   if (!isProviderId(id)) return { kind: 'not_found' }
   const path = `${REQUESTS}/${id}/cancel`
   const outcome = await send({ operation: 'cancelRequest', method: 'POST', path, timeoutMs })
   if (outcome.kind !== 'answered') return failureOf(outcome)
-  if (outcome.status === 200) {
-    const request = ifValid(RequestSchema, outcome.json)
-    if (request === undefined || request.paymentRequestId !== id) return UNREADABLE
-    const { status } = request
-    if (status === 'open' || status === 'unknown') return UNREADABLE
-    return { kind: status === 'cancelled' ? 'cancelled' : 'final' }
-  }
+  if (outcome.status === 200)
+    return afterCancel(ifValid(requestSchema(id), outcome.json)?.status, UNREADABLE)
   const code = outcome.status === 400 ? errorCodeOf(outcome.json) : undefined
   switch (code ?? '') {
     case 'INACTIVE_PAYMENT_REQUEST':
@@ -234,18 +225,22 @@ async function cancelRequest(send: Send, id: string, timeoutMs?: number): Promis
       return { kind: 'not_cancellable' }
     case 'TEMPORARILY_UNAVAILABLE':
       return UNREADABLE
+    // No document lists the channels that can cancel.
+    case 'API_VALIDATION_ERROR': {
+      const answer = await getRequest(send, id, timeoutMs)
+      return answer.kind === 'found'
+        ? afterCancel(answer.value.status, { kind: 'not_cancellable' })
+        : answer
+    }
     default:
       return failureOf(outcome)
   }
 }
 
-// A list may be empty but always exists, so a 404 means that our request is wrong. A repeated call
-// does not make a page readable: the adapter must be repaired.
-const WRONG_PLACE: Unanswered = { kind: 'unanswered', reason: 'refused', code: 'NOT_FOUND' }
-const UNREADABLE_PAGE: Unanswered = {
-  kind: 'unanswered',
-  reason: 'refused',
-  code: 'UNREADABLE_PAGE',
+function afterCancel(status: ProviderRequestStatus = 'unknown', ifOpen: CancelAnswer) {
+  if (status === 'unknown') return UNREADABLE
+  if (status === 'open') return ifOpen
+  return { kind: status === 'cancelled' ? 'cancelled' : 'final' } as const
 }
 
 async function listTransactions(
@@ -276,11 +271,17 @@ async function listTransactions(
   const outcome = await send(call)
   if (outcome.kind !== 'answered' || outcome.status !== 200 || outcome.json === undefined) {
     const answer = failureOf(outcome)
-    return answer.kind === 'not_found' ? WRONG_PLACE : answer
+    return answer.kind === 'not_found' ? refusedAs('NOT_FOUND') : answer
   }
   const page = ifValid(TransactionPageSchema, outcome.json)
-  if (page === undefined) return UNREADABLE_PAGE
+  if (page === undefined) return refusedAs('UNREADABLE_PAGE')
   return { kind: 'found', value: rowsAskedFor(page, filter) } as const
+}
+
+// A list always exists, so a 404 means that our request is wrong. No repetition makes a page
+// readable: the adapter must be repaired.
+function refusedAs(code: string): Unanswered {
+  return { kind: 'unanswered', reason: 'refused', code }
 }
 
 /** Rows of other payments would decide about this one, for example that its push was not paid. */

@@ -28,7 +28,7 @@ const TABLES: Readonly<Record<Operation, Table>> = {
     },
   },
   cancel: {
-    ask: (provider) => provider.cancelRequest('pr-1'),
+    ask: (provider) => provider.cancelRequest('pr-'.padEnd(39, '0')),
     meanings: {
       final: 'INACTIVE_PAYMENT_REQUEST',
       not_cancellable: 'INELIGIBLE_TRANSACTION_STATUS',

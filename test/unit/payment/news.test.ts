@@ -180,7 +180,7 @@ it('askForNews takes the reason of a failed request from its payment', async () 
   )
 
   for (const subject of [{ paymentRequestId: 'pr-own' }, { providerPaymentId: 'py-1' }]) {
-    const news = { requestStatus: 'failed', failureReason: 'declined' }
-    expect(await askForNews({ provider }, subject)).toMatchObject({ kind: 'news', news })
+    const failed = { requestStatus: 'failed', failureReason: 'declined' }
+    expect(await askForNews({ provider }, subject)).toMatchObject({ news: failed })
   }
 })

@@ -41,7 +41,7 @@ describe.each<
     'listTransactions',
     (provider, timeoutMs) => provider.listTransactions({ limit: 10 }, timeoutMs),
   ],
-  ['cancelRequest', (provider, timeoutMs) => provider.cancelRequest('pr-1', timeoutMs)],
+  ['cancelRequest', (provider, timeoutMs) => provider.cancelRequest(PR, timeoutMs)],
 ])('xendit %s: what goes wrong', (name, ask) => {
   const answerTo = async (script: Script, timeoutMs?: number) =>
     ask((await scriptedProvider(script)).provider, timeoutMs)

@@ -115,6 +115,20 @@ it.each<[number, object, CancelAnswer]>([
   )
 })
 
+it.each([
+  ['REQUIRES_ACTION', { kind: 'not_cancellable' }],
+  ['EXPIRED', { kind: 'final' }],
+  ['STATE_OF_TOMORROW', noAnswer('server_error')],
+])('xendit cancelRequest of a channel without cancels asks: %s is %j', async (status, expected) => {
+  const refused = json(400, { error_code: 'API_VALIDATION_ERROR' })
+  const shown = json(200, { ...PAID_REQUEST, status })
+  const { provider } = await scriptedProvider((response, request) =>
+    (request.method === 'POST' ? refused : shown)(response, request),
+  )
+
+  expect(await provider.cancelRequest('pr-1')).toStrictEqual(expected)
+})
+
 function cash(amountMinor: number) {
   return answerOf({ account: 'CASH', amountMinor })
 }
