@@ -24,8 +24,8 @@ export function tableNameOf(
  * Of the vault whose backups are copied. CloudFormation replaces a vault that gets another key, and
  * cannot do so under the same name.
  */
-export function backupVaultName(stage: Pick<DeployedStage, 'settings' | 'copies'>): string {
-  return stackNameOf(stage, stage.copies?.account && 'shared')
+export function backupVaultName(stage: DeployedStage): string {
+  return stackNameOf(stage, stage.copies?.account ? 'shared' : stage.table.encryption)
 }
 
 /** The region of CloudFront, its certificate and its firewall, for a gateway in any region. */

@@ -3,7 +3,7 @@ import { CfnBudget } from 'aws-cdk-lib/aws-budgets'
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront'
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
 import { CfnDelivery, CfnDeliveryDestination, CfnDeliverySource } from 'aws-cdk-lib/aws-logs'
-import { ARecord, type IHostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53'
+import { ARecord, RecordTarget } from 'aws-cdk-lib/aws-route53'
 import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets'
 import { Construct } from 'constructs'
 import { ORIGIN_HEADER } from '../../../shared/runtime/origin-guard.ts'
@@ -99,8 +99,8 @@ export class FrontStack extends StageStack {
     setClientCertificate(distribution, stage)
     addFrontLog(this, stage, distribution)
 
-    addRecord(this, { zone, recordName: domain.name, distribution })
-
+    const target = RecordTarget.fromAlias(new CloudFrontTarget(distribution))
+    new ARecord(this, 'Ipv4', { zone, recordName: domain.name, target })
     const { originCertificate: shown } = stage.frontSettings
     this.watched = {
       distributionId: distribution.distributionId,
@@ -160,18 +160,6 @@ function shownCertificateArn(scope: Construct, { id }: OriginCertificate): strin
   return arnOf(scope, 'acm', `certificate/${id}`)
 }
 
-function addRecord(
-  scope: Construct,
-  {
-    zone,
-    recordName,
-    distribution,
-  }: { zone: IHostedZone; recordName: string; distribution: cloudfront.Distribution },
-): void {
-  const target = RecordTarget.fromAlias(new CloudFrontTarget(distribution))
-  new ARecord(scope, 'Ipv4', { zone, recordName, target })
-}
-
 /** A topic of another region cannot be an alarm's action, so the front has topics of its own. */
 function addAlarms(scope: Construct, stage: DeployedStage, front: WatchedFront): void {
   const { alarmRecipients, pageRecipients = alarmRecipients } = stage
@@ -210,19 +198,15 @@ function addFrontLog(
 /**
  * Adds a monthly budget, if the stage names an amount. The budget mails the recipients of alarms
  * directly, because their topic is in another region. It counts the whole account: a tag counts no
- * costs until a person activates the tag.
+ * costs until a person activates the tag. CloudFormation replaces it for new recipients, which a
+ * name would prevent.
  */
 function addMonthlyBudget(stack: Stack, stage: DeployedStage): void {
   const { monthlyBudgetUsd: amount, alarmRecipients } = stage
   if (amount === undefined) return
   const subscribers = alarmRecipients.map((address) => ({ subscriptionType: 'EMAIL', address }))
   new CfnBudget(stack, 'Budget', {
-    budget: {
-      budgetName: stackNameOf(stage),
-      budgetType: 'COST',
-      timeUnit: 'MONTHLY',
-      budgetLimit: { amount, unit: 'USD' },
-    },
+    budget: { budgetType: 'COST', timeUnit: 'MONTHLY', budgetLimit: { amount, unit: 'USD' } },
     ...(subscribers.length > 0 && {
       notificationsWithSubscribers: NOTIFICATIONS.map((notification) => ({
         notification: {

@@ -8,7 +8,7 @@ import { Construct } from 'constructs'
 import { operatorTopic } from '../monitoring/operator-topic.ts'
 import { ProtectionRule } from '../monitoring/protection-rule.ts'
 import { backupVaultName, stackNameOf } from '../stack-name-of.ts'
-import { type DeployedStage, hasAlarms } from '../stage.ts'
+import { type DeployedStage, hasAlarms, removalPolicyBesidesTable } from '../stage.ts'
 import type { StageFile } from '../stage-file.ts'
 import { StageStack } from '../stage-stack.ts'
 
@@ -30,12 +30,11 @@ export class CopiesStack extends StageStack {
   constructor(scope: App, stage: DeployedStage, { region, account }: Copies) {
     const env = { region, ...(account && { account: account.id }) }
     super(scope, stage, { part: 'copies', holds: 'the locked vault of backups', env })
-    const { removalPolicy, alarmRecipients, pageRecipients: recipients = alarmRecipients } = stage
+    const { alarmRecipients, pageRecipients: recipients = alarmRecipients } = stage
     new backup.BackupVault(this, 'Vault', {
       backupVaultName: stackNameOf(stage, 'copies'),
       lockConfiguration: { minRetention: KEPT, changeableFor: CHANGEABLE },
       ...vaultOf(this, stage, account?.source),
-      removalPolicy,
     })
     if (!hasAlarms(stage)) return
     const pages = operatorTopic(this, 'Pages', { stage, name: 'copies-pages', recipients })
@@ -48,13 +47,10 @@ export class CopiesStack extends StageStack {
  * A vault's own key. If its backups are copied to a vault of another account, and back, that
  * account may use the key and copy into the vault. No other account may use the table's own key.
  */
-function vaultOf(
-  scope: Construct,
-  { removalPolicy }: Pick<DeployedStage, 'removalPolicy'>,
-  otherAccount: string | undefined,
-) {
+function vaultOf(scope: Construct, stage: DeployedStage, otherAccount: string | undefined) {
+  const removalPolicy = removalPolicyBesidesTable(stage)
   const encryptionKey = new Key(scope, 'Key', { enableKeyRotation: true, removalPolicy })
-  if (otherAccount === undefined) return { encryptionKey }
+  if (otherAccount === undefined) return { encryptionKey, removalPolicy }
   const principals = [new AccountPrincipal(otherAccount)]
   const allow = (actions: string[], conditions = {}) =>
     new PolicyStatement({ principals, actions, conditions, resources: ['*'] })
@@ -64,7 +60,7 @@ function vaultOf(
   const isForService = { Bool: { 'kms:GrantIsForAWSResource': true } }
   encryptionKey.addToResourcePolicy(allow(grant, isForService))
   const statements = [allow(['backup:CopyIntoBackupVault'])]
-  return { encryptionKey, accessPolicy: new PolicyDocument({ statements }) }
+  return { encryptionKey, removalPolicy, accessPolicy: new PolicyDocument({ statements }) }
 }
 
 /** Backs the table up every day, and copies each backup into the locked vault. */
@@ -83,7 +79,7 @@ export class TableCopies extends Construct {
     const backupVault = new backup.BackupVault(this, 'Vault', {
       backupVaultName: backupVaultName(stage),
       ...(account ? vaultOf(this, stage, account.id) : key && { encryptionKey: key }),
-      removalPolicy: stage.removalPolicy,
+      removalPolicy: removalPolicyBesidesTable(stage),
     })
     const destination = Stack.of(this).formatArn({
       service: 'backup',

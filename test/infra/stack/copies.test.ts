@@ -35,12 +35,22 @@ it('copies in another account leave the keys of the stage as they are', () => {
   )
 })
 
-it('the vault whose backups go to another account is another vault, because its key is another', () => {
-  const [own, shared] = [READY_PRODUCTION, STAGE].map((stage) =>
-    textsOf(synthesised(stage), 'AWS::Backup::BackupVault').map(
-      (vault) => /"BackupVaultName":"([^"]+)"/.exec(vault)?.[1],
-    ),
+it('a vault with another key is another vault', () => {
+  const { table } = READY_PRODUCTION
+  const unkeyed = { ...READY_PRODUCTION, table: { ...table, encryption: 'aws' } as const }
+  const names = [READY_PRODUCTION, STAGE, unkeyed].map((stage) =>
+    synthesised(stage).each('AWS::Backup::BackupVault', 'BackupVaultName').join(),
   )
 
-  expect([own, shared]).toStrictEqual([['gateway-prod'], ['gateway-prod-shared']])
+  expect(names).toStrictEqual(['gateway-prod-customer', 'gateway-prod-shared', 'gateway-prod-aws'])
+})
+
+it('a failed creation takes no name but that of the table', () => {
+  const kept = [synthesised, synthesisedCopies].flatMap((make) =>
+    make(READY_PRODUCTION).resources.filter((one) => one.deletionPolicy === 'Retain'),
+  )
+
+  // Key and bucket have no names.
+  const types = kept.map(({ type }) => type)
+  expect(types.toSorted().join()).toBe('AWS::DynamoDB::GlobalTable,AWS::KMS::Key,AWS::S3::Bucket')
 })
