@@ -51,8 +51,8 @@ export async function makeOriginCertificate(
   return ok(what, `made: commit ${file} and ${originCertificate.authority}`)
 }
 
-const NEW_KEY = ['-newkey', 'rsa:2048', '-nodes']
-const TEN_YEARS = ['-days', '3650']
+const NEW_KEY = '-newkey rsa:2048 -nodes'
+const TEN_YEARS = '-days 3650'
 const EXTENSIONS =
   'basicConstraints=CA:FALSE\nkeyUsage=critical,digitalSignature\nextendedKeyUsage=clientAuth\n'
 
@@ -60,48 +60,26 @@ const EXTENSIONS =
 function makeKeys(stage: string) {
   // Only the directory's owner can read it.
   const cwd = mkdtempSync(join(tmpdir(), 'gateway-origin-'))
-  const openssl = (...args: readonly string[]) =>
+  const openssl = (words: string, subject?: string) => {
+    const args = [
+      ...words.split(' '),
+      ...(subject ? ['-subj', `/CN=gateway-${stage} ${subject}`] : []),
+    ]
     execFileSync('openssl', args, { cwd, stdio: 'ignore' })
+  }
   const readMade = (file: string) => readFileSync(join(cwd, file))
   try {
-    const authority = [
-      '-subj',
-      `/CN=gateway-${stage} origin`,
-      '-addext',
-      'keyUsage=critical,keyCertSign,cRLSign',
-    ]
     openssl(
-      'req',
-      '-x509',
-      ...NEW_KEY,
-      ...TEN_YEARS,
-      ...authority,
-      '-keyout',
-      'authority.key',
-      '-out',
-      'authority.pem',
+      `req -x509 ${NEW_KEY} ${TEN_YEARS} -keyout authority.key -out authority.pem ` +
+        '-addext keyUsage=critical,keyCertSign,cRLSign',
+      'origin',
     )
-    openssl(
-      'req',
-      ...NEW_KEY,
-      '-subj',
-      `/CN=gateway-${stage} front`,
-      '-keyout',
-      'front.key',
-      '-out',
-      'front.csr',
-    )
+    openssl(`req ${NEW_KEY} -keyout front.key -out front.csr`, 'front')
     writeFileSync(join(cwd, 'front.ext'), EXTENSIONS)
-    const signed = [
-      '-CA',
-      'authority.pem',
-      '-CAkey',
-      'authority.key',
-      '-CAcreateserial',
-      '-extfile',
-      'front.ext',
-    ]
-    openssl('x509', '-req', '-in', 'front.csr', ...signed, ...TEN_YEARS, '-out', 'front.pem')
+    openssl(
+      `x509 -req -in front.csr -CA authority.pem -CAkey authority.key -CAcreateserial ${TEN_YEARS} ` +
+        '-extfile front.ext -out front.pem',
+    )
     return {
       authority: readMade('authority.pem'),
       certificate: readMade('front.pem'),

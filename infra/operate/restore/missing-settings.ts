@@ -10,6 +10,8 @@ import { unlessAbsent } from '../check/finding.ts'
 /** A setting that a restore omits, and that differs from the stage's file. */
 type MissingSetting = { readonly what: string; readonly put: () => Promise<unknown> }
 
+type Throughput = Pick<aws.TableDescription, 'OnDemandThroughput' | 'WarmThroughput'>
+
 /** A table to compare with the stage's file. */
 export type TargetTable = {
   readonly client: aws.DynamoDBClient
@@ -27,38 +29,24 @@ export async function missingSettings(target: TargetTable): Promise<readonly Mis
     MaxReadRequestUnits: stage.table.maxReadUnits,
     MaxWriteRequestUnits: stage.table.maxWriteUnits,
   }
-  const hasLimits = ({
-    OnDemandThroughput: throughput,
-  }: {
-    readonly OnDemandThroughput?: aws.OnDemandThroughput
-  }): boolean =>
-    throughput?.MaxReadRequestUnits === limits.MaxReadRequestUnits &&
-    throughput.MaxWriteRequestUnits === limits.MaxWriteRequestUnits
+  const hasLimits = ({ OnDemandThroughput: current }: Throughput): boolean =>
+    current?.MaxReadRequestUnits === limits.MaxReadRequestUnits &&
+    current.MaxWriteRequestUnits === limits.MaxWriteRequestUnits
   const { warm } = stage.table
   const WarmThroughput = warm && {
     ReadUnitsPerSecond: warm.readUnits,
     WriteUnitsPerSecond: warm.writeUnits,
   }
-  const isWarm = ({
-    WarmThroughput: current,
-  }: {
-    readonly WarmThroughput?: aws.TableWarmThroughputDescription
-  }): boolean =>
+  const isWarm = ({ WarmThroughput: current }: Throughput): boolean =>
     !warm ||
     ((current?.ReadUnitsPerSecond ?? 0) >= warm.readUnits &&
       (current?.WriteUnitsPerSecond ?? 0) >= warm.writeUnits)
-  const SSESpecification = encryptionOf(stage)
   const expires =
     expiry?.TimeToLiveStatus?.startsWith('ENABL') === true &&
     expiry.AttributeName === TABLE_SCHEMA.ttl
-  const TimeToLiveSpecification = { Enabled: true, AttributeName: TABLE_SCHEMA.ttl }
   const recovers =
     recovery?.PointInTimeRecoveryStatus === 'ENABLED' &&
     recovery.RecoveryPeriodInDays === RECOVERY_DAYS
-  const PointInTimeRecoverySpecification = {
-    PointInTimeRecoveryEnabled: true,
-    RecoveryPeriodInDays: RECOVERY_DAYS,
-  }
   const Tags = Object.entries(tagsOf(stage))
     .map(([Key, Value]) => ({ Key, Value }))
     .filter(({ Key, Value }) => !tags.some((tag) => tag.Key === Key && tag.Value === Value))
@@ -69,7 +57,11 @@ export async function missingSettings(target: TargetTable): Promise<readonly Mis
         !stage.deletionProtection || table.DeletionProtectionEnabled === true,
         update({ DeletionProtectionEnabled: true }),
       ],
-      ['encryption with the stage’s key', isEncrypted, update({ SSESpecification })],
+      [
+        'encryption with the stage’s key',
+        isEncrypted,
+        update({ SSESpecification: encryptionOf(stage) }),
+      ],
       ['most units of the table', hasLimits(table), update({ OnDemandThroughput: limits })],
       ['warm units of the table', isWarm(table), update({ WarmThroughput })],
       // DynamoDB changes only one of table and indexes at a time.
@@ -85,14 +77,26 @@ export async function missingSettings(target: TargetTable): Promise<readonly Mis
       [
         'expiry of items',
         expires,
-        () => client.send(new aws.UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification })),
+        () =>
+          client.send(
+            new aws.UpdateTimeToLiveCommand({
+              TableName,
+              TimeToLiveSpecification: { Enabled: true, AttributeName: TABLE_SCHEMA.ttl },
+            }),
+          ),
       ],
       [
         'point-in-time recovery',
         recovers,
         () =>
           client.send(
-            new aws.UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }),
+            new aws.UpdateContinuousBackupsCommand({
+              TableName,
+              PointInTimeRecoverySpecification: {
+                PointInTimeRecoveryEnabled: true,
+                RecoveryPeriodInDays: RECOVERY_DAYS,
+              },
+            }),
           ),
       ],
       [
@@ -111,8 +115,7 @@ export function encryptionOf(stage: DeployedStage): aws.SSESpecification | undef
 }
 
 async function readSettings({ client, stage, TableName }: TargetTable) {
-  const stackTable = { TableName: tableNameOf(stage, stage.table.adopted) }
-  const ask = client.send(new aws.DescribeTableCommand(stackTable))
+  const ask = (name: string) => client.send(new aws.DescribeTableCommand({ TableName: name }))
   const [
     own,
     { Table: table = {} },
@@ -120,8 +123,8 @@ async function readSettings({ client, stage, TableName }: TargetTable) {
     { ContinuousBackupsDescription: backups },
   ] = await Promise.all([
     // The stack's own table, under the stage's key, if it is not lost.
-    unlessAbsent(['ResourceNotFoundException'], ask),
-    client.send(new aws.DescribeTableCommand({ TableName })),
+    unlessAbsent(['ResourceNotFoundException'], ask(tableNameOf(stage, stage.table.adopted))),
+    ask(TableName),
     client.send(new aws.DescribeTimeToLiveCommand({ TableName })),
     client.send(new aws.DescribeContinuousBackupsCommand({ TableName })),
   ])

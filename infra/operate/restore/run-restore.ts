@@ -3,9 +3,8 @@ import { GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
 import * as v from 'valibot'
 import { isHttp } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { ENV, SettingsText } from '../../../shared/runtime/config.ts'
-import { verdictKey } from '../../../shared/table/keys.ts'
-import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { parseForeignTime, SECOND_MS } from '../../../shared/time.ts'
 import { readOptions, runCommand, UsageError } from '../../local/terminal/command-line.ts'
 import { printableLine } from '../../local/terminal/printable.ts'
@@ -15,6 +14,7 @@ import { type AwsClients, awsClients } from '../check/aws-clients.ts'
 import { errorName, remedyFor, unlessAbsent } from '../check/finding.ts'
 import { requireRegion } from '../check/region-of.ts'
 import { encryptionOf, missingSettings, type TargetTable } from './missing-settings.ts'
+import { noteRestore, setSyncBack } from './restore-store.ts'
 
 const USAGE = `npm run restore -- --stage NAME (--at TIME | --backup ARN | --finish)
 
@@ -102,7 +102,9 @@ async function completeTable(target: TargetTable, sleep: RestoreIo['sleep']): Pr
     await waitUntilActive(target, sleep)
     printLine(`${target.TableName}: ${what} set`)
   }
-  await noteRestore(target)
+  const table = dynamoDbRequests({ client: target.client, name: target.TableName })
+  await noteRestore(table)
+  await setSyncBack(table)
   printLine(`${target.TableName} is as the stage’s file says`)
   printLine('next, while the stage is closed: recount-ledger, then audit-ledger, of the gateway')
   printLine('and of every client; open the stage last: a sync before it posts payments again')
@@ -163,10 +165,8 @@ async function restore(
   if (existing) printLine(`${target.TableName} exists: continuing with it`)
   else await beginRestore(target, source)
   await completeTable(target, sleep)
-  const file = `${stage.settings.name}’s file`
-  printLine(
-    `Next: set "generation": ${generation} in ${file} and deploy (docs/operations.md, section 7)`,
-  )
+  const next = `Next: set "generation": ${generation} in ${stage.settings.name}’s file and deploy`
+  printLine(`${next} (docs/operations.md, section 7)`)
   return undefined
 }
 
@@ -182,20 +182,6 @@ function hasOtherSource(restored: aws.RestoreSummary | undefined, source: Source
 
 function secondOf(time: Date | undefined) {
   return Math.floor(Number(time) / SECOND_MS)
-}
-
-/** From now on the payout gate waits for audits of the restored table (design section 11). */
-async function noteRestore({ client, TableName }: TargetTable) {
-  const { pk, sk } = verdictKey(GATEWAY_OWNER)
-  await client.send(
-    new aws.UpdateItemCommand({
-      TableName,
-      Key: { pk: { S: pk }, sk: { S: sk } },
-      UpdateExpression: 'SET restored_at = :now',
-      ExpressionAttributeValues: { ':now': { S: new Date().toISOString() } },
-    }),
-  )
-  printLine(`${TableName}: audits before this moment allow no payout`)
 }
 
 async function beginRestore(

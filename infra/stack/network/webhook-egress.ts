@@ -37,11 +37,7 @@ const EPHEMERAL = [1024, 65_535] as const
 
 /** Logs called addresses and refused packets for 14 days: addresses and counts, never contents. */
 class FlowLogs extends Construct {
-  constructor(
-    scope: Construct,
-    id: string,
-    { vpc, stage }: { readonly vpc: IVpc; readonly stage: DeployedStage },
-  ) {
+  constructor(scope: Construct, id: string, vpc: IVpc, stage: DeployedStage) {
     super(scope, id)
     // The key's policy requires the stage's prefix in the name of every log (stage-key.ts).
     const log = addLog(
@@ -104,13 +100,15 @@ export class WebhookEgress extends Construct {
       restrictDefaultSecurityGroup: false,
     })
     this.securityGroup = this.addSecurityGroup()
-    closeSubnets(this, { vpc: this.vpc, subnets: this.subnets, range: RANGE })
-    new FlowLogs(this, 'FlowLogs', { vpc: this.vpc, stage })
+    closeSubnets(this)
+    new FlowLogs(this, 'FlowLogs', this.vpc, stage)
     this.addTableEndpoint(table)
 
-    const addressTexts = addresses.map(({ ref }) => ref)
     new CfnOutput(this, 'Addresses', {
-      value: Fn.join(',', addressTexts),
+      value: Fn.join(
+        ',',
+        addresses.map(({ ref }) => ref),
+      ),
       description: 'The addresses that webhooks come from, for merchants to allow',
     }).overrideLogicalId('WebhookAddresses')
   }
@@ -198,62 +196,42 @@ export function egressGrants(
  * private address, even if a URL passed the checks. A list is stateless, so answers need their own
  * rule.
  */
-function closeSubnets(
-  scope: Construct,
-  {
-    vpc,
-    subnets,
-    range,
-  }: { readonly vpc: ec2.IVpc; readonly subnets: ec2.SubnetSelection; readonly range: string },
-): ec2.NetworkAcl {
-  const list = new ec2.NetworkAcl(scope, 'AccessList', { vpc, subnetSelection: subnets })
-  const rule = (
-    id: string,
-    options: Omit<ec2.CommonNetworkAclEntryOptions, 'cidr'> & { readonly range: string },
-  ) => list.addEntry(id, { ...options, cidr: ec2.AclCidr.ipv4(options.range) })
+function closeSubnets(egress: WebhookEgress): void {
+  const { vpc, subnets: subnetSelection } = egress
+  const list = new ec2.NetworkAcl(egress, 'AccessList', { vpc, subnetSelection })
   const { EGRESS, INGRESS } = ec2.TrafficDirection
+  const { AclCidr, AclTraffic, Action } = ec2
 
-  for (const [at, resolver] of [range, LINK_LOCAL_RESOLVER].entries()) {
-    const number = 10 + at * 10
-    const names = { range: resolver, ruleAction: ec2.Action.ALLOW }
-    const udpAnswers = ec2.AclTraffic.udpPortRange(...EPHEMERAL)
-    const tcpAnswers = ec2.AclTraffic.tcpPortRange(...EPHEMERAL)
-    rule(`AskUdp${at}`, {
-      ...names,
-      ruleNumber: number,
-      traffic: ec2.AclTraffic.udpPort(53),
-      direction: EGRESS,
-    })
-    rule(`AskTcp${at}`, {
-      ...names,
-      ruleNumber: number + 1,
-      traffic: ec2.AclTraffic.tcpPort(53),
-      direction: EGRESS,
-    })
-    rule(`ToldUdp${at}`, { ...names, ruleNumber: number, traffic: udpAnswers, direction: INGRESS })
-    rule(`ToldTcp${at}`, {
-      ...names,
-      ruleNumber: number + 1,
-      traffic: tcpAnswers,
-      direction: INGRESS,
-    })
+  for (const [at, range] of [RANGE, LINK_LOCAL_RESOLVER].entries()) {
+    const ways = [
+      ['Udp', AclTraffic.udpPort(53), AclTraffic.udpPortRange(...EPHEMERAL)],
+      ['Tcp', AclTraffic.tcpPort(53), AclTraffic.tcpPortRange(...EPHEMERAL)],
+    ] as const
+    for (const [way, [name, question, answer]] of ways.entries()) {
+      const names = {
+        cidr: AclCidr.ipv4(range),
+        ruleAction: Action.ALLOW,
+        ruleNumber: 10 + at * 10 + way,
+      }
+      list.addEntry(`Ask${name}${at}`, { ...names, traffic: question, direction: EGRESS })
+      list.addEntry(`Told${name}${at}`, { ...names, traffic: answer, direction: INGRESS })
+    }
   }
   for (const [at, inside] of NOT_PUBLIC.entries()) {
     const closed = {
-      range: inside,
+      cidr: AclCidr.ipv4(inside),
       ruleNumber: 100 + at,
-      traffic: ec2.AclTraffic.allTraffic(),
-      ruleAction: ec2.Action.DENY,
+      traffic: AclTraffic.allTraffic(),
+      ruleAction: Action.DENY,
     }
-    rule(`NotTo${at}`, { ...closed, direction: EGRESS })
-    rule(`NotFrom${at}`, { ...closed, direction: INGRESS })
+    list.addEntry(`NotTo${at}`, { ...closed, direction: EGRESS })
+    list.addEntry(`NotFrom${at}`, { ...closed, direction: INGRESS })
   }
-  const open = { range: '0.0.0.0/0', ruleNumber: 200, ruleAction: ec2.Action.ALLOW }
-  rule('Https', { ...open, traffic: ec2.AclTraffic.tcpPort(443), direction: EGRESS })
-  rule('Answers', {
+  const open = { cidr: AclCidr.anyIpv4(), ruleNumber: 200, ruleAction: Action.ALLOW }
+  list.addEntry('Https', { ...open, traffic: AclTraffic.tcpPort(443), direction: EGRESS })
+  list.addEntry('Answers', {
     ...open,
-    traffic: ec2.AclTraffic.tcpPortRange(...EPHEMERAL),
+    traffic: AclTraffic.tcpPortRange(...EPHEMERAL),
     direction: INGRESS,
   })
-  return list
 }

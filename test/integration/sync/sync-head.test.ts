@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { setSyncBack } from '../../../infra/operate/restore/restore-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
@@ -9,6 +10,7 @@ import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { someHeldMoney } from '../../support/money-rows.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { erase } from '../../support/tampering.ts'
 import {
   interceptTable,
   recordTable,
@@ -76,8 +78,9 @@ describe('sync: the head', () => {
     [49, 'update', 'after', 0],
     [120, 'transact', 'before', 120],
     [120, 'transact', 'after', 70],
+    [120, 'transact', 'restored', 120],
   ] as const)(
-    'of %d rows reads no row too few after a crash (%s, %s)',
+    'of %d rows reads no row too few after a crash or a restore (%s, %s)',
     async ([count, kind, when, left], { deps, rows, syncAfter }) => {
       const { listings } = await withBacklog(deps, rows, count)
       // Older than the two minutes that the next round reads again.
@@ -85,12 +88,17 @@ describe('sync: the head', () => {
       rows.splice(0, count, ...older)
       const isMove = ({ name, ...call }: TableCall) =>
         name === kind && 'steps' in call && call.steps[0]?.key.pk === HEAD.pk
-      const crash = (call: TableCall) => {
-        if (isMove(call)) throw new Error('the process ends here')
+      const crash = async (call: TableCall) => {
+        if (!isMove(call)) return
+        const lost = when === 'restored' && 'steps' in call ? call.steps.slice(1) : []
+        for (const { key } of lost) await erase(deps, key)
+        throw new Error('the process ends here')
       }
-      await expect(
-        syncProviderTransactions(interceptTable(deps, { [when]: crash })),
-      ).rejects.toThrow('the process ends here')
+      const at = when === 'before' ? 'before' : 'after'
+      await expect(syncProviderTransactions(interceptTable(deps, { [at]: crash }))).rejects.toThrow(
+        'the process ends here',
+      )
+      if (when === 'restored') await setSyncBack(deps.table)
       const before = listings.length
 
       const { transactions, complete } = await syncAfter(300)

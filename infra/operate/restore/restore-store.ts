@@ -1,0 +1,24 @@
+import { ifValid } from '../../../shared/if-valid.ts'
+import { HeadSchema } from '../../../shared/sync/job-store.ts'
+import { type Key, syncJobKey, verdictKey } from '../../../shared/table/keys.ts'
+import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
+import { equals, update } from '../../../shared/table/step.ts'
+import type { Table } from '../../../shared/table/table.ts'
+import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
+
+type RestoredTable = Pick<Table, 'write'> & { readonly get: (key: Key) => Promise<unknown> }
+
+/** From now on the payout gate waits for audits of the restored table (design section 11). */
+export function noteRestore({ write }: RestoredTable) {
+  const restoredAt = timestampOf(Date.now())
+  return write(update(verdictKey(GATEWAY_OWNER), { set: { restoredAt } }))
+}
+
+/** A day, because the table may have the head of a round without its slices or effects. */
+export async function setSyncBack({ get, write }: RestoredTable) {
+  const key = syncJobKey('head')
+  const head = ifValid(HeadSchema, await get(key))
+  if (head === undefined) return
+  const [position, reversalsAt] = [head.position, head.reversalsAt].map((at) => addMs(at, -DAY_MS))
+  await write(update(key, { set: { position, reversalsAt } }, equals('round', head.round)))
+}
