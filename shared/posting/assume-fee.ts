@@ -4,6 +4,7 @@ import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdOf } from '../
 import { readableRows, readRows } from '../if-valid.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
+import type { ProviderTransaction } from '../provider/provider.ts'
 import { finding, recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
 import { FromItem, toItem } from '../table/attributes.ts'
 import { paymentKey } from '../table/keys.ts'
@@ -110,13 +111,31 @@ async function postWaitingPayment(deps: AssumeDeps, paymentId: PaymentId): Promi
 
 /**
  * `row`: undefined until the payment's own row has settled with its final fee. `contradicting`:
- * that row, if it says nothing about the fee. `isVoid`: no such row, but a void one.
+ * that row, if it says nothing about the fee. `isVoid`: a void row, and no row that stands.
  */
 export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payment: Payment) {
-  const providerPaymentId = payment.capture?.providerPaymentId ?? ''
-  // A payment has one own row. A few more rows are read, so that other rows cannot hide the own
-  // row.
-  const answer = await deps.provider.listTransactions({ providerPaymentId, limit: 10 })
+  const answer = await askForRows(deps, payment.capture?.providerPaymentId ?? '', payment.paymentId)
+  if (answer.kind === 'unanswered') return answer
+  const ownRows = answer.rows
+  const settled = ownRows.flatMap((ownRow) => settledRowOf(deps, payment, ownRow) ?? [])
+  const row = settled.find(({ contradicts }) => contradicts !== true)
+  const contradicting = settled.find(({ contradicts }) => contradicts === true)
+  const isKnown = ownRows.length > 0
+  const has = (wanted: ProviderTransaction['status']) =>
+    ownRows.some(({ status }) => status === wanted)
+  const isVoid = has('reversed') && !has('success')
+  const found = { row, ...(contradicting && { contradicting }), isKnown, isVoid }
+  return { kind: 'answered' as const, ...found }
+}
+
+/** The rows by which the customer's money came, as the provider shows them now. */
+export async function askForRows(
+  { provider }: Pick<Deps, 'provider'>,
+  providerPaymentId: string,
+  paymentId?: PaymentId,
+) {
+  // A capture has one such row. A few more are read, so that other rows cannot hide it.
+  const answer = await provider.listTransactions({ providerPaymentId, limit: 10 })
   if (answer.kind === 'unanswered') return answer
   const rows = answer.kind === 'found' ? answer.value.transactions : []
   // Another payment's row may name this capture. A row without a reference names no other payment.
@@ -124,13 +143,7 @@ export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payme
     (row) =>
       row.type === 'payment' &&
       row.providerPaymentId === providerPaymentId &&
-      (row.reference === '' || paymentIdOf(row.reference) === payment.paymentId),
+      (!paymentId || row.reference === '' || paymentIdOf(row.reference) === paymentId),
   )
-  const settled = ownRows.flatMap((ownRow) => settledRowOf(deps, payment, ownRow) ?? [])
-  const row = settled.find(({ contradicts }) => contradicts !== true)
-  const contradicting = settled.find(({ contradicts }) => contradicts === true)
-  const isKnown = ownRows.length > 0
-  const isVoid = settled.length === 0 && ownRows.some(({ status }) => status === 'reversed')
-  const found = { row, ...(contradicting && { contradicting }), isKnown, isVoid }
-  return { kind: 'answered' as const, ...found }
+  return { kind: 'answered' as const, rows: ownRows }
 }

@@ -1,15 +1,17 @@
 import { assertInvariant } from '../errors.ts'
+import { paymentIdOf } from '../ids.ts'
 import { isLeftToOperator } from '../journal/house-store.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
+import { askForRows } from '../posting/assume-fee.ts'
 import { bookRowBack, bookUnmatchedRow, houseRowOf } from '../posting/house-journal.ts'
 import { movePayment } from '../posting/move-payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import type { NamedPayment } from '../suspense/record-suspense.ts'
 import { feeRowsOf } from './book-late-fee.ts'
 import { recordUndonePayout } from './payout-of-row.ts'
-import { isInRupiah, recordRowFinding, rowFinding, transferCaseOf } from './provider-row.ts'
+import { isInRupiah, isYoung, recordRowFinding, rowFinding, transferCaseOf } from './provider-row.ts'
 
 /** If the row moved rupiah, the house books it. */
 export async function recordUnmatchedRow(
@@ -26,6 +28,28 @@ export async function recordUnmatchedRow(
   else if (!(await bookBackVoid(deps, transaction)))
     await recordRowFinding(deps, transaction, about)
   return 'done'
+}
+
+/**
+ * A capture may have a second row, which becomes void before it is booked: it undoes nothing.
+ * `isSecond`: undefined until the first row is booked. Then only the provider knows whether
+ * another row stands, and that row may become void too. Undefined if the void undoes the money.
+ */
+export async function reconcileSecondVoid(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+  about: NamedPayment,
+  isSecond: boolean | undefined,
+): Promise<Reconciled | undefined> {
+  const { providerPaymentId, transactionId: id, reference } = transaction
+  if (isSecond === undefined) {
+    const answer = await askForRows(deps, providerPaymentId, paymentIdOf(reference))
+    if (answer.kind === 'unanswered') return 'open'
+    const others = answer.rows.filter(({ transactionId }) => transactionId !== id)
+    if (!others.some(({ status }) => status === 'success')) return undefined
+    if (isYoung(deps, transaction)) return 'open'
+  }
+  return isSecond === false ? undefined : recordUnmatchedRow(deps, transaction, about)
 }
 
 /** What the house booked of a row that became void is booked back. False if it booked nothing. */

@@ -34,7 +34,12 @@ import {
 } from './provider-row.ts'
 import { reconcileFailedRow } from './reconcile-failed-row.ts'
 import { reconcileBookedRow, reconcileHeldMoney } from './reconcile-held-money.ts'
-import { bookBackVoid, type Reconciled, recordUnmatchedRow } from './reconcile-house-row.ts'
+import {
+  bookBackVoid,
+  type Reconciled,
+  reconcileSecondVoid,
+  recordUnmatchedRow,
+} from './reconcile-house-row.ts'
 import { creditByRow, type RowWithPayment, reconcileOwnRow } from './reconcile-own-row.ts'
 
 export type Lookups = {
@@ -180,10 +185,11 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
     await bookLateFeeOfMovement(deps, payment, transaction)
     return 'done'
   }
-  const { isOwnRow, transactionId: id } = moneyRow
-  // A second row became void before it was booked.
-  if (isOwnRow && (payment.ownRow?.transactionId ?? id) !== id)
-    return recordUnmatchedRow(deps, transaction, payment)
+  if (moneyRow.isOwnRow) {
+    const isSecond = payment.ownRow && payment.ownRow.transactionId !== moneyRow.transactionId
+    const second = await reconcileSecondVoid(deps, transaction, payment, isSecond)
+    if (second) return second
+  }
   // An operator may have adjusted the client's ledger for this row, or the row gave back held money
   // before the payment was credited. A second booking would count it twice.
   if (moneyRow.type !== 'reversal') {

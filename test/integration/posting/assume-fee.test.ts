@@ -248,6 +248,12 @@ describe('askForOwnRow (design section 4, Fee)', () => {
     },
   )
 
+  it('says of a void row nothing while a second row of the capture stands', async () => {
+    const rows = [{ ...OWN_ROW, status: 'reversed' } as const, { ...OWN_ROW, keptMinor: undefined }]
+
+    expect(await askAbout(...rows)).toMatchObject({ row: undefined, isVoid: false })
+  })
+
   it.each([{ keptMinor: 14_000 }, { reference: '' }, { keptMinor: 0 }])(
     'finds the settled row of this payment with %o',
     async ({ keptMinor = 4_440, ...fields }) => {

@@ -1,5 +1,6 @@
 /** Goal: a payment's row without a reference belongs to the capture that it names, and no other. */
 import { expect } from 'vitest'
+import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { sumsOf, ZERO_SUMS } from './held-money.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -143,4 +144,26 @@ it('a second row of a posted payment’s capture that is void before it settles 
   const about = { amountMinor: 100_000, paymentId: credited.payment.paymentId }
   expect(await paymentOf(deps, credited)).not.toHaveProperty('isVoid')
   expect(await findingAbout(deps, 'txn_second', 'reversed_upstream')).toMatchObject(about)
+})
+
+it('a second row of an open payment’s capture that is void leaves the payment, until the first is void', async ({
+  deps,
+  credited,
+  rows,
+  syncAfter,
+}) => {
+  const row = rowNow(deps, credited, NOT_SETTLED)
+  const second = { ...row, transactionId: 'txn_second', status: 'reversed' } as const
+  deps.provider.silence('listTransactions', 'server_error')
+  await syncAfter(300)
+  deps.provider.heal('listTransactions')
+  await syncAfter(300, row, second)
+  for (let day = 0; day < 3; day++) await syncAfter(86_400)
+  expect(await paymentOf(deps, credited)).not.toHaveProperty('isVoid')
+  expect(await findingAbout(deps, 'txn_second', 'reversed_upstream')).toBeDefined()
+
+  rows.splice(0, 1, { ...row, status: 'reversed', updatedAt: deps.now() })
+  await syncAfter(3_600)
+
+  expect(await paymentOf(deps, credited)).toMatchObject({ isVoid: true })
 })

@@ -83,7 +83,7 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['sync', 10, syncThen(thenWait(creditPayment, 3_600_000)), sync],
   ['sync, posting', 33, syncThen(creditUnposted), sync],
   ['sync, finding a lost capture', 18, syncThen(payUpstream), sync],
-  ['sync, of money that went back', 18, syncThen(thenWait(voidPayment, 3_600_000)), sync],
+  ['sync, of money that went back', 19, syncThen(thenWait(voidPayment, 3_600_000)), sync],
   ['sync, of a dispute that was won', 18, syncThen(thenWait(winDispute, 3_600_000)), sync],
   ['sync, by a worker that is woken', 18, syncThen(thenWait(payUpstream, 300_000)), wakeSync],
   ['refresh', 15, (play) => payUpstream(play), refresh],
