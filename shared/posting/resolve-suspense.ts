@@ -11,6 +11,7 @@ import { type ProviderTransaction, providerFailure } from '../provider/provider.
 import { heldAmountOf, isSuspenseId, type Suspense } from '../suspense/suspense.ts'
 import { closeSuspense, findSuspense } from '../suspense/suspense-store.ts'
 import type { Timestamp } from '../time.ts'
+import { askForRows } from './assume-fee.ts'
 import { bookSuspense, houseRowOf } from './house-journal.ts'
 
 /** The resolutions that operators may choose. A refund by the provider is booked by its own row. */
@@ -129,12 +130,9 @@ const UNCHANGED = 'nothing is changed; try again'
  */
 async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspense) {
   const { suspenseId } = item
-  const filter = { providerPaymentId: suspenseId, limit: 10 }
-  const answer = await deps.provider.listTransactions(filter)
+  const answer = await askForRows(deps, suspenseId)
   if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
-  const rows = (answer.kind === 'found' ? answer.value.transactions : []).filter(
-    ({ type, providerPaymentId }) => type === 'payment' && providerPaymentId === suspenseId,
-  )
+  const { rows } = answer
   await refuseCredited(deps, item, rows)
   if (rows.length > 0 && rows.every(({ status }) => status === 'reversed'))
     throw new GatewayError('conflict', 'the provider has taken this money back', {

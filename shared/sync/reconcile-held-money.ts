@@ -19,7 +19,12 @@ import {
   recordRowFinding,
   syncFinding,
 } from './provider-row.ts'
-import { bookBackVoid, type Reconciled, recordUnmatchedRow } from './reconcile-house-row.ts'
+import {
+  bookBackVoid,
+  type Reconciled,
+  reconcileSecondVoid,
+  recordUnmatchedRow,
+} from './reconcile-house-row.ts'
 
 /**
  * Books the money's settled payment, or a reversal with the finding of its loss. Any other row is a
@@ -38,6 +43,10 @@ export async function reconcileHeldMoney(
     const isBookedBack = await bookBackVoid(deps, transaction)
     if (isBookedBack || isOfHouse) await recordRowFinding(deps, transaction, item)
     if (isBookedBack) return 'done'
+    const isBooked = item.isVoid || (await isBookedBy(deps, row))
+    const isSecond = isBooked ? false : item.providerMinor === undefined ? undefined : true
+    const second = await reconcileSecondVoid(deps, transaction, item, isSecond)
+    if (second) return second
     const booked = await bookSuspenseVoid(deps, item, row)
     const { providerMinor, amountMinor = ZERO } = booked
     // Money whose own row has not settled did not arrive, so its void takes nothing.
@@ -68,6 +77,12 @@ export async function reconcileHeldMoney(
   return { booked: undefined }
 }
 
+/** Whether suspense has the money by this row, or has lost it by its void. */
+async function isBookedBy(deps: NewsDeps, row: Parameters<typeof bookedRow>[1]): Promise<boolean> {
+  const own = await bookedRow(deps, row, ['suspense', 'suspense_refunded'])
+  return Object.keys(own).length > 0
+}
+
 /** What the row moves after it was booked is the house's, and so is a second row of the capture. */
 async function reconcileBookedMoney(
   deps: NewsDeps,
@@ -76,8 +91,7 @@ async function reconcileBookedMoney(
 ): Promise<void> {
   const { providerMinor, amountMinor = ZERO, isVoid } = item
   if (providerMinor === undefined && !isVoid) return
-  const own = await bookedRow(deps, houseRowOf(transaction), ['suspense', 'suspense_refunded'])
-  if (Object.keys(own).length === 0) {
+  if (!(await isBookedBy(deps, houseRowOf(transaction)))) {
     await recordUnmatchedRow(deps, transaction, item)
     return
   }

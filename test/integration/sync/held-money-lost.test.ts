@@ -57,6 +57,25 @@ describe('sync: a row that takes more than suspense holds', () => {
     expect(sums).toMatchObject({ suspenseMinor: 0 })
   })
 
+  it.for([OWN, { ...OWN, ...NOT_SETTLED }])(
+    'leaves the money held by its own row of %o, when a second row is void before it settles',
+    async (own, { deps, rows, hold, sync, syncAfter }) => {
+      const { heldRow, item } = await hold('second_capture', own)
+      const sums = await sumsOf(deps)
+      const second = { status: 'reversed', transactionId: 'txn_second', ...NOT_SETTLED } as const
+
+      await sync(settledRow(heldRow, deps.now(), second))
+      for (let day = 0; day < 3; day++) await syncAfter(86_400)
+
+      expect(await item()).toMatchObject({ status: 'open' })
+      expect(await sumsOf(deps)).toStrictEqual(sums)
+      expect(await findingAbout(deps, 'txn_second', 'reversed_upstream')).toBeDefined()
+      rows.splice(0, 1, { ...heldRow, status: 'reversed', updatedAt: deps.now() })
+      await syncAfter(3_600)
+      expect(await item()).toMatchObject({ isVoid: true, status: 'resolved' })
+    },
+  )
+
   type Rows = readonly Partial<ProviderTransaction>[]
   it.for<readonly [string, Rows, lostMinor: number, ownFields?: object]>([
     ['a dispute after a refund of the whole', [refundOf(100_000), disputeOf(100_000)], 100_000],
