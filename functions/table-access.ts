@@ -9,7 +9,7 @@ export const NEWS_OF_VISIBLE_PAYMENT: TableAccess = {
   PutItem: ['DELIVERY', 'EVENT', 'SUSPENSE'],
   UpdateItem: ['NOTED', 'PAYMENT', 'SUSPENSE'],
   UpdateFields: ['LEDGER'],
-  ConditionCheckItem: ['PAYMENT'],
+  ConditionCheckItem: ['PAYMENT', 'SUSPENSE'],
 }
 
 /** A payment that becomes visible also gets search pointers. */
@@ -163,7 +163,7 @@ export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   BatchGetItem: ['JOURNAL', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
   PutItem: ['SYNC'],
   UpdateItem: ['HOUSE', 'SYNC'],
-  ConditionCheckItem: ['JOURNAL', 'SUSPENSE'],
+  ConditionCheckItem: ['JOURNAL'],
   indexes: ['by-due'],
 })
 

@@ -10,6 +10,9 @@ import { findStoredPayment } from '../payment/payment-store.ts'
 import { type ProviderTransaction, providerFailure } from '../provider/provider.ts'
 import { heldAmountOf, isSuspenseId, type Suspense } from '../suspense/suspense.ts'
 import { closeSuspense, findSuspense } from '../suspense/suspense-store.ts'
+import { paymentKey } from '../table/keys.ts'
+import { guard, unchanged } from '../table/step.ts'
+import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import { askForRows } from './assume-fee.ts'
 import { bookSuspense, houseRowOf } from './house-journal.ts'
@@ -45,7 +48,8 @@ export async function resolveSuspense(
   assertAllowed(found, resolution)
   const byBank = resolution === 'refunded_by_bank'
   const isSettled = found.kind !== 'money' || found.providerMinor !== undefined
-  const item = isSettled && !byBank ? found : await settledItem(deps, found)
+  const { item, uncredited } =
+    isSettled && !byBank ? { item: found, uncredited: {} } : await settledItem(deps, found)
   const payload = { suspense_id: suspenseId, resolution }
   // Our bank pays the customer.
   const approval = byBank
@@ -69,6 +73,7 @@ export async function resolveSuspense(
           item: closeSuspense(item, changes),
           approval: approval?.step,
           ...(item.kind === 'money' && putHouseEntry(resolutionEntry(item, resolution, postedAt))),
+          ...uncredited,
           ...shown,
         },
       ),
@@ -133,12 +138,12 @@ async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspen
   const answer = await askForRows(deps, suspenseId)
   if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
   const { rows } = answer
-  await refuseCredited(deps, item, rows)
+  const uncredited = await refuseCredited(deps, item, rows)
   if (rows.length > 0 && rows.every(({ status }) => status === 'reversed'))
     throw new GatewayError('conflict', 'the provider has taken this money back', {
       actionHint: 'Give nothing back: the sync books the void within minutes, and ends the item.',
     })
-  if (item.providerMinor !== undefined) return item
+  if (item.providerMinor !== undefined) return { item, uncredited }
   const row = rows.find(
     (shown) =>
       shown.status === 'success' &&
@@ -153,31 +158,35 @@ async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspen
     )
   }
   // Nothing is booked of such money, so nothing leaves the books.
-  if (isForeign(row)) return item
+  if (isForeign(row)) return { item, uncredited }
   await bookSuspense(deps, item, houseRowOf(row))
   // A dry run has booked nothing.
   const { providerMinor } = row
   const booked = { ...item, ...(await findSuspense(deps, suspenseId)), providerMinor }
   if (booked.status === 'resolved') throw alreadyResolved()
-  return booked
+  return { item: booked, uncredited }
 }
 
 function isForeign({ currency, isForeignNet }: ProviderTransaction): boolean {
   return currency !== 'IDR' || isForeignNet === true
 }
 
+/** Answers the condition of the write: the payment that a row names is not credited meanwhile. */
 async function refuseCredited(
   deps: HeldDeps & Pick<Deps, 'provider'>,
   item: Suspense,
   rows: readonly ProviderTransaction[],
-): Promise<void> {
+): Promise<Steps<string>> {
   const { suspenseId } = item
+  let uncredited: Steps<string> = {}
   for (const { reference } of rows) {
     // The capture itself says whose a row is that has no reference.
     const answer = reference === '' ? await deps.provider.getPayment(suspenseId) : undefined
     if (answer?.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
     const id = paymentIdOf(answer?.kind === 'found' ? answer.value.reference : reference)
     const stored = id && (await findStoredPayment(deps, id))
+    // If the payment shows the item, that step has this condition, and takes this step's place.
+    if (id) uncredited = { shown: guard(paymentKey(id), unchanged('status', stored?.status)) }
     if (stored?.status !== 'succeeded' || stored.capture?.providerPaymentId !== suspenseId) continue
     const isEnded = await endAsCredited(deps, item)
     throw new GatewayError('conflict', `payment ${id} is credited with this money`, {
@@ -186,4 +195,5 @@ async function refuseCredited(
         : 'Give nothing back, and call the owner of the code: rows are booked on the item.',
     })
   }
+  return uncredited
 }

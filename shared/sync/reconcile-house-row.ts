@@ -11,7 +11,13 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import type { NamedPayment } from '../suspense/record-suspense.ts'
 import { feeRowsOf } from './book-late-fee.ts'
 import { recordUndonePayout } from './payout-of-row.ts'
-import { isInRupiah, isYoung, recordRowFinding, rowFinding, transferCaseOf } from './provider-row.ts'
+import {
+  isInRupiah,
+  isYoung,
+  recordRowFinding,
+  rowFinding,
+  transferCaseOf,
+} from './provider-row.ts'
 
 /** If the row moved rupiah, the house books it. */
 export async function recordUnmatchedRow(

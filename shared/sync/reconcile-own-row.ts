@@ -1,7 +1,7 @@
 import { referenceOf } from '../ids.ts'
 import { less } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
-import { isGivenBack, succeedPayment } from '../payment/news/succeed-payment.ts'
+import { requireNotGivenBack, succeedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import { FEE_WAIT_MS } from '../posting/assume-fee.ts'
@@ -107,11 +107,12 @@ export async function creditByRow(
   { payment, transaction }: RowWithPayment,
 ): Promise<Payment | undefined> {
   if (payment === undefined || !matchesPayment(transaction, payment)) return undefined
-  if (await isGivenBack(deps, transaction)) return undefined
+  const held = await requireNotGivenBack(deps, transaction)
+  if (held === undefined) return undefined
   const { amountMinor: capturedMinor } = transaction
   const { paymentRequestId } = payment
   const capture = { ...transaction, capturedMinor, paymentRequestId, status: 'captured' } as const
-  return succeedPayment(deps, payment, capture, 'sync')
+  return succeedPayment(deps, payment, capture, 'sync', held)
 }
 
 function matchesPayment(transaction: ProviderTransaction, payment: Payment): boolean {

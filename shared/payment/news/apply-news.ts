@@ -1,6 +1,7 @@
 import { assertNever } from '../../errors.ts'
 import { paymentIdOf } from '../../ids.ts'
 import { finding, heldMoney, recordSuspense } from '../../suspense/record-suspense.ts'
+import type { Steps } from '../../table/table.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { holdMoney } from '../held-money.ts'
 import type { NewsSource, Payment, StoredPayment } from '../payment.ts'
@@ -14,7 +15,7 @@ import {
 } from './ask-for-news.ts'
 import { closePayment } from './close-payment.ts'
 import { type Decision, decideOnNews } from './decide-on-news.ts'
-import { creditCreatingPayment, isGivenBack, succeedPayment } from './succeed-payment.ts'
+import { creditCreatingPayment, requireNotGivenBack, succeedPayment } from './succeed-payment.ts'
 
 export type ApplyOutcome =
   /**
@@ -35,6 +36,7 @@ type OnCreating = (
   decision: Extract<Decision, { readonly creating: unknown }>,
   news: ProviderNews,
   source: NewsSource,
+  held: Steps<string>,
 ) => Promise<TryOutcome>
 
 /** Without `onCreating`, a payment that is being created is never changed. */
@@ -71,12 +73,12 @@ export async function applyNews(
       'creating' in decision ||
       (decision.do === 'succeed' &&
         decision.capture.paymentRequestId !== decision.payment.paymentRequestId)
-    if (mayBeGivenBack && (await isGivenBack(deps, decision.capture)))
-      return { kind: 'applied', payment: stored, held: true }
+    const held = mayBeGivenBack ? await requireNotGivenBack(deps, decision.capture) : {}
+    if (held === undefined) return { kind: 'applied', payment: stored, held: true }
     const outcome =
       'creating' in decision
-        ? await (onCreating?.(deps, decision, news, source) ?? { kind: 'deferred' as const })
-        : await applyDecision(deps, decision, stored, source)
+        ? await (onCreating?.(deps, decision, news, source, held) ?? { kind: 'deferred' as const })
+        : await applyDecision(deps, decision, stored, source, held)
     if (outcome !== 'again') return outcome
   }
   throw new Error('a payment kept changing while news about it was applied')
@@ -87,6 +89,7 @@ async function applyDecision(
   decision: Exclude<Decision, { readonly creating: unknown }>,
   stored: StoredPayment | undefined,
   source: NewsSource,
+  held: Steps<string>,
 ): Promise<TryOutcome> {
   switch (decision.do) {
     case 'nothing':
@@ -98,9 +101,10 @@ async function applyDecision(
       return { kind: 'applied', payment: stored }
     }
     case 'succeed': {
-      const paidPayment = await succeedPayment(deps, decision.payment, decision.capture, source)
+      const { payment, capture } = decision
+      const paidPayment = await succeedPayment(deps, payment, capture, source, held)
       // Another attempt was paid. The destination shown must not take money a second time.
-      if (paidPayment && paidPayment.paymentRequestId !== decision.capture.paymentRequestId) {
+      if (paidPayment && paidPayment.paymentRequestId !== capture.paymentRequestId) {
         await cancelOrphan(deps, paidPayment.paymentRequestId, paidPayment.paymentId)
       }
       return outcomeOrAgain(paidPayment)
@@ -110,8 +114,8 @@ async function applyDecision(
       return { kind: 'applied', payment: stored, held: true }
     case 'close': {
       const { payment, money } = decision
-      const held = money && heldMoney({ ...money, payment, now: deps.now() })
-      return outcomeOrAgain(await closePayment(deps, payment, { ...decision, held, source }))
+      const item = money && heldMoney({ ...money, payment, now: deps.now() })
+      return outcomeOrAgain(await closePayment(deps, payment, { ...decision, held: item, source }))
     }
     default:
       return assertNever(decision)

@@ -3,6 +3,9 @@ import { referenceOf } from '../../ids.ts'
 import { creditShard } from '../../ledger/shard-store.ts'
 import type { ProviderPayment, ProviderTransaction } from '../../provider/provider.ts'
 import { findSuspense } from '../../suspense/suspense-store.ts'
+import { suspenseKey } from '../../table/keys.ts'
+import { equals, guard } from '../../table/step.ts'
+import type { Steps } from '../../table/table.ts'
 import { type AnnouncedEnd, commitTransition } from '../announcement.ts'
 import { commitSucceeded, rememberCapture, writePointers } from '../creating-store.ts'
 import { newPayment } from '../new-payment.ts'
@@ -28,11 +31,12 @@ export async function succeedPayment(
   payment: Payment,
   capture: ProviderPayment,
   source: NewsSource,
+  held: Steps<string> = {},
 ): Promise<Payment | undefined> {
   const plan = (end: AnnouncedEnd) => {
     const paid = creditedPayment(deps, payment, { ...end, capture, source })
     const ledger = creditShard({ ...paid, from: 'pending' }, paid.netMinor, end.at)
-    return { payment: paid, steps: { payment: leavePending(paid), ledger } }
+    return { payment: paid, steps: { payment: leavePending(paid), ledger, ...held } }
   }
   const committed = await commitTransition(deps, plan, () => isUnheld(deps, capture))
   return committed.outcome.applied ? committed.payment : undefined
@@ -45,10 +49,17 @@ export async function isUnheld(deps: TableDeps, capture: Capture) {
   return (await findSuspense(deps, capture.providerPaymentId)) === undefined
 }
 
-/** Held while its payment was lost, the money was given back. */
-export async function isGivenBack(deps: TableDeps, capture: Capture) {
-  const item = await findSuspense(deps, capture.providerPaymentId)
-  return item?.status === 'resolved' && item.resolution !== 'credited'
+/**
+ * Undefined if the money was held while its payment was lost, and was given back. Otherwise the
+ * credit's condition, that money which is held is not given back meanwhile.
+ */
+export async function requireNotGivenBack(
+  deps: TableDeps,
+  { providerPaymentId: id }: Capture,
+): Promise<Steps<string> | undefined> {
+  const item = await findSuspense(deps, id)
+  if (item?.status !== 'open') return item && item.resolution !== 'credited' ? undefined : {}
+  return { held: guard(suspenseKey(id), equals('status', 'open')) }
 }
 
 /** The payment is open, and credited with the estimated fee. */
@@ -116,6 +127,7 @@ export async function creditCreatingPayment(
   { do: action, creating, capture }: Extract<Decision, { readonly creating: unknown }>,
   news: ProviderNews,
   source: NewsSource,
+  held: Steps<string>,
 ): Promise<CreditOutcome> {
   if (action === 'remember') {
     const dueAt = creating.leaseUntil ?? deps.now()
@@ -134,7 +146,7 @@ export async function creditCreatingPayment(
   const plan = (end: AnnouncedEnd) => {
     const paid = creditedNewPayment(deps, creating, destination, { ...end, capture, source })
     const ledger = creditShard({ ...paid, from: undefined }, paid.netMinor, end.at)
-    return { payment: paid, steps: { payment: commitSucceeded(paid, deps.now()), ledger } }
+    return { payment: paid, steps: { payment: commitSucceeded(paid, deps.now()), ledger, ...held } }
   }
   // The pointers' keys have the time of the payment.
   const at = deps.now()

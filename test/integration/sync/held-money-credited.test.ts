@@ -18,7 +18,7 @@ import { update } from '../../../shared/table/step.ts'
 import { aRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeFirst, interceptTable, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 import { heldMoneyItem, resolve } from '../payment/suspense-test.ts'
 import { heldTest, refundFields } from './held-money.ts'
 
@@ -162,6 +162,38 @@ describe('held money that a payment is credited with after all', () => {
 
       expect(await held.reread()).toMatchObject(CREDITED)
       expect(await atProvider()).toBe(0)
+    },
+  )
+
+  it.for([
+    ['a credit', 'PAYMENT#'],
+    ['its return', 'SUSPENSE#'],
+  ] as const)(
+    'is paid once if the other payer overtakes %s just before its write',
+    async ([late, prefix], { deps, paid, held, rows }) => {
+      const row = rowNow(deps, paid)
+      rows.push(row)
+      await bookSuspense(deps, held.item, houseRowOf(row))
+      const credit = (acting: TestDeps) => applyProviderNews(acting, paid, 'due_work')
+      const giveBack = (acting: TestDeps) => resolve(acting, held.item)
+      const [first, second] = late === 'a credit' ? [giveBack, credit] : [credit, giveBack]
+      let overtaken: unknown
+      const slow = interceptTable(deps, {
+        before: async (call) => {
+          if (
+            call.name === 'transact' &&
+            writtenKeys([call]).some(({ pk }) => pk.startsWith(prefix))
+          )
+            await (overtaken ??= first(deps))
+        },
+      })
+
+      await second(slow).catch((cause: unknown) => cause)
+
+      const { status } = await paymentOf(deps, paid)
+      expect([status, (await held.reread())?.status]).toStrictEqual(
+        late === 'a credit' ? ['pending', 'resolved'] : ['succeeded', 'open'],
+      )
     },
   )
 
