@@ -69,10 +69,12 @@ export async function applyNews(
     const stored =
       isUsable && tried === 0 ? readBefore : paymentId && (await findStoredPayment(deps, paymentId))
     const decision = decideOnNews(stored, news, deps.now())
+    // The first callback of a payment's own request comes before anything can be held.
     const mayBeGivenBack =
       'creating' in decision ||
       (decision.do === 'succeed' &&
-        decision.capture.paymentRequestId !== decision.payment.paymentRequestId)
+        (source !== 'callback' ||
+          decision.capture.paymentRequestId !== decision.payment.paymentRequestId))
     const held = mayBeGivenBack ? await requireNotGivenBack(deps, decision.capture) : {}
     if (held === undefined) return { kind: 'applied', payment: stored, held: true }
     const outcome =

@@ -23,6 +23,7 @@ import {
   payFirst,
 } from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, recordTable } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { aHiddenPayment, TOKEN } from './hidden-payment.ts'
@@ -273,21 +274,26 @@ it('a capture that the create stored is checked for an hour, then removed', asyn
   expect(await reread()).toMatchObject({ dueAt: payment.expiresAt })
 })
 
-it.for(['pending', 'creating'])(
-  'a callback of money that was given back credits no payment that is made again after a restore: %s',
-  async (status) => {
+it.for([
+  ['pending', 'callback', 'made again'],
+  ['creating', 'callback', 'made again'],
+  ['pending', 'due_work', 'put back'],
+] as const)(
+  'money that was given back credits no payment that a restore had lost: %s, by %s, %s',
+  async ([status, source, how]) => {
     const { deps, make, reread, paymentId } = await aCreate()
     await make()
     const { providerPaymentId } = payFirst(deps)
-    const receive = () => applyProviderNews(deps, { providerPaymentId }, 'callback')
+    const receive = () => applyProviderNews(deps, { providerPaymentId }, source)
+    const row = await rawItem(deps, paymentKey(paymentId))
     await deps.table.write(remove(paymentKey(paymentId), exists))
     await receive()
     const held = await findSuspense(deps, providerPaymentId)
-    const row = { transactionId: deps.newId(), rowAt: deps.now(), providerMinor: minor(95_560) }
-    await resolve(deps, await bookSuspense(deps, held as Suspense, row))
+    const own = { transactionId: deps.newId(), rowAt: deps.now(), providerMinor: minor(95_560) }
+    await resolve(deps, await bookSuspense(deps, held as Suspense, own))
     const timeout = { kind: 'unknown', reason: 'timeout' } as const
     if (status === 'creating') deps.provider.script('createRequest', async () => timeout)
-    await make().catch(() => undefined)
+    await (how === 'put back' ? putRaw(deps, row) : make().catch(() => undefined))
 
     await receive()
 

@@ -86,7 +86,7 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['sync, of money that went back', 19, syncThen(thenWait(voidPayment, 3_600_000)), sync],
   ['sync, of a dispute that was won', 18, syncThen(thenWait(winDispute, 3_600_000)), sync],
   ['sync, by a worker that is woken', 18, syncThen(thenWait(payUpstream, 300_000)), wakeSync],
-  ['refresh', 15, (play) => payUpstream(play), refresh],
+  ['refresh', 16, (play) => payUpstream(play), refresh],
 ]
 
 /** Each new flow is added here. */

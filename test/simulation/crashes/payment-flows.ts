@@ -177,5 +177,5 @@ export const PAYMENT_FLOWS: readonly Flow[] = [
   ['expiry', 10, handOut('due-payments', createExpired), duePayments],
   ['cancel, past its time', 9, createExpired, cancel, cancel],
   ['expiry, after a cancel that failed', 13, handOut('due-payments', failCancel), duePayments],
-  ['lost callback', 13, handOut('due-payments', thenWait(payUpstream, 86_401_000)), duePayments],
+  ['lost callback', 14, handOut('due-payments', thenWait(payUpstream, 86_401_000)), duePayments],
 ]
