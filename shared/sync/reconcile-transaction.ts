@@ -216,7 +216,8 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
  * Asks the provider about money that no payment is credited with, and credits or holds the money. A
  * row that takes money back is reconciled with the payment that the answer names. Without an answer
  * or a capture, the row stays open for two days. Then it becomes a finding. A row with one of our
- * references stays open until the provider answers. Money back, and a void, stay until any answer.
+ * references stays open until the provider answers, and so does money back. A void without one
+ * stays until the provider knows its payment, or an operator explains its finding.
  */
 async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction, lookups: Lookups) {
   const { type, status, paymentRequestId, transactionId } = transaction
@@ -228,9 +229,12 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
   // Another call would give the same answer.
   const money = await findHeldMoney(deps, transaction)
   if (money) return reconcileHeldMoney(deps, money, transaction)
-  // A row of another product of the provider account: one finding is enough.
+  // A row of another product of the provider account: one finding is enough. But a void may be of a
+  // payment of ours, until an operator explains the finding.
   const isOfOtherProduct = paymentId === undefined && type === 'payment'
-  if (isOfOtherProduct && (await findSuspense(deps, unexplained.suspenseId))) return 'done'
+  const isVoid = isOfOtherProduct && status === 'reversed'
+  const told = isOfOtherProduct && (await findSuspense(deps, unexplained.suspenseId))
+  if (told && !(isVoid && told.status === 'open')) return 'done'
   const mayBeLate = isYoung(deps, transaction)
   if (!(await lookups.isAllowed())) return 'open'
   const answer = await askForNews(deps, { providerPaymentId, paymentRequestId })
@@ -244,10 +248,9 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
   // A row that is no payment may have an id of another kind, which the provider may refuse.
   const isRefused = outcome.kind === 'unanswered' && type === 'payment'
   if (outcome.kind === 'not_shown' || isSilent || isRefused) {
-    // A finding would end the job, and the void may be of a payment of ours.
-    if (isSilent && isOfOtherProduct && status === 'reversed') return 'open'
     if (!mayBeLate) await recordSuspense(deps, unexplained)
-    if (mayBeLate || paymentId !== undefined || (isSilent && type !== 'payment')) return 'open'
+    const isAskedAgain = paymentId !== undefined || (isSilent && (isVoid || type !== 'payment'))
+    if (mayBeLate || isAskedAgain) return 'open'
     return type === 'payment' ? 'done' : recordUnmatchedRow(deps, transaction, undefined)
   }
   // Just after a change, the provider may not find what its own row names.
@@ -268,7 +271,7 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
     paymentId: stored?.paymentId,
     clientId: stored?.clientId,
   })
-  return isOpen ? 'open' : 'done'
+  return isOpen || (isVoid && outcome.kind === 'not_found') ? 'open' : 'done'
 }
 
 /**

@@ -2,6 +2,7 @@
 import { expect } from 'vitest'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { resolve } from '../payment/suspense-test.ts'
 import { sumsOf, ZERO_SUMS } from './held-money.ts'
 import { syncTest as it } from './sync-test.ts'
 
@@ -66,23 +67,45 @@ it('a void is asked about once more, although the provider did not find the paid
   expect(await paymentOf(deps, credited)).toMatchObject({ isVoid: true })
 })
 
-it('a void without a reference waits for days until the provider answers about it', async ({
+it.for([{ kind: 'unanswered', reason: 'server_error' }, { kind: 'not_found' }] as const)(
+  'a void without a reference waits for days until the provider knows its payment: %o',
+  async (answer, { deps, rows, credited, sync, syncAfter }) => {
+    const row = rowNow(deps, credited, { reference: '' })
+    await sync(row)
+    deps.provider.script('getPayment', async () => answer)
+    rows.splice(0, 1, { ...row, status: 'reversed', updatedAt: deps.now() })
+    for (let day = 0; day < 3; day++) await syncAfter(86_400)
+    const subject = `${row.providerPaymentId}#reversal`
+    expect(await findingAbout(deps, subject, 'transaction_unexplained')).toBeDefined()
+    deps.provider.heal('getPayment')
+
+    await syncAfter(3_600)
+
+    expect(await paymentOf(deps, credited)).toMatchObject({ isVoid: true })
+  },
+)
+
+it('a void that the provider knows of no payment is asked about until its finding is explained', async ({
   deps,
-  rows,
   credited,
   sync,
   syncAfter,
 }) => {
-  const row = rowNow(deps, credited, { reference: '' })
+  deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+  const row = rowNow(deps, credited, { reference: '', status: 'reversed' })
   await sync(row)
-  deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
-  rows.splice(0, 1, { ...row, status: 'reversed', updatedAt: deps.now() })
-  for (let day = 0; day < 3; day++) await syncAfter(86_400)
-  deps.provider.heal('getPayment')
-
+  await syncAfter(3 * 86_400)
+  await resolve(
+    deps,
+    { suspenseId: `${row.providerPaymentId}#reversal#transaction_unexplained` },
+    'explained',
+  )
   await syncAfter(3_600)
+  const asked = deps.provider.countOf('getPayment')
 
-  expect(await paymentOf(deps, credited)).toMatchObject({ isVoid: true })
+  await syncAfter(86_400)
+
+  expect(deps.provider.countOf('getPayment')).toBe(asked)
 })
 
 it('a second settled row of a posted payment’s capture is the house’s, and so is its void', async ({
