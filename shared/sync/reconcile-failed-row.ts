@@ -1,4 +1,6 @@
+import { isLeftToOperator } from '../journal/house-store.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
+import { houseRowOf } from '../posting/house-journal.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import {
   findHeldMoney,
@@ -17,7 +19,8 @@ import type { RowWithPayment } from './reconcile-own-row.ts'
 export async function reconcileFailedRow(deps: NewsDeps, row: RowWithPayment): Promise<Reconciled> {
   const { transaction, payment } = row
   const { type, transactionId } = transaction
-  if (type === 'payment') return reconcileFailedOwnRow(deps, row)
+  if (type === 'payment' && !(await isLeftToOperator(deps, houseRowOf(transaction))))
+    return reconcileFailedOwnRow(deps, row)
   if (await bookBackVoid(deps, transaction)) return 'passed_over'
   const isMoved = payment?.movements.some((movement) => movement.transactionId === transactionId)
   const mayHaveMoved = type === 'return' || type === 'correction'

@@ -1,6 +1,7 @@
 import { assertInvariant } from '../errors.ts'
 import { paymentIdOf } from '../ids.ts'
-import { isLeftToOperator } from '../journal/house-store.ts'
+import { bookedRow, type HouseEntry, isLeftToOperator } from '../journal/house-store.ts'
+import { less } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
@@ -9,7 +10,7 @@ import { bookRowBack, bookUnmatchedRow, houseRowOf } from '../posting/house-jour
 import { movePayment } from '../posting/move-payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import type { NamedPayment } from '../suspense/record-suspense.ts'
-import { feeRowsOf } from './book-late-fee.ts'
+import { bookLateFee, feeRowsOf } from './book-late-fee.ts'
 import { recordUndonePayout } from './payout-of-row.ts'
 import {
   isInRupiah,
@@ -19,19 +20,24 @@ import {
   transferCaseOf,
 } from './provider-row.ts'
 
-/** If the row moved rupiah, the house books it. */
+/** If the row moved rupiah, the house books it, and what a payment's row moves later. */
 export async function recordUnmatchedRow(
   deps: NewsDeps,
   transaction: ProviderTransaction,
   about: NamedPayment | undefined,
 ): Promise<Reconciled> {
-  if (transaction.status === 'success' && isInRupiah(transaction))
-    await bookUnmatchedRow(
-      deps,
-      houseRowOf(transaction),
-      (await transferCaseOf(deps, transaction)) ?? rowFinding(deps, transaction, about),
-    )
-  else if (!(await bookBackVoid(deps, transaction)))
+  if (transaction.status === 'success' && isInRupiah(transaction)) {
+    const row = houseRowOf(transaction)
+    const named = await transferCaseOf(deps, transaction)
+    await bookUnmatchedRow(deps, row, named ?? rowFinding(deps, transaction, about))
+    const { unmatched, reversal } = await bookedRow(deps, row)
+    if (transaction.type === 'payment' && unmatched && !reversal) {
+      const feeOf = ({ providerMinor }: Pick<HouseEntry, 'providerMinor'>) =>
+        less(transaction.amountMinor, providerMinor)
+      const shown = { ...transaction, feeMinor: feeOf(transaction) }
+      await bookLateFee(deps, shown, { ...unmatched, feeMinor: feeOf(unmatched) }, about)
+    }
+  } else if (!(await bookBackVoid(deps, transaction)))
     await recordRowFinding(deps, transaction, about)
   return 'done'
 }

@@ -1,5 +1,6 @@
 /** Goal: a payment's row without a reference belongs to the capture that it names, and no other. */
 import { expect } from 'vitest'
+import { minor } from '../../../shared/money.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { resolve } from '../payment/suspense-test.ts'
@@ -108,29 +109,33 @@ it('a void that the provider knows of no payment is asked about until its findin
   expect(deps.provider.countOf('getPayment')).toBe(asked)
 })
 
-it('a second settled row of a posted payment’s capture is the house’s, and so is its void', async ({
-  deps,
-  credited,
-  rows,
-  sync,
-}) => {
-  const row = rowNow(deps, credited)
-  const second = { ...row, transactionId: 'txn_second' }
-  await sync(row)
+it.for(['reversed', 'failed'] as const)(
+  'a second settled row of a posted payment’s capture is the house’s, also its fee, until it is %s',
+  async (status, { deps, credited, rows, sync }) => {
+    const row = rowNow(deps, credited)
+    const second = { ...row, transactionId: 'txn_second' }
+    await sync(row)
 
-  await sync(second)
-  const { providerMinor } = row
-  const sums = { ...ZERO_SUMS, providerMinor, otherMinor: providerMinor }
-  expect(await sumsOf(deps)).toStrictEqual(sums)
-  expect(await findingAbout(deps, 'txn_second', 'transaction_unexplained')).toMatchObject({
-    paymentId: credited.payment.paymentId,
-  })
-  rows.splice(1, 1)
-  await sync({ ...second, status: 'reversed' })
+    await sync(second)
+    const { providerMinor } = row
+    const sums = { ...ZERO_SUMS, providerMinor, otherMinor: providerMinor }
+    expect(await sumsOf(deps)).toStrictEqual(sums)
+    expect(await findingAbout(deps, 'txn_second', 'transaction_unexplained')).toMatchObject({
+      paymentId: credited.payment.paymentId,
+    })
+    const kept = { providerMinor: minor(95_000), keptMinor: minor(5_000) }
+    rows.splice(1, 1)
+    await sync({ ...second, ...kept, isFeeEnded: true })
+    const costMinor = 95_000 - providerMinor
+    expect(await sumsOf(deps)).toStrictEqual({ ...sums, providerMinor: 95_000, costMinor })
+    expect(await findingAbout(deps, 'txn_second#fee', 'fee_changed')).toBeDefined()
+    rows.splice(1, 1)
+    await sync({ ...second, status })
 
-  expect(await sumsOf(deps)).toStrictEqual(ZERO_SUMS)
-  expect(await paymentOf(deps, credited)).not.toHaveProperty('isVoid')
-})
+    expect(await sumsOf(deps)).toStrictEqual(ZERO_SUMS)
+    expect(await paymentOf(deps, credited)).not.toHaveProperty('isVoid')
+  },
+)
 
 it('a row that the provider books again after the void of a posted payment is the house’s', async ({
   deps,
