@@ -6,7 +6,7 @@ import type { Timestamp } from './time.ts'
  */
 export interface Memory {
   syncWokenAt?: Timestamp
-  callsAreShortUntil?: Timestamp
+  callsAreShort?: Cached
   providerPauses?: (Cached & { readonly pauses: Readonly<Record<string, unknown>> }) | undefined
   /** The bytes of events, by payment and name. */
   eventBodies?: Map<string, Cached & { readonly reading: Promise<string | undefined> }>

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { DeliveryIdSchema } from '../ids.ts'
+import { isFresh } from '../memory.ts'
 import {
   callsOfCheck,
   checkDuePayment,
@@ -70,16 +71,17 @@ export const DUE_ALERTS: DueKind = {
 
 async function admit(deps: Deps, items: readonly Item[]): Promise<Admission> {
   const now = deps.now()
-  const callsAreShort = now < (deps.memory.callsAreShortUntil ?? now)
+  const { callsAreShort = { from: now, until: now } } = deps.memory
+  const isShortNow = isFresh(callsAreShort, now)
   // An early check that is late is skipped while calls are short.
-  const skipped = items.map((item) => callsAreShort && isLateUsualCheck(item, now))
+  const skipped = items.map((item) => isShortNow && isLateUsualCheck(item, now))
   const neededCalls = items.map((item, at) => (skipped[at] ? [] : callsOfCheck(item, now)))
   const counts = new Map<ProviderOperation, number>()
   for (const operation of neededCalls.flat())
     counts.set(operation, (counts.get(operation) ?? 0) + 1)
   const { granted, retryAt } = await takeCalls(deps, counts)
   const isShort = (granted.get('getRequest') ?? 0) < (counts.get('getRequest') ?? 0)
-  if (isShort) deps.memory.callsAreShortUntil = addMs(deps.now(), SHORTAGE_MS)
+  if (isShort) deps.memory.callsAreShort = { from: now, until: addMs(deps.now(), SHORTAGE_MS) }
   const callsLeft = new Map(granted)
   const decisions = neededCalls.map((calls, at): Decision => {
     if (skipped[at]) return 'skip'

@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors.ts'
 import { referenceOf } from '../../ids.ts'
 import type { StageSettings } from '../../stage-settings.ts'
 import type { Item } from '../../table/attributes.ts'
-import { addMs, expiresAfter, MINUTE_MS, msBetween, SECOND_MS } from '../../time.ts'
+import { expiresAfter, MINUTE_MS, msBetween, SECOND_MS } from '../../time.ts'
 import { isPushChannel } from '../channel/channels.ts'
 import type { CreatingPayment } from '../payment.ts'
 import { pushesIn, putPushes } from './push-store.ts'
@@ -26,21 +26,23 @@ export async function takePush(
   const phone = isPushChannel(request) ? request.customer?.phone : undefined
   if (limit === undefined || phone === undefined) return
   const reference = referenceOf(creating.paymentId, creating.attempt)
+  const windowMs = limit.minutes * MINUTE_MS
   // Most phones get one push, so the first write expects no row: a refusal answers the row.
   let item: Item | undefined
   // Each later lost race is a push of another caller, so the limit is used up after so many.
   for (let tried = 0; tried <= limit.pushes + 1; tried++) {
     const now = deps.now()
-    const since = addMs(now, -limit.minutes * MINUTE_MS)
-    const recent = (pushesIn(item)?.sent ?? []).filter(({ at }) => at > since)
+    // A later push than of now was counted by a clock that ran ahead.
+    const sentBefore = pushesIn(item)?.sent ?? []
+    const recent = sentBefore.filter(({ at }) => Math.abs(msBetween(at, now)) < windowMs)
     if (recent.some((push) => push.reference === reference)) return
     const oldest = recent.at(-limit.pushes)
     if (oldest) {
       await giveBackCall()
-      throw pushRefusal(limit, msBetween(since, oldest.at))
+      throw pushRefusal(limit, windowMs - msBetween(oldest.at, now))
     }
     const sent = [...recent, { reference, at: now }]
-    const ttl = expiresAfter(now, limit.minutes * MINUTE_MS)
+    const ttl = expiresAfter(now, windowMs)
     const outcome = await putPushes(deps, { clientId, phone }, { sent, ttl }, item, now)
     if (outcome.applied) return
     item = outcome.item

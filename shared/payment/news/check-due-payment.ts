@@ -2,7 +2,7 @@ import { mapInChunks } from '../../chunks.ts'
 import type { StoreDeps } from '../../deps.ts'
 import type { ProviderOperation } from '../../provider/provider.ts'
 import type { Item } from '../../table/attributes.ts'
-import { addMs, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
+import { addMs, HOUR_MS, MINUTE_MS, msBetween, type Timestamp } from '../../time.ts'
 import {
   closesUpstream,
   isPastItsTime,
@@ -63,11 +63,12 @@ export async function checkDuePayment(
 /** Longer than the calls of one expiry: another worker then continues it. */
 const EXPIRY_CLAIM_MS = MINUTE_MS
 
-/** A worker has begun this expiry, and its due time was not set since. */
+/** A worker has begun this expiry, by any clock, and its due time was not set since. */
 function isExpiringNow(stored: StoredPayment, now: Timestamp): boolean {
   if (stored.status !== 'pending' || stored.dueAt === undefined) return false
   const { dueAt, expiryStartedAt: startedAt } = stored
-  return startedAt !== undefined && dueAt < startedAt && now < addMs(startedAt, EXPIRY_CLAIM_MS)
+  if (startedAt === undefined || dueAt >= startedAt) return false
+  return Math.abs(msBetween(startedAt, now)) < EXPIRY_CLAIM_MS
 }
 
 /**

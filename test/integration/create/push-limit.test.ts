@@ -129,6 +129,16 @@ describe('pushes to one phone', () => {
     expect(sent).toHaveLength(1)
   })
 
+  it('pushes that a clock counted hours ahead are not counted', async () => {
+    const { deps, push } = await aPushingClient()
+    const now = deps.now()
+    deps.clock.advance(7_200)
+    for (const key of ['a', 'b', 'c']) await push(key)
+    deps.clock.set(now)
+
+    await expect(push('d')).resolves.toMatchObject({ outcome: 'created' })
+  })
+
   it.each([{ number: 'x' }, { sent: 'x' }])(
     'a counter that cannot be read is written anew, and then counts: %j',
     async (altered) => {

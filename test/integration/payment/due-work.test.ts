@@ -203,6 +203,18 @@ describe('the provider’s quota', () => {
     },
   )
 
+  it('skips no late check for a shortage that a clock noted before it was set back', async () => {
+    const { deps, payments, dueTimes, runWorker } = await aFlood(20, 600, DANA)
+    deps.clock.set(addMs(timestampOf(Date.parse(payments[0]?.dueAt ?? '')), 300_000))
+    const later = addMs(deps.now(), DAY_MS)
+    deps.memory.callsAreShort = { from: later, until: addMs(later, MINUTE_MS) }
+
+    await runWorker()
+
+    expect(deps.provider.countOf('getRequest')).toBe(20)
+    expect(dueTimes(payments)).toHaveLength(20)
+  })
+
   it('handles the checks and expiries of as many unpaid wallets as can be created', async () => {
     const [quota, minutes] = [12, 30]
     const { deps, payments: wallets, countExpired, dueTimes, runWorker } = await aFlood(0, quota)

@@ -17,6 +17,7 @@ import {
 } from '../../../shared/payment/payment-store.ts'
 import { postPayments } from '../../../shared/posting/post-payments.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
+import { update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { settledRowFor } from '../../support/paid-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
@@ -161,6 +162,17 @@ describe('the start of an expiry is its claim, and leaves the due time', () => {
 
     expect(await reread()).toMatchObject({ status: 'expired', expiryStartedAt })
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
+  })
+
+  it('is continued at once if its start is later than now by more than a minute', async () => {
+    const { deps, payment, check, reread } = await aBegunExpiry()
+    const set = { expiryStartedAt: addMs(deps.now(), 5 * MINUTE_MS) }
+    await deps.table.write(update(paymentKey(payment.paymentId), { set }))
+    deps.provider.heal('cancelRequest')
+
+    expect(await check()).toBe('checked')
+
+    expect(await reread()).toMatchObject({ status: 'expired' })
   })
 
   it('does not delay a check that became due after the start', async () => {
