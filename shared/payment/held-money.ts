@@ -13,7 +13,7 @@ import { type AnnounceDeps, sendAnnouncement } from '../webhook/delivery/announc
 import { announcementOfHeld } from './announcement.ts'
 import type { HeldMoney, Payment } from './payment.ts'
 import { findStoredPayment, isForeign } from './payment-store.ts'
-import { noteHeld, requireCreating } from './shown-store.ts'
+import { noteHeld, requireStatus } from './shown-store.ts'
 
 export type HeldDeps = AnnounceDeps & Pick<Deps, 'queues' | 'log' | 'now'>
 
@@ -77,7 +77,7 @@ export async function withShownMoney<Outcome extends TransactOutcome<string>>(
     const told = visible && (await announceMoney(deps, visible, after, isAnnounced))
     const shown = told
       ? { shown: noteHeld(visible, told.held), ...told.steps }
-      : creating && { shown: requireCreating(creating.paymentId) }
+      : creating && { shown: requireStatus(creating.paymentId, 'creating') }
     const outcome = await write({ ...shown }, told?.freshUntil)
     if (outcome.applied) await told?.tell()
     else if (tried < MAX_TRIES && isRefusedBy(outcome.refusedBy, shown)) {

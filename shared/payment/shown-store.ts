@@ -1,6 +1,6 @@
 import { paymentKey } from '../table/keys.ts'
-import { all, equals, guard, type Step, unchanged, update } from '../table/step.ts'
-import type { Payment } from './payment.ts'
+import { all, guard, type Step, unchanged, update } from '../table/step.ts'
+import type { Payment, StoredPayment } from './payment.ts'
 
 /** What the event of the change says of the payment; an erasure changes it too. */
 const SAID = ['status', 'feeStatus', 'erasedAt'] as const
@@ -16,9 +16,14 @@ export function noteHeld(payment: Payment, held: Payment['held']): Step {
   return update(paymentKey(payment.paymentId), { set: { held } }, isAsRead(payment, 'held'))
 }
 
-/** Refused when the payment became visible after the read: then it shows its held money. */
-export function requireCreating(paymentId: Payment['paymentId']): Step {
-  return guard(paymentKey(paymentId), equals('status', 'creating'))
+/**
+ * Refused when the payment became visible after the read, and shows its held money, or is credited.
+ */
+export function requireStatus(
+  paymentId: Payment['paymentId'],
+  status: StoredPayment['status'] | undefined,
+): Step {
+  return guard(paymentKey(paymentId), unchanged('status', status))
 }
 
 function isAsRead(payment: Payment, shown: 'dispute' | 'held') {

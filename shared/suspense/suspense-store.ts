@@ -107,6 +107,11 @@ export function requireUnmoved(transactionId: string): Steps<string> {
   )
 }
 
+/** Refused when the money was given back after the read. */
+export function requireOpen(suspenseId: string): Step {
+  return guard(suspenseKey(suspenseId), equals('status', 'open'))
+}
+
 /** Writes the item unless it exists, so repeated news makes one item. */
 export function writeSuspense(deps: TableDeps, item: Suspense) {
   return deps.table.transact(putSuspense(item))

@@ -2,9 +2,7 @@ import type { TableDeps } from '../../deps.ts'
 import { referenceOf } from '../../ids.ts'
 import { creditShard } from '../../ledger/shard-store.ts'
 import type { ProviderPayment, ProviderTransaction } from '../../provider/provider.ts'
-import { findSuspense } from '../../suspense/suspense-store.ts'
-import { suspenseKey } from '../../table/keys.ts'
-import { equals, guard } from '../../table/step.ts'
+import { findSuspense, requireOpen } from '../../suspense/suspense-store.ts'
 import type { Steps } from '../../table/table.ts'
 import { type AnnouncedEnd, commitTransition } from '../announcement.ts'
 import { commitSucceeded, rememberCapture, writePointers } from '../creating-store.ts'
@@ -59,7 +57,7 @@ export async function requireNotGivenBack(
 ): Promise<Steps<string> | undefined> {
   const item = await findSuspense(deps, id)
   if (item?.status !== 'open') return item && item.resolution !== 'credited' ? undefined : {}
-  return { held: guard(suspenseKey(id), equals('status', 'open')) }
+  return { held: requireOpen(id) }
 }
 
 /** The payment is open, and credited with the estimated fee. */

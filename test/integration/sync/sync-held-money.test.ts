@@ -86,7 +86,7 @@ describe('sync: rows that return money in suspense', () => {
   )
 
   heldTest(
-    'the void of a row leaves the money to the row that was booked, and one in dollars is a finding',
+    'the void of a row leaves the money to the row that was booked, and one in USD is a finding',
     async ({ deps, hold, sync }) => {
       const { heldRow, item } = await hold('second_capture', NOT_SETTLED)
       const other = { ...heldRow, ...settledRow(heldRow, deps.now()), transactionId: 'txn_usd' }
