@@ -153,7 +153,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
       UpdateItem: ['LEDGER'],
     }),
   ),
-  finance('refund-payment', REFUNDING, { sends: BOTH_LANES, alerts: true }),
+  finance('refund-payment', REFUNDING, { sends: BOTH_LANES, ...ASKS_PROVIDER }),
   finance(
     'adjust-house',
     allAccess(RECORDING, APPROVED, {

@@ -1,10 +1,11 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
+import { GatewayError } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdOf } from '../ids.ts'
 import { readableRows, readRows } from '../if-valid.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
-import type { ProviderTransaction } from '../provider/provider.ts'
+import { type ProviderTransaction, providerFailure } from '../provider/provider.ts'
 import { finding, recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
 import { FromItem, toItem } from '../table/attributes.ts'
 import { paymentKey } from '../table/keys.ts'
@@ -111,24 +112,26 @@ async function postWaitingPayment(deps: AssumeDeps, paymentId: PaymentId): Promi
 
 /**
  * `row`: undefined until the payment's own row has settled with its final fee. `contradicting`:
- * that row, if it says nothing about the fee. `isVoid`: a void row, and no row that stands.
+ * that row, if it says nothing about the fee.
  */
 export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payment: Payment) {
   const answer = await askForRows(deps, payment.capture?.providerPaymentId ?? '', payment.paymentId)
   if (answer.kind === 'unanswered') return answer
-  const ownRows = answer.rows
+  const { rows: ownRows, isVoid } = answer
   const settled = ownRows.flatMap((ownRow) => settledRowOf(deps, payment, ownRow) ?? [])
   const row = settled.find(({ contradicts }) => contradicts !== true)
   const contradicting = settled.find(({ contradicts }) => contradicts === true)
   const isKnown = ownRows.length > 0
-  const has = (wanted: ProviderTransaction['status']) =>
-    ownRows.some(({ status }) => status === wanted)
-  const isVoid = has('reversed') && !has('success')
   const found = { row, ...(contradicting && { contradicting }), isKnown, isVoid }
   return { kind: 'answered' as const, ...found }
 }
 
-/** The rows by which the customer's money came, as the provider shows them now. */
+export const UNCHANGED = 'nothing is changed; try again'
+
+/**
+ * The rows by which the customer's money came, as the provider shows them now. `isVoid`: such a row
+ * is void or has failed, and none stands.
+ */
 export async function askForRows(
   { provider }: Pick<Deps, 'provider'>,
   providerPaymentId: string,
@@ -145,5 +148,19 @@ export async function askForRows(
       row.providerPaymentId === providerPaymentId &&
       (!paymentId || row.reference === '' || paymentIdOf(row.reference) === paymentId),
   )
-  return { kind: 'answered' as const, rows: ownRows }
+  const has = (...wanted: readonly ProviderTransaction['status'][]) =>
+    ownRows.some(({ status }) => wanted.includes(status))
+  const isVoid = has('reversed', 'failed') && !has('success')
+  return { kind: 'answered' as const, rows: ownRows, isVoid }
+}
+
+/** Before our bank gives the money back: its void may not be read yet. Throws 502 or 409. */
+export async function requireRows(...asked: Parameters<typeof askForRows>) {
+  const answer = await askForRows(...asked)
+  if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
+  if (answer.isVoid)
+    throw new GatewayError('conflict', 'the provider has taken this money back', {
+      actionHint: 'Give nothing back: the sync reads the void within minutes.',
+    })
+  return answer.rows
 }

@@ -1,3 +1,4 @@
+import type { Deps } from '../deps.ts'
 import { assertInvariant, GatewayError, invalid, notFound } from '../errors.ts'
 import { findEntry } from '../journal/entry-store.ts'
 import {
@@ -14,6 +15,7 @@ import type { Payment } from '../payment/payment.ts'
 import { findAnyPayment, isForeign } from '../payment/payment-store.ts'
 import { findOpenTransfer } from '../suspense/record-suspense.ts'
 import { closeSuspense, onlyIfNew } from '../suspense/suspense-store.ts'
+import { requireRows } from './assume-fee.ts'
 import { type MoveDeps, prepareMovement } from './move-payment.ts'
 import { entriesOf, moneyOf } from './payment-entries.ts'
 
@@ -33,10 +35,14 @@ const MAX_TRIES = 5
  * Books a refund of a succeeded payment that was made by transfer, once for each bank reference or
  * row of the provider (design sections 7 and 12): as a refund by the provider's row, with its
  * event, and the audit record. A row is taken over from the house, which ends its case; a transfer
- * from our bank uses up an approval. Throws 404 for an unknown payment or row, 422 beyond what is
- * left of the payment, and for a payment whose row names another client.
+ * from our bank uses up an approval, and the provider is asked about the payment's money before.
+ * Throws 404 for an unknown payment or row, 422 beyond what is left of the payment, and for a
+ * payment whose row names another client; of a transfer 409 if the provider took the money back.
  */
-export async function refundPayment(deps: RecordDeps & MoveDeps, input: RefundInput) {
+export async function refundPayment(
+  deps: RecordDeps & MoveDeps & Pick<Deps, 'provider'>,
+  input: RefundInput,
+) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const payment = await findAnyPayment(deps, input.paymentId)
     if (payment.status !== 'succeeded')
@@ -49,6 +55,8 @@ export async function refundPayment(deps: RecordDeps & MoveDeps, input: RefundIn
     if (earlier) return answerEarlier(deps, payment, earlier, input)
     const houseRow = await rowOf(deps, input)
     assertLeft(payment, input.amountMinor)
+    const { providerPaymentId = '' } = payment.capture ?? {}
+    if (!houseRow) await requireRows(deps, providerPaymentId, payment.paymentId)
     const approval = houseRow ? undefined : await requireApproval(deps, askedFor(input))
     const transferred = houseRow && (await findOpenTransfer(deps, houseRow.transactionId))
     const { paymentId, clientId } = payment

@@ -7,14 +7,13 @@ import { approvalWasChanged, requireApproval } from '../operator/approval-store.
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { endAsCredited, type HeldDeps, withShownMoney } from '../payment/held-money.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
+import { requireStatus } from '../payment/shown-store.ts'
 import { type ProviderTransaction, providerFailure } from '../provider/provider.ts'
 import { heldAmountOf, isSuspenseId, type Suspense } from '../suspense/suspense.ts'
 import { closeSuspense, findSuspense } from '../suspense/suspense-store.ts'
-import { paymentKey } from '../table/keys.ts'
-import { guard, unchanged } from '../table/step.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
-import { askForRows } from './assume-fee.ts'
+import { requireRows, UNCHANGED } from './assume-fee.ts'
 import { bookSuspense, houseRowOf } from './house-journal.ts'
 
 /** The resolutions that operators may choose. A refund by the provider is booked by its own row. */
@@ -127,22 +126,14 @@ function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
   }
 }
 
-const UNCHANGED = 'nothing is changed; try again'
-
 /**
  * Books the money's own row if it has settled by now. Throws 422 if it has not, and 409 if a
  * payment is credited with the money, or the row is void.
  */
 async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspense) {
   const { suspenseId } = item
-  const answer = await askForRows(deps, suspenseId)
-  if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
-  const { rows } = answer
+  const rows = await requireRows(deps, suspenseId)
   const uncredited = await refuseCredited(deps, item, rows)
-  if (rows.length > 0 && rows.every(({ status }) => status === 'reversed'))
-    throw new GatewayError('conflict', 'the provider has taken this money back', {
-      actionHint: 'Give nothing back: the sync books the void within minutes, and ends the item.',
-    })
   if (item.providerMinor !== undefined) return { item, uncredited }
   const row = rows.find(
     (shown) =>
@@ -186,7 +177,7 @@ async function refuseCredited(
     const id = paymentIdOf(answer?.kind === 'found' ? answer.value.reference : reference)
     const stored = id && (await findStoredPayment(deps, id))
     // If the payment shows the item, that step has this condition, and takes this step's place.
-    if (id) uncredited = { shown: guard(paymentKey(id), unchanged('status', stored?.status)) }
+    if (id) uncredited = { shown: requireStatus(id, stored?.status) }
     if (stored?.status !== 'succeeded' || stored.capture?.providerPaymentId !== suspenseId) continue
     const isEnded = await endAsCredited(deps, item)
     throw new GatewayError('conflict', `payment ${id} is credited with this money`, {

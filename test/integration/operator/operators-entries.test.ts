@@ -18,7 +18,13 @@ import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
-import { anOpenPayment, aSucceededPayment, entriesIn, post } from '../../support/paid-builders.ts'
+import {
+  anOpenPayment,
+  aSucceededPayment,
+  aTransaction,
+  entriesIn,
+  post,
+} from '../../support/paid-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { aLoneClient, payOut, sweptNow } from '../../support/settlement-builders.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
@@ -152,6 +158,29 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
       })
     },
   )
+
+  clientTest.for([
+    ['is void', 'reversed', 409],
+    ['has failed', 'failed', 409],
+    ['the provider does not name', undefined, 502],
+  ] as const)('books no transfer for a payment whose own row %s', async ([, rowStatus, status]) => {
+    const { deps, client } = await aLoneClient()
+    const payment = await aSucceededPayment(deps, client)
+    const { transactions } = deps.provider
+    const row = aTransaction(payment)
+    if (rowStatus) transactions.splice(0, transactions.length, { ...row, status: rowStatus })
+    else deps.provider.silence('listTransactions', 'server_error')
+
+    const reply = await invokeAdmin(refundPayment, deps, {
+      operator: OPERATOR,
+      payment_id: payment.paymentId,
+      amount_minor: 60_000,
+      bank_reference: 'BCA7',
+    })
+
+    expect(reply).toMatchObject({ status })
+    expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
+  })
 
   clientTest('takes over a row of the provider with exactly its amount', async () => {
     const { deps, client } = await aLoneClient()

@@ -234,7 +234,7 @@ describe('askForOwnRow (design section 4, Fee)', () => {
       kind: 'answered',
       row: undefined,
       isKnown,
-      isVoid: 'status' in fields && fields.status === 'reversed',
+      isVoid: 'status' in fields && fields.status !== 'pending',
     })
   })
 
@@ -274,15 +274,14 @@ describe('askForOwnRow (design section 4, Fee)', () => {
   )
 })
 
-it('a payment stays open if the provider says that its row is void: the sync takes it back', async ({
-  deps,
-  client,
-  overdue,
-}) => {
-  deps.provider.transactions.push({ ...aTransaction(overdue), status: 'reversed' })
+it.for(['reversed', 'failed'] as const)(
+  'a payment stays open if the provider says that its row is %s: the sync acts on the row',
+  async (status, { deps, client, overdue }) => {
+    deps.provider.transactions.push({ ...aTransaction(overdue), status })
 
-  expect(await sweep(deps, client)).toBeUndefined()
+    expect(await sweep(deps, client)).toBeUndefined()
 
-  expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'estimated'])
-  expect(await entriesIn(deps, client)).toStrictEqual([])
-})
+    expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'estimated'])
+    expect(await entriesIn(deps, client)).toStrictEqual([])
+  },
+)
