@@ -11,6 +11,7 @@ import {
   ENDPOINT_SK_PREFIX,
   endpointKey,
   endpointsPk,
+  idOf,
 } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import {
@@ -71,10 +72,16 @@ export async function endpointItem(deps: TableDeps, ids: EndpointIds) {
   return live ?? deps.table.get(deletedEndpointKey(ids), FIELDS)
 }
 
-/** Deleted endpoints included, unless a range leaves them out. */
+/**
+ * Deleted endpoints included, unless a range leaves them out. The key says which endpoint a row is:
+ * the worker finds it by its key.
+ */
 export async function listEndpoints(deps: TableDeps, clientId: ClientId, range?: Range) {
-  const query = { partition: [endpointsPk(clientId)], range, limit: READ_PAGE, fields: FIELDS }
-  return readRows(EndpointSchema, await queryAll(deps, query), ({ endpointId }) => endpointId)
+  const fields = ['sk', ...FIELDS]
+  const query = { partition: [endpointsPk(clientId)], range, limit: READ_PAGE, fields }
+  const items = await queryAll(deps, query)
+  const own = items.map((item) => ({ ...item, endpointId: idOf(String(item['sk'])), clientId }))
+  return readRows(EndpointSchema, own, ({ endpointId }) => endpointId)
 }
 
 /**

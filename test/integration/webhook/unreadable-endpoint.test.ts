@@ -125,6 +125,20 @@ describe('an endpoint whose row cannot be read', () => {
     ])
   })
 
+  it('gets its events by its key, whatever id its row names', async ({
+    deps,
+    endpoint,
+    paid,
+    row,
+    announce,
+  }) => {
+    await putRaw(deps, { ...row, endpoint_id: crypto.randomUUID(), client_id: crypto.randomUUID() })
+
+    await announce()
+
+    expect(await deliveryTo(deps, endpoint, paid)).toMatchObject({ status: 'scheduled' })
+  })
+
   it('is named to operators and by the audit, and hides no other from its merchant', async ({
     deps,
     client,
