@@ -5,7 +5,7 @@ import { fieldsText } from '../journal/entry.ts'
 import { type ProviderTransaction, ProviderTransactionSchema } from '../provider/provider.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import type { Item } from '../table/attributes.ts'
-import { syncJobKey } from '../table/keys.ts'
+import { idOf, syncJobKey } from '../table/keys.ts'
 import {
   absent,
   all,
@@ -90,7 +90,7 @@ export function isUnfinished(row: Item | undefined): boolean {
 
 type JobDeps = StoreDeps & Pick<Deps, 'log'>
 
-/** Oldest first. The index may be stale; the claim decides. */
+/** Oldest first, by their keys. The index may be stale; the claim decides. */
 export async function findDueJobs(deps: JobDeps, limit: number): Promise<readonly DueJob[]> {
   const range = { atMost: deps.now() }
   const { items } = await deps.table.query({
@@ -99,7 +99,8 @@ export async function findDueJobs(deps: JobDeps, limit: number): Promise<readonl
     range,
     limit,
   })
-  return readableRows(deps, 'sync_job', readRows(DueJobSchema, items))
+  const jobs = items.map((item) => ({ ...item, id: idOf(String(item['pk'])) }))
+  return readableRows(deps, 'sync_job', readRows(DueJobSchema, jobs))
 }
 
 /**
@@ -111,7 +112,7 @@ export async function claimJob(deps: JobDeps, due: DueJob): Promise<SyncJob | un
   const step = update(syncJobKey(due.id), { set: { dueAt } }, isAsClaimed(due))
   const { applied, item } = await deps.table.write(step)
   if (!applied || !item) return undefined
-  return readableRows(deps, 'sync_job', readRows(SyncJobSchema, [item]))[0]
+  return readableRows(deps, 'sync_job', readRows(SyncJobSchema, [{ ...item, id: due.id }]))[0]
 }
 
 /** Refused after another claim or the end of the job, which change its due time. */

@@ -8,6 +8,7 @@ import {
   retryOpenTransaction,
 } from '../../../shared/sync/job-store.ts'
 import { runSyncJobs } from '../../../shared/sync/sync-run.ts'
+import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import {
@@ -17,6 +18,7 @@ import {
   rowNow,
   rowOfOtherAttempt,
 } from '../../support/synced-payment.ts'
+import { alter } from '../../support/tampering.ts'
 import { interceptTable, type TestDeps } from '../../support/test-deps.ts'
 import { foreignRow, syncTest as it } from './sync-test.ts'
 
@@ -44,6 +46,24 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     }
 
     expect(askedAfterMinutes).toStrictEqual([2, 6, 14, 30, 62, 122, 182])
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    expect(await findDueJobs(deps, 10)).toStrictEqual([])
+  })
+
+  it('is checked by its key, whatever id its job names', async ({
+    deps,
+    paid,
+    sync,
+    syncAfter,
+  }) => {
+    failGetPayment(deps)
+    const row = rowOfOtherAttempt(deps, paid)
+    await sync(row)
+    await alter(deps, syncJobKey(`open#${row.transactionId}`), { id: 'open#altered' })
+    deps.provider.heal('getPayment')
+
+    await syncAfter(3_600)
+
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
