@@ -2,6 +2,7 @@ import type { TableDeps } from '../deps.ts'
 import { bookedRow, type HouseEntry } from '../journal/house-store.ts'
 import { less, type Minor, minor, plus, ZERO } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
+import type { Payment } from '../payment/payment.ts'
 import { bookTransfer, type HouseRow, houseRowOf } from '../posting/house-journal.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { type NamedPayment, recordSuspense } from '../suspense/record-suspense.ts'
@@ -44,6 +45,18 @@ export async function bookLateFee(
     contradiction: isSound(transaction, booked) ? undefined : contradiction,
     named: finding,
   })
+}
+
+/** A movement that is undone gave its fee back, too. A void row that moved nothing has none. */
+export async function bookLateFeeOfMovement(
+  deps: NewsDeps,
+  payment: Payment,
+  transaction: ProviderTransaction,
+) {
+  const { transactionId } = transaction
+  const [booked, ...undone] = payment.movements.filter((row) => row.transactionId === transactionId)
+  if (undone.length === 0 && booked?.type !== 'reversal')
+    await bookLateFee(deps, transaction, booked, payment)
 }
 
 /** What the house has booked after the row itself. */

@@ -11,7 +11,7 @@ import { movePayment } from '../posting/move-payment.ts'
 import type { ProviderTransaction, Unanswered } from '../provider/provider.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
-import { bookLateFee } from './book-late-fee.ts'
+import { bookLateFee, bookLateFeeOfMovement } from './book-late-fee.ts'
 import { payoutOfRow } from './payout-of-row.ts'
 import {
   findHeldMoney,
@@ -287,18 +287,6 @@ function namedBy(answer: NewsAnswer, transaction: ProviderTransaction): Provider
   if (paymentId !== undefined && paymentId !== paymentIdOf(reference)) return transaction
   const own = { ...transaction, reference }
   return isPayment || !capture ? own : { ...own, providerPaymentId: capture.providerPaymentId }
-}
-
-/** A movement that is undone gave its fee back, too. A void row that moved nothing has none. */
-async function bookLateFeeOfMovement(
-  deps: NewsDeps,
-  payment: Payment,
-  transaction: ProviderTransaction,
-) {
-  const { transactionId } = transaction
-  const [booked, ...undone] = payment.movements.filter((row) => row.transactionId === transactionId)
-  if (undone.length === 0 && booked?.type !== 'reversal')
-    await bookLateFee(deps, transaction, booked, payment)
 }
 
 async function bookLateFeeOfHouse(deps: NewsDeps, { transaction, payment }: RowWithPayment) {

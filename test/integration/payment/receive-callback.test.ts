@@ -256,7 +256,6 @@ describe('a callback about a payment that is being created and whose capture the
 })
 
 const WITH_CAPTURE = { rememberedProviderPaymentIds: new Set(['py-remembered']) }
-
 it('a capture that the create stored is checked for an hour, then removed', async ({
   deps,
   client,
@@ -284,10 +283,9 @@ it.for([
     const { deps, make, reread, paymentId } = await aCreate()
     await make()
     const { providerPaymentId } = payFirst(deps)
-    const receive = () => applyProviderNews(deps, { providerPaymentId }, source)
     const row = await rawItem(deps, paymentKey(paymentId))
     await deps.table.write(remove(paymentKey(paymentId), exists))
-    await receive()
+    await applyProviderNews(deps, { providerPaymentId }, source)
     const held = await findSuspense(deps, providerPaymentId)
     const own = { transactionId: deps.newId(), rowAt: deps.now(), providerMinor: minor(95_560) }
     await resolve(deps, await bookSuspense(deps, held as Suspense, own))
@@ -295,7 +293,7 @@ it.for([
     if (status === 'creating') deps.provider.script('createRequest', async () => timeout)
     await (how === 'put back' ? putRaw(deps, row) : make().catch(() => undefined))
 
-    await receive()
+    await applyProviderNews(deps, { providerPaymentId }, source)
 
     expect(await reread()).toMatchObject({ status })
   },

@@ -177,7 +177,7 @@ describe('held money that a payment is credited with after all', () => {
       const credit = (acting: TestDeps) => applyProviderNews(acting, paid, 'due_work')
       const giveBack = (acting: TestDeps) => resolve(acting, held.item)
       const [first, second] = late === 'a credit' ? [giveBack, credit] : [credit, giveBack]
-      let overtaken: unknown
+      let overtaken: Promise<unknown> | undefined
       const slow = interceptTable(deps, {
         before: async (call) => {
           if (
