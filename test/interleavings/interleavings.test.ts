@@ -11,7 +11,7 @@ import { GUARDS } from './guards.ts'
 import { scenariosOf } from './scenarios.ts'
 import { runTask } from './tasks.ts'
 
-const SAMPLE = 4
+const SAMPLE = 2
 const MAX_WITHOUT = 150
 
 const scenarios = scenariosOf(await busyClient())

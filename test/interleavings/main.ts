@@ -65,10 +65,12 @@ async function searchAll(tasks: readonly Task[]): Promise<number> {
 }
 
 function report(result: TaskResult): void {
-  const { scenario, without, ran, isWhole, problems } = result
+  const { scenario, without, ran, isWhole, problems, turns } = result
   const [holds, found] = problems.length > 0 ? ['VIOLATED', 'found'] : ['holds', 'not found']
   const outcome = without === undefined ? `${scenario}: ${holds}` : `  without ${without}: ${found}`
-  console.log(`${outcome}, ${count(ran)} schedules${isWhole ? ', all of them' : ''}`)
+  console.log(
+    `${outcome}, ${count(ran)} schedules${isWhole ? ', all of them' : ''} ${turns}`.trim(),
+  )
   if (isAsItMust(result)) return
   for (const line of [...result.schedule, ...result.problems]) console.log(`    ${line}`)
 }

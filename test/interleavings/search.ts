@@ -11,9 +11,16 @@ export type Bounds = {
   readonly preemptions: number
   readonly partial: number
   readonly schedules: number
+  /** The turns of a violation that is known: the search begins there. */
+  readonly first?: string | undefined
 }
 
-type Violation = { readonly problems: readonly string[]; readonly taken: readonly Taken[] }
+type Violation = {
+  readonly problems: readonly string[]
+  readonly taken: readonly Taken[]
+  /** `7:1 12:2`: the option that is taken at each place where it is not the first option. */
+  readonly turns: string
+}
 
 type Found = {
   readonly schedules: number
@@ -49,6 +56,7 @@ export async function search(
     () => [],
   )
   waiting[0]?.push({ chosen: [], preemptions: 0, partial: 0 })
+  if (bounds.first !== undefined) waiting[0]?.push({ ...bounds, chosen: choicesOf(bounds.first) })
   let violation: Violation | undefined
   let schedules = 0
   const isSeen = seenStates()
@@ -78,7 +86,7 @@ export async function search(
     schedules++
     if (ran === undefined) return
     const problems = await judge(ran)
-    if (problems.length > 0) violation = { problems, taken: ran.taken }
+    if (problems.length > 0) violation = { problems, taken: ran.taken, turns: turnsOf(chosen) }
   }
 
   for (const bucket of waiting) {
@@ -89,6 +97,17 @@ export async function search(
     }
   }
   return { schedules, isWhole: true, violation }
+}
+
+function turnsOf(chosen: readonly number[]): string {
+  return chosen.flatMap((option, at) => (option === 0 ? [] : [`${at}:${option}`])).join(' ')
+}
+
+function choicesOf(turns: string): readonly number[] {
+  const options = new Map(
+    turns.split(' ').map((turn) => turn.split(':').map(Number)) as [number, number][],
+  )
+  return Array.from({ length: Math.max(...options.keys()) + 1 }, (_, at) => options.get(at) ?? 0)
 }
 
 /**

@@ -19,6 +19,7 @@ export type TaskResult = Task & {
   readonly isWhole: boolean
   readonly problems: readonly string[]
   readonly schedule: readonly string[]
+  readonly turns: string
 }
 
 let made: ReturnType<typeof busyClient> | undefined
@@ -34,13 +35,14 @@ export async function runTask(task: Task): Promise<TaskResult> {
   const { base, now } = busy
   const { actions, steps, bounds } = scenario
   const setting = { base, now, actions: Object.values(actions), border: guard?.border ?? {}, steps }
-  const limits = { ...bounds, schedules: task.schedules }
+  const limits = { ...bounds, schedules: task.schedules, first: guard?.first }
   const { schedules, isWhole, violation } = await search(setting, judgeOf(busy, scenario), limits)
   return {
     ...task,
     ran: schedules,
     isWhole,
     problems: violation?.problems ?? [],
+    turns: violation?.turns ?? '',
     schedule: violation ? violation.taken.map(lineOf(Object.keys(scenario.actions))) : [],
   }
 }
