@@ -11,7 +11,7 @@ import { restingClient } from './resting-client.ts'
 import { audited, differencesAtRest } from './sweep.ts'
 
 const EVERY = 100
-const SHAPES = 3
+const SHAPES = 1
 
 let world: Awaited<ReturnType<typeof restingClient>>
 beforeAll(async () => void (world = await restingClient()))
