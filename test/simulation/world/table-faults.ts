@@ -35,7 +35,8 @@ export function faultyRequests(world: World, process: () => Process): TableReque
       const effect = () => {
         if (hasFault(world, 'tableThrottled')) throw new Error('throttled at every try')
         const answer = run()
-        addUnits(world, own.name)
+        // Only requests of the API take points for their units.
+        if (own.name.startsWith('api-')) addUnits(world, own.name)
         return answer
       }
       return own.call(`table ${name}`, actingAs(world, own, effect))

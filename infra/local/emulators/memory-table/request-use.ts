@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { toItem } from '../../../../shared/table/attributes.ts'
 import type { Key } from '../../../../shared/table/keys.ts'
 import { type IndexSchema, TABLE_SCHEMA } from '../../../../shared/table/schema.ts'
 import type { QueryInput, Reads } from '../../../../shared/table/table.ts'
@@ -142,7 +141,7 @@ export function useOfQuery(
   { index, partition, reads = 'consistent' }: QueryInput,
   items: readonly StoredItem[],
 ): RequestUse {
-  const bytes = items.reduce((sum, item) => sum + itemSize(toItem(item)), 0)
+  const bytes = items.reduce((sum, item) => sum + itemSize(item), 0)
   const units = readUnits(bytes) / READS_PER_UNIT[index === undefined ? reads : 'eventual']
   const what = index ?? /^[A-Z]+/.exec(String(partition[0]))?.[0] ?? 'another'
   return {
