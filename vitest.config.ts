@@ -10,7 +10,7 @@ import { isNightly } from './test/support/runs.ts'
  * idle.
  */
 const LONG =
-  /crash-points|random-histories|assets-run|interleavings|e2e\/(merchant|deliveries|gateway-process|console-|openapi)|audit-live|single-changes/
+  /crash-points|random-histories|assets-run|interleavings|e2e\/(merchant|data-directory|gateway-process|console-|openapi)|audit-live|single-changes/
 
 /** These files run at night, or when a command names one of them. */
 const NIGHT_FILES = 'test/**/*.night.test.ts'

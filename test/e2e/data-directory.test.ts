@@ -1,18 +1,23 @@
-import { expect, it, onTestFinished } from 'vitest'
-import { describeOnDynamoDb } from '../support/dynamodb.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { commandOf } from '../../infra/local/process/process-record.ts'
+import { describeWithDynamoDb } from '../support/dynamodb.ts'
 import { eventually } from '../support/eventually.ts'
 import { isNightly } from '../support/runs.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
-import { startGatewayProcess } from '../support/start-gateway-process.ts'
-import { tempDirectory } from '../support/temp-directory.ts'
+import { type Banner, startGatewayProcess } from '../support/start-gateway-process.ts'
 import { VA, worldAt } from './gateway-world.ts'
 
 /*
- * A merchant has all its delivered webhooks sent again, and its endpoints do not answer. The
- * gateway is killed while 32 deliveries to each endpoint are in flight. Eight more for each wait
- * for a free place, and no worker has claimed them. A second gateway starts on the same data, and
- * the endpoints answer it. On a slow machine the kill comes before all places are taken, because no
- * attempt may end before it.
+ * Goal: after a gateway on a data directory is interrupted, killed or restarted, no process is left
+ * and no port is in use; no payment and no delivery is lost or doubled. Method: processes of their
+ * own, one after the other on the same data. A merchant has all its delivered webhooks sent again,
+ * and its endpoints do not answer. The gateway is killed while 32 deliveries to each endpoint are
+ * in flight. Eight more for each wait for a free place, and no worker has claimed them. The next
+ * gateway starts, and the endpoints answer it. On a slow machine the kill comes before all places
+ * are taken, because no attempt may end before it.
  */
 
 const ENDPOINTS = isNightly ? 4 : 1
@@ -27,12 +32,6 @@ type Delivery = {
   readonly delivery_id: string
   readonly status: string
   readonly attempts: readonly { readonly error: string | null }[]
-}
-
-async function startGateway(directory: string) {
-  const gateway = startGatewayProcess({ args: ['--data', directory] })
-  onTestFinished(async () => void (await gateway.end('SIGKILL')))
-  return { gateway, world: worldAt(await gateway.ready()) }
 }
 
 async function allSucceeded(
@@ -56,11 +55,60 @@ async function allSucceeded(
 /** The server does not answer while the status is undefined. */
 type Server = { ids: string[]; status: number | undefined }
 
-const onDynamoDb = await describeOnDynamoDb()
+function createPayment(banner: Banner, key: string) {
+  return worldAt(banner).withKey(banner.apiKey).create(VA, key)
+}
 
-onDynamoDb('a SIGKILL with 32 deliveries to each endpoint in flight (design section 4)', () => {
-  it('loses no delivery, repeats claimed ones within 30 s and makes the others within 75 s of the gateway’s clock, and sends only deliveries in flight twice', async () => {
-    const directory = tempDirectory()
+function expectEnded(pid: number) {
+  return eventually(() => expect(commandOf(pid)).toBeUndefined())
+}
+
+const onDynamoDb = await describeWithDynamoDb()
+
+onDynamoDb('a gateway with a data directory (design section 6)', () => {
+  const data = mkdtempSync(join(tmpdir(), 'gateway-data-'))
+  const start = { args: ['--data', data] }
+  let firstGateway: ReturnType<typeof startGatewayProcess>
+  let firstBanner: Banner
+  let nextGateway: typeof firstGateway
+  let nextBanner: Banner
+  let keptPayment: Awaited<ReturnType<typeof createPayment>>
+
+  afterAll(async () => {
+    await firstGateway.end('SIGKILL')
+    await nextGateway?.end('SIGKILL')
+    rmSync(data, { recursive: true })
+  })
+
+  function spawnGateway() {
+    const gateway = startGatewayProcess(start)
+    onTestFinished(async () => void (await gateway.end('SIGKILL')))
+    return gateway
+  }
+
+  it('starts after a SIGTERM during the previous start', async () => {
+    const interrupted = spawnGateway()
+    await eventually(() => expect(interrupted.output()).toContain('Starting'))
+
+    const [code] = await interrupted.end('SIGTERM')
+    firstGateway = startGatewayProcess(start)
+    firstBanner = await firstGateway.ready()
+
+    expect(code).toBe(0)
+    expect(interrupted.output()).not.toContain('Try it')
+  })
+
+  it('keeps running when a second gateway is refused the directory', async () => {
+    const secondGateway = spawnGateway()
+
+    expect(await secondGateway.exited).toStrictEqual([1, null])
+    expect(secondGateway.output()).toContain(
+      `is in use by another gateway (process ${firstGateway.pid})`,
+    )
+    await worldAt(firstBanner).advance(3_600)
+  })
+
+  it('loses no delivery at a SIGKILL, repeats claimed ones within 30 s and makes the others within 75 s of the gateway’s clock, and sends only deliveries in flight twice', async () => {
     const { promise: killIsDue, resolve: makeKillDue } = Promise.withResolvers<void>()
     const server: Server = { ids: [], status: 200 }
     const { url } = await startScriptedServer((response, { headers }) => {
@@ -68,7 +116,7 @@ onDynamoDb('a SIGKILL with 32 deliveries to each endpoint in flight (design sect
       if (server.status !== undefined) response.writeHead(server.status).end()
       else if (server.ids.length === 1) setTimeout(makeKillDue, KILL_WITHIN_MS)
     })
-    const { gateway, world: firstWorld } = await startGateway(directory)
+    const firstWorld = worldAt(firstBanner)
     const { clientId, create, key } = await firstWorld.merchant(
       Array.from({ length: ENDPOINTS }, (_, n) => `${url}/hooks/${n}`),
     )
@@ -89,17 +137,22 @@ onDynamoDb('a SIGKILL with 32 deliveries to each endpoint in flight (design sect
     }
     await Promise.race([killIsDue, fillPlaces()])
 
-    await gateway.end('SIGKILL')
+    keptPayment = await createPayment(firstBanner, 'kept')
+    // The kill follows the reply at once: a payment with a reply must be kept.
+    await firstGateway.end('SIGKILL')
     const inFlight = server.ids
     server.ids = []
     server.status = 200
-    const { world: secondWorld } = await startGateway(directory)
+    await expectEnded(firstBanner.tablePid)
+    nextGateway = startGatewayProcess(start)
+    nextBanner = await nextGateway.ready()
+    const nextWorld = worldAt(nextBanner)
     // A claimed attempt without a recorded result is repeated within this time (design section 9).
-    await secondWorld.advance(30)
+    await nextWorld.advance(30)
     await eventually(() => expect(server.ids).toStrictEqual(expect.arrayContaining(inFlight)))
     // The others are found by due work, 60 s after they were due.
-    await secondWorld.advance(45)
-    const redelivered = await allSucceeded(secondWorld, clientId)
+    await nextWorld.advance(45)
+    const redelivered = await allSucceeded(nextWorld, clientId)
 
     expect(new Set(inFlight).size).toBe(inFlight.length)
     // A worker may have claimed one more attempt and died before its POST left.
@@ -121,5 +174,35 @@ onDynamoDb('a SIGKILL with 32 deliveries to each endpoint in flight (design sect
     expect(redelivered.map(({ delivery_id: id }) => [id, sent.get(id)?.length ?? 0])).toStrictEqual(
       recorded,
     )
+  })
+
+  it('keeps client, payments, clock and provider after a kill, and DynamoDB Local ends', async () => {
+    expect(nextBanner.tablePid).not.toBe(firstBanner.tablePid)
+    const replay = await createPayment(nextBanner, 'kept')
+    const { now } = Object(await (await fetch(`${nextBanner.lambda}/_local/clock`)).json())
+    const creates = await worldAt(nextBanner).createCalls()
+
+    expect(nextBanner.apiKey).toBe(firstBanner.apiKey)
+    expect([keptPayment.status, replay.status, replay.body['id']]).toStrictEqual([
+      201,
+      200,
+      keptPayment.body['id'],
+    ])
+    expect(Date.parse(now) - Date.now()).toBeGreaterThan(3_500_000)
+    expect(creates).toBeLessThanOrEqual(PAYMENTS + 1)
+  })
+
+  it('a SIGINT during load ends all processes and frees the ports', async () => {
+    const { api, lambda, provider, inbox, tablePid } = nextBanner
+    const load = Promise.allSettled(
+      Array.from({ length: 100 }, (_, n) => createPayment(nextBanner, `load-${n}`)),
+    )
+
+    expect(await nextGateway.end('SIGINT')).toStrictEqual([0, null])
+    await load
+
+    await expectEnded(tablePid)
+    for (const url of [api, lambda, provider, inbox])
+      expect([url, await fetch(url).catch(() => 'nothing')]).toStrictEqual([url, 'nothing'])
   })
 })

@@ -1,12 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { commandOf } from '../../infra/local/process/process-record.ts'
-import { describeOnDynamoDb } from '../support/dynamodb.ts'
 import { eventually } from '../support/eventually.ts'
 import { outputOf } from '../support/run-tool.ts'
 import { silence, startScriptedServer } from '../support/scripted-server.ts'
@@ -21,8 +17,8 @@ import { VA, worldAt } from './gateway-world.ts'
 import { runScripts } from './run-scripts.ts'
 
 /*
- * Goal: after the gateway is interrupted, killed or restarted on its data, no process is left and
- * no port is in use. No payment is lost or doubled. Method: `npm start` in a separate process.
+ * Goal: a gateway ends with its npm process, and its options do what they say. Method: `npm start`
+ * in a separate process. On its data: data-directory.test.ts.
  */
 
 function spawnGateway(start?: GatewayStart) {
@@ -33,10 +29,6 @@ function spawnGateway(start?: GatewayStart) {
 
 function answerOf(url: string): Promise<unknown> {
   return fetch(url).catch(() => 'nothing')
-}
-
-function expectEnded(pid: number) {
-  return eventually(() => expect(commandOf(pid)).toBeUndefined())
 }
 
 function createPayment(banner: Banner, key: string) {
@@ -133,77 +125,4 @@ it('without Java and Docker the table is in memory, as the banner says, and clie
     'in the memory of this process: neither Java 17 nor Docker on this machine',
   )
   expect(await statusesOf(banner)).toStrictEqual(new Set([201]))
-})
-
-const onDynamoDb = await describeOnDynamoDb()
-
-onDynamoDb('a gateway with a data directory (design section 6)', () => {
-  const data = mkdtempSync(join(tmpdir(), 'gateway-data-'))
-  const start = { args: ['--data', data] }
-  let firstGateway: ReturnType<typeof startGatewayProcess>
-  let firstBanner: Banner
-  let nextGateway: typeof firstGateway
-  let nextBanner: Banner
-  let keptPayment: Awaited<ReturnType<typeof createPayment>>
-
-  afterAll(async () => {
-    await firstGateway.end('SIGKILL')
-    await nextGateway?.end('SIGKILL')
-    rmSync(data, { recursive: true })
-  })
-
-  it('starts after a SIGTERM during the previous start', async () => {
-    const interrupted = spawnGateway(start)
-    await eventually(() => expect(interrupted.output()).toContain('Starting'))
-
-    const [code] = await interrupted.end('SIGTERM')
-    firstGateway = startGatewayProcess(start)
-    firstBanner = await firstGateway.ready()
-
-    expect(code).toBe(0)
-    expect(interrupted.output()).not.toContain('Try it')
-  })
-
-  it('keeps running when a second gateway is refused the directory', async () => {
-    const secondGateway = spawnGateway(start)
-
-    expect(await secondGateway.exited).toStrictEqual([1, null])
-    expect(secondGateway.output()).toContain(
-      `is in use by another gateway (process ${firstGateway.pid})`,
-    )
-    await worldAt(firstBanner).advance(3_600)
-    keptPayment = await createPayment(firstBanner, 'kept')
-    expect(keptPayment.status).toBe(201)
-  })
-
-  it('keeps client, payments, clock and provider after a kill, and DynamoDB Local ends', async () => {
-    // The kill follows the reply at once: a payment with a reply must be kept.
-    await firstGateway.end('SIGKILL')
-    await expectEnded(firstBanner.tablePid)
-
-    nextGateway = startGatewayProcess(start)
-    nextBanner = await nextGateway.ready()
-    const replay = await createPayment(nextBanner, 'kept')
-    const { now } = Object(await (await fetch(`${nextBanner.lambda}/_local/clock`)).json())
-    const creates = await worldAt(nextBanner).createCalls()
-
-    expect(nextBanner.apiKey).toBe(firstBanner.apiKey)
-    expect([replay.status, replay.body['id']]).toStrictEqual([200, keptPayment.body['id']])
-    expect(Date.parse(now) - Date.now()).toBeGreaterThan(3_500_000)
-    expect(creates).toBeLessThanOrEqual(1)
-  })
-
-  it('a SIGINT during load ends all processes and frees the ports', async () => {
-    const { api, lambda, provider, inbox, tablePid } = nextBanner
-    const load = Promise.allSettled(
-      Array.from({ length: 100 }, (_, n) => createPayment(nextBanner, `load-${n}`)),
-    )
-
-    expect(await nextGateway.end('SIGINT')).toStrictEqual([0, null])
-    await load
-
-    await expectEnded(tablePid)
-    for (const url of [api, lambda, provider, inbox])
-      expect([url, await answerOf(url)]).toStrictEqual([url, 'nothing'])
-  })
 })

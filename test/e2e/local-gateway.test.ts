@@ -1,11 +1,6 @@
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect } from 'vitest'
 import { demoWalk } from '../../infra/local/demo-walk.ts'
-import { localAws } from '../../infra/local/emulators/local-aws.ts'
-import { ownWorldIt, sendAsBrowser, VA } from './gateway-world.ts'
-
-/** The table is in DynamoDB Local, if this machine can start it. */
-const it = ownWorldIt.extend('table', { scope: 'file' }, undefined)
+import { ownWorldIt as it, sendAsBrowser, VA } from './gateway-world.ts'
 
 describe('the local gateway and pages on the web (design section 6)', () => {
   // A path of each port, and the status that a permitted caller gets.
@@ -53,27 +48,6 @@ describe('the local gateway and pages on the web (design section 6)', () => {
       }
     },
   )
-
-  it('hides its table from callers without the access key of this start', async ({
-    world: { cloud },
-    skip,
-  }) => {
-    const { dynamoDb } = cloud.table
-    if (!dynamoDb) return skip('the table is in memory')
-    const ownAws = localAws(dynamoDb.endpoint)
-    const tablesFor = async (accessKeyId: string) => {
-      const client = new DynamoDBClient({
-        ...ownAws,
-        credentials: { accessKeyId, secretAccessKey: 'local' },
-      })
-      const { TableNames } = await client.send(new ListTablesCommand({}))
-      client.destroy()
-      return TableNames
-    }
-
-    expect(await tablesFor(ownAws.credentials.accessKeyId)).toStrictEqual([dynamoDb.name])
-    expect(await tablesFor('local')).toStrictEqual([])
-  })
 })
 
 describe('the local gateway as a whole (design section 6)', () => {

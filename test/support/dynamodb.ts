@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe } from 'vitest'
 import { createTable } from '../../infra/local/emulators/create-table.ts'
+import { dynamoDbPrograms } from '../../infra/local/emulators/dynamodb-command.ts'
 import { NoDynamoDbLocal, startDynamoDbLocal } from '../../infra/local/emulators/dynamodb-local.ts'
 import { localAws } from '../../infra/local/emulators/local-aws.ts'
 import { dynamoDbClient, dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
@@ -21,6 +22,12 @@ export function dynamoDb(): TestDynamoDb {
   if (!started)
     throw new Error('DynamoDB Local is not started: describe the test with describeOnDynamoDb')
   return started
+}
+
+/** For processes that start their own DynamoDB Local: this only asks whether the machine can. */
+export async function describeWithDynamoDb() {
+  const fit = await Promise.all(dynamoDbPrograms().map((program) => program.isFit()))
+  return describe.skipIf(!fit.includes(true))
 }
 
 /** The first such file starts DynamoDB Local. Without DynamoDB Local its tests are skipped. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { CreateTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
@@ -50,6 +50,21 @@ describeListening('DynamoDB Local', () => {
       .map(([, local = '']) => local.split(':')[0])
 
     expect(new Set(listening)).toStrictEqual(new Set(['0000000000000000FFFF00000100007F']))
+  })
+
+  it('hides its tables from callers without the access key of this start', async () => {
+    const { endpoint, tableName } = dynamoDb()
+    const ownAws = localAws(endpoint)
+    const tablesFor = async (accessKeyId: string) => {
+      const credentials = { accessKeyId, secretAccessKey: 'local' }
+      const client = new DynamoDBClient({ ...ownAws, credentials })
+      const { TableNames } = await client.send(new ListTablesCommand({}))
+      client.destroy()
+      return TableNames
+    }
+
+    expect(await tablesFor(ownAws.credentials.accessKeyId)).toContain(tableName)
+    expect(await tablesFor('local')).toStrictEqual([])
   })
 })
 
