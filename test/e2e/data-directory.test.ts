@@ -11,13 +11,12 @@ import { type Banner, startGatewayProcess } from '../support/start-gateway-proce
 import { VA, worldAt } from './gateway-world.ts'
 
 /*
- * Goal: after a gateway on a data directory is interrupted, killed or restarted, no process is left
- * and no port is in use; no payment and no delivery is lost or doubled. Method: processes of their
- * own, one after the other on the same data. A merchant has all its delivered webhooks sent again,
- * and its endpoints do not answer. The gateway is killed while 32 deliveries to each endpoint are
- * in flight. Eight more for each wait for a free place, and no worker has claimed them. The next
- * gateway starts, and the endpoints answer it. On a slow machine the kill comes before all places
- * are taken, because no attempt may end before it.
+ * Goal: after a gateway is interrupted, killed or restarted on its data, no process is left and no
+ * port is in use. No payment and no delivery is lost or doubled. Method: one process after the
+ * other. A merchant has its webhooks sent again, and its endpoints do not answer. The kill comes
+ * while 32 deliveries to each endpoint are in flight. Eight more for each wait for a free place; no
+ * worker has claimed them. The endpoints answer the next gateway. On a slow machine the kill comes
+ * before all places are taken, because no attempt may end before it.
  */
 
 const ENDPOINTS = isNightly ? 4 : 1
@@ -52,15 +51,8 @@ async function allSucceeded(
   })
 }
 
-/** The server does not answer while the status is undefined. */
-type Server = { ids: string[]; status: number | undefined }
-
 function createPayment(banner: Banner, key: string) {
   return worldAt(banner).withKey(banner.apiKey).create(VA, key)
-}
-
-function expectEnded(pid: number) {
-  return eventually(() => expect(commandOf(pid)).toBeUndefined())
 }
 
 const onDynamoDb = await describeWithDynamoDb()
@@ -110,7 +102,8 @@ onDynamoDb('a gateway with a data directory (design section 6)', () => {
 
   it('loses no delivery at a SIGKILL, repeats claimed ones within 30 s and makes the others within 75 s of the gateway’s clock, and sends only deliveries in flight twice', async () => {
     const { promise: killIsDue, resolve: makeKillDue } = Promise.withResolvers<void>()
-    const server: Server = { ids: [], status: 200 }
+    // The server does not answer while the status is undefined.
+    const server: { ids: string[]; status?: number | undefined } = { ids: [], status: 200 }
     const { url } = await startScriptedServer((response, { headers }) => {
       server.ids.push(String(headers['x-gateway-delivery-id']))
       if (server.status !== undefined) response.writeHead(server.status).end()
@@ -143,7 +136,7 @@ onDynamoDb('a gateway with a data directory (design section 6)', () => {
     const inFlight = server.ids
     server.ids = []
     server.status = 200
-    await expectEnded(firstBanner.tablePid)
+    await expect.poll(() => commandOf(firstBanner.tablePid)).toBeUndefined()
     nextGateway = startGatewayProcess(start)
     nextBanner = await nextGateway.ready()
     const nextWorld = worldAt(nextBanner)
@@ -201,7 +194,7 @@ onDynamoDb('a gateway with a data directory (design section 6)', () => {
     expect(await nextGateway.end('SIGINT')).toStrictEqual([0, null])
     await load
 
-    await expectEnded(tablePid)
+    await expect.poll(() => commandOf(tablePid)).toBeUndefined()
     for (const url of [api, lambda, provider, inbox])
       expect([url, await fetch(url).catch(() => 'nothing')]).toStrictEqual([url, 'nothing'])
   })

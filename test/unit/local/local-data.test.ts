@@ -38,8 +38,8 @@ it('DynamoDB Local in Docker, for a machine without Java, runs on a loopback por
   expect(alsoOnEnd).toBe(`docker stop --time 5 ${name}; docker rm --force ${name}`)
 })
 
-const describeListening = await describeOnDynamoDb()
-describeListening('DynamoDB Local', () => {
+const onDynamoDb = await describeOnDynamoDb()
+onDynamoDb('DynamoDB Local', () => {
   it('listens on 127.0.0.1 alone', () => {
     const { hostname, port } = new URL(dynamoDb().endpoint)
     expect(hostname).toBe('127.0.0.1')
@@ -50,6 +50,26 @@ describeListening('DynamoDB Local', () => {
       .map(([, local = '']) => local.split(':')[0])
 
     expect(new Set(listening)).toStrictEqual(new Set(['0000000000000000FFFF00000100007F']))
+  })
+
+  it('refuses the tables of another version of the schema, and keeps those of this version', async () => {
+    const { endpoint } = dynamoDb()
+    const TableName = `other-${crypto.randomUUID()}`
+    const client = new DynamoDBClient(localAws(endpoint))
+    await client.send(
+      new CreateTableCommand({
+        TableName,
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+        KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+      }),
+    )
+    client.destroy()
+
+    await expect(createTable(endpoint, TableName)).rejects.toThrow(
+      'has the indexes of another version; start with a new data directory',
+    )
+    await expect(createTable(endpoint, dynamoDb().tableName)).resolves.toBeUndefined()
   })
 
   it('hides its tables from callers without the access key of this start', async () => {
@@ -109,30 +129,6 @@ describe('a machine that cannot start DynamoDB Local', () => {
     })
 
     await expect(startDynamoDbLocal()).rejects.toThrow('DynamoDB Local did not start: no memory')
-  })
-})
-
-const onDynamoDb = await describeOnDynamoDb()
-
-onDynamoDb('the tables of a data directory', () => {
-  it('are refused when they were made by another version of the schema, and kept when this version made them', async () => {
-    const { endpoint } = dynamoDb()
-    const TableName = `other-${crypto.randomUUID()}`
-    const client = new DynamoDBClient(localAws(endpoint))
-    await client.send(
-      new CreateTableCommand({
-        TableName,
-        BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
-        KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
-      }),
-    )
-    client.destroy()
-
-    await expect(createTable(endpoint, TableName)).rejects.toThrow(
-      'has the indexes of another version; start with a new data directory',
-    )
-    await expect(createTable(endpoint, dynamoDb().tableName)).resolves.toBeUndefined()
   })
 })
 
