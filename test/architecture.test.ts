@@ -3,6 +3,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../functions/manifest.ts'
 import { withWritten } from '../infra/local/terminal/with-written.ts'
+import packageJson from '../package.json' with { type: 'json' }
 import { UPSTREAM } from '../shared/table/upstream.ts'
 import {
   isOfManifest,
@@ -14,7 +15,14 @@ import {
 import { SAMPLES, TREE_SAMPLES } from './architecture-samples.ts'
 import { dependencyPicture } from './dependency-picture.ts'
 import { SHARED_FOLDERS } from './import-rules.ts'
-import { PROJECT_ROOT, parseSource, projectText, sourcesIn } from './support/source-file.ts'
+import { blocksOf, matchesIn } from './support/document-blocks.ts'
+import {
+  PROJECT_ROOT,
+  parseSource,
+  projectText,
+  type SourceFile,
+  sourcesIn,
+} from './support/source-file.ts'
 
 const SOURCES = sourcesIn('shared', 'functions', 'infra', 'test', 'docs')
 
@@ -88,6 +96,21 @@ describe('the source tree', () => {
     expect(unused).toStrictEqual([])
   })
 
+  it('loads, where it is deployed, neither the description of the API, nor the packages that make and show it, nor schemas of answers', () => {
+    const loads = SOURCES.filter(
+      ({ path }) =>
+        /^(shared|functions|infra\/stack)\/|^infra\/app\.ts$/.test(path) &&
+        !path.endsWith('-dto-schema.ts'),
+    ).flatMap(({ path, imports }) =>
+      imports.filter(({ typeOnly }) => !typeOnly).map(({ from }) => `${path} ${from}`),
+    )
+
+    expect(loads).toContain('infra/app.ts aws-cdk-lib')
+    expect(
+      loads.filter((load) => /redoc|to-json-schema|ajv|openapi|-dto-schema/.test(load)),
+    ).toStrictEqual([])
+  })
+
   it('has exactly the folders of shared that shared/README.md lists, with the runtime last', () => {
     const folders = new Set(
       SOURCES.map(({ path }) => dirname(path)).filter((folder) => folder.startsWith('shared/')),
@@ -144,4 +167,75 @@ it('docs/dependencies.md shows the code as it is; otherwise: npm run picture -- 
 
   const picture = dependencyPicture(sourcesIn('shared', 'functions', 'infra'))
   expect(document).toBe(withWritten(document, 'picture', picture))
+})
+
+const NAMES = Object.keys({
+  ...packageJson.dependencies,
+  ...packageJson.devDependencies,
+  ...packageJson.optionalDependencies,
+})
+
+function filesIn(folder: string, ending: RegExp): readonly string[] {
+  return readdirSync(join(PROJECT_ROOT, folder))
+    .filter((name) => ending.test(name))
+    .map((name) => join(folder, name))
+}
+
+const IMPORTING = [
+  ...SOURCES,
+  ...[...filesIn('.', /\.ts$/), '.ci/check-lock.mjs', 'infra/operate/deploy/link-node.mjs'].map(
+    (path) => parseSource(path, projectText(path)),
+  ),
+  ...filesIn('docs/merchants', /\.md$/).flatMap((path) =>
+    blocksOf(path)
+      .filter(({ language }) => language === 'ts' || language === 'js')
+      .map(({ language, line, text }) => parseSource(`${path}-${line}.${language}`, text)),
+  ),
+]
+const SCRIPTS = [
+  ...Object.values(packageJson.scripts),
+  ...[...filesIn('.github/workflows', /\.yml$/), ...filesIn('.ci', /^[\w-]+$/)].map(projectText),
+].join('\n')
+
+/** The types of a package count as the package. */
+function described(name: string): string {
+  return name.replace('@types/', '')
+}
+
+/** Node's own modules belong to `node`. */
+function importedBy({ imports }: SourceFile): readonly string[] {
+  return imports.flatMap(({ from }) =>
+    matchesIn(from.replace(/^node:.*/, 'node'), /^((?:@[\w.-]+\/)?\w[\w.-]*)(?:\/|$)/g),
+  )
+}
+
+function readBy({ text }: SourceFile): readonly string[] {
+  return matchesIn(text, /(?:\.resolve\('|node_modules\/)((?:@[\w.-]+\/)?\w[\w.-]*)/g)
+}
+
+it('package.json lists no package that nothing imports or runs', () => {
+  const { packages } = JSON.parse(projectText('package-lock.json'))
+  const used = new Set(IMPORTING.flatMap((file) => [...importedBy(file), ...readBy(file)]))
+  const isRun = (program: string) => new RegExp(`(^|[\\s(])${program}\\b`, 'm').test(SCRIPTS)
+  const programsOf = (name: string) => Object.keys(packages[`node_modules/${name}`].bin ?? {})
+
+  const unused = NAMES.filter((name) => !used.has(described(name)) && !programsOf(name).some(isRun))
+
+  // `oxlint --type-aware` runs it.
+  expect(unused).toStrictEqual(['oxlint-tsgolint'])
+})
+
+it('package.json lists every package that is imported', () => {
+  const listed = ['node', ...NAMES.map(described)]
+  const unlisted = IMPORTING.flatMap((file) =>
+    importedBy(file)
+      .filter((name) => !listed.includes(name))
+      .map((name) => `${file.path}: ${name}`),
+  )
+
+  // `npm run clients` installs them where it runs these files.
+  expect(unlisted).toStrictEqual([
+    'test/clients/use-package.ts: payment-gateway-client',
+    'test/clients/use-typescript.ts: openapi-fetch',
+  ])
 })

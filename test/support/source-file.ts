@@ -9,7 +9,12 @@ export function projectText(path: string): string {
 }
 
 export function childrenOf(node: ESTree.Node) {
-  return Object.values(node).flat().filter(isNode)
+  const children: ESTree.Node[] = []
+  for (const value of Object.values(node)) {
+    if (Array.isArray(value)) children.push(...value.filter(isNode))
+    else if (isNode(value)) children.push(value)
+  }
+  return children
 }
 
 function isNode(value: unknown): value is ESTree.Node {

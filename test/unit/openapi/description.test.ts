@@ -15,7 +15,7 @@ import {
 import { EXAMPLE_SECRET } from '../../../infra/local/openapi/record-examples.ts'
 import { signatureOf } from '../../../shared/webhook/send/webhook-headers.ts'
 import { DESCRIPTION, undescribed } from '../../support/described-answers.ts'
-import { PROJECT_ROOT, sourcesIn } from '../../support/source-file.ts'
+import { PROJECT_ROOT } from '../../support/source-file.ts'
 
 function read(path: string) {
   return readFileSync(join(PROJECT_ROOT, path), 'utf8')
@@ -91,23 +91,6 @@ it('the client in docs/examples has the types of the description, and no unknown
   expect(() => schemasAsTypescript({ A: { type: 'tuple' } })).toThrow(
     'no type for {"type":"tuple"}',
   )
-})
-
-it('the deployed code loads neither the description, nor the packages that make and show it, nor schemas of answers', () => {
-  const deployed = [
-    ...sourcesIn('shared', 'functions', 'infra/stack'),
-    ...sourcesIn('infra').slice(0, 1),
-  ]
-  const loads = deployed
-    .filter(({ path }) => !path.endsWith('-dto-schema.ts'))
-    .flatMap(({ path, imports }) =>
-      imports.filter(({ typeOnly }) => !typeOnly).map(({ from }) => `${path} ${from}`),
-    )
-
-  expect(loads.some((load) => load === 'infra/app.ts aws-cdk-lib')).toBe(true)
-  expect(
-    loads.filter((load) => /redoc|to-json-schema|ajv|openapi|-dto-schema/.test(load)),
-  ).toStrictEqual([])
 })
 
 it('an answer is held against the description by its status, its fields and its type', () => {
