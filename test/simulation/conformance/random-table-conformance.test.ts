@@ -19,7 +19,7 @@ import {
 } from '../../../shared/table/step.ts'
 import type { QueryInput, Range } from '../../../shared/table/table.ts'
 import { describeOnDynamoDb } from '../../support/dynamodb.ts'
-import { runs } from '../../support/runs.ts'
+import { isNightly } from '../../support/runs.ts'
 import {
   type Answer,
   type Asked,
@@ -218,7 +218,7 @@ const randomRequests: fc.Arbitrary<readonly Asked[]> = fc
   )
   .map(([starts, requests]) => [...starts, ...requests])
 
-const SEQUENCES = runs(40)
+const SEQUENCES = isNightly ? 400 : 16
 const SIDE_BY_SIDE = 8
 const SEED = 20_261_102
 
