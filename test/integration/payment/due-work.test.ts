@@ -216,7 +216,7 @@ describe('the provider’s quota', () => {
   })
 
   it('handles the checks and expiries of as many unpaid wallets as can be created', async () => {
-    const [quota, minutes] = [12, 30]
+    const [quota, minutes] = [12, 18]
     const { deps, payments: wallets, countExpired, dueTimes, runWorker } = await aFlood(0, quota)
     const client = await aStoredClient(deps)
     const createForMinute = async (at: Timestamp) => {
