@@ -11,7 +11,6 @@ import { restingClient } from './resting-client.ts'
 import { audited, differencesAtRest } from './sweep.ts'
 
 const EVERY = 100
-const SHAPES = 1
 
 let world: Awaited<ReturnType<typeof restingClient>>
 beforeAll(async () => void (world = await restingClient()))
@@ -52,11 +51,7 @@ it.each([
   'verdict figures_at removed',
   'verdict history_day removed',
 ])('a change within no rule is named: %s', async (name) => {
-  const changes = world.changes.filter(({ kind, what }) => `${kind} ${what}`.startsWith(name))
+  const change = world.changes.find(({ kind, what }) => `${kind} ${what}`.startsWith(name))
 
-  expect(changes).not.toHaveLength(0)
-  for (const change of changes.slice(0, SHAPES)) {
-    const { outcome } = await audited(world, change)
-    expect({ what: change.what, outcome }).toStrictEqual({ what: change.what, outcome: 'named' })
-  }
+  expect(change && (await audited(world, change))).toMatchObject({ outcome: 'named' })
 })
