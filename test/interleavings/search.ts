@@ -11,7 +11,7 @@ export type Bounds = {
   readonly preemptions: number
   readonly partial: number
   readonly schedules: number
-  /** The turns of a violation that is known: the search begins there. */
+  /** The turns of a known violation: the search begins there. */
   readonly first?: string | undefined
 }
 
