@@ -6,6 +6,7 @@ import type { TableKind } from '../../infra/local/emulators/local-table.ts'
 import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.ts'
 import { PROVIDER_HEADERS } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { undescribed } from '../support/described-answers.ts'
+import { isNightly } from '../support/runs.ts'
 
 type Json = Record<string, unknown>
 
@@ -142,10 +143,10 @@ export const worldIt = it
   .extend('table', { scope: 'worker' }, 'memory' as TableKind | undefined)
   .extend('world', { scope: 'worker' }, aWorld)
 
-/** Tests of one file that share a world, which has no merchants of other files. */
+/** Tests of one file that share a world, at night with the table that Java allows. */
 export const ownWorldIt = it
   .extend('port', { scope: 'file' }, 0)
-  .extend('table', { scope: 'file' }, 'memory' as TableKind | undefined)
+  .extend('table', { scope: 'file' }, isNightly ? undefined : ('memory' as TableKind))
   .extend('world', { scope: 'file' }, aWorld)
 
 export const VA = {
