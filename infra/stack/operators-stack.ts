@@ -1,12 +1,28 @@
-import type { App } from 'aws-cdk-lib'
+import {
+  type App,
+  CfnOutput,
+  DefaultStackSynthesizer,
+  Duration,
+  RemovalPolicy,
+  Stack,
+} from 'aws-cdk-lib'
+import { DataResourceType, ReadWriteType, Trail } from 'aws-cdk-lib/aws-cloudtrail'
+import { ManagedPolicy, PolicyStatement, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam'
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  ObjectLockRetention,
+} from 'aws-cdk-lib/aws-s3'
+import { Construct } from 'constructs'
+import { DUTIES, type Duty, mayInvoke, ROLES } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import type { DataStack } from './data-stack.ts'
-import { DutyPolicies } from './functions/duty-policies.ts'
 import { GatewayFunctions } from './functions/gateway-functions.ts'
 import { OnCallPolicy } from './functions/on-call-policy.ts'
-import { InvocationTrail } from './monitoring/invocation-trail.ts'
+import { canaryKeySecretName, FRONT_REGION, PROVER, stackNameOf } from './stack-name-of.ts'
 import type { DeployedStage } from './stage.ts'
-import { StageStack } from './stage-stack.ts'
+import { arnOf, StageStack } from './stage-stack.ts'
 import { encryptLogs } from './storage/stage-key.ts'
 
 /**
@@ -22,5 +38,135 @@ export class OperatorsStack extends StageStack {
     new DutyPolicies(this, 'Duties', { stage, data })
     new OnCallPolicy(this, 'OnCall', { stage, data })
     if (stage.invocationTrail) new InvocationTrail(this, 'InvocationTrail', stage, functions)
+  }
+}
+
+type Props = { readonly stage: DeployedStage; readonly data: DataStack }
+
+/**
+ * A managed policy for each duty, to be attached to people, and a policy for the deployer. Each
+ * function belongs to one duty. A policy names each of its functions.
+ */
+class DutyPolicies extends Construct {
+  constructor(scope: Construct, id: string, props: Props) {
+    super(scope, id)
+    for (const role of ROLES) if (role !== 'oncall') this.addPolicy(role, props)
+  }
+
+  private addPolicy(role: Duty | 'deploy', props: Props): void {
+    const { stage } = props
+    const names = MANIFEST.filter((spec) => mayInvoke(role, spec)).map((spec) => spec.name)
+    // The doctor asks the prover whether operators' functions work. The prover starts no action.
+    const functions = role === 'deploy' ? [...names, PROVER] : names
+    const does =
+      role === 'deploy'
+        ? 'deploy, hold the secrets of the stage, start what schedules start'
+        : DUTIES[role]
+    const policy = new ManagedPolicy(this, role, {
+      // No description: to change it, CloudFormation would replace the policy, and cannot make two
+      // policies of one name.
+      managedPolicyName: stackNameOf(stage, role),
+      statements: [
+        {
+          sid: 'Invoke',
+          actions: ['lambda:InvokeFunction'],
+          resources: functions.map((name) =>
+            arnOf(this, 'lambda', `function:${stackNameOf(stage, name)}`),
+          ),
+        },
+        ...(role === 'deploy' ? this.deployStatements(props) : []),
+      ].map((statement) => new PolicyStatement(statement)),
+    })
+    new CfnOutput(Stack.of(this), `${role.charAt(0).toUpperCase()}${role.slice(1)}PolicyArn`, {
+      value: policy.managedPolicyArn,
+      description: `For people who do this: ${does}. It may invoke ${functions.join(', ')}`,
+    })
+  }
+
+  /**
+   * `cdk deploy` uses the roles that `cdk bootstrap` made. A deployer puts the stage's secrets; the
+   * doctor reads them.
+   */
+  private deployStatements({
+    stage: { front, settings },
+    data: { provider, originSecret, key },
+  }: Props): PolicyStatementProps[] {
+    const { partition, account, region } = Stack.of(this)
+    const secrets = [provider.key, provider.callbackTokens, ...(originSecret ? [originSecret] : [])]
+    // AWS appends a dash and six characters to the name of a secret.
+    const canaryKey = `arn:${partition}:secretsmanager:${FRONT_REGION}:${account}:secret:${canaryKeySecretName(settings.name)}-??????`
+    const conditions = {
+      StringEquals: { 'kms:ViaService': `secretsmanager.${region}.amazonaws.com` },
+    }
+    const keyStatement = { sid: 'Key', actions: ['kms:Decrypt', 'kms:GenerateDataKey'], conditions }
+    return [
+      {
+        sid: 'Deploy',
+        actions: ['sts:AssumeRole'],
+        resources: [
+          `arn:${partition}:iam::${account}:role/cdk-${DefaultStackSynthesizer.DEFAULT_QUALIFIER}-*`,
+        ],
+      },
+      {
+        sid: 'Secrets',
+        actions: [
+          'secretsmanager:DescribeSecret',
+          'secretsmanager:GetSecretValue',
+          'secretsmanager:PutSecretValue',
+        ],
+        resources: [
+          ...secrets.map(({ secretArn }) => secretArn),
+          ...(front === 'cloudfront' ? [canaryKey] : []),
+        ],
+      },
+      ...(key ? [{ ...keyStatement, resources: [key.keyArn] }] : []),
+    ]
+  }
+}
+
+/** During this time the records cannot be deleted or changed, not even by the account's root. */
+const KEPT = Duration.days(400)
+
+/**
+ * Records who invoked which operator function, in the account's own trail. The trail has the
+ * request ids of our audit records. No file can be deleted from its bucket, and files are signed
+ * every hour.
+ */
+class InvocationTrail extends Construct {
+  constructor(scope: Construct, id: string, stage: DeployedStage, functions: GatewayFunctions) {
+    super(scope, id)
+    const bucket = new Bucket(this, 'Bucket', {
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      encryption: BucketEncryption.S3_MANAGED,
+      enforceSSL: true,
+      versioned: true,
+      objectLockEnabled: true,
+      objectLockDefaultRetention: ObjectLockRetention.compliance(KEPT),
+      lifecycleRules: [
+        { expiration: KEPT.plus(Duration.days(1)), noncurrentVersionExpiration: Duration.days(1) },
+      ],
+      // CloudFormation cannot delete a bucket that has content.
+      removalPolicy: RemovalPolicy.RETAIN,
+    })
+    const trail = new Trail(this, 'Trail', {
+      // A trail of all regions takes its name in each region, also while its own region is lost.
+      trailName: `${stackNameOf(stage, 'invocations')}-${Stack.of(this).region}`,
+      bucket,
+      enableFileValidation: true,
+      // The rules of protections, also that of the copies in another region, get their events from
+      // a trail. The first copy of these is free. A trail of all regions has global events too.
+      isMultiRegionTrail: stage.copies !== undefined,
+      includeGlobalServiceEvents: stage.copies !== undefined,
+      managementEvents: ReadWriteType.WRITE_ONLY,
+    })
+    const operated = functions.triggeredBy('operator').map(({ lambda }) => lambda.functionArn)
+    trail.addEventSelector(DataResourceType.LAMBDA_FUNCTION, operated, {
+      includeManagementEvents: true,
+      readWriteType: ReadWriteType.WRITE_ONLY,
+    })
+    new CfnOutput(Stack.of(this), 'InvocationTrailBucket', {
+      value: bucket.bucketName,
+      description: 'Who invoked which operator function. No one can delete its records',
+    })
   }
 }

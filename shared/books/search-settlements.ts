@@ -1,16 +1,19 @@
 import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
 import { mapInChunks } from '../chunks.ts'
+import { walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
-import { pageFields, pagination, unreadableDto } from '../page.ts'
+import type { ClientId } from '../ids.ts'
+import { endOfBookDay } from '../journal/day-totals.ts'
+import { encodeCursor, pageFields, pagination, readCursor, unreadableDto } from '../page.ts'
 import { missingApproval, SIDE_BY_SIDE } from '../payout/judge-payouts.ts'
 import { SETTLEMENT_STATUSES, type Settlement } from '../settlement/settlement.ts'
 import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
-import { listPayouts, listSettlements } from '../settlement/settlement-store.ts'
-import { periodFields } from './book-period.ts'
-import { settlementsOfPeriod } from './settlements-of-period.ts'
+import { listPayouts, listSettlements, settlementsEnding } from '../settlement/settlement-store.ts'
+import { addMs, DAY_MS } from '../time.ts'
+import { bookPeriod, type PeriodInput, periodFields, WALK_FIELDS } from './book-period.ts'
 
 const { format: _, ...days } = periodFields
 
@@ -65,4 +68,63 @@ async function withWarning(deps: SearchDeps, settlement: Settlement) {
   const { status, batch, bank } = settlement
   if (status !== 'recorded' || batch !== undefined || bank === undefined) return shown
   return { ...shown, warning: await missingApproval(deps, settlement) }
+}
+
+type PeriodDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs'>
+
+type SettlementsInput = Omit<PeriodInput, 'format'> & {
+  /** If absent: all clients. */
+  readonly clientId?: ClientId | undefined
+  readonly status?: Settlement['status'] | undefined
+}
+
+const Progress = v.strictObject(WALK_FIELDS)
+
+const CLIENTS_AT_ONCE = 8
+
+/** A Lambda answers at most 6 MB, and a year of the last clients may follow. */
+const FULL_BYTES = 2_500_000
+
+/**
+ * Settlements whose public period ends in a span of days of Asia/Jakarta, client by client, each
+ * client's oldest first. Without days: this month so far. Changes nothing. A run that cannot read
+ * all clients answers a cursor.
+ */
+async function settlementsOfPeriod(deps: PeriodDeps, input: SettlementsInput): Promise<object> {
+  const progress = readCursor(Progress, input.cursor)
+  const period = progress?.period ?? bookPeriod(deps, input)
+  const shown: ReturnType<typeof toOperatorSettlement>[] = []
+  let bytes = 0
+  const unreadable: string[] = []
+  const read = async (clientIds: readonly ClientId[]) => {
+    const span = [
+      addMs(endOfBookDay(period.from), -DAY_MS),
+      addMs(endOfBookDay(period.to), -1),
+    ] as const
+    const lists = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) =>
+      settlementsEnding(deps, clientId, span),
+    )
+    const found = lists
+      .flatMap((list) => list.settlements)
+      .filter(({ status }) => input.status === undefined || status === input.status)
+      .map(toOperatorSettlement)
+    shown.push(...found)
+    bytes += Buffer.byteLength(JSON.stringify(found))
+    unreadable.push(...lists.flatMap(({ unreadableIds }) => unreadableIds))
+  }
+  let position = progress?.position
+  if (input.clientId === undefined) {
+    position = await walkClients(deps, position, {
+      read,
+      isFull: () => bytes >= FULL_BYTES,
+      atOnce: CLIENTS_AT_ONCE,
+    })
+  } else await read([input.clientId])
+
+  return {
+    ...period,
+    data: shown,
+    ...unreadableDto(unreadable),
+    ...(position && { continuing: true, cursor: encodeCursor({ period, position }) }),
+  }
 }

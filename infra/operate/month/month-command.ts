@@ -1,11 +1,20 @@
+import { request } from 'node:http'
+import { text as readText } from 'node:stream/consumers'
+import * as v from 'valibot'
+import { type Timestamp, TimestampSchema, timestampOf } from '../../../shared/time.ts'
 import { readOptions, UsageError } from '../../local/terminal/command-line.ts'
 import type { Output } from '../../local/terminal/printable.ts'
 import { LOCAL_STAGE, type Payload } from '../admin/action-command.ts'
-import { invokeAction } from '../admin/invoke-action.ts'
+import {
+  InvocationFailed,
+  invokeAction,
+  localUrl,
+  MARGIN_MS,
+  replyTo,
+} from '../admin/invoke-action.ts'
 import { actionNamed } from '../admin/listed-actions.ts'
 import { startProgress } from '../admin/progress.ts'
 import { runMonth } from './run-month.ts'
-import { stageNow } from './stage-now.ts'
 
 const OPTIONS = {
   stage: { type: 'string', default: LOCAL_STAGE },
@@ -29,3 +38,20 @@ export async function monthCommand(
     progress.end()
   }
 }
+
+/** The stage's time: the local gateway has a clock of its own. */
+async function stageNow(stage: string, env: NodeJS.ProcessEnv): Promise<Timestamp> {
+  if (stage !== LOCAL_STAGE) return timestampOf(Date.now())
+  const url = localUrl(env)
+  const options = { agent: false, signal: AbortSignal.timeout(MARGIN_MS) }
+  try {
+    const reply = await replyTo(request(`${url}/_local/clock`, options))
+    return v.parse(Clock, JSON.parse(await readText(reply))).now
+  } catch (cause) {
+    throw new InvocationFailed(`no clock answers at ${url}; start the gateway: npm start`, {
+      cause,
+    })
+  }
+}
+
+const Clock = v.object({ now: TimestampSchema })

@@ -1,13 +1,20 @@
 import { type FunctionComponent, render } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { ActionButton } from './action-button.tsx'
 import { ActivityPane, followActivity } from './activity-pane.tsx'
-import { ClockPanel } from './clock-panel.tsx'
+import { CLOCK_CALL, jumpBy } from './calls.ts'
 import { Fold } from './fold.tsx'
+import { useRead } from './gateway.ts'
+import { jakartaMinuteOfDay, jakartaTime, utcTime } from './jakarta.ts'
 import { MerchantPicker } from './merchant-picker.tsx'
 import { MoneyView } from './money/money-view.tsx'
+import { WithNotices } from './notice.tsx'
 import { OperateView } from './operate/operate-view.tsx'
+import { Select } from './parts.tsx'
 import { PaymentsView } from './payments/payments-view.tsx'
 import { ProviderView } from './provider/provider-view.tsx'
 import { type Route, readAbout, route, useSession, type View } from './session.ts'
+import { ClockSchema } from './shapes.ts'
 import { WebhooksView } from './webhooks/webhooks-view.tsx'
 
 const TABS: Readonly<
@@ -88,4 +95,54 @@ function CurrentView() {
   const { view, selectedId } = route.use()
   const [, Part] = TABS[view]
   return <Part selectedId={selectedId} />
+}
+
+const JUMPS = [
+  ['60', '1 minute'],
+  ['3600', '1 hour'],
+  ['86400', '1 day'],
+  ['432000', '5 days'],
+  ['2592000', '30 days'],
+] as const
+
+/** The local clock, with buttons that jump forward. On a narrow page a button opens both. */
+function ClockPanel() {
+  const now = useNow()
+  const [seconds, setSeconds] = useState('432000')
+  const minute = jakartaMinuteOfDay(now)
+  return (
+    <Fold kind="clock" name={`Local clock, ${minute}`} summary={minute}>
+      {() => (
+        <section aria-label="Local clock">
+          <WithNotices>
+            <time class="now" dateTime={now} title={utcTime(now)}>
+              {jakartaTime(now)}
+            </time>
+            <Select
+              aria-label="How far the clock jumps"
+              value={seconds}
+              options={JUMPS}
+              onChoose={setSeconds}
+            />
+            <ActionButton label="Jump" about="the clock forward" call={jumpBy(Number(seconds))} />
+          </WithNotices>
+        </section>
+      )}
+    </Fold>
+  )
+}
+
+/** The gateway's time in UTC. Between two answers it advances like the gateway's clock. */
+function useNow(): string {
+  const { value: answer } = useRead(ClockSchema, CLOCK_CALL)
+  const [aheadMs, setAhead] = useState(0)
+  const [, render] = useState(0)
+  useEffect(() => {
+    if (answer) setAhead(Date.parse(answer.now) - Date.now())
+  }, [answer])
+  useEffect(() => {
+    const timer = setInterval(() => render((times) => times + 1), 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  return new Date(Date.now() + aheadMs).toISOString()
 }

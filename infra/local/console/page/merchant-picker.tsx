@@ -1,11 +1,13 @@
-import { useContext } from 'preact/hooks'
+import { useContext, useEffect, useRef, useState } from 'preact/hooks'
 import * as v from 'valibot'
-import { operate } from './calls.ts'
+import { countOf } from '../activity/activity-line.ts'
+import { invoke, operate } from './calls.ts'
 import { Fold } from './fold.tsx'
-import { doCall } from './gateway.ts'
-import { MerchantSearch } from './merchant-search.tsx'
+import { doCall, type Loaded, load } from './gateway.ts'
 import { NoticeContext, WithNotices } from './notice.tsx'
+import { readPages } from './read-pages.ts'
 import { about, actFor, store, useSession } from './session.ts'
+import { ClientSchema, ClientsSchema } from './shapes.ts'
 
 const IssuedKey = v.object({ api_key: v.string() })
 /** A day on the local clock passes in a moment. */
@@ -66,4 +68,142 @@ function Picker() {
       }
     </Fold>
   )
+}
+
+type Client = v.InferOutput<typeof ClientSchema>
+
+type MerchantSearchProps = { readonly demo: Client; readonly onChoose: (client: Client) => void }
+
+const PER_PAGE = 100
+const MOST_PAGES = 50
+/** More options than this help no person. */
+const MOST_SHOWN = 40
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** A field that finds any merchant by a part of its name or id, with a list to choose from. */
+function MerchantSearch({ demo, onChoose }: MerchantSearchProps) {
+  const [typed, setTyped] = useState('')
+  const [at, setAt] = useState(0)
+  const field = useRef<HTMLInputElement>(null)
+  const list = useRef<HTMLUListElement>(null)
+  useEffect(() => field.current?.focus(), [])
+  const { clients, note } = useMerchants()
+  const text = typed.trim().toLowerCase()
+  const named = useNamed(text)
+  const others = [...(named ? [named] : []), ...clients].filter(
+    ({ client_id: id }, place, all) =>
+      id !== demo.client_id && all.findIndex((one) => one.client_id === id) === place,
+  )
+  const found = others.filter((client) => isMatch(client, text))
+  // A text that the demo merchant does not match must never choose it.
+  const options = [...(isMatch(demo, text) ? [demo] : []), ...found.slice(0, MOST_SHOWN)]
+  const active = Math.min(at, options.length - 1)
+  useEffect(() => list.current?.children[active]?.scrollIntoView({ block: 'nearest' }), [active])
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) setAt((active + step + options.length) % (options.length || 1))
+    else if (event.key !== 'Enter') return
+    else if (options[active]) onChoose(options[active])
+    event.preventDefault()
+  }
+  return (
+    <div class="search">
+      <input
+        ref={field}
+        type="text"
+        role="combobox"
+        aria-label="Find a merchant by name or id"
+        placeholder="Part of a name or id"
+        aria-expanded="true"
+        aria-controls="merchants"
+        aria-autocomplete="list"
+        aria-activedescendant={`merchant-${active}`}
+        autocomplete="off"
+        value={typed}
+        onInput={({ currentTarget }) => {
+          setTyped(currentTarget.value)
+          setAt(0)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <ul ref={list} id="merchants" role="listbox" aria-label="Merchants" tabIndex={-1}>
+        {options.map((client, place) => (
+          <li
+            key={client.client_id}
+            id={`merchant-${place}`}
+            role="option"
+            aria-selected={place === active}
+            onClick={() => onChoose(client)}
+          >
+            {client.name} <code>{client.client_id}</code>
+          </li>
+        ))}
+      </ul>
+      <p class="note" role="status">
+        {found.length > MOST_SHOWN && `${MOST_SHOWN} of ${found.length} are shown: type more. `}
+        {options.length === 0 && 'No merchant was found. '}
+        {note}
+      </p>
+    </div>
+  )
+}
+
+function isMatch({ client_id: id, name }: Client, text: string): boolean {
+  return name.toLowerCase().includes(text) || id.includes(text)
+}
+
+/** The newest merchants, page by page, read once for each opening of the list. */
+function useMerchants() {
+  const [clients, setClients] = useState<readonly Client[]>([])
+  const [note, setNote] = useState('Reading the merchants…')
+  useEffect(() => {
+    const state = { hasEnded: false }
+    void (async () => {
+      let read: readonly Client[] = []
+      let isWhole = false
+      for await (const loaded of merchantPages()) {
+        if (state.hasEnded) return
+        if (!('value' in loaded)) return setNote(`The list is not complete: ${loaded.error}`)
+        read = [...read, ...loaded.value.data]
+        isWhole = loaded.value.data.length < PER_PAGE
+        setClients(read)
+      }
+      return setNote(
+        isWhole
+          ? `${countOf(read.length, 'merchant')} in all.`
+          : `These are the newest ${read.length} merchants. Find an older one by its whole id.`,
+      )
+    })()
+    return () => {
+      state.hasEnded = true
+    }
+  }, [])
+  return { clients, note }
+}
+
+function merchantPages() {
+  return readPages({
+    schema: ClientsSchema,
+    most: MOST_PAGES,
+    callOf: (page) => invoke('list-clients', { page, per_page: PER_PAGE }),
+    hasNext: ({ data }) => data.length === PER_PAGE,
+  })
+}
+
+/** The merchant of a whole id, however old it is. */
+function useNamed(id: string): Client | undefined {
+  const [loaded, setLoaded] = useState<Loaded<Client>>()
+  useEffect(() => {
+    setLoaded(undefined)
+    if (!UUID.test(id)) return undefined
+    const state = { hasEnded: false }
+    void load(ClientSchema, invoke('get-client', { client_id: id })).then((client) => {
+      if (!state.hasEnded) setLoaded(client)
+    })
+    return () => {
+      state.hasEnded = true
+    }
+  }, [id])
+  return loaded && 'value' in loaded ? loaded.value : undefined
 }

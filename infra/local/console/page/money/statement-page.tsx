@@ -1,12 +1,20 @@
 import { useContext, useState } from 'preact/hooks'
-import { CLOCK_CALL } from '../calls.ts'
+import { words } from '../../activity/activity-line.ts'
+import { CLOCK_CALL, invoke, withClientId } from '../calls.ts'
 import { useLoad, useRead } from '../gateway.ts'
-import { jakartaDay } from '../jakarta.ts'
+import { jakartaDay, jakartaMinute, jakartaMinuteOfDay, utcTime } from '../jakarta.ts'
 import { NoticeContext } from '../notice.tsx'
 import { Card, Detail, ReadResult, TextField } from '../parts.tsx'
-import { ClockSchema } from '../shapes.ts'
-import { type Days, loadStatement, loadStatementCsv, statementCall } from './load-statement.ts'
-import { PrintedStatement } from './printed-statement.tsx'
+import { useSession } from '../session.ts'
+import { ClientSchema, ClockSchema } from '../shapes.ts'
+import {
+  type Days,
+  loadStatement,
+  loadStatementCsv,
+  type Statement,
+  type StatementLine,
+  statementCall,
+} from './load-statement.ts'
 
 const NOTE =
   'The days are those of Jakarta, at most 100. Payments that the provider has not settled yet ' +
@@ -80,4 +88,101 @@ function CsvButton({ days }: { readonly days: Days }) {
       </button>
     </span>
   )
+}
+
+/**
+ * The statement as one table, on the screen and on paper. The printed page has nothing else: see
+ * page.css.
+ */
+function PrintedStatement({ statement }: { readonly statement: Statement }) {
+  const { merchant } = useSession()
+  const { value: client } = useRead(ClientSchema, invoke('get-client', withClientId()))
+  const { from, to, openingMinor, lines, closingMinor, finalUntil } = statement
+  const last = lines.at(-1)?.balanceMinor ?? openingMinor
+  return (
+    <section class="card statement" aria-label="The statement">
+      <h2>Statement of {client?.name ?? 'the merchant'}</h2>
+      <p class="muted">
+        {from} to {to}, days of Jakarta · merchant <code>{merchant.client_id}</code>
+      </p>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Time in Jakarta</th>
+            <th scope="col">What</th>
+            <th scope="col">Amount, IDR</th>
+            <th scope="col">Owed to you, IDR</th>
+          </tr>
+        </thead>
+        <tbody>
+          <SumRow name={`At the start of ${from}`} minor={openingMinor} />
+          {lines.map((line, place) => (
+            <Line key={`${place} ${line.at}`} line={line} />
+          ))}
+          {closingMinor !== null && <SumRow name={`At the end of ${to}`} minor={closingMinor} />}
+        </tbody>
+      </table>
+      {lines.length === 0 && <p class="empty">Nothing moved in these days.</p>}
+      {closingMinor === null && (
+        <p class="bad">The statement is longer than this page shows. Choose fewer days.</p>
+      )}
+      {closingMinor !== null && closingMinor !== last && (
+        <p class="bad">
+          The lines end at {amountOf(last)}, and not at {amountOf(closingMinor)}. Pay nothing out,
+          and run audit-ledger.
+        </p>
+      )}
+      <p class="note">{finalText(finalUntil)}</p>
+    </section>
+  )
+}
+
+function SumRow({ name, minor }: { readonly name: string; readonly minor: number }) {
+  return (
+    <tr class="sum">
+      <th scope="row" colSpan={3}>
+        {name}
+      </th>
+      <td>{amountOf(minor)}</td>
+    </tr>
+  )
+}
+
+function Line({ line }: { readonly line: StatementLine }) {
+  const {
+    at,
+    type,
+    external_reference: reference,
+    payment_id: paymentId,
+    settlement_id: settlementId,
+  } = line
+  const id = paymentId ?? settlementId
+  return (
+    <tr>
+      <td>
+        <time dateTime={at} title={utcTime(at)}>
+          <span>{jakartaDay(at)}</span> <span>{jakartaMinuteOfDay(at)}</span>
+        </time>
+      </td>
+      <td>
+        {id === undefined ? (
+          words(type)
+        ) : (
+          <a href={paymentId === undefined ? `#money/${id}` : `#payments/${id}`}>{words(type)}</a>
+        )}{' '}
+        <span class="muted">{reference ?? id}</span>
+      </td>
+      <td>{amountOf(line.amount_minor)}</td>
+      <td>{amountOf(line.balanceMinor)}</td>
+    </tr>
+  )
+}
+
+/** The table's heads name the currency. */
+function amountOf(minor: number): string {
+  return minor.toLocaleString('en-US').replace('-', '−')
+}
+
+function finalText(finalUntil: string): string {
+  return `Lines before ${jakartaMinute(finalUntil)} are final: none changes, and none is added before this time. Later lines can still change.`
 }

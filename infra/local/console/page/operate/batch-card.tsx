@@ -4,10 +4,16 @@ import { countOf, rupiah } from '../../activity/activity-line.ts'
 import { ActionForm } from '../action-button.tsx'
 import { operate } from '../calls.ts'
 import { Card, SelectField, TextField } from '../parts.tsx'
-import { BankAnswer } from './bank-answer.tsx'
 import { type LiveBatch, recordsOf } from './load-payouts.ts'
-import { type PayoutFile, PayoutRunSchema } from './operate-shapes.ts'
+import {
+  type Answered,
+  AnsweredSchema,
+  type Payout,
+  type PayoutFile,
+  PayoutRunSchema,
+} from './operate-shapes.ts'
 import { FORMATS, PayoutDownload } from './payout-download.tsx'
+import { PayoutFacts } from './payout-text.tsx'
 
 type BatchCardProps = {
   readonly batch: LiveBatch
@@ -91,4 +97,139 @@ function Cancel({ number }: Pick<LiveBatch, 'number'>) {
       </ActionForm>
     </>
   )
+}
+
+/** The action's limit. The next lines follow after these are answered. */
+const MOST_LINES = 100
+
+type Typed = { readonly outcome: '' | 'paid' | 'failed'; readonly text: string }
+
+const UNANSWERED: Typed = { outcome: '', text: '' }
+
+const OUTCOMES = [
+  ['', 'not answered yet'],
+  ['paid', 'paid'],
+  ['failed', 'failed'],
+] as const
+
+type BankAnswerProps = {
+  readonly batch: number
+  readonly payouts: readonly Payout[]
+  readonly onAnswered: (text: string) => void
+}
+
+/**
+ * The bank's answer, line by line. One call writes the answered lines; a refused line stops no
+ * other line, and shows its reason.
+ */
+function BankAnswer({ batch, payouts, onAnswered }: BankAnswerProps) {
+  const [typed, setTyped] = useState<ReadonlyMap<string, Typed>>(new Map())
+  const [isOneDebit, setOneDebit] = useState(false)
+  const [answered, setAnswered] = useState<Answered>()
+  const shown = payouts.slice(0, MOST_LINES)
+  const typedOf = ({ id }: Payout) => typed.get(id) ?? UNANSWERED
+  const lines = shown.flatMap((payout, at) => {
+    const { outcome, text } = typedOf(payout)
+    return outcome === '' ? [] : lineOf(payout, { line: at + 1, batch, outcome, text, isOneDebit })
+  })
+  return (
+    <ActionForm
+      label="Write the bank’s answer down"
+      about={`of batch ${batch}`}
+      kind="main"
+      disabled={lines.length === 0}
+      call={operate('payout-answer', { lines })}
+      onAnswer={({ body }) => {
+        const parsed = v.safeParse(AnsweredSchema, body)
+        if (!parsed.success) return
+        const { done, failed, refused } = parsed.output
+        setAnswered(parsed.output)
+        onAnswered(`Batch ${batch}: ${done} paid, ${failed} failed, ${refused} refused.`)
+      }}
+    >
+      <ol class="rows">
+        {shown.map((payout) => (
+          <Line
+            key={payout.id}
+            payout={payout}
+            typed={typedOf(payout)}
+            reason={answered?.lines.find((line) => line.settlement_id === payout.id)?.reason}
+            onType={(next) => setTyped(new Map([...typed, [payout.id, next]]))}
+          />
+        ))}
+      </ol>
+      {payouts.length > shown.length && (
+        <p class="note">{countOf(payouts.length - shown.length, 'more line')} will follow.</p>
+      )}
+      {shown.length > 1 && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isOneDebit}
+            onChange={({ currentTarget }) => setOneDebit(currentTarget.checked)}
+          />
+          The bank made one debit for the whole batch, with one reference
+        </label>
+      )}
+    </ActionForm>
+  )
+}
+
+type LineProps = {
+  readonly payout: Payout
+  readonly typed: Typed
+  readonly reason: string | undefined
+  readonly onType: (typed: Typed) => void
+}
+
+function Line({ payout, typed, reason, onType }: LineProps) {
+  const { outcome, text } = typed
+  const label = outcome === 'failed' ? 'Reason in the bank’s words' : 'Bank reference'
+  return (
+    <li class="item">
+      <PayoutFacts payout={payout} />
+      <div class="line wide">
+        <SelectField
+          label="The bank’s answer"
+          aria-label={`The bank’s answer to ${payout.id}`}
+          value={outcome}
+          options={OUTCOMES}
+          onChoose={(chosen) => {
+            const found = OUTCOMES.find(([value]) => value === chosen)
+            onType({ text, outcome: found?.[0] ?? '' })
+          }}
+        />
+        <TextField
+          label={label}
+          aria-label={`${label} of ${payout.id}`}
+          value={text}
+          onType={(next) =>
+            onType({ text: next, outcome: outcome === '' && next !== '' ? 'paid' : outcome })
+          }
+        />
+      </div>
+      {reason !== undefined && <p class="bad">Refused: {reason}</p>}
+    </li>
+  )
+}
+
+type Filled = {
+  readonly line: number
+  readonly batch: number
+  readonly outcome: 'paid' | 'failed'
+  readonly text: string
+  readonly isOneDebit: boolean
+}
+
+function lineOf(payout: Payout, { line, batch, outcome, text, isOneDebit }: Filled): object {
+  return {
+    line,
+    batch,
+    outcome,
+    settlement_id: payout.id,
+    amount_minor: payout.net_minor,
+    bank_account_no: payout.bank_account_no ?? 'none',
+    ...(text !== '' && (outcome === 'paid' ? { bank_reference: text } : { reason: text })),
+    ...(outcome === 'paid' && isOneDebit && { is_one_debit: true }),
+  }
 }

@@ -1,12 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { ActionButton, ActionForm } from '../action-button.tsx'
+import { type Approvable, commandIn, forgetApproval, useWaitingApprovals } from '../approvals.ts'
+import { approveCall, operate } from '../calls.ts'
 import { useLoad } from '../gateway.ts'
-import { Card, ReadResult } from '../parts.tsx'
-import { ApprovalsCard } from './approvals-card.tsx'
+import { Card, ReadResult, Rows, TextField } from '../parts.tsx'
 import { BatchCard } from './batch-card.tsx'
-import { FailedPayoutsCard } from './failed-payouts-card.tsx'
 import { loadPayouts, type Payouts } from './load-payouts.ts'
 import type { Payout } from './operate-shapes.ts'
 import { PayoutRunCard } from './payout-run-card.tsx'
+import { PayoutFacts } from './payout-text.tsx'
 import { SuspenseCard } from './suspense-card.tsx'
 
 /**
@@ -65,5 +67,128 @@ function PayoutCards({ payouts }: { readonly payouts: Payouts }) {
       )}
       {failed.length > 0 && <FailedPayoutsCard failed={failed} />}
     </>
+  )
+}
+
+const APPROVALS_NOTE =
+  'A second person checks the figures. An approval holds for 72 hours and one use. Then repeat ' +
+  'the refused action.'
+
+type ApprovalsCardProps = {
+  /** The known settlements, so that the second person sees amount and account. */
+  readonly payouts: readonly Payout[]
+}
+
+/**
+ * The approvals that refused actions of this page wait for, and a field for the command of any
+ * other refusal.
+ */
+function ApprovalsCard({ payouts }: ApprovalsCardProps) {
+  const waiting = useWaitingApprovals()
+  return (
+    <div id="operate-approvals">
+      <Card title="Approvals" note={APPROVALS_NOTE}>
+        <Rows items={waiting} empty="No action of this page waits for an approval.">
+          {(approvable) => (
+            <li key={JSON.stringify(approvable)} class="item">
+              <Figures approvable={approvable} payouts={payouts} />
+              <ActionButton
+                label="Approve"
+                about={`${approvable.action} ${Object.values(approvable.payload).join(' ')}`}
+                kind="main"
+                call={approveCall(approvable)}
+                onAnswer={({ ok }) => {
+                  if (ok) forgetApproval(approvable)
+                }}
+              />
+            </li>
+          )}
+        </Rows>
+        <details>
+          <summary>Approve the command of another refusal</summary>
+          <CommandForm />
+        </details>
+      </Card>
+    </div>
+  )
+}
+
+type FiguresProps = Partial<ApprovalsCardProps> & { readonly approvable: Approvable }
+
+function Figures({ approvable: { action, payload }, payouts = [] }: FiguresProps) {
+  const payout = payouts.find(({ id }) => id === payload['settlement_id'])
+  return (
+    <>
+      <strong>{action}</strong>
+      {payout && <PayoutFacts payout={payout} />}
+      <dl class="headers">
+        {Object.entries(payload).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{String(value)}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  )
+}
+
+function CommandForm() {
+  const [text, setText] = useState('')
+  const approvable = commandIn(text)
+  return (
+    <>
+      <ActionForm
+        label="Approve this command"
+        disabled={approvable === undefined}
+        call={approveCall(approvable ?? { action: '', payload: {} })}
+        onAnswer={({ ok }) => {
+          if (ok) setText('')
+        }}
+      >
+        <TextField label="approve --action … --payload '…'" value={text} onType={setText} />
+      </ActionForm>
+      {approvable && <Figures approvable={approvable} />}
+    </>
+  )
+}
+
+const FAILED_NOTE =
+  'Correct the bank details, then credit the money again: the next settlement pays it. A second ' +
+  'person first sees at the bank that the transfer did not go out.'
+
+/** Payouts that the bank refused. Their money waits until it is credited again. */
+function FailedPayoutsCard({ failed }: { readonly failed: readonly Payout[] }) {
+  return (
+    <Card title="Failed payouts" note={FAILED_NOTE}>
+      <Rows items={failed} empty="None.">
+        {(payout) => <Row key={payout.id} payout={payout} />}
+      </Rows>
+    </Card>
+  )
+}
+
+function Row({ payout }: { readonly payout: Payout }) {
+  const [notes, setNotes] = useState('')
+  return (
+    <li class="item">
+      <PayoutFacts payout={payout} />
+      {payout.notes !== null && <p class="bad">{payout.notes}</p>}
+      <ActionForm
+        label="Credit it again"
+        about={payout.id}
+        call={operate('recredit-settlement', {
+          settlement_id: payout.id,
+          notes: notes || 'in the console',
+        })}
+      >
+        <TextField
+          label="Notes"
+          aria-label={`Notes on ${payout.id}`}
+          value={notes}
+          onType={setNotes}
+        />
+      </ActionForm>
+    </li>
   )
 }

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import * as v from 'valibot'
+import { rupiah } from '../../activity/activity-line.ts'
 import { ActionForm } from '../action-button.tsx'
-import { rememberCommand } from '../approvals.ts'
+import { commandIn, rememberCommand } from '../approvals.ts'
 import { operate } from '../calls.ts'
 import { type Answer, doCall } from '../gateway.ts'
 import { withJakartaTimes } from '../jakarta.ts'
 import { Card, Rows, SelectField } from '../parts.tsx'
-import { LeftOutList, LeftOutReason } from './left-out-list.tsx'
 import type { Payouts } from './load-payouts.ts'
 import { type LeftOut, type Payout, type PayoutRun, PayoutRunSchema } from './operate-shapes.ts'
 import { FORMATS, PayoutDownload } from './payout-download.tsx'
@@ -109,4 +109,44 @@ async function allRuns(first: Answer, format: string) {
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+}
+
+/** Settlements that a payout run left out, and that the list of those to pay does not show. */
+function LeftOutList({ leftOut }: { readonly leftOut: readonly LeftOut[] }) {
+  return (
+    <section aria-label="Also left out">
+      <h3>The last run also left out</h3>
+      <Rows items={leftOut} empty="">
+        {(one) => (
+          <li key={one.settlement_id} class="item">
+            <p class="line">
+              {one.amount_minor !== null && <strong>{rupiah(one.amount_minor)}</strong>}{' '}
+              <code>{one.settlement_id}</code>
+            </p>
+            <LeftOutReason leftOut={one} />
+          </li>
+        )}
+      </Rows>
+    </section>
+  )
+}
+
+/** Why the last run left a settlement out, and what to do. */
+function LeftOutReason({ leftOut: { reason, command } }: { readonly leftOut: LeftOut }) {
+  return (
+    <>
+      <p>
+        <strong>Left out:</strong> {withJakartaTimes(reason)}
+      </p>
+      {command !== null &&
+        (commandIn(command) ? (
+          <p>
+            It waits in <a href="#operate/approvals">the approvals</a>. Then make the next batch
+            again.
+          </p>
+        ) : (
+          <p class="note">{withJakartaTimes(command)}</p>
+        ))}
+    </>
+  )
 }

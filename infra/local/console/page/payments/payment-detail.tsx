@@ -1,12 +1,14 @@
 import { useState } from 'preact/hooks'
+import qrcode from 'qrcode-generator'
 import { rupiah, words } from '../../activity/activity-line.ts'
 import { ActionButton, ActionForm, CopyButton } from '../action-button.tsx'
 import { api, apiPost, invoke, providerAction } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Card, ReadResult, SelectField, Status, TextField, Time } from '../parts.tsx'
+import { jakartaMinute, utcTime } from '../jakarta.ts'
+import { SuspenseSchema } from '../operate/operate-shapes.ts'
+import { SuspenseFacts } from '../operate/suspense-facts.tsx'
+import { Card, ReadResult, Rows, SelectField, Status, TextField, Time } from '../parts.tsx'
 import { type Timeline, TimelineSchema } from '../shapes.ts'
-import { HowToPay } from './how-to-pay.tsx'
-import { PaymentItemsCard } from './payment-items-card.tsx'
 import { timelineSteps } from './timeline-steps.ts'
 
 /**
@@ -70,7 +72,7 @@ function About({ payment }: { readonly payment: Timeline }) {
   )
 }
 
-const KINDS = ['voided', 'reversed', 'refund', 'chargeback', 'chargeback_reversal'].map(
+const REVERSALS = ['voided', 'reversed', 'refund', 'chargeback', 'chargeback_reversal'].map(
   (kind) => [kind, words(kind)] as const,
 )
 
@@ -95,7 +97,7 @@ function ProviderActions({ payment }: { readonly payment: Timeline }) {
     <details class="actions">
       <summary>Reverse the payment</summary>
       <ActionForm label="Reverse" kind="danger" call={providerAction(request, 'reverse', body)}>
-        <SelectField label="Kind" value={kind} options={KINDS} onChoose={setKind} />
+        <SelectField label="Kind" value={kind} options={REVERSALS} onChoose={setKind} />
         <TextField
           label="Amount (empty: all)"
           type="number"
@@ -154,3 +156,128 @@ function TimelineCard({ payment }: { readonly payment: Timeline }) {
     </Card>
   )
 }
+
+/** The size of a module in pixels, and the light margin, which cameras need to find the code. */
+const [MODULE, MARGIN] = [4, 16]
+
+/**
+ * The text that a shop shows its customer: a number, a QR code or a link. Empty if the wallet asks
+ * on the phone.
+ */
+function HowToPay({ payment }: { readonly payment: Timeline }) {
+  const { method, payment_destination: destination, expires_at: deadline } = payment
+  return (
+    <div class="pay">
+      {method === 'qris' && <QrCode text={destination} label="QR code of this payment" />}
+      <div>
+        <PaymentInstructions payment={payment} />
+        {deadline && (
+          <p class="note">
+            The customer can pay until{' '}
+            <time dateTime={deadline} title={utcTime(deadline)}>
+              {jakartaMinute(deadline)}
+            </time>
+            .
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** The text as a QR code. It is dark on light in both themes, because scanners need that. */
+function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
+  const code = qrcode(0, 'M')
+  code.addData(text)
+  code.make()
+  return <img class="qr" alt={label} src={code.createDataURL(MODULE, MARGIN)} />
+}
+
+function PaymentInstructions({ payment }: { readonly payment: Timeline }) {
+  const { method, channel_code: code, payment_destination: destination } = payment
+  if (destination === '')
+    return <p>The shop shows nothing: {code} asks the customer on the phone.</p>
+  if (method === 'qris') return <QrInstructions text={destination} />
+  // No other text may become a link.
+  if (/^https?:\/\//.test(destination)) return <LinkInstructions link={destination} />
+  return <TransferInstructions account={destination} bank={code ?? method} />
+}
+
+function QrInstructions({ text }: { readonly text: string }) {
+  return (
+    <>
+      <p>The customer scans the code with the app of a bank or a wallet.</p>
+      <p>
+        <code class="long">{text}</code> <CopyButton noun="QR text" text={text} />
+      </p>
+    </>
+  )
+}
+
+function LinkInstructions({ link }: { readonly link: string }) {
+  return (
+    <>
+      <p>The shop sends the customer to the wallet’s page:</p>
+      <p>
+        <a href={link} target="_blank" rel="noreferrer">
+          Open the checkout
+        </a>{' '}
+        <CopyButton noun="checkout link" text={link} />
+      </p>
+    </>
+  )
+}
+
+function TransferInstructions({
+  account,
+  bank,
+}: {
+  readonly account: string
+  readonly bank: string
+}) {
+  return (
+    <>
+      <p>The customer transfers to this account at {bank}:</p>
+      <p class="account">
+        <output aria-label="Account number">{groupedByFour(account)}</output>{' '}
+        <CopyButton noun="account number" text={account} />
+      </p>
+    </>
+  )
+}
+
+function groupedByFour(digits: string): string {
+  return digits.replaceAll(/(.{4})(?=.)/g, '$1 ')
+}
+
+/**
+ * The cases and the held money of a payment, and its open findings. Most payments have none, and
+ * then no card.
+ */
+function PaymentItemsCard({ paymentId }: { readonly paymentId: string }) {
+  const call = invoke('list-suspense', { payment_id: paymentId, per_page: 100 })
+  const { value } = useRead(SuspenseSchema, call)
+  // The timeline has what an operator or a row of the provider has explained.
+  const items = value?.data.filter(({ kind, status }) => kind !== 'finding' || status === 'open')
+  if (!items || items.length === 0) return null
+  return (
+    <Card title="Cases and held money" call={call}>
+      <Rows items={items} empty="">
+        {(item) => (
+          <li key={item.suspense_id} class="item">
+            <SuspenseFacts item={item} linksPayment={false} />
+            <p class="line">
+              <span class={item.status === 'open' ? 'status bad' : 'status'}>
+                {KINDS[item.kind]},{' '}
+                {item.resolution === null ? item.status : words(item.resolution)}
+              </span>
+              {item.status === 'open' && <a href={`#operate/${item.kind}`}>resolve it</a>}
+            </p>
+          </li>
+        )}
+      </Rows>
+    </Card>
+  )
+}
+
+const KINDS = { case: 'case', money: 'held money', finding: 'finding' } as const

@@ -1,14 +1,13 @@
 import type * as v from 'valibot'
 import type { ConsoleCall } from '../../console-call.ts'
 import { ActionButton } from '../action-button.tsx'
-import { invoke, operate, withClientId } from '../calls.ts'
+import { api, invoke, operate, withClientId } from '../calls.ts'
 import { type Read, useRead } from '../gateway.ts'
-import { Card, ReadResult, Rows, Status } from '../parts.tsx'
-import { EndpointsSchema } from '../shapes.ts'
-import { DeliveryDetail } from './delivery-detail.tsx'
-import { DeliveryList } from './delivery-list.tsx'
+import { Card, Detail, ReadResult, Rows, Status, Time } from '../parts.tsx'
+import { EndpointsSchema, EventsSchema, OwnDeliverySchema, TimelineSchema } from '../shapes.ts'
+import { DeliveryList, DeliveryState } from './delivery-list.tsx'
 import { DeliveryStrip } from './delivery-strip.tsx'
-import { InboxCard } from './inbox-card.tsx'
+import { InboxCard, useReceived } from './inbox-card.tsx'
 
 /**
  * The endpoints, the deliveries with their attempts, and the sample merchant's inbox; or one
@@ -85,4 +84,102 @@ function Endpoints({ call, read }: EndpointsProps) {
       </ReadResult>
     </Card>
   )
+}
+
+type OwnDelivery = v.InferOutput<typeof OwnDeliverySchema>
+
+/** One delivery: request, answers, payment, and the button for a new round. */
+function DeliveryDetail({ id }: { readonly id: string }) {
+  return (
+    <Detail list="#webhooks" label="All deliveries">
+      <ReadResult
+        title="Delivery"
+        read={useRead(OwnDeliverySchema, api(`webhook_deliveries/${id}`))}
+      >
+        {(delivery) => <DeliveryCards delivery={delivery} />}
+      </ReadResult>
+    </Detail>
+  )
+}
+
+function DeliveryCards({ delivery }: { readonly delivery: OwnDelivery }) {
+  const { id, event, status, payment_id: paymentId } = delivery
+  return (
+    <>
+      <Card title={`Delivery of ${event}`} call={api(`webhook_deliveries/${id}`)}>
+        <p class="line">
+          <Status status={status} /> <Time at={delivery.created_at} /> <code>{id}</code>
+        </p>
+        <DeliveryState id={id} delivery={delivery} about={event}>
+          {paymentId !== undefined && <a href={`#payments/${paymentId}`}>its payment</a>}
+        </DeliveryState>
+      </Card>
+      <Request delivery={delivery} />
+    </>
+  )
+}
+
+const NOT_STORED = 'new for each attempt, and not stored'
+
+/** The request of every attempt. The sample inbox has recorded all requests that it received. */
+function Request({ delivery }: { readonly delivery: OwnDelivery }) {
+  const body = useBody(delivery)
+  const { value: received } = useReceived()
+  const latest = received?.findLast(
+    ({ headers }) => headers['x-gateway-delivery-id'] === delivery.id,
+  )
+  const headers = latest?.headers ?? {
+    'content-type': 'application/json',
+    'x-gateway-event': delivery.event,
+    'x-gateway-delivery-id': delivery.id,
+    'webhook-id': delivery.event_id,
+    'x-gateway-signature': NOT_STORED,
+    'webhook-timestamp': NOT_STORED,
+    'webhook-signature': NOT_STORED,
+  }
+  return (
+    <Card
+      title="The request"
+      note={
+        latest
+          ? 'The latest request that the inbox received.'
+          : 'Each attempt sends this. The inbox did not receive it.'
+      }
+    >
+      <h3>Headers</h3>
+      <dl class="headers">
+        {Object.entries(headers).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{String(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      <h3>Body</h3>
+      <code class="long">
+        {latest?.body ?? body ?? 'The gateway does not keep the body of a test event.'}
+      </code>
+    </Card>
+  )
+}
+
+/** The exact bytes from the event feed, read from the time of the event. */
+function useBody({
+  id,
+  event_id: eventId,
+  payment_id: paymentId,
+}: OwnDelivery): string | undefined {
+  const { value: payment } = useRead(
+    TimelineSchema,
+    paymentId === undefined ? undefined : invoke('get-payment', { payment_id: paymentId }),
+  )
+  const event = payment?.timeline.events.find(({ deliveries }) =>
+    deliveries.some((delivery) => delivery.delivery_id === id),
+  )
+  const { value: events } = useRead(
+    EventsSchema,
+    event && api(`events?since=${event.fired_at}&limit=100`),
+  )
+  const feedEvent = events?.data.find((entry) => entry.event_id === eventId)
+  return feedEvent && JSON.stringify(feedEvent)
 }
