@@ -8,8 +8,8 @@ import type { DeployedStage } from './stage.ts'
 import { CopiesStack } from './storage/table-copies.ts'
 
 /**
- * Adds the stacks of a stage, in the order of a first deployment. Later each stack can be deployed
- * alone: a stack refers to earlier stacks by names, and no export locks an earlier stack.
+ * Adds a stage's stacks in the order of a first deployment. Later each can be deployed alone:
+ * stacks refer to earlier ones by name, and no export locks an earlier stack.
  */
 export function addStacks(app: App, stage: DeployedStage): void {
   const data = new DataStack(app, stage)
@@ -18,6 +18,6 @@ export function addStacks(app: App, stage: DeployedStage): void {
   new WatchStack(app, stage, { data, gateway })
   // Backups are copied at night, so the vault may come after the table.
   if (stage.copies) new CopiesStack(app, stage, stage.copies)
-  // The front reads the copy of a secret that the data stack makes, and calls the gateway's API.
+  // The front reads a copy of the data stack's secret, and calls the gateway's API.
   if (stage.front === 'cloudfront') new FrontStack(app, stage).addStackDependency(gateway)
 }

@@ -5,8 +5,8 @@ import { type DeployedStage, hasAlarms } from './stage.ts'
 const MAX_BUDGET_RECIPIENTS = 10
 
 /**
- * Refuses settings that must never be deployed. For example, webhooks to loopback addresses would
- * reach the Lambda runtime's own API. Only the local gateway allows such webhooks.
+ * Refuses settings that only the local gateway allows, such as webhooks to loopback addresses,
+ * which would reach the Lambda runtime's own API.
  */
 export function assertDeployable(stage: DeployedStage): void {
   const { settings, front, domain, copies } = stage

@@ -16,10 +16,7 @@ import { encryptsAll, stageKey } from './storage/stage-key.ts'
 import { TableCopies } from './storage/table-copies.ts'
 import { GatewayQueues } from './triggers/gateway-queues.ts'
 
-/**
- * The resources that a stage keeps: table, key, secrets, queues and topics. Neither a release of
- * code nor its rollback changes these resources.
- */
+/** What a stage keeps. Neither a release of code nor its rollback changes these resources. */
 export class DataStack extends StageStack {
   readonly table: ITableV2
   /** Seals the secrets of endpoints. */
@@ -28,10 +25,8 @@ export class DataStack extends StageStack {
   readonly key: Key | undefined
   readonly queues: GatewayQueues
   readonly provider: ProviderSecrets
-  /** Only in a stage with a front. */
   readonly originSecret: Secret | undefined
   readonly topic: ITopic
-  /** Only in a stage with alarms. */
   readonly pageTopic: ITopic | undefined
 
   constructor(scope: App, stage: DeployedStage) {
@@ -85,10 +80,10 @@ export class DataStack extends StageStack {
 type ProviderSecrets = { readonly key: Secret; readonly callbackTokens: Secret }
 
 /**
- * The provider's key and the callback tokens are two secrets: many functions read the key, one
- * function reads the tokens. The stack makes each secret with a random, invalid text. So every
- * provider call and callback fails until an operator puts the real value. Later deployments keep
- * the operator's values. So does the deletion of a stack that keeps its data.
+ * Two secrets: many functions read the provider's key, one reads the callback tokens. The stack
+ * makes them with random, invalid texts, so provider calls and callbacks fail until an operator
+ * puts the real values. Later deployments keep them, and so does the deletion of a stack that keeps
+ * its data.
  */
 function providerSecrets(
   parent: Construct,
@@ -117,8 +112,8 @@ function providerSecrets(
 }
 
 /**
- * The secret that CloudFront shows the gateway. Secrets Manager makes it and copies it to the
- * front's region. shared/runtime/origin-guard.ts says how to rotate it.
+ * Secrets Manager makes the secret and copies it to the front's region.
+ * shared/runtime/origin-guard.ts says how to rotate it.
  */
 function originSecret(parent: Construct, id: string, stage: DeployedStage): Secret {
   const scope = new Construct(parent, id)
@@ -133,10 +128,9 @@ function originSecret(parent: Construct, id: string, stage: DeployedStage): Secr
       excludePunctuation: true,
       passwordLength: 64,
     },
-    // The secret is deleted with its stack, because a new stack makes a new secret.
+    // A new stack makes a new secret.
     removalPolicy: RemovalPolicy.DESTROY,
   })
-  // A secret cannot be copied to its own region.
   const elsewhere = new CfnCondition(scope, 'FrontIsElsewhere', {
     expression: Fn.conditionNot(Fn.conditionEquals(Aws.REGION, FRONT_REGION)),
   })

@@ -14,10 +14,7 @@ import { encryptLogs } from './storage/stage-key.ts'
 import { EventSources, Schedules } from './triggers/event-sources.ts'
 import { GatewayHttpApi } from './triggers/gateway-http-api.ts'
 
-/**
- * The API, the callback route, the workers, and the triggers that start them. The stack keeps no
- * data.
- */
+/** Keeps no data. */
 export class GatewayStack extends StageStack {
   readonly watched: Watched
 

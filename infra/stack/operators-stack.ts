@@ -25,10 +25,6 @@ import type { DeployedStage } from './stage.ts'
 import { arnOf, StageStack } from './stage-stack.ts'
 import { encryptLogs } from './storage/stage-key.ts'
 
-/**
- * The functions that operators invoke, the policies of their duties, and the record of who invoked
- * what.
- */
 export class OperatorsStack extends StageStack {
   constructor(scope: App, stage: DeployedStage, data: DataStack) {
     super(scope, stage, { part: 'operators', holds: 'functions and policies of operators' })
@@ -44,8 +40,8 @@ export class OperatorsStack extends StageStack {
 type Props = { readonly stage: DeployedStage; readonly data: DataStack }
 
 /**
- * A managed policy for each duty, to be attached to people, and a policy for the deployer. Each
- * function belongs to one duty. A policy names each of its functions.
+ * A managed policy for each duty, to be attached to people, and one for the deployer. It names each
+ * function of the duty; a function has one duty.
  */
 class DutyPolicies extends Construct {
   constructor(scope: Construct, id: string, props: Props) {
@@ -56,15 +52,15 @@ class DutyPolicies extends Construct {
   private addPolicy(role: Duty | 'deploy', props: Props): void {
     const { stage } = props
     const names = MANIFEST.filter((spec) => mayInvoke(role, spec)).map((spec) => spec.name)
-    // The doctor asks the prover whether operators' functions work. The prover starts no action.
+    // The doctor asks the prover, which starts no action.
     const functions = role === 'deploy' ? [...names, PROVER] : names
     const does =
       role === 'deploy'
         ? 'deploy, hold the secrets of the stage, start what schedules start'
         : DUTIES[role]
     const policy = new ManagedPolicy(this, role, {
-      // No description: to change it, CloudFormation would replace the policy, and cannot make two
-      // policies of one name.
+      // No description: for a new one CloudFormation would replace the policy, and cannot make two
+      // of one name.
       managedPolicyName: stackNameOf(stage, role),
       statements: [
         {
@@ -84,8 +80,8 @@ class DutyPolicies extends Construct {
   }
 
   /**
-   * `cdk deploy` uses the roles that `cdk bootstrap` made. A deployer puts the stage's secrets; the
-   * doctor reads them.
+   * The roles that `cdk bootstrap` made. A deployer puts the stage's secrets; the doctor reads
+   * them.
    */
   private deployStatements({
     stage: { front, settings },
@@ -93,7 +89,7 @@ class DutyPolicies extends Construct {
   }: Props): PolicyStatementProps[] {
     const { partition, account, region } = Stack.of(this)
     const secrets = [provider.key, provider.callbackTokens, ...(originSecret ? [originSecret] : [])]
-    // AWS appends a dash and six characters to the name of a secret.
+    // AWS appends a dash and six characters.
     const canaryKey = `arn:${partition}:secretsmanager:${FRONT_REGION}:${account}:secret:${canaryKeySecretName(settings.name)}-??????`
     const conditions = {
       StringEquals: { 'kms:ViaService': `secretsmanager.${region}.amazonaws.com` },
@@ -124,13 +120,12 @@ class DutyPolicies extends Construct {
   }
 }
 
-/** During this time the records cannot be deleted or changed, not even by the account's root. */
+/** Not even the account's root can delete or change the records earlier. */
 const KEPT = Duration.days(400)
 
 /**
- * Records who invoked which operator function, in the account's own trail. The trail has the
- * request ids of our audit records. No file can be deleted from its bucket, and files are signed
- * every hour.
+ * Who invoked which operator function, in the account's own trail, with the request ids of our
+ * audit records. No file can be deleted, and files are signed every hour.
  */
 class InvocationTrail extends Construct {
   constructor(scope: Construct, id: string, stage: DeployedStage, functions: GatewayFunctions) {

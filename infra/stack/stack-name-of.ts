@@ -2,17 +2,14 @@ import { type FunctionSpec, functionName, runsByItself } from '../../functions/f
 import type { DeployedStage } from './stage.ts'
 
 /**
- * The name of a stage's API and workers, and the prefix of all names in the stage: `data`,
- * `operators`, `watch` and `front` are its other stacks.
+ * The stack of the API and workers, and the prefix of all names in the stage: its other stacks are
+ * `data`, `operators`, `watch` and `front`.
  */
 export function stackNameOf({ settings }: Pick<DeployedStage, 'settings'>, part?: string): string {
   return `gateway-${settings.name}${part === undefined ? '' : `-${part}`}`
 }
 
-/**
- * The table's name. The first generation has the stage's name. A restored generation also has its
- * number.
- */
+/** A restored generation has its number in its name. */
 export function tableNameOf(
   stage: Pick<DeployedStage, 'settings' | 'table'>,
   generation: number = stage.table.generation,
@@ -36,26 +33,19 @@ export function canaryKeySecretName(stage: string): string {
   return `gateway/${stage}/canary-key`
 }
 
-/** The rule that tells who weakens the protection of a stage's data. */
 export function protectionRuleName(stage: Pick<DeployedStage, 'settings'>): string {
   return stackNameOf(stage, 'protection')
 }
 
-/** The function that proves a release: the only function of a stage that is not in the manifest. */
+/** The only function of a stage that is not in the manifest. */
 export const PROVER = 'prove-release'
 
-/**
- * Operators' functions have no alias. Operators invoke the function, and the doctor asks whether it
- * works.
- */
+/** Operators' functions have none. */
 export function hasAlias(spec: FunctionSpec, { deployment }: DeployedStage): boolean {
   return deployment !== 'all-at-once' && runsByItself(spec)
 }
 
-/**
- * Requests, queues and schedules invoke this alias. A release moves it to a new version after the
- * version's proof.
- */
+/** Requests, queues and schedules invoke this alias, which a release moves after its proof. */
 export const LIVE_ALIAS = 'live'
 
 /** The unpublished version of a function, by which the prover invokes it. */

@@ -9,7 +9,7 @@ import { PROJECT_ROOT } from './project-root.ts'
 
 /** The timeout of an attempt: shared/webhook/send/https-webhook-sender.ts. */
 const MAX_ATTEMPT_MS = 10_000
-/** With this share, five addresses together fill a route. */
+/** Five addresses together fill a route. */
 const MAX_ADDRESS_SHARE = 0.2
 
 const Rate = wholeBetween(1, 1_000_000)
@@ -23,13 +23,13 @@ const OriginCertificateSchema = v.strictObject({
   /** The id of the certificate that CloudFront shows, in ACM of us-east-1. */
   id: Text,
   /**
-   * A path in this project: the certificate (PEM) of the authority that issued it. API Gateway
-   * trusts no other authority.
+   * A path in this project: the certificate (PEM) of the authority that issued it, the only one
+   * that API Gateway trusts.
    */
   authority: Text,
 })
 
-/** A wider range belongs to many users, not to one merchant. */
+/** A wider range belongs to many users. */
 const WIDEST_RANGE_BITS = 24
 
 const FrontSettings = v.strictObject({
@@ -38,19 +38,14 @@ const FrontSettings = v.strictObject({
    * infra/stack/edge/rate-rules.ts.
    */
   addressShare: numberAbove(0, MAX_ADDRESS_SHARE),
-  /**
-   * IPv4 ranges that merchants have named. The limit of one address does not apply to these ranges.
-   */
+  /** IPv4 ranges of merchants, to which the limit of one address does not apply. */
   merchantAddresses: v.array(
     v.pipe(
       v.string(),
       v.check(isRange, 'an IPv4 range such as 203.0.113.7/32, none wider than /24'),
     ),
   ),
-  /**
-   * Raise this number by one after you put a new origin secret. Only then does CloudFormation read
-   * the secret again.
-   */
+  /** Raise by one after you put a new origin secret: only then CloudFormation reads it again. */
   originSecretRotation: Rate,
   /**
    * Left out: anyone can connect to the API, and its functions refuse requests without the origin
@@ -65,14 +60,14 @@ const TableSettings = v.strictObject({
    * 7).
    */
   generation: Rate,
-  /** The table that the stack made or adopted. The stack does not change other tables. */
+  /** The one that the stack made or adopted. It changes no other table. */
   adopted: Rate,
   /**
    * `customer`: the stage's KMS key encrypts table, queues, logs, topics and secrets. It can be
    * disabled; its use is logged.
    */
   encryption: v.picklist(['aws', 'customer']),
-  /** The maximum of units a second, which limits the bill. */
+  /** Units a second at most, which limits the bill. */
   maxReadUnits: Rate,
   maxWriteUnits: Rate,
   /** Units a second that the table carries at once, for a launch. Left out: DynamoDB's default. */
@@ -81,7 +76,7 @@ const TableSettings = v.strictObject({
 
 const TimeOfDay = v.strictObject({ hour: wholeBetween(0, 23), minute: wholeBetween(0, 59) })
 
-/** The requests that a route lets through. API Gateway answers further requests with 429. */
+/** API Gateway answers further requests with 429. */
 const ThrottleSchema = v.strictObject({
   requestsPerSecond: numberAbove(0, 1_000_000),
   burst: numberAbove(0, 1_000_000),
@@ -93,8 +88,8 @@ const DomainSchema = v.strictObject({ name: Text, zone: v.strictObject({ name: T
 /** All settings of a stage. Secrets are in Secrets Manager. */
 export const StageFileSchema = v.strictObject({
   /**
-   * Where the stage is: a deployment with other credentials, or to another region, is refused. Left
-   * out: wherever the credentials lead.
+   * A deployment with other credentials, or to another region, is refused. Left out: wherever the
+   * credentials lead.
    */
   location: v.optional(
     v.strictObject({
@@ -103,8 +98,8 @@ export const StageFileSchema = v.strictObject({
     }),
   ),
   /**
-   * `closed`: every route answers 500, and no queue or schedule starts anything. Operators'
-   * functions run.
+   * `closed`: every route answers 500, no queue or schedule starts anything, operators' functions
+   * run.
    */
   role: v.picklist(['open', 'closed']),
   /** Left out: the times of the local gateway. */
@@ -136,7 +131,7 @@ export const StageFileSchema = v.strictObject({
   keyLifetimeDays: v.optional(Rate),
   /** Whether the table survives its stack. For other resources see `removalPolicyBesidesTable`. */
   removalPolicy: v.picklist(['retain', 'destroy']),
-  /** While this is on, AWS refuses to delete table and stack. */
+  /** AWS then refuses to delete table and stack. */
   deletionProtection: v.boolean(),
   /**
    * The throttle of other routes. Jakarta gives an account 2,500 requests a second over all APIs,
@@ -149,12 +144,9 @@ export const StageFileSchema = v.strictObject({
    * 500. Lists must never use up the capacity of creates and callbacks.
    */
   routeThrottles: v.record(v.string(), ThrottleSchema),
-  /** E-mail addresses of alarms and alerts. AWS asks each recipient once to confirm. */
+  /** E-mail addresses. AWS asks each recipient once to confirm. */
   alarmRecipients: v.array(Text),
-  /**
-   * E-mail or https addresses that get pages, such as the address of a pager. Left out:
-   * `alarmRecipients`.
-   */
+  /** E-mail or https, such as the address of a pager. Left out: `alarmRecipients`. */
   pageRecipients: v.optional(v.array(Text)),
   /**
    * The monthly budget of the account in dollars, mailed to `alarmRecipients`. Left out: no budget.
@@ -166,10 +158,7 @@ export const StageFileSchema = v.strictObject({
    * uses this number.
    */
   accountConcurrency: Rate,
-  /**
-   * CloudTrail records who invokes an operator's function, in a bucket from which nothing can be
-   * deleted.
-   */
+  /** CloudTrail records who invokes an operator's function, in a bucket that deletes nothing. */
   invocationTrail: v.boolean(),
   /**
    * The load of a payment's webhooks, by your own figures. With the quota it sets the runs of
@@ -181,8 +170,8 @@ export const StageFileSchema = v.strictObject({
   }),
   table: TableSettings,
   /**
-   * A locked vault in another region for daily backups. `account`: the vault's account, if other
-   * than the stage's own, which is `source`.
+   * A locked vault in another region for daily backups. `account`: if other than the stage's own,
+   * which is `source`.
    */
   copies: v.optional(
     v.strictObject({
@@ -192,27 +181,21 @@ export const StageFileSchema = v.strictObject({
   ),
   /** Left out: API Gateway generates an address. With a domain the generated address is closed. */
   domain: v.optional(DomainSchema),
-  /**
-   * `cloudfront`: CloudFront and WAF stand before the API, which then answers no other requests.
-   */
+  /** `cloudfront`: CloudFront and WAF before the API, which then answers no other requests. */
   front: v.picklist(['none', 'cloudfront']),
   frontSettings: FrontSettings,
-  /**
-   * `nat`: webhooks leave from fixed addresses that merchants can allow, and private networks are
-   * out of reach.
-   */
+  /** `nat`: webhooks leave from fixed addresses, and private networks are out of reach. */
   webhookEgress: v.picklist(['public', 'nat']),
   /**
    * `canary`: a new version first gets a tenth of the requests, and alarms roll it back.
-   * `alias-only`: all requests move to a new version at once, whatever the alarms say, to deploy a
-   * fix during an incident in a stage with canaries.
+   * `alias-only`: all requests move at once, whatever the alarms say, to deploy a fix during an
+   * incident in a stage with canaries.
    */
   deployment: v.picklist(['all-at-once', 'canary', 'alias-only']),
   /**
-   * Concurrent runs reserved for functions, by function name. They are also the function's maximum,
-   * so a flood at one function takes no runs from other functions. Lambda keeps 100 of the
-   * account's runs unreserved. Left out if the account has few runs. A function that must not
-   * overlap (manifest) has its one run without an entry.
+   * Concurrent runs by function name, which are also its maximum: a flood takes no runs from other
+   * functions. Lambda keeps 100 of the account's runs unreserved. Left out if the account has few.
+   * A function that must not overlap (manifest) has its one run without an entry.
    */
   reservedConcurrency: v.optional(v.record(v.string(), Rate)),
 })
@@ -222,7 +205,7 @@ export type Throttle = v.InferOutput<typeof ThrottleSchema>
 export type StageDomain = v.InferOutput<typeof DomainSchema>
 export type OriginCertificate = v.InferOutput<typeof OriginCertificateSchema>
 
-/** The settings of a file. Throws an error that names each missing, unknown or invalid setting. */
+/** Throws an error that names each missing, unknown or invalid setting. */
 export function parseStageFile(file: string, text: string): StageFile {
   let settings: unknown
   try {
@@ -240,13 +223,10 @@ export function parseStageFile(file: string, text: string): StageFile {
 }
 
 const FOLDER = 'infra/stages'
-/**
- * The stage whose settings a stage without a file has. They are cheap, and no resource outlives the
- * stack.
- */
+/** Cheap, and no resource outlives the stack. */
 const DISPOSABLE = 'dev'
 
-/** The settings of a stage: from its own file, or from the file of `dev`. */
+/** From the stage's own file, or from that of `dev`. */
 export function readStageFile(stage: string): StageFile {
   const ownFile = `${FOLDER}/${stage}.json`
   const file = existsSync(join(PROJECT_ROOT, ownFile)) ? ownFile : `${FOLDER}/${DISPOSABLE}.json`

@@ -42,7 +42,7 @@ export function addLog(
   })
 }
 
-/** The log's name without the `:*` that CloudFormation appends. */
+/** Without the `:*` that CloudFormation appends. */
 export function bareArn(log: LogGroup): string {
   return arnOf(log, 'logs', `log-group:${log.logGroupName}`)
 }

@@ -9,9 +9,7 @@ export const DEFAULT_STAGE = 'dev'
 /** Names that only the local gateway uses. */
 const RESERVED_NAMES: readonly string[] = ['local', 'test']
 
-/**
- * The return URL of clients without their own. For `prod`, `npm run deploy` requires a real URL.
- */
+/** For `prod`, `npm run deploy` requires a real URL. */
 export const PLACEHOLDER_RETURN_URL = 'https://example.com/'
 
 /** `prod` can be synthesised with these placeholders. `npm run deploy` requires real values. */
@@ -25,8 +23,8 @@ export const PLACEHOLDER_CERTIFICATE = '00000000-0000-0000-0000-000000000000'
 const REMOVAL_POLICIES = { retain: RemovalPolicy.RETAIN, destroy: RemovalPolicy.DESTROY } as const
 
 /**
- * Reads a stage: `prod`, `dev`, or a developer's own. A stage without a file in infra/stages has
- * the settings of `dev`. Throws for an invalid name and for an invalid file.
+ * `prod`, `dev`, or a developer's own, which without a file in infra/stages has the settings of
+ * `dev`. Throws for an invalid name or file.
  */
 export function deployedStage(name: string) {
   assertStageName(name)
@@ -56,9 +54,8 @@ export function deployedStage(name: string) {
 }
 
 /**
- * A stage's name is part of every resource's name. With 20 characters all function names fit into
- * Lambda's 64. A dash follows the stage's name, so no name or wildcard of a stage fits the
- * resources of another stage.
+ * Part of every resource's name: with 20 characters all function names fit into Lambda's 64. A dash
+ * follows, so no name or wildcard of a stage fits another stage's resources.
  */
 const STAGE_NAME = /^[a-z][a-z0-9]{0,19}$/
 
@@ -72,10 +69,7 @@ function assertStageName(name: string): void {
     throw new Error(`stage ${name} is reserved for the local gateway`)
 }
 
-/**
- * A stage: its file (infra/stack/stage-file.ts). The settings that the functions' code reads are in
- * `settings`.
- */
+/** Its file (infra/stack/stage-file.ts); `settings` are those that the functions' code reads. */
 export type DeployedStage = Readonly<ReturnType<typeof deployedStage>>
 
 /**
@@ -94,8 +88,8 @@ export function removalPolicyBesidesTable({
 
 /**
  * Alarms are the largest cost of an idle stage (docs/operations.md, section 9) and page people. So
- * a stage has them if it has deletion protection or names recipients; a developer's own stage has
- * neither. Every stage has the dashboard.
+ * a stage has them if it has deletion protection or names recipients, unlike a developer's own.
+ * Every stage has the dashboard.
  */
 export function hasAlarms({
   deletionProtection,

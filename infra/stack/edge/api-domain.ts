@@ -24,7 +24,7 @@ export function hostedZone(scope: Construct, id: string, { zone }: StageDomain):
   })
 }
 
-/** A certificate that renews itself, because its proof stays in the zone. */
+/** Renews itself, because its proof stays in the zone. */
 export function certificateOf(
   scope: Construct,
   domainName: string,
@@ -36,18 +36,12 @@ export function certificateOf(
   })
 }
 
-/**
- * The domain name of API Gateway. With a front, API Gateway is the front's origin and the front has
- * the stage's name.
- */
+/** With a front, API Gateway is its origin, and the front has the stage's name. */
 export function apiDomainName({ name }: StageDomain, front: DeployedStage['front']): string {
   return front === 'cloudfront' ? `origin.${name}` : name
 }
 
-/**
- * The authority's certificate contains no secret. It is part of the code, and is uploaded for API
- * Gateway.
- */
+/** No secret: the authority's certificate is part of the code, and is uploaded for API Gateway. */
 export function originAuthorityPath(authority: string): string {
   return resolve(PROJECT_ROOT, authority)
 }
@@ -58,7 +52,7 @@ type Props = {
   readonly httpApi: Pick<GatewayHttpApi, 'api' | 'stage'>
 }
 
-/** The API under our own name, over TLS 1.2 or later, with a certificate that renews itself. */
+/** The API under our own name, over TLS 1.2 or later. */
 export class ApiDomain extends Construct {
   readonly name: string
   readonly certificateArn: string
@@ -93,8 +87,8 @@ export class ApiDomain extends Construct {
   }
 
   /**
-   * With a front's certificate, a caller without a certificate of the same authority gets no TLS
-   * connection. No throttle counts the caller, and no function runs.
+   * With a front's certificate, other callers get no TLS connection, so no throttle counts them and
+   * no function runs.
    */
   private mutualTls({
     front,

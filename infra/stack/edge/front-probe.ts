@@ -14,8 +14,8 @@ import type { DeployedStage } from '../stage.ts'
 import type { Probe } from './probe-front.ts'
 
 /**
- * Calls the public name every minute, from the front's region. The alarms of the gateway's region
- * see only requests that arrive there. A repeated run helps nothing, because the next run follows.
+ * Calls the public name every minute, from the front's region: the gateway's alarms see only
+ * requests that arrive there. A failed run is not repeated, because the next one follows.
  */
 export class FrontProbe extends Construct {
   readonly functionName: string

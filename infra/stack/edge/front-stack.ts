@@ -19,26 +19,24 @@ import { apiDomainName, certificateOf, hostedZone } from './api-domain.ts'
 import { FrontProbe } from './front-probe.ts'
 import { WebAcl } from './web-acl.ts'
 
-/** Longer than the API's request limit, so that the gateway's envelope answers slow requests. */
+/** Longer than the API's limit, so that the gateway's envelope answers slow requests. */
 const ORIGIN_TIMEOUT = Duration.seconds(30)
 
 /**
- * Status codes that CloudFront caches whatever the cache policy says. One merchant must not get
- * another's answer.
+ * CloudFront caches these whatever the cache policy says. One merchant must not get another's
+ * answer.
  */
 const CACHED_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504]
 
-/**
- * A mail while there is time to act, and a mail when the forecast for the month exceeds the amount.
- */
+/** One mail while there is time to act, one when the forecast exceeds the amount. */
 const NOTIFICATIONS = [
   { notificationType: 'ACTUAL', threshold: 80 },
   { notificationType: 'FORECASTED', threshold: 100 },
 ] as const
 
 /**
- * The fields of the front's log: as in the API's log, no path, query, header or body. Only this log
- * has the caller's address. CloudWatch bills each byte, so repeated fields are left out.
+ * As in the API's log, no path, query, header or body. Only this log has the caller's address.
+ * CloudWatch bills each byte, so repeated fields are left out.
  */
 export const FRONT_LOG_FIELDS = [
   'date',
@@ -55,9 +53,9 @@ export const FRONT_LOG_FIELDS = [
 ] as const
 
 /**
- * CloudFront and its firewall before the API, in the one region where both are configured. It
- * refers to the gateway's stack only by names, because regions cannot refer to each other. Deploy
- * this stack after the gateway's stack.
+ * CloudFront and its firewall before the API, in the one region where both are configured. Refers
+ * to the gateway's stack by names alone, because regions cannot refer to each other, and is
+ * deployed after it.
  */
 export class FrontStack extends StageStack {
   readonly watched: WatchedFront
@@ -80,7 +78,7 @@ export class FrontStack extends StageStack {
       // By default CloudFront caches an error for ten seconds and shows it to all callers of the
       // path.
       errorResponses: CACHED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
-      // The firewall counts single addresses, and an IPv6 subscriber has too many of them.
+      // The firewall counts single addresses; an IPv6 subscriber has too many.
       enableIpv6: false,
       httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
       webAclId: acl.arn,
@@ -88,8 +86,7 @@ export class FrontStack extends StageStack {
         origin: originOf(stage, domain),
         allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL,
         cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
-        // The API expects the origin's name as host. It gets everything else that a client sends,
-        // with the client's key.
+        // The API expects the origin's name as host, and everything else that a client sends.
         originRequestPolicy: cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
         // A key that a client sent without TLS must not seem to work.
         viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
@@ -114,7 +111,7 @@ export class FrontStack extends StageStack {
     }
     if (hasAlarms(stage)) addAlarms(this, stage, this.watched)
 
-    // CloudFormation has budgets in this region, and not in every stage's region.
+    // CloudFormation has budgets here, and not in every stage's region.
     addMonthlyBudget(this, stage)
     new CfnOutput(this, 'DistributionId', {
       value: distribution.distributionId,
@@ -124,8 +121,7 @@ export class FrontStack extends StageStack {
 }
 
 /**
- * Every request carries the secret by which functions recognise the front. CloudFront replaces a
- * value that a caller sends.
+ * Functions recognise the front by this secret. CloudFront replaces a value that a caller sends.
  */
 function originOf(stage: DeployedStage, domain: StageDomain): HttpOrigin {
   return new HttpOrigin(apiDomainName(domain, stage.front), {
@@ -141,7 +137,7 @@ function originOf(stage: DeployedStage, domain: StageDomain): HttpOrigin {
   })
 }
 
-/** An override, because the origin's construct has no certificate yet (aws-cdk, issue 37842). */
+/** The origin's construct has no certificate yet (aws-cdk, issue 37842). */
 function setClientCertificate(
   distribution: cloudfront.Distribution,
   { frontSettings }: DeployedStage,
@@ -174,7 +170,7 @@ function addAlarms(scope: Construct, stage: DeployedStage, front: WatchedFront):
   })
 }
 
-/** Logs one JSON line for each request at the front, for 14 days. */
+/** One JSON line for each request, for 14 days. */
 function addFrontLog(
   parent: Construct,
   stage: DeployedStage,
@@ -182,7 +178,7 @@ function addFrontLog(
 ): void {
   const scope = new Construct(parent, 'Log')
   const name = stackNameOf(stage, 'front')
-  // If the log were kept, its name would prevent a new front.
+  // A kept log's name would prevent a new front.
   const log = addLog(scope, `/aws/vendedlogs/cloudfront/${name}`, RemovalPolicy.DESTROY)
   const origin = { name, resourceArn: distributionArn, logType: 'ACCESS_LOGS' }
   const source = new CfnDeliverySource(scope, 'Source', origin)

@@ -3,13 +3,12 @@ import { TLSSocket } from 'node:tls'
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import * as v from 'valibot'
 
-/** The schedule sends this: the function has no other settings. */
+/** The schedule sends this. */
 const ProbeSchema = v.object({
   /** The public name, such as `pay.example.com`. */
   host: v.string(),
   /** A key in the stage's form that was never issued. */
   unknownKey: v.string(),
-  /** The secret with the canary merchant's key. */
   keySecret: v.string(),
 })
 export type Probe = v.InferOutput<typeof ProbeSchema>
@@ -38,8 +37,8 @@ const Balance = v.object({ available_minor: v.number(), pending_minor: v.number(
 
 /**
  * Calls the gateway through its public name, as a merchant does. Throws if an answer differs from
- * the specification, or the certificate ends soon. The alarm counts the runs that did not throw, so
- * a probe that does not run pages too.
+ * the specification, or the certificate ends soon. The alarm counts runs that did not throw, so a
+ * probe that does not run pages too.
  */
 export async function probeFront(means: ProbeMeans, { host, unknownKey, keySecret }: Probe) {
   const unknown = await means.ask(host, unknownKey)
@@ -61,7 +60,7 @@ export function handler(event: unknown) {
   return probeFront(means, v.parse(ProbeSchema, event))
 }
 
-/** Longer than any answer of the gateway, and two calls fit into the function's timeout. */
+/** Longer than any answer of the gateway; two calls fit into the function's timeout. */
 const TIMEOUT_MS = 10_000
 
 function askOverTls(host: string, key: string): Promise<Answer> {
@@ -92,7 +91,7 @@ function jsonOf(text: string): unknown {
   return parsed.success ? parsed.output : undefined
 }
 
-/** The stack makes the secret with a random text. An operator puts the canary merchant's key. */
+/** The stack makes the secret with a random text, until an operator puts the key. */
 async function storedKey(secret: string): Promise<string | undefined> {
   const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: secret }))
   const stored = v.safeParse(v.object({ api_key: v.string() }), jsonOf(SecretString ?? ''))

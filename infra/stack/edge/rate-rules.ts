@@ -24,9 +24,9 @@ type RateRule = {
 }
 
 /**
- * Callbacks are counted separately, so that a merchant's flood never refuses the provider, or the
- * reverse. Each refused callback delays money by 15 minutes. Creates are counted twice, because
- * their route costs most and has the lowest throttle.
+ * Callbacks are counted apart: a merchant's flood must not refuse the provider, because each
+ * refused callback delays money by 15 minutes, nor the reverse. Creates are counted twice: their
+ * route costs most and has the lowest throttle.
  */
 const RATE_RULES: readonly RateRule[] = [
   {
@@ -51,8 +51,8 @@ const RATE_RULES: readonly RateRule[] = [
 ]
 
 /**
- * Refuses an address that sends too many requests, in the envelope of spec section 7.
- * `merchantSet`: the addresses of merchants, for which only the limits of clients apply.
+ * Refuses an address that sends too many requests, in the envelope of spec section 7. For the
+ * addresses of `merchantSet` only the limits of clients apply.
  */
 export function rateRules(stage: DeployedStage, merchantSet?: string): CfnWebACL.RuleProperty[] {
   return RATE_RULES.map((rule, at) => ({
@@ -86,12 +86,12 @@ export const RATE_RULE_NAMES: readonly string[] = RATE_RULES.map(({ name }) => n
 
 /** The provider tells the status of the payment, and that of its payment request. */
 const CALLBACKS_A_PAYMENT = 2
-/** Customers do not pay evenly: one minute may have the callbacks of two minutes of creates. */
+/** One minute may have the callbacks of two minutes of creates. */
 const CALLBACK_RESERVE = 2
 
 /**
- * All callbacks may come from one address, so its limit follows the creates of the stage. In
- * production the route of creates takes 88 requests a second, so the limit is 21,120 a minute.
+ * All callbacks may come from one address, so its limit follows the creates of the stage: in
+ * production 88 a second, so 21,120 callbacks a minute.
  */
 function callbackLimit(stage: DeployedStage): number {
   const { requestsPerSecond } = throttleOf(stage, CREATE_ROUTE)
@@ -99,10 +99,9 @@ function callbackLimit(stage: DeployedStage): number {
 }
 
 /**
- * An address gets its share of the route with the lowest throttle. In production the route of
- * creates takes 5,280 requests a minute, and an address gets a tenth: 528. So one address can fill
- * the route for six seconds of a minute. Ten addresses can keep the route full. The tenth of the
- * lowest other route is 1,800 a minute.
+ * A share of the route with the lowest throttle. In production creates take 5,280 requests a
+ * minute, and an address gets a tenth, 528: it can fill the route for six seconds of a minute, and
+ * ten addresses can keep it full. The tenth of the lowest other route is 1,800.
  */
 function shareOf(stage: DeployedStage, counts: (routeKey: string) => boolean): number {
   const rates = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? [])
@@ -129,7 +128,7 @@ export function visibility(metricName: string) {
   return {
     cloudWatchMetricsEnabled: true,
     metricName,
-    // A sample would show headers, even headers that the log leaves out.
+    // A sample would show headers that the log leaves out.
     sampledRequestsEnabled: false,
   }
 }
@@ -159,8 +158,8 @@ function byteMatch(
 const CREATES_WITHOUT_KEY = 'creates-without-key'
 
 /**
- * Refuses a create without a key of this stage's form with the 401 of spec section 5. The refusal
- * needs no function and no read, and counts against no address.
+ * The 401 of spec section 5 for a create without a key of this stage's form. Needs no function and
+ * no read, and counts against no address.
  */
 export function createsWithoutKey({ settings }: DeployedStage): CfnWebACL.RuleProperty {
   return {

@@ -16,9 +16,9 @@ import {
 } from './rate-rules.ts'
 
 /**
- * Descriptions and metadata may have any text, in bodies of 64 KB (spec 4.1), and the gateway puts
- * no such text into a page, a shell or a query. Programs need no `User-Agent`. A lookup by a key of
- * 255 characters has a query of up to 3,060 bytes.
+ * Descriptions and metadata may have any text, in bodies of 64 KB (spec 4.1), and no such text gets
+ * into a page, a shell or a query. Programs need no `User-Agent`. A lookup by a key of 255
+ * characters has a query of up to 3,060 bytes.
  */
 const ONLY_COUNTED = [
   'SizeRestrictions_QUERYSTRING',
@@ -38,8 +38,8 @@ type ManagedRules = {
 }
 
 /**
- * A version never changes, so AWS's next rules refuse no merchant before a person has chosen them.
- * Lists of addresses have no versions. docs/operations.md, section 2, says how to move on.
+ * A version never changes, so AWS's next rules refuse no merchant before a person has chosen them
+ * (docs/operations.md, section 2). Lists of addresses have no versions.
  */
 const MANAGED: readonly ManagedRules[] = [
   { name: 'AWSManagedRulesAmazonIpReputationList', counted: [] },
@@ -51,10 +51,7 @@ const MANAGED: readonly ManagedRules[] = [
   { name: 'AWSManagedRulesCommonRuleSet', counted: ONLY_COUNTED, version: 'Version_1.23' },
 ]
 
-/**
- * Fields that are never logged: the caller's key, the provider's token, and the query (design: no
- * path, no query in logs).
- */
+/** Never logged: the caller's key, the provider's token, and the query. */
 const REDACTED = [
   ...['authorization', 'x-callback-token', 'cookie', 'idempotency-key'].map((Name) => ({
     singleHeader: { Name },
@@ -66,7 +63,7 @@ const REDACTED = [
 export class WebAcl extends Construct {
   readonly arn: string
   readonly name: string
-  /** The metric names of the rules. */
+  /** Their metric names. */
   readonly rules: readonly string[]
 
   constructor(scope: Construct, id: string, stage: DeployedStage) {
@@ -116,10 +113,9 @@ export class WebAcl extends Construct {
     }).attrArn
   }
 
-  /** Logs refused requests. The API's own log has the requests that reach the API. */
+  /** Requests that reach the API are in the API's own log. */
   private logRefusals(name: string, acl: CfnWebACL): void {
-    // The firewall requires this prefix of a log's name. If the log were kept, its name would
-    // prevent a new front.
+    // The firewall requires this prefix. A kept log's name would prevent a new front.
     const log = addLog(this, `aws-waf-logs-${name}`, RemovalPolicy.DESTROY)
     const keep = (action: string) => ({
       Behavior: 'KEEP',

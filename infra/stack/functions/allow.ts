@@ -3,10 +3,7 @@ import type { Construct } from 'constructs'
 
 type Conditions = Record<string, Record<string, unknown>>
 
-/**
- * The statement that allows these actions on these resources. Without actions or resources there is
- * no statement.
- */
+/** No statement without actions or resources. */
 export function allow(
   actions: readonly string[],
   resources: readonly string[],
@@ -17,7 +14,7 @@ export function allow(
     : []
 }
 
-/** A role with inline permissions, so that the role never exists without its permissions. */
+/** Inline permissions: the role never exists without them. */
 export function roleWith(
   scope: Construct,
   assumedBy: IPrincipal,

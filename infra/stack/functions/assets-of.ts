@@ -11,14 +11,11 @@ import type { DeployedStage } from '../stage.ts'
 import { NODE_MAJOR } from './node-major.ts'
 
 /**
- * The assets of a stage's functions, each with its handler in `index.handler`. Functions with the
- * same literals are bundled in one call, because the bundler then reads shared modules once. That
- * saves most of the time of a synthesis. NodejsFunction would start npm for every function to find
- * the same bundler.
- *
- * An asset has no source map, because reading a map at start costs more than the names in a stack
- * trace are worth. The map is written next to the assets instead, without the sources' text. `npm
- * run source-lines -- <function>` translates a stack trace with the map.
+ * The asset of each function, with its handler in `index.handler`. Functions with the same literals
+ * are bundled in one call, because the bundler then reads shared modules once, which saves most of
+ * a synthesis. NodejsFunction would start npm for every function to find the same bundler. Reading
+ * a source map at start costs more than the names in a stack trace are worth, so the map, without
+ * the sources' text, is beside the assets, where `npm run source-lines -- <function>` uses it.
  */
 export function assetsOf(stage: DeployedStage): (spec: FunctionSpec) => Code {
   const bundles = new Map<string, Uint8Array>()
@@ -59,9 +56,9 @@ function assetFrom(
 }
 
 /**
- * The ports that a function does not use, by their names in shared/runtime/runtime-deps.ts. A
- * literal lets the bundler leave out the modules that only such a port would load. No stage changes
- * the code, so production runs the assets that another stage has run.
+ * The ports that a function does not use, by their names in shared/runtime/runtime-deps.ts. By a
+ * literal the bundler leaves out the modules that only such a port would load. No stage changes the
+ * code: production runs the assets that another stage has run.
  */
 function literalsOf(spec: FunctionSpec): Readonly<Record<string, string>> {
   const uses = {
@@ -73,7 +70,7 @@ function literalsOf(spec: FunctionSpec): Readonly<Record<string, string>> {
     SECRETS: spec.secrets.length > 0 || isHttp(spec),
     PROVIDER: spec.secrets.includes('read-provider'),
     MERCHANTS: spec.callsMerchants === true,
-    // A function that registers an endpoint also checks the addresses of its webhooks.
+    // Registering an endpoint also checks the addresses of its webhooks.
     ADDRESSES: spec.callsMerchants === true || spec.endpointSecrets === 'seal',
   }
   const unused = Object.entries(uses).filter(([, used]) => !used)
@@ -83,17 +80,16 @@ function literalsOf(spec: FunctionSpec): Readonly<Record<string, string>> {
 }
 
 /**
- * The SDK imports this module for a call with an event stream, which no function makes. In a bundle
- * it would put a wrapper around every module that it shares with other code: 20 KB and a twentieth
- * of a start.
+ * The SDK imports this for calls with an event stream, which no function makes. It would put a
+ * wrapper around every module that it shares with other code: 20 KB and a twentieth of a start.
  */
 const NEVER_LOADED = ['@smithy/core/event-streams']
 
 const NODE_BUILTINS = join(PROJECT_ROOT, 'shared/runtime/node-builtins.ts')
 
 /**
- * The options of every bundle. The SDK is bundled, so that the versions of the lock file run. `npm
- * run bench -- start` compares our bundles with a bare handler that is bundled with these options.
+ * The SDK is bundled, so that the versions of the lock file run. `npm run bench -- start` compares
+ * our bundles with a bare handler of these options.
  */
 export const BUNDLE_OPTIONS = {
   absWorkingDir: PROJECT_ROOT,
@@ -105,8 +101,7 @@ export const BUNDLE_OPTIONS = {
   mainFields: ['module', 'main'],
   minify: true,
   alias: {
-    // A function never uses the SDK's chain of credential sources (profiles, SSO, instance
-    // metadata).
+    // No function uses the SDK's chain of credential sources (profiles, SSO, instance metadata).
     '@aws-sdk/credential-provider-node': join(PROJECT_ROOT, 'shared/runtime/env-credentials.ts'),
     'node:buffer': NODE_BUILTINS,
     'node:http': NODE_BUILTINS,
@@ -117,7 +112,7 @@ export const BUNDLE_OPTIONS = {
 
 type Bundled = Pick<FunctionSpec, 'name' | 'entry'>
 
-/** Bundles functions. Each bundle has only the clients that its function uses. */
+/** Each bundle has only the clients that its function uses. */
 function bundle(
   specs: readonly Bundled[],
   options: Pick<BuildOptions, 'define' | 'external'>,

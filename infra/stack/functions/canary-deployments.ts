@@ -20,8 +20,8 @@ import type { GatewayFunctions } from './gateway-functions.ts'
 const MINUTE = Duration.minutes(1)
 
 /**
- * At ten requests a second, a broken version fails 60 requests a minute with its tenth. A good
- * version fails a few too.
+ * At ten requests a second, a broken version fails 60 a minute with its tenth. A good version fails
+ * a few too.
  */
 const SERVER_ERRORS_A_MINUTE = 5
 
@@ -39,9 +39,9 @@ const ONE_MINUTE_IS_ENOUGH = {
 
 /**
  * A new version of a function that payments wait for gets a tenth of the requests for five minutes.
- * If the version crashes, or the API answers with server errors, CodeDeploy rolls the version back
- * and the deployment fails. An alarm that is already on stops a deployment too. To deploy a fix
- * during an incident use `deployment: 'alias-only'`, which keeps the aliases.
+ * If it crashes, or the API answers with server errors, CodeDeploy rolls it back and the deployment
+ * fails, also by an alarm that is already on. `deployment: 'alias-only'` deploys a fix during an
+ * incident, and keeps the aliases.
  */
 export class CanaryDeployments extends Construct {
   constructor(scope: Construct, id: string, { stage, functions, api }: Props) {
@@ -64,8 +64,7 @@ export class CanaryDeployments extends Construct {
       ...functions.triggeredBy('http'),
       ...functions.triggeredBy('http-default'),
     ]) {
-      // Lookups move to the new version at once: no payment waits for a lookup, and each canary
-      // takes two resources.
+      // No payment waits for a lookup, and each canary takes two resources.
       if (!(live instanceof Alias) || spec.lookup) continue
       const crashes = this.crashAlarm(spec.name, live, stage)
       new LambdaDeploymentGroup(this, spec.name, {
@@ -79,9 +78,7 @@ export class CanaryDeployments extends Construct {
     }
   }
 
-  /**
-   * An alarm that counts runs that failed or never began. An answer with an error does not count.
-   */
+  /** Counts runs that failed or never began. An answer with an error does not count. */
   private crashAlarm(name: string, alias: IFunction, stage: DeployedStage): Alarm {
     return new Alarm(this, `${name}-crashes`, {
       alarmName: `${alarmPrefix(stage)}${name}-crashes`,
@@ -92,10 +89,7 @@ export class CanaryDeployments extends Construct {
     })
   }
 
-  /**
-   * A role with the necessary permissions of AWSCodeDeployRoleForLambdaLimited, for this stage
-   * only.
-   */
+  /** What AWSCodeDeployRoleForLambdaLimited has, for this stage only. */
   private deployerRole(stage: DeployedStage): IRole {
     const aliasActions = [
       'lambda:GetAlias',
@@ -107,8 +101,7 @@ export class CanaryDeployments extends Construct {
       // CloudWatch can allow this call only on all alarms.
       ...allow(['cloudwatch:DescribeAlarms'], [arnOf(this, 'cloudwatch', 'alarm:*')]),
     ])
-    // Otherwise the deployment groups attach the managed policy, which reaches every function of
-    // the account.
+    // Otherwise the deployment groups attach the managed policy, which reaches every function.
     return role.withoutPolicyUpdates()
   }
 }

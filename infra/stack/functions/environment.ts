@@ -8,10 +8,7 @@ import type { DeployedStage } from '../stage.ts'
 import type { GrantedResources } from './grants.ts'
 import { clientEnvironments } from './reserved-concurrency.ts'
 
-/**
- * A function's environment: stage and table always, and only the addresses that its manifest entry
- * uses.
- */
+/** Stage and table always, and only the addresses that the manifest entry uses. */
 export function environmentOf(
   spec: FunctionSpec,
   { stage, data: { table, queues, topic, sealKey } }: GrantedResources,
@@ -33,7 +30,6 @@ export function environmentOf(
   }
 }
 
-/** The settings that this function uses. */
 function settingsOf(
   spec: FunctionSpec,
   stage: DeployedStage,
@@ -59,8 +55,8 @@ function settingsOf(
 }
 
 /**
- * The read that warms a function: the first that its role allows, a query if the function queries,
- * else a read by key. shared/runtime/warm-table.ts makes the read, which finds nothing.
+ * The first read that its role allows: a query if the function queries, else a read by key. It
+ * finds nothing (shared/runtime/warm-table.ts).
  */
 function warmingRead(access: TableAccess) {
   const { BatchGetItem, BatchGetFields, GetItem, Query, QueryFields, indexes } = access

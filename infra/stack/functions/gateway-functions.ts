@@ -86,7 +86,7 @@ function gatewayFunction(
   }
 }
 
-/** A function that calls merchants uses the stage's fixed addresses, if the stage has them. */
+/** A function that calls merchants uses the stage's fixed addresses, if any. */
 function networkOf({ callsMerchants }: FunctionSpec, { egress }: GrantedResources) {
   return egress && callsMerchants === true
     ? { vpc: egress.vpc, vpcSubnets: egress.subnets, securityGroups: [egress.securityGroup] }

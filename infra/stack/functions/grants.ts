@@ -51,8 +51,7 @@ export function grantsOf(
     ...triggerGrants(spec, data),
     ...keyGrants(spec, data.key),
     ...sealGrants(spec, data.sealKey, stage.settings.name),
-    // Every function that answers HTTP compares requests with this secret. No other function can
-    // read the secret.
+    // Functions that answer HTTP compare requests with this secret; no other one can read it.
     ...(isHttp(spec) && data.originSecret ? allow(READ_SECRET, [data.originSecret.secretArn]) : []),
     ...egressGrants(spec, resources),
   ]
@@ -64,8 +63,8 @@ export function logGrant({ logGroupArn }: LogGroup): PolicyStatement[] {
 
 /**
  * Each action reaches only the stated kinds of items. The second condition refuses a request
- * without a key, which the first condition would allow. An index has other keys, which several
- * kinds share, so a grant names the index itself.
+ * without a key, which the first would allow. An index has other keys, which several kinds share,
+ * so a grant names the index itself.
  */
 function tableGrants(spec: FunctionSpec, { table }: DataStack): PolicyStatement[] {
   const { table: access } = spec
@@ -102,8 +101,7 @@ function tableGrants(spec: FunctionSpec, { table }: DataStack): PolicyStatement[
 }
 
 /**
- * Grants the open fields of these kinds of items, and their keys. A request for all attributes is
- * refused.
+ * The open fields of these kinds of items, and their keys. A request for all attributes is refused.
  */
 function readGrants(action: ReadFields, partitions: readonly Partition[], { tableArn }: ITableV2) {
   const fields = partitions.flatMap((partition) => OPEN_FIELDS[action][partition] ?? [])
@@ -114,9 +112,8 @@ function readGrants(action: ReadFields, partitions: readonly Partition[], { tabl
 }
 
 /**
- * IAM counts the attributes of the key, of the changes and of the condition, and cannot tell them
- * apart: a function may change what its conditions name. An update may return the whole item if the
- * function may read the item.
+ * IAM counts the attributes of key, changes and condition alike: a function may change what its
+ * conditions name. An update may return the whole item if the function may read it.
  */
 function updateGrants(
   { table, updates }: FunctionSpec,
@@ -132,7 +129,7 @@ function updateGrants(
   })
 }
 
-/** The last condition refuses a request without a key, or without names of attributes. */
+/** The last condition refuses a request without a key or without names of attributes. */
 function ofFields(partitions: readonly Partition[], fields: readonly string[] = []) {
   return {
     'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions.map(anyKeyOf) },
@@ -150,7 +147,6 @@ function secretOf(access: SecretAccess, { provider }: DataStack): string {
     .secretArn
 }
 
-/** Lambda reads queues in the function's role. */
 function triggerGrants({ trigger }: FunctionSpec, { queues }: DataStack): PolicyStatement[] {
   switch (trigger.kind) {
     case 'queue':
@@ -160,8 +156,7 @@ function triggerGrants({ trigger }: FunctionSpec, { queues }: DataStack): Policy
       )
     case 'schedule':
       return allow(['sqs:SendMessage'], [queues.deadRuns.queueArn])
-    // The function's own policy allows API Gateway and EventBridge. Operators' policies allow
-    // operators.
+    // The function's own policy allows API Gateway and EventBridge; operators' policies allow them.
     case 'http':
     case 'http-default':
     case 'operator':
@@ -169,10 +164,7 @@ function triggerGrants({ trigger }: FunctionSpec, { queues }: DataStack): Policy
   }
 }
 
-/**
- * How a function may use the stage's key: never directly, only through the services that its entry
- * uses.
- */
+/** Never directly, only through the services that the entry uses. */
 function keyGrants(spec: FunctionSpec, key: IKey | undefined): PolicyStatement[] {
   return key === undefined
     ? []
@@ -183,7 +175,6 @@ function keyGrants(spec: FunctionSpec, key: IKey | undefined): PolicyStatement[]
       )
 }
 
-/** The services that use the key in a function's name. */
 type Service = 'dynamodb' | 'sqs' | 'sns' | 'secretsmanager'
 
 const READ = ['kms:Decrypt']
@@ -216,9 +207,7 @@ function tableUses({ table }: FunctionSpec): readonly string[] {
   return reads ? READ_TABLE : []
 }
 
-/**
- * Whether the function's code sends messages, or Lambda sends failed runs in the function's name.
- */
+/** The code sends messages, or Lambda sends failed runs in the function's name. */
 function isSender({ sends, trigger: { kind } }: FunctionSpec): boolean {
   return sends.length > 0 || kind === 'schedule'
 }

@@ -8,7 +8,6 @@ import { addLog } from '../stage-stack.ts'
 import { roleWith } from './allow.ts'
 import { NODE_MAJOR } from './node-major.ts'
 
-/** How a function of a stage runs and logs, with its own role and log. */
 export function nodeRuntime(
   scope: Construct,
   {
@@ -35,9 +34,8 @@ export function nodeRuntime(
     applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
     // Lambda writes its own lines only for runs that failed.
     systemLogLevelV2: lambda.SystemLogLevel.WARN,
-    // X-Ray stays off: its SDK costs 127 kB and 30 ms of every start, and HTTP APIs do not support
-    // traces. The log has one line for each outcome, with the ids of payment, event and delivery,
-    // so an operator can follow a payment there.
+    // X-Ray stays off: its SDK costs 127 kB and 30 ms of every start, and HTTP APIs have no traces.
+    // The log has a line for each outcome, with the ids of payment, event and delivery.
     tracing: lambda.Tracing.DISABLED,
   }
 }

@@ -11,9 +11,8 @@ import type { DeployedStage } from '../stage.ts'
 type Props = { readonly stage: DeployedStage; readonly data: DataStack }
 
 /**
- * What a person on call needs for the commands of the runbook, besides the duties look and support,
- * and no more: it reads no table, no secret and no message that is not set aside, and deploys
- * nothing but a version that was live.
+ * What the commands of the runbook need besides the duties look and support: no table, no secret,
+ * no message that is not set aside, and no deployment but of a version that was live.
  */
 export class OnCallPolicy extends Construct {
   constructor(scope: Construct, id: string, { stage, data }: Props) {
@@ -150,8 +149,8 @@ function queues(names: Names): readonly PolicyStatementProps[] {
       resources: [arn(names, 'sqs', `${name}-*-dead`)],
     },
     {
-      // A message of settlements may name an operator, for whom the worker then settles a client.
-      // So such messages are not moved: the sweep does their work again.
+      // Messages of settlements may name an operator, for whom the worker settles a client. So they
+      // are not moved: the sweep does their work again.
       sid: 'MovedMessages',
       actions: ['sqs:SendMessage'],
       resources: QUEUE_NAMES.filter((queue) => queue !== 'settlements').map((queue) =>

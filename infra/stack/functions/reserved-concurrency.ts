@@ -15,13 +15,11 @@ export function reservedConcurrency(
   spec: FunctionSpec,
   stage: DeployedStage,
 ): { readonly reservedConcurrentExecutions?: number } {
-  // Without a reservation runs may overlap. That does no harm, because each run claims its work.
-  // Some reads happen twice.
+  // Without a reservation runs may overlap. Each claims its work, so only some reads happen twice.
   const { reservedConcurrency: reserved } = stage
   const runs = reserved && (reserved[spec.name] ?? spec.reservedConcurrency)
   if (runs === undefined) return {}
-  // The stage's file reserves runs for the usual load. A larger provider quota adds runs for
-  // queues.
+  // The stage's file has the usual load. A larger provider quota adds runs for queues.
   const extraRuns = runsOfQueues(spec, loadOf(stage)) - runsOfQueues(spec)
   return { reservedConcurrentExecutions: runs + extraRuns }
 }
@@ -31,8 +29,7 @@ function runsOfQueues({ trigger }: FunctionSpec, load?: Load): number {
 }
 
 /**
- * The number of environments that can serve one client's requests. Undefined for a function that
- * serves no clients.
+ * The environments that can serve one client's requests; undefined for a function that serves none.
  */
 export function clientEnvironments(spec: FunctionSpec, stage: DeployedStage): number | undefined {
   return answersClients(spec)
@@ -58,10 +55,9 @@ export const UNRESERVED_MINIMUM = 100
 
 /**
  * Throws if a reservation names no function, or if the reservations leave too few runs of the
- * account. Also throws if a reservation has no more runs than the function's queues start: a
- * release probes the function while all of these runs are busy. With even fewer runs, Lambda's
- * refusals would count as receives, and a message that no worker read would end in the dead-letter
- * queue.
+ * account. Also if a reservation has no more runs than the function's queues start: a release
+ * probes the function while these are busy. With even fewer, Lambda's refusals would count as
+ * receives, and a message that no worker read would end in the dead-letter queue.
  */
 export function assertReservable(stage: DeployedStage): void {
   const { reservedConcurrency: reserved = {}, accountConcurrency } = stage

@@ -25,13 +25,13 @@ import {
 import { serviceOf, withoutGaps } from './alarms/metric-ref.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
 
-/** An operator writes this metric before planned work (docs/runbook.md). The gateway never does. */
+/** An operator writes this before planned work (docs/runbook.md), the gateway never. */
 const QUIET = {
   namespace: 'PaymentGateway/Operators',
   name: 'Quiet',
   statistic: 'Maximum',
 } as const
-/** A quiet period must end by itself, even if no operator ends it. */
+/** A quiet period ends even if no operator ends it. */
 const QUIET_MINUTES = 60
 
 type Suppressible = { readonly rules: readonly IAlarmRule[]; readonly quiet: Alarm }
@@ -39,17 +39,16 @@ type Suppressible = { readonly rules: readonly IAlarmRule[]; readonly quiet: Ala
 type Props = {
   readonly stage: string
   readonly groups: readonly AlarmGroup[]
-  /** The alarm that suppresses these pages. Alarms of two stacks need two names in one region. */
+  /** Alarms of two stacks need two names in one region. */
   readonly quietId: 'quiet' | 'front-quiet'
   readonly topic: ITopic
   readonly pageTopic: ITopic
 }
 
 /**
- * The alarms of these groups. Each alarm writes to the topic when it goes on and when it
- * goes off. The composite alarms `gateway-<stage>-page-<what>` combine the alarms that page, and
- * write only to the pager's topic. There are several composite alarms, so that a fault of hours
- * does not hide the next fault.
+ * Each alarm writes to the topic when it goes on and off. The composite alarms
+ * `gateway-<stage>-page-<what>` write only to the pager's topic; there are several, so that a fault
+ * of hours does not hide the next one.
  */
 export class GatewayAlarms extends Construct {
   readonly pages: readonly CompositeAlarm[]
@@ -72,7 +71,7 @@ export class GatewayAlarms extends Construct {
     notifyTopic(pageTopic, this.pages)
   }
 
-  /** When the alarm turns its page on: with a recent window, while that window is bad too. */
+  /** With a recent window, only while that window is bad too. */
   private ruleOf(stage: string, { recent, ...spec }: AlarmSpec, alarm: Alarm): IAlarmRule {
     if (recent === undefined) return onAlarm(alarm)
     const { measure, minutes } = recent
@@ -118,10 +117,7 @@ export class GatewayAlarms extends Construct {
     })
   }
 
-  /**
-   * A page, suppressed while an operator asks for quiet. Mails are still sent, and the pager gets
-   * nothing.
-   */
+  /** Suppressed while an operator asks for quiet. Mails are still sent. */
   private addPage(
     stage: string,
     { id, summary }: Page,

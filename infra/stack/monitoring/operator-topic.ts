@@ -11,9 +11,9 @@ import { arnOf } from '../stage-stack.ts'
 type Props = {
   readonly stage: DeployedStage
   /**
-   * `alerts`: every alarm and alert, read during the day. `pages`: only what must wake a person.
-   * `front-…`: the same for the front's alarms, which may be in the region of the other topics.
-   * `copies-pages`: who weakens the copies in another region.
+   * `alerts`: every alarm and alert, read during the day. `pages`: what must wake a person.
+   * `front-…`: the same for the front, maybe in the same region. `copies-pages`: who weakens the
+   * copies in another region.
    */
   readonly name: 'alerts' | 'pages' | 'front-alerts' | 'front-pages' | 'copies-pages'
   readonly recipients: readonly string[]
@@ -21,8 +21,7 @@ type Props = {
 }
 
 /**
- * A topic for operators. AWS asks the topic's recipients once to confirm, by e-mail or at their
- * address. Operators make other subscriptions after the deployment.
+ * AWS asks the recipients once to confirm. Operators make other subscriptions after the deployment.
  */
 export function operatorTopic(
   parent: Construct,
@@ -37,8 +36,8 @@ export function operatorTopic(
     enforceSSL: true,
     ...(key && { masterKey: key }),
   })
-  // This policy replaces the default policy, which lets the account's alarms publish. Our functions
-  // publish by their roles.
+  // Replaces the default policy, which lets the account's alarms publish. Our functions publish by
+  // their roles.
   const publish = { actions: ['sns:Publish'], resources: [topic.topicArn] }
   topic.addToResourcePolicy(
     new PolicyStatement({

@@ -26,10 +26,7 @@ import { moneyRows } from './dashboard/money-rows.ts'
 import { GatewayAlarms } from './gateway-alarms.ts'
 import type { Watched } from './watched-stack.ts'
 
-/**
- * Alarms and dashboard. The stack keeps no data, so it may be deleted, and deployed again after the
- * stacks that it watches.
- */
+/** Keeps no data: it may be deleted, and deployed again after the stacks that it watches. */
 export class WatchStack extends StageStack {
   constructor(
     scope: App,
@@ -61,8 +58,8 @@ const WIDTH = 24 / GRAPHS_A_LINE
 const HEIGHT = 5
 
 /**
- * Shows "is money moving?" first, then the machines. Every stage has a dashboard: an account's
- * first three dashboards are free, and stages without alarms need a dashboard most.
+ * "Is money moving?" first, then the machines. Every stage has a dashboard: an account's first
+ * three are free, and stages without alarms need one most.
  */
 class GatewayDashboard extends Construct {
   constructor(
@@ -81,8 +78,7 @@ class GatewayDashboard extends Construct {
     new Dashboard(this, 'Dashboard', {
       dashboardName: `gateway-${watched.stage}`,
       defaultInterval: Duration.hours(3),
-      // Each graph says its period in its title: "per minute" must stay that, whatever span is
-      // shown.
+      // A graph's title names its period: "per minute" must stay that, whatever span is shown.
       periodOverride: PeriodOverride.INHERIT,
       widgets: [
         ...(pages.length > 0 ? [[status]] : []),
@@ -145,7 +141,7 @@ function metricOf(line: Line, at: number, periodMinutes: number): IMetric {
         expression: line.searchOver(periodMinutes),
         usingMetrics: {},
         period: Duration.minutes(periodMinutes),
-        // CloudWatch labels the lines by the dimensions in which they differ.
+        // CloudWatch labels lines by the dimensions in which they differ.
         label: '',
       })
     : cloudWatchMetric(numberedMeasure(line.measure, at), periodMinutes, line.label)

@@ -9,15 +9,14 @@ import { CREATE_ROUTE } from '../triggers/route-settings.ts'
 import { ourMetrics } from './alarms/metric-ref.ts'
 
 /**
- * The names that CloudWatch uses for the stack's resources, because alarms are in another stack.
- * Queues and indexes are enumerated, so new queues and indexes are watched.
+ * Names, because alarms are in another stack. Queues and indexes are enumerated, so new ones are
+ * watched.
  */
 export function watchedStack(stage: DeployedStage, apiId: string, certificateArn?: string) {
   return {
     stage: stage.settings.name,
     our: ourMetrics(stage.settings.name),
     apiId,
-    /** Of the API's own name. */
     certificateArn,
     table: {
       name: tableNameOf(stage),
@@ -31,7 +30,6 @@ export function watchedStack(stage: DeployedStage, apiId: string, certificateArn
       const id = `${name}-dead`
       return { id, name, queueName: stackNameOf(stage, id) }
     }),
-    // The rules that start functions.
     schedules: MANIFEST.flatMap((spec) =>
       spec.trigger.kind === 'schedule' ? [functionName(stage.settings.name, spec)] : [],
     ),
@@ -40,7 +38,7 @@ export function watchedStack(stage: DeployedStage, apiId: string, certificateArn
       functionName: functionName(stage.settings.name, spec),
     })),
     protectionRule: protectionRuleName(stage),
-    /** The vault whose backups are copied. */
+    /** The vault that is copied. */
     backupVault: stage.copies && backupVaultName(stage),
     // Concurrent runs of the account, and the runs of these that the stage reserves for single
     // functions.
@@ -51,7 +49,6 @@ export function watchedStack(stage: DeployedStage, apiId: string, certificateArn
 
 export type Watched = ReturnType<typeof watchedStack>
 
-/** The function that answers `POST /v1/payments`. */
 export function createFunctionName(watched: Watched): string {
   return functionNameOf(watched, (spec) => routeKeyOf(spec) === CREATE_ROUTE)
 }

@@ -11,17 +11,11 @@ import { allow, roleWith } from '../functions/allow.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { addLog, arnOf } from '../stage-stack.ts'
 
-/**
- * A small range is enough: no network is peered with ours, and all runs of Lambda share one
- * interface in each subnet.
- */
+/** No network is peered with ours, and all runs of Lambda share one interface in each subnet. */
 const RANGE = '10.0.0.0/24'
 const ZONES = 2
 
-/**
- * Ranges that are not on the internet. Loopback and documentation need no rule, because no route
- * leads there.
- */
+/** Loopback and documentation need no rule: no route leads there. */
 const NOT_PUBLIC = [
   '10.0.0.0/8',
   '172.16.0.0/12',
@@ -35,11 +29,11 @@ const LINK_LOCAL_RESOLVER = '169.254.169.253/32'
 
 const EPHEMERAL = [1024, 65_535] as const
 
-/** Logs called addresses and refused packets for 14 days: addresses and counts, never contents. */
+/** Addresses and counts of refused packets, for 14 days; never contents. */
 class FlowLogs extends Construct {
   constructor(scope: Construct, id: string, vpc: IVpc, stage: DeployedStage) {
     super(scope, id)
-    // The key's policy requires the stage's prefix in the name of every log (stage-key.ts).
+    // The key's policy requires the stage's prefix (stage-key.ts).
     const log = addLog(
       this,
       `/gateway-${stage.settings.name}/webhook-egress`,
@@ -62,14 +56,11 @@ class FlowLogs extends Construct {
 }
 
 /**
- * A separate network for the function that calls merchants' URLs. The function's requests leave
- * through a NAT gateway in each of two zones, from fixed addresses that merchants can allow. They
- * reach no private address. The network's own resolver resolves names: `resolveByDns` asks the
- * servers in /etc/resolv.conf. AWS applies neither security groups nor access lists between a
- * network and its resolver. Our rules allow the resolver anyway.
- *
- * The network costs money by the hour, even when idle (two NAT gateways with an address each), and
- * by the gigabyte.
+ * A network of its own for the function that calls merchants' URLs. Its requests leave through a
+ * NAT gateway in each of two zones, from fixed addresses that merchants can allow, and reach no
+ * private address. `resolveByDns` asks the network's own resolver by /etc/resolv.conf; AWS applies
+ * neither security groups nor access lists to it, and our rules allow it anyway. Costs money by the
+ * hour, even when idle (two NAT gateways with an address each), and by the gigabyte.
  */
 export class WebhookEgress extends Construct {
   readonly vpc: ec2.Vpc
@@ -113,10 +104,7 @@ export class WebhookEgress extends Construct {
     }).overrideLogicalId('WebhookAddresses')
   }
 
-  /**
-   * An address is kept like the stage's data: merchants' firewalls allow the address, and would
-   * refuse a new address.
-   */
+  /** Kept like the stage's data: merchants' firewalls would refuse a new address. */
   private addAddress(stage: DeployedStage, zone: number): ec2.CfnEIP {
     const address = new ec2.CfnEIP(this, `Address${zone}`, { domain: 'vpc' })
     address.applyRemovalPolicy(removalPolicyBesidesTable(stage))
@@ -158,10 +146,7 @@ export class WebhookEgress extends Construct {
   }
 }
 
-/**
- * The EC2 permissions of AWSLambdaVPCAccessExecutionRole. Lambda makes the interfaces in the
- * function's name.
- */
+/** Those of AWSLambdaVPCAccessExecutionRole. Lambda makes the interfaces in the function's name. */
 const INTERFACE_ACTIONS = [
   'ec2:AssignPrivateIpAddresses',
   'ec2:CreateNetworkInterface',
@@ -172,9 +157,9 @@ const INTERFACE_ACTIONS = [
 ]
 
 /**
- * Lets Lambda connect the function to the network. AWS can allow two of the actions only on all
+ * Lets Lambda connect the function to the network. Two of the actions can be allowed only on all
  * resources, and interfaces have no names yet. The function's own code talks to strangers, so it is
- * denied all these actions.
+ * denied all of them.
  */
 export function egressGrants(
   spec: FunctionSpec,
@@ -183,7 +168,7 @@ export function egressGrants(
   if (!egress || spec.callsMerchants !== true) return []
   const everything = { actions: INTERFACE_ACTIONS, resources: ['*'] }
   const functionArn = arnOf(egress, 'lambda', `function:${functionName(stage.settings.name, spec)}`)
-  // Calls by the function's code have the function's ARN. Lambda's own calls have no ARN.
+  // The function's code has the function's ARN, Lambda's own calls have none.
   const conditions = { ArnEquals: { 'lambda:SourceFunctionArn': functionArn } }
   return [
     new PolicyStatement(everything),
@@ -192,9 +177,8 @@ export function egressGrants(
 }
 
 /**
- * Adds an access list: subnets reach public addresses by HTTPS, and their resolver. They reach no
- * private address, even if a URL passed the checks. A list is stateless, so answers need their own
- * rule.
+ * Subnets reach public addresses by HTTPS, and their resolver: no private address, even if a URL
+ * passed the checks. A list is stateless, so answers need their own rule.
  */
 function closeSubnets(egress: WebhookEgress): void {
   const { vpc, subnets: subnetSelection } = egress

@@ -27,16 +27,12 @@ import { LIVE_ALIAS, PROVER, stackNameOf, unpublished } from '../stack-name-of.t
 import type { DeployedStage } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 
-/**
- * Both are longer than all rounds of a proof. After `PROOF_TIMEOUT` CloudFormation takes silence
- * for a failure.
- */
+/** Longer than all rounds of a proof. Then CloudFormation takes silence for a failure. */
 const [PROVER_TIMEOUT, PROOF_TIMEOUT] = [Duration.seconds(330), Duration.minutes(6)]
 
 /**
- * Proves a release before it gets traffic. The prover probes each new version, and no alias moves
- * before every version has answered. If a version cannot work, the deployment fails and
- * CloudFormation rolls it back.
+ * Proves a release before it gets traffic: no alias moves before the prover has an answer of each
+ * new version. If a version cannot work, the deployment fails and CloudFormation rolls it back.
  */
 export class ReleaseProof extends Construct {
   private readonly proof: CustomResource
@@ -63,14 +59,13 @@ export class ReleaseProof extends Construct {
     this.holdBack(...proven.flatMap(({ live }) => (live instanceof Alias ? [live] : [])))
   }
 
-  /** Lets these constructs change only after the proof. */
   holdBack(...constructs: readonly IConstruct[]): void {
     for (const construct of constructs) construct.node.addDependency(this.proof)
   }
 
   /**
-   * The function that probes the versions of a release and, for the doctor, operators' functions.
-   * It sends only probes.
+   * It sends only probes: to the versions of a release and, for the doctor, to operators'
+   * functions.
    */
   private addProver(stage: DeployedStage, proven: readonly string[]): LambdaFunction {
     // Operators' functions are in a stack that is deployed later.
@@ -95,9 +90,8 @@ export class ReleaseProof extends Construct {
   }
 
   /**
-   * Puts a digest of all functions and roles into the proof's name, so that a release with a
-   * changed function or role gets a new proof. A rollback then only deletes the new proof. The
-   * digest has roles because a version does not show its role.
+   * A digest of all functions and roles in the proof's name gives a changed release a new proof,
+   * and a rollback only deletes it. A version does not show its role, so the digest has roles.
    */
   private renewOnChange(functions: readonly GatewayFunction[]): void {
     const { defaultChild } = this.proof.node
@@ -110,8 +104,7 @@ export class ReleaseProof extends Construct {
       const text = JSON.stringify(Stack.of(this).resolve(parts))
       return `ReleaseProof${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
     }
-    // Computed once, because the CDK reads the name at each reference and a digest takes a tenth of
-    // a second.
+    // The CDK reads the name at each reference, and a digest takes a tenth of a second.
     let name: string | undefined
     const produce = ({ preparing }: IResolveContext) =>
       preparing ? 'ReleaseProof' : (name ??= digestedName())
@@ -120,7 +113,7 @@ export class ReleaseProof extends Construct {
 }
 
 /**
- * The version of the release, or the unpublished version in a stage without versions. Named in this
+ * The version of the release, or the unpublished one in a stage without versions: named in this
  * way, a function answers only probes.
  */
 function targetOf({ lambda, live }: GatewayFunction): string {

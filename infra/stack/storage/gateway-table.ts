@@ -7,7 +7,7 @@ import type { DeployedStage } from '../stage.ts'
 
 const ATTRIBUTE_TYPES: Readonly<Record<string, 'S' | 'N'>> = TABLE_SCHEMA.attributeTypes
 
-/** The longest period for which DynamoDB can restore a table to any second. */
+/** The longest that DynamoDB allows. */
 export const RECOVERY_DAYS = 35
 
 /**
@@ -47,7 +47,7 @@ export function gatewayTable(
   return dynamodb.TableV2.fromTableName(scope, 'ByName', tableNameOf(stage))
 }
 
-/** For table and indexes alike, because DynamoDB limits each of them separately. */
+/** DynamoDB limits table and indexes each. */
 function throughputOf({ table: { maxReadUnits, maxWriteUnits, warm } }: DeployedStage) {
   return {
     maxReadRequestUnits: maxReadUnits,
@@ -58,7 +58,7 @@ function throughputOf({ table: { maxReadUnits, maxWriteUnits, warm } }: Deployed
   }
 }
 
-/** A key attribute with its declared type. Throws if the schema does not declare it. */
+/** Throws if the schema does not declare it. */
 function keyAttribute(name: string): dynamodb.Attribute {
   const type = ATTRIBUTE_TYPES[name]
   if (type === undefined) throw new Error(`key attribute ${name} has no type in the table's schema`)
@@ -82,10 +82,7 @@ function globalIndex(
   }
 }
 
-/**
- * An override, because the construct accepts a key only in a stack with a fixed region, which this
- * stack lacks.
- */
+/** The construct accepts a key only in a stack with a fixed region. */
 function encryptWith(table: dynamodb.TableV2, keyArn: string): void {
   const { defaultChild } = table.node
   if (!(defaultChild instanceof dynamodb.CfnGlobalTable))

@@ -7,7 +7,7 @@ import { stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 
-/** The longest wait that KMS allows, because without the key the table's data is lost. */
+/** The longest that KMS allows: without the key the table's data is lost. */
 const PENDING_DELETION = Duration.days(30)
 
 /**
@@ -17,9 +17,9 @@ const PENDING_DELETION = Duration.days(30)
 const SENDING = ['kms:GenerateDataKey', 'kms:Decrypt']
 
 /**
- * The stage's key, which seals the secrets of endpoints. By the stage's settings the key also
- * encrypts table, queues, topics, secrets and every log group. The key's material rotates every
- * year. Roles let functions use the key (grants.ts), and the key's policy lets AWS services use it.
+ * Seals the secrets of endpoints and, by the stage's settings, also encrypts table, queues, topics,
+ * secrets and every log group. Its material rotates every year. Roles let functions use it
+ * (grants.ts), its own policy lets AWS services use it.
  */
 export function stageKey(parent: Construct, id: string, stage: DeployedStage): Key {
   const name = stackNameOf(stage)
@@ -29,15 +29,14 @@ export function stageKey(parent: Construct, id: string, stage: DeployedStage): K
     description: `Payment gateway ${stage.settings.name}: secrets of endpoints${isForAll ? ', table, queues, topics, secrets, logs' : ''}`,
     enableKeyRotation: true,
     pendingWindow: PENDING_DELETION,
-    // The key is kept as long as the table, also after a failed creation: without the key the table
-    // cannot be read.
+    // Kept as long as the table, also after a failed creation: nothing else can read the table.
     removalPolicy: stage.removalPolicy,
   })
   if (isForAll) letServicesUse(key, name)
   return key
 }
 
-/** Whether the stage's key also encrypts table, queues, topics, secrets and logs. */
+/** Table, queues, topics, secrets and logs. */
 export function encryptsAll({ table }: DeployedStage): boolean {
   return table.encryption === 'customer'
 }
@@ -77,9 +76,9 @@ function letServicesUse(key: Key, prefix: string): void {
   )
   // Alarms publish to the topics.
   allow('cloudwatch.amazonaws.com', SENDING, { StringEquals: { 'aws:SourceAccount': account } })
-  // Failed runs of schedules go to a queue. EventBridge does not name the rule when it uses a key.
-  // A condition on the rule would lose every message silently. The queue's policy names the rules
-  // that may send.
+  // Failed runs of schedules go to a queue. EventBridge does not name the rule when it uses a key,
+  // so a condition on it would lose every message silently. The queue's policy names the rules that
+  // may send.
   allow('events.amazonaws.com', SENDING, {})
 }
 

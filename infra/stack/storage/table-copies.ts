@@ -22,9 +22,9 @@ const KEPT_HERE = Duration.days(3)
 const CHANGEABLE = Duration.days(3)
 
 /**
- * The locked vault in another region, and by a setting in another account. The copies cannot be
- * read without the vault's key, so ending that key pages too. In another account the events come
- * from a trail of that account.
+ * The locked vault in another region, and by a setting in another account, where the events come
+ * from that account's trail. No copy can be read without the vault's key, so ending that key pages
+ * too.
  */
 export class CopiesStack extends StageStack {
   constructor(scope: App, stage: DeployedStage, { region, account }: Copies) {
@@ -63,7 +63,7 @@ function vaultOf(scope: Construct, stage: DeployedStage, otherAccount: string | 
   return { encryptionKey, removalPolicy, accessPolicy: new PolicyDocument({ statements }) }
 }
 
-/** Backs the table up every day, and copies each backup into the locked vault. */
+/** Every day, each backup copied into the locked vault. */
 export class TableCopies extends Construct {
   constructor(
     scope: Construct,

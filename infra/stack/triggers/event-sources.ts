@@ -20,7 +20,6 @@ type Props = {
   readonly functions: GatewayFunctions
 }
 
-/** Connects each queue to the function that reads it. */
 export class EventSources extends Construct {
   constructor(scope: Construct, id: string, { stage, queues, functions }: Props) {
     super(scope, id)
@@ -39,10 +38,7 @@ export class EventSources extends Construct {
   }
 }
 
-/**
- * Starts functions on schedules. EventBridge may start a function twice or late, so each function
- * must tolerate that.
- */
+/** EventBridge may start a function twice or late, which each must tolerate. */
 export class Schedules extends Construct {
   constructor(scope: Construct, id: string, { stage, queues, functions }: Props) {
     super(scope, id)

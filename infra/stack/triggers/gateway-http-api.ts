@@ -18,8 +18,8 @@ import { CREATE_ROUTE, routeSettings } from './route-settings.ts'
 const INTEGRATION_TIMEOUT = Duration.seconds(29)
 
 /**
- * The fields of a request's JSON line: the route's template and outcomes, never a path, query,
- * header or body. CloudWatch adds the time of a line, and bills each byte.
+ * The route's template and outcomes, never a path, query, header or body. CloudWatch adds the time,
+ * and bills each byte.
  */
 export const ACCESS_LOG_FIELDS = {
   request_id: '$context.requestId',
@@ -35,10 +35,7 @@ export const ACCESS_LOG_FIELDS = {
 
 type Props = { readonly stage: DeployedStage; readonly functions: GatewayFunctions }
 
-/**
- * The HTTP routes of the manifest. Each function authenticates, because API Gateway cannot answer
- * in our envelope.
- */
+/** Each function authenticates, because API Gateway cannot answer in our envelope. */
 export class GatewayHttpApi extends Construct {
   readonly api: apigateway.HttpApi
   readonly stage: apigateway.HttpStage
@@ -49,7 +46,7 @@ export class GatewayHttpApi extends Construct {
     this.api = new apigateway.HttpApi(this, 'Api', {
       apiName: `gateway-${stage.settings.name}`,
       createDefaultStage: false,
-      // With a domain, the address that API Gateway generates would be a second way in.
+      // The generated address would be a second way in.
       disableExecuteApiEndpoint: stage.domain !== undefined,
     })
     for (const { spec, trigger, live } of functions.triggeredBy('http')) {
@@ -88,8 +85,7 @@ export class GatewayHttpApi extends Construct {
       stageName: '$default',
       autoDeploy: true,
       throttle: { rateLimit: stage.throttle.requestsPerSecond, burstLimit: stage.throttle.burst },
-      // AWS charges for metrics by route, and no alarm or graph reads them. The access log has the
-      // route.
+      // AWS charges for them, and no alarm or graph reads them. The access log has the route.
       detailedMetricsEnabled: false,
       accessLogSettings: {
         destination: new apigateway.LogGroupLogDestination(accessLog),
@@ -107,8 +103,8 @@ export class GatewayHttpApi extends Construct {
 }
 
 /**
- * Counts the 429 that no function wrote. For an answer of a function the integration's status is
- * Lambda's 200, whatever the function answered. Without a function it is `-`.
+ * The 429 that no function wrote. For an answer of a function the integration's status is Lambda's
+ * 200, whatever it answered; without a function it is `-`.
  */
 function countThrottled(accessLog: LogGroup, { settings }: DeployedStage): void {
   const refused = '$.status = "429" && $.integration_status != "200"'

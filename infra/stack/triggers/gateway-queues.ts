@@ -11,11 +11,11 @@ import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 import { hiddenSecondsOf, QUEUE_SETTINGS } from './queue-settings.ts'
 
-/** A message keeps its age in the dead-letter queue, so that queue must keep messages longer. */
+/** A message keeps its age in the dead-letter queue, which must keep messages longer. */
 const RETENTION = Duration.days(4)
 const DEAD_RETENTION = Duration.days(14)
 
-/** Every queue of the gateway, each with its dead-letter queue. */
+/** Each with its dead-letter queue. */
 export class GatewayQueues extends Construct {
   readonly byName: Readonly<Record<QueueName, sqs.IQueue>>
   /**
@@ -23,7 +23,7 @@ export class GatewayQueues extends Construct {
    */
   readonly deadRuns: sqs.IQueue
   private readonly stage: DeployedStage
-  /** A queue is encrypted at rest and on the way, and kept or removed with its stage. */
+  /** Encrypted at rest and on the way; kept or removed with the stage. */
   private readonly queueProps: sqs.QueueProps
 
   constructor(scope: Construct, id: string, stage: DeployedStage, key?: Key) {
@@ -44,8 +44,7 @@ export class GatewayQueues extends Construct {
   private addQueue(name: QueueName): sqs.IQueue {
     const scope = new Construct(this, name)
     const queueName = stackNameOf(this.stage, name)
-    // Queue and dead-letter queue name each other. CloudFormation can make such resources only by
-    // name.
+    // They name each other, which CloudFormation can make only by name.
     const source = queueNamed(scope, queueName)
     const queue = this.addDeadLetterQueue(new Construct(scope, 'Dead'), name, source)
     new sqs.Queue(scope, 'Queue', {
@@ -58,10 +57,7 @@ export class GatewayQueues extends Construct {
     return source
   }
 
-  /**
-   * A dead-letter queue. An operator looks at its messages, and moves messages of a queue back to
-   * that queue.
-   */
+  /** An operator looks at its messages, and moves them back to their queue. */
   private addDeadLetterQueue(scope: Construct, name: string, source?: sqs.IQueue): sqs.Queue {
     return new sqs.Queue(scope, 'Queue', {
       ...this.queueProps,

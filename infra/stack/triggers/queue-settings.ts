@@ -3,29 +3,25 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 
 type QueueSettings = {
-  /** The visibility timeout of a message, for a function with that timeout. */
   readonly hiddenSeconds: (timeoutSeconds: number) => number
   /**
-   * Receives of one message before it goes to the dead-letter queue. Only crashed workers count:
-   * failed deliveries are recorded in the table and sent again as new messages.
+   * Of one message before it goes to the dead-letter queue. Only crashed workers count: failed
+   * deliveries are recorded in the table and sent again as new messages.
    */
   readonly maxReceives: number
 }
 
 /**
  * A webhook's message is visible again soon after its worker has ended, so an attempt that died is
- * checked when its claim expires. A second worker that gets the message too early finds the claim
- * and waits. So the queue allows more receives, with about the same total time as for
- * `HANDED_OUT_ONCE`.
+ * checked when its claim expires; a second worker that is too early finds the claim and waits. So
+ * the queue allows more receives, in about the same total time as `HANDED_OUT_ONCE`.
  */
 const RECOVERED_SOON: QueueSettings = {
   hiddenSeconds: (timeoutSeconds) => timeoutSeconds + 2,
   maxReceives: 20,
 }
 
-/**
- * As AWS advises. With a shorter time, a second worker could get a batch that Lambda still retries.
- */
+/** As AWS advises: sooner, a second worker could get a batch that Lambda still retries. */
 const HANDED_OUT_ONCE: QueueSettings = {
   hiddenSeconds: (timeoutSeconds) => 6 * timeoutSeconds,
   maxReceives: 5,
@@ -37,7 +33,7 @@ export const QUEUE_SETTINGS: Readonly<Record<QueueName, QueueSettings>> = {
   settlements: HANDED_OUT_ONCE,
   sync: HANDED_OUT_ONCE,
   audits: HANDED_OUT_ONCE,
-  // A message that a worker leaves is visible again within a minute.
+  // Visible again within a minute if a worker leaves it.
   'due-payments': HANDED_OUT_ONCE,
   'due-deliveries': HANDED_OUT_ONCE,
   'due-alerts': HANDED_OUT_ONCE,

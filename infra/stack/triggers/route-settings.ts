@@ -23,7 +23,7 @@ export function routeSettings({
     {
       ThrottlingRateLimit: requestsPerSecond,
       ThrottlingBurstLimit: burst,
-      // A route with its own settings inherits nothing from the default.
+      // A route with its own settings inherits nothing.
       DetailedMetricsEnabled: false,
     },
   ])

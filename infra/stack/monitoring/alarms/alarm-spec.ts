@@ -1,9 +1,6 @@
 import type { Measure } from './metric-ref.ts'
 
-/**
- * The composite alarms that wake a person, one for each group of affected people: a fault does not
- * hide the next.
- */
+/** The composite alarms that wake a person, by affected people: a fault does not hide the next. */
 export const PAGES = [
   {
     id: 'page-money-in',
@@ -26,15 +23,14 @@ export const PAGES = [
 
 export type Page = (typeof PAGES)[number]
 
-/** One alarm: what it watches, and why it has this threshold. docs/runbook.md says what to do. */
+/** What it watches, and why it has this threshold. docs/runbook.md says what to do. */
 export type AlarmSpec = {
   /** The alarm's name is `gateway-<stage>-<id>`. */
   readonly id: string
-  /** The alarm's heading in docs/runbook.md, if two alarms share a heading. By default the id. */
+  /** The heading in docs/runbook.md, if two alarms share it. By default the id. */
   readonly heading?: string
   /**
-   * The page that the alarm turns on, at any hour. An alarm without a page is a ticket, which is
-   * read in the day.
+   * The page that it turns on, at any hour. Without one it is a ticket, which is read in the day.
    */
   readonly page?: Page['id']
   readonly summary: string
@@ -42,11 +38,10 @@ export type AlarmSpec = {
   readonly measure: Measure
   readonly unit: string
   readonly when: Threshold & Periods
-  /** Why the alarm has this threshold and these periods. */
   readonly because: string
   /**
-   * A short window beside a long window. The page is on while both windows are bad, so it ends soon
-   * after the failure ends.
+   * A short window beside a long one: the page is on while both are bad, so it ends soon after the
+   * failure.
    */
   readonly recent?: { readonly measure: Measure; readonly minutes: number }
   /** Set where missing data is the failure. Otherwise missing data is no failure. */
@@ -80,7 +75,7 @@ export function thresholdOf({ when }: Pick<AlarmSpec, 'when'>): number {
   return 'below' in when ? when.below : when.atLeast
 }
 
-/** The mail's text: what is wrong, who suffers, and which runbook entry to read. */
+/** What is wrong, who suffers, and which runbook entry to read. */
 export function alarmDescription(spec: AlarmSpec): string {
   return `[${severityOf(spec)}] ${spec.summary} Who suffers: ${spec.impact} What to do: docs/runbook.md#${headingOf(spec)}`
 }

@@ -9,9 +9,9 @@ import { serviceLevels } from './service-levels.ts'
 import { settlementAlarms } from './settlement-alarms.ts'
 
 /**
- * Every alarm of a stage. Each alarm asks for an action. This table makes the alarm, its widget on
- * the dashboard, and the beginning of its entry in docs/runbook.md. The number of alarms does not
- * grow with payments or clients, because no metric has a client as dimension.
+ * Every alarm of a stage, each with its widget on the dashboard and the beginning of its entry in
+ * docs/runbook.md. Their number does not grow with payments or clients: no metric has a client as
+ * dimension.
  */
 export function alarmTable(watched: Watched): readonly AlarmGroup[] {
   return [

@@ -3,10 +3,7 @@ import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { OVERALL, orZero } from './metric-ref.ts'
 
-/**
- * Failures between payment and webhook that the service level does not count: no merchant answers,
- * or no worker runs.
- */
+/** Failures that the service level does not count: no merchant answers, or no worker runs. */
 export function announcementAlarms(watched: Watched): readonly AlarmSpec[] {
   return [
     failingDeliveries(watched),

@@ -1,7 +1,6 @@
 import type { AlarmGroup, AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, countOf, type Measure, type MetricRef, orZero } from './metric-ref.ts'
 
-/** The names that CloudWatch uses for the resources of the front. */
 export type WatchedFront = {
   readonly distributionId: string
   readonly webAcl: string
@@ -68,7 +67,7 @@ function frontErrors({ distributionId: DistributionId }: WatchedFront): AlarmSpe
   }
 }
 
-/** For callbacks each refusal delays money by 15 minutes. Other rules refuse scanners all day. */
+/** Each refused callback delays money by 15 minutes. Other rules refuse scanners all day. */
 function frontBlocks({ webAcl: WebACL, rules }: WatchedFront): readonly AlarmSpec[] {
   const count = (name: 'AllowedRequests' | 'BlockedRequests', Rule: string) =>
     awsMetric('AWS/WAFV2', name, { WebACL, Rule }, 'Sum')

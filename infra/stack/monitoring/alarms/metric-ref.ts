@@ -3,7 +3,7 @@ import { METRIC_NAMESPACE, type METRICS, type MetricName } from '../../../../sha
 type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][number]
 
 /**
- * Distributes over the sets. `All` stays the union, so that dimensions of other sets are forbidden.
+ * Distributes over the sets. `All` stays the union, so that other sets' dimensions are forbidden.
  */
 type OneOf<
   Set extends readonly string[],
@@ -16,10 +16,7 @@ type OneOf<
       }
     : never
 
-/**
- * Exactly the dimensions of one of a metric's sets. With any other combination the metric does not
- * exist.
- */
+/** One of a metric's sets, exactly: with any other combination the metric does not exist. */
 type DimensionsOf<Name extends MetricName> = OneOf<SetOf<Name>>
 
 /** `TC(:60000)`: how many values are at most 60,000. */
@@ -40,7 +37,7 @@ export type MetricRef = {
   readonly statistic: Statistic
 }
 
-/** A calculation with several metrics. Each has the name that the formula uses. */
+/** Each metric has the name that the formula uses. */
 export type Formula = {
   readonly formula: string
   readonly metrics: Readonly<Record<string, MetricRef>>
@@ -48,9 +45,7 @@ export type Formula = {
 
 export type Measure = MetricRef | Formula
 
-/**
- * Every metric of ours has the stage as this dimension, so that stages of one account never add up.
- */
+/** The dimension of every metric of ours, so that stages of one account never add up. */
 export function serviceOf(stage: string): string {
   return `gateway-${stage}`
 }
@@ -138,7 +133,7 @@ type DimensionOf<Names> = Names extends readonly (infer Dimension extends string
   ? Dimension
   : never
 
-/** A metric of AWS. An index has one more dimension than its table, so dimensions are optional. */
+/** An index has one dimension more than its table, so dimensions are optional. */
 export function awsMetric<
   const Namespace extends keyof AwsMetrics,
   const Name extends keyof AwsMetrics[Namespace] & string,
@@ -154,31 +149,27 @@ export function awsMetric<
   return { namespace, name, dimensions: Object.fromEntries(defined), statistic }
 }
 
-/** The sum of several metrics. A metric without data counts as zero. */
+/** A metric without data counts as zero. */
 export function sumOf(metrics: readonly MetricRef[]): Formula {
   const byId = Object.fromEntries(metrics.map((metric, at) => [`m${at}`, metric]))
   return { formula: Object.keys(byId).map(orZero).join(' + '), metrics: byId }
 }
 
-/** A period without a value counts as zero: nothing happened. */
+/** A period without a value is zero: nothing happened. */
 export function orZero(id: string): string {
   return `FILL(${id}, 0)`
 }
 
 /**
- * A metric whose missing data must count. If periods are missing, CloudWatch looks further back
- * than the alarm's periods: the alarm goes off late, or stays on. An alarm on DynamoDB's metrics
- * even keeps its state, whatever its setting for missing data. With a value for each period
- * CloudWatch uses only the alarm's periods.
+ * For a metric whose missing data must count. Otherwise CloudWatch looks further back than the
+ * alarm's periods, so the alarm goes off late or stays on; an alarm on DynamoDB's metrics even
+ * keeps its state, whatever its setting for missing data.
  */
 export function withoutGaps(metric: MetricRef): Formula {
   return sumOf([metric])
 }
 
-/**
- * The number of true conditions. Conditions use `orZero` for each metric, because a missing value
- * makes the sum missing.
- */
+/** Conditions use `orZero` for each metric, because a missing value makes the sum missing. */
 export function countOf(conditions: readonly string[]): string {
   return conditions.map((condition) => `IF(${condition}, 1, 0)`).join(' + ')
 }

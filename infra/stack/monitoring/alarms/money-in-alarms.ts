@@ -2,10 +2,7 @@ import { createFunctionName, functionNameOf, type Watched } from '../watched-sta
 import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, countOf, type Measure, orZero, throttledMetric } from './metric-ref.ts'
 
-/**
- * Can customers pay, and does the gateway see their payments? Watches the API, creates, and the
- * provider's callbacks.
- */
+/** Can customers pay, and does the gateway see their payments? */
 export function moneyInAlarms(watched: Watched): readonly AlarmSpec[] {
   return [
     {
@@ -138,7 +135,7 @@ function refusedRequests(watched: Watched): AlarmSpec {
   }
 }
 
-/** Requests for unknown paths come from scanners. They count neither as refused nor as requests. */
+/** Requests for unknown paths come from scanners, and do not count. */
 function clientErrors(watched: Watched): Measure {
   const answersStrays = functionNameOf(watched, ({ trigger }) => trigger.kind === 'http-default')
   const onRoutes = `(requests - ${orZero('strays')})`
@@ -152,10 +149,7 @@ function clientErrors(watched: Watched): Measure {
   }
 }
 
-/**
- * A 429 of a throttle is not in the gateway's log, and looks like any other refusal in API
- * Gateway's metrics.
- */
+/** A throttle's 429 is not in the gateway's log, and is any refusal in API Gateway's metrics. */
 function throttledRequests(watched: Watched): readonly AlarmSpec[] {
   const both = {
     heading: 'requests-throttled',

@@ -20,8 +20,7 @@ const CLOSE = 0.8
 type Throttles = 'ReadThrottleEvents' | 'WriteThrottleEvents'
 
 /**
- * The table, and the concurrent runs of functions. Functions without reserved runs share the
- * account's unreserved runs.
+ * The table, and the concurrent runs. Functions without reserved runs share the account's others.
  */
 export function platformAlarms(watched: Watched): readonly AlarmSpec[] {
   return [
@@ -69,10 +68,7 @@ function throttledTable(watched: Watched): AlarmSpec {
   }
 }
 
-/**
- * A throttled index holds up writes to the table, so one alarm watches both. The dashboard shows
- * them separately.
- */
+/** A throttled index holds up writes to the table, so one alarm watches both. */
 export function throttlesByPart(
   { table }: Watched,
   name: Throttles,

@@ -15,8 +15,8 @@ export const PROVIDER_OPERATIONS = [
 ] as const
 
 /**
- * Requests by callbacks and due work. Creates have a service level, and the listing of transactions
- * has `sync-late`.
+ * By callbacks and due work. Creates have a service level, the listing of transactions has
+ * `sync-late`.
  */
 const STATUS_REQUESTS = ['get_request', 'get_payment'] as const
 

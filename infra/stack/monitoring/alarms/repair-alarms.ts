@@ -5,7 +5,7 @@ import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, countOf, OVERALL, orZero, sumOf, withoutGaps } from './metric-ref.ts'
 
-/** Due work, which repairs lost callbacks and messages, and the queues that due work fills. */
+/** Due work repairs lost callbacks and messages. */
 export function repairAlarms(watched: Watched): readonly AlarmSpec[] {
   return [
     dueWorkNotRunning(watched),
@@ -66,7 +66,7 @@ function lateWork({ our }: Watched): readonly AlarmSpec[] {
   ]
 }
 
-/** Failed messages of every queue function, and items that due work could not finish. */
+/** Failed messages, and items that due work could not finish. */
 function failedWork({ our, functions }: Watched) {
   return sumOf([
     our('DueWorkFailures', OVERALL, 'Sum'),
@@ -76,10 +76,7 @@ function failedWork({ our, functions }: Watched) {
   ])
 }
 
-/**
- * Seconds that a message may wait: longer than SQS delays a message, or hides it after a worker
- * failed.
- */
+/** Seconds: longer than SQS delays a message, or hides it after a worker failed. */
 const LONGEST_WAITS = [
   { queue: 'webhooks', id: 'webhooks', seconds: MAX_DELAY_SECONDS + 300 },
   { queue: 'webhooks-slow', id: 'slow', seconds: 3_600 },

@@ -4,10 +4,7 @@ import { createFunctionName, functionNameOf, type Watched } from '../watched-sta
 import type { AlarmSpec, Page } from './alarm-spec.ts'
 import { awsMetric, type Measure, OVERALL, orZero } from './metric-ref.ts'
 
-/**
- * How fast the error budget is used, as a multiple of the rate that uses it up in exactly thirty
- * days.
- */
+/** A multiple of the rate that uses the error budget up in exactly thirty days. */
 type Burn = {
   readonly minutes: number
   readonly rate: number
@@ -15,10 +12,7 @@ type Burn = {
   readonly recent?: AlarmSpec['recent']
 }
 
-/**
- * A promise to merchants, in percent over thirty days, and the two rates of budget use that need an
- * action.
- */
+/** A promise in percent over thirty days, and the two rates of budget use that need an action. */
 type ServiceLevel = Pick<AlarmSpec, 'impact'> & {
   readonly heading: string
   readonly broken: string
@@ -29,7 +23,7 @@ type ServiceLevel = Pick<AlarmSpec, 'impact'> & {
 }
 
 const HOUR_MINUTES = HOUR_MS / MINUTE_MS
-/** The usual pair of alarms: 2 % of the month's budget within an hour, 5 % within six hours. */
+/** As usual: 2 % of the month's budget within an hour, 5 % within six hours. */
 const FAST = { minutes: HOUR_MINUTES, rate: 14.4 }
 /** The short window beside the hour. One bad event of a quiet night is enough for it. */
 const RECENT_MINUTES = 15
@@ -37,16 +31,13 @@ const SLOW = { minutes: 6 * HOUR_MINUTES, rate: 6 }
 /** For daily work: 10 % of the month's budget within a day. */
 const DAILY = { minutes: 24 * HOUR_MINUTES, rate: 3 }
 
-/**
- * Each service level has two alarms: fast use of its error budget is a page, slow use is a ticket.
- */
+/** Fast use of an error budget is a page, slow use a ticket. */
 export function serviceLevels(watched: Watched): readonly AlarmSpec[] {
   return [createLevel(watched), webhookLevel(watched), settlementLevel(watched)].flatMap(burnAlarms)
 }
 
 /**
- * A create counts as answered if the provider rejects the payment. A create that failed or never
- * began does not.
+ * Answered also if the provider rejects the payment. A create that failed or never began is not.
  */
 function createLevel(watched: Watched): ServiceLevel {
   const { our } = watched

@@ -98,8 +98,8 @@ function syncLate({ our }: Watched): AlarmSpec {
 }
 
 /**
- * An alarm for each kind of audit. In one alarm both audits would have to end within the same hour,
- * wherever that hour begins, so a short gap between them would turn the alarm on.
+ * One alarm for each kind of audit: in one alarm both would have to end within the same hour,
+ * wherever it begins, so a short gap between them would turn it on.
  */
 function auditNotRun({ our }: Watched, of: 'client' | 'gateway'): AlarmSpec {
   return {

@@ -3,9 +3,7 @@ import { type Measure, type Statistic, serviceOf } from '../alarms/metric-ref.ts
 
 export type Line =
   | { readonly label: string; readonly measure: Measure }
-  /**
-   * Our metrics of one name, with a line for each set of dimension values that CloudWatch finds.
-   */
+  /** A line for each set of dimension values that CloudWatch finds. */
   | { readonly searchOver: (periodMinutes: number) => string }
 
 export type Graph = {
@@ -32,8 +30,8 @@ export type DashboardRow = { readonly heading: string; readonly graphs: readonly
 type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][number]
 
 /**
- * Every metric of a name in one of its dimension sets, such as method and channel. `where` narrows
- * the search. The dimensions are in the catalogue's order, because a search finds one exact set.
+ * `where` narrows the search. The dimensions are in the catalogue's order, because a search finds
+ * one exact set.
  */
 export function searchLine<const Name extends MetricName, const Set extends SetOf<Name>>(
   stage: string,
@@ -54,7 +52,7 @@ export function line(label: string, measure: Measure): Line {
   return { label, measure }
 }
 
-/** All lines of a graph share the names in formulas, so each line's names get its number. */
+/** Lines of a graph share the names in formulas, so each line's names get its number. */
 export function numberedMeasure(measure: Measure, at: number): Measure {
   return 'formula' in measure
     ? {

@@ -8,10 +8,10 @@ import { TABLE_OPERATIONS, throttlesByPart } from '../alarms/platform-alarms.ts'
 import type { Watched } from '../watched-stack.ts'
 import { type DashboardRow, type Graph, graph, line } from './graph.ts'
 
-/** Functions that work for the same people. Each group is a line on the dashboard. */
+/** Functions that work for the same people: a line on the dashboard. */
 type FunctionGroup = { readonly id: string; readonly has: (spec: FunctionSpec) => boolean }
 
-/** The machines that move money, for a reader whose first row shows that money does not move. */
+/** For a reader whose first row shows that money does not move. */
 export function machineRows(watched: Watched): readonly DashboardRow[] {
   return [
     { heading: 'API', graphs: [...apiGraphs(watched), ...gatewayGraphs(watched)] },
