@@ -6,7 +6,6 @@ import type { Field } from './schema-fields.ts'
 
 export type Payload = Readonly<Record<string, unknown>>
 
-/** An operator's request: the action's input, the stage, and how to show the answer. */
 export type ActionCall = {
   readonly stage: string
   readonly json: boolean
@@ -61,8 +60,8 @@ export function putMember(
 }
 
 /**
- * Makes a command of an action, from the action's schema. The fields become options, and the id
- * needs no name. `operator`: the default for an action that requires an operator.
+ * Makes a command of an action from its schema: the fields become options, and the id needs no
+ * name. `operator` is the default for an action that requires an operator.
  */
 export function defineAction(
   command: Command,
@@ -105,7 +104,7 @@ export function defineAction(
       singleValue,
     )
     .option('--json', 'prints the answer as JSON, with all fields')
-  // A field of this name is the figures of another action, and no input of its own.
+  // A field of this name has the figures of another action.
   const hasOwnPayload = fields.some(({ name }) => name === 'payload')
   if (input && !hasOwnPayload)
     command.option('--payload <json>', 'the whole input as JSON, instead of fields', payloadFrom)
@@ -156,17 +155,14 @@ export function defineAction(
   })
 }
 
-/**
- * The text of an option that is given once. If another option follows, the operator forgot the
- * value.
- */
+/** If another option follows, the operator forgot the value. */
 function singleValue(text: string, previous?: unknown): string {
   if (text === '' || text.startsWith('--')) throw new InvalidArgumentError('It needs a value.')
   if (previous !== undefined) throw new InvalidArgumentError('It is given twice.')
   return text
 }
 
-/** The field whose id needs no name: the first id that the action requires, else its only id. */
+/** The first id that the action requires, else its only id. */
 function positionalField(fields: readonly Field[]): Field | undefined {
   const ids = fields.filter(({ name }) => name.endsWith('_id'))
   return ids.find(({ required }) => required) ?? (ids.length === 1 ? ids[0] : undefined)

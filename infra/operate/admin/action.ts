@@ -4,24 +4,17 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import type { ListedAction } from './listed-actions.ts'
 import { fieldsOf, rulesOf } from './schema-fields.ts'
 
-/**
- * A function that an operator can start. Functions of queues take messages, which no operator
- * writes by hand.
- */
+/** Functions of queues take messages, which no operator writes by hand. */
 export const ACTIONS: readonly FunctionSpec[] = (['operator', 'schedule'] as const).flatMap(
   (kind) => MANIFEST.filter(({ trigger }) => trigger.kind === kind),
 )
 
-/**
- * A handler's description of itself. `input` is the schema that the handler parses with; undefined
- * without fields.
- */
+/** `input` is the schema that the handler parses with; undefined without fields. */
 const DescriptionSchema = v.object({
   summary: v.string(),
   input: v.optional(v.custom<v.GenericSchema>(isSchema)),
   hasDryRun: v.optional(v.boolean(), false),
 })
-// A handler is a function with properties.
 const Handler = v.pipe(
   v.function(),
   v.transform((handler): object => Object.assign({}, handler)),

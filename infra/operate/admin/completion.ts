@@ -4,17 +4,16 @@ import { PROJECT_ROOT } from '../../stack/project-root.ts'
 import { LOCAL_STAGE } from './action-command.ts'
 import { LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
 
-/** Options that every action has. */
 const EVERYWHERE = ['--stage', '--json', '--help']
 
-/** The stages that have a file. A developer's own stage has none. */
+/** A developer's own stage has no file. */
 export function stageFiles(): readonly string[] {
   return readdirSync(join(PROJECT_ROOT, 'infra/stages')).map((file) => file.replace(/\.json$/, ''))
 }
 
 /**
- * A script for bash, and for zsh by its bashcompinit: the command `gateway-admin`, which completes
- * actions, their fields and stages. It has all words, so that no key press starts a process.
+ * A script for bash, and for zsh by its bashcompinit, that completes `gateway-admin`. It has all
+ * words, so that no key press starts a process.
  */
 export function completionScript(): string {
   const cases = LISTED_ACTIONS.map(

@@ -14,7 +14,6 @@ export class InvocationFailed extends Error {
   override readonly name = 'InvocationFailed'
 }
 
-/** Time beyond the function's own timeout. */
 export const MARGIN_MS = 10_000
 
 /**
@@ -74,13 +73,13 @@ async function invokeOnAws({ name, payload, timeoutMs }: Call, region = ''): Pro
   }
 }
 
-/** Without the SDK and fetch, which take longer to load than all else of a call to this machine. */
+/** The SDK and fetch take longer to load than all else of a call to this machine. */
 async function invokeLocally(
   { name, payload, timeoutMs }: Call,
   url: string,
   duty: string | undefined,
 ): Promise<Answer> {
-  // An import of node:http would also load undici, for its exports that nothing here uses.
+  // An import of node:http would also load undici.
   const { request } = process.getBuiltinModule('node:http')
   const sent = request(`${url}/2015-03-31/functions/${name}/invocations`, {
     method: 'POST',

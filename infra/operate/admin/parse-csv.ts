@@ -1,6 +1,5 @@
 type Separator = ',' | ';' | '\t'
 
-/** A cell with or without quotes, and the separator after it. */
 const CELLS: Readonly<Record<Separator, RegExp>> = {
   ',': /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y,
   ';': /(?:"((?:[^"]|"")*)"|([^";\r\n]*))(;|\r?\n|\r|$)/y,

@@ -4,9 +4,7 @@ const EVERY_MS = 2_000
 
 export type Progress = { readonly say: (text: string) => void; readonly end: () => void }
 
-/**
- * Says on the error output, every two seconds, how far a command is. The same text is said once.
- */
+/** Says on the error output, every two seconds, how far a command is; the same text once. */
 export function startProgress({ err }: Pick<Output, 'err'>, begun: string): Progress {
   let text = begun
   let said = ''

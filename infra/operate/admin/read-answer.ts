@@ -6,7 +6,6 @@ import { hiddenCharactersIn, isShortened } from '../../../shared/text-field.ts'
 import { UsageError } from '../../local/terminal/command-line.ts'
 import type { SheetRow } from './read-tables.ts'
 
-/** A line of the file that no call is made for. */
 type RefusedLine = { readonly line: number; readonly id: string; readonly reason: string }
 
 type Answer = {
@@ -36,7 +35,7 @@ const COLUMNS: Readonly<Record<keyof Cells, string>> = {
   type: 'type',
 }
 
-/** The cells of a line by their column; empty where the file has no such column. */
+/** A cell is empty where the file has no such column. */
 const CellsSchema = v.object({
   id: v.string(),
   description: v.string(),
@@ -56,13 +55,13 @@ const OUTCOMES: Readonly<Record<string, AnswerLine['outcome']>> = {
   ...outcomes('failed', 'failed failure rejected returned gagal ditolak compliance_rejected'),
 }
 
-/** Banks write some lines about the account before the names of the columns. */
+/** Banks write some lines about the account first. */
 const MOST_LINES_BEFORE = 30
 
 /**
  * Reads the bank's answer from the table whose columns are known. A line that the action's schema
- * refuses stops no other line. Throws `UsageError` for an unknown table, and for one that does not
- * say what was paid.
+ * refuses stops no other line. Throws `UsageError` for a table that is unknown or does not say what
+ * was paid.
  */
 export function readAnswer(
   path: string,
@@ -121,7 +120,6 @@ function answerIn(
   return { ...withoutRepeats(read, schema), passedOver: rows.filter(isPassedOver).length }
 }
 
-/** Our file needs no status where the operator filled in a reference. */
 function filledIn(cells: Cells): Cells {
   const isPaidLine = cells.status === '' && cells.reference !== '' && cells.reason === ''
   return isPaidLine ? { ...cells, status: 'paid' } : cells
@@ -212,9 +210,9 @@ function unfinished({ status, reference }: Cells): string {
 }
 
 /**
- * A settlement with two lines is refused, because neither line is the bank's whole answer: the
- * transfer may have failed and been sent again. The same reference on every paid line of a batch
- * is one debit for the batch; on some of the lines it is a mistake.
+ * Of a settlement with two lines neither is the bank's whole answer: the transfer may have failed
+ * and been sent again. One reference on every paid line of a batch is one debit for the batch; on
+ * some of the lines it is a mistake.
  */
 function withoutRepeats(
   read: readonly ReadLine[],
@@ -249,7 +247,7 @@ function withoutRepeats(
   return { lines, refused }
 }
 
-/** A line that the action's schema refuses would stop the other lines of its call. */
+/** Such a line would stop the other lines of its call. */
 function whyRefused(line: AnswerLine, schema: v.GenericSchema): string | undefined {
   const parsed = v.safeParse(schema, line)
   if (!parsed.success) {

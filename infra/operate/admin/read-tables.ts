@@ -6,8 +6,8 @@ export type SheetRow = readonly string[]
 
 /**
  * The rows of the tables that a file may mean: of an xlsx file its first sheet, of a text one table
- * for each separator. Numbers of xlsx cells keep the text that the file has. Texts may be UTF-8 or
- * UTF-16, with or without a mark of their order.
+ * for each separator. Numbers of xlsx cells keep the file's text. Texts may be UTF-8 or UTF-16,
+ * with or without a byte order mark.
  */
 export async function readTables(path: string): Promise<readonly (readonly SheetRow[])[]> {
   const bytes = bytesOf(path)
@@ -31,7 +31,7 @@ function bytesOf(path: string): Buffer {
 
 async function readXlsx(path: string, bytes: Buffer): Promise<readonly SheetRow[]> {
   try {
-    // A late import, because the package's 80 files would delay every call of the tool.
+    // The package's 80 files would delay every call of the tool.
     const { readSheet } = await import('read-excel-file/node')
     const rows = await readSheet(bytes, { parseNumber: numberText })
     return rows.map((row) => row.map(cellText))
@@ -40,10 +40,7 @@ async function readXlsx(path: string, bytes: Buffer): Promise<readonly SheetRow[
   }
 }
 
-/**
- * A spreadsheet keeps 15 digits of a number. A longer number gets the text of one that was
- * shortened, so that its line is refused.
- */
+/** A spreadsheet keeps 15 digits of a number. A longer number gets a text that is refused. */
 function numberText(text: string): string {
   return /^-?\d{16,}(\.0+)?$/.test(text) ? Number(text).toExponential() : text
 }

@@ -6,10 +6,7 @@ import { TABLE_COLUMNS } from './table-columns.ts'
 type JsonObject = Readonly<Record<string, unknown>>
 type Columns = Readonly<Record<string, readonly string[]>>
 
-/**
- * An action's answer for people: a list as a table with its page, any other answer as names and
- * values.
- */
+/** A list becomes a table with its page, any other answer names and values. */
 export function renderReply(action: string, body: unknown): string {
   if (!isObject(body)) return textOf(body)
   const columns = TABLE_COLUMNS[action] ?? {}
@@ -33,7 +30,6 @@ function pageText({ page, per_page: most }: JsonObject, count: number): string {
   return `page ${textOf(page)}, ${textOf(most)} per page${more}`
 }
 
-/** The sums of the amounts that the page's rows have. */
 function totalsOf(rows: readonly JsonObject[]): readonly string[] {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const sums = names
@@ -70,7 +66,7 @@ function objectText(object: JsonObject, columns: Columns): string {
   )
 }
 
-/** The values of an object by their dotted names. Lists stay whole. */
+/** Lists stay whole. */
 function flattenValues(object: JsonObject, prefix = ''): readonly (readonly [string, unknown])[] {
   return Object.entries(object).flatMap(([name, value]) =>
     isObject(value)
@@ -83,10 +79,7 @@ function isListOfObjects(value: unknown): value is readonly JsonObject[] {
   return Array.isArray(value) && value.length > 0 && value.every(isObject)
 }
 
-/**
- * Rows in aligned columns. The names of columns are underlined; then numbers are aligned to the
- * right.
- */
+/** The names of columns are underlined; then numbers are aligned to the right. */
 function alignColumns(
   cells: readonly (readonly string[])[],
   names: readonly string[] = [],
@@ -104,8 +97,8 @@ function alignColumns(
 }
 
 /**
- * A table for each list in the objects, then tables of the lists in its rows. Attempts have no
- * table: the row counts them.
+ * A table for each list in the objects, then tables of the lists in its rows, except attempts,
+ * which the row counts.
  */
 function blocksOf(
   objects: readonly JsonObject[],
@@ -123,7 +116,7 @@ function blocksOf(
   })
 }
 
-/** One row for each object. Columns that are empty in every row or not chosen are left out. */
+/** Leaves out columns that are empty in every row or not chosen. */
 export function tableOf(
   objects: readonly JsonObject[],
   chosen: readonly string[] | undefined,
@@ -146,7 +139,7 @@ export function tableOf(
   return alignColumns(cells, columns)
 }
 
-/** A list inside a row: its length and, for attempts, the result of the last attempt. */
+/** The list's length and, for attempts, the result of the last attempt. */
 function summarizeList(name: string, value: unknown): readonly (readonly [string, unknown])[] {
   if (!isListOfObjects(value)) return [[name, value]]
   const { http_status, error } = value.at(-1) ?? {}
@@ -157,8 +150,7 @@ function summarizeList(name: string, value: unknown): readonly (readonly [string
 const WIDEST_CELL = 40
 
 /**
- * Ids stay whole, because operators copy them. Prefixes of keys stay whole, because they differ at
- * their end.
+ * Ids stay whole because operators copy them, prefixes of keys because they differ at their end.
  */
 function shortenText(column: string, text: string): string {
   return text.length <= WIDEST_CELL || /(^|_)id$|^prefix$/.test(column)
@@ -166,7 +158,7 @@ function shortenText(column: string, text: string): string {
     : `${text.slice(0, WIDEST_CELL - 1)}…`
 }
 
-/** A refusal for people: the reason, the wrong fields, and what to do. */
+/** The reason, the wrong fields, and what to do. */
 export function renderRefusal(
   action: string,
   { status, stage }: { readonly status: number; readonly stage: string },
@@ -187,7 +179,7 @@ export function renderRefusal(
 }
 
 const ACTION = `(?:${LISTED_ACTIONS.map(({ name }) => name).join('|')})`
-/** The figures of an approval come first, because a person typed them: they are no command. */
+/** An approval's figures come first: a person typed them, so they are no command. */
 const COMMANDS = new RegExp(
   `'\\{[^']*\\}'|(?<![\\w-]|--\\w+ )${ACTION}(?= --[a-z])|(?<=\\bRun )${ACTION}(?=[.:])`,
   'g',

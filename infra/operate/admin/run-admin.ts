@@ -19,19 +19,19 @@ type AdminIo = Output & { readonly env: NodeJS.ProcessEnv }
 /** 0: done. 1: refused, or failed. 2: wrong arguments. */
 type ExitCode = 0 | 1 | 2
 
-/** The answer of an operator action. Scheduled work answers its summary without this envelope. */
+/** Scheduled work answers its summary without this envelope. */
 const Reply = v.strictObject({ status: v.number(), body: v.unknown() })
 
-/** An answer as CSV. The output is only the CSV, so that it can go into a file. */
+/** The output is only the CSV, so that it can go into a file. */
 const CsvReply = v.object({ csv: v.string() })
 
-/** A part of an answer. The operator continues from the cursor, or `--all` from `next`. */
+/** The operator continues from the cursor, or `--all` from `next`. */
 const Resumable = v.object({ cursor: v.string() })
 const NextPart = v.object({ count: v.number(), next: v.string() })
 
 /**
- * The operators' tool: one action per call, on this machine or on AWS. It never prompts, so scripts
- * can use it. A refused action ends with a code other than 0.
+ * The operators' tool: one action per call, here or on AWS. It never prompts, so scripts can use
+ * it. A refused action ends with a code other than 0.
  */
 export async function runAdmin(argv: readonly string[], output: AdminIo): Promise<ExitCode> {
   const io = onTerminal(output)
@@ -45,7 +45,6 @@ export async function runAdmin(argv: readonly string[], output: AdminIo): Promis
   try {
     if (argv[0] === 'today' && !asksForHelp(argv)) return await today(argv.slice(1), io)
     if (argv[0] === 'month' && !asksForHelp(argv)) {
-      // Late, because every other command would wait for it.
       const { monthCommand } = await import('../month/month-command.ts')
       return (await monthCommand(argv.slice(1), io)) ? 0 : 1
     }
@@ -55,8 +54,7 @@ export async function runAdmin(argv: readonly string[], output: AdminIo): Promis
         code = await runCall(spec, call, io)
       })
     }
-    // With --help anywhere, the command only prints help. It calls no action and does not check
-    // other arguments.
+    // With --help anywhere, the command prints help and checks no other argument.
     const words = asksForHelp(argv)
       ? [...argv.slice(0, 1), '--help']
       : argv.map((word) => withUnderscores(program, word))
@@ -140,7 +138,7 @@ async function invoke(spec: ListedAction, call: ActionCall, io: AdminIo): Promis
   }
 }
 
-/** The limit of runs for one report. Each run reads for minutes. */
+/** For one report. Each run reads for minutes. */
 const MAX_RUNS = 500
 
 const CountedReply = v.object({
@@ -187,10 +185,7 @@ async function repeatAction(
   throw new InvocationFailed(`${MAX_RUNS} runs are done: ${reached()}`)
 }
 
-/**
- * A report, or the part of the report that one run finished. With `continuing`, the next run
- * continues from the cursor.
- */
+/** One run's part of a report. With `continuing`, the next run continues from the cursor. */
 const ReportPart = v.object({
   status: v.literal(200),
   body: v.looseObject({
@@ -206,8 +201,8 @@ const ReportPart = v.object({
 type ReportBody = v.InferOutput<typeof ReportPart>['body']
 
 /**
- * Invokes an action until its report is complete. Joins the parts of a CSV or a list. Each run of
- * `payout-file` may make a batch, and no batch or file may be lost.
+ * Joins the parts of a CSV or a list. Each run of `payout-file` may make a batch, and no batch or
+ * file may be lost.
  */
 async function collectReport(
   spec: ListedAction,
@@ -277,8 +272,7 @@ function printReply(
 }
 
 /**
- * Accepts `--bank-reference` for `--bank_reference`. An unknown flag stays as typed, for the error
- * message.
+ * `--bank-reference` is `--bank_reference`. An unknown flag stays as typed, for the error message.
  */
 function withUnderscores(program: Command, argument: string): string {
   const spelled = argument.replace(/(?<=^--[^=]+)-/g, '_')

@@ -9,7 +9,6 @@ import { readAnswer } from './read-answer.ts'
 import { readTables } from './read-tables.ts'
 import { renderRefusal, withCommands } from './render-reply.ts'
 
-/** The action's limit. */
 const LINES_A_CALL = 100
 
 const Reply = v.object({
@@ -27,16 +26,14 @@ const Reply = v.object({
 })
 
 /**
- * Reads the bank's answer from a file, and calls the action with its lines. Prints what became of
- * each line. After a call without an answer the same file is safe to repeat. Answers whether no
- * line was refused.
+ * Calls the action with the lines of the bank's answer, and prints what became of each. After a
+ * call without an answer the same file is safe to repeat. Answers whether no line was refused.
  */
 export async function runAnswer(
   spec: ListedAction,
   { file, ...call }: ActionCall & { readonly file: string },
   io: Output & { readonly env: NodeJS.ProcessEnv },
 ): Promise<boolean> {
-  // The handler loads the whole domain, which takes a second.
   const { answerLine } = await import('../../../functions/admin/payout-answer.ts')
   const { lines, refused, passedOver } = readAnswer(file, await readTables(file), answerLine)
   const counts = { done: 0, failed: 0, refused: refused.length }

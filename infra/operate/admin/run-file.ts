@@ -10,7 +10,6 @@ import { parseCsv } from './parse-csv.ts'
 import { renderRefusal } from './render-reply.ts'
 import type { Field } from './schema-fields.ts'
 
-/** One call that a line of the file asks for. */
 type Line = { readonly number: number; readonly id: string; readonly payload: Payload }
 
 const MAX_LINES = 10_000
@@ -18,10 +17,10 @@ const MAX_LINES = 10_000
 const Reply = v.object({ status: v.number(), body: v.unknown() })
 
 /**
- * Calls an action for each line of a CSV file, in order, and prints the result of each line. The
- * columns have the names of the action's fields. Of the cells only ids are printed. A refused line
- * does not stop other lines. A call without an answer ends the run. Answers whether every line was
- * done. An operator may repeat a file if the action refuses repeats.
+ * Calls an action for each line of a CSV file, in order, and prints each result. The columns are
+ * the action's fields; of the cells only ids are printed. A refused line stops no other line; a
+ * call without an answer ends the run. Answers whether every line was done. A file may be repeated
+ * if the action refuses repeats.
  */
 export async function runFile(
   spec: ListedAction,
@@ -58,7 +57,7 @@ export async function runFile(
   return done === lines.length
 }
 
-/** Reads every line of the file before the first call, so a wrong file changes nothing. */
+/** Reads every line before the first call, so a wrong file changes nothing. */
 function linesOf(path: string, fields: readonly Field[], common: Payload): readonly Line[] {
   const rows = parseCsv(textOf(path))
   if (rows === undefined)
@@ -101,10 +100,7 @@ function fieldsIn(head: readonly string[], fields: readonly Field[]): readonly F
   return columns.filter((field) => field !== undefined)
 }
 
-/**
- * The call of a line. Each cell is converted to its field's type; an empty cell leaves its field
- * out.
- */
+/** An empty cell leaves its field out. */
 function lineFrom(
   number: number,
   cells: readonly string[],

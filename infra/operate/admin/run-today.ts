@@ -9,7 +9,6 @@ type Look = {
   readonly what: string
   readonly action: string
   readonly payload: Payload
-  /** The member of the answer that has the rows. */
   readonly member: 'data' | 'differences'
   readonly columns: readonly string[]
   readonly waits?: (row: Row) => boolean
@@ -93,8 +92,8 @@ const Rows = v.fallback(v.array(v.record(v.string(), v.unknown())), [])
 const Ids = v.fallback(v.array(v.string()), [])
 
 /**
- * What waits for an operator today, by actions that change nothing. A refused question does not
- * stop the others. Answers whether all were answered, and all rows were read.
+ * What waits for an operator today, by actions that change nothing. A refused question stops no
+ * other one. Answers whether all were answered, and all rows were read.
  */
 export async function runToday(
   stage: string,

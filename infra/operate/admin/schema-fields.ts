@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
 
-/** One field of an action's input, as an operator gives it: `--bank.bank_name`. */
+/** One field of an action's input, as an operator gives it. */
 export type Field = {
   /** Dotted if the field is inside another field. */
   readonly name: string
@@ -8,10 +8,7 @@ export type Field = {
   readonly kind: 'text' | 'whole number' | 'true|false' | 'list' | 'json' | 'null'
   readonly required: boolean
   readonly nullable: boolean
-  /**
-   * The field's help: whether it is required, its default, its choices, and the schema's own
-   * messages.
-   */
+  /** Whether the field is required, its default, its choices, and the schema's own messages. */
   readonly notes: readonly string[]
 }
 
@@ -37,16 +34,13 @@ const KINDS: Readonly<Record<string, Field['kind']>> = {
   record: 'json',
 }
 
-/**
- * The rules of a field, or those between the fields of an input. They are the messages that the
- * schema sets itself; valibot's generated messages do not help here.
- */
+/** The messages that the schema sets itself; valibot's generated messages do not help here. */
 export function rulesOf({ pipe = [] }: Node): readonly string[] {
   const messages = pipe.flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
   return [...new Set(messages)]
 }
 
-/** The fields of an action's input, in the schema's order. Inner fields have dotted names. */
+/** In the schema's order. Inner fields have dotted names. */
 export function fieldsOf(schema: v.GenericSchema): readonly Field[] {
   const { entries = {} }: Node = schema
   return Object.entries(entries).flatMap(([name, node]) => fieldsOfNode(name, node, true))
@@ -69,7 +63,7 @@ function fieldsOfNode(name: string, outer: Node, groupRequired: boolean): readon
   return [{ name, kind: kindOf(node), required, nullable, notes }]
 }
 
-/** Removes `optional` and `nullable`, also at the beginning of a pipe. */
+/** Also at the beginning of a pipe. */
 function unwrapNode(node: Node): {
   node: Node
   required: boolean

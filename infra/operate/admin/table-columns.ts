@@ -10,8 +10,8 @@ const PAYMENTS = (
 ).split(' ')
 
 /**
- * The columns of the tables in an action's answer, by the name of the list. They fit into a
- * terminal. A list without an entry shows every field, and so does `--json`.
+ * The columns that fit into a terminal, by the name of the list. A list without an entry shows
+ * every field, and so does `--json`.
  */
 export const TABLE_COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> =
   {

@@ -110,9 +110,8 @@ async function writeFile(folder: string, file: PayoutFile, again: string, io: Ou
     io.err('This CSV is for programs: a spreadsheet drops zeros. Format xlsx is for people.')
 }
 
-/** Every cell but a number is text, also a cell that a person fills in later. */
+/** Only numbers are no text, also in cells that a person fills in later. */
 async function xlsxOf(rows: readonly (readonly (string | number)[])[]): Promise<Buffer> {
-  // A late import, because the package's 80 files would delay every call of the tool.
   const { default: writeXlsxFile } = await import('write-excel-file/node')
   const cells = rows.map((row) =>
     row.map((value) =>

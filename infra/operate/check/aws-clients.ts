@@ -14,7 +14,7 @@ import { SNSClient } from '@aws-sdk/client-sns'
 import { STSClient } from '@aws-sdk/client-sts'
 import { FRONT_REGION } from '../../stack/stack-name-of.ts'
 
-/** Two tries with a short deadline, because a person waits for a check. */
+/** A person waits for a check. */
 const LIMITS = {
   maxAttempts: 2,
   requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true },
@@ -41,10 +41,7 @@ export function awsClients(region: string) {
   }
 }
 
-/**
- * The stack in any state; undefined if no stack exists, which CloudFormation reports as a
- * ValidationError.
- */
+/** CloudFormation reports a ValidationError if no stack exists. */
 export async function describeStack(
   client: CloudFormationClient,
   StackName: string,
@@ -62,7 +59,7 @@ export async function describeStack(
   }
 }
 
-/** False for a stack whose creation failed. The next deployment first deletes its remains. */
+/** The next deployment first deletes the remains of a failed creation. */
 export function wasCreated({ StackStatus: status }: Pick<Stack, 'StackStatus'>): boolean {
   return ![
     'REVIEW_IN_PROGRESS',

@@ -14,15 +14,10 @@ import type { StageDomain } from '../../stack/stage-file.ts'
 import { type AwsClients, describeStack, outputOf } from './aws-clients.ts'
 import { errorName, type Finding, ok, remedyFor, runCheck, unlessAbsent, wrong } from './finding.ts'
 
-/**
- * The oldest version of CDK's bootstrap that our stacks support. A test compares it with the
- * assembly.
- */
+/** The oldest CDK bootstrap that our stacks support. A test compares it with the assembly. */
 export const OLDEST_BOOTSTRAP = 8
 
-/**
- * The account and the region. This check runs first, because every other check needs credentials.
- */
+/** This check runs first, because every other check needs credentials. */
 export async function checkCredentials(
   sts: STSClient,
   region: string,
@@ -44,7 +39,7 @@ export async function checkCredentials(
 
 /**
  * Whether CDK can publish into each region of a stage. In the front's region CDK would fail too
- * late: the API would already refuse all callers except the front.
+ * late: the API would already refuse all other callers.
  */
 export function bootstrapChecks(
   { cloudFormation, cloudFormationIn }: Pick<AwsClients, 'cloudFormation' | 'cloudFormationIn'>,
@@ -72,18 +67,14 @@ async function checkBootstrap(client: CloudFormationClient, what: string): Promi
   return wrong(what, detail, 'npm run deploy -- --stage STAGE --init')
 }
 
-/**
- * Whether the account has the concurrency that a new stage reserves. Without it CloudFormation
- * would roll back.
- */
+/** The concurrency that a new stage reserves. Without it CloudFormation would roll back. */
 export async function checkSpareConcurrency(
   client: LambdaClient,
   stage: DeployedStage,
 ): Promise<Finding> {
   const what = 'Lambda concurrency'
   const runs = reservedRuns(stage)
-  // A new account has a concurrency of ten, all unreserved. That is enough for a stage without
-  // reservations.
+  // A new account has a concurrency of ten, enough for a stage without reservations.
   if (runs === 0) return ok(what, 'this stage reserves nothing')
   const { AccountLimit: limit } = await client.send(new GetAccountSettingsCommand({}))
   const unreserved = (limit?.UnreservedConcurrentExecutions ?? 0) - runs
@@ -92,9 +83,7 @@ export async function checkSpareConcurrency(
   return unreserved >= UNRESERVED_MINIMUM ? ok(what, figures) : wrong(what, figures, todo)
 }
 
-/**
- * Whether the domain's zone is public. Otherwise a deployment would wait hours for its certificate.
- */
+/** For a private zone a deployment would wait hours for its certificate. */
 export async function checkDomain(
   client: Route53Client,
   domain: StageDomain | undefined,
@@ -113,9 +102,8 @@ export async function checkDomain(
 }
 
 /**
- * Whether the account has the quotas that synth and the concurrency alarm use. Not checked for a
- * stage without alarms, because a new account, in which such a stage may be tried, has lower
- * quotas.
+ * The quotas that synth and the concurrency alarm use. Not checked for a stage without alarms,
+ * because a new account, in which such a stage may be tried, has lower quotas.
  */
 export async function checkAccountQuotas(
   aws: AwsClients,

@@ -42,7 +42,7 @@ export async function checkReferences(
   return findings.length > 0 ? findings : [ok(what, 'each stack has read the present stacks')]
 }
 
-/** A new tag makes CloudFormation update every resource. The next deployment removes the tag. */
+/** A new tag makes CloudFormation update every resource; the next deployment removes it. */
 function updateCommand(name: string, madeAt: Date): string {
   const tag = `Key=reads,Value=${madeAt.toISOString().slice(0, 19)}Z`
   return `aws cloudformation update-stack --stack-name ${name} --use-previous-template --capabilities CAPABILITY_NAMED_IAM --tags ${tag}`

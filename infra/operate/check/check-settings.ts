@@ -18,10 +18,7 @@ const FRONT_REMEDY =
 
 type Lack = readonly [isLacking: boolean, detail: string, todo: string]
 
-/**
- * What the stage's settings lack. A stage with protected data takes real money, so it must lack
- * nothing.
- */
+/** A stage with protected data takes real money, so it must lack no setting. */
 export function checkSettings(stage: DeployedStage, nowMs = Date.now()): readonly Finding[] {
   const { settings, deletionProtection, alarmRecipients, domain, front } = stage
   const { originCertificate } = stage.frontSettings
@@ -92,10 +89,10 @@ function authorityProblems(authority: string, nowMs: number): readonly string[] 
   }
 }
 
-/** The subject of the authority that the project contains. */
+/** The authority that the project contains. */
 export const PLACEHOLDER_SUBJECT = 'CN=placeholder'
 
-/** When to renew the front's certificate. After its expiry no caller reaches the API. */
+/** After the certificate's expiry no caller reaches the API. */
 const RENEWED_BEFORE_DAYS = 60
 
 function certificateProblems(

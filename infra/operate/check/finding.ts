@@ -16,10 +16,7 @@ export function wrong(what: string, detail: string, todo: string): Finding {
   return { what, state: 'wrong', detail, todo }
 }
 
-/**
- * Each finding as a line, with the remedy on the next line. `words`: the tool's names of the
- * states.
- */
+/** Each finding's remedy is on the next line. `words`: the tool's names of the states. */
 export function renderFindings(
   findings: readonly Finding[],
   words: Readonly<Record<Finding['state'], string>>,
@@ -33,7 +30,7 @@ export function renderFindings(
     .join('\n')
 }
 
-/** Remedies name the stage as STAGE. Here they get its name, so that a person can paste them. */
+/** Remedies name the stage as STAGE; with its name, a person can paste them. */
 export function forStage(findings: readonly Finding[], name: string): readonly Finding[] {
   return findings.map(({ todo, ...finding }) => ({
     ...finding,
@@ -45,13 +42,11 @@ export function hasWrong(findings: readonly Finding[]): boolean {
   return findings.some(({ state }) => state === 'wrong')
 }
 
-/**
- * The name of an error. An error's message is never shown, because it may quote a secret or a body.
- */
+/** An error's message is never shown, because it may quote a secret or a body. */
 export function errorName(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error'
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
-  // For a host with two addresses, Node throws an AggregateError with the code.
+  // Node throws an AggregateError for a host with two addresses.
   return /^(Aggregate)?Error$/.test(error.name) && code !== undefined ? code : error.name
 }
 
@@ -59,7 +54,7 @@ export function connectionError(error: unknown): string {
   return errorName((error instanceof Error && error.cause) || error)
 }
 
-/** Errors whose remedy is known, by the name AWS gives them. */
+/** By the name that AWS gives the error. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [
     /AccessDenied|NotAuthorized|AuthorizationError|UnauthorizedOperation/,
@@ -84,7 +79,7 @@ export function remedyFor(error: unknown): string {
   return REMEDIES.find(([pattern]) => pattern.test(errorName(error)))?.[1] ?? 'try again'
 }
 
-/** The action that AWS names in a refusal. No other part of the message is shown. */
+/** No other part of AWS's message is shown. */
 function refusedAction(error: unknown): string | undefined {
   return /not authorized to perform:? ([a-z0-9-]+:[A-Za-z]+)/.exec(
     error instanceof Error ? error.message : '',
@@ -95,7 +90,7 @@ export function unclear(what: string, detail: string, todo: string): Finding {
   return { what, state: 'unclear', detail, todo }
 }
 
-/** Runs a check. An error becomes a finding and does not stop other checks. */
+/** An error of the check becomes a finding, and stops no other check. */
 export async function runCheck(
   what: string,
   check: () => Promise<Finding | readonly Finding[]>,
@@ -108,10 +103,7 @@ export async function runCheck(
   }
 }
 
-/**
- * The answer; undefined if AWS answers an error of these names, which mean that the item does not
- * exist.
- */
+/** Undefined if AWS answers an error of these names, which mean that the item does not exist. */
 export async function unlessAbsent<T>(
   names: readonly string[],
   ask: Promise<T>,

@@ -12,7 +12,7 @@ import { type Finding, ok, unlessAbsent, wrong } from './finding.ts'
 const ISSUER = 'token.actions.githubusercontent.com'
 const AUDIENCE = 'sts.amazonaws.com'
 
-/** With ids: a repository that later takes the same name is not trusted. */
+/** With ids a later repository of the same name is not trusted. */
 export const REPOSITORY = /^[\w.-]+@\d+\/[\w.-]+@\d+$/
 
 const PIPELINE_COMMAND =
@@ -29,8 +29,8 @@ const PolicyDocument = v.object({
 })
 
 /**
- * Whether the role of the pipeline trusts only one environment of one repository, by its ids. A
- * stage that nothing deploys from GitHub has no such role.
+ * Whether the pipeline's role trusts only one environment of one repository, by ids. A stage that
+ * nothing deploys from GitHub has no such role.
  */
 export async function checkPipelineRole(iam: IAMClient, stage: string): Promise<Finding> {
   const RoleName = pipelineRoleOf(stage)
@@ -64,7 +64,7 @@ function isNarrow({ StringEquals: equals = {} }: Condition = {}, stage: string):
   )
 }
 
-/** The trust policy of the role: the subject is what GitHub sends for a job of the environment. */
+/** The subject is what GitHub sends for a job of the environment. */
 export function trustPolicy(stage: string, account: string, repository: string) {
   return {
     Version: '2012-10-17',

@@ -1,8 +1,8 @@
 import { UsageError } from '../../local/terminal/command-line.ts'
 
 /**
- * The region that CDK will use: from one of two environment variables, or from the profile.
- * Undefined without a region; CDK would then choose a region on another continent.
+ * The region that CDK will use: from one of two environment variables, or from the profile. Without
+ * a region CDK would choose one on another continent.
  */
 export async function regionOf(
   env: Readonly<Record<string, string | undefined>>,
@@ -10,7 +10,6 @@ export async function regionOf(
   const region = env['AWS_REGION'] || env['AWS_DEFAULT_REGION']
   if (region) return region
   try {
-    // Loaded only where no variable names the region.
     const { LambdaClient } = await import('@aws-sdk/client-lambda')
     return await new LambdaClient({}).config.region()
   } catch {
@@ -18,7 +17,6 @@ export async function regionOf(
   }
 }
 
-/** Throws `UsageError` without a region. */
 export async function requireRegion(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string> {

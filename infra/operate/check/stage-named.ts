@@ -2,10 +2,7 @@ import { UsageError } from '../../local/terminal/command-line.ts'
 import { assertDeployable } from '../../stack/assert-deployable.ts'
 import { type DeployedStage, deployedStage } from '../../stack/stage.ts'
 
-/**
- * The stage that a command line names. Throws `UsageError` without a name, or if the stage cannot
- * be deployed.
- */
+/** Throws `UsageError` without a name, or if the stage cannot be deployed. */
 export function stageNamed(name: string | undefined): DeployedStage {
   if (name === undefined) throw new UsageError('name the stage with --stage NAME')
   try {

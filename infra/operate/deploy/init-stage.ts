@@ -17,15 +17,14 @@ type InitInput = {
   readonly stage: DeployedStage
   readonly region: string
   readonly root: string
-  /** The repository whose pipeline may deploy the stage. */
   readonly repository?: string | undefined
   readonly runCdk: (args: readonly string[]) => Promise<number>
 }
 
 /**
- * Makes the resources that a stage needs and its template cannot make. Lists the account's quotas
- * first, because AWS takes days for quota requests. Changes nothing that exists. A failed step does
- * not stop other steps. Safe to repeat.
+ * Makes what a stage needs and its template cannot make. Lists the account's quotas first, because
+ * AWS takes days for requests. Changes nothing that exists. A failed step stops no other step. Safe
+ * to repeat.
  */
 export async function initStage({
   stage,
@@ -66,19 +65,17 @@ export async function initStage({
   ]
 }
 
-/** A failed step counts as missing. */
 async function runStep(...[what, run]: Parameters<typeof runCheck>): Promise<readonly Finding[]> {
   return (await runCheck(what, run)).map((finding) =>
     finding.state === 'unclear' ? { ...finding, state: 'wrong' } : finding,
   )
 }
 
-/** The rare schedules. Without a run their alarms are on. All may run at any time. */
+/** Without a run their alarms are on. All may run at any time. */
 const RARE_SCHEDULES = ['sweep-settlements', 'sync-provider-transactions', 'audit-clients']
 
 /**
- * Runs the last steps of a first deployment, after the manual steps. Safe to repeat. Answers the
- * exit code.
+ * The steps after the manual steps of a first deployment. Safe to repeat. Answers the exit code.
  */
 export async function finishStage(stage: string, io: DoctorIo): Promise<number> {
   const terminal = {

@@ -18,9 +18,9 @@ const TAG = 'payment-gateway-origin'
 
 /**
  * Makes the certificate that CloudFront shows to the origin, and the authority that the origin
- * trusts. Imports the certificate into ACM, and writes its id and the authority into the project.
- * Private keys exist only in ACM, and in a directory that is deleted at the end. After a crash the
- * next call makes both again and replaces the first import.
+ * trusts; imports the first into ACM, and writes its id and the authority into the project. Private
+ * keys exist only in ACM, and in a directory that is deleted at the end. After a crash the next
+ * call makes both again and replaces the first import.
  */
 export async function makeOriginCertificate(
   acm: ACMClient,
@@ -58,7 +58,6 @@ const EXTENSIONS =
 
 /** ACM issues no client certificates: docs/operations.md, "The front's certificate". */
 function makeKeys(stage: string) {
-  // Only the directory's owner can read it.
   const cwd = mkdtempSync(join(tmpdir(), 'gateway-origin-'))
   const openssl = (words: string, subject?: string) => {
     const args = [
@@ -103,7 +102,7 @@ async function earlierImport(client: ACMClient, stage: string): Promise<string |
   return undefined
 }
 
-/** Keeps an existing authority, because another stage may trust it. Replaces the placeholder. */
+/** Another stage may trust an existing authority, so only the placeholder is replaced. */
 function trustAuthority(path: string, authority: Buffer): void {
   const existing = readFileSync(path)
   const isPlaceholder = new X509Certificate(existing).subject === PLACEHOLDER_SUBJECT

@@ -22,13 +22,13 @@ export type PreflightInput = {
 
 type Preflight = {
   readonly findings: readonly Finding[]
-  /** The stack does not exist yet. Some steps are possible only after its first deployment. */
+  /** Some steps are possible only after a stack's first deployment. */
   readonly first: boolean
 }
 
 /**
- * Finds faults that `cdk deploy` would report too late or never: missing settings of a production
- * stage, wrong packages or account, a first deployment that CloudFormation would roll back. Changes
+ * Finds what `cdk deploy` would report too late or never: missing settings of a production stage,
+ * wrong packages or account, a first deployment that CloudFormation would roll back. Changes
  * nothing.
  */
 export async function preflight({ stage, region, root }: PreflightInput): Promise<Preflight> {

@@ -15,11 +15,11 @@ import { initStage } from './init-stage.ts'
 import { preflight } from './preflight.ts'
 
 /**
- * Flags that `cdk deploy` gets unchanged. cdk ignores unknown flags, so a typing mistake such as
- * --chek would deploy.
+ * `cdk deploy` gets these unchanged. cdk ignores unknown flags, so a mistake such as --chek would
+ * deploy.
  */
 const CDK_FLAGS = {
-  /** A directory with synthesised stacks: the pipeline deploys what another job has made. */
+  /** Stacks that another job of the pipeline has synthesised. */
   app: { type: 'string' },
   'require-approval': { type: 'string' },
   'import-existing-resources': { type: 'boolean' },
@@ -55,7 +55,7 @@ Exit code: 0 done, 1 something is missing, 2 wrong arguments, otherwise the code
 
 export type DeployIo = {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Runs the CDK command line and answers its exit code. */
+  /** Answers the exit code. */
   readonly runCdk: (
     args: readonly string[],
     env: Readonly<Record<string, string | undefined>>,
@@ -66,7 +66,7 @@ export type DeployIo = {
   readonly finish: (stage: string, env: NodeJS.ProcessEnv) => Promise<number>
 }
 
-/** Checks what a deployment needs, and deploys all stacks of the stage if nothing is missing. */
+/** Deploys all stacks of the stage if nothing that a deployment needs is missing. */
 export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number> {
   return runCommand(DEPLOY_HELP, argv, async () => {
     const { stage: name, checkOnly, init, repository, flags } = parseDeployCommand(argv)
@@ -78,7 +78,7 @@ export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number
       const input = { stage, region, root: PROJECT_ROOT, repository, runCdk: cdk }
       printFindings(stage, await (io.initStage ?? initStage)(input))
     }
-    // Reads the stage's file again, because --init may have changed it.
+    // --init may have changed the file.
     const stage = stageNamed(name)
     const { findings, first } = await (io.preflight ?? preflight)({
       stage,
@@ -101,7 +101,7 @@ export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number
       ...flags,
     ])
     if (code !== 0 || flags.includes('prepare-change-set')) return code
-    // A stack made anew is read by stacks that CDK did not update.
+    // CDK does not update the readers of a stack made anew.
     const references = await runCheck('references between stacks', () =>
       (io.checkReferences ?? checkReferences)(awsClients(region ?? ''), stage),
     )
@@ -114,9 +114,7 @@ export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number
   })
 }
 
-/**
- * Splits our own flags from the flags of `cdk deploy`. Throws `UsageError` for any other argument.
- */
+/** Our own flags, and those of `cdk deploy`. Throws `UsageError` for any other argument. */
 export function parseDeployCommand(argv: readonly string[]) {
   const { stage, check, init, repository, ...cdkFlags } = readOptions(argv, OPTIONS)
   if (check && init)
@@ -157,7 +155,7 @@ function manualSteps({ settings: { name }, domain, alarmRecipients }: DeployedSt
   return `\nManual steps, each described in docs/operations.md, section 1:\n${steps.map((step, at) => `  ${at + 1}. ${step}`).join('\n')}`
 }
 
-/** Runs CDK as a process with our terminal, because it may ask for an approval. */
+/** CDK gets our terminal, because it may ask for an approval. */
 export function runCdk(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,

@@ -7,10 +7,7 @@ export type ApiAnswer =
   | { readonly status: number; readonly body: unknown }
   | { readonly lost: string }
 
-/**
- * Sends one request to the API. Answers the status and the JSON body, or the error that broke the
- * connection.
- */
+/** Answers the status and the JSON body, or the error that broke the connection. */
 export async function askApi(
   url: string,
   request: RequestInit,

@@ -10,10 +10,7 @@ import { type DeployedStage, loadOf } from '../../stack/stage.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 import { askApi } from './ask-api.ts'
 
-/**
- * Calls at a time: functions must start before a check times out, and Lambda throttles management
- * calls.
- */
+/** More calls at once would make Lambda throttle; fewer would make a check time out. */
 const AT_ONCE = 5
 
 const Envelope = v.object({ code: v.string() })
@@ -28,10 +25,7 @@ const ROUTES = [
   { method: 'GET', path: '/v1/gateway-doctor', answers: '404 not_found' },
 ]
 
-/**
- * Whether each route leads to a function that can read its table: it answers 401 to a key that was
- * never issued.
- */
+/** A function that can read its table answers 401 to a key that was never issued. */
 export async function checkRoutes(apiUrl: string, stage: string): Promise<readonly Finding[]> {
   const headers = { authorization: `Bearer ${unknownKey(stage)}` }
   const findings = await mapInChunks(ROUTES, AT_ONCE, async ({ method, path, answers }) => {
@@ -59,16 +53,10 @@ function findingsOrOk(
   return findings.length > 0 ? findings : [ok(what, detail)]
 }
 
-/**
- * The prover waits up to 23 s for a function that does not answer. Prover and function may have to
- * start first.
- */
+/** The prover waits up to 23 s for a function that does not answer, and both may have to start. */
 const PROOF_MS = 40_000
 
-/**
- * Whether operators' functions work. The prover asks, because no person may invoke all of them
- * (design section 11).
- */
+/** The prover asks, because no person may invoke all operators' functions (design section 11). */
 export async function checkOperatorFunctions(
   lambda: aws.LambdaClient,
   stage: DeployedStage,
@@ -91,8 +79,8 @@ export async function checkOperatorFunctions(
 }
 
 /**
- * Whether each function has its reserved concurrency. A person may leave a function at zero, and
- * then nothing starts it. CloudFormation cannot find that fault in a stage that reserves nothing.
+ * A person may leave a function at zero, and then nothing starts it. CloudFormation cannot find
+ * that fault in a stage that reserves nothing.
  */
 export async function checkConcurrency(
   lambda: aws.LambdaClient,
@@ -126,10 +114,7 @@ export async function checkConcurrency(
 
 const REMEDY = 'restore the setting in infra/stack/triggers/event-sources.ts'
 
-/**
- * Whether workers read the queues, with the right settings. CloudFormation compares no event
- * sources.
- */
+/** CloudFormation compares no event sources. */
 export async function checkEventSources(
   lambda: aws.LambdaClient,
   stage: DeployedStage,

@@ -11,7 +11,7 @@ const NO_SUBSCRIBER =
   'set alarmRecipients and pageRecipients in infra/stages/STAGE.json and deploy, or subscribe ' +
   'someone'
 
-/** Whether each topic has a confirmed subscriber. A stage without alarms needs none. */
+/** Each topic needs a confirmed subscriber, except in a stage without alarms. */
 export async function checkAlerts(
   { stage, aws }: Pick<Examination, 'stage' | 'aws'>,
   stack: Stack,
@@ -32,7 +32,7 @@ export async function checkAlerts(
   return (await Promise.all([...checks, ...checksElsewhere])).flat()
 }
 
-/** The topics of stacks in other regions. Those in another account are out of reach. */
+/** Topics in another account are out of reach. */
 function topicsElsewhere(stage: DeployedStage) {
   const { front, copies } = stage
   const topic = (region: string, name: string) => ({ region, name: stackNameOf(stage, name) })
@@ -83,8 +83,8 @@ const APART = [
 ] as const
 
 /**
- * Whether no person holds two duties that must be apart (design section 11). Names each user, group
- * and role to which both policies are attached.
+ * No person may hold two duties that must be apart (design section 11). Names each user, group and
+ * role that has both policies.
  */
 export async function checkDuties(iam: IAMClient, stack: Stack): Promise<readonly Finding[]> {
   return (await Promise.all(APART.map((pair) => checkApart(iam, stack, pair)))).flat()

@@ -17,8 +17,8 @@ import type { Examination } from './check-stack.ts'
 const SECRET_HELP = 'docs/operations.md, "3. The provider"'
 
 /**
- * Whether the gateway can call the provider, and the provider can call the gateway. Without a
- * well-formed secret the doctor has no key for its calls, and no token for the callback URL.
+ * Whether gateway and provider can call each other. Without a well-formed secret the doctor has no
+ * key for its calls, and no token for the callback URL.
  */
 export async function checkProvider(
   { stage: { settings }, aws: { secretsManager }, nowMs, providerUrl }: Examination,
@@ -79,7 +79,7 @@ type SecretCheck = {
   readonly where: string
 }
 
-/** Secrets Manager answers the second error for a secret that is scheduled for deletion. */
+/** The second error is that of a secret which is scheduled for deletion. */
 const ABSENT_ERRORS = ['ResourceNotFoundException', 'InvalidRequestException']
 
 /**
@@ -103,20 +103,17 @@ export async function checkSecret(
   return { findings, text }
 }
 
-/** A callback of an unknown kind. The gateway ignores this callback before any call or write. */
+/** The gateway ignores a callback of an unknown kind before any call or write. */
 const IGNORED_CALLBACK = JSON.stringify({ event: 'gateway.doctor', data: {} })
 
 type CallbackTarget = {
   readonly url: string
-  /** The valid tokens, from the secret. Never printed. */
+  /** The valid tokens are never printed. */
   readonly tokens: readonly string[]
   readonly timeoutMs?: number
 }
 
-/**
- * Whether the gateway accepts a callback with each valid token, and refuses a callback with a wrong
- * token.
- */
+/** The gateway must accept each valid token, and refuse a wrong one. */
 export async function checkCallback({
   url,
   tokens,
@@ -162,15 +159,12 @@ function tokenFinding(what: string, answer: ApiAnswer): Finding {
   return wrong(what, `answered ${answer.status}`, todo)
 }
 
-/**
- * An id of the provider's form that no payment has. A query for this id shows whether our key may
- * read.
- */
+/** No payment has this id, so a query for it shows whether our key may read. */
 const UNUSED_REQUEST_ID = 'pr-00000000-0000-4000-8000-000000000000'
 
 /**
- * Whether the provider accepts our key, permission by permission: reads one transaction, a request
- * that does not exist, and the balance.
+ * Asks permission by permission: reads one transaction, a request that does not exist, and the
+ * balance.
  */
 export async function checkProviderKey(
   provider: Pick<Provider, 'listTransactions' | 'getRequest' | 'getBalance' | 'callsOfMinute'>,
@@ -189,7 +183,7 @@ export async function checkProviderKey(
   ]
 }
 
-/** The headers of the provider's answers name the limit of our account. */
+/** The headers of the provider's answers name our limit. */
 function limitFindings(limit: number | undefined, perMinute: number): readonly Finding[] {
   if (limit === undefined) return []
   const what = 'provider calls a minute'

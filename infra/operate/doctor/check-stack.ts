@@ -13,7 +13,7 @@ export type Waiting = {
 export type Examination = Waiting & {
   readonly stage: DeployedStage
   readonly aws: AwsClients
-  /** The provider's address; undefined: the address that the functions use. */
+  /** By default the address that the functions use. */
   readonly providerUrl?: string
 }
 
@@ -29,7 +29,7 @@ const REVERT =
   'find out who changed it and why; npm run deploy with --revert-drift reverts the change'
 const MAY_NOT_READ = 'use credentials that may read every resource of the stack'
 
-/** Whether a stack exists and has not drifted. Answers the stack if its creation succeeded. */
+/** Answers the stack if it exists; its finding also says whether it has drifted. */
 export async function checkStack(
   { stage, aws: clients, ...waiting }: Examination,
   what: string,
@@ -115,10 +115,7 @@ function driftFinding(drift: aws.StackResourceDrift): readonly Finding[] {
   return [wrong(what, `was changed: ${paths.join(', ')}`, todo)]
 }
 
-/**
- * DynamoDB answers a key's id where the template has the key's ARN. CloudFormation reports that as
- * a change.
- */
+/** DynamoDB answers a key's id for the template's ARN, which CloudFormation reports as a change. */
 function isSameKey({
   ExpectedValue: expected = '',
   ActualValue: actual = '?',

@@ -31,7 +31,7 @@ import { checkAlerts, checkDuties } from './check-people.ts'
 import { checkProvider, checkSecret } from './check-provider.ts'
 import { checkStack, type Examination } from './check-stack.ts'
 
-/** Checks a deployed stage from outside: for drift, and for faults that raise no alarm. */
+/** Finds drift, and faults that raise no alarm, from outside. */
 export async function examineStage(examination: Examination): Promise<readonly Finding[]> {
   const { stage, aws } = examination
   const [data, gateway, operators] = await Promise.all([
@@ -100,10 +100,7 @@ async function checkCopies(examination: Examination): Promise<readonly Finding[]
   return [ok(what, `${name} is in account ${copies.account.id}, which these credentials miss`)]
 }
 
-/**
- * The front's stack, its certificate, and the secret by which functions recognise requests from the
- * front.
- */
+/** The front's stack, its certificate, and the secret by which functions recognise the front. */
 async function checkFront(examination: Examination): Promise<readonly Finding[]> {
   const { stage, aws, nowMs } = examination
   const what = 'origin certificate'
@@ -131,7 +128,7 @@ async function checkFront(examination: Examination): Promise<readonly Finding[]>
 const AT_ONCE = 5
 
 /**
- * Whether each alias serves the version of its stack alone. After a rollback by hand it serves an
+ * Each alias must serve the version of its stack alone. After a rollback by hand it serves an
  * earlier version, and CodeDeploy refuses the next canary of that function.
  */
 async function checkAliases(

@@ -8,7 +8,7 @@ import { connectionError } from '../check/finding.ts'
 const TIMEOUT_MS = 35_000
 const PER_PAGE = '100'
 
-/** A temporary failure: the same call may be retried. */
+/** The same call may be retried. */
 export class UnreachableError extends GatewayRefusal {}
 
 const Page = v.object({ data: v.array(v.unknown()), next: v.string(), has_more: v.boolean() })
@@ -29,8 +29,8 @@ type EventsPage = {
 export type Feed = { readonly stage: string; readonly url: string; readonly apiKey: string }
 
 /**
- * The next page of the feed, each event with the bytes that its webhook has. Throws
- * `UnreachableError` or `GatewayRefusal`.
+ * The next page of the feed, each event with its webhook's bytes. Throws `UnreachableError` or
+ * `GatewayRefusal`.
  */
 export async function eventsPage(
   feed: Feed,

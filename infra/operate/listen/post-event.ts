@@ -41,14 +41,14 @@ export async function postEvent({ url, signingSecret }: Target, event: FeedEvent
 }
 
 /**
- * The secret that signs the posts for one API key. It is the same in every run and does not reveal
- * the key. The endpoint's own secret is not used: only the delivery worker can read it.
+ * The signing secret of one API key: the same in every run, and it does not reveal the key. Only
+ * the delivery worker can read the endpoint's own secret.
  */
 export function listeningSecret(apiKey: string): string {
   return `whsec_${createHmac('sha256', apiKey).update('signing secret of npm run listen').digest('base64')}`
 }
 
-/** The name of a stored position: a hash, so that the name does not reveal the key. */
+/** The name of a stored position is a hash, so that it does not reveal the key. */
 export function progressName(...parts: readonly string[]): string {
   return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
 }

@@ -57,10 +57,7 @@ export type ListenIo = {
   readonly directory?: string
 }
 
-/**
- * The command line of a merchant's developer. The key is no argument, because all users of a
- * machine see arguments.
- */
+/** The key is no argument, because all users of a machine see arguments. */
 export function runListen(argv: readonly string[], io: ListenIo): Promise<number> {
   return runCommand(USAGE, argv, async () => {
     const { stage, forward, since } = readOptions(argv, OPTIONS)
@@ -117,8 +114,8 @@ async function readKey({ env, readInput }: Pick<ListenIo, 'env' | 'readInput'>):
 }
 
 /**
- * The address of a stage's API. The stage's file names the domain. Without a domain only the stack
- * knows the address, and reading the stack needs AWS credentials.
+ * The address of a stage's API: its file names the domain. Without a domain only the stack knows
+ * it, and reading the stack needs AWS credentials.
  */
 async function apiUrl(
   name: string | undefined,
@@ -146,15 +143,14 @@ const MAX_POLLS = 43_200
 const MAX_TRIES = 12
 const LONGEST_WAIT_MS = 30_000
 
-/** The feed may show an event again for some minutes, so a run remembers the last posted events. */
+/** The feed may show an event again for some minutes. */
 const MAX_REMEMBERED = 10_000
 
-/** Where a run continues: the position in the feed, and the latest events that were posted. */
+/** The position in the feed, and the latest events that were posted. */
 type Progress = { readonly next: string | undefined; readonly posted: readonly string[] }
 
 type FollowInput = {
   readonly feed: Feed
-  /** The start of a run without a position. */
   readonly since: string
   readonly post: (event: FeedEvent) => Promise<void>
   readonly progress: Progress
@@ -188,7 +184,7 @@ async function followEvents(input: FollowInput): Promise<void> {
       if (!page.hasMore) await sleep(POLL_MS)
     }
   } catch (error) {
-    // The signal also aborts the current call. That error is no failure.
+    // The signal also aborts the current call, which is no failure.
     if (!signal.aborted) throw error
   } finally {
     save()

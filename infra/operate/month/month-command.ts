@@ -39,7 +39,7 @@ export async function monthCommand(
   }
 }
 
-/** The stage's time: the local gateway has a clock of its own. */
+/** The local gateway has a clock of its own. */
 async function stageNow(stage: string, env: NodeJS.ProcessEnv): Promise<Timestamp> {
   if (stage !== LOCAL_STAGE) return timestampOf(Date.now())
   const url = localUrl(env)

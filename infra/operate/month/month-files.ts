@@ -79,7 +79,6 @@ const StatementPart = v.object({
 
 const PAYOUT_COLUMNS = ['client_id', 'at', 'settlement_id', 'amount_minor'] as const
 
-/** Its payouts are also lines of the file of all payouts. */
 export async function writeStatement(
   clientId: string,
   { from, to }: Days,
@@ -141,8 +140,8 @@ const PER_PAGE = 100
 const MAX_PAGES = 1_000
 
 /**
- * Cases, held money and findings: those made in the month, and older ones that are open now.
- * Answers the ids of the rows that cannot be read.
+ * Those made in the month, and older ones that are open now. Answers the ids of the rows that
+ * cannot be read.
  */
 export async function writeSuspense(
   { from, to }: Days,

@@ -13,12 +13,11 @@ export type Month = Days & {
   readonly refusals: readonly string[]
 }
 
-/** So many clients are named on the page. */
 const MAX_NAMED = 50
 
 /**
- * The first page of a month (markdown), and a sentence for each sum that is wrong: clients and
- * house against all, opening and flows against closing, statements against books, payouts.
+ * The first page of a month (markdown), and a sentence for each wrong sum: clients and house
+ * against all, opening and flows against closing, statements against books, payouts.
  */
 export function monthPage(month: Month): {
   readonly text: string
@@ -106,7 +105,7 @@ function wrongBooks({ figures, sums, isBalanced, clients }: MonthBooks): readonl
         `Books of all, ${what} of ${id}: ${String(found)} instead of ${String(expected)}.`,
     ),
     ...Object.entries(figures)
-      // What is open is of now, and moves between two reads.
+      // Open payments move between two reads.
       .filter(([name, amount]) => name !== 'open' && name in sums && sums[name] !== amount)
       .map(([name, amount]) => `${name}: clients and house are ${sums[name]}, all is ${amount}.`),
   ]
@@ -131,7 +130,6 @@ function wrongStatements({ clients }: Month, { figures }: MonthBooks): readonly 
       ...unequal(`${name} closing, and in the books`, statement.closingMinor, closingMinor),
     ]
   })
-  // Payouts of a statement that was refused are not known.
   return clients.some(({ statement }) => statement === undefined)
     ? wrong
     : [...wrong, ...unequal('Payouts of all statements, and paid_out', paidMinor, paidOut)]

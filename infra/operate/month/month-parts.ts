@@ -3,10 +3,9 @@ import type { Payload } from '../admin/action-command.ts'
 import { InvocationFailed } from '../admin/invoke-action.ts'
 import { parseCsv } from '../admin/parse-csv.ts'
 
-/** Asks an action once. */
 export type Ask = (action: string, payload: Payload) => Promise<unknown>
 
-/** An action refused. The month says so, and goes on. */
+/** The month names a refused action and goes on. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
 }

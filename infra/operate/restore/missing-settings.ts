@@ -19,7 +19,7 @@ export type TargetTable = {
   readonly TableName: string
 }
 
-/** The settings that a table of the stage lacks, in the order of their repair. Changes nothing. */
+/** In the order of their repair. Changes nothing. */
 export async function missingSettings(target: TargetTable): Promise<readonly MissingSetting[]> {
   const { client, stage, TableName } = target
   const { table, isEncrypted, expiry, recovery, tags } = await readSettings(target)

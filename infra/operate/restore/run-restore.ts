@@ -110,7 +110,7 @@ async function completeTable(target: TargetTable, sleep: RestoreIo['sleep']): Pr
   printLine('and of every client; open the stage last: a sync before it posts payments again')
 }
 
-/** Waits until the table and its indexes are active. Before that DynamoDB accepts no change. */
+/** DynamoDB accepts no change before the table and its indexes are active. */
 async function waitUntilActive({ client, TableName }: TargetTable, sleep: RestoreIo['sleep']) {
   for (let poll = 0; poll < MAX_POLLS; poll++) {
     const { Table } = await client.send(new aws.DescribeTableCommand({ TableName }))
@@ -130,10 +130,7 @@ function printLine(text: string): void {
 
 const CLOSE = 'set "role": "closed" and "deployment": "alias-only" in the stage’s file, and deploy'
 
-/**
- * Reads the version that serves requests. During or after a failed deployment the alias serves an
- * older version.
- */
+/** Reads the version that serves requests: during or after a failed deployment an older one. */
 async function whyNotClosed({ lambda }: Pick<AwsClients, 'lambda'>, stage: DeployedStage) {
   const { name } = stage.settings
   if (stage.role !== 'closed') return `${name} is open: ${CLOSE} first`
@@ -143,10 +140,7 @@ async function whyNotClosed({ lambda }: Pick<AwsClients, 'lambda'>, stage: Deplo
   return isClosed === true ? undefined : `${name} still takes traffic: deploy it closed`
 }
 
-/**
- * Restores the table, or continues the restore of an earlier call. Refuses if that call had another
- * source.
- */
+/** Restores the table, or continues an earlier call's restore of the same source. */
 async function restore(
   client: aws.DynamoDBClient,
   stage: DeployedStage,
@@ -170,10 +164,7 @@ async function restore(
   return undefined
 }
 
-/**
- * Whether the table is no copy of the source: a copy of another time, or a table that no restore
- * made.
- */
+/** A copy of another time, or a table that no restore made. */
 function hasOtherSource(restored: aws.RestoreSummary | undefined, source: Source) {
   return 'at' in source
     ? secondOf(restored?.RestoreDateTime) !== secondOf(source.at)

@@ -9,8 +9,8 @@ const STYLES = { good: 'green', bad: 'red', plain: 'reset' } as const
 const TIME_WIDTH = '2026-11-27T00:00:00.000Z'.length
 
 /**
- * The answer of get-payment as a story: a line for each step, as the console shows them. A payment
- * in creation has no steps yet, so its answer is shown.
+ * The answer of get-payment as the console's steps, a line each. A payment in creation has none
+ * yet, so its answer is shown.
  */
 export function tellStory(body: unknown): string {
   const told = v.safeParse(TimelineSchema, body)
