@@ -52,7 +52,7 @@ type ReadyParts = { readonly host: FunctionHost; readonly alerts: AlertInbox['al
 > &
   ConsoleParts
 
-/** Assembles the local gateway. Disposing `parts` ends every started part. */
+/** Disposing `parts` ends every started part. */
 export async function assembleCloud(
   parts: AsyncDisposableStack,
   { data, tableOpening, ...options }: Assembly,
@@ -63,8 +63,8 @@ export async function assembleCloud(
   parts.defer(() => clock.close())
   const log = localLog(clock, options.writeLog)
 
-  // The servers start first. So a port in use ends the start at once, and callbacks of an earlier
-  // run are received.
+  // Servers first: a port in use ends the start at once, and callbacks of an earlier run are
+  // received.
   const { promise: ready, resolve: open } = Promise.withResolvers<ReadyParts>()
   let demoClient: DemoClient | undefined
   const secrets: InboxSecrets = {
@@ -104,7 +104,6 @@ export async function assembleCloud(
     demoClient,
     table,
     testEnvironment,
-    /** Waits a few seconds for work in progress, then ends everything. */
     close: () => runningParts.disposeAsync(),
   }
 }
@@ -150,10 +149,7 @@ function startFunctions(
 
 const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })
 
-/**
- * The gateway's clock. With a data directory it keeps its offset from the machine's clock across
- * restarts.
- */
+/** With a data directory the clock keeps its offset from the machine's clock across restarts. */
 function openClock(data: DataDirectory | undefined, startsAtMs: number | undefined): LocalClock {
   if (!data) return startLocalClock({ offsetMs: (startsAtMs ?? Date.now()) - Date.now() })
   return startLocalClock({
@@ -225,7 +221,7 @@ async function openQueues(
   return { emulator, queueUrls, alertsTopicArn, alerts: inbox.alerts }
 }
 
-/** With the simulator every local gateway has the same secrets, because it knows only these. */
+/** The simulator knows only these secrets, so with it every local gateway has the same. */
 function secretsFor(environment: TestEnvironment | undefined): Secrets {
   const { secretKey = PROVIDER_KEY, callbackToken = CALLBACK_TOKEN } = environment ?? {}
   const values = new Map([
@@ -235,7 +231,6 @@ function secretsFor(environment: TestEnvironment | undefined): Secrets {
   return { get: async (name) => values.get(name) }
 }
 
-/** What a function of the manifest may use. */
 function depsOf(depsFor: ReturnType<typeof localDeps>) {
   return (name: string) => {
     const spec = MANIFEST.find((candidate) => candidate.name === name)
@@ -244,7 +239,7 @@ function depsOf(depsFor: ReturnType<typeof localDeps>) {
   }
 }
 
-/** Reads the secret that signed a delivery, as the function that sends deliveries does. */
+/** Reads the secret that signed a delivery. */
 function secretsOfDeliveries(depsFor: ReturnType<typeof localDeps>): InboxSecrets['ofDelivery'] {
   const { table, sealer } = depsOf(depsFor)('deliver-webhook')
   return async (id) => {

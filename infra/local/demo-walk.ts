@@ -40,9 +40,9 @@ const Settlements = v.object({ data: v.array(Settlement) })
 type Print = (line: string) => void
 
 /**
- * Takes one payment from its creation to the payout, by HTTP only, and prints each step. It acts as
- * merchant, customer, provider and operator. It throws at the first wrong result, with a message
- * for a person. Every wait is bounded.
+ * Takes one payment from its creation to the payout, by HTTP only, as merchant, customer, provider
+ * and operator, and prints each step. Throws at the first wrong result, with a message for a
+ * person. Every wait is bounded.
  */
 export async function demoWalk(
   cloud: Pick<LocalCloud, 'urls' | 'demoClient'>,
@@ -82,7 +82,6 @@ function expect(condition: boolean, message: string): void {
 
 type Demo = ReturnType<typeof aDemo>
 
-/** Creates a payment, pays it, and returns its id. */
 async function walkToCredit(
   { caller, call, print, printBalance }: Demo,
   secret: string,

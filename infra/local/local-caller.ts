@@ -6,7 +6,6 @@ import { eventually } from './process/eventually.ts'
 import { PROVIDER_HEADERS } from './provider-simulator/simulator-keys.ts'
 
 export type Answer = {
-  /** The function's name in the manifest. */
   readonly operation: string
   readonly status: number
   readonly request?: Json
@@ -32,7 +31,7 @@ const Received = v.array(v.object({ headers: v.record(v.string(), v.unknown()), 
 
 export type ReceivedWebhook = v.InferOutput<typeof Received>[number]
 
-/** Calls the local gateway as merchant, customer, provider and operator. Every wait is bounded. */
+/** As merchant, customer, provider and operator. Every wait is bounded. */
 export function localCaller({ urls }: Pick<LocalCloud, 'urls'>) {
   const send = (url: string, init: RequestInit = {}) =>
     fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
@@ -97,7 +96,6 @@ export function localCaller({ urls }: Pick<LocalCloud, 'urls'>) {
         act('mark-settlement-paid', order).catch(() => undefined),
       )
     },
-    /** Calls a control of the provider's simulator. */
     control: async (paymentId: unknown, control: string, body: object = {}) =>
       post(
         `${urls.provider}/_simulator/payment_requests/${await requestOf(paymentId)}/${control}`,

@@ -13,7 +13,7 @@ import {
 import { printableLines } from './terminal/printable.ts'
 import { ENVIRONMENT_HELP } from './test-provider/environment-help.ts'
 
-/** Closing takes about a second. After this deadline the process exits anyway. */
+/** Closing takes about a second. After this the process exits anyway. */
 const STOP_DEADLINE_MS = 10_000
 
 const USAGE = `npm start [-- --table memory|dynamodb] [--data DIR] [--provider xendit-test] [--limits prod] [--verbose]
@@ -41,7 +41,6 @@ const OPTIONS = {
   verbose: { type: 'boolean' },
 } as const
 
-/** The next start reads compiled modules from this directory. */
 const COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/local-gateway')
 
 enableCompileCache(COMPILE_CACHE)
@@ -49,7 +48,6 @@ const lifecycle = watchProcess()
 try {
   process.exit(await runCommand(USAGE, process.argv.slice(2), start))
 } catch (error) {
-  // An interrupted start has already ended its parts.
   if (lifecycle.signal.aborted) process.exit(await lifecycle.exitCode)
   const { message, cause } = error instanceof Error ? error : new Error(String(error))
   const reason = cause instanceof Error ? `\n  ${cause.message}` : ''
@@ -70,7 +68,7 @@ async function start(argv: readonly string[]): Promise<number> {
     throw new UsageError('--provider takes xendit-test; without it, the simulator is the provider')
   const port = portFrom(process.env['PORT'])
   console.log('Starting the local gateway…')
-  // A late import, because modules that are imported earlier do not use the cache.
+  // Modules that are imported earlier do not use the cache.
   const { startLocalCloud } = await import('./local-cloud.ts')
   const cloud = await startLocalCloud({
     port,
@@ -93,13 +91,13 @@ async function start(argv: readonly string[]): Promise<number> {
   return exitCode
 }
 
-/** Read late, because most starts use the simulator. */
+/** Most starts use the simulator. */
 async function providerTestMode() {
   const { testEnvironment } = await import('./test-provider/test-environment.ts')
   return testEnvironment(process.env)
 }
 
-/** Read late, because most starts need no stage's file. */
+/** Most starts need no stage's file. */
 async function productionLimits() {
   const { readStageFile } = await import('../stack/stage-file.ts')
   const { clientRateLimit, clientCreateLimit, pushLimit } = readStageFile('prod')

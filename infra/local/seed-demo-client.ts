@@ -10,7 +10,7 @@ const DemoClientSchema = v.object({
   signing_secret: v.string(),
 })
 
-/** A merchant that is ready to use. The start prints it; its endpoint is the sample inbox. */
+/** The start prints this merchant, whose endpoint is the sample inbox. */
 export type DemoClient = v.InferOutput<typeof DemoClientSchema>
 
 const OPERATOR = 'local gateway'
@@ -21,14 +21,13 @@ const RegisteredEndpoint = v.object({ endpoint_id: v.string(), signing_secret: v
 type SeedOptions = {
   readonly host: Pick<FunctionHost, 'byName'>
   readonly inboxUrl: string
-  /** Stores the demo client with its key and secret. Only the file's owner may read it. */
+  /** Only the file's owner may read the key and the secret. */
   readonly file?: string
 }
 
 /**
- * Creates the demo client by operator actions, or takes the stored client of the data directory. It
- * registers a new endpoint when the inbox has another port. After a crash half-way, the next start
- * creates another client.
+ * Creates the client, or takes the one of the data directory, whose endpoint is registered anew
+ * when the inbox has another port. After a crash half-way, the next start creates another client.
  */
 export async function seedDemoClient({ host, inboxUrl, file }: SeedOptions): Promise<DemoClient> {
   const endpointUrl = `${inboxUrl}/hooks`
@@ -47,7 +46,7 @@ export async function seedDemoClient({ host, inboxUrl, file }: SeedOptions): Pro
     ...(await act(host, 'register-endpoint', order, RegisteredEndpoint)),
   }
   if (file !== undefined) writeJsonFile(file, demo)
-  // The old endpoint goes last, so that the client always has an endpoint.
+  // The client must always have an endpoint.
   if (knownClient) {
     await act(
       host,
@@ -87,7 +86,7 @@ async function newClient(host: SeedOptions['host']) {
   return { client_id, api_key }
 }
 
-/** Runs an operator action. Throws with the action and the status if the action is refused. */
+/** Throws with the action and the status if the action is refused. */
 async function act<const Schema extends v.GenericSchema>(
   host: SeedOptions['host'],
   action: string,

@@ -8,15 +8,14 @@ const SOURCES = join(PROJECT_ROOT, 'docs/examples')
 
 export const PACKAGE_NAME = 'payment-gateway-client'
 
-/** The folder of each module system, and what its package.json says to Node. */
 const BUILDS = [
   ['esm', 'module'],
   ['cjs', 'commonjs'],
 ] as const
 
 /**
- * Stricter than the project's own options, because a merchant's project checks the types by its own
- * options. ES2022 is what Node 20 runs.
+ * Stricter than the project's own options, because a merchant's project checks the types by its
+ * own. ES2022 is what Node 20 runs.
  */
 const COMPILER_OPTIONS =
   '--ignoreConfig --strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess ' +
@@ -24,9 +23,9 @@ const COMPILER_OPTIONS =
   '--module nodenext --target es2022 --types node'
 
 /**
- * Builds the client of docs/examples as a package in `folder`, which must exist: its code as ESM
- * and CommonJS, each with types. A second run replaces the package. The compiler writes nothing for
- * files below node_modules, so `folder` is elsewhere. Throws with the compiler's words.
+ * Builds the client of docs/examples as a package in the existing `folder`: ESM and CommonJS, each
+ * with types. A second run replaces the package. The compiler writes nothing for files below
+ * node_modules, so `folder` is elsewhere. Throws with the compiler's words.
  */
 export function buildClientPackage(folder: string): void {
   const sources = join(folder, 'src')
@@ -38,7 +37,6 @@ export function buildClientPackage(folder: string): void {
   for (const [name, type] of BUILDS) {
     const output = join(folder, name)
     rmSync(output, { recursive: true, force: true })
-    // The compiler reads the module system from here, and Node reads it in the built folder.
     writeFileSync(join(sources, 'package.json'), JSON.stringify({ type }))
     compile(sources, output)
     copyFileSync(join(sources, 'package.json'), join(output, 'package.json'))
@@ -71,7 +69,7 @@ function compile(sources: string, output: string): void {
 
 const Project = v.object({ version: v.string(), license: v.string() })
 
-/** The package has the project's version: a release of the gateway has its client. */
+/** A release of the gateway has its client, of the same version. */
 function description() {
   const text = readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8')
   const { version, license } = v.parse(Project, JSON.parse(text))

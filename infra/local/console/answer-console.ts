@@ -16,7 +16,7 @@ import { type About, ConsoleCallSchema, toWire } from './console-call.ts'
 export type ConsoleParts = { readonly activity: ActivityFeed; readonly about: About }
 
 const ROOT = '/console'
-/** The allowed values of `Sec-Fetch-Site`. Any other value names a page of another site or port. */
+/** Any other `Sec-Fetch-Site` names a page of another site or port. */
 const OWN_SITES: readonly unknown[] = [undefined, 'none', 'same-origin']
 
 const FORBIDDEN = jsonReply(403, {
@@ -26,8 +26,8 @@ const FORBIDDEN = jsonReply(403, {
 
 /**
  * Serves the console on the local API's port; no deployed stage has it. `isForeignRequest` has
- * refused requests with another host or origin. A page elsewhere that embeds the console sends no
- * origin, so the console checks the fetch site. Only the page itself may be linked.
+ * refused other hosts and origins. A page elsewhere that embeds the console sends no origin, so the
+ * console checks the fetch site. Only the page itself may be linked.
  */
 export function answerConsole(ready: Promise<ConsoleParts>): LocalPages {
   return (request) => {
@@ -79,10 +79,7 @@ async function answer(ready: Promise<ConsoleParts>, request: LocalRequest): Prom
   }
 }
 
-/**
- * Server-sent events, one event on each line. JSON contains no line breaks, so an event cannot
- * forge another event.
- */
+/** JSON contains no line breaks, so no event on its line can forge another event. */
 function activityStream(activity: ActivityFeed): LocalAnswer {
   return {
     headers: { 'content-type': 'text/event-stream', 'x-content-type-options': 'nosniff' },
@@ -95,10 +92,7 @@ function activityStream(activity: ActivityFeed): LocalAnswer {
 
 const TIMEOUT_MS = 30_000
 
-/**
- * Makes a call for the page, because the page can reach only its own origin. Answers `{status,
- * body}` unchanged.
- */
+/** The page can reach only its own origin. Answers `{status, body}` unchanged. */
 async function relayCall(about: About, request: LocalRequest): Promise<LocalReply> {
   // A form of another page cannot send this type, and the CORS preflight refuses that page's
   // scripts.
@@ -128,9 +122,7 @@ function readerOf(name: string) {
   return () => readFile(join(PAGE, name), 'utf8')
 }
 
-/**
- * The browser's code as one file. It is built for each request, so that the start does not wait.
- */
+/** Built for each request, so that the start does not wait. */
 async function script(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(PAGE, 'app.tsx')],

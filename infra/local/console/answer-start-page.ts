@@ -4,8 +4,8 @@ import type { ConsoleParts } from './answer-console.ts'
 import type { About } from './console-call.ts'
 
 /**
- * `GET /` of the local API as a page for browsers: where everything is, the demo merchant's key and
- * a first request. A caller that does not ask for HTML gets the API's 404, as on AWS.
+ * `GET /` of the local API for browsers: where everything is, the demo merchant's key and a first
+ * request. A caller that does not ask for HTML gets the API's 404, as on AWS.
  */
 export function answerStartPage(ready: Promise<ConsoleParts>): LocalPages {
   return ({ method, path, headers }) =>

@@ -1,23 +1,22 @@
 import * as v from 'valibot'
 import { PROVIDER_HEADERS } from '../provider-simulator/simulator-keys.ts'
 
-/** The four servers of the local gateway, by their usual names. */
 const Port = v.picklist(['api', 'lambda', 'provider', 'inbox'])
 
-/** One call of a public interface. The console has no other access, so a shell can do the same. */
+/** The console has no access but calls of public interfaces, so a shell can do the same. */
 export const ConsoleCallSchema = v.strictObject({
   port: Port,
   method: v.picklist(['GET', 'POST', 'DELETE']),
   path: v.pipe(v.string(), v.regex(/^\/(?!\/)[\x21-\x7e]*$/), v.maxLength(2_000)),
   body: v.optional(v.unknown()),
-  /** The key of the merchant for the API. Default: the demo merchant's key. */
+  /** By default the demo merchant's key. */
   apiKey: v.optional(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))),
   /** Makes a create safe to repeat. */
   idempotencyKey: v.optional(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))),
 })
 export type ConsoleCall = v.InferOutput<typeof ConsoleCallSchema>
 
-/** The data that the page needs before it can show anything. */
+/** What the page needs before it can show anything. */
 export const AboutSchema = v.object({
   urls: v.object({ api: v.string(), lambda: v.string(), provider: v.string(), inbox: v.string() }),
   client: v.object({
@@ -29,10 +28,6 @@ export const AboutSchema = v.object({
 })
 export type About = v.InferOutput<typeof AboutSchema>
 
-/**
- * The HTTP request of a call, with the merchant's key for the API or the provider's key for the
- * provider.
- */
 export function toWire({ urls, client }: About, call: ConsoleCall) {
   const { port, method, path, body, idempotencyKey, apiKey = client.api_key } = call
   const headers: Readonly<Record<string, string>> = {

@@ -10,9 +10,8 @@ const PublishedAlert = v.object({ kind: v.string(), subject: v.string(), message
 const KeptAlert = v.object({ id: v.string(), at: TimestampSchema, ...PublishedAlert.entries })
 
 /**
- * The operators' mailbox: it receives alerts from the queue of the topic. With a file, it writes an
- * alert there before it deletes the message. So a crash loses no alert. A message that comes twice
- * is stored once.
+ * The operators' mailbox. With a file, it writes an alert there before it deletes the message, so a
+ * crash loses none. A message that comes twice is stored once.
  */
 export function startAlertInbox(options: {
   readonly sqs: SQSClient
@@ -22,7 +21,7 @@ export function startAlertInbox(options: {
 }) {
   const { sqs, queueUrl, file } = options
   const keptAlerts = file === undefined ? [] : readJsonLines(file, KeptAlert)
-  // Drops a last line without its end. The message of that line is still in the queue.
+  // The message of a last line without its end is still in the queue.
   if (file !== undefined) writeJsonLines(file, keptAlerts)
   const knownIds = new Set(keptAlerts.map(({ id }) => id))
 
@@ -52,10 +51,7 @@ export function startAlertInbox(options: {
 
 export type AlertInbox = ReturnType<typeof startAlertInbox>
 
-/**
- * A message in another format is shown unchanged, because the operator must see that something was
- * published.
- */
+/** The operator must see a message in another format too. */
 function readAlert(body: string) {
   try {
     return v.parse(PublishedAlert, JSON.parse(body))

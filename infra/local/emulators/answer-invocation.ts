@@ -14,12 +14,11 @@ const findInvocation = routeTable({ 'POST /2015-03-31/functions/{name}/invocatio
 const FUNCTION_NAME =
   /^(?:(?:arn:aws[\w-]*:lambda:[\w-]+:)?\d{12}:function:)?([\w-]+)(?::([\w$-]+))?$/
 
-/** Lambda's limit for the payload of a synchronous call. */
 export const MAX_INVOKE_BYTES = 6 * 1024 * 1024
 
 /**
- * The Invoke operation of AWS Lambda, as the AWS CLI and SDKs call it. Undefined when the request
- * is no invocation. An asynchronous invocation is not retried.
+ * Lambda's Invoke operation, as the AWS CLI and SDKs call it. Undefined for another request. An
+ * asynchronous invocation is not retried.
  */
 export async function answerInvocation(
   host: Pick<FunctionHost, 'byName'>,
@@ -43,7 +42,6 @@ export async function answerInvocation(
     case 'RequestResponse':
       return call(target, payload)
     case 'Event':
-      // No caller waits for the result. The function host logs a failure.
       target.invoke(payload).catch(() => undefined)
       return { status: 202, body: '' }
     case 'DryRun':
@@ -61,7 +59,7 @@ function refusal(status: number, type: string, message: string): LocalReply {
   )
 }
 
-/** The answer of IAM to a caller who may not invoke the function; undefined if the caller may. */
+/** IAM's answer to a caller who may not invoke the function; else undefined. */
 function denialOf(
   duty: string | string[] | undefined,
   { name, spec }: LocalFunction,

@@ -31,10 +31,7 @@ const INDEXES: GlobalSecondaryIndex[] = Object.entries(TABLE_SCHEMA.indexes).map
   }),
 )
 
-/**
- * Creates the table of the schema in DynamoDB Local, or keeps the existing table of a `--data`
- * directory. Throws if another version of the schema created that table.
- */
+/** Keeps the table of a `--data` directory. Throws if another version of the schema created it. */
 export async function createTable(endpoint: string, name: string): Promise<void> {
   const client = new DynamoDBClient(localAws(endpoint))
   const { partitionKey, sortKey } = TABLE_SCHEMA
@@ -65,7 +62,6 @@ function keySchema({
   ]
 }
 
-/** A table with another schema would fail later, with an unclear error. */
 async function assertOwnIndexes(client: DynamoDBClient, TableName: string): Promise<void> {
   await waitUntilTableExists({ client, maxWaitTime: 120, minDelay: 1, maxDelay: 1 }, { TableName })
   const { Table } = await client.send(new DescribeTableCommand({ TableName }))
@@ -90,10 +86,7 @@ function indexText(indexes: readonly DescribedIndex[]): string {
     .join()
 }
 
-/**
- * One process serves all functions here, and DynamoDB Local under load answers more slowly than
- * DynamoDB.
- */
+/** One process serves all functions here, and DynamoDB Local answers more slowly than DynamoDB. */
 const TABLE_HTTP = {
   connectionTimeout: 5_000,
   requestTimeout: 10_000,
@@ -104,7 +97,6 @@ const TABLE_SOCKETS = 200
 
 type TableOptions = { readonly dynamoDb: DynamoDbLocal; readonly data: DataDirectory | undefined }
 
-/** Opens the gateway's table in a running DynamoDB Local. Closing the table ends DynamoDB Local. */
 export async function openDynamoDbTable(
   name: string,
   { dynamoDb, data }: TableOptions,

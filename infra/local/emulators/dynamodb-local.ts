@@ -10,14 +10,11 @@ import { type DynamoDbProgram, dynamoDbPrograms } from './dynamodb-command.ts'
 import { localAws } from './local-aws.ts'
 
 type StartOptions = {
-  /**
-   * Called as soon as the process runs, before it answers, because it already has the files open.
-   */
+  /** Called before the process answers, because it already has the files open. */
   readonly onSpawn?: (record: ProcessRecord) => void
   readonly signal?: AbortSignal
 }
 
-/** No program on this machine can start DynamoDB Local. */
 export class NoDynamoDbLocal extends Error {
   override readonly name = 'NoDynamoDbLocal'
   override readonly message = 'neither Java 17 nor Docker on this machine'
@@ -40,10 +37,7 @@ const START_TRIES = 3
 
 export type DynamoDbLocal = Awaited<ReturnType<typeof startDynamoDbLocal>>
 
-/**
- * Undefined if the program cannot start DynamoDB Local: a Java that is too old, or a Docker that
- * does not run.
- */
+/** Undefined for a Java that is too old, or a Docker that does not run. */
 async function startWith(
   program: DynamoDbProgram,
   dataDirectory: string | undefined,
@@ -78,9 +72,9 @@ async function startWith(
 }
 
 /**
- * DynamoDB Local keeps the tables of each access key apart. A caller without this random key,
- * such as another program of this machine, sees an empty database. A data directory keeps its key,
- * because its database file has the key's name.
+ * DynamoDB Local keeps the tables of each access key apart, so a caller without this random key,
+ * such as another program here, sees an empty database. A data directory keeps its key, which its
+ * database file is named after.
  */
 function accessKeyFor(dataDirectory: string | undefined): string {
   const newKey = randomBytes(20).toString('hex')
@@ -91,10 +85,7 @@ function accessKeyFor(dataDirectory: string | undefined): string {
   return key
 }
 
-/**
- * A free port of 127.0.0.1. Another process may take the port first, so the caller checks that its
- * server runs.
- */
+/** Another process may take the port first, so the caller checks that its server runs. */
 async function freePort(): Promise<number> {
   const server = await startLocalHttpServer({ port: 0, answer: () => ({ hang: true }) })
   await server.close()
@@ -120,7 +111,7 @@ async function waitUntilReady(
 /** The first answer takes seconds on a busy machine: Java is still loading classes. */
 const ANSWERS_WITHIN_MS = 5_000
 
-/** Sends the request without the SDK, because this process loads the SDK while Java starts. */
+/** This process loads the SDK while Java starts. */
 async function isAnswering(endpoint: string): Promise<boolean> {
   const { endpoint: origin, region, credentials } = localAws(endpoint)
   const scope = `${credentials.accessKeyId}/20260101/${region}/dynamodb/aws4_request`

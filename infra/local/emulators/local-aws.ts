@@ -1,8 +1,8 @@
 export const LOCAL_REGION = 'ap-southeast-3'
 
 /**
- * How an SDK client reaches an emulator. The endpoint of DynamoDB Local carries its access key as a
- * user name (`http://KEY@127.0.0.1:1234`); the other emulators take any key.
+ * The endpoint of DynamoDB Local has its access key as a user name (`http://KEY@127.0.0.1:1234`);
+ * other emulators take any key.
  */
 export function localAws(endpoint: string) {
   const url = new URL(endpoint)
@@ -16,7 +16,6 @@ export function localAws(endpoint: string) {
 }
 
 /**
- * The duty of the caller; on AWS, the caller's policies. Without this header, every function may be
- * invoked.
+ * The duty of the caller: on AWS, the caller's policies. Without it, every function may be invoked.
  */
 export const DUTY_HEADER = 'x-local-duty'

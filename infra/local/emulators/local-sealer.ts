@@ -17,8 +17,7 @@ type Key = {
 const StoredKey = v.object({ key: v.pipe(v.string(), v.base64()) })
 
 /**
- * Emulates KMS with one key: nonce, tag and ciphertext in base64, with the owner as authenticated
- * data.
+ * Emulates KMS with one key: nonce, tag and ciphertext in base64, the owner as authenticated data.
  */
 export function localSealer({ stage, key, bytes = randomBytes }: Key): Sealer {
   return {
@@ -50,8 +49,7 @@ export function localSealer({ stage, key, bytes = randomBytes }: Key): Sealer {
 }
 
 /**
- * The sealing key, created at the first start. Only the file's owner may read it; without a file it
- * is in memory.
+ * Created at the first start. Only the file's owner may read it; without a file it is in memory.
  */
 export function localSealKey(file?: string): Buffer {
   const storedKey = file === undefined ? undefined : readJsonFile(file, StoredKey)

@@ -4,13 +4,9 @@ import { UsageError } from '../terminal/command-line.ts'
 const TABLE_KINDS = ['memory', 'dynamodb'] as const
 export type TableKind = (typeof TABLE_KINDS)[number]
 
-/** The option of every command that opens its own table. */
 export const TABLE_OPTION = { table: { type: 'string' } } as const
 
-/**
- * The kind of table that `--table` names; undefined without the option. Throws `UsageError` for an
- * unknown kind.
- */
+/** Undefined without the option. Throws `UsageError` for an unknown kind. */
 export function tableFrom(text: string | undefined): TableKind | undefined {
   if (text === undefined) return undefined
   const kind = TABLE_KINDS.find((candidate) => candidate === text)
@@ -20,15 +16,13 @@ export function tableFrom(text: string | undefined): TableKind | undefined {
 
 /** The gateway's table on this machine, in this process or in DynamoDB Local. */
 export type LocalTable = {
-  /** Single requests, without retries. */
+  /** Without retries. */
   readonly requests: TableRequests
-  /** Where the items are, as text for a person. */
   readonly place: string
-  /** The address for other programs. A table in memory has no address. */
+  /** A table in memory has no address for other programs. */
   readonly dynamoDb?: { readonly endpoint: string; readonly name: string; readonly pid: number }
   /**
-   * Resolves with the last error output of DynamoDB Local after it has ended; never for a table in
-   * memory.
+   * Resolves with the last error output of an ended DynamoDB Local; never for a table in memory.
    */
   readonly exitOutput: Promise<string>
   readonly close: () => Promise<void>

@@ -10,15 +10,14 @@ type TableOptions = {
   readonly kind: TableKind | undefined
   readonly data: DataDirectory | undefined
   readonly signal: AbortSignal
-  /** Called as soon as DynamoDB Local runs. */
   readonly onSpawn: () => void
 }
 
 const INSTALL = 'install Java 17 or newer (JAVA_HOME or PATH), or start Docker'
 
 /**
- * Opens the gateway's table. DynamoDB Local starts before this process loads the code that uses it.
- * A data directory needs DynamoDB Local, because a table in memory ends with its process.
+ * DynamoDB Local starts before this process loads the code that uses it. A data directory needs
+ * DynamoDB Local, because a table in memory ends with its process.
  */
 export async function openTable({
   kind,

@@ -12,14 +12,11 @@ const BROKEN_WAIT_MS = 200
 type Receiver = {
   readonly request: ReceiveMessageCommandInput
   readonly accept: (message: Message) => void | Promise<void>
-  /** While this is true, messages stay in the queue. */
+  /** Messages then stay in the queue. */
   readonly isFull?: () => boolean
 }
 
-/**
- * Receives messages. Returns a function that stops the polling. It resolves after the last message
- * was accepted.
- */
+/** Returns a function that stops the polling, and resolves after the last message was accepted. */
 export function pollQueue(
   sqs: SQSClient,
   { request, accept, isFull = () => false }: Receiver,

@@ -10,11 +10,10 @@ const LONGEST_POLL_MS = 20_000
 /** No web page may call the emulator. */
 const NO_PAGES: ReadonlySet<number> = new Set()
 
-/** Starts SQS and SNS on 127.0.0.1. With a directory, queues and topics survive a restart. */
+/** On 127.0.0.1. With a directory, queues and topics survive a restart. */
 export async function startQueueEmulator(directory?: string) {
   const memory = await openStores(directory)
   const app = buildApp({ logger: false, stores: memory.stores })
-  // A foreign web page could make a browser on this machine call this port.
   app.addHook('onRequest', async ({ headers }, reply) => {
     if (isForeignRequest(headers, NO_PAGES)) await reply.code(403).send()
   })
@@ -27,15 +26,14 @@ export async function startQueueEmulator(directory?: string) {
   const sqs = withoutLog(new SQSClient({ ...localAws(endpoint), maxAttempts: 2, requestHandler }))
   const sns = new SNSClient({ ...localAws(endpoint), maxAttempts: 2, requestHandler })
 
-  // The emulator's own URLs contain hosts that some machines cannot resolve, and keep the port of
-  // an earlier start.
+  // The emulator's own URLs have hosts that some machines cannot resolve, and the port of an
+  // earlier start.
   const urlOf = (name: string) => `${endpoint}/${ACCOUNT}/${name}`
   const arnOf = (queueUrl: string) =>
     `arn:aws:sqs:${LOCAL_REGION}:${ACCOUNT}:${queueUrl.split('/').at(-1)}`
 
   /**
-   * Creates the queue and, with `maxReceives`, its dead-letter queue `<name>-dead`. Returns the
-   * queue's URL.
+   * With `maxReceives` the queue gets a dead-letter queue, `<name>-dead`. Returns the queue's URL.
    */
   const queue = async (
     name: string,
@@ -56,9 +54,7 @@ export async function startQueueEmulator(directory?: string) {
     sqs,
     sns,
     queue,
-    /**
-     * Creates the topic and subscribes the queue to it, with raw delivery. Returns the topic's ARN.
-     */
+    /** The queue gets raw messages. Returns the topic's ARN. */
     subscribedTopic: async (name: string, queueUrl: string): Promise<string> => {
       const { TopicArn } = await sns.send(new CreateTopicCommand({ Name: name }))
       await sns.send(
@@ -89,13 +85,13 @@ type Persistence = {
   close(): void
 }
 
-/** The shortest visibility timeout: 0 fails in the emulator when messages are on disk. */
+/** 0 fails in the emulator when messages are on disk. */
 export const SHOW_AGAIN_SECONDS = 1
 
 /**
- * The emulator's memory, stored in SQLite if there is a directory. The package's own start-up
- * function would listen on every interface without credentials, so this function assembles the
- * parts. The package (its version is pinned) does not export them, so they are loaded by file.
+ * Stored in SQLite if there is a directory. The package's own start-up function would listen on
+ * every interface without credentials, so this function assembles the parts. The package (its
+ * version is pinned) does not export them, so they are loaded by file.
  */
 async function openStores(
   directory: string | undefined,

@@ -19,7 +19,6 @@ type Control = {
   readonly clock: LocalClock
   readonly log: LocalLog
   readonly alerts: AlertInbox['alerts']
-  /** Resolves when the webhook attempts that run now have ended. */
   readonly attemptsEnded: () => Promise<void>
 }
 
@@ -39,8 +38,8 @@ const NO_JUMPS = jsonReply(409, {
 })
 
 /**
- * PORT+1: the Lambda Invoke API for every function, and the local controls. The server listens at
- * once; requests wait until the gateway is ready.
+ * PORT+1: Lambda's Invoke API, and the local controls. The server listens at once; requests wait
+ * until the gateway is ready.
  */
 export function startLambdaServer({
   port,
@@ -66,10 +65,7 @@ export function startLambdaServer({
   })
 }
 
-/**
- * Answers the controls of the local gateway: clock, alerts and log. Undefined for any other
- * request.
- */
+/** Controls of clock, alerts and log. Undefined for any other request. */
 export function answerControl(
   parts: Control,
   request: LocalRequest,
@@ -102,16 +98,12 @@ const Jump = v.strictObject({
   advance_seconds: v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(MAX_JUMP_SECONDS)),
 })
 
-/**
- * An attempt takes at most ten seconds. Its claim must not expire by a jump while the attempt still
- * runs.
- */
+/** An attempt takes at most ten seconds, and its claim must not expire by a jump meanwhile. */
 const ATTEMPTS_END_WITHIN_MS = 11_000
 
 /**
  * Jumps after the running attempts have ended, and answers after the schedules of the skipped time
- * were started. The clock stores the new offset before any part sees the new time, so an answered
- * jump survives a crash.
+ * were started. The clock stores the new offset first, so an answered jump survives a crash.
  */
 async function jumpClock({ clock, attemptsEnded }: Control, body: Buffer): Promise<LocalReply> {
   const order = v.safeParse(Jump, parsedJson(body))

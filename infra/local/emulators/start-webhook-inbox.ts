@@ -26,14 +26,13 @@ const GOOD_BEHAVIOUR: Behaviour = v.parse(Behaviour, {})
 
 export type InboxSecrets = {
   ofDemo(): string | undefined
-  /** The secret that signed a delivery to an endpoint of any client. */
   ofDelivery(deliveryId: string): Promise<string | undefined>
 }
 
 /**
- * A sample merchant's webhook endpoint. `POST /hooks` receives and records deliveries. `GET
- * /received` shows the last 10,000 deliveries, `DELETE /received` deletes them. `POST /behaviour`
- * sets the answer of the next `times` deliveries (default: all deliveries).
+ * A sample merchant's endpoint. `POST /hooks` records deliveries. `GET /received` shows the last
+ * 10,000, `DELETE /received` deletes them. `POST /behaviour` sets the answer of the next `times`
+ * deliveries (default: all).
  */
 export async function startWebhookInbox(options: {
   readonly port: number
@@ -89,10 +88,7 @@ export async function startWebhookInbox(options: {
   return startLocalHttpServer({ port: options.port, family: options.family, answer })
 }
 
-/**
- * Checks as a merchant should: HMAC-SHA256 over the raw bytes, compared in constant time (spec
- * 6.3).
- */
+/** As a merchant should: HMAC-SHA256 over the raw bytes, compared in constant time (spec 6.3). */
 function isSignatureValid(request: LocalRequest, secret: string | undefined) {
   if (secret === undefined) return null
   const expected = createHmac('sha256', secret).update(request.body).digest('hex')
@@ -108,7 +104,7 @@ function answerOf({
 }: Omit<Behaviour, 'times'>): LocalAnswer {
   if (hang) return { hang: true }
   if (close) return { close: true, delayMs }
-  // With a target, a redirect shows whether the sender wrongly follows it.
+  // With a target, the sender may wrongly follow the redirect.
   const headers: Record<string, string> =
     status >= 300 && status < 400 ? { location: '/hooks' } : {}
   // The gateway keeps this answer, so it has no line break for a terminal.

@@ -12,8 +12,8 @@ export type LocalFunction = {
   /** The deployed name, `gateway-local-<name>`. */
   readonly name: string
   /**
-   * Runs the handler with Lambda's rules for timeout and reserved concurrency. A call above that
-   * concurrency waits. Rejects with the handler's error, or with `FunctionTimedOut`.
+   * By Lambda's rules for timeout and reserved concurrency, above which a call waits. Rejects with
+   * the handler's error, or with `FunctionTimedOut`.
    */
   readonly invoke: (event: unknown, options?: InvokeOptions) => Promise<unknown>
 }
@@ -45,7 +45,6 @@ type HostOptions = {
   readonly log: Log
 }
 
-/** Gives every handler its dependencies and makes it callable by name. */
 export function hostFunctions(handlers: readonly HostedHandler[], options: HostOptions) {
   const functions = handlers.map((handler) => hostFunction(handler, options))
   const byName = new Map(functions.map((target) => [target.name, target]))
@@ -71,8 +70,7 @@ function hostFunction(
     if (performance.now() - arrivedMs > maxAgeMs) return leave()
     const requestId = randomUUID()
     const context = lambdaContext(spec, name, requestId, timeoutMs)
-    // A handler cannot be stopped at its timeout. It keeps its place until it ends, so that the
-    // concurrency limit holds.
+    // A handler cannot be stopped at its timeout, so it keeps its place until it ends.
     const run = (async () => handler(event, context))().finally(leave)
     try {
       return await withTimeout<unknown>(timeoutMs, run, () => {
@@ -96,16 +94,13 @@ function runsOf({ trigger }: FunctionSpec): number {
   return trigger.kind === 'http' ? RUNS_OF_A_ROUTE : Number.POSITIVE_INFINITY
 }
 
-/**
- * Limits concurrent callers. Other callers wait in their order. Resolves with the function that
- * frees the place.
- */
+/** Other callers wait in their order. Resolves with the function that frees the place. */
 function concurrencyGate(limit: number) {
   const waitingCallers: (() => void)[] = []
   let inside = 0
   const leave = () => {
     const nextCaller = waitingCallers.shift()
-    // The next caller takes over the place directly, so a new caller cannot overtake it.
+    // No new caller can overtake the next one, which takes over the place directly.
     if (nextCaller) nextCaller()
     else inside--
   }

@@ -21,8 +21,8 @@ export class AccessDenied extends Error {
 type GrantedDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'secrets' | 'sealer'>
 
 /**
- * Limits the dependencies to the access in the function's manifest entry. The stack grants the same
- * access on AWS, so a missing entry is found before a deployment.
+ * The stack grants the same access on AWS, so a missing manifest entry is found before a
+ * deployment.
  */
 export function grantedDeps(stage: string, spec: FunctionSpec, deps: GrantedDeps): GrantedDeps {
   const refuse = (access: string): never => {
@@ -63,19 +63,13 @@ export function grantedDeps(stage: string, spec: FunctionSpec, deps: GrantedDeps
   }
 }
 
-/** One access that IAM checks: an action on an item of a partition, or a query of an index. */
 type Access =
-  | {
-      readonly action: TableAction
-      readonly pk: unknown
-      /** What an update names. */
-      readonly fields?: readonly string[]
-    }
+  | { readonly action: TableAction; readonly pk: unknown; readonly fields?: readonly string[] }
   | { readonly action: 'Query'; readonly index: string }
 
 /**
- * A table that allows only the items and indexes of the manifest entry, as the function's role does
- * on AWS. Before a request, it calls `refuse` with a missing access; `refuse` throws.
+ * Allows only the items and indexes of the manifest entry. Before a request it calls `refuse` with
+ * a missing access; `refuse` throws.
  */
 function grantedTable(
   table: Table,
@@ -111,8 +105,7 @@ function grantedTable(
       return table.write(step)
     },
     transact: async (steps, options) => {
-      // A transaction needs no separate permission. Each of its steps needs the permission of the
-      // same single action.
+      // Each step of a transaction needs the permission of the same single action.
       demand(
         ...Object.values<Step | undefined>(steps).flatMap((step) =>
           step ? [accessOfStep(step)] : [],
@@ -126,7 +119,7 @@ function grantedTable(
 function isGranted(granted: TableAccess, access: Access): boolean {
   if ('index' in access) return (granted.indexes ?? []).some((index) => index === access.index)
   const { action, pk } = access
-  // A function that may see an item needs no separate right to an update without an answer.
+  // A function that may see an item needs no right to an update without an answer.
   const actions = action === 'UpdateFields' ? ([action, 'UpdateItem'] as const) : [action]
   const partitions = actions.flatMap((name) => granted[name] ?? [])
   return (
@@ -165,10 +158,7 @@ function accessOfBatch(
   return { action: isOpen === true ? 'BatchGetFields' : 'BatchGetItem', pk }
 }
 
-/**
- * Whether this action may use every field. It may always use the keys, because every request needs
- * them.
- */
+/** Every request needs the keys, so an action may always use them. */
 function areOpen(action: ReadFields, pk: unknown, fields: readonly string[]): boolean {
   const openFields =
     Object.entries(OPEN_FIELDS[action]).find(([kind]) => String(pk).startsWith(`${kind}#`))?.[1] ??
@@ -194,9 +184,7 @@ function accessOfStep(step: Step): Access {
   return { action, pk, fields: namedIn(step).map(attributeName) }
 }
 
-/**
- * IAM counts every field that an update names: the changed fields, and the fields in its condition.
- */
+/** IAM counts the changed fields, and the fields in the condition. */
 function namedIn({ changes: { remove = [], ...changes }, condition }: UpdateStep) {
   const changedFields = Object.values(changes).flatMap((fields) =>
     Object.entries(fields ?? {}).flatMap(([field, value]) => (value === undefined ? [] : [field])),
@@ -209,7 +197,7 @@ function fieldsOf(condition: Condition | undefined): readonly string[] {
   return 'of' in condition ? condition.of.flatMap(fieldsOf) : [condition.field]
 }
 
-/** IAM identifies secrets by name. Functions can have access only to the provider's secrets. */
+/** IAM identifies secrets by name. Functions can have only the provider's secrets. */
 function grantedSecrets(
   stage: string,
   secrets: Secrets,

@@ -5,10 +5,7 @@ import type { HostedHandler, LoadedHandler } from './function-host.ts'
 
 const PROJECT = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))))
 
-/**
- * Imports the entry of every function. Throws with the entry's name if it is missing or exports no
- * valid handler.
- */
+/** Throws with the name of an entry that is missing or exports no valid handler. */
 export function loadHandlers(manifest: readonly FunctionSpec[]): Promise<readonly LoadedHandler[]> {
   return Promise.all(manifest.map(loadHandler))
 }
@@ -33,7 +30,7 @@ function isInjectable(handler: unknown): handler is Omit<LoadedHandler, 'spec'> 
   )
 }
 
-/** Handlers whose entry is imported at the first invocation, as in a cold start on AWS. */
+/** Each entry is imported at its first invocation, as in a cold start on AWS. */
 export function handlersOnDemand(manifest: readonly FunctionSpec[]): readonly HostedHandler[] {
   return manifest.map((spec) => ({
     spec,

@@ -28,11 +28,11 @@ export const LOCAL_STAGE: StageSettings = {
   allowLoopbackWebhooks: true,
   defaultReturnUrl: 'https://example.com/',
   defaultDisplayName: 'Payment',
-  // The local table's indexes never lag, and a developer waits for the audit's answer.
+  // The local indexes never lag, and a developer waits for the audit's answer.
   indexLagMs: 5_000,
 }
 
-/** The limits of a client in a stage, for `npm start -- --limits prod`. */
+/** `npm start -- --limits prod` has the limits of a stage. */
 export type ClientLimits = Pick<
   StageSettings,
   'clientRateLimit' | 'clientCreateLimit' | 'pushLimit'
@@ -71,7 +71,7 @@ export function localDeps(options: LocalDepsOptions): (spec: FunctionSpec) => De
   const stage: StageSettings = {
     ...LOCAL_STAGE,
     ...options.limits,
-    // Read at each use, because the provider's answers change it.
+    // The provider's answers change it.
     get providerCallsPerMinute() {
       return provider.callsPerMinute?.()
     },

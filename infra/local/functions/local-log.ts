@@ -5,17 +5,16 @@ import { printableLines } from '../terminal/printable.ts'
 import { AccessDenied } from './granted-deps.ts'
 
 export type LocalLog = Log & {
-  /** The latest lines, oldest first. */
+  /** Oldest first. */
   lines(): readonly string[]
-  /** Calls `listener` with every new line. Returns a function that removes the listener. */
+  /** Returns a function that removes the listener. */
   onLine(listener: (line: string) => void): () => void
 }
 
 const KEPT_LINES = 2_000
 
 /**
- * Writes JSON lines with the local clock's time. Keeps the latest lines in memory, and passes each
- * line to `write`.
+ * JSON lines with the local clock's time. Keeps the latest in memory, and passes each to `write`.
  */
 export function localLog(
   clock: Pick<LocalClock, 'nowMs'>,
@@ -26,7 +25,7 @@ export function localLog(
 
   const add = (level: string, code: LogCode, fields: LogFields) => {
     const timestamp = new Date(clock.nowMs()).toISOString()
-    // Lines are shown on a terminal, so a merchant's text must not contain control characters.
+    // A merchant's text must not bring control characters to a terminal.
     const line = printableLines(JSON.stringify({ timestamp, level, message: code, ...fields }))
     lines.push(line)
     if (lines.length > KEPT_LINES) lines.shift()
@@ -46,8 +45,8 @@ export function localLog(
       add('error', code, {
         ...fields,
         ...(cause !== undefined && describeCause(cause)),
-        // This message contains only a function and an access. Without it, a missing grant is hard
-        // to find.
+        // The message has only a function and an access, and no one finds a missing grant without
+        // it.
         ...(cause instanceof AccessDenied && { error_message: cause.message }),
       }),
   }

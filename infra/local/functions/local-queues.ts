@@ -7,15 +7,12 @@ import type { LocalClock } from '../process/local-clock.ts'
  * The time from which the queue poller may process the message, in milliseconds on the local clock.
  */
 export const VISIBLE_AT = 'visible_at'
-/**
- * The message group, as an attribute, because the emulator drops the group of a standard queue's
- * message.
- */
+/** The emulator drops the group of a standard queue's message, so an attribute has it. */
 export const GROUP = 'group'
 
 /**
- * Sends as the deployed gateway does, except for the delay: SQS would count it on the machine's
- * clock. So the message is sent at once, and carries its due time on the local clock.
+ * SQS would count a delay on the machine's clock. So the message is sent at once, with its due time
+ * on the local clock.
  */
 export function localQueues(
   client: SQSClient,

@@ -5,7 +5,7 @@ import { jsonReply, type LocalReply, type LocalRequest } from '../process/local-
 
 const PROJECT = join(import.meta.dirname, '../../..')
 
-/** The package would load this logo from another server. */
+/** The package would load it from another server. */
 const LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg'
 
 const PAGE = `<!doctype html>
@@ -25,8 +25,8 @@ const PAGE = `<!doctype html>
 `
 
 /**
- * Serves `/openapi.json` (docs/openapi.yaml as JSON) and `/docs` (a page that shows it), on this
- * machine only. Undefined for any other path.
+ * `/openapi.json` is docs/openapi.yaml as JSON, `/docs` a page that shows it, on this machine only.
+ * Undefined for any other path.
  */
 export function answerDocumentation(
   request: LocalRequest,
@@ -48,7 +48,7 @@ export function answerDocumentation(
 
 /** The description as JSON, with this gateway as its server. */
 async function description({ headers }: Pick<LocalRequest, 'headers'>): Promise<LocalReply> {
-  // A late import, because it takes longer than the rest of the start.
+  // The import takes longer than the rest of the start.
   const { parseYaml } = await import('@redocly/openapi-core')
   const server = { url: `http://${headers.host ?? ''}`, description: 'This gateway' }
   return jsonReply(200, {

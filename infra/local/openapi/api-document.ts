@@ -14,7 +14,6 @@ export async function apiDocument(): Promise<string> {
   )
 }
 
-/** The description's schemas as TypeScript, for the client in docs/examples. */
 export const CLIENT_SCHEMAS = join(import.meta.dirname, '../../../docs/examples/gateway-schemas.ts')
 
 const DescribedApi = v.object({
@@ -30,7 +29,6 @@ export function clientSchemas(document: string): string {
   return schemasAsTypescript(v.parse(DescribedApi, parseYaml(document)).components.schemas)
 }
 
-/** The part of JSON Schema that the API's description uses. */
 type Schema = {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -47,8 +45,8 @@ type Schema = {
 }
 
 /**
- * Schemas as TypeScript, an exported type for each schema. Throws for a schema that has no
- * TypeScript type here, because an unspecific type would check nothing.
+ * Throws for a schema that has no TypeScript type here, because an unspecific type would check
+ * nothing.
  */
 export function schemasAsTypescript(schemas: Readonly<Record<string, Schema>>): string {
   return `${[

@@ -9,7 +9,6 @@ import {
   type Timestamp,
 } from '../../../shared/time.ts'
 
-/** The page that has the table of channels. */
 export const PAYMENTS_PAGE = join(import.meta.dirname, '../../../docs/merchants/payments.md')
 
 /** The content of `payment_destination`, and what the merchant does with it. */
@@ -35,7 +34,7 @@ const UNITS = [
   [SECOND_MS, 'seconds'],
 ] as const
 
-/** Merchants' table of channels. Fees and times are the gateway's, amounts the provider's. */
+/** Fees and times are the gateway's, amounts the provider's. */
 export function channelTable(at: Timestamp): string {
   return [...HEAD, ...CHANNELS.map((channel) => rowOf(channel, at)), ANY_WALLET].join('\n')
 }

@@ -57,9 +57,7 @@ const parameters: Json = {
   },
 }
 
-/**
- * The API as OpenAPI 3.1, made from the manifest, the functions' schemas, and recorded examples.
- */
+/** OpenAPI 3.1, made from the manifest, the functions' schemas, and recorded examples. */
 export async function describeApi(recording: Recording): Promise<Json> {
   return {
     openapi: '3.1.0',

@@ -23,10 +23,7 @@ type DescribedOperation = Operation & {
   readonly answers: readonly RecordedAnswer[]
 }
 
-/**
- * Every path with its operations. Throws if a function has no description, or a description no
- * function.
- */
+/** Throws if a function has no description, or a description no function. */
 export async function describeOperations(answers: readonly RecordedAnswer[]): Promise<Json> {
   const functions = await merchantFunctions()
   const unknownNames = Object.keys(OPERATIONS).filter(
@@ -59,7 +56,6 @@ export async function describeOperations(answers: readonly RecordedAnswer[]): Pr
   )
 }
 
-/** The functions that merchants call, each with the schema of its query. */
 async function merchantFunctions() {
   const specs = MANIFEST.filter(
     ({ trigger }) => trigger.kind === 'http' && trigger.path.startsWith('/v1/'),
@@ -145,8 +141,8 @@ const Query = v.looseObject({
 })
 
 /**
- * The parameters of a query, from the schema that parses it. `ownParameters` differ in this
- * operation. Throws for a parameter without description.
+ * From the schema that parses the query. `ownParameters` differ in this operation. Throws for a
+ * parameter without description.
  */
 function queryParameters(query: unknown, ownParameters: Parameters = {}): readonly Json[] {
   const { entries } = v.parse(Query, query)
@@ -181,7 +177,7 @@ function requestBody({ body, success, answers }: DescribedOperation): Json {
   }
 }
 
-/** Recorded bodies as an answer's examples, by name. Throws if two bodies have the same name. */
+/** Throws if two bodies have the same name. */
 export function examplesOf(answers: readonly RecordedAnswer[]): Json {
   const names = answers.map(({ name }) => name)
   if (new Set(names).size < names.length)
@@ -226,10 +222,7 @@ function describeResponse(operation: DescribedOperation, status: number): Json {
   }
 }
 
-/**
- * The recorded answers of a status. Throws if there is no such answer, because every described
- * answer was recorded.
- */
+/** Throws if there is no such answer, because every described answer was recorded. */
 export function answersWith(
   answers: readonly RecordedAnswer[],
   status: number,

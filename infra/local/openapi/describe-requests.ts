@@ -16,7 +16,7 @@ import { isJson, type Json, jsonSchemaOf } from './json-schema-of.ts'
 
 const NO_PERSONAL_DATA = 'Put no personal data here.'
 
-/** The purpose of each field, and the limits that its schema leaves to the payment rules. */
+/** With the limits that a field's schema leaves to the payment rules. */
 const FIELDS: Readonly<Record<Exclude<keyof PaymentBody, 'method' | 'channel_code'>, Json>> = {
   amount: {
     type: 'integer',
@@ -120,8 +120,8 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
 }
 
 /**
- * The body of POST /v1/payments, by payment method. JSON Schema cannot express all rules: a lone
- * surrogate, too large or too deep metadata, and a body above 64 KB are refused too.
+ * By payment method. JSON Schema cannot express all rules: a lone surrogate, too large or too deep
+ * metadata, and a body above 64 KB are refused too.
  */
 export function describeCreateRequest(): Readonly<Record<string, Json>> {
   return {
@@ -137,10 +137,7 @@ export function describeCreateRequest(): Readonly<Record<string, Json>> {
   }
 }
 
-/**
- * The parsed fields, narrowed by the rules and the variant. Decoding is strict, so no other fields
- * are allowed.
- */
+/** Decoding is strict, so no other fields are allowed. */
 function describeVariant({ description, method, required, ownFields }: Variant): Json {
   const rules: Json = { ...FIELDS, method: { type: 'string', const: method }, ...ownFields }
   const parsedFields = fieldsOf(jsonSchemaOf(PaymentBodySchema, 'input'))
@@ -177,7 +174,6 @@ const REDELIVER_FIELDS: Readonly<Record<keyof typeof RedeliverBodySchema.entries
   cursor: { description: 'The `next` of the last answer to the same request.' },
 }
 
-/** The body of POST /v1/webhook_endpoints/{id}/redeliver. */
 export function describeRedeliverRequest(): Readonly<Record<string, Json>> {
   const schema = jsonSchemaOf(RedeliverBodySchema, 'input')
   const properties = fieldsOf(schema)

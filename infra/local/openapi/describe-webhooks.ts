@@ -74,7 +74,6 @@ const TEST_DATA: Json = {
   },
 }
 
-/** The webhooks to merchants' endpoints, with recorded examples. */
 export function describeWebhooks(webhooks: readonly RecordedWebhook[]): Json {
   return Object.fromEntries(
     ANNOUNCED_EVENTS.map((event) => {
@@ -92,7 +91,7 @@ function describeWebhook(event: AnnouncedEvent, { headers, body }: RecordedWebho
       tags: ['Webhooks'],
       summary: SUMMARIES[event],
       description: VERIFY,
-      // A webhook has no API key. The signature headers authenticate it.
+      // The signature headers authenticate a webhook.
       security: [],
       parameters: Object.entries(HEADERS).map(([name, { description, schema }]) => ({
         name,

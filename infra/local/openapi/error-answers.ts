@@ -66,7 +66,6 @@ const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
 
 const CODES = v.picklist(Object.keys(HTTP_STATUS))
 
-/** The envelope of every error of the gateway. */
 const ErrorSchema = v.object({
   message: v.pipe(v.string(), v.description('A text for people. It may change: decide by `code`.')),
   code: CODES,

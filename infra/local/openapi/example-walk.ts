@@ -27,7 +27,7 @@ const Deliveries = v.object({
   data: v.array(v.object({ id: v.string(), event_id: v.string(), endpoint_id: v.string() })),
 })
 
-/** Creates a merchant and records every kind of answer that merchants can get. */
+/** Records every kind of answer that merchants can get. */
 export async function exampleWalk(caller: LocalCaller, inboxUrl: string): Promise<WalkResult> {
   const bank = {
     bank_name: 'BCA',
@@ -105,7 +105,7 @@ async function walkPayments({ caller, record }: Walk) {
   return { paymentId: id, webhooks: [succeeded, failed, expired] }
 }
 
-/** Records the deliveries. It starts a new round for a succeeded delivery. */
+/** A succeeded delivery gets a new round. */
 async function walkDeliveries({ caller, clientId, key, record }: Walk): Promise<void> {
   await record('api-list-webhook-endpoints', 'endpoints', 'One endpoint, for all events')
   const arrivedDelivery = await eventually('no delivery arrived', async () => {
@@ -132,7 +132,7 @@ async function walkDeliveries({ caller, clientId, key, record }: Walk): Promise<
   await record('api-redeliver-to-endpoint', 'since', 'Without a time', { ...request, body: {} })
 }
 
-/** Records refusals of invalid requests. They change nothing. */
+/** They change nothing. */
 async function walkRefusals({ caller, clientId, record }: Walk): Promise<void> {
   const recordRefusal = (name: string, summary: string, body: Json) =>
     record('api-create-payment', name, summary, { body: { ...QRIS, ...body } })

@@ -4,9 +4,8 @@ import type * as v from 'valibot'
 export type Json = Readonly<Record<string, unknown>>
 
 /**
- * A valibot schema as JSON Schema (2020-12, as in OpenAPI 3.1). `input`: the schema of requests. It
- * leaves out checks that JSON Schema cannot express; the description of the request must add them.
- * `output`: the schema of answers. It throws for a check that JSON Schema cannot express.
+ * JSON Schema 2020-12, as in OpenAPI 3.1. `input` leaves out checks that JSON Schema cannot
+ * express: the description of the request must add them. `output` throws for such a check.
  */
 export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'output'): Json {
   const errorMode = typeMode === 'input' ? 'ignore' : 'throw'
@@ -15,7 +14,7 @@ export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'outpu
   return json
 }
 
-/** Keywords that restrict nothing. They are left out. */
+/** These keywords restrict nothing. */
 const REDUNDANT_KEYWORDS: Readonly<Record<string, (value: unknown) => boolean>> = {
   $schema: () => true,
   propertyNames: () => true,
@@ -38,7 +37,7 @@ export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Writes "type or null" as a list of types, instead of a choice of two schemas. */
+/** A list of types, instead of a choice of two schemas. */
 function withNullType(schema: Json): Json {
   const choices = schema['anyOf']
   if (!Array.isArray(choices) || choices.length !== 2) return schema

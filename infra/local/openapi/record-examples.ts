@@ -20,13 +20,12 @@ export type Recording = {
   readonly webhooks: readonly RecordedWebhook[]
 }
 
-/** The signing secret of the example webhooks. It is public, so that a reader can verify them. */
+/** Public, so that a reader can verify the example webhooks. */
 export const EXAMPLE_SECRET = `whsec_${Buffer.from('for examples, and of no endpoint').toString('base64')}`
 
 /**
- * Records the answers and webhooks of a local gateway during `exampleWalk`. Every recording gives
- * the same text: ids, times and the provider's random values are made stable, and webhooks are
- * signed again.
+ * Every recording of `exampleWalk` gives the same text: ids, times and the provider's random values
+ * are made stable, and webhooks are signed again.
  */
 export async function recordExamples(): Promise<Recording> {
   const cloud = await startLocalCloud({ port: 0, startsAtMs: BEGIN_MS })
@@ -81,15 +80,15 @@ const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 const INBOX = /^http:\/\/127\.0\.0\.1:\d+\/hooks$/
 const CHECKOUT = /^http:\/\/127\.0\.0\.1:\d+\/checkout/
 
-/** The start time of every recording: the middle of a month, when no daily schedule runs. */
+/** The middle of a month, when no daily schedule runs. */
 const BEGIN_MS = Date.UTC(2026, 0, 15, 3)
 
 /** Longer than a recording takes, and shorter than the clock jumps within a recording. */
 const STEP_MS = 10 * 60_000
 
 /**
- * Makes recorded bodies the same in every recording. It numbers ids in order of appearance, and
- * replaces the provider's random values, and rounds away the duration of the recording.
+ * Numbers ids in order of appearance, replaces the provider's random values, and rounds away the
+ * duration of the recording.
  */
 function stableExamples(): (body: Json) => Json {
   const ids = new Map<string, string>()
@@ -154,8 +153,7 @@ function expiryOf(
 ): Json {
   if (typeof createdAt !== 'string' || typeof expiresAt !== 'string') return {}
   const leftMs = Date.parse(expiresAt) - Date.parse(createdAt)
-  // The life begins before the request to the provider, and `created_at` is later: on a slow
-  // machine by many seconds.
+  // On a slow machine `created_at` is many seconds later than the life's begin, before the request.
   const lifeMs = LIVES_MS.find((candidate) => candidate >= leftMs) ?? leftMs
   return { expires_at: timestampOf(Date.parse(stableCreated) + lifeMs) }
 }

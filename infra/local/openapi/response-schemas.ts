@@ -48,7 +48,6 @@ const whole = v.pipe(v.number(), v.integer(), v.minValue(0))
 const Pagination = v.object({ page: whole, per_page: whole })
 const PaginationWithTotal = v.object({ ...Pagination.entries, total: whole, total_pages: whole })
 
-/** Every body of a successful answer, by name. */
 export function responseSchemas(): Readonly<Record<string, Json>> {
   return {
     ...Object.fromEntries(

@@ -51,7 +51,6 @@ function newestSettlement(caller: LocalCaller, key: string): Promise<string> {
   })
 }
 
-/** Answers the key of another merchant, whose payout will fail. */
 async function paidMerchant(
   caller: LocalCaller,
   { inboxUrl, payment }: OtherMerchant,

@@ -1,7 +1,7 @@
 import type { Answer, CallInput, LocalCaller, ReceivedWebhook } from '../local-caller.ts'
 import type { Json } from './json-schema-of.ts'
 
-/** A recorded answer for the description. Its name is unique within its operation and status. */
+/** The name is unique within its operation and status. */
 export type RecordedAnswer = Answer & { readonly name: string; readonly summary: string }
 
 export type WalkResult = {

@@ -14,11 +14,9 @@ const OWNER_ALONE = 0o700
 const DYNAMODB_MARK = 'DynamoDBLocal.jar'
 
 /**
- * The files of a gateway started with `--data`. Their content survives the process, even a SIGKILL.
- *
- * Claims the directory for this process, and creates it if needed. Ends the DynamoDB Local of a
- * killed gateway before its files are opened again. Throws if another running gateway uses the
- * directory.
+ * Files that survive the process, even a SIGKILL. Claims the directory, and creates it if needed.
+ * Ends the DynamoDB Local of a killed gateway before its files are opened again. Throws if another
+ * running gateway uses the directory.
  */
 export async function openDataDirectory(directory: string) {
   const path = resolve(directory)
@@ -41,15 +39,12 @@ export async function openDataDirectory(directory: string) {
     queues: join(path, 'queues'),
     sealKey: join(path, 'seal-key.json'),
     simulator: join(path, 'provider-simulator.jsonl'),
-    /** Exists if the directory's payments are at the provider's test mode. */
+    /** Exists if the payments are at the provider's test mode. */
     testProvider: join(path, 'test-provider.json'),
     clock: join(path, 'clock.json'),
     alerts: join(path, 'alerts.jsonl'),
     demoClient: join(path, 'demo-client.json'),
-    /**
-     * The process record (pid and command line) of the DynamoDB Local that has the table's files
-     * open.
-     */
+    /** The process that has the table's files open. */
     tableProcess,
     close: (): void => {
       if (runningProcess(gatewayProcess)?.pid === process.pid) removeProcessRecord(gatewayProcess)
@@ -60,8 +55,8 @@ export async function openDataDirectory(directory: string) {
 export type DataDirectory = Awaited<ReturnType<typeof openDataDirectory>>
 
 /**
- * A payment is known to one provider only. So a directory stays with the simulator or with the
- * provider's test mode, as it began. Throws for the other one.
+ * A payment is known to one provider only, so a directory stays with the simulator or the test
+ * mode, as it began. Throws for the other one.
  */
 export function claimForProvider(data: DataDirectory | undefined, isTestMode: boolean): void {
   if (!data) return
@@ -88,10 +83,7 @@ function claimDirectory(path: string, tablePath: string, gatewayProcess: string)
   }
 }
 
-/**
- * Also creates missing parents. Not with `recursive`: Node would retry for ever in a place like
- * /proc.
- */
+/** Not with `recursive`: Node would retry for ever in a place like /proc. */
 function makeDirectory(path: string): void {
   if (existsSync(path)) return
   const parent = dirname(path)

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/**
- * Polls in real time until `find` finds a value. Throws with the text `failure` after the timeout.
- */
+/** Polls in real time. Throws with the text `failure` after the timeout. */
 export async function eventually<T>(
   failure: string,
   find: () => Promise<T | undefined>,

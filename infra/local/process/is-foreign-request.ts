@@ -6,10 +6,9 @@ const ORIGIN = new RegExp(`^http://${LOOPBACK_NAMES}(?::(\\d{1,5}))?$`, 'i')
 const HTTP_PORT = 80
 
 /**
- * Whether a foreign web page caused the request. A browser on this machine sends such a request in
- * two cases. Its host name resolves to this machine; then `Host` is that name. Or it calls across
- * origins; then `Origin` is the page's, or `null`. Programs send no `Origin`. Our own pages come
- * from one of `ports`.
+ * Whether a foreign web page caused the request: a browser here sends it if the page's host name
+ * resolves to this machine, which is then the `Host`, or across origins, with the page's `Origin`
+ * or `null`. Programs send no `Origin`. Our own pages come from one of `ports`.
  */
 export function isForeignRequest(
   headers: Pick<IncomingHttpHeaders, 'host' | 'origin'>,

@@ -2,12 +2,12 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as v from 'valibot'
 
-/** Only the owner may read the files, because some hold keys and secrets. */
+/** Some files hold keys and secrets. */
 const OWNER_ONLY = 0o600
 
 /**
- * Replaces the file. After a crash it has either the old or the new content, never a part. After
- * the call returns, the new content survives the process.
+ * After a crash the file has the old or the new content, never a part. After the return, the new
+ * content survives the process.
  */
 export function writeJsonFile(path: string, value: unknown): void {
   writeJsonLines(path, [value])
@@ -23,10 +23,7 @@ export function writeJsonLines(path: string, values: readonly unknown[]): void {
   renameSync(nextPath, path)
 }
 
-/**
- * The file's content; undefined without a file. Throws with the file's name if the content does not
- * fit the schema.
- */
+/** Undefined without a file. Throws with the file's name if the content does not fit the schema. */
 export function readJsonFile<const Schema extends v.GenericSchema>(
   path: string,
   schema: Schema,
@@ -60,9 +57,8 @@ function parseContent<const Schema extends v.GenericSchema>(
 }
 
 /**
- * The values of a file with one value on each line; no values without a file. A crash may leave a
- * last line without its end: that line is left out. Throws with the line's number if another line
- * does not fit the schema.
+ * One value on each line; none without a file. A crash may leave a last line without its end, which
+ * is left out. Throws with the line's number if another line does not fit the schema.
  */
 export function readJsonLines<const Schema extends v.GenericSchema>(
   path: string,

@@ -6,16 +6,15 @@ export type KeptCommand = {
   readonly program: string
   readonly args: readonly string[]
   /**
-   * A shell command that runs before the program (`$program`) is killed. It stops a container that
-   * would continue to run, or asks the program to end.
+   * A shell command that runs before the program (`$program`) is killed: it stops a container, or
+   * asks the program to end.
    */
   readonly alsoOnEnd?: string
 }
 
 /**
- * Shell code that runs the program and a watcher. The watcher waits for the end of our pipe: we
- * close it, or we are killed. Then the watcher ends the program. If the program ends by itself, the
- * watcher ends too.
+ * The watcher waits for the end of our pipe, by our close or our death, and then ends the program.
+ * It ends too if the program ends by itself.
  */
 const WATCH = `
 exec 3<&0
@@ -35,12 +34,11 @@ kill "$watcher" 2>/dev/null
 const ERROR_TAIL_CHARACTERS = 2_000
 const END_TIMEOUT_MS = 6_000
 
-/** Starts a program that ends with this process, even if this process is killed. */
+/** The program ends with this process, even if this process is killed. */
 export async function startKeptProcess({ program, args, alsoOnEnd = '' }: KeptCommand) {
   const shell = spawn('sh', ['-c', WATCH, 'keep', alsoOnEnd, program, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    // A separate process group, so that Ctrl-C in the terminal reaches only us. We end the program
-    // when we stop.
+    // Ctrl-C in the terminal reaches only us, who end the program when we stop.
     detached: true,
   })
   let tail = ''
@@ -52,7 +50,7 @@ export async function startKeptProcess({ program, args, alsoOnEnd = '' }: KeptCo
     hasEnded = true
     return tail
   })
-  // A write to a shell that has ended may fail. `exitOutput` already reports that end.
+  // `exitOutput` already reports the end of the shell.
   shell.stdin.on('error', () => undefined)
 
   const [line] = await Promise.race([
@@ -60,14 +58,11 @@ export async function startKeptProcess({ program, args, alsoOnEnd = '' }: KeptCo
     exitOutput.then((errors) => Promise.reject(new Error(`${program} did not start: ${errors}`))),
   ])
   return {
-    /** The pid of the program, not of the shell that watches it. */
     pid: Number(line),
-    /** The program's command line as the system shows it. */
     command: [program, ...args].join(' '),
-    /** Resolves after the program has ended, with the last lines of its error output. */
+    /** Resolves after the end, with the last lines of error output. */
     exitOutput,
     hasExited: () => hasEnded,
-    /** Ends the program, and resolves after it has ended. */
     close: async () => {
       shell.stdin.end()
       const timer = setTimeout(() => killIfRunning(Number(line)), END_TIMEOUT_MS)
@@ -79,7 +74,6 @@ export async function startKeptProcess({ program, args, alsoOnEnd = '' }: KeptCo
 
 export type KeptProcess = Awaited<ReturnType<typeof startKeptProcess>>
 
-/** Ends the program if its watcher was killed. */
 function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')

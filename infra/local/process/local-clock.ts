@@ -1,20 +1,16 @@
 type LocalClockOptions = {
   readonly offsetMs?: number
-  /**
-   * Called with the new offset before any part can see the new time. If it throws, the clock does
-   * not jump.
-   */
+  /** Called before any part can see the new time. If it throws, the clock does not jump. */
   readonly keepOffset?: (offsetMs: number) => void
 }
 
 type Timer = { readonly dueMs: number; readonly run: () => void; cancelled: boolean }
 
-// setTimeout overflows after about 24.8 days, so a longer wait is divided into steps.
+// setTimeout overflows after about 24.8 days.
 const LONGEST_STEP_MS = 86_400_000
 
 /**
- * The clock of the local gateway, for functions, schedules, queue delays, leases and the provider
- * simulator. It runs, and jumps only forward.
+ * For functions, schedules, queue delays, leases and the provider simulator. It jumps only forward.
  */
 export function startLocalClock(options: LocalClockOptions = {}) {
   let offset = options.offsetMs ?? 0
@@ -35,7 +31,7 @@ export function startLocalClock(options: LocalClockOptions = {}) {
     const timer = nextTimer()
     if (!timer) return
     alarm = setTimeout(fire, Math.min(Math.max(timer.dueMs - nowMs(), 0), LONGEST_STEP_MS))
-    // Only the servers keep the process alive, never a pending timer.
+    // Only the servers keep the process alive.
     alarm.unref()
   }
 
@@ -45,18 +41,14 @@ export function startLocalClock(options: LocalClockOptions = {}) {
       due.push(timer)
       timers.pop()
     }
-    // A timer that a due timer sets runs later. So a timer that sets itself again cannot block this
-    // loop.
+    // A timer that a due timer sets runs later, so it cannot block this loop.
     for (const timer of due) if (!timer.cancelled) timer.run()
     arm()
   }
 
   return {
     nowMs,
-    /**
-     * Jumps forward. Calls the listeners of `onJump`, then runs every timer that became due, in due
-     * order.
-     */
+    /** Calls the listeners of `onJump`, then runs every timer that became due, in due order. */
     advance: (seconds: number): void => {
       const newOffset = offset + Math.round(seconds * 1000)
       options.keepOffset?.(newOffset)
@@ -64,10 +56,7 @@ export function startLocalClock(options: LocalClockOptions = {}) {
       for (const listener of jumpListeners) listener()
       fire()
     },
-    /**
-     * Calls `run` when the clock reaches `dueMs`, or soon if that is past. Returns a function that
-     * cancels it.
-     */
+    /** Calls `run` at `dueMs`, or soon if that is past. Returns a function that cancels it. */
     at: (dueMs: number, run: () => void) => {
       const timer: Timer = { dueMs, run, cancelled: false }
       insertByDue(timers, timer)
@@ -76,10 +65,7 @@ export function startLocalClock(options: LocalClockOptions = {}) {
         timer.cancelled = true
       }
     },
-    /**
-     * Calls `listener` at every jump, at the new time and before any timer. Returns a function that
-     * removes it.
-     */
+    /** Calls `listener` at the new time, before any timer. Returns a function that removes it. */
     onJump: (listener: () => void) => {
       jumpListeners.add(listener)
       return (): void => void jumpListeners.delete(listener)
@@ -94,10 +80,7 @@ export function startLocalClock(options: LocalClockOptions = {}) {
 
 export type LocalClock = ReturnType<typeof startLocalClock>
 
-/**
- * Inserts into a list that has the latest item first. Items of the same time are taken in order of
- * arrival.
- */
+/** The latest is first. Items of the same time are taken in order of arrival. */
 export function insertByDue<T extends { readonly dueMs: number }>(list: T[], item: T): void {
   let low = 0
   let high = list.length

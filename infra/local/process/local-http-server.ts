@@ -10,13 +10,13 @@ import { isForeignRequest } from './is-foreign-request.ts'
 
 export type LocalRequest = {
   readonly method: string
-  /** The path without the query, percent-encoded. */
+  /** Without the query, percent-encoded. */
   readonly path: string
   readonly query: URLSearchParams
-  /** The query as sent, without the question mark. */
+  /** As sent, without the question mark. */
   readonly search: string
   readonly headers: IncomingHttpHeaders
-  /** Each header name followed by its value, exactly as sent. */
+  /** Each name followed by its value, exactly as sent. */
   readonly rawHeaders: readonly string[]
   readonly remoteAddress: string
   readonly body: Buffer
@@ -29,18 +29,13 @@ export type LocalReply = {
   readonly delayMs?: number
 }
 
-/**
- * A streamed body. `stream` gets a function that sends text. It returns the function that ends the
- * stream.
- */
+/** `stream` gets a function that sends text, and returns the function that ends the stream. */
 type LocalStream = {
   readonly headers: Readonly<Record<string, string>>
   readonly stream: (send: (text: string) => void) => () => void
 }
 
-/**
- * `hang`: the socket stays open without an answer. `close`: the socket is closed without an answer.
- */
+/** Without an answer `hang` leaves the socket open, and `close` closes it. */
 export type LocalAnswer =
   | LocalReply
   | LocalStream
@@ -48,29 +43,24 @@ export type LocalAnswer =
   | { readonly close: true; readonly delayMs?: number }
 
 type LocalHttpServerOptions = {
-  /** 0 takes a free port. */
   readonly port: number
-  /** The ports whose pages may call each other. This server adds its own port when it listens. */
+  /** The ports whose pages may call each other, with this server's own when it listens. */
   readonly family?: Set<number>
   readonly answer: (request: LocalRequest) => LocalAnswer | Promise<LocalAnswer>
-  /** Requests from elsewhere that are answered all the same. Default: none. */
+  /** Foreign requests that are answered all the same. */
   readonly admits?: (incoming: IncomingMessage) => boolean
-  /** How long an idle connection stays open. Default: 60 s. */
+  /** By default 60 s. */
   readonly keepAliveMs?: number
   /** Default: 1 MB. */
   readonly maxBodyBytes?: number
-  /** The answer to a longer body. */
   readonly tooLarge?: LocalReply
 }
 
 const MAX_BODY_BYTES = 1024 * 1024
-/**
- * A too long body is read up to this multiple, because a sender that is disconnected sees no
- * answer.
- */
+/** A sender that is disconnected sees no answer, so a too long body is read up to this multiple. */
 const DROPPED_TIMES_MAX = 4
 const LISTEN_BACKLOG = 1024
-/** A stream's reader with more unread bytes is disconnected. It may connect again. */
+/** A reader with more unread bytes is disconnected, and may connect again. */
 const UNREAD_BYTES_MAX = 4 * 1024 * 1024
 const FOREIGN_HEADERS = {
   connection: 'close',
@@ -82,7 +72,7 @@ const FOREIGN_REFUSAL = {
   message: 'call the local gateway only from this machine, at 127.0.0.1',
 }
 
-/** The JSON of a text; undefined if the text is not JSON. */
+/** Undefined if the text is not JSON. */
 export function parsedJson(text: string | Buffer): unknown {
   try {
     return JSON.parse(String(text))
@@ -91,7 +81,7 @@ export function parsedJson(text: string | Buffer): unknown {
   }
 }
 
-/** Ends with a line break, so that a terminal's prompt stands on a line of its own. */
+/** Ends with a line break, for a terminal's prompt. */
 export function jsonReply(
   status: number,
   value: unknown,
@@ -105,9 +95,8 @@ export function jsonReply(
 }
 
 /**
- * A small HTTP server on 127.0.0.1 for the parts of the local gateway. It answers 403 to requests
- * of foreign pages, and 413 to a body that is too long. After an error in `answer`, it prints the
- * error and answers 500. Rejects if the port is in use.
+ * On 127.0.0.1. Answers 403 to requests of foreign pages, 413 to a body that is too long, and 500
+ * after an error in `answer`, which it prints. Rejects if the port is in use.
  */
 export async function startLocalHttpServer(options: LocalHttpServerOptions) {
   let isClosing = false
@@ -115,11 +104,9 @@ export async function startLocalHttpServer(options: LocalHttpServerOptions) {
   const streams = new Set<ServerResponse>()
 
   const family = options.family ?? new Set<number>()
-  // Node does not check `Host`. So a request without `Host` gets the same refusal as a request with
-  // a foreign host.
+  // Node does not check `Host`, so a request without one gets the refusal of a foreign host.
   const server = createServer({ requireHostHeader: false }, (incoming, response) => {
     const send = (answer: LocalReply) => {
-      // While closing, a connection ends with its answer instead of waiting for another request.
       if (isClosing) response.shouldKeepAlive = false
       reply(response, answer)
     }
@@ -129,7 +116,7 @@ export async function startLocalHttpServer(options: LocalHttpServerOptions) {
       () => response.destroy(),
     )
   })
-  // Long, because a client sees a false error if it reuses a connection while the server closes it.
+  // A client sees a false error if it reuses a connection while the server closes it.
   server.keepAliveTimeout = options.keepAliveMs ?? 60_000
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(options.port, error)))
@@ -141,10 +128,7 @@ export async function startLocalHttpServer(options: LocalHttpServerOptions) {
   return {
     port,
     url: `http://127.0.0.1:${port}`,
-    /**
-     * Accepts no more connections, waits `drainMs` for answers in progress, then closes all
-     * connections.
-     */
+    /** Waits `drainMs` for answers in progress, then closes all connections. */
     close: (drainMs = 0) => {
       isClosing = true
       return new Promise<void>((resolve) => {
@@ -153,7 +137,6 @@ export async function startLocalHttpServer(options: LocalHttpServerOptions) {
         for (const response of streams) response.end()
         server.close(() => {
           clearTimeout(cut)
-          // A delayed answer may still wait after its caller has left.
           controller.abort()
           resolve()
         })
@@ -204,11 +187,11 @@ async function serve(
   else send(result)
 }
 
-/** The whole body; undefined if it is too long. */
+/** Undefined if the body is too long. */
 async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0
-  // An early return must not destroy the socket, because the refusal is still sent on it.
+  // The refusal is still sent on the socket, so an early return must not destroy it.
   for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
     const part: Buffer = chunk
     bytes += part.length

@@ -4,15 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readIfPresent } from './json-file.ts'
 
 /**
- * A file that records a process: its pid, then its command line. The system reuses pids, so a
- * running process is the recorded process only if it has the same command line.
+ * The system reuses pids, so a running process is the recorded one only with the same command line.
  */
 export type ProcessRecord = { readonly pid: number; readonly command: string }
 
 const END_TRIES = 200
 const END_POLL_MS = 25
 
-/** The command line of a running process; undefined if no process has this pid. */
+/** Undefined if no process has this pid. */
 export function commandOf(pid: number): string | undefined {
   try {
     // Only Linux has this file; other systems use `ps`.
@@ -33,15 +32,12 @@ export function writeProcessRecord(path: string, { pid, command }: ProcessRecord
   writeFileSync(path, `${pid}\n${command}\n`, { mode: 0o600 })
 }
 
-/**
- * Records this process in the file, unless the file names another running process. Returns that
- * other process.
- */
+/** Returns another running process that the file names, instead of recording this one. */
 export function claimForThisProcess(path: string): ProcessRecord | undefined {
   const otherProcess = runningProcess(path)
   if (otherProcess) return otherProcess
   removeProcessRecord(path)
-  // In a race of two processes, the second process finds the new file and fails.
+  // In a race the second process finds the new file and fails.
   writeFileSync(path, `${process.pid}\n${commandOf(process.pid) ?? ''}\n`, {
     flag: 'wx',
     mode: 0o600,
@@ -49,9 +45,7 @@ export function claimForThisProcess(path: string): ProcessRecord | undefined {
   return undefined
 }
 
-/**
- * The recorded process if it still runs; undefined if there is no file or the process has ended.
- */
+/** Undefined if there is no file or the process has ended. */
 export function runningProcess(path: string): ProcessRecord | undefined {
   const [pidText = '', ...commandLines] = (readIfPresent(path) ?? '').split('\n')
   const command = commandLines.join('\n').trim()
@@ -64,10 +58,7 @@ export function removeProcessRecord(path: string): void {
   rmSync(path, { force: true })
 }
 
-/**
- * Sends SIGTERM, later SIGKILL, and resolves after the process has ended. Throws if it does not
- * end.
- */
+/** Sends SIGTERM, later SIGKILL. Throws if the process does not end. */
 export async function endProcess({ pid, command }: ProcessRecord): Promise<void> {
   for (let attempt = 0; attempt < END_TRIES; attempt++) {
     if (commandOf(pid) !== command) return

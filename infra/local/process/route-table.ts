@@ -1,7 +1,7 @@
 /**
- * Finds the entry of a request as API Gateway finds a route. A key of the table looks like `GET
- * /v1/payments/{id}`. Method and path are case-sensitive. A `{name}` matches one segment that is
- * not empty, and a fixed segment has precedence. A trailing slash makes another path.
+ * Finds a request's entry as API Gateway finds a route, such as `GET /v1/payments/{id}`. Method and
+ * path are case-sensitive. A `{name}` matches one segment that is not empty, and a fixed segment
+ * has precedence. A trailing slash makes another path.
  */
 export function routeTable<Entry>(table: Readonly<Record<string, Entry>>) {
   const routes = Object.entries(table)
@@ -31,7 +31,7 @@ function decodedParameters(
   )
 }
 
-/** A segment with a broken escape stays unchanged, and then matches no id. */
+/** A broken escape stays, and then matches no id. */
 function decodedSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)

@@ -4,9 +4,9 @@ const KILLED_BY_USER = 130
 const SAME_SIGNAL_MS = 1_000
 
 /**
- * Watches for the events that end a program: signals, uncaught errors, and the end of the npm that
- * runs it. The first SIGINT, SIGTERM or SIGHUP starts a clean stop. Another signal, at least a
- * second later, ends the process at once. Messages go to the error output.
+ * Watches for signals, uncaught errors, and the end of the npm that runs the program. The first
+ * SIGINT, SIGTERM or SIGHUP starts a clean stop; another signal, at least a second later, ends the
+ * process at once. Messages go to the error output.
  */
 export function watchProcess() {
   const aborting = new AbortController()
@@ -16,7 +16,6 @@ export function watchProcess() {
     resolve(code)
     aborting.abort()
   }
-  /** Ends the program because of this error. */
   const fail = (error: Error): void => {
     if (!aborting.signal.aborted) console.error(`\n${error.stack ?? error.message}`)
     end(1)
@@ -43,9 +42,8 @@ export function watchProcess() {
 }
 
 /**
- * npm forwards signals. But if npm is killed, no signal arrives, so `whenNpmEnds` polls for the end
- * of npm. It watches only our own parent: the shell that started npm may end earlier (`nohup npm
- * start &` in a script).
+ * npm forwards signals, but sends none if it is killed. Only our own parent is watched: the shell
+ * that started npm may end earlier (`nohup npm start &` in a script).
  */
 function whenNpmEnds(run: () => void): void {
   if (process.env['npm_lifecycle_event'] === undefined) return

@@ -15,7 +15,7 @@ const AccountOrder = v.strictObject({
   permissions: v.optional(v.array(v.picklist(PERMISSIONS))),
 })
 
-/** Sets the limit of calls or the permissions of the key; the other setting stays. */
+/** The other setting stays. */
 export function setAccount(world: World, input: unknown): AccountRecord {
   const { calls_per_minute: limit, permissions } = parseInput(AccountOrder, input)
   const account = accountOf(world)
@@ -42,7 +42,6 @@ export function accountOf(world: World): AccountRecord {
 const USUAL_CALLS = 600
 const WINDOW_MS = 60_000
 
-/** The headers of the limit of one endpoint. */
 export type RateLimit = {
   readonly limit: number
   readonly remaining: number
@@ -50,8 +49,8 @@ export type RateLimit = {
 }
 
 /**
- * Counts a call of one endpoint against the limit of the last 60 seconds. `isAdmitted`: false for a
- * call beyond the limit, which takes no effect and is not counted.
+ * Against the limit of the last 60 seconds. A call that is not admitted takes no effect and is not
+ * counted.
  */
 export function admitCall(
   world: World,

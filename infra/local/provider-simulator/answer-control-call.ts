@@ -11,7 +11,7 @@ type ControlCall = {
   readonly run: (core: SimulatorCore, request: LocalRequest, id: string) => unknown
 }
 
-/** The control calls by method and path. `{id}` is the id of a payment request. */
+/** `{id}` is the id of a payment request. */
 const CONTROLS: Readonly<Record<string, ControlCall>> = {
   'GET /_simulator': {
     does: 'lists every control call and every fault, with an example of each',
@@ -97,8 +97,8 @@ const CONTROLS: Readonly<Record<string, ControlCall>> = {
 const findControl = routeTable(CONTROLS)
 
 /**
- * Runs a control call of the simulator (design section 6); the real provider has no such call.
- * Returns the JSON of the answer. Throws `ProviderError` if the call is refused.
+ * The real provider has no such call (design section 6). Returns the JSON of the answer. Throws
+ * `ProviderError` if the call is refused.
  */
 export function answerControlCall(core: SimulatorCore, request: LocalRequest): unknown {
   const route = findControl(request.method, request.path.replace(/\/$/, ''))

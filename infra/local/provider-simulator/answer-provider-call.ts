@@ -6,7 +6,7 @@ import { type CallFaultName, type CallTarget, numberOf } from './faults.ts'
 import { ProviderError, parseJson } from './provider-error.ts'
 import type { SimulatorCore } from './simulator-core.ts'
 
-/** One HTTP request to the provider's API. Header names are in lower case. */
+/** Header names are in lower case. */
 type ProviderCall = {
   readonly method: string
   readonly path: string
@@ -15,7 +15,7 @@ type ProviderCall = {
   readonly body: string
 }
 
-/** `silence`: the caller never gets an answer. `delayMs`: how long a slow answer takes. */
+/** `silence`: the caller never gets an answer. `delayMs`: how long it takes. */
 type ProviderAnswer =
   | {
       readonly kind: 'answer'
@@ -75,10 +75,10 @@ const findCall = routeTable<Call>({
 const Rows = v.object({ data: v.pipe(v.array(v.unknown()), v.minLength(1)) })
 
 /**
- * Answers one call as the provider would, or with the effect of an armed fault. `timeout`, `http_*`
- * and `refuse` prevent the effect of the call; `timeout_after_commit` and `slow` change only its
- * answer. Undefined for an unknown path. Counts every other call, even a refused call, and every
- * row that a list returns.
+ * Answers as the provider would, or with the effect of an armed fault. `timeout`, `http_*` and
+ * `refuse` prevent the effect of the call; `timeout_after_commit` and `slow` change only its
+ * answer. Undefined for an unknown path. Counts every other call, even a refused one, and every row
+ * that a list returns.
  */
 export function answerProviderCall(
   core: SimulatorCore,
@@ -146,10 +146,10 @@ function refusalAnswer(error: ProviderError, rate: RateLimit) {
   } as const
 }
 
-/** Short, because the gateway waits this long in real time, and the tests with it. */
+/** The gateway waits this long in real time, and the tests with it. */
 const SHORT_RESET_SECONDS = 0.5
 
-/** The answer of a fault that prevents the effect of the call; undefined for other faults. */
+/** Undefined for a fault that does not prevent the effect of the call. */
 function answerBeforeEffect(
   fault: { fault: CallFaultName; value: unknown },
   rate: RateLimit,

@@ -12,14 +12,13 @@ type CallbackEvent =
   | 'dispute.won'
   | 'dispute.lost'
 
-/** One request to the merchant's callback address. The sender adds the address. */
+/** The sender adds the address. */
 export type OutgoingCallback = {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-// The event names of the API before v3. Callbacks of v3 were observed with the old name of the
-// expiry.
+// Of the API before v3. Callbacks of v3 were observed with the old name of the expiry.
 const LEGACY_NAMES: ReadonlyMap<CallbackEvent, string> = new Map([
   ['payment.capture', 'payment.succeeded'],
   ['payment.failure', 'payment.failed'],
@@ -30,8 +29,8 @@ const RETRY_DELAYS_MS = [15, 45, 120, 180, 360, 720].map((minutes) => minutes * 
 const LONGEST_HOLD_MS = 5000
 
 /**
- * Schedules the callback of an event, with the effects of the armed callback faults. `fromMs`: the
- * time of the event, if it is later than now.
+ * With the effects of the armed callback faults. `fromMs`: the event's time, if it is later than
+ * now.
  */
 export function announce(world: World, event: CallbackEvent, data: object, fromMs = world.nowMs()) {
   if (takeFault(world, 'callback', 'lost')) return
@@ -66,9 +65,8 @@ function enqueue(world: World, callback: Omit<CallbackRecord, 'id' | 'attempts'>
 }
 
 /**
- * Sends a forged callback, as an attacker who knows the callback token. It reports a capture that
- * never happened, for the latest request of the gateway's payment. Throws `DATA_NOT_FOUND` if the
- * payment has no request.
+ * As an attacker who knows the callback token: a capture that never happened, for the latest
+ * request of the payment. Throws `DATA_NOT_FOUND` if the payment has no request.
  */
 export function forgeCapture(world: World, gatewayPaymentId: string) {
   const isOwnReference = (reference: string) =>
@@ -100,10 +98,7 @@ export function forgeCapture(world: World, gatewayPaymentId: string) {
   })
 }
 
-/**
- * The HTTP request of one attempt. Its `created` is the time of the attempt, so it differs between
- * attempts.
- */
+/** `created` is the time of the attempt, so it differs between attempts. */
 export function toOutgoing(
   world: World,
   callback: CallbackRecord,
@@ -141,10 +136,7 @@ function v2Data(data: object): object {
   return { ...fields, ...subject, amount, payment_method: method }
 }
 
-/**
- * Records the result of one attempt. The provider retries a failed callback up to six times; a
- * forger never retries.
- */
+/** The provider retries a failed callback up to six times; a forger never retries. */
 export function recordAttempt(world: World, id: string, delivered: boolean) {
   const callback = world.store.callbacks.get(id)
   if (!callback) return
@@ -158,7 +150,7 @@ export function recordAttempt(world: World, id: string, delivered: boolean) {
   releaseHeld(world, callback.webhookId)
 }
 
-// A held callback is sent after another callback. So the two arrive in reverse order.
+// So the two callbacks arrive in reverse order.
 function releaseHeld(world: World, sentWebhookId: string) {
   const dueMs = world.nowMs()
   for (const callback of world.store.callbacks.all()) {

@@ -2,27 +2,20 @@ import type { ChannelFacts } from '../../../shared/payment/channel/channel-facts
 import { CHANNELS as CHANNEL_TABLE } from '../../../shared/payment/channel/channels.ts'
 import { ProviderError } from './provider-error.ts'
 
-/**
- * When the provider settles a captured amount to the merchant's balance. Before that, its fee is
- * not final.
- */
+/** When a captured amount settles to the merchant's balance. Before that, its fee is not final. */
 export type SettlementRule = { readonly afterSeconds: number } | { readonly businessDays: number }
 
-/**
- * The facts of one channel, by the provider's documentation (Indonesia, payments API v3). Amounts
- * in IDR.
- */
+/** By the provider's documentation (Indonesia, payments API v3). Amounts in IDR. */
 export type Channel = {
   readonly category: 'VIRTUAL_ACCOUNT' | 'EWALLET' | 'QR_CODE'
-  /** The channel's name in `/transactions`. It is older than the v3 code. */
+  /** The name in `/transactions`, older than the v3 code. */
   readonly transactionCode: string
   readonly lifetimeSeconds: number
   readonly feeBps: number
   readonly feeFlat: number
   readonly settlement: SettlementRule
   /**
-   * A `push` channel asks on the payer's phone. The other channels need a number, a code or a page
-   * for the payer.
+   * `push` asks on the payer's phone. Other channels need a number, a code or a page for the payer.
    */
   readonly destination: 'virtual_account_number' | 'qr_string' | 'checkout_url' | 'push'
   /** The wallet's answer has a link into its app too. */
@@ -99,7 +92,7 @@ const PLAIN_BANKS: ReadonlySet<string> = new Set(
   ),
 )
 
-/** The channel of a v3 code. Throws `API_VALIDATION_ERROR` for an unknown code. */
+/** Throws `API_VALIDATION_ERROR` for an unknown code. */
 export function requireChannel(code: string): Channel {
   const channel = channelOf(code)
   if (channel) return channel
@@ -108,8 +101,8 @@ export function requireChannel(code: string): Channel {
 }
 
 /**
- * The channel of a v3 code. Undefined for an unknown bank. Any other unknown code counts as a new
- * wallet without known limits, because the gateway forwards unknown wallet codes.
+ * Undefined for an unknown bank. Any other unknown code is a new wallet without known limits,
+ * because the gateway forwards unknown wallet codes.
  */
 function channelOf(code: string): Channel | undefined {
   const channel = CHANNELS.get(code)
@@ -117,10 +110,7 @@ function channelOf(code: string): Channel | undefined {
   return { ...WALLET, ...T_PLUS_2, transactionCode: `ID_${code}`, feeFlat: 500 }
 }
 
-/**
- * The minimum and the maximum of one payment, from the gateway's table of the provider's pages.
- * Undefined for a wallet that is not in the table.
- */
+/** From the gateway's table of the provider's pages; undefined for a wallet that it lacks. */
 export function amountsOf(code: string): ChannelFacts['amounts'] | undefined {
   const names = [code, code.replace(/_VIRTUAL_ACCOUNT$/, '')]
   return CHANNEL_TABLE.find(

@@ -26,7 +26,6 @@ const FailureCode = v.pipe(
   v.examples(['USER_DECLINED_PAYMENT']),
 )
 
-/** The faults that every provider call can have. */
 const CALL_FAULTS = {
   timeout_after_commit: NoValue,
   timeout: NoValue,
@@ -42,7 +41,7 @@ const CALL_FAULTS = {
   ),
 }
 
-/** Every fault by target, with the schema of its `value` (design section 6). */
+/** By target, with the schema of the `value` (design section 6). */
 const FAULTS = {
   /** `failed`: the channel refuses the payer at once, so the answer is final. */
   create: { ...CALL_FAULTS, failed: FailureCode },
@@ -68,7 +67,6 @@ const FAULTS = {
     forged: ForgedValue,
     wrong_token: NoValue,
     legacy_names: NoValue,
-    /** The whole body has the form of the API before v3. */
     v2_shape: NoValue,
   },
   payment: {
@@ -79,7 +77,7 @@ const FAULTS = {
   },
 } satisfies Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>>
 
-/** An example order for every fault: `{"target", "fault", "value"?}`. It can be sent unchanged. */
+/** It can be sent unchanged: `{"target", "fault", "value"?}`. */
 export function faultExamples(): readonly object[] {
   return Object.entries(FAULTS).flatMap(([target, faults]) =>
     Object.entries<v.GenericSchema>(faults).map(([fault, schema]) => {
@@ -96,10 +94,7 @@ const FaultOrderSchema = v.strictObject({
   value: v.optional(v.unknown()),
 })
 
-/**
- * Parses an order for a fault. For an unknown target or fault, throws `API_VALIDATION_ERROR` with
- * the valid choices.
- */
+/** For an unknown target or fault, throws `API_VALIDATION_ERROR` with the valid choices. */
 export function parseFaultOrder(input: unknown): FaultOrder {
   const { target, fault, times, value } = parseInput(FaultOrderSchema, input)
   const byTarget: Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>> = FAULTS
@@ -132,10 +127,7 @@ function parseValue(schema: v.GenericSchema, fault: string, value: unknown) {
   throw new ProviderError('API_VALIDATION_ERROR', `value of ${fault}: ${result.issues[0].message}`)
 }
 
-/**
- * Arms a fault for its next `times` uses. Faults with the same name are used in the order in which
- * they were armed.
- */
+/** For the next `times` uses. Faults with the same name are used in the order of arming. */
 export function armFault(world: World, order: FaultOrder) {
   world.store.faults.put({ id: String(nextInSequence(world, 'fault')), ...order })
 }
@@ -151,10 +143,7 @@ export function takeFault<T extends FaultTarget>(
   return takeMatching(world, target, (name): name is FaultName<T> => name === wantedName)
 }
 
-/**
- * Returns the earliest armed fault of the target with a wanted name, and counts one use. Undefined
- * without a fault.
- */
+/** The earliest armed fault of the target with a wanted name, of which one use is counted. */
 function takeMatching<Name extends string>(
   world: World,
   target: FaultTarget,
@@ -182,19 +171,17 @@ function isCallFault(name: string): name is CallFaultName {
   return Object.hasOwn(CALL_FAULTS, name)
 }
 
-/** The value of a fault; undefined if it is not a number. */
 export function numberOf(fault: { readonly value: unknown } | undefined) {
   return typeof fault?.value === 'number' ? fault.value : undefined
 }
 
-/** The armed faults, earliest first. */
+/** Earliest first. */
 export function armedFaults(world: World): FaultOrder[] {
   return world.store.faults
     .all()
     .map(({ target, fault, times, value }) => ({ target, fault, times, value }))
 }
 
-/** Clears all faults, or only the faults with the target and the name of `filter`. */
 export function clearFaults(
   world: World,
   filter: { readonly target?: string; readonly fault?: string } = {},

@@ -14,9 +14,7 @@ const STATUS_OF_CODE: ReadonlyMap<string, number> = new Map([
   ['ISSUER_UNAVAILABLE', 503],
 ])
 
-/**
- * A refusal in the provider's format. The HTTP status of a code that is not in the table is 400.
- */
+/** By default the HTTP status is 400. */
 export class ProviderError extends Error {
   readonly errorCode: string
   readonly status: number
@@ -39,7 +37,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** Parses a caller's input. Throws `API_VALIDATION_ERROR` with every invalid field. */
+/** Throws `API_VALIDATION_ERROR` with every invalid field. */
 export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, input)
   if (result.success) return result.output
@@ -50,9 +48,7 @@ export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown)
   throw new ProviderError('API_VALIDATION_ERROR', errors.join('; '), errors)
 }
 
-/**
- * Parses a JSON body; undefined if it is empty. Throws `API_VALIDATION_ERROR` if it is not JSON.
- */
+/** Undefined if the body is empty. Throws `API_VALIDATION_ERROR` if it is not JSON. */
 export function parseJson(body: string): unknown {
   if (body.trim() === '') return undefined
   try {

@@ -29,7 +29,6 @@ export type Action = {
   readonly value: string
 }
 
-/** The fields of a request that its payments show too. */
 type RequestFields = Omit<
   PaymentRequest,
   'channel_properties' | 'actions' | 'status' | 'latest_payment_id' | 'failure_code' | 'description'
@@ -49,10 +48,7 @@ type Capture = {
   readonly capture_timestamp: string
 }
 
-/**
- * A row of `/transactions`. A capture adds a row of type PAYMENT. Control calls add rows of other
- * types.
- */
+/** A row of `/transactions`: PAYMENT for a capture, other types by control calls. */
 export type Transaction = {
   readonly id: string
   readonly product_id: string
@@ -91,7 +87,7 @@ export type TransactionFee = {
 
 export const BUSINESS_ID = '66f0c4d2a8b1e95d7c3f2a10'
 
-/** Whether a request may still be paid, cancelled, failed or expired. */
+/** The request may still be paid, cancelled, failed or expired. */
 export function isOpen({ status }: PaymentRequest) {
   return status === 'REQUIRES_ACTION' || status === 'PENDING'
 }

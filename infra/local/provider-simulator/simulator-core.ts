@@ -29,18 +29,18 @@ type SimulatorDeps = {
   readonly newUuid: () => string
   readonly baseUrl: () => string
   readonly callbackToken: string
-  /** Posts one callback. Resolves with the HTTP status; rejects if there was no answer. */
+  /** Resolves with the HTTP status; rejects if there was no answer. */
   readonly sendCallback: (callback: OutgoingCallback) => Promise<number>
-  /** Called with the changes of a step, before the step returns. */
+  /** Called before the step returns. */
   readonly save?: (changes: readonly Change[]) => void
 }
 
 export type SimulatorCore = ReturnType<typeof createSimulatorCore>
 
 /**
- * The provider without HTTP: requests, payments, transactions, callbacks and faults on one clock.
- * Every call first runs the due tasks, so a caller never sees an open request after its expiry.
- * `restored` is an earlier `snapshot()`. Its callbacks without a result are sent again.
+ * The provider without HTTP, on one clock. Every call first runs the due tasks, so a caller never
+ * sees an open request after its expiry. `restored` is an earlier `snapshot()`, whose callbacks
+ * without a result are sent again.
  */
 export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Change[] = []) {
   const { world, run, close } = createEngine(deps, restored)
@@ -51,16 +51,15 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
     simulatePayment: (id: string, body?: unknown) => run(() => simulatePayment(world, id, body)),
     getPayment: (id: string) => run(() => requirePayment(world, id)),
     listTransactions: (search: URLSearchParams) => run(() => listTransactions(world, search)),
-    /** Adds a row without a capture, for example a withdrawal or a row of an unknown type. */
+    /** For example a withdrawal, or a row of an unknown type. */
     bookTransaction: (body: unknown) => run(() => bookRow(world, body)),
     getTransaction: (id: string) => run(() => getTransaction(world, id)),
     getBalance: (search: URLSearchParams) => run(() => getBalance(world, search)),
     /** Actions of the payer or the channel, not of the merchant. */
     failPaymentRequest: (id: string, body?: unknown) => run(() => failRequest(world, id, body)),
     expirePaymentRequest: (id: string) => run(() => expireRequest(world, id)),
-    /** Changes a captured payment: voided, reversed, refunded, charged back, or dispute won. */
     reversePayment: (id: string, body: unknown) => run(() => reversePayment(world, id, body)),
-    /** The requests whose reference starts with `prefix`, oldest first. */
+    /** Oldest first. */
     findPaymentRequests: (prefix: string) => run(() => requestsOf(world, prefix)),
     capturedPayments: () =>
       world.store.payments
@@ -73,22 +72,19 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
             0,
           ),
         })),
-    /** The captured payments whose own row was voided or reversed later. */
     reversedPayments: () =>
       world.store.transactions
         .all()
         .filter(({ row }) => row.type === 'PAYMENT' && row.status !== 'SUCCESS')
         .map(({ row }) => row.product_id),
-    /** The stored requests and rows. These reads run no due task. */
+    /** These reads run no due task. */
     storedRequest: (id: string) => world.store.requests.get(id),
     storedRequests: () => world.store.requests.all(),
     transactionRecords: () => world.store.transactions.all(),
-    /** The limit of calls and the permissions of the key. */
     account: () => accountOf(world),
     setAccount: (body: unknown) => run(() => setAccount(world, body)),
     admitCall: (endpoint: string) => admitCall(world, endpoint),
     requirePermission: (permission: Permission) => requirePermission(world, permission),
-    /** Takes the money of the disputes that have no row, in one row. */
     deductDisputes: () => run(() => deductDisputes(world)),
     countCall: (name: string, times = 1) =>
       run(() =>
@@ -102,24 +98,23 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
     resetCalls: () =>
       run(() => world.store.calls.all().forEach(({ id }) => world.store.calls.delete(id))),
     /**
-     * Arms a fault; `forged` sends its callback at once. Throws `API_VALIDATION_ERROR`, or the
-     * error of `forgeCapture`.
+     * `forged` sends its callback at once. Throws `API_VALIDATION_ERROR`, or the error of
+     * `forgeCapture`.
      */
     orderFault: (input: unknown) => run(() => orderFault(world, input)),
     takeCallFault: (target: faults.CallTarget) => run(() => faults.takeCallFault(world, target)),
     armedFaults: () => faults.armedFaults(world),
     clearFaults: (filter?: Parameters<typeof faults.clearFaults>[1]) =>
       run(() => faults.clearFaults(world, filter)),
-    /** The whole state as JSON data. A new core continues from it. */
+    /** A new core continues from this JSON data. */
     snapshot: () => world.store.snapshot(),
     close,
   }
 }
 
 /**
- * Runs the steps of the simulator. `run` first runs the due tasks, then the step, and saves all
- * changes before it returns. `close` cancels all timers, and ignores the results of callbacks in
- * progress.
+ * `run` first runs the due tasks, then the step, and saves all changes before it returns. `close`
+ * cancels all timers, and ignores the results of callbacks in progress.
  */
 function createEngine(deps: SimulatorDeps, restored: readonly Change[]) {
   const store = createStore(restored)
@@ -153,7 +148,6 @@ function createEngine(deps: SimulatorDeps, restored: readonly Change[]) {
     inFlight.add(id)
     const finish = (delivered: boolean) => {
       inFlight.delete(id)
-      // After `close` the result is not saved, so a restart sends the callback again.
       if (!isClosed) run(() => recordAttempt(world, id, delivered))
     }
     deps.sendCallback(toOutgoing(world, callback, deps.callbackToken)).then(
@@ -172,7 +166,7 @@ function createEngine(deps: SimulatorDeps, restored: readonly Change[]) {
   return { world, run, close }
 }
 
-// After a restart, callbacks wait until their receiver has started too.
+// The receiver of callbacks starts too.
 const RESTART_GRACE_MS = 3000
 
 function resumeTasks(world: World) {

@@ -2,7 +2,6 @@
 export const PROVIDER_KEY = 'xnd_development_local'
 export const CALLBACK_TOKEN = 'local-callback-token'
 
-/** The headers of a call of the provider's API. */
 export const PROVIDER_HEADERS = {
   authorization: `Basic ${btoa(`${PROVIDER_KEY}:`)}`,
   'api-version': '2024-11-11',

@@ -12,26 +12,26 @@ export type RequestRecord = {
 export type TransactionRecord = {
   readonly id: string
   readonly row: Transaction
-  /** When the row settles, and its fee after that. A settled row has neither field. */
+  /** A settled row has neither field. */
   readonly settleAtMs?: number
   readonly finalFee?: TransactionFee
   /** The lists do not show the row before. */
   readonly shownAtMs?: number
   /** Of a row that moves a payment's money back: the payment, whatever the row names. */
   readonly paymentId?: string
-  /** Faults of this row: lists leave it out, or show it a second time with another id. */
+  /** Lists leave the row out, or show it a second time with another id. */
   readonly missing?: true
   readonly duplicateId?: string
 }
 
 export type CallbackRecord = {
   readonly id: string
-  /** The same id in every attempt and in every duplicate of one callback. */
+  /** The same in every attempt and every duplicate of one callback. */
   readonly webhookId: string
   readonly event: string
   readonly data: object
   readonly wrongToken: boolean
-  /** A forged callback is sent once. It is never retried. */
+  /** A forged callback is never retried. */
   readonly forged: boolean
   /** The callback is held until another callback was sent, or until `dueMs`. */
   readonly held: boolean
@@ -41,7 +41,6 @@ export type CallbackRecord = {
   readonly dueMs: number
 }
 
-/** A fault for the next calls of a target. */
 export type FaultOrder = {
   readonly target: string
   readonly fault: string
@@ -49,7 +48,6 @@ export type FaultOrder = {
   readonly value?: unknown
 }
 
-/** What the provider allows the account of the gateway. */
 export type AccountRecord = {
   readonly id: string
   readonly callsPerMinute: number | null
@@ -75,10 +73,7 @@ type ChangeOf<N extends TableName> = {
   [K in N]: { readonly table: K; readonly id: string; readonly record: Records[K] | null }
 }[N]
 
-/**
- * One record after a write, or null after a delete. Both the journal and a snapshot are lists of
- * changes.
- */
+/** Null after a delete. Both the journal and a snapshot are lists of changes. */
 export type Change = ChangeOf<TableName>
 
 const TABLE_NAMES = [
@@ -92,7 +87,7 @@ const TABLE_NAMES = [
   'account',
 ] as const satisfies readonly TableName[]
 
-/** The state of the simulator: tables of records. A record is replaced, never changed in place. */
+/** A record is replaced, never changed in place. */
 export function createStore(initialChanges: readonly Change[] = []) {
   let touchedRecords: { readonly table: TableName; readonly id: string }[] = []
 
@@ -105,7 +100,7 @@ export function createStore(initialChanges: readonly Change[] = []) {
     }
     return {
       get: (id: string) => rows.get(id),
-      /** Oldest first. A record keeps its place when it is replaced. */
+      /** Oldest first. A replaced record keeps its place. */
       all: () => [...rows.values()],
       put: (record: Records[N]): void => {
         rows.set(record.id, record)
@@ -155,27 +150,23 @@ const ChangeSchema = v.object({
   id: v.string(),
   record: v.nullable(v.looseObject({ id: v.string() })),
 })
-// Only this file writes the journal, so the schema checks no more than the table's name and the id.
+// Only this file writes the journal, so no more than the table's name and the id is checked.
 const Step = v.array(v.custom<Change>((change) => v.is(ChangeSchema, change)))
 
 const REWRITE_AFTER_BYTES = 64 * 1024 * 1024
 
 /**
- * The simulator's state file: a journal with one line for each step. So the cost of a save does not
- * grow with the state. `loaded` is the content of the file. Call `rewrite` once with that state,
- * then `append` for each step. A last line without its end is dropped, because the step was never
- * answered. Throws if another line cannot be read, because the simulator would lose money silently
- * without it.
+ * A journal with a line for each step, so that the cost of a save does not grow with the state.
+ * `loaded` is the content of the file. Call `rewrite` once with that state, then `append` for each
+ * step. A last line without its end is dropped, because its step was never answered. Throws if
+ * another line cannot be read, because the simulator would lose money silently.
  */
 export function openStateFile(path: string) {
   const loaded = readJsonLines(path, Step).flat()
   let descriptor: number | undefined
   let bytes = 0
 
-  /**
-   * Replaces the content by this state. After a crash, the file has either the old or the new
-   * content.
-   */
+  /** After a crash, the file has the old or the new content. */
   const rewrite = (state: readonly Change[]) => {
     if (descriptor !== undefined) closeSync(descriptor)
     writeJsonLines(
@@ -189,12 +180,9 @@ export function openStateFile(path: string) {
   return {
     loaded,
     rewrite,
-    /** Whether the file should be rewritten, because much was appended since the last rewrite. */
+    /** Much was appended since the last rewrite. */
     isLong: () => bytes > REWRITE_AFTER_BYTES,
-    /**
-     * Writes the changes of one step as one line. After this returns, the line survives the
-     * process.
-     */
+    /** One line for a step. After the return, it survives the process. */
     append: (changes: readonly Change[]) => {
       if (descriptor === undefined) throw new Error('the state file is closed')
       const line = `${JSON.stringify(changes)}\n`

@@ -18,14 +18,13 @@ import { type Change, openStateFile } from './simulator-store.ts'
 
 type ProviderSimulatorOptions = {
   readonly clock: LocalClock
-  /** 0 takes a free port. */
   readonly port: number
   readonly family?: Set<number>
   readonly secretKey: string
   /** Called for each callback, so the receiver may start later. */
   readonly callbackUrl: () => string
   readonly callbackToken: string
-  /** Keeps the state, even after a SIGKILL. Without it, the state is only in memory. */
+  /** Without a file the state is only in memory. */
   readonly stateFile?: string | undefined
 }
 
@@ -33,10 +32,10 @@ type ProviderSimulatorOptions = {
 const KEEP_ALIVE_MS = 1_000
 
 /**
- * Starts the provider's simulator on 127.0.0.1: its API, the control calls under `/_simulator`, and
- * the checkout pages. A payment request is paid only by its `simulate` call or its checkout page.
- * With a state file, every change is on disk before its answer is sent. `close` aborts connections
- * and callbacks in progress, and cancels all timers.
+ * Its API, the control calls under `/_simulator`, and the checkout pages, on 127.0.0.1. A payment
+ * request is paid only by its `simulate` call or its checkout page. With a state file, every change
+ * is on disk before its answer is sent. `close` aborts connections and callbacks in progress, and
+ * cancels all timers.
  */
 export async function startProviderSimulator(options: ProviderSimulatorOptions) {
   const file = options.stateFile === undefined ? undefined : openStateFile(options.stateFile)
@@ -87,8 +86,8 @@ export async function startProviderSimulator(options: ProviderSimulatorOptions) 
 const ATTEMPT_TIMEOUT_MS = 30_000
 
 /**
- * Posts callbacks by HTTP, a bounded number at a time. `send` resolves with the status. It rejects
- * after a network error or the timeout. `close` rejects the requests in progress.
+ * A bounded number at a time. `send` resolves with the status, and rejects after a network error or
+ * the timeout. `close` rejects the requests in progress.
  */
 function createCallbackSender(url: () => string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 100 })
@@ -105,7 +104,7 @@ function createCallbackSender(url: () => string) {
         headers: { ...headers, 'content-length': Buffer.byteLength(body) },
       }
       const call = httpRequest(url(), options, (response) => {
-        // Only the status matters. The body is read to free the connection.
+        // The body is read to free the connection.
         response.on('error', reject).resume()
         resolve(response.statusCode ?? 0)
       })
@@ -140,10 +139,7 @@ function answer(core: SimulatorCore, secretKey: string, request: LocalRequest): 
   }
 }
 
-/**
- * The wallet's checkout page. `GET /checkout/{id}` shows it. `POST` to this path pays, then
- * redirects to the shop.
- */
+/** `GET /checkout/{id}` shows the wallet's page. `POST` pays, then redirects to the shop. */
 function answerCheckout(core: SimulatorCore, request: LocalRequest): LocalReply {
   const id = request.path.slice('/checkout/'.length)
   try {

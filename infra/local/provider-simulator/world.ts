@@ -3,22 +3,18 @@ import { ProviderError } from './provider-error.ts'
 import type { PaymentRequest } from './provider-objects.ts'
 import type { RequestRecord, Store } from './simulator-store.ts'
 
-/**
- * The state that every step of the simulator changes, and its sources of time, ids and addresses.
- */
+/** What every step of the simulator changes, and its sources of time, ids and addresses. */
 export type World = {
   readonly store: Store
   readonly agenda: Agenda
   readonly nowMs: () => number
-  /** The calls of the last minute, by endpoint, while the account has a limit. */
+  /** Of the last minute, by endpoint, while the account has a limit. */
   readonly callTimes: Map<string, number[]>
-  /** A fresh lowercase UUID. */
   readonly newUuid: () => string
-  /** The simulator's own address, for the links to checkout pages. */
+  /** For the links to checkout pages. */
   readonly baseUrl: () => string
 }
 
-/** Now as RFC 3339 UTC text with milliseconds. */
 export function timestampNow(world: World) {
   return toTimestamp(world.nowMs())
 }
@@ -27,7 +23,7 @@ export function toTimestamp(ms: number) {
   return new Date(ms).toISOString()
 }
 
-/** The next number of a named sequence, from 1. The state contains the sequence. */
+/** From 1, and kept in the state. */
 export function nextInSequence(world: World, name: string) {
   const count = (world.store.sequences.get(name)?.count ?? 0) + 1
   world.store.sequences.put({ id: name, count })
@@ -47,7 +43,6 @@ export function unknownId(what: string, id: string): ProviderError {
   return new ProviderError(code, `${what} '${id}' is not found`)
 }
 
-/** A new payment of a request, without its result. */
 export function paymentOf(world: World, request: PaymentRequest) {
   const {
     channel_properties: _properties,
@@ -68,36 +63,32 @@ export function paymentOf(world: World, request: PaymentRequest) {
   }
 }
 
-/** The provider runs a task by itself at a given time. `id` is the id of its record. */
+/** `id` is the id of the task's record. */
 export type Task = {
   readonly kind: 'expire' | 'settle' | 'callback'
   readonly id: string
   readonly dueMs: number
 }
 
-/** The part of the local clock that the simulator needs. A simulation passes its own clock. */
+/** A simulation passes its own clock. */
 export type SimulatorClock = { nowMs(): number; at(dueMs: number, run: () => void): () => void }
 
 /**
- * The provider's scheduled tasks, with one timer of the clock. They are not saved, because a
- * restart derives them from the records. A task that no longer applies does nothing.
+ * One timer of the clock. Tasks are not saved, because a restart derives them from the records. A
+ * task that no longer applies does nothing.
  */
 export function createAgenda(clock: SimulatorClock, wake: () => void) {
-  // Latest first, so that the next task is taken from the end without moving the other tasks.
+  // Latest first, so that the next task is taken from the end.
   const tasks: Task[] = []
   let timer: { readonly dueMs: number; readonly cancel: () => void } | undefined
 
   return {
     add: (task: Task): void => insertByDue(tasks, task),
-    /**
-     * Takes the earliest task that is due at `nowMs`. Tasks of the same time are taken in the order
-     * of `add`.
-     */
+    /** Tasks of the same time are taken in the order of `add`. */
     takeDue: (nowMs: number): Task | undefined => {
       const nextTask = tasks.at(-1)
       return nextTask && nextTask.dueMs <= nowMs ? tasks.pop() : undefined
     },
-    /** Sets the timer to the earliest task. */
     arm: (): void => {
       const nextTask = tasks.at(-1)
       if (timer && timer.dueMs === nextTask?.dueMs) return

@@ -9,7 +9,6 @@ type StartedCloud = Pick<LocalCloud, 'urls' | 'demoClient' | 'table'> &
 type Urls = StartedCloud['urls']
 type StartFacts = { readonly startedInMs: number; readonly data?: string | undefined }
 
-/** The text after the start: all addresses, a demo merchant, and commands to try. */
 export function banner(
   { urls, demoClient, table, testEnvironment }: StartedCloud,
   { startedInMs, data }: StartFacts,
@@ -34,7 +33,7 @@ ${commandsToTry(urls, demoClient, testEnvironment ? LONGEST_ASK_SECONDS : 1)}
 ${testEnvironment ? '' : commandsOfLaterDays(urls)}${awsCommand(urls)}`
 }
 
-/** Without a public address the gateway asks every ten seconds, and the answer takes a moment. */
+/** Without a public address the gateway asks every ten seconds. */
 const LONGEST_ASK_SECONDS = 15
 
 function providerLine({ provider }: Urls, environment: StartedCloud['testEnvironment']): string {

@@ -1,14 +1,11 @@
 const TIMEOUT_MS = 30_000
 
-/** The running gateway refused, or no gateway runs. The message is for a person. */
+/** The message is for a person, also if no gateway runs. */
 export class GatewayRefusal extends Error {
   override readonly name = 'GatewayRefusal'
 }
 
-/**
- * Calls the running gateway and returns its JSON. Throws `GatewayRefusal` with the answer's message
- * on an error.
- */
+/** Throws `GatewayRefusal` with the answer's message on an error. */
 export async function callGateway(url: string, init: RequestInit = {}): Promise<unknown> {
   const answer = await reachGateway(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
   const body: unknown = await answer.json()
@@ -20,7 +17,7 @@ export async function callGateway(url: string, init: RequestInit = {}): Promise<
   )
 }
 
-/** Calls the running local gateway. Throws `GatewayRefusal` if no gateway listens. */
+/** Throws `GatewayRefusal` if no gateway listens. */
 export async function reachGateway(url: string, init: RequestInit = {}): Promise<Response> {
   try {
     return await fetch(url, init)
@@ -32,9 +29,7 @@ export async function reachGateway(url: string, init: RequestInit = {}): Promise
   }
 }
 
-/**
- * Runs a tool that needs a running gateway. Returns exit code 0, or 1 after it printed the refusal.
- */
+/** 1 after the refusal was printed. */
 export async function exitCodeOf(
   run: () => Promise<void>,
   print: (text: string) => void,

@@ -1,24 +1,22 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { printableLines } from './printable.ts'
 
-/** The user called a tool wrongly. The tool prints the message with its usage, and exits with 2. */
+/** The tool prints the message with its usage, and exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/**
- * A whole number in plain digits; undefined for `10.000`, `1e3` or `0x10`, and for unsafe integers.
- */
+/** Undefined for `10.000`, `1e3` or `0x10`, and for unsafe integers. */
 export function wholeNumber(text: string): number | undefined {
   const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN
   return Number.isSafeInteger(value) ? value : undefined
 }
 
 export const DEFAULT_PORT = 3000
-/** The gateway also needs the three ports after PORT. */
+/** The three ports after PORT are used too. */
 const HIGHEST_PORT = 65_532
 
-/** The port of the local gateway's API. Throws `UsageError`. */
+/** Throws `UsageError`. */
 export function portFrom(text: string | undefined): number {
   const port = wholeNumber(text || String(DEFAULT_PORT)) ?? -1
   if (port < 0 || port > HIGHEST_PORT) {
@@ -27,7 +25,7 @@ export function portFrom(text: string | undefined): number {
   return port
 }
 
-/** The address of the server that listens `offset` ports after the gateway's API. */
+/** The server listens `offset` ports after the gateway's API. */
 export function addressAt(text: string | undefined, offset = 0): string {
   return `http://127.0.0.1:${portFrom(text) + offset}`
 }
@@ -38,10 +36,7 @@ export function asksForHelp(argv: readonly string[]): boolean {
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
-/**
- * The options of a command line. Throws `UsageError` if an option is unknown, has no value, or is
- * given twice.
- */
+/** Throws `UsageError` if an option is unknown, has no value, or is given twice. */
 export function readOptions<T extends Options>(argv: readonly string[], options: T) {
   return readArguments(argv, options, false).values
 }
@@ -70,18 +65,14 @@ function parseTokens<T extends Options>(
   try {
     return parseArgs({ args: [...argv], options, tokens: true, allowPositionals })
   } catch (error) {
-    // Takes only the first sentence of Node's message. The other sentences are about positional
-    // arguments.
+    // The other sentences of Node's message are about positional arguments.
     throw new UsageError(
       (error instanceof Error ? error.message : 'called wrongly').replace(/\. [\s\S]*$/, ''),
     )
   }
 }
 
-/**
- * The options, and exactly one argument. Throws `UsageError` with `argumentName` for no or several
- * arguments.
- */
+/** Throws `UsageError` with `argumentName` for no or several arguments. */
 export function readOptionsOf<T extends Options>(
   argumentName: string,
   argv: readonly string[],
@@ -94,10 +85,7 @@ export function readOptionsOf<T extends Options>(
   return { values, argument }
 }
 
-/**
- * Runs a script's work and returns its exit code: 0 after help, 2 with the usage after a
- * `UsageError`.
- */
+/** Answers 0 after help, 2 with the usage after a `UsageError`. */
 export async function runCommand(
   usage: string,
   argv: readonly string[],

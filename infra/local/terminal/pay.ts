@@ -26,11 +26,10 @@ const OPTIONS = {
 const Requests = v.array(v.object({ payment_request_id: v.string(), status: v.string() }))
 
 type Action = {
-  /** A control of the simulator. Without a control, the customer pays. */
+  /** Without a control, the customer pays. */
   readonly control?: 'fail' | 'expire' | 'reverse'
   readonly body: object
   readonly done: string
-  /** The action needs a provider request in one of these statuses. */
   readonly statuses: readonly string[]
 }
 

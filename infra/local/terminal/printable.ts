@@ -1,7 +1,6 @@
 /**
- * Makes a foreign text safe as one line on a terminal: control and format characters (C0, C1, bidi,
- * invisible) become `\uXXXX`. They could otherwise rewrite lines that the operator has read, or
- * forge a line.
+ * Control and format characters (C0, C1, bidi, invisible) become `\uXXXX`: they could rewrite lines
+ * that the operator has read, or forge a line.
  */
 export function printableLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, escapeCharacters)
@@ -13,17 +12,13 @@ function escapeCharacters(characters: string): string {
     .join('')
 }
 
-/**
- * Keeps line breaks. JSON keeps its meaning, because the escaped characters occur only inside its
- * texts.
- */
+/** JSON keeps its meaning, because the escaped characters occur only inside its texts. */
 export function printableLines(text: string): string {
   return text.split('\n').map(printableLine).join('\n')
 }
 
 export type Output = { readonly out: (text: string) => void; readonly err: (text: string) => void }
 
-/** Outputs that make every text safe for a terminal. */
 export function onTerminal<Io extends Output>(io: Io): Io {
   return {
     ...io,

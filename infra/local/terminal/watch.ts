@@ -43,14 +43,14 @@ async function follow(): Promise<void> {
   console.log('The gateway has ended.')
 }
 
-/** Prints one server-sent event. The gateway writes each event as one `data` line. */
+/** The gateway writes each event as one `data` line. */
 function printEvent(event: string): void {
   const data = /^data: (.*)$/m.exec(event)?.[1]
   const line = v.safeParse(ActivityLineSchema, JSON.parse(data ?? '{}'))
   if (line.success) console.log(terminalLine(line.output))
 }
 
-/** One line for the terminal. It makes every text printable before it adds colours. */
+/** Makes every text printable before it adds colours. */
 function terminalLine({ at, subject, tone, id = '', text }: ShownLine): string {
   const [day = '', time = ''] = printableLine(at).split('T')
   const timeText = styleText('dim', `${day} ${time.slice(0, 8)}`)

@@ -1,8 +1,8 @@
 const END = '<!-- end of what is written -->'
 
 /**
- * The document with a new text after the comment of `npm run <script> -- [<suite>] --write`, up to
- * the next end comment. Throws if one of the two comments is missing.
+ * Replaces the text after the comment of `npm run <script> -- [<suite>] --write`, up to the next
+ * end comment. Throws if one of the two comments is missing.
  */
 export function withWritten(
   document: string,

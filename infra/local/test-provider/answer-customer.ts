@@ -26,8 +26,8 @@ const findCall = routeTable<'find' | 'pay'>({
 })
 
 /**
- * PORT+2 for the provider's test mode: what `npm run pay` and the console ask of the simulator, as
- * far as the test mode has it. The provider's key stays in this process.
+ * PORT+2 for the test mode: what `npm run pay` and the console ask of the simulator, as far as the
+ * test mode has it. The provider's key stays in this process.
  */
 export function answerCustomer(
   environment: TestEnvironment,
@@ -46,7 +46,7 @@ export function answerCustomer(
   }
 }
 
-/** The payment's own request. The provider has no search by reference. */
+/** The provider has no search by reference. */
 async function findRequest(
   host: Pick<FunctionHost, 'byName'>,
   paymentId: string,
@@ -61,7 +61,7 @@ async function findRequest(
   ])
 }
 
-/** The provider needs the amount, which a customer would see at the bank. */
+/** The provider needs the amount, which a customer sees at the bank. */
 async function simulate(environment: TestEnvironment, path: string): Promise<LocalReply> {
   const found = await askProvider(environment, { path })
   const request = found.kind === 'answered' ? v.safeParse(Request, found.json) : undefined

@@ -1,6 +1,5 @@
 export const API_URL = 'https://api.xendit.co'
 
-/** For the usage of each command that uses the provider's test mode. */
 export const ENVIRONMENT_HELP = `\
   XENDIT_SECRET_KEY      your key of the provider's test mode: xnd_development_…; any other key is refused
   XENDIT_CALLBACK_URL    the public https address of this gateway, for example of a tunnel. Without it, the gateway asks

@@ -3,9 +3,8 @@ import { providerSecretName } from '../../../shared/secrets.ts'
 import type { TestEnvironment } from './test-environment.ts'
 
 /**
- * Asks the provider once. Throws an error that a developer can read if the provider does not
- * answer, or refuses the key or one of its permissions. The answer's headers begin the budget of
- * calls.
+ * Throws an error for the developer if the provider does not answer, or refuses the key or one of
+ * its permissions. The answer's headers begin the budget of calls.
  */
 export async function proveKey({ url, secretKey, call }: TestEnvironment): Promise<void> {
   const stage = 'local'

@@ -4,12 +4,12 @@ import { UsageError } from '../terminal/command-line.ts'
 import { CALLBACK_PATH } from '../triggers/start-http-gateway.ts'
 import { API_URL } from './environment-help.ts'
 
-/** Only these keys belong to the provider's test mode, where no money moves. */
+/** No money moves in the test mode. */
 const TEST_KEY = /^xnd_development_[\x21-\x7e]{1,500}$/
 
 const TOKEN = /^[\x21-\x7e]{16,1024}$/
 
-/** The provider's published limit of its test mode, until an answer names another one. */
+/** Published for the test mode, until an answer names another limit. */
 const CALLS_PER_MINUTE = 60
 
 /** As long as the gateway waits for a create. */
@@ -18,8 +18,8 @@ const ASK_TIMEOUT_MS = 12_000
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The provider's test mode, with the developer's own key. Throws `UsageError` for a key of another
- * mode, and for incomplete settings. No message names the key.
+ * With the developer's own key. Throws `UsageError` for a key of another mode, and for incomplete
+ * settings. No message names the key.
  */
 export function testEnvironment(env: Environment) {
   const secretKey = env['XENDIT_SECRET_KEY'] ?? ''
@@ -44,7 +44,7 @@ export function testEnvironment(env: Environment) {
   return {
     url: url.origin,
     secretKey,
-    /** Without a public address no callback comes: the token is random, and is not shown. */
+    /** Without a public address no callback comes. */
     callbackToken: publicUrl ? givenToken : randomUUID(),
     publicUrl,
     callbackUrl: publicUrl && publicUrl.origin + CALLBACK_PATH,
@@ -55,7 +55,6 @@ export function testEnvironment(env: Environment) {
 
 export type TestEnvironment = ReturnType<typeof testEnvironment>
 
-/** Calls the provider's API once, with the developer's key. */
 export function askProvider(
   { url, secretKey, call }: Pick<TestEnvironment, 'url' | 'secretKey' | 'call'>,
   { method = 'GET', path, body, headers }: ProviderQuestion,
@@ -72,7 +71,6 @@ export function askProvider(
 export type ProviderQuestion = {
   /** Default: GET. */
   readonly method?: HttpCall['method']
-  /** With the query. */
   readonly path: string
   readonly body?: object
   readonly headers?: Readonly<Record<string, string>>
@@ -89,7 +87,7 @@ function httpsUrl(name: string, text: string): URL {
   return url
 }
 
-/** Makes the calls, and remembers the limit that each endpoint's last answer named. */
+/** Remembers the limit that each endpoint's last answer named. */
 function callBudgetFromHeaders() {
   const limits = new Map<string, number>()
   return {

@@ -7,7 +7,7 @@ import type { FunctionHost } from '../functions/function-host.ts'
 
 const EVERY_MS = 10_000
 
-/** The newest merchants and payments. Older payments keep their usual checks. */
+/** Older payments keep their usual checks. */
 const MAX_CLIENTS = 20
 const MAX_PAYMENTS = 10
 
@@ -18,15 +18,13 @@ const Clients = v.object({
 
 type WatchOptions = {
   readonly host: Pick<FunctionHost, 'byName'>
-  /** May list payments. */
   readonly reader: Pick<Deps, 'table' | 'log'>
-  /** May make a payment due. */
   readonly writer: Pick<Deps, 'table' | 'now'>
 }
 
 /**
- * Makes pending payments due every ten seconds, because no callback reaches this machine. Due work
- * then asks the provider, within its budget of calls. A round begins after the last one has ended.
+ * Every ten seconds, because no callback reaches this machine. Due work then asks the provider,
+ * within its budget of calls. A round begins after the last one has ended.
  */
 export function watchPending(options: WatchOptions) {
   let timer: NodeJS.Timeout | undefined
@@ -37,7 +35,7 @@ export function watchPending(options: WatchOptions) {
     // Only the servers keep the process alive.
     timer.unref()
   }
-  // The next round repeats a failed one. The host logs a failed function.
+  // The host logs a failed function, and the next round repeats it.
   const round = () => makePendingDue(options).catch(() => undefined)
   next()
   return {

@@ -3,13 +3,12 @@ export type FairLimits = { readonly total: number; readonly perGroup: number }
 type Group = { readonly waitingTasks: (() => Promise<void>)[]; runningCount: number }
 
 /**
- * Runs tasks so that no group waits for slow tasks of another group. Groups share the slots
- * round-robin, and each group has a limit. So an endpoint that times out occupies only its own few
- * slots. Within a group, tasks start in order of arrival. Tasks handle their own errors.
+ * Groups share the slots round-robin, each with a limit, so an endpoint that times out occupies
+ * only its own few slots. Within a group, tasks start in order of arrival. Tasks handle their own
+ * errors.
  */
 export function fairSchedule({ total, perGroup }: FairLimits) {
-  // In round-robin order. Only groups with a running or a waiting task are here, so few of them are
-  // at their limit.
+  // Round-robin. Only groups with a running or a waiting task are here, so few are at their limit.
   const groups = new Map<string, Group>()
   const runningTasks = new Set<Promise<void>>()
   let isClosed = false
@@ -18,7 +17,6 @@ export function fairSchedule({ total, perGroup }: FairLimits) {
     group.runningCount++
     const taskEnd = task().finally(() => {
       runningTasks.delete(taskEnd)
-      // The round-robin skips a group at its limit. After that, the group goes to the end.
       const goesToEnd = group.runningCount === perGroup
       group.runningCount--
       if (goesToEnd || group.runningCount + group.waitingTasks.length === 0) groups.delete(name)
@@ -33,7 +31,7 @@ export function fairSchedule({ total, perGroup }: FairLimits) {
       if (runningTasks.size >= total) return
       const task = group.runningCount < perGroup ? group.waitingTasks.shift() : undefined
       if (!task) continue
-      // The group goes to the end. This loop reaches the group again there.
+      // This loop reaches the group again at the end.
       groups.delete(name)
       groups.set(name, group)
       start(name, group, task)
@@ -53,10 +51,7 @@ export function fairSchedule({ total, perGroup }: FairLimits) {
       startNext()
     },
     tasksEnded,
-    /**
-     * Starts no more tasks, drops the waiting tasks, and resolves after the running tasks have
-     * ended.
-     */
+    /** Drops the waiting tasks, and resolves after the running ones have ended. */
     close: async () => {
       isClosed = true
       for (const group of groups.values()) group.waitingTasks.length = 0

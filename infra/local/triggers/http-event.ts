@@ -3,7 +3,6 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda'
 import type { LocalRequest } from '../process/local-http-server.ts'
 
 type MatchedRoute = {
-  /** `POST /v1/payments/{id}/cancel`, or `$default`. */
   readonly routeKey: string
   readonly pathParameters: Readonly<Record<string, string>>
 }
@@ -14,7 +13,7 @@ type EventContext = {
   readonly domainName: string
 }
 
-/** The event of API Gateway's HTTP API for a request (payload format 2.0). */
+/** Payload format 2.0 of API Gateway's HTTP API. */
 export function httpEvent(
   request: LocalRequest,
   { routeKey, pathParameters }: MatchedRoute,
@@ -61,7 +60,6 @@ export function httpEvent(
   }
 }
 
-/** Each header in turn, with its name in lower case. */
 function headersOf(rawHeaders: readonly string[]) {
   return Array.from(
     { length: rawHeaders.length / 2 },
@@ -69,7 +67,6 @@ function headersOf(rawHeaders: readonly string[]) {
   )
 }
 
-/** The values of a repeated name are joined by commas. */
 function joinedValues(
   pairs: Iterable<readonly [name: string, value: string]>,
 ): Record<string, string> {
@@ -81,7 +78,7 @@ function joinedValues(
 
 const TEXT_TYPE = /^(text\/|application\/(json|xml|javascript|[\w.-]+\+(json|xml))\b)/i
 
-/** Bytes that are not UTF-8 are always sent as base64, because text would change them. */
+/** Text would change bytes that are not UTF-8. */
 function isText(contentType: string | undefined, body: Buffer): boolean {
   return (contentType === undefined || TEXT_TYPE.test(contentType)) && isUtf8(body)
 }

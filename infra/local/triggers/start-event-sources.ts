@@ -22,7 +22,6 @@ type EventSourceOptions = {
  */
 const PER_GROUP = 32
 
-/** Connects queues and schedules to their functions in the manifest. */
 export function startEventSources(options: EventSourceOptions) {
   const { host, clock } = options
 
@@ -57,7 +56,6 @@ export function startEventSources(options: EventSourceOptions) {
   })
 
   return {
-    /** Resolves after the running webhook attempts have ended. */
     attemptsEnded: async () => {
       const deliveryQueues = queues.filter(({ spec }) => spec.callsMerchants === true)
       await Promise.all(deliveryQueues.map(({ poller }) => poller.handlersEnded()))

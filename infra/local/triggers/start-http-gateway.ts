@@ -33,13 +33,12 @@ const Result = v.object({
   isBase64Encoded: v.optional(v.boolean(), false),
 })
 
-/** Pages that only the local gateway serves. Undefined if the request is for another path. */
+/** Undefined for another path. */
 export type LocalPages = (request: LocalRequest) => LocalAnswer | Promise<LocalAnswer> | undefined
 
 /**
- * Emulates API Gateway: serves the manifest's routes on 127.0.0.1 and invokes the function of each
- * request. It listens at once; requests wait until the gateway is ready. Local pages take
- * precedence over the routes.
+ * Emulates API Gateway with the manifest's routes on 127.0.0.1. It listens at once; requests wait
+ * until the gateway is ready. Local pages take precedence.
  */
 export function startHttpGateway(options: {
   readonly port: number
@@ -47,7 +46,7 @@ export function startHttpGateway(options: {
   readonly ready: Promise<{ readonly host: Pick<FunctionHost, 'functions'> }>
   readonly clock: Pick<LocalClock, 'nowMs'>
   readonly pages?: readonly LocalPages[]
-  /** A tunnel's address for the provider's callbacks. Nothing else is answered there. */
+  /** At a tunnel's address only the provider's callbacks are answered. */
   readonly publicUrl?: URL | undefined
 }): Promise<LocalHttpServer> {
   const routes = options.ready.then(({ host }) => functionRoutes(host.functions))
@@ -89,10 +88,7 @@ export function startHttpGateway(options: {
   })
 }
 
-/**
- * Finds the function of a request. A request without a route goes to the function of the default
- * route.
- */
+/** A request without a route goes to the function of the default route. */
 export function functionRoutes<Routed extends Pick<LocalFunction, 'spec'>>(
   functions: readonly Routed[],
 ) {
@@ -108,8 +104,8 @@ export function functionRoutes<Routed extends Pick<LocalFunction, 'spec'>>(
 }
 
 /**
- * A result without a status code is only a body, as in payload format 2.0 on AWS. JSON gets the
- * line break of other local answers.
+ * A result without a status code is a body, as in payload format 2.0. JSON gets the line break of
+ * other local answers.
  */
 function toReply(result: unknown): LocalReply {
   const parsedResult = v.safeParse(Result, result)

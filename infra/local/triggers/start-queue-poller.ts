@@ -18,37 +18,27 @@ type QueuePollerOptions = {
   readonly sqs: SQSClient
   readonly queueUrl: string
   readonly clock: LocalClock
-  /**
-   * Invokes the queue's function. A message is retried if this throws or names it in
-   * `batchItemFailures`.
-   */
+  /** A message is retried if this throws or names it in `batchItemFailures`. */
   readonly invoke: (event: SQSEvent) => Promise<unknown>
   readonly limits: FairLimits
-  /** The queue's visibility timeout: from a failure to the next receive, on the local clock. */
+  /** From a failure to the next receive, on the local clock. */
   readonly retryAfterMs: number
 }
 
-/**
- * The maximum of messages in this process, like the in-flight limit of SQS. Further messages stay
- * in the queue.
- */
+/** Like the in-flight limit of SQS. Further messages stay in the queue. */
 const MAX_HELD = 20_000
 const BATCH = 10
-/**
- * The visibility timeout of held messages. The poller renews it. After a crash, they are received
- * again.
- */
+/** The poller renews it for held messages. After a crash they are received again. */
 const HIDDEN_SECONDS = 120
 const RENEW_EVERY_MS = 40_000
 
 const Reply = v.object({ batchItemFailures: v.array(v.object({ itemIdentifier: v.string() })) })
 
 /**
- * Emulates Lambda's event source mapping on the local clock. It holds each message until it is due.
- * Then it invokes the function with this message alone, fairly between message groups, and deletes
- * the message only after success. A failed message is retried after the visibility timeout, and the
- * redrive policy moves it to the dead-letter queue. If the process is killed, the message stays in
- * the queue.
+ * Lambda's event source mapping on the local clock. Holds each message until it is due, invokes the
+ * function with it alone, fairly between message groups, and deletes it only after success. A
+ * failed message is retried after the visibility timeout, and the redrive policy moves it to the
+ * dead-letter queue. If the process is killed, the message stays in the queue.
  */
 export function startQueuePoller(options: QueuePollerOptions) {
   const { sqs, queueUrl, clock } = options
@@ -58,10 +48,7 @@ export function startQueuePoller(options: QueuePollerOptions) {
     heldHandles.delete(receiptHandle),
   )
 
-  /**
-   * A message may wait for hours of the local clock. If a renewal fails, the message is received
-   * again.
-   */
+  /** If a renewal fails, the message is received again. */
   const renew = async () => {
     for (const handles of chunks([...heldHandles], BATCH)) {
       const Entries = handles
@@ -100,7 +87,7 @@ export function startQueuePoller(options: QueuePollerOptions) {
         return
       }
     } catch {
-      // The function host logs the failure. The message is retried below.
+      // The function host logs the failure.
     }
     clock.at(
       clock.nowMs() + options.retryAfterMs,
@@ -130,13 +117,10 @@ export function startQueuePoller(options: QueuePollerOptions) {
   })
 
   return {
-    /** Messages in this process: waiting for their time, waiting for a slot, or running. */
+    /** Messages that wait for their time or a slot, or run. */
     heldCount: () => heldHandles.size,
     handlersEnded: schedule.tasksEnded,
-    /**
-     * Stops receiving, and resolves after the running handlers have ended. Held messages stay in
-     * the queue.
-     */
+    /** Resolves after the running handlers have ended. Held messages stay in the queue. */
     close: async () => {
       clearInterval(renewal)
       await stopReceiving()
@@ -146,15 +130,10 @@ export function startQueuePoller(options: QueuePollerOptions) {
   }
 }
 
-/**
- * If the process is killed before the delete, the message is received again. Every worker is safe
- * to repeat.
- */
+/** After a kill before the delete the message is received again. Every worker is safe to repeat. */
 const DELETE_WITHIN_MS = 100
 
-/**
- * Deletes processed messages in batches. `close` resolves after all added messages were deleted.
- */
+/** `close` resolves after all added messages were deleted. */
 function messageRemoval(
   sqs: SQSClient,
   queueUrl: string,
@@ -171,8 +150,7 @@ function messageRemoval(
     waitingHandles = []
     if (handles.length === 0) return
     const Entries = handles.map((ReceiptHandle, at) => ({ Id: String(at), ReceiptHandle }))
-    // A refused delete means that the message was received again meanwhile. It is deleted after
-    // that receive.
+    // A message that was received again meanwhile is deleted after that receive.
     const deletion = sqs
       .send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }))
       .catch(() => undefined)

@@ -5,13 +5,13 @@ import type { LocalClock } from '../process/local-clock.ts'
 
 type ScheduledJob = {
   readonly schedule: ScheduleSpec
-  /** Invokes the function. The function host logs its failures. */
+  /** The function host logs failures. */
   readonly run: () => void
 }
 
 /**
- * Runs the schedules of the manifest. A clock jump runs each schedule that became due once, after
- * all due timers. The order is that of each schedule's last skipped time.
+ * A clock jump runs each schedule that became due once, after all due timers, in the order of each
+ * schedule's last skipped time.
  */
 export function startScheduler(
   clock: LocalClock,
@@ -47,7 +47,6 @@ export function startScheduler(
 type Recurrence = {
   readonly run: () => void
   readonly periodMs: number
-  /** The first time after `nowMs`. */
   readonly nextMs: (nowMs: number) => number
 }
 
@@ -75,7 +74,7 @@ function armedJob(clock: LocalClock, { run, periodMs, nextMs }: Recurrence) {
   }
 }
 
-/** The next time of day (UTC) strictly after `nowMs`, in milliseconds since the epoch. */
+/** UTC, strictly after `nowMs`, in milliseconds since the epoch. */
 function nextDailyMs(nowMs: number, { hour, minute }: TimeOfDay): number {
   const startOfDay = Math.floor(nowMs / DAY_MS) * DAY_MS
   const today = startOfDay + hour * HOUR_MS + minute * MINUTE_MS

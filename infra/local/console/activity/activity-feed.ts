@@ -12,8 +12,8 @@ type ActivitySources = {
 const KEPT_LINES = 1_000
 
 /**
- * Describes the activity of this gateway in words, from its log. It reads no line before the first
- * listener connects. It then starts with the oldest line that the log keeps.
+ * Describes the activity of this gateway in words, from the oldest line that its log keeps. Reads
+ * no line before the first listener connects.
  */
 export function startActivityFeed({ clock, log }: ActivitySources) {
   const lines: ActivityLine[] = []
@@ -98,12 +98,11 @@ const LogLine = v.object({
 })
 type LogLine = v.InferOutput<typeof LogLine>
 
-/** Actions that only read. The feed leaves them out, and dry runs. */
 const READS_ONLY = /^gateway-local-(get|list|find)-/
 
 const SHORT_ID = 8
 
-/** The feed leaves out read-only actions of operators, and runs without work. */
+/** Leaves out read-only actions of operators, and runs without work. */
 const DESCRIPTIONS: ReadonlyMap<string, (log: LogLine) => Description | undefined> = new Map(
   Object.entries<(log: LogLine) => Description | undefined>({
     'payment.created': (log) => paymentLine(log, 'plain', `created, to be paid by ${channel(log)}`),
@@ -195,7 +194,7 @@ const DESCRIPTIONS: ReadonlyMap<string, (log: LogLine) => Description | undefine
   }),
 )
 
-/** The activity line of a log line; undefined for a log line that the feed leaves out. */
+/** Undefined for a log line that the feed leaves out. */
 function describeLogLine(json: string): ActivityLine | undefined {
   const log = v.parse(LogLine, JSON.parse(json))
   const description = DESCRIPTIONS.get(log.message)?.(log)
@@ -226,7 +225,6 @@ function webhooksToSend({ deliveries = 0 }: LogLine): string {
   return `${countOf(deliveries, 'webhook')} to send`
 }
 
-/** The result of a webhook attempt. */
 function attemptResult(log: LogLine): string {
   const answer =
     log.http_status === undefined ? (log.error ?? 'no answer') : `answered ${log.http_status}`

@@ -21,22 +21,18 @@ type Action = {
 }
 
 type ActionButtonProps = Action & {
-  /** The item of the action, if the page has several buttons with the same name. */
+  /** Needed if several buttons of the page have the same name. */
   readonly about?: string
   readonly kind?: 'main' | 'danger'
   readonly disabled?: boolean
 }
 
-/** A button that makes one call, and a button that copies the call as a curl command. */
 export function ActionButton(props: ActionButtonProps) {
   const { isBusy, run } = useAction(props)
   return <DoubleButton {...props} isBusy={isBusy} onPress={run} />
 }
 
-/**
- * Makes one call at a time, and shows its result in place. A second press during the call has no
- * effect.
- */
+/** Makes one call at a time, and shows its result in place. */
 export function useAction({ label, call, onAnswer }: Action) {
   const showNotice = useContext(NoticeContext)
   const isRunning = useRef(false)
@@ -110,7 +106,7 @@ export function CopyButton({ noun, text, kind = 'copy', name = `Copy ${noun}` }:
   )
 }
 
-/** Fields with their action; Enter in a field also submits. */
+/** Enter in a field also submits. */
 export function ActionForm({
   children,
   ...props
@@ -130,7 +126,7 @@ type FormProps = {
   readonly children: ComponentChildren
 }
 
-/** A form that stays on its page, and leaves all checks to the gateway. */
+/** A form that leaves all checks to the gateway. */
 export function Form({ kind, onSubmit, children }: FormProps) {
   return (
     <form
@@ -148,7 +144,7 @@ export function Form({ kind, onSubmit, children }: FormProps) {
 
 const Batch = v.object({ number: v.number(), state: v.string(), count: v.number() })
 
-/** The answers of calls that change something, by their members. The first that fits is told. */
+/** By the members of a changing call's answer. The first that fits is told. */
 const SENTENCES: readonly ((body: unknown) => string | undefined)[] = [
   told({ now: v.string() }, ({ now }) => `it is now ${jakartaTime(now)}`),
   told({ settlements: v.array(v.object({ net_minor: v.number() })) }, ({ settlements }) =>
@@ -214,7 +210,7 @@ const SENTENCES: readonly ((body: unknown) => string | undefined)[] = [
   told({ suspense_id: v.string(), resolution: v.string() }, ({ resolution }) => words(resolution)),
 ]
 
-/** What a successful call has done, in words; undefined for an answer that says no more. */
+/** Undefined for an answer that says no more than success. */
 function doneSentence(body: unknown): string | undefined {
   for (const sentenceOf of SENTENCES) {
     const sentence = sentenceOf(body)

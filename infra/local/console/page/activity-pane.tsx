@@ -5,12 +5,9 @@ import { jakartaClock, jakartaDay, utcTime, withJakartaTimes, ZONE } from './jak
 import { readAbout, store } from './session.ts'
 
 const KEPT_LINES = 300
-/** One change gives several lines at once. The page waits this long and reads again only once. */
+/** One change gives several lines at once, for which the page reads again only once. */
 const READ_DELAY_MS = 120
-/**
- * The browser does not reconnect after an answer that is not an event stream. So the page
- * reconnects.
- */
+/** A browser does not reconnect after an answer that is not an event stream. */
 const RECONNECT_DELAY_MS = 2_000
 
 const activityLines = store<readonly ShownLine[]>([])
@@ -68,7 +65,7 @@ function Line({ line: { at, subject, tone, id, text } }: { readonly line: ShownL
   )
 }
 
-/** Listens to the gateway while the page is open. It reconnects after a restart of the gateway. */
+/** Reconnects after a restart of the gateway. */
 export function followActivity() {
   const source = new EventSource('/console/activity')
   let pendingLines: readonly ShownLine[] = []
@@ -86,7 +83,7 @@ export function followActivity() {
     readAllAgain()
     if (source.readyState === EventSource.CLOSED) setTimeout(followActivity, RECONNECT_DELAY_MS)
   })
-  // After each connection, the gateway sends all kept lines again. Another gateway may answer.
+  // After each connection the gateway, maybe another one, sends all kept lines again.
   source.addEventListener('begin', () => {
     activityLines.set([])
     pendingLines = []

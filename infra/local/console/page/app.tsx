@@ -34,7 +34,6 @@ if (root) {
   render(<App />, root)
 }
 
-/** The console: a view on the left, and the live activity feed on the right. */
 function App() {
   const { merchant, number } = useSession()
   return (
@@ -105,7 +104,7 @@ const JUMPS = [
   ['2592000', '30 days'],
 ] as const
 
-/** The local clock, with buttons that jump forward. On a narrow page a button opens both. */
+/** On a narrow page a button opens clock and jumps. */
 function ClockPanel() {
   const now = useNow()
   const [seconds, setSeconds] = useState('432000')
@@ -132,7 +131,7 @@ function ClockPanel() {
   )
 }
 
-/** The gateway's time in UTC. Between two answers it advances like the gateway's clock. */
+/** Between two answers it advances like the gateway's clock. */
 function useNow(): string {
   const { value: answer } = useRead(ClockSchema, CLOCK_CALL)
   const [aheadMs, setAhead] = useState(0)

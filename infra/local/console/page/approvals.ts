@@ -12,7 +12,6 @@ type Waiting = Approvable & {
   readonly gateway: string
 }
 
-/** The actions that this page saw refused because they need an approval, newest first. */
 const waiting = store<readonly Waiting[]>([])
 
 /** Those of the gateway that currently answers. */
@@ -24,18 +23,15 @@ export function useWaitingApprovals(): readonly Approvable[] {
     .map(({ action, payload }) => ({ action, payload }))
 }
 
-/** Each refusal of such an action names the approver's command in its hint. */
 const Refused = v.object({ action_hint: v.string() })
 const COMMAND = /approve --action ([a-z-]+) --payload '([^']*)'/
 const Figures = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown()))
 
-/** Remembers what a refused action needs, for the card of the approvals. */
 export function rememberRefusal(body: unknown): void {
   const refused = v.safeParse(Refused, body)
   if (refused.success) rememberCommand(refused.output.action_hint)
 }
 
-/** Remembers the approver's command that a text contains, once. */
 export function rememberCommand(text: string): void {
   const found = commandIn(text)
   if (found) waiting.set([{ ...found, gateway: about().client.client_id }, ...without(found)])
@@ -52,7 +48,6 @@ function without({ action, payload }: Approvable): readonly Waiting[] {
     .filter((other) => other.action !== action || JSON.stringify(other.payload) !== text)
 }
 
-/** The approver's command in a text; undefined without one. */
 export function commandIn(text: string): Approvable | undefined {
   const [, action, json] = COMMAND.exec(text) ?? []
   const payload = v.safeParse(Figures, json)

@@ -1,7 +1,6 @@
 import type { ConsoleCall } from '../console-call.ts'
 import { merchant } from './session.ts'
 
-/** The console's name as operator. */
 const OPERATOR = 'console'
 
 export function api(path: string): ConsoleCall {
@@ -32,7 +31,6 @@ export function invoke(name: string, payload: object = {}): ConsoleCall {
   }
 }
 
-/** An operator's action, in the console's name. */
 export function operate(action: string, payload: object): ConsoleCall {
   return invoke(action, { operator: OPERATOR, ...payload })
 }
@@ -40,7 +38,6 @@ export function operate(action: string, payload: object): ConsoleCall {
 /** On AWS the approver is another person, with the duty `approve`. */
 const APPROVER = 'console, second person'
 
-/** The second person's approval of an action with exactly these figures. */
 export function approveCall(approvable: { readonly action: string; readonly payload: object }) {
   return operate('approve', { ...approvable, operator: APPROVER })
 }
@@ -71,7 +68,7 @@ export function simulator(
   }
 }
 
-/** A field's JSON. Other text is passed on as it is, and the gateway judges it. */
+/** The gateway judges other text. */
 export function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -80,7 +77,6 @@ export function jsonOrText(text: string): unknown {
   }
 }
 
-/** The customer's action on the provider's request of a payment. */
 export function providerAction(requestId: string, action: string, body: object = {}): ConsoleCall {
   return action === 'simulate'
     ? { port: 'provider', method: 'POST', path: `/v3/payment_requests/${requestId}/simulate`, body }

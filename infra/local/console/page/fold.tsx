@@ -3,7 +3,6 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 
 type FoldProps = {
   readonly kind: string
-  /** The text of the button. */
   readonly summary: ComponentChildren
   /** What screen readers call the button. */
   readonly name: string
@@ -12,8 +11,8 @@ type FoldProps = {
 }
 
 /**
- * A part of the header behind a button. A wide page shows some of these parts without the button:
- * page.css decides. Escape, a link in the part, and a press elsewhere close it.
+ * A part of the header behind a button, which page.css may leave out on a wide page. Escape, a link
+ * in the part, and a press elsewhere close it.
  */
 export function Fold({ kind, summary, name, children }: FoldProps) {
   const [isOpen, setOpen] = useState(false)

@@ -26,9 +26,7 @@ export type Answer = {
   readonly message: string
 }
 
-/**
- * Counts changes of the gateway. Each part of the page reads its data again when the count changes.
- */
+/** Each part of the page reads its data again when this count of changes grows. */
 const changes = store(0)
 
 export function readAllAgain() {
@@ -50,10 +48,7 @@ export async function doCall(call: ConsoleCall): Promise<Answer> {
   return answer
 }
 
-/**
- * Makes a call that changes nothing, through the console's server. Returns the answer, and for a
- * refusal the text to show.
- */
+/** Makes a call that changes nothing. Returns the answer, and for a refusal the text to show. */
 export async function ask(call: ConsoleCall): Promise<Answer> {
   const headers = { 'content-type': 'application/json' }
   const relayed = await fetch('/console/call', {
@@ -84,7 +79,6 @@ export type Loaded<T> =
   | { readonly value: T }
   | { readonly error: string; readonly isTemporary: boolean }
 
-/** The answer of a call, read again after each change. */
 export function useRead<const Schema extends v.GenericSchema>(
   schema: Schema,
   call: ConsoleCall | undefined,
@@ -94,7 +88,6 @@ export function useRead<const Schema extends v.GenericSchema>(
   )
 }
 
-/** The answer of a call that only reads. */
 export async function load<const Schema extends v.GenericSchema>(
   schema: Schema,
   call: ConsoleCall,
@@ -110,7 +103,7 @@ export async function load<const Schema extends v.GenericSchema>(
 
 /**
  * What `loadNow` answers, read again after each change and for each new key. At most one read is in
- * progress, and one read is queued. So each answer is shown, even if data changes all the time.
+ * progress and one is queued, so each answer is shown even if data changes all the time.
  */
 export function useLoad<T>(key: string | undefined, loadNow: () => Promise<Loaded<T>>): Read<T> {
   const [read, setRead] = useState<Read<T> & { readonly key?: string | undefined }>({})

@@ -14,14 +14,10 @@ const IssuedKey = v.object({ api_key: v.string() })
 const KEY_SECONDS = 10 * 365 * 86_400
 const DEMO_NAME = 'Demo merchant'
 
-/** The key that this page has issued for each merchant. */
 const keys = new Map<string, string>()
-/** The name of each merchant that this page has chosen. */
 const names = store<ReadonlyMap<string, string>>(new Map())
 
-/**
- * Selects any merchant by a search. Issues a key for this merchant, which expires after a day.
- */
+/** Issues a key for the chosen merchant. */
 export function MerchantPicker() {
   return (
     <div class="merchant">
@@ -76,11 +72,9 @@ type MerchantSearchProps = { readonly demo: Client; readonly onChoose: (client: 
 
 const PER_PAGE = 100
 const MOST_PAGES = 50
-/** More options than this help no person. */
 const MOST_SHOWN = 40
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** A field that finds any merchant by a part of its name or id, with a list to choose from. */
 function MerchantSearch({ demo, onChoose }: MerchantSearchProps) {
   const [typed, setTyped] = useState('')
   const [at, setAt] = useState(0)
@@ -153,7 +147,7 @@ function isMatch({ client_id: id, name }: Client, text: string): boolean {
   return name.toLowerCase().includes(text) || id.includes(text)
 }
 
-/** The newest merchants, page by page, read once for each opening of the list. */
+/** The newest merchants, read once for each opening of the list. */
 function useMerchants() {
   const [clients, setClients] = useState<readonly Client[]>([])
   const [note, setNote] = useState('Reading the merchants…')

@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks'
 
 type Notice = { readonly text: string; readonly ok: boolean }
 
-/** Shows an action's result in the part of the page where the user took the action. */
+/** An action's result is shown in the part of the page that has the action. */
 export const NoticeContext = createContext<(notice: Notice) => void>(() => undefined)
 
 const SHOWN_MS = 12_000

@@ -16,7 +16,6 @@ type CardProps = {
   readonly children: ComponentChildren
 }
 
-/** A titled part of a view with its notices. Its call can be copied. */
 export function Card({ title, note, call, children }: CardProps) {
   return (
     <section class="card" aria-label={title}>
@@ -90,7 +89,6 @@ export function ReadCard<const Schema extends v.GenericSchema>({
 
 type RowsProps<T> = {
   readonly items: readonly T[]
-  /** Shown if there are no items. */
   readonly empty: string
   readonly children: (item: T) => ComponentChildren
 }
@@ -175,7 +173,7 @@ export function SelectField({ label, ...select }: SelectProps & { readonly label
   )
 }
 
-/** A UTC instant in the time of Jakarta. The pointer over it shows UTC. */
+/** The pointer over the time shows UTC. */
 export function Time({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={utcTime(at)}>
@@ -184,9 +182,7 @@ export function Time({ at }: { readonly at: string }) {
   )
 }
 
-/**
- * One item in place of its list. The page then starts at the top, even if the list was scrolled.
- */
+/** The page starts at the top, even if the list was scrolled. */
 export function Detail({ list, label, children }: FieldProps & { readonly list: string }) {
   useEffect(() => scrollTo(0, 0), [])
   return (

@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import type { ConsoleCall } from '../console-call.ts'
 import { type Loaded, load } from './gateway.ts'
 
-/** A merchant has a limit of requests a second, and a long read may exceed this limit. */
+/** A long read may exceed a merchant's limit of requests a second. */
 const TRIES = 4
 const PAUSE_MS = 1_000
 
@@ -30,7 +30,6 @@ export async function* readPages<const Schema extends v.GenericSchema>({
   }
 }
 
-/** All pages up to a bound, or the error of the first page that cannot be read. */
 export async function readAllPages<const Schema extends v.GenericSchema>(
   paged: Paged<Schema>,
 ): Promise<

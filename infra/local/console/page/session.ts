@@ -11,19 +11,15 @@ export const route = store<Route>(readRoute())
 window.addEventListener('hashchange', () => route.set(readRoute()))
 
 type Session = {
-  /** The gateway that currently answers. */
   readonly about: About
-  /** The chosen merchant, with one of its keys. */
   readonly merchant: Pick<About['client'], 'client_id' | 'api_key'>
-  /** The number of starts of the page. Each start clears all shown and typed text. */
+  /** Each start of the page clears all shown and typed text. */
   readonly number: number
 }
 
 const session = store<Session | undefined>(undefined)
 
-/**
- * One value that several parts of the page share. `use` renders its part again after each change.
- */
+/** `use` renders its part of the page again after each change. */
 export function store<T>(initial: T) {
   let value = initial
   const listeners = new Set<() => void>()
@@ -37,7 +33,7 @@ export function store<T>(initial: T) {
       value = next
       for (const listener of listeners) listener()
     },
-    /** Calls the listener after each change. Returns a function that removes the listener. */
+    /** Returns a function that removes the listener. */
     follow,
     use: (): T => {
       const [, render] = useState(0)
@@ -92,8 +88,8 @@ function readRoute(): Route {
 }
 
 /**
- * Asks which gateway answers. A different gateway has other merchants and payments, so the page
- * then starts again. Returns whether the page started again.
+ * A different gateway has other merchants and payments, so the page then starts again. Returns
+ * whether it did.
  */
 export async function readAbout(): Promise<boolean> {
   const answer = await fetch('/console/about', { signal: AbortSignal.timeout(10_000) })

@@ -22,7 +22,6 @@ const DeliveryFields = v.object({
 export type DeliveryFields = v.InferOutput<typeof DeliveryFields>
 const DeliverySchema = v.object({ ...texts('delivery_id'), ...DeliveryFields.entries })
 
-/** A delivery as the merchant's API shows it. */
 export const OwnDeliverySchema = v.object({
   ...texts('id', 'event_id'),
   payment_id: OptionalText,
@@ -65,7 +64,6 @@ export const PaymentsSchema = v.object({
   pagination: v.optional(v.object({ total: v.optional(v.number()) })),
   cursor: OptionalText,
 })
-/** The succeeded payments of a merchant, with their figures. */
 export const PaidPaymentsSchema = v.object({
   ...listOf(
     v.object({

@@ -9,7 +9,7 @@ const MAX_SORT_BYTES = 1_024
 const MAX_ITEM_BYTES = 400 * 1_024
 const TYPES: Readonly<Record<string, 'S' | 'N'>> = TABLE_SCHEMA.attributeTypes
 
-/** The key attributes of each index, with the limit of their total size. */
+/** Each index limits the total size of its key attributes. */
 const INDEX_KEYS = Object.values(TABLE_SCHEMA.indexes).flatMap(({ partition, sort }) => [
   { attributes: partition, maxBytes: MAX_PARTITION_BYTES },
   { attributes: sort, maxBytes: MAX_SORT_BYTES },
@@ -46,13 +46,11 @@ function isOfType(attribute: string, value: unknown): value is KeyValue {
   return typeof value === (TYPES[attribute] === 'N' ? 'number' : 'string')
 }
 
-/** Throws if the value cannot be this key attribute. */
 export function keyValue(attribute: string, value: unknown): KeyValue {
   if (isOfType(attribute, value) && value !== '') return value
   throw new InvalidRequest(`the key attribute ${attribute} has a wrong or empty value`)
 }
 
-/** Throws if `key` is not exactly a key of the table. */
 export function checkKey(key: Partial<Key>): void {
   const { pk, sk, ...otherAttributes } = key
   if (Object.keys(otherAttributes).length > 0)

@@ -5,13 +5,10 @@ import { isCountingUnits, noteUnits } from '../../../../shared/table/used-units.
 import type { LocalTable } from '../local-table.ts'
 import { createMemoryTable, type MemoryTable } from './memory-table.ts'
 
-/**
- * Transports a request and its answer. Simulations add latency, throttles, conflicts and crashes
- * here.
- */
+/** Simulations add latency, throttles, conflicts and crashes here. */
 type Carry = <Answer>(name: string, run: () => Answer) => Promise<Answer>
 
-/** The table in memory as single requests. The port's retries work on it as on DynamoDB. */
+/** The port's retries work on these requests as on DynamoDB. */
 export function memoryRequests(
   table: Pick<MemoryTable, 'requests' | 'lastUse'>,
   carry: Carry = async (_, run) => run(),
@@ -29,7 +26,6 @@ export function memoryRequests(
   }
 }
 
-/** Adds the units that DynamoDB would report for the request to the caller's count. */
 export function countedCarry(table: Pick<MemoryTable, 'lastUse'>, carry: Carry): Carry {
   return async (name, run) => {
     if (!isCountingUnits()) return carry(name, run)
@@ -42,10 +38,9 @@ export function countedCarry(table: Pick<MemoryTable, 'lastUse'>, carry: Carry):
   }
 }
 
-/** The gateway's table in this process. `reason` says why, if the user did not choose memory. */
+/** `reason` says why, if the user did not choose memory. */
 export function openMemoryTable(reason?: string): LocalTable {
   return {
-    // Each request yields to other work, as a network request would.
     requests: memoryRequests(createMemoryTable({ indexes: 'immediate' }), async (_, run) => {
       await yieldToOtherWork()
       return run()

@@ -12,13 +12,11 @@ import { InvalidRequest, itemSize, OutsideModel, recordOf, type StoredItem } fro
 import { type TableChange, tableView } from './table-view.ts'
 
 type MemoryTableOptions = {
-  /** Called after each change of an item, in order. */
   readonly onChange?: (change: TableChange) => void
-  /** Called once after each write, with all its changes. */
   readonly onWritten?: (changes: readonly TableChange[]) => void
   /** Called for each step whose condition refused, with the stored item. */
   readonly onRefused?: (step: Step, storedItem: StoredItem | undefined) => void
-  /** `manual` (the default): only applyToIndexes() updates the indexes. */
+  /** By default only applyToIndexes() updates the indexes. */
   readonly indexes?: 'manual' | 'immediate'
 }
 
@@ -27,31 +25,31 @@ type Sync<Request> = Request extends (...args: infer Args) => Promise<infer Answ
   : never
 type RequestName = Exclude<keyof TableRequests, 'isContention'>
 
-/** Every request runs synchronously. Throws InvalidRequest where DynamoDB refuses the request. */
+/** Throws InvalidRequest where DynamoDB refuses the request. */
 type SyncRequests = { readonly [Name in RequestName]: Sync<TableRequests[Name]> }
 
 const PRIMARY_SHAPE = { partition: ['pk'], sort: ['sk'], isTable: true } as const
 const MAX_AT_ONCE = 100
-/** Above these limits, DynamoDB refuses a transaction and answers only a part of a batch read. */
+/** DynamoDB refuses a larger transaction, and answers only a part of a larger batch read. */
 const MAX_TRANSACTION_BYTES = 4 * 1_024 * 1_024
 const MAX_BATCH_BYTES = 16 * 1_024 * 1_024
 
 const NOTHING_USED: RequestUse = { parts: [], reported: 0 }
 
 /**
- * DynamoDB in memory, for the requests of the table's port. A request changes the table atomically;
- * the indexes follow later. A request that is not modelled throws OutsideModel. A suite compares
- * this model with DynamoDB Local.
+ * DynamoDB in memory, for the requests of the table's port, each atomic; the indexes follow later.
+ * A request that is not modelled throws OutsideModel. A suite compares this model with DynamoDB
+ * Local.
  */
 export function createMemoryTable(options: MemoryTableOptions = {}) {
   const table = tableView(PRIMARY_SHAPE)
-  /** The table for eventually consistent reads. It lags like the indexes. */
+  /** Eventually consistent reads lag like the indexes. */
   const replica = tableView(PRIMARY_SHAPE)
   const indexes = new Map(
     Object.entries(TABLE_SCHEMA.indexes).map(([name, shape]) => [name, tableView(shape)]),
   )
 
-  /** Applies a change to the indexes. Apply the changes of one item in order, each change once. */
+  /** Apply the changes of one item in order, each once. */
   const applyToIndexes = (change: TableChange): void => {
     for (const view of [replica, ...indexes.values()]) view.follow(change)
   }
@@ -115,7 +113,6 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
         throw new OutsideModel('a condition check exists only inside a transaction')
       const { key, conditionHolds, result } = planStep(step)
       const oldItem = table.item(key)
-      // A put is validated completely before its condition is checked.
       if (step.kind === 'put') result(oldItem)
       const answersItem = step.kind !== 'update' || step.returnsNothing !== true
       const useWith = (after: StoredItem | undefined, applied: boolean) => () =>
@@ -161,22 +158,16 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
 
   return {
     requests,
-    /**
-     * The units of the last request. The first call computes them, so make it before the next
-     * request.
-     */
+    /** The first call computes the units, so make it before the next request. */
     lastUse: () => {
       const use = lastUse()
       lastUse = () => use
       return use
     },
     applyToIndexes,
-    /** Takes over an item of another such table, which checked it. */
+    /** The other table has checked the item. */
     restore: (item: StoredItem) => store({ pk: String(item['pk']), sk: String(item['sk']) }, item),
-    /**
-     * All items with a partition key of that prefix, in the order of their keys. Not copied: read
-     * only.
-     */
+    /** In the order of their keys. Not copied: read only. */
     items: (pkPrefix = ''): readonly StoredItem[] => {
       const items: StoredItem[] = []
       for (const { first, entries } of table.partitions()) {
@@ -184,7 +175,7 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
       }
       return items
     },
-    /** The item itself, or undefined. Not copied: read only. */
+    /** Not copied: read only. */
     item: table.item,
   }
 }

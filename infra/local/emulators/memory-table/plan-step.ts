@@ -8,14 +8,10 @@ import { orderOf } from './table-view.ts'
 
 type MaybeItem = StoredItem | undefined
 
-/** One step, after all checks that do not depend on the stored item. */
 type PlannedStep = {
   readonly key: Key
   readonly conditionHolds: (oldItem: MaybeItem) => boolean
-  /**
-   * The item after the step; undefined if no item is left. Throws if the stored item does not allow
-   * the step.
-   */
+  /** Undefined if no item is left. Throws if the stored item does not allow the step. */
   readonly result: (oldItem: MaybeItem) => MaybeItem
 }
 
@@ -42,10 +38,7 @@ const COMPARISONS = {
   above: (actual, wanted) => (orderOf(actual, wanted) ?? 0) > 0,
 } as const satisfies Record<string, (actual: unknown, wanted: unknown) => boolean>
 
-/**
- * A condition as a function. Throws if it is invalid for every item: no value to compare with, or
- * no order.
- */
+/** Throws if the condition is invalid for every item: no value to compare with, or no order. */
 function readCondition(condition: Condition): Test {
   switch (condition.test) {
     case 'all':
@@ -90,7 +83,6 @@ function resultOf(step: Step): PlannedStep['result'] {
     }
     case 'delete':
       return () => undefined
-    // A check leaves the item unchanged.
     case 'check':
       return (oldItem) => oldItem
   }
@@ -102,9 +94,8 @@ function acceptItem(item: StoredItem, fault: Error | undefined): StoredItem {
 }
 
 /**
- * The item after an update; every change reads the item as it was before. Throws for an update that
- * is invalid for every item: no change, two changes of one attribute, a change of the key, an
- * operand of a wrong type.
+ * Every change reads the item as it was before. Throws for an update that is invalid for every
+ * item: no change, two changes of one attribute, a change of the key, an operand of a wrong type.
  */
 function readChanges(changes: Changes): (item: StoredItem) => StoredItem {
   const attributeChanges = [
@@ -132,7 +123,6 @@ function readChanges(changes: Changes): (item: StoredItem) => StoredItem {
   }
 }
 
-/** The new value of an attribute; undefined removes it. */
 type Change = (oldValue: unknown) => unknown
 
 function changesOf(fields: object | undefined, change: (operand: unknown) => Change) {

@@ -5,7 +5,6 @@ import { compareSort, type Entry, orderOf, type TableView, type ViewShape } from
 
 const PAGE_BYTES = 1_024 * 1_024
 
-/** One page of a query, with DynamoDB's page limits. */
 export function queryView(view: TableView, { cursor, newestFirst = false, ...input }: QueryInput) {
   const { shape } = view
   if (!(input.limit >= 1)) throw new InvalidRequest('a page has at least one item')
@@ -31,7 +30,7 @@ export function queryView(view: TableView, { cursor, newestFirst = false, ...inp
   const pageEntries = fullAt === -1 ? entries : entries.slice(0, fullAt + 1)
   const lastEntry = pageEntries.at(-1)
   // As in DynamoDB, a full page has a cursor even if no item follows. DynamoDB Local looks ahead if
-  // bytes fill the page, and it counts the bytes of whole items instead of an index's entries.
+  // bytes fill the page, and counts bytes of whole items instead of an index's entries.
   const nextCursor =
     lastEntry && fullAt !== -1 && lastEntry.sort[0] !== farBound
       ? cursorTo(shape, lastEntry.item)
@@ -41,7 +40,6 @@ export function queryView(view: TableView, { cursor, newestFirst = false, ...inp
 
 type Bounds = { readonly low?: KeyValue; readonly high?: KeyValue; readonly beginning?: string }
 
-/** Throws if the range does not fit the attribute. */
 function boundsOf(attribute: string, range: Range | undefined): Bounds {
   if (!range) return {}
   if ('atMost' in range) return { high: keyValue(attribute, range.atMost) }
@@ -52,7 +50,7 @@ function boundsOf(attribute: string, range: Range | undefined): Bounds {
   return { low, high }
 }
 
-/** The sort position of a cursor. Its entry may no longer exist. */
+/** The cursor's entry may no longer exist. */
 function startOf(
   shape: ViewShape,
   partition: readonly KeyValue[],
@@ -69,7 +67,6 @@ function startOf(
   return [...shape.sort, 'pk', 'sk'].flatMap((attribute) => values.get(attribute) ?? [])
 }
 
-/** A cursor has the key attributes of the index and of the table. */
 function cursorAttributes({ partition, sort }: ViewShape) {
   return [...new Set([...partition, ...sort, 'pk', 'sk'])]
 }

@@ -5,12 +5,11 @@ import type { QueryInput, Reads } from '../../../../shared/table/table.ts'
 import { itemSize, type StoredItem } from './stored-item.ts'
 import { entryOf, type TableChange } from './table-view.ts'
 
-/** Request units of one item, or of its entry in one index. */
 type UsePart = {
   readonly sort: 'reads' | 'writes'
   /** `PAYMENT`, `PAYMENT/by-due`. */
   readonly what: string
-  /** The partition that the units count against; with the index's name for an index. */
+  /** The partition that the units count against, with an index's name. */
   readonly partition: string
   readonly units: number
 }
@@ -18,16 +17,14 @@ type UsePart = {
 /** The units of one request by DynamoDB's published rules. */
 export type RequestUse = {
   readonly parts: readonly UsePart[]
-  /**
-   * The units that DynamoDB reports. A refused condition is an error, and errors report no units.
-   */
+  /** A refused condition is an error, and errors report no units. */
   readonly reported: number
 }
 
 const INDEXES: readonly (readonly [string, IndexSchema])[] = Object.entries(TABLE_SCHEMA.indexes)
 const WRITE_BYTES = 1_024
 const READ_BYTES = 4_096
-/** Eventually consistent reads cost half. Index reads are always eventually consistent. */
+/** Index reads are always eventually consistent. */
 const READS_PER_UNIT: Readonly<Record<Reads, number>> = { consistent: 1, eventual: 2 }
 /** DynamoDB prepares and commits each item of a transaction, and bills both steps. */
 const TRANSACTIONAL_TIMES = 2
@@ -67,10 +64,7 @@ function writeParts({ key, before, after }: TableChange, times: number): readonl
   ]
 }
 
-/**
- * The kind of an item: the first word of its sort key, or of its partition key if the sort key
- * starts with a time.
- */
+/** The first word of the sort key, or of the partition key if the sort key starts with a time. */
 function kindOf({ pk, sk }: Key): string {
   return /^[A-Z]+/.exec(sk)?.[0] ?? pk.slice(0, pk.indexOf('#'))
 }
@@ -129,14 +123,11 @@ export function useOfReads(
   return { parts, reported: sumOf(parts) }
 }
 
-/** A read that finds no item is billed like the smallest read. */
 function readUnits(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / READ_BYTES))
 }
 
-/**
- * A page is billed by its total bytes. `what` is the index, or the kind of partition for the table.
- */
+/** `what` is the index, or the kind of partition for the table. */
 export function useOfQuery(
   { index, partition, reads = 'consistent' }: QueryInput,
   items: readonly StoredItem[],

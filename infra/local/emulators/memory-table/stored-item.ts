@@ -6,18 +6,15 @@ export class InvalidRequest extends Error {
   override readonly name = 'ValidationException'
 }
 
-/** The request is outside of the model: an error of the simulation, never of the gateway. */
+/** An error of the simulation, never of the gateway. */
 export class OutsideModel extends Error {
   override readonly name = 'OutsideModel'
 }
 
-/** An item as the model stores it. Stored items are never changed in place. */
+/** Stored items are never changed in place. */
 export type StoredItem = Readonly<Record<string, unknown>>
 
-/**
- * A copy as the table returns it. It passes through the SDK, which refuses and omits the same
- * values as on AWS.
- */
+/** The copy passes through the SDK, which refuses and omits the same values as on AWS. */
 export function storedItem(data: object): StoredItem {
   const item: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(data)) {
@@ -37,7 +34,7 @@ function isStoredUnchanged(value: unknown): boolean {
   )
 }
 
-/** A copy that the caller may change, with the field names of the code. */
+/** A copy that the caller may change. */
 export function recordOf(item: StoredItem): Item {
   const record: Record<string, unknown> = {}
   for (const name of Object.keys(item)) record[fieldName(name)] = valueCopy(item[name])
@@ -54,13 +51,9 @@ function valueCopy(value: unknown): unknown {
   )
 }
 
-/** Stored items never change, so each item is measured once. */
 const sizes = new WeakMap<object, number>()
 
-/**
- * Bytes by DynamoDB's published rules: names and values in UTF-8, containers with their overhead.
- * No name is empty.
- */
+/** By DynamoDB's published rules: names and values in UTF-8, containers with their overhead. */
 export function itemSize(item: StoredItem): number {
   const knownSize = sizes.get(item)
   if (knownSize !== undefined) return knownSize

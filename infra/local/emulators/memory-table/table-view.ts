@@ -3,14 +3,14 @@ import type { IndexSchema } from '../../../../shared/table/schema.ts'
 import type { KeyValue } from './check-item.ts'
 import { OutsideModel, type StoredItem } from './stored-item.ts'
 
-/** One change of one item, for the indexes to apply. Read only, never copied. */
+/** Read only, never copied. */
 export type TableChange = {
   readonly key: Key
   readonly before: StoredItem | undefined
   readonly after: StoredItem | undefined
 }
 
-/** The key attributes of the table or of an index. Only the table holds whole items. */
+/** Only the table holds whole items. */
 export type ViewShape = IndexSchema & { readonly isTable?: true }
 
 export type Entry = {
@@ -19,13 +19,10 @@ export type Entry = {
   readonly item: StoredItem
 }
 
-/** The entries of one partition key; empty after its last item was deleted. */
+/** Empty after its last item was deleted. */
 type Partition = { readonly first: string; readonly entries: readonly Entry[] }
 
-/**
- * The table's items, in the order of the table's keys or of an index's keys. `follow` applies
- * changes.
- */
+/** In the order of the keys of the table or index. `follow` applies changes. */
 export type TableView = ReturnType<typeof tableView>
 
 export function tableView(shape: ViewShape) {
@@ -35,17 +32,15 @@ export function tableView(shape: ViewShape) {
     { readonly item: StoredItem; readonly entry: Entry | undefined }
   >()
   const orderedPartitions: Partition[] = []
-  /** An item keeps its place while these attributes do not change. */
   const places = [...shape.partition, ...shape.sort]
   return {
     shape,
     item: (key: Key): StoredItem | undefined => rowsByKey.get(keyText(key))?.item,
-    /** The entries with these values of the partition attributes, ascending. */
     partition: (values: readonly KeyValue[]): readonly Entry[] =>
       partitions.get(JSON.stringify(values)) ?? [],
     /** All partitions, in the order of the first attribute of their key. */
     partitions: (): readonly Partition[] => {
-      // A map keeps insertion order, so the keys after the known keys are new.
+      // A map keeps insertion order, so the new keys are last.
       const newPartitions =
         orderedPartitions.length < partitions.size
           ? [...partitions].slice(orderedPartitions.length)
@@ -59,10 +54,7 @@ export function tableView(shape: ViewShape) {
       }
       return orderedPartitions
     },
-    /**
-     * Applies one change. The changes of one item must come in order; throws if a change is
-     * missing.
-     */
+    /** The changes of one item must come in order; throws if one is missing. */
     follow: ({ key, before, after }: TableChange): void => {
       const text = keyText(key)
       const row = rowsByKey.get(text)
@@ -97,7 +89,7 @@ function keyText({ pk, sk }: Key) {
   return `${pk}\n${sk}`
 }
 
-/** Undefined if two values have no order: their types differ, or their type has no order. */
+/** Undefined if the types differ, or have no order. */
 export function orderOf(a: unknown, b: unknown): number | undefined {
   if (typeof a === 'string' && typeof b === 'string') return textOrder(a, b)
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b)
@@ -106,7 +98,7 @@ export function orderOf(a: unknown, b: unknown): number | undefined {
 
 const SURROGATE = /[\ud800-\udfff]/
 
-/** DynamoDB sorts by UTF-8 bytes. This differs from JavaScript's order only for surrogate pairs. */
+/** By UTF-8 bytes, as in DynamoDB. JavaScript's order differs only for surrogate pairs. */
 function textOrder(a: string, b: string): number {
   if (a === b) return 0
   if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
@@ -122,7 +114,7 @@ function projectedItem({ partition, sort, isTable }: ViewShape, item: StoredItem
   return keys
 }
 
-/** Undefined if the item lacks a key attribute of the view: then the view leaves out the item. */
+/** A view leaves out an item that lacks a key attribute. */
 export function entryOf(
   { partition, sort, isTable }: ViewShape,
   item: StoredItem,
@@ -133,7 +125,6 @@ export function entryOf(
       .filter((value) => typeof value === 'string' || typeof value === 'number')
   const partitionValues = valuesOf(partition)
   if (partitionValues.length < partition.length) return undefined
-  // The primary key follows the sort attributes, so that no two entries are equal.
   const sortValues = valuesOf([...sort, 'pk', 'sk'])
   if (sortValues.length < sort.length + 2) return undefined
   return {

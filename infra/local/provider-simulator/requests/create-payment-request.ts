@@ -108,10 +108,7 @@ export function createPaymentRequest(world: World, input: unknown): PaymentReque
   return channel.destination === 'push' ? { ...request, status: 'REQUIRES_ACTION' } : request
 }
 
-/**
- * The schema of `channel_properties` by the kind of destination. It refuses the properties of other
- * kinds.
- */
+/** By the kind of destination. It refuses the properties of other kinds. */
 const CHANNEL_PROPERTIES = {
   virtual_account_number: VirtualAccountProperties,
   push: PushProperties,
@@ -154,7 +151,7 @@ type DestinationInput = {
   readonly channelProperties: Readonly<Record<string, string>>
 }
 
-/** The number, code or page for the payer. Empty for a push channel. */
+/** Empty for a push channel. */
 function destinationActions(world: World, channel: Channel, input: DestinationInput): Action[] {
   const { requestId, amount, channelProperties } = input
   switch (channel.destination) {
@@ -206,8 +203,8 @@ function accountNumber(
   return wantedNumber
 }
 
-// The factor is coprime to 10, so different ordinals give different numbers until all numbers of
-// `digits` digits are used. The numbers look random.
+// The factor is coprime to 10, so different ordinals give different numbers until all of `digits`
+// digits are used. They look random.
 function permutedDigits(ordinal: number, digits: number) {
   return String((BigInt(ordinal) * 6_180_339_887n + 1_234_567n) % 10n ** BigInt(digits)).padStart(
     digits,
@@ -215,8 +212,7 @@ function permutedDigits(ordinal: number, digits: number) {
   )
 }
 
-// The tag holds 25 characters, fewer than an id has. It gets the end of the id, because all ids
-// begin alike.
+// The tag holds 25 characters, fewer than an id has. All ids begin alike, so it gets the end.
 function referenceLabel(requestId: string) {
   return requestId
     .replaceAll(/[^0-9A-Za-z]/g, '')

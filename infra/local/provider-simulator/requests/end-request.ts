@@ -17,10 +17,10 @@ const SimulateBody = v.nullish(
 
 /**
  * `POST /v3/payment_requests/{id}/simulate`: the payer pays. Only the callback is sent later. The
- * captured amount comes from the fault `wrong_amount`, else from the body, else from the request. A
- * final request is refused, unless the fault `after_expiry` is armed. Then the money arrives, but
- * the request keeps its status. With `found_at_settlement` nothing shows
- * the money before its settlement.
+ * amount comes from the fault `wrong_amount`, else from the body, else from the request. A final
+ * request is refused, unless the fault `after_expiry` is armed: then the money arrives, but the
+ * request keeps its status. With `found_at_settlement` nothing shows the money before its
+ * settlement.
  */
 export function simulatePayment(world: World, id: string, body: unknown) {
   const record = requireRequest(world, id)
@@ -89,17 +89,14 @@ function closeRequest(world: World, record: RequestRecord, fields: FinalFields):
   return request
 }
 
-/**
- * Expires an open request, and announces the expiry. Throws `INACTIVE_PAYMENT_REQUEST` for a final
- * request.
- */
+/** Throws `INACTIVE_PAYMENT_REQUEST` for a final request. */
 export function expireRequest(world: World, id: string): PaymentRequest {
   const request = closeRequest(world, requireOpen(world, id), { status: 'EXPIRED' })
   announce(world, 'payment_request.expiry', request)
   return request
 }
 
-/** Expires a request at its expiry time. A final request stays unchanged. */
+/** A final request stays unchanged. */
 export function expireWhenDue(world: World, id: string) {
   const record = world.store.requests.get(id)
   if (record && isOpen(record.request)) expireRequest(world, id)
@@ -109,10 +106,7 @@ const FailBody = v.nullish(
   v.object({ failure_code: v.optional(v.pipe(v.string(), v.regex(/^[A-Z0-9_]{1,64}$/))) }),
 )
 
-/**
- * Makes the payer's attempt fail. Records a FAILED payment and a FAILED request, and announces the
- * failure.
- */
+/** Records a FAILED payment and a FAILED request, and announces the failure. */
 export function failRequest(world: World, id: string, body: unknown): PaymentRequest {
   const record = requireOpen(world, id)
   const failureCode = parseInput(FailBody, body)?.failure_code ?? 'USER_DECLINED_PAYMENT'

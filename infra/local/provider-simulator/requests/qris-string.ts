@@ -1,5 +1,4 @@
-// A merchant in the format of the national QRIS register: a PAN with a Luhn check digit, an id, and
-// a size class.
+// As in the national QRIS register: a PAN with a Luhn check digit, an id, and a size class.
 const MERCHANT = {
   pan: '9360091500066123454',
   acquirerId: '006612345',
@@ -12,8 +11,8 @@ const MERCHANT = {
 }
 
 /**
- * The text of a dynamic QRIS code, which banking apps can read: EMVCo merchant-presented TLV with
- * amount and checksum. `reference` (at most 25 letters and digits) makes each code different.
+ * A dynamic QRIS code that banking apps can read: EMVCo merchant-presented TLV with amount and
+ * checksum. `reference` (at most 25 letters and digits) makes each code different.
  */
 export function qrisString(amount: number, reference: string) {
   const account =
@@ -44,7 +43,7 @@ function field(tag: string, value: string) {
   return `${tag}${String(value.length).padStart(2, '0')}${value}`
 }
 
-/** CRC-16 with polynomial 0x1021 and initial value 0xFFFF, as EMVCo prescribes for tag 63. */
+/** Polynomial 0x1021 and initial value 0xFFFF, as EMVCo prescribes for tag 63. */
 function crc16(text: string) {
   let crc = 0xffff
   for (const byte of Buffer.from(text, 'utf8')) {

@@ -6,8 +6,7 @@ import type { World } from '../world.ts'
 import { applyRowFaults } from './transaction-rows.ts'
 
 const DEFAULT_LIMIT = 10
-// The provider does not publish its maximum. A larger limit is cut, and `has_more` shows that there
-// are more rows.
+// The provider does not publish its maximum. A larger limit is cut, as `has_more` shows.
 const MAX_LIMIT = 50
 
 const Count = v.pipe(
@@ -40,7 +39,7 @@ const Query = v.object({
 
 type Query = v.InferOutput<typeof Query>
 
-/** `GET /transactions`: one page of the matching rows, newest first. Refuses an unknown cursor. */
+/** `GET /transactions`: newest first. Refuses an unknown cursor. */
 export function listTransactions(world: World, search: URLSearchParams) {
   const query = parseInput(Query, {
     ...Object.fromEntries(search),
@@ -87,8 +86,8 @@ function isWithin(timestamp: string, fromMs: number | undefined, toMs: number | 
   return ms >= (fromMs ?? ms) && ms <= (toMs ?? ms)
 }
 
-// The cursor is applied before the filter, because its row may have left an `updated` window since
-// the last page.
+// Before the filter, because the cursor's row may have left an `updated` window since the last
+// page.
 function rowsBeyondCursor(world: World, query: Query) {
   const rows = world.store.transactions
     .all()
@@ -137,7 +136,7 @@ const BalanceQuery = v.object({
   account_type: v.optional(v.literal('CASH', 'account_type must be CASH here'), 'CASH'),
 })
 
-/** `GET /balance`: the current balance of the account, from its rows, each id for itself. */
+/** `GET /balance`, from the rows, each id for itself. */
 export function getBalance(world: World, search: URLSearchParams): { readonly balance: number } {
   parseInput(BalanceQuery, Object.fromEntries(search))
   const copiesOf = ({ duplicateId }: TransactionRecord) => (duplicateId === undefined ? 1 : 2)
@@ -147,10 +146,7 @@ export function getBalance(world: World, search: URLSearchParams): { readonly ba
   return { balance: amounts.reduce((sum, amount) => sum + amount, 0) }
 }
 
-/**
- * A row's effect on the balance. A payment counts after settlement, other rows after success,
- * reversed rows never.
- */
+/** A payment counts after settlement, other rows after success, reversed rows never. */
 function amountOf({
   type,
   status,

@@ -24,12 +24,11 @@ const Movement = v.strictObject({
   amount: v.optional(Amount),
   named_by: named,
 })
-/** The provider also takes a fee for a dispute. */
 const Chargeback = v.strictObject({
   kind: v.literal('chargeback'),
   amount: v.optional(Amount),
   fee: v.optional(v.pipe(Whole, v.minValue(0)), 0),
-  /** When the provider takes the money: in a row of the dispute, or of all disputes of a month. */
+  /** In a row of the dispute, or of all disputes of a month. */
   deducted: v.optional(v.picklist(['at_once', 'monthly']), 'at_once'),
   named_by: named,
 })
@@ -39,8 +38,8 @@ const ReverseOrder = v.variant('kind', [RowReversal, Movement, Chargeback, Dispu
 /**
  * Reverses the last capture of a request, or returns its money after a won dispute (design section
  * 10). Returns the changed or new row. As at the real provider, a void or a reversal has no
- * callback; the other kinds have a callback. Throws `INELIGIBLE_TRANSACTION_STATUS` if the request
- * has no money that can be reversed or returned.
+ * callback. Throws `INELIGIBLE_TRANSACTION_STATUS` if the request has no money that can be reversed
+ * or returned.
  */
 export function reversePayment(world: World, id: string, body: unknown): Transaction {
   const { request } = requireRequest(world, id)
@@ -68,7 +67,7 @@ function ineligible(message: string) {
   return new ProviderError('INELIGIBLE_TRANSACTION_STATUS', message)
 }
 
-/** The money was taken when the dispute was raised, so only the callback is new. */
+/** The raised dispute took the money, so only the callback is new. */
 function loseDispute(world: World, capture: Transaction): Transaction {
   const dispute = rowsOf(world, capture.product_id).find(({ row }) => row.type === 'CHARGEBACK')
   if (!dispute) throw ineligible('this payment has no chargeback; make one first')
@@ -76,7 +75,6 @@ function loseDispute(world: World, capture: Transaction): Transaction {
   return dispute.row
 }
 
-/** The type of a row, and the event of its callback. */
 const MOVEMENTS = {
   refund: ['REFUND', 'refund.succeeded'],
   chargeback: ['CHARGEBACK', 'dispute.action_required'],
@@ -181,7 +179,7 @@ function putUndeducted(world: World, count: number): void {
 }
 
 /**
- * Takes the money of all disputes that have no row, in one row that names no payment. Throws
+ * One row for the disputes that have none; it names no payment. Throws
  * `INELIGIBLE_TRANSACTION_STATUS` without such a dispute.
  */
 export function deductDisputes(world: World): Transaction {
@@ -197,7 +195,7 @@ function disputedAmount({ amount, fee }: Transaction): number {
   return amount - fee.xendit_fee - fee.value_added_tax
 }
 
-/** If the row is not settled yet, it never settles. */
+/** An unsettled row never settles then. */
 function reverseRow(
   world: World,
   record: TransactionRecord,

@@ -14,13 +14,13 @@ import { timestampNow, toTimestamp, type World } from '../world.ts'
 
 const NO_FEE = feeFields(0, 0, 'PENDING')
 
-/** If the contract bills the fees monthly, a settled row has no fee. */
+/** A contract may bill the fees monthly. */
 const INVOICED_FEE = feeFields(0, 0, 'NOT_APPLICABLE')
 
 /**
- * Books a capture as one row of `/transactions`. As at the real provider, the row has its fee only
- * after settlement. Before that, the fee is zero and PENDING; a reader must not take it for the
- * real fee. Returns when the row settles.
+ * Books a capture as one row of `/transactions`. As at the real provider, the fee is zero and
+ * PENDING until settlement; a reader must not take it for the real fee. Returns when the row
+ * settles.
  */
 export function bookCapture(
   world: World,
@@ -81,10 +81,7 @@ export function bookCapture(
   return settleAtMs
 }
 
-/**
- * The tariff's fee, and 11 % value added tax on it. Both are rounded down, as observed at the real
- * provider.
- */
+/** With 11 % value added tax. Both are rounded down, as observed at the real provider. */
 function tariffFee(channel: Channel, amount: number) {
   const fee = Math.floor((amount * channel.feeBps) / 10_000) + channel.feeFlat
   return feeFields(fee, Math.floor((fee * 11) / 100), 'COMPLETED')
@@ -100,7 +97,7 @@ function feeFields(fee: number, tax: number, status: string): TransactionFee {
   }
 }
 
-/** Splits an ordered total into fee and tax. So tests notice code that ignores one of the two. */
+/** Tests then notice code that ignores fee or tax. */
 function splitFee(total: number) {
   const tax = Math.floor((total * 11) / 111)
   return feeFields(total - tax, tax, 'COMPLETED')
@@ -120,9 +117,8 @@ const DAY_MS = 86_400_000
 const JAKARTA_OFFSET_MS = 7 * 3_600_000
 
 /**
- * When a capture of `capturedMs` settles, in milliseconds since the epoch. After business days it
- * settles at the same time of day. Saturdays and Sundays in Jakarta are no business days; holidays
- * are not considered.
+ * In milliseconds since the epoch. After business days a capture settles at the same time of day.
+ * Saturdays and Sundays in Jakarta are no business days; holidays are not considered.
  */
 function settlementTimeAfter(rule: SettlementRule, capturedMs: number) {
   if ('afterSeconds' in rule) return capturedMs + rule.afterSeconds * 1000
@@ -135,10 +131,7 @@ function settlementTimeAfter(rule: SettlementRule, capturedMs: number) {
   return settledMs
 }
 
-/**
- * Applies the armed row faults to a row, permanently: to the next booked row, or to the newest row
- * of the next list if that comes first.
- */
+/** For good, to the next booked row, or to the newest row of the next list if that comes first. */
 export function applyRowFaults(world: World, id: string) {
   const record = world.store.transactions.get(id)
   if (!record) return
@@ -162,7 +155,7 @@ export function applyRowFaults(world: World, id: string) {
   if (settlesNow) settleTransaction(world, id)
 }
 
-/** Settles a row with its final fee. Does nothing if the row is already settled, or not due. */
+/** Does nothing if the row is already settled, or not due. */
 export function settleTransaction(world: World, id: string) {
   const record = world.store.transactions.get(id)
   if (
@@ -199,15 +192,13 @@ const Instant = v.pipe(
 )
 const Amount = v.pipe(v.number(), v.finite(), v.minValue(-1e12), v.maxValue(1e12))
 
-/**
- * The fields of a row that an order may set. The defaults are those of a new withdrawal of 100,000.
- */
+/** The defaults are those of a new withdrawal of 100,000. */
 const RowOrder = v.strictObject({
   type: v.optional(text, 'WITHDRAWAL'),
   status: v.optional(text, 'SUCCESS'),
   settlement_status: v.optional(v.nullable(text), null),
   fee_status: v.optional(text, 'COMPLETED'),
-  /** The row shows this fee. It does not change the amounts. */
+  /** The shown fee does not change the amounts. */
   fee: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1e12)), 0),
   reference_id: v.optional(text, 'withdrawal-1'),
   product_id: v.optional(text, ''),
@@ -222,15 +213,13 @@ const RowOrder = v.strictObject({
   estimated_settlement_time: v.optional(v.nullable(Instant), null),
   created: v.optional(Instant),
   updated: v.optional(Instant),
-  /** The lists show the row only after so many seconds. */
   shown_after_seconds: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 0),
 })
 
 const NO_CAPTURE = { capture_id: null, payment_link_id: null, reusable_payment_link_id: null }
 
 /**
- * Books a row without a capture: with any type, status, settlement status and times, even
- * undocumented ones. It sends no callback.
+ * With any type, status, settlement status and times, even undocumented ones. Sends no callback.
  */
 export function bookRow(world: World, input: unknown): Transaction {
   const {

@@ -3,7 +3,7 @@ import type { HttpOutcome } from '../../../../shared/provider/call-json.ts'
 import { askProvider, type ProviderQuestion, type TestEnvironment } from '../test-environment.ts'
 import { scrubber } from './scrubber.ts'
 
-/** The provider has no answer for us, or our calls are used up. The walk ends. */
+/** The provider does not answer, or our calls are used up. */
 export class InterviewEnded extends Error {
   override readonly name = 'InterviewEnded'
 }

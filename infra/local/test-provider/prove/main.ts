@@ -64,7 +64,7 @@ function keep(path: string, text: string, flag = 'w'): void {
   }
 }
 
-/** Listens on PORT, where the tunnel of XENDIT_CALLBACK_URL ends. Counts only genuine callbacks. */
+/** On PORT, where the tunnel of XENDIT_CALLBACK_URL ends. Counts only genuine callbacks. */
 async function receiveCallbacks({ publicUrl, callbackToken }: TestEnvironment) {
   const callbacks: ReceivedCallback[] = []
   const server = await startLocalHttpServer({

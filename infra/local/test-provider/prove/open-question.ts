@@ -1,12 +1,10 @@
 import type { Answered, Interview } from './interview.ts'
 import type { ChannelWalk } from './walk-channel.ts'
 
-/** What the walk of the channels showed, and a way to ask more. */
 export type Study = {
   readonly interview: Interview
-  /** By the channel's name. */
   readonly walks: ReadonlyMap<string, ChannelWalk>
-  /** What came in until now. Undefined without a public address. */
+  /** Undefined without a public address. */
   readonly callbacks: readonly ReceivedCallback[] | undefined
   readonly nowMs: () => number
 }
@@ -16,7 +14,6 @@ export type ReceivedCallback = { readonly event: string; readonly hasWebhookId: 
 /** `not asked`: this account, or this run, cannot show it. */
 export type Verdict = { readonly answer: 'yes' | 'no' | 'not asked'; readonly because: string }
 
-/** A question that the provider's documents leave open. */
 export type OpenQuestion = {
   readonly id: string
   readonly question: string

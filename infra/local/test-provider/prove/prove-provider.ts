@@ -18,7 +18,6 @@ type Answer = Pick<OpenQuestion, 'id' | 'question'> & Verdict
 type Proof = {
   readonly answers: readonly Answer[]
   readonly exchanges: readonly Exchange[]
-  /** Why the walk ended early. */
   readonly endedBy?: string
 }
 
@@ -32,8 +31,8 @@ type Ways = {
 
 /**
  * Walks every channel of our table at the provider, then answers what its documents leave open. A
- * question is not asked if the account lacks the channel. If the provider ends the walk, the
- * answers until then are kept, and the other questions are not asked.
+ * question is not asked if the account lacks the channel, or the provider has ended the walk;
+ * earlier answers are kept.
  */
 export async function proveProvider({ onProgress, ...ways }: Ways): Promise<Proof> {
   const asking = interview(ways)

@@ -20,7 +20,6 @@ function channelNamed(name: string): Channel {
   return channel
 }
 
-/** The first bank that the account has activated. */
 function activeBank({ walks }: Study): Channel | undefined {
   const name = ['BNI', 'BRI', 'MANDIRI', 'PERMATA', 'BCA'].find((bank) => isActive(walks, bank))
   return name === undefined ? undefined : channelNamed(name)
@@ -37,7 +36,7 @@ function post({ ask }: Interview, name: string, body: object, key?: string): Pro
   return ask(name, { method: 'POST', path: REQUESTS, body, ...keyed })
 }
 
-/** Two creates with one idempotency key. The second one has other fields on top. */
+/** The second one has other fields on top. */
 async function createTwice({ interview }: Study, channel: Channel, second: Json) {
   const reference = interview.newReference()
   const body = await createFor(channel, reference)

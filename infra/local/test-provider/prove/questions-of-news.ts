@@ -191,7 +191,7 @@ const REFUND: OpenQuestion = {
   },
 }
 
-/** Rows of earlier days are looked at too, because wallets settle after days. */
+/** Wallets settle after days. */
 async function paymentRows({ interview }: Study): Promise<readonly Json[]> {
   const path = '/transactions?types=PAYMENT&limit=50'
   return rowsOf(await interview.ask('rows of payments', { path }))

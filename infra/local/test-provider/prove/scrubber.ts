@@ -1,4 +1,4 @@
-/** What a field with one of these names says is a word of the provider's documents. */
+/** The values of these fields are words of the provider's documents. */
 const WORDS: ReadonlySet<string> = new Set([
   'account_type',
   'api_version',
@@ -23,7 +23,6 @@ const WORDS: ReadonlySet<string> = new Set([
 ])
 const WORD = /^[A-Za-z0-9_.]{1,64}$/
 
-/** A part of a path that names a resource, or a version. */
 const PATH_WORD = /^(?:v\d|[a-z_]*)$/
 
 /** Free fields of persons and merchants are left out. */
@@ -39,7 +38,7 @@ const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)?$/
 
 type Form = { readonly like: RegExp; readonly placeholder: (text: string, count: number) => string }
 
-/** Each form keeps what a parser may look at, such as a prefix or a length. */
+/** Each keeps what a parser may look at, such as a prefix or a length. */
 const FORMS: readonly Form[] = [
   {
     like: /^[a-z]{2,5}[-_][0-9a-f]{8}-[0-9a-f-]{27}$/,
@@ -56,9 +55,9 @@ const FORMS: readonly Form[] = [
 ]
 
 /**
- * Makes a function that replaces what belongs to an account or a person. Equal texts get equal
- * placeholders, so answers still fit their questions. A text of an unknown form is replaced too.
- * Times, numbers and the words of the provider's documents stay.
+ * Replaces what belongs to an account or a person. Equal texts get equal placeholders, so answers
+ * still fit their questions. A text of an unknown form is replaced too. Times, numbers and the
+ * words of the provider's documents stay.
  */
 export function scrubber() {
   const placeholders = new Map<string, string>()

@@ -5,7 +5,6 @@ import type { Answered, Interview, Json } from './interview.ts'
 export const REQUESTS = '/v3/payment_requests'
 const POLLS = 8
 const POLL_MS = 2_000
-/** What one payment of a channel went through. */
 export type ChannelWalk = {
   readonly name: string
   readonly created: Answered
@@ -15,13 +14,12 @@ export type ChannelWalk = {
     readonly request: Json
     /** Undefined if the request did not succeed in time. */
     readonly row: Json | undefined
-    /** How many reads it took until the row was visible. */
     readonly reads: number
   }
   readonly cancelled?: { readonly answer: Answered; readonly simulated: Answered }
 }
 
-/** Creates a payment, pays it, and looks for its row; then cancels another, and tries to pay it. */
+/** Pays a payment and looks for its row; then cancels another, and tries to pay it. */
 export async function walkChannel(
   { ask, wait, newReference }: Interview,
   channel: Channel,

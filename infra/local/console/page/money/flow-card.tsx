@@ -75,7 +75,7 @@ function Flow({ money }: { readonly money: MerchantMoney }) {
 }
 
 const LABEL_GAP = 8
-/** Half of a line of text: a label has its name above and its amount below this middle. */
+/** A label has its name above this middle and its amount below. */
 const HALF_LINE = 3
 
 function Picture({ flow }: { readonly flow: MoneyFlow }) {
@@ -149,7 +149,7 @@ function stationsOf(flow: MoneyFlow): readonly Station[] {
   return stations.filter(({ minor }, index) => index === 0 || minor > 0)
 }
 
-/** Without money a place is not drawn; the table has it. */
+/** Only the table has a place without money. */
 function ends(
   tone: End['tone'],
   places: readonly (readonly [name: string, minor: number])[],
@@ -173,7 +173,6 @@ function placesOf(flow: MoneyFlow): readonly (readonly [name: string, minor: num
   ]
 }
 
-/** What the merchant gets next, and when. */
 function NextPayout({ money }: { readonly money: MerchantMoney }) {
   const { value: clock } = useRead(ClockSchema, CLOCK_CALL)
   const { value: client } = useRead(FloorSchema, invoke('get-client', withClientId()))
@@ -207,7 +206,7 @@ const FloorSchema = v.object({ settlement_floor_minor: v.number() })
 
 /**
  * The next sweep that finds money, and about how much: by the channels' usual times, without
- * holidays. Undefined if no money waits for a sweep.
+ * holidays. Undefined if no money waits.
  */
 function nextSweep({ balance, payments }: MerchantMoney, now: Timestamp) {
   const open = payments
@@ -222,7 +221,7 @@ function nextSweep({ balance, payments }: MerchantMoney, now: Timestamp) {
   return { at, minor: ready.reduce((sum, { minor }) => sum + minor, postedMinor) }
 }
 
-/** A payment is settled when the provider has settled it, and a day after it was paid. */
+/** The provider has settled it, and a day has passed since the payment. */
 function readyAt({ method, channel_code: code, paid_at: paid }: PaidPayment): Timestamp {
   const paidAt = timestampOf(Date.parse(paid))
   const settled = expectedSettlement({ method, channelCode: code ?? undefined }, paidAt)

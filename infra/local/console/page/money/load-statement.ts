@@ -37,11 +37,10 @@ export type Statement = Days & {
   readonly finalUntil: string
 }
 
-/** At most 10,000 lines: a browser prints more than that with trouble. */
+/** A browser prints more than 10,000 lines with trouble. */
 const PER_PAGE = 1_000
 const MOST_PAGES = 10
 
-/** The statement of the chosen merchant, with the balance after each line. */
 export async function loadStatement(days: Days): Promise<Loaded<Statement>> {
   const read = await readAllPages({
     schema: PageSchema,
@@ -81,7 +80,6 @@ export function statementCall(days: Days, after?: string) {
   return api(`statement?${query.toString()}`)
 }
 
-/** The same lines as CSV, as the gateway writes it. */
 export async function loadStatementCsv(days: Days): Promise<Loaded<string>> {
   const read = await readAllPages({
     schema: CsvSchema,

@@ -7,7 +7,7 @@ import { BalanceSchema, PaidPaymentsSchema } from '../shapes.ts'
 export type PaidPayment = v.InferOutput<typeof PaidPaymentsSchema>['data'][number]
 type Balance = v.InferOutput<typeof BalanceSchema>
 
-/** All that a merchant's customers paid, and where that money is now. Whole rupiah. */
+/** Whole rupiah. */
 export type MoneyFlow = {
   readonly grossMinor: number
   readonly feesMinor: number
@@ -28,14 +28,12 @@ export type MoneyFlow = {
 export type MerchantMoney = {
   readonly flow: MoneyFlow
   readonly balance: Balance
-  /** The succeeded payments, newest first. */
   readonly payments: readonly PaidPayment[]
-  /** The number of all succeeded payments. */
   readonly total: number
 }
 
 const PER_PAGE = 100
-/** More payments would make each update slow. The card says if there are more. */
+/** More payments would make each update slow. */
 const MAX_PAGES = 10
 
 /** The newest 1,000 succeeded payments with the balance. */
@@ -81,12 +79,10 @@ function takenBack({ reversal, client_net_minor: net }: PaidPayment): number {
   return Math.min(reversal.amount_minor, Math.max(net, 0))
 }
 
-/** The net of a payment, less what was taken back. */
 export function keptMinor(payment: PaidPayment): number {
   return payment.client_net_minor - takenBack(payment)
 }
 
-/** All credits, less what went back. */
 export function ownedMinor(balance: Balance): number {
   return (
     balance.pending_minor +

@@ -19,7 +19,6 @@ import { StatementPage } from './statement-page.tsx'
 /** The page's address has one of these words instead of a settlement's id. */
 const [ENTRIES, STATEMENT] = ['entries', 'statement']
 
-/** The flow of the money, the settlements and the books; or the entries of one sum. */
 export function MoneyView({ selectedId }: { readonly selectedId: string | undefined }) {
   if (selectedId === STATEMENT) return <StatementPage />
   return selectedId === undefined ? (
@@ -30,7 +29,6 @@ export function MoneyView({ selectedId }: { readonly selectedId: string | undefi
 }
 
 function Overview() {
-  // Read once for all pictures.
   const money = useLoad('money', loadMoney)
   return (
     <>
@@ -84,7 +82,7 @@ function Entries({ selectedId }: { readonly selectedId: string }) {
 
 type Books = v.InferOutput<typeof BooksSchema>
 
-/** The merchant's books of this month, on request. Figures of zero are left out. */
+/** Leaves out figures of zero. */
 function BooksCard() {
   const [books, setBooks] = useState<Books>()
   const figures = books?.figures.filter(({ amount_minor: amount }) => amount !== 0) ?? []
@@ -191,9 +189,7 @@ type Entry = v.InferOutput<typeof EntriesSchema>['data'][number]
 
 type EntriesCardProps = { readonly title: string; readonly note: string; readonly path: string }
 
-/** The entries of a sum, oldest first, in pages. */
 function EntriesCard({ title, note, path }: EntriesCardProps) {
-  /** The start of each page after the first. */
   const [cursors, setCursors] = useState<readonly string[]>([])
   const query = new URLSearchParams({
     limit: String(PER_PAGE),

@@ -78,10 +78,7 @@ const PAYABLE_AFTER = 120
 const TransactionsSchema = v.object({ transactions: v.number() })
 const AuditSchema = v.object({ balanced: v.unknown(), differences: v.array(v.unknown()) })
 
-/**
- * Five days pass, the provider's transactions are read, the sweep settles, two minutes pass, and
- * the audit checks. It says what each step did, and ends at the first refusal.
- */
+/** Says what each step did, and ends at the first refusal. */
 async function* settleEverything(): AsyncGenerator<Told, void> {
   const before = await settlements()
   if (!('value' in before)) return yield { ok: false, text: before.error }
@@ -138,7 +135,7 @@ async function auditOf(payload: object): Promise<Answer> {
   }
 }
 
-/** Makes a call and says what it did. Returns whether the day goes on. */
+/** Returns whether the day goes on. */
 async function* step<const Schema extends v.GenericSchema>(
   call: ConsoleCall,
   schema: Schema,
@@ -154,7 +151,6 @@ async function* told<const Schema extends v.GenericSchema>(
 ): AsyncGenerator<Told, boolean> {
   const parsed = v.safeParse(schema, answer.body)
   const isDone = answer.ok && parsed.success
-  // An audit that finds a difference is no success, and the day goes on.
   const isSound = !v.is(AuditSchema, answer.body) || answer.body.balanced === true
   yield isDone ? { ok: isSound, text: say(parsed.output) } : refused(answer)
   return isDone
@@ -190,7 +186,6 @@ function dryTrigger(): Promise<Answer> {
   return ask(operate('trigger-settlement', withClientId({ dry_run: true })))
 }
 
-/** The gateway says what is eligible and what the floor is. */
 async function whyNothing(): Promise<string> {
   const { message } = await dryTrigger()
   return `No settlement: ${message || 'a worker still sums it'}.`

@@ -11,7 +11,6 @@ import { ClockSchema, SettlementsSchema } from '../shapes.ts'
 
 type Settlement = v.InferOutput<typeof SettlementsSchema>['data'][number]
 
-/** The merchant's settlements, newest first, each with the operator's actions. */
 export function SettlementsCard() {
   return (
     <ReadCard
@@ -71,7 +70,6 @@ export function SettlementRow({ settlement }: { readonly settlement: Settlement 
   )
 }
 
-/** Marks a settlement paid, if the gateway would take it now. Otherwise what to do first. */
 function RecordedActions({ settlement: { id } }: { readonly settlement: Settlement }) {
   const [notes, setNotes] = useState('bank transfer')
   const [reference, setReference] = useState(exampleReference(id))
@@ -101,7 +99,7 @@ function RecordedActions({ settlement: { id } }: { readonly settlement: Settleme
   )
 }
 
-/** The name that the console gives a transfer; a person types the bank's own. */
+/** The console's name of a transfer; a person types the bank's own. */
 function exampleReference(id: string): string {
   return `transfer-${id.slice(-8)}`
 }
@@ -133,7 +131,6 @@ function usePayoutCheck(id: string): Read<Refusal | 'none'> {
   })
 }
 
-/** Why a settlement cannot be marked paid yet, with the step that helps. */
 function NotYet({ id, refusal }: { readonly id: string; readonly refusal: Refusal }) {
   const { message, action_hint: hint, confirm, retry_at: retryAt } = refusal
   const figures = { action: 'mark-settlement-paid', payload: { settlement_id: id, ...confirm } }
@@ -172,7 +169,6 @@ function NotYet({ id, refusal }: { readonly id: string; readonly refusal: Refusa
   )
 }
 
-/** Lets the time pass until the gateway takes the payout. */
 function JumpTo({ id, at }: { readonly id: string; readonly at: string }) {
   const { value: clock } = useRead(ClockSchema, CLOCK_CALL)
   if (!clock) return null

@@ -20,7 +20,7 @@ const NOTE =
   'The days are those of Jakarta, at most 100. Payments that the provider has not settled yet ' +
   'are not in it.'
 
-/** The merchant's statement for days of Jakarta, by default this month. It prints alone. */
+/** By default this month. */
 export function StatementPage() {
   const { value: clock } = useRead(ClockSchema, CLOCK_CALL)
   return (
@@ -66,7 +66,6 @@ function Chosen({ today }: { readonly today: string }) {
   )
 }
 
-/** Saves the lines as CSV, as the gateway writes it for programs. */
 function CsvButton({ days }: { readonly days: Days }) {
   const showNotice = useContext(NoticeContext)
   const save = async () => {
@@ -90,10 +89,7 @@ function CsvButton({ days }: { readonly days: Days }) {
   )
 }
 
-/**
- * The statement as one table, on the screen and on paper. The printed page has nothing else: see
- * page.css.
- */
+/** The printed page has nothing else: see page.css. */
 function PrintedStatement({ statement }: { readonly statement: Statement }) {
   const { merchant } = useSession()
   const { value: client } = useRead(ClientSchema, invoke('get-client', withClientId()))

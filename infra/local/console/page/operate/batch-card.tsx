@@ -15,13 +15,8 @@ import {
 import { FORMATS, PayoutDownload } from './payout-download.tsx'
 import { PayoutFacts } from './payout-text.tsx'
 
-type BatchCardProps = {
-  readonly batch: LiveBatch
-  /** Called with what became of the answered lines. */
-  readonly onAnswered: (text: string) => void
-}
+type BatchCardProps = { readonly batch: LiveBatch; readonly onAnswered: (text: string) => void }
 
-/** A batch whose file may be at the bank: its payouts, the bank's answer, and the cancel. */
 export function BatchCard({ batch, onAnswered }: BatchCardProps) {
   const { number, count, totalMinor, open } = batch
   return (
@@ -42,7 +37,7 @@ export function BatchCard({ batch, onAnswered }: BatchCardProps) {
   )
 }
 
-/** Only before the bank has paid: the gateway refuses it after the first answer. */
+/** The gateway refuses it after the bank's first answer. */
 function FileAgain({ number }: Pick<LiveBatch, 'number'>) {
   const [format, setFormat] = useState('xlsx')
   const [file, setFile] = useState<PayoutFile>()
@@ -99,7 +94,7 @@ function Cancel({ number }: Pick<LiveBatch, 'number'>) {
   )
 }
 
-/** The action's limit. The next lines follow after these are answered. */
+/** The action's limit. The next lines follow. */
 const MOST_LINES = 100
 
 type Typed = { readonly outcome: '' | 'paid' | 'failed'; readonly text: string }
@@ -118,10 +113,7 @@ type BankAnswerProps = {
   readonly onAnswered: (text: string) => void
 }
 
-/**
- * The bank's answer, line by line. One call writes the answered lines; a refused line stops no
- * other line, and shows its reason.
- */
+/** One call writes the answered lines; a refused line stops no other line, and shows its reason. */
 function BankAnswer({ batch, payouts, onAnswered }: BankAnswerProps) {
   const [typed, setTyped] = useState<ReadonlyMap<string, Typed>>(new Map())
   const [isOneDebit, setOneDebit] = useState(false)

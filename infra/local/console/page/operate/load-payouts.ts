@@ -27,9 +27,7 @@ export type LiveBatch = {
 export type Payouts = {
   readonly toPay: readonly Payout[]
   readonly batches: readonly LiveBatch[]
-  /** Payouts that the bank refused, and that are not credited again. */
   readonly failed: readonly Payout[]
-  /** Whether all settlements were read. */
   readonly isWhole: boolean
 }
 
@@ -37,7 +35,6 @@ const MOST_PAGES = 10
 /** An older failed payout is in the files of its month. */
 const DAYS_BACK = 60
 
-/** What is to be paid out, for all merchants, in the state of this moment. */
 export async function loadPayouts(): Promise<Loaded<Payouts>> {
   const recorded = await readAllPages({
     schema: PayoutsSchema,

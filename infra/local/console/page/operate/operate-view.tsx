@@ -11,10 +11,7 @@ import { PayoutRunCard } from './payout-run-card.tsx'
 import { PayoutFacts } from './payout-text.tsx'
 import { SuspenseCard } from './suspense-card.tsx'
 
-/**
- * What waits for an operator, for all merchants: payouts, approvals, cases, held money and
- * findings. The address can name one part, and the page then shows that part.
- */
+/** What waits for an operator, for all merchants. The address can name the part to show. */
 export function OperateView({ selectedId }: { readonly selectedId: string | undefined }) {
   const payouts = useLoad('payouts', loadPayouts)
   const box = useRef<HTMLDivElement>(null)
@@ -52,7 +49,7 @@ function allOf({ toPay, batches, failed }: Payouts): readonly Payout[] {
 
 function PayoutCards({ payouts }: { readonly payouts: Payouts }) {
   const { batches, failed } = payouts
-  /** It stays after the last answer, when the card of the batch disappears. */
+  /** The card of the batch disappears after its last answer. */
   const [lastAnswer, setLastAnswer] = useState<string>()
   return (
     <>
@@ -79,10 +76,7 @@ type ApprovalsCardProps = {
   readonly payouts: readonly Payout[]
 }
 
-/**
- * The approvals that refused actions of this page wait for, and a field for the command of any
- * other refusal.
- */
+/** The second field takes the command of a refusal elsewhere. */
 function ApprovalsCard({ payouts }: ApprovalsCardProps) {
   const waiting = useWaitingApprovals()
   return (
@@ -157,7 +151,7 @@ const FAILED_NOTE =
   'Correct the bank details, then credit the money again: the next settlement pays it. A second ' +
   'person first sees at the bank that the transfer did not go out.'
 
-/** Payouts that the bank refused. Their money waits until it is credited again. */
+/** The money waits until it is credited again. */
 function FailedPayoutsCard({ failed }: { readonly failed: readonly Payout[] }) {
   return (
     <Card title="Failed payouts" note={FAILED_NOTE}>

@@ -2,14 +2,13 @@ import { useEffect, useState } from 'preact/hooks'
 import writeXlsxFile from 'write-excel-file/browser'
 import type { PayoutFile } from './operate-shapes.ts'
 
-/** The formats of payout-file. */
 export const FORMATS = [
   ['xlsx', 'Spreadsheet to fill in (xlsx)'],
   ['csv', 'For programs (csv)'],
   ['provider', 'The provider’s template (xlsx)'],
 ] as const
 
-/** A link that saves the file of a batch. The file never leaves this machine. */
+/** The file never leaves this machine. */
 export function PayoutDownload({ file }: { readonly file: PayoutFile }) {
   const [url, setUrl] = useState<string>()
   useEffect(() => {
@@ -31,7 +30,7 @@ export function PayoutDownload({ file }: { readonly file: PayoutFile }) {
   )
 }
 
-/** Every cell but a number is text, also a cell that a person fills in later. */
+/** Only numbers are no text, also in cells that a person fills in later. */
 async function blobOf(file: PayoutFile): Promise<Blob> {
   if ('text' in file) return new Blob([file.text], { type: 'text/csv' })
   const cells = file.rows.map((row) =>

@@ -12,15 +12,13 @@ import { type LeftOut, type Payout, type PayoutRun, PayoutRunSchema } from './op
 import { FORMATS, PayoutDownload } from './payout-download.tsx'
 import { PayoutFacts, payoutsText } from './payout-text.tsx'
 
-/** A run takes about a thousand settlements, and then continues with a further batch. */
+/** A run takes about a thousand settlements. */
 const MOST_RUNS = 500
 
 type Made = Pick<PayoutRun, 'batch' | 'file'>
 
-/** What is to be paid out, and the button that makes the next batch with its file for the bank. */
 export function PayoutRunCard({ payouts }: { readonly payouts: Payouts }) {
   const { toPay, batches, isWhole } = payouts
-  /** Why the run could not continue: the merchants after it were not read. */
   const [refused, setRefused] = useState<string>()
   const [format, setFormat] = useState('xlsx')
   const [made, setMade] = useState<readonly Made[]>([])
@@ -89,7 +87,6 @@ function runCall(format: string, cursor?: string) {
   return operate('payout-file', { format, ...(cursor !== undefined && { cursor }) })
 }
 
-/** Continues until all merchants were read. */
 async function allRuns(first: Answer, format: string) {
   const runs: Made[] = []
   const left: LeftOut[] = []
@@ -111,7 +108,6 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }
 
-/** Settlements that a payout run left out, and that the list of those to pay does not show. */
 function LeftOutList({ leftOut }: { readonly leftOut: readonly LeftOut[] }) {
   return (
     <section aria-label="Also left out">
@@ -131,7 +127,6 @@ function LeftOutList({ leftOut }: { readonly leftOut: readonly LeftOut[] }) {
   )
 }
 
-/** Why the last run left a settlement out, and what to do. */
 function LeftOutReason({ leftOut: { reason, command } }: { readonly leftOut: LeftOut }) {
   return (
     <>

@@ -1,13 +1,11 @@
 import { countOf, rupiah } from '../../activity/activity-line.ts'
 import type { Payout } from './operate-shapes.ts'
 
-/** A number of payouts with their sum. */
 export function payoutsText(payouts: readonly Pick<Payout, 'net_minor'>[]): string {
   const sum = payouts.reduce((total, { net_minor: net }) => total + net, 0)
   return `${countOf(payouts.length, 'payout')}, ${rupiah(sum)}`
 }
 
-/** A payout with its account, as the operator compares it with the bank's list. */
 export function PayoutFacts({ payout }: { readonly payout: Payout }) {
   const { bank_name: bank, bank_account_no: account, bank_account_name: holder } = payout
   return (

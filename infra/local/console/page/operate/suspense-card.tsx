@@ -19,7 +19,6 @@ type KindTexts = {
   readonly title: string
   readonly note: string
   readonly empty: string
-  /** Each resolution of an operator, with what it says. */
   readonly resolutions: readonly (readonly [resolution: string, label: string])[]
 }
 
@@ -56,7 +55,6 @@ const KINDS: Readonly<Record<Kind, KindTexts>> = {
   },
 }
 
-/** The open items of one kind, for all merchants, newest first, each with its resolutions. */
 export function SuspenseCard({ kind }: { readonly kind: Kind }) {
   const { title, note, empty } = KINDS[kind]
   const read = useLoad(kind, () => loadSuspense(kind))

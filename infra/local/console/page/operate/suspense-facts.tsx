@@ -8,7 +8,6 @@ type SuspenseFactsProps = {
   readonly linksPayment?: boolean
 }
 
-/** What a person must know of a case, of held money or of a finding. */
 export function SuspenseFacts({ item, linksPayment = true }: SuspenseFactsProps) {
   const { amount_minor: amount, payment_id: paymentId, refunded_minor: refunded = 0 } = item
   return (

@@ -11,9 +11,6 @@ import { Card, ReadResult, Rows, SelectField, Status, TextField, Time } from '..
 import { type Timeline, TimelineSchema } from '../shapes.ts'
 import { timelineSteps } from './timeline-steps.ts'
 
-/**
- * One payment: how to pay it, the actions of customer and merchant, its money, and its timeline.
- */
 export function PaymentDetail({ id }: { readonly id: string }) {
   return (
     <ReadResult
@@ -157,12 +154,12 @@ function TimelineCard({ payment }: { readonly payment: Timeline }) {
   )
 }
 
-/** The size of a module in pixels, and the light margin, which cameras need to find the code. */
+/** Pixels. Cameras need the light margin to find the code. */
 const [MODULE, MARGIN] = [4, 16]
 
 /**
- * The text that a shop shows its customer: a number, a QR code or a link. Empty if the wallet asks
- * on the phone.
+ * What a shop shows its customer: a number, a QR code or a link. Empty if the wallet asks on the
+ * phone.
  */
 function HowToPay({ payment }: { readonly payment: Timeline }) {
   const { method, payment_destination: destination, expires_at: deadline } = payment
@@ -185,7 +182,7 @@ function HowToPay({ payment }: { readonly payment: Timeline }) {
   )
 }
 
-/** The text as a QR code. It is dark on light in both themes, because scanners need that. */
+/** Dark on light in both themes, because scanners need that. */
 function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const code = qrcode(0, 'M')
   code.addData(text)
@@ -250,10 +247,7 @@ function groupedByFour(digits: string): string {
   return digits.replaceAll(/(.{4})(?=.)/g, '$1 ')
 }
 
-/**
- * The cases and the held money of a payment, and its open findings. Most payments have none, and
- * then no card.
- */
+/** Most payments have no case, held money or open finding, and then no card. */
 function PaymentItemsCard({ paymentId }: { readonly paymentId: string }) {
   const call = invoke('list-suspense', { payment_id: paymentId, per_page: 100 })
   const { value } = useRead(SuspenseSchema, call)

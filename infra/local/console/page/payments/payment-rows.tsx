@@ -8,7 +8,6 @@ export type Payment = v.InferOutput<typeof PaymentsSchema>['data'][number]
 type PaymentRowsProps = {
   readonly payments: readonly Payment[]
   readonly selectedId: string | undefined
-  /** Shown if there are no payments. */
   readonly empty: string
 }
 

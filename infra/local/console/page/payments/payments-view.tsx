@@ -15,10 +15,7 @@ import { EVERYTHING, PER_PAGE, type Search, SearchForm, searchCall } from './sea
 /** The same width as in page.css: with one column, the payment is below the list. */
 const ONE_COLUMN = '(max-width: 860px)'
 
-/**
- * Create form and list on the left, the selected payment on the right. A phone scrolls to the
- * selected payment.
- */
+/** A phone scrolls to the selected payment. */
 export function PaymentsView({ selectedId }: { readonly selectedId: string | undefined }) {
   const detail = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -47,7 +44,7 @@ export function PaymentsView({ selectedId }: { readonly selectedId: string | und
 
 function PaymentList({ selectedId }: { readonly selectedId: string | undefined }) {
   const [search, setSearch] = useState<Search>(EVERYTHING)
-  /** The cursor of each page after the first. It is empty for numbered pages. */
+  /** A cursor is empty for numbered pages. */
   const [cursors, setCursors] = useState<readonly string[]>([])
   const page = cursors.length + 1
   const call = searchCall(search, page, cursors.at(-1) ?? '')
@@ -108,10 +105,7 @@ const CHANNEL_OPTIONS = CHANNELS.map(
     ] as const,
 )
 
-/**
- * Creates a payment as a merchant's server does. After a lost answer, the next press sends the same
- * key.
- */
+/** After a lost answer, the next press sends the same key. */
 function CreateForm() {
   const [channel, setChannel] = useState<string>('qris')
   const [amount, setAmount] = useState('150000')
@@ -175,7 +169,6 @@ function flowOf({ facts }: Channel): string {
   return facts?.flow === 'push' ? ' (asks on the phone)' : ''
 }
 
-/** The provider decides; the table of channels says what it takes, and who gives money back. */
 function limitsOf(facts: Channel['facts']): string {
   if (facts === undefined) return ''
   const [least, most] = [facts.amounts.least, facts.amounts.most].map((amount) =>

@@ -16,11 +16,10 @@ type ReferencePartsProps = {
 }
 
 /**
- * The newest payments whose reference contains the text. The gateway finds whole references only,
- * so the page looks through a bounded number of payments, and says how many.
+ * The gateway finds whole references only, so the page looks through a bounded number of the newest
+ * payments, and says how many.
  */
 export function ReferenceParts({ search, startsNow, selectedId }: ReferencePartsProps) {
-  /** The number of the look; each press looks again. */
   const [look, setLook] = useState(startsNow ? 1 : 0)
   const { found, text, isLooking } = useLook(search, look)
   return (

@@ -21,7 +21,6 @@ const STATES = [
   ...PAYMENT_STATUSES.map((status) => [status, status] as const),
 ]
 
-/** Searches by a reference or a part of one, by status, or by amount and day. */
 export function SearchForm({ onSearch }: { readonly onSearch: (search: Search) => void }) {
   const [typedSearch, setTyped] = useState(EVERYTHING)
   const [problem, setProblem] = useState<string>()
@@ -67,9 +66,7 @@ export function SearchForm({ onSearch }: { readonly onSearch: (search: Search) =
   )
 }
 
-/**
- * Why the search is not possible: the gateway searches by a reference or by an amount, not by both.
- */
+/** The gateway searches by a reference or by an amount, not by both. */
 function problemOf({ reference, amount, day }: Search): string | undefined {
   if ((amount === '') !== (day === '')) return 'Enter both the amount and its day.'
   if (amount !== '' && reference !== '')
@@ -77,10 +74,7 @@ function problemOf({ reference, amount, day }: Search): string | undefined {
   return undefined
 }
 
-/**
- * The call for one page of the search: by `page` if the pages have numbers, else by `cursor`. The
- * gateway finds a whole reference only.
- */
+/** Some pages have numbers, others a `cursor`. The gateway finds a whole reference only. */
 export function searchCall(
   { reference, amount, day, status }: Search,
   page: number,

@@ -9,10 +9,7 @@ type Step = {
   readonly detail?: string
 }
 
-/**
- * The steps of a payment, from its creation, in the order of the local clock. Steps without a time
- * come last.
- */
+/** In the order of the local clock. Steps without a time come last. */
 export function timelineSteps({ timeline, reversal, ...payment }: Timeline): readonly Step[] {
   const steps: readonly Step[] = [
     ...timeline.provider_attempts

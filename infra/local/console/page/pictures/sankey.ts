@@ -5,7 +5,7 @@
 export type Station = {
   readonly name: string
   readonly minor: number
-  /** Where money of this station ends, from top to bottom. Each end has a place above the line. */
+  /** From top to bottom. Each end has a place above the line. */
   readonly ends: readonly End[]
 }
 

@@ -1,10 +1,6 @@
 import { FigureTable } from './figure-table.tsx'
 
-export type Column = {
-  /** What the column stands for, such as a day. */
-  readonly name: string
-  readonly values: ReadonlyMap<string, number>
-}
+export type Column = { readonly name: string; readonly values: ReadonlyMap<string, number> }
 
 type StackedBarsProps = {
   /** In their order in time. */
@@ -12,16 +8,14 @@ type StackedBarsProps = {
   /** From the bottom of each column to its top. */
   readonly series: readonly { readonly name: string; readonly tone: string }[]
   readonly show: (value: number) => string
-  /** What the picture shows, for screen readers and as the caption of its table. */
+  /** For screen readers, and as the caption of the table. */
   readonly caption: string
-  /** The head of the table's first column. */
   readonly head: string
   readonly height: number
 }
 
 const [WIDTH, GAP] = [600, 4]
 
-/** Columns over time, each divided by series; with its legend, and as a table. */
 export function StackedBars({ columns, series, show, caption, head, height }: StackedBarsProps) {
   const totals = series.map(({ name }) =>
     columns.reduce((sum, { values }) => sum + (values.get(name) ?? 0), 0),
@@ -108,7 +102,6 @@ function Stack({ column, series, show, place, scale }: StackProps) {
   )
 }
 
-/** Adds up values by their key. */
 export function summed<T>(
   items: readonly T[],
   keyOf: (item: T) => string,

@@ -18,7 +18,6 @@ const CALL_EFFECTS = {
   refuse: 'The call has no effect. The answer has this error code.',
 }
 
-/** What each fault of a group does. */
 export const EFFECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   create: {
     ...CALL_EFFECTS,

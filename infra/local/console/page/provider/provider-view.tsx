@@ -12,10 +12,7 @@ const MENU = simulator('', undefined, 'GET')
 const ARMED_FAULTS = simulator('/faults', undefined, 'GET')
 const CLEAR = simulator('/faults', undefined, 'DELETE')
 
-/**
- * Every fault of the provider as a switch, in groups by what they act on. Above them are the faults
- * that are on. A switched-on fault affects the next calls or events.
- */
+/** Every fault of the provider as a switch; it affects the next calls or events. */
 export function ProviderView() {
   const menu = useRead(FaultMenuSchema, MENU)
   const armed = useRead(ArmedSchema, ARMED_FAULTS)
@@ -52,7 +49,6 @@ type ArmedCardProps = {
   readonly faults: readonly Fault[]
 }
 
-/** The faults that are on, each with how often it still acts. */
 function ArmedCard({ armed, faults }: ArmedCardProps) {
   return (
     <Card title="Faults that are on" call={ARMED_FAULTS}>
@@ -117,7 +113,6 @@ function Group({ target, faults, armedFaults }: GroupProps) {
 type Fault = v.InferOutput<typeof FaultMenuSchema>['faults'][number]
 type ArmedFault = v.InferOutput<typeof ArmedSchema>[number]
 
-/** One fault as a switch, with its value and how often it acts. */
 function FaultRow({
   fault,
   armedFaults,

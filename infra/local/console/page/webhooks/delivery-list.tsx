@@ -14,7 +14,6 @@ const STATUSES = [
 const RETRY_NOTE =
   'Up to eight attempts: at once, then after 1, 2, 4 … 64 minutes. Jump the clock to see them.'
 
-/** Every delivery of the merchant, newest first, with each attempt and its answer. */
 export function DeliveryList() {
   const [status, setStatus] = useState('')
   const call = invoke(
@@ -51,7 +50,7 @@ function Row({ delivery }: { readonly delivery: Delivery }) {
 type DeliveryStateProps = {
   readonly id: string
   readonly delivery: DeliveryFields
-  /** Names the delivery to screen readers, because a page has several deliveries. */
+  /** Tells the page's deliveries apart for screen readers. */
   readonly about: string
   readonly children?: ComponentChildren
 }

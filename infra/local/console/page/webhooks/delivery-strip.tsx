@@ -20,7 +20,6 @@ const MAX_PAGES = 5
 
 type DeliveryStripProps = { readonly endpoints: v.InferOutput<typeof EndpointsSchema>['data'] }
 
-/** The deliveries of a day by hour and outcome, and one button that sends all missed ones again. */
 export function DeliveryStrip({ endpoints }: DeliveryStripProps) {
   const { value: clock } = useRead(ClockSchema, CLOCK_CALL)
   const read = useLoad('deliveries', () =>
@@ -93,7 +92,6 @@ function ResendAll({ id, url }: { readonly id: string; readonly url: string }) {
   )
 }
 
-/** Goes on until every event of the endpoint was looked at. */
 async function resendAll(id: string) {
   let count = 0
   let cursor: string | null = null

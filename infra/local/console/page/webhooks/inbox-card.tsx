@@ -18,7 +18,6 @@ const OPTIONS = Object.entries(BEHAVIOURS).map(([value, [label]]) => [value, lab
 const RECEIVED_CALL: ConsoleCall = { port: 'inbox', method: 'GET', path: '/received' }
 const SHOWN_WEBHOOKS = 6
 
-/** The sample merchant: the webhooks it has received, and how it answers the next webhooks. */
 export function InboxCard() {
   const [behaviour, setBehaviour] = useState('good')
   const [, body] = BEHAVIOURS[behaviour] ?? ['', {}]

@@ -9,10 +9,6 @@ import { DeliveryList, DeliveryState } from './delivery-list.tsx'
 import { DeliveryStrip } from './delivery-strip.tsx'
 import { InboxCard, useReceived } from './inbox-card.tsx'
 
-/**
- * The endpoints, the deliveries with their attempts, and the sample merchant's inbox; or one
- * delivery.
- */
 export function WebhooksView({ selectedId }: { readonly selectedId: string | undefined }) {
   return selectedId === undefined ? (
     <Deliveries />
@@ -88,7 +84,6 @@ function Endpoints({ call, read }: EndpointsProps) {
 
 type OwnDelivery = v.InferOutput<typeof OwnDeliverySchema>
 
-/** One delivery: request, answers, payment, and the button for a new round. */
 function DeliveryDetail({ id }: { readonly id: string }) {
   return (
     <Detail list="#webhooks" label="All deliveries">
@@ -121,7 +116,7 @@ function DeliveryCards({ delivery }: { readonly delivery: OwnDelivery }) {
 
 const NOT_STORED = 'new for each attempt, and not stored'
 
-/** The request of every attempt. The sample inbox has recorded all requests that it received. */
+/** The sample inbox has recorded all requests that it received. */
 function Request({ delivery }: { readonly delivery: OwnDelivery }) {
   const body = useBody(delivery)
   const { value: received } = useReceived()
