@@ -8,9 +8,7 @@ import { TimestampSchema } from '../time.ts'
 
 /** A look at all clients that a later run continues. */
 const LookSchema = v.object({
-  /** When it began. */
   at: TimestampSchema,
-  /** The last client that was read. */
   position: v.optional(RegisteredSchema),
   /** At the provider, of the clients that were read. */
   sumMinor: MinorSchema,
@@ -26,7 +24,6 @@ const QuestionSchema = v.object({
   /** Of the sums that were seen. */
   lowMinor: v.optional(MinorSchema),
   highMinor: v.optional(MinorSchema),
-  /** The number of looks that have ended. */
   looks: v.number(),
   look: v.optional(LookSchema),
   /** Of the sync's head, at the last look. */
@@ -45,7 +42,6 @@ const BalanceSchema = v.object({
   /** The last comparison, or the last alert that there is none. */
   quietSince: v.optional(TimestampSchema),
 })
-/** What was asked and compared of the provider's own balance. */
 export type StoredBalance = v.InferOutput<typeof BalanceSchema>
 
 const NO_BALANCE: StoredBalance = { version: 0, gaps: [] }
@@ -56,7 +52,6 @@ export async function readBalance(deps: TableDeps): Promise<StoredBalance> {
   return v.parse(v.optional(BalanceSchema, NO_BALANCE), await deps.table.get(balanceKey))
 }
 
-/** Refused when another run was first. */
 export async function keepBalance(
   deps: TableDeps,
   read: StoredBalance,

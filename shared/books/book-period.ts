@@ -4,10 +4,9 @@ import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { BookDaySchema, bookDay } from '../journal/day-totals.ts'
 
-/** Days of Asia/Jakarta, both included. */
 export type BookPeriod = { readonly from: string; readonly to: string }
 
-/** The cursor of a report on all clients: the period, and the last client. */
+/** The cursor of a report on all clients. */
 export const WALK_FIELDS = {
   period: v.pipe(
     v.strictObject({ from: BookDaySchema, to: BookDaySchema }),

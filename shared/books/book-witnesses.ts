@@ -9,7 +9,7 @@ import { unacceptedDifferences } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { compare, type Difference, mayBePaid } from '../verdict/difference.ts'
 
-/** What an audit found and finance has not accepted, if it would refuse a client's payouts. */
+/** What an audit found and finance has not accepted, if it would refuse payouts. */
 export async function auditDifferences(
   deps: TableDeps,
   owner: string,
@@ -21,8 +21,8 @@ export async function auditDifferences(
 }
 
 /**
- * Rows that contradict themselves and that nobody has explained yet: their findings by client, or
- * by the gateway. The list of open items has their causes, so a finding that cannot be read counts.
+ * The unexplained findings of rows that contradict themselves, by client or gateway. The list of
+ * open items has their causes, so a finding that cannot be read counts.
  */
 export async function contradictions(
   deps: TableDeps,

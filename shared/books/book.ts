@@ -8,7 +8,7 @@ import { type BookPeriod, isInPeriod } from './book-period.ts'
 /** A re-credit moves money between settlements, so it is in no figure of the books. */
 const RECREDIT: EntryType = 'recredit'
 
-/** The flow of payouts, which are settlements and no entries. */
+/** Payouts are settlements and no entries. */
 const PAYOUT = 'payout'
 
 type FlowType = EntryType | HouseEntryType | typeof PAYOUT
@@ -169,7 +169,6 @@ export function addBooks(...books: readonly Book[]): Book {
   return sums
 }
 
-/** Sums of entries of one type and day, of clients or of the house. */
 export type BookLine = Readonly<Partial<Figures> & Legs> & {
   readonly type: EntryType | HouseEntryType
   readonly method?: PaymentMethod | undefined
@@ -178,8 +177,8 @@ export type BookLine = Readonly<Partial<Figures> & Legs> & {
 }
 
 /**
- * The book of the lines of a period: balances at its beginning and end, and what changed them.
- * Later lines and re-credits count nowhere.
+ * Balances at the beginning and end of a period, and what changed them. Later lines and re-credits
+ * count nowhere.
  */
 export function bookOfLines(lines: readonly BookLine[], period: BookPeriod): Book {
   return addBooks(
@@ -231,7 +230,7 @@ function balancesOf(
   )
 }
 
-/** A payout lowers our bank account and our debt to a client. `day`: when it was marked paid. */
+/** Lowers our bank account and our debt to a client. `day`: when it was marked paid. */
 export function bookOfPayout(
   { day, netMinor }: { readonly day: string; readonly netMinor: Minor },
   period: BookPeriod,
@@ -243,7 +242,6 @@ export function bookOfPayout(
   return { ...balancesOf(balances, false), paid_out: netMinor, [`at_bank.${PAYOUT}`]: change }
 }
 
-/** One client's whole book, with what the client is owed or owes. */
 export function withDebts(book: Book): Book {
   const { clients = ZERO } = book
   return {

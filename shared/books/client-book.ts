@@ -110,7 +110,6 @@ export async function bookOfSettlements(
   return { checked, sweptMinor, sweptUntil }
 }
 
-/** The stored totals by type and day must add up to the settlement's sums. */
 async function bookOfSettlement(
   deps: Pick<Deps, 'table' | 'stage'>,
   settlement: Settlement,
@@ -133,7 +132,6 @@ async function bookOfSettlement(
   })
 }
 
-/** The day of a settlement's payout; undefined without one. */
 export function paidDayOf({
   status,
   settledAt,

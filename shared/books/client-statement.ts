@@ -15,18 +15,16 @@ import { isDiffering, statementTotals, type Unsound } from './statement-totals.t
 
 type StatementInput = {
   readonly clientId: ClientId
-  /** Days of Asia/Jakarta, by default this month so far. */
+  /** By default this month so far. */
   readonly from?: string | undefined
   readonly to?: string | undefined
   readonly after?: string | undefined
   readonly limit: number
-  /** The request's name of `after`. */
   readonly field: 'after' | 'cursor'
 }
 
 export type StatementPage = BookPeriod & {
   readonly openingMinor: Minor
-  /** Each with what was owed after it. */
   readonly lines: readonly (StatementLine & { readonly balanceMinor: Minor })[]
   readonly closingMinor: Minor | undefined
   readonly finalUntil: Timestamp
@@ -40,10 +38,10 @@ type Refuse = (unsound: Unsound) => Promise<never>
 
 /**
  * A page of a client's statement (design section 8). The first page reads what was owed before it
- * from the settlements' stored totals; its cursor keeps the figures and the balance so far. So all
- * pages have one opening, and closing is always opening and the lines that were shown: an entry
- * that is posted between two pages is on a later page or on none. Up to the last final day the
- * lines are compared with the stored totals. If they differ, `refuse` answers.
+ * from the settlements' stored totals; its cursor keeps figures and balance. So all pages have one
+ * opening, and closing is always opening and the shown lines: an entry that is posted between two
+ * pages is on a later page or on none. Up to the last final day the lines are compared with the
+ * stored totals. If they differ, `refuse` answers.
  */
 export async function clientStatement(
   deps: StatementDeps,
@@ -89,7 +87,6 @@ export async function clientStatement(
   }
 }
 
-/** Whether a page has the last line of a day. */
 function isPassed(day: string, start: { readonly day: string }, { next }: LinesPage): boolean {
   return start.day <= day && (next === undefined || next.day > day)
 }
@@ -110,7 +107,7 @@ const figureFields = {
   }),
 }
 
-/** A place outside the span of its day would be an error of DynamoDB itself. */
+/** DynamoDB refuses a place outside the span of its day. */
 function keptFigures({ clientId, from, to, after, field }: StatementInput) {
   const schema = v.pipe(
     v.strictObject({ ...figureFields, of: v.literal(clientId) }),
@@ -153,7 +150,7 @@ function firstOf(first: Timestamp | undefined, time: Timestamp): Timestamp {
 
 const MAX_DAYS = 100
 
-/** Throws 422 for more than a hundred days, and for days in the future. */
+/** Throws 422 for more than a hundred days, and for future days. */
 function statementPeriod(
   deps: Pick<Deps, 'now'>,
   asked: Pick<StatementInput, 'from' | 'to'>,

@@ -89,7 +89,7 @@ async function withTold(deps: CompareDeps, read: StoredBalance): Promise<StoredB
   return noteTold(deps, balance, { transitToldAt: now })
 }
 
-/** After a lost race no later write of this run succeeds either. */
+/** After a lost race every later write of this run fails. */
 async function noteTold(deps: CompareDeps, read: StoredBalance, times: Partial<StoredBalance>) {
   const next = { ...read, ...times }
   return (await keepBalance(deps, read, next)) ? { ...next, version: read.version + 1 } : read
@@ -111,13 +111,12 @@ async function headRound(deps: CompareDeps): Promise<number> {
   return v.parse(RoundSchema, await deps.table.get(syncJobKey('head'))).round
 }
 
-/** How far the balance lies above or below the sums that were seen. */
+/** How far the balance lies outside the sums that were seen. */
 function gapOf({ balanceMinor, lowMinor = balanceMinor, highMinor = balanceMinor }: Question) {
   if (balanceMinor > highMinor) return minor(balanceMinor - highMinor)
   return minor(Math.min(0, balanceMinor - lowMinor))
 }
 
-/** The last gap, if the last three days have one each. */
 function standingGap(gaps: StoredBalance['gaps']) {
   const stands = gaps.length === DAYS && gaps.every(({ gapMinor }) => gapMinor !== 0)
   return stands ? gaps.at(-1)?.gapMinor : undefined
@@ -147,13 +146,12 @@ async function alertQuiet({ alerts }: CompareDeps, { gaps, question }: StoredBal
 
 const TOO_LONG_MS = 30 * DAY_MS
 const MAX_NAMED = 20
-/** The causes of findings about payments that were posted without their own row. */
+/** Their payments were posted without their own row. */
 const WITHOUT_ROW = ['fee_assumed', 'transaction_missing']
 
 /**
  * Names the payments whose money has been in transit for more than 30 days (design section 12):
- * they were posted without their own row, which has not come since. An explained finding is not
- * named again.
+ * their own row has not come. An explained finding is not named again.
  */
 async function tellTransit(deps: StoreDeps & Pick<Deps, 'alerts' | 'log'>): Promise<void> {
   const since = addMs(deps.now(), -TOO_LONG_MS)

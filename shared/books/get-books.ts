@@ -81,7 +81,6 @@ async function booksOfAll(deps: BooksDeps, input: BooksInput): Promise<object> {
       ...(isCsv && { csv: csv(COLUMNS, lines, progress !== undefined) }),
     }
   }
-  // Money without a client: the totals that the house journal keeps by day.
   const { rows: totals, unreadableIds } = await houseTotals(deps, {
     fromDay: '0',
     untilDay: period.to,
@@ -110,7 +109,6 @@ function lineOf(owner: string, checked: CheckedBook) {
   }
 }
 
-/** What does not add up in a book, and what its sources disagree on. */
 function problemsOf({ book, differences }: CheckedBook): readonly Difference[] {
   return [...problemsIn(book), ...differences]
 }

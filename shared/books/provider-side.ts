@@ -65,7 +65,6 @@ export async function providerSide(
   }
 }
 
-/** When the client's oldest open payment was paid. */
 async function oldestOpenAt(deps: TableDeps, clientId: ClientId): Promise<Timestamp | undefined> {
   const { items } = await deps.table.query({ index: 'by-open', partition: [clientId], limit: 1 })
   return ifValid(TimestampSchema, items[0]?.['openAt'])
@@ -79,7 +78,7 @@ function earlier(a: Timestamp | undefined, b: Timestamp | undefined): Timestamp 
 const PAGE = 500
 const MAX_NAMED = 20
 const CONTRADICTS = 'row_contradicts'
-/** The causes of the findings that are written with each row that waits. */
+/** Each finding of these causes is written with a row that waits. */
 const ROW_CAUSES = [CONTRADICTS, ...MOVED_CAUSES]
 
 /**
@@ -104,7 +103,6 @@ async function waitingRows(deps: TableDeps, openSince: Timestamp | undefined) {
   return { sum, waiting }
 }
 
-/** Each payment that such a finding names, with what its contradicting own row has moved. */
 async function findingsByPayment(
   deps: TableDeps,
   openSince: Timestamp | undefined,

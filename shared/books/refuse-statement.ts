@@ -4,8 +4,8 @@ import { finding, recordSuspense, type SuspenseDeps } from '../suspense/record-s
 import type { Unsound } from './statement-totals.ts'
 
 /**
- * Throws 500, after a finding with its alert, at most one a day for a client. An alert that fails
- * is repeated by due work, and a second request finds the finding there.
+ * Throws 500, after a finding with its alert, at most one a day for a client. Due work repeats an
+ * alert that fails, and a second request finds the finding.
  */
 export async function refuseStatement(
   deps: SuspenseDeps,

@@ -17,7 +17,6 @@ import { bookPeriod, type PeriodInput, periodFields, WALK_FIELDS } from './book-
 
 const { format: _, ...days } = periodFields
 
-/** The payload of an operator's `list-settlements` (design section 7). */
 export const settlementSearch = v.pipe(
   v.strictObject({
     client_id: v.optional(v.string()),
@@ -73,7 +72,6 @@ async function withWarning(deps: SearchDeps, settlement: Settlement) {
 type PeriodDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs'>
 
 type SettlementsInput = Omit<PeriodInput, 'format'> & {
-  /** If absent: all clients. */
   readonly clientId?: ClientId | undefined
   readonly status?: Settlement['status'] | undefined
 }

@@ -26,7 +26,6 @@ const StatementLineSchema = v.object({
   amount_minor: amount('What is owed to you changes by this. Of a `payout` it is negative.'),
 })
 
-/** A merchant's account for days of Asia/Jakarta (design section 8). */
 export const StatementDtoSchema = v.object({
   from: day('The first day'),
   to: day('The last day'),

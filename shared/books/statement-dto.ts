@@ -27,7 +27,6 @@ function toLineDto(line: PageLine) {
   }
 }
 
-/** The page of an operator, who continues from the cursor. */
 export function toStatementReport(
   page: StatementPage,
   { format, isContinued }: { readonly format: 'json' | 'csv'; readonly isContinued: boolean },

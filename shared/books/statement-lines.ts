@@ -12,7 +12,6 @@ import { paidDayOf } from './client-book.ts'
 type LineType = Exclude<EntryType, 'recredit'>
 type EntryOfLine = Entry & { readonly type: LineType }
 
-/** A line is a movement of what is owed to the client, or a payout to it. */
 export type StatementLine = {
   readonly at: Timestamp
   readonly type: LineType | 'payout'
@@ -37,11 +36,10 @@ type PlacedLine = { readonly line: StatementLine; readonly position: LinePositio
 
 type LinesInput = {
   readonly clientId: ClientId
-  /** The last day of the statement. */
   readonly to: string
   readonly position: LinePosition
   readonly limit: number
-  /** Those that may have been paid on these days. Read when a day is over. */
+  /** Payouts of these days, read when a day is over. */
   readonly payouts: () => Promise<readonly Settlement[]>
 }
 
@@ -51,7 +49,7 @@ export type LinesPage = {
   readonly next: LinePosition | undefined
 }
 
-/** The most queries of one page. A page that needs more is short. */
+/** A page that needs more is short. */
 const MAX_QUERIES = 3
 
 /**
@@ -113,12 +111,10 @@ async function readEntriesFrom(
  */
 const ELIGIBLE_WITHIN_MS = 25 * HOUR_MS
 
-/** The last day of which all entries lie before a place of the journal. */
 export function lastDayBefore(place: Timestamp): string {
   return dayBefore(bookDay(addMs(place, -ELIGIBLE_WITHIN_MS)))
 }
 
-/** Where the entries that were posted on these days are in the journal. */
 export function entrySpan(from: string, to: string): Span {
   return {
     start: addMs(endOfBookDay(from), -DAY_MS),

@@ -20,14 +20,13 @@ type StatementTotals = {
   readonly checked: { readonly day: string; readonly minor: Minor } | undefined
   /** Whether every stored total adds up to the sums of its settlement. */
   readonly isSound: boolean
-  /** The settlements that were paid in the period. */
   readonly payouts: readonly Settlement[]
 }
 
 /**
  * What was owed to a client before a period, and at the end of its last final day, by the stored
- * totals of settlements and the entries after the last one, as in the books (design section 12).
- * Throws 422 if these entries are too many for one request.
+ * totals of settlements and the entries after them, as in the books (design section 12). Throws 422
+ * if these entries are too many for one request.
  */
 export async function statementTotals(
   deps: Pick<Deps, 'table' | 'stage'>,
@@ -127,7 +126,6 @@ export async function isDiffering(
 const MAX_PAGES = 20
 const ROWS = 1_000
 
-/** Undefined if the lines are too many. */
 async function sumOfLines(
   deps: Pick<Deps, 'table' | 'stage'>,
   { clientId, from, day: to }: CheckedSpan,

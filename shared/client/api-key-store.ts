@@ -40,7 +40,7 @@ export const KEY_PERMISSIONS = ['full', 'read_only'] as const
 export const ApiKeySchema = v.object({
   keyId: KeyIdSchema,
   clientId: ClientIdSchema,
-  /** The key's beginning, which identifies it to people. */
+  /** It identifies the key to people. */
   prefix: v.string(),
   permissions: v.picklist(KEY_PERMISSIONS),
   createdAt: TimestampSchema,
@@ -77,9 +77,8 @@ export function keyIdOf(text: string): KeyId {
 }
 
 /**
- * An `Authorization` header with a key of this stage. RFC 6750: the scheme in any case, one
- * credential. Two headers arrive joined by a comma and are refused. The pattern has no groups,
- * because the front's firewall uses it too.
+ * RFC 6750: the scheme in any case, one credential. Two headers arrive joined by a comma and are
+ * refused. The pattern has no groups, because the front's firewall uses it too.
  */
 export function bearerPattern(stage: string): string {
   return `^[Bb][Ee][Aa][Rr][Ee][Rr] +gk_${stage}_[0-9a-f-]{36}_[A-Za-z0-9_-]{43}$`
@@ -172,15 +171,11 @@ export async function revokeApiKey(
   const key = update(apiKeyKey(keyId), { set: { revokedAt: after.revokedAt } }, isValid)
   const outcome = await recordChange(deps, record, { key })
   if (outcome.applied) return after
-  // Keys are never deleted and never change their client, so the refusal was another operator's
-  // revocation.
+  // A key is never deleted and never changes its client, so another operator revoked it.
   return v.parse(ApiKeySchema, outcome.item)
 }
 
-/**
- * Notes the day on which a key was used, in a separate row. No request waits for this write, and it
- * may be lost.
- */
+/** In a separate row. No request waits for this write, and it may be lost. */
 export function noteKeyUse(
   deps: StoreDeps & Pick<Deps, 'runInBackground' | 'memory'>,
   clientId: ClientId,
@@ -198,7 +193,7 @@ export function noteKeyUse(
   )
 }
 
-/** The day of the last use is null when there was no use, or its note was lost. */
+/** The last use is null when there was none, or its note was lost. */
 export async function shownKeys(deps: TableDeps, keys: readonly ApiKey[]) {
   const uses = await deps.table.getMany(
     keys.map(({ clientId, keyId }) => keyUseKey(clientId, keyId)),

@@ -19,9 +19,9 @@ import { type Caller, CallerSchema } from './client.ts'
 type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'runInBackground' | 'memory'>
 
 type Request = {
-  /** The request asks for a change, which a read-only key may not make. */
+  /** A read-only key may not make such a request. */
   readonly changes?: boolean
-  /** Called with the client and the key before a request can be refused for its content. */
+  /** Called before a request can be refused for its content. */
   readonly onAuthenticated?: (caller: {
     readonly client_id: ClientId
     readonly key_id: KeyId
@@ -66,7 +66,7 @@ export async function authenticate(
   return provenKey.client
 }
 
-/** The 401 of spec section 5, with the same words for every cause. */
+/** The same words for every cause (spec section 5). */
 export function invalidCredentials() {
   return new GatewayError('auth', 'invalid credentials')
 }

@@ -6,14 +6,14 @@ import { CursorTime } from '../page.ts'
 import { auditRecordKey, auditRecordPk } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
 
-/** The subject of the register's records: a chain with one record for each client. */
+/** The register is a chain with one record for each client. */
 export const CLIENTS_SUBJECT = 'clients'
 
-/** A client's place in the register. The key of its record consists of the two fields. */
+/** The key of a client's record consists of these two fields. */
 export const RegisteredSchema = v.strictObject({ clientId: ClientIdSchema, createdAt: CursorTime })
 export type Registered = v.InferOutput<typeof RegisteredSchema>
 
-/** So many clients are read at the same time, before the run checks its time again. */
+/** Then the run checks its time again. */
 const WALKED_AT_ONCE = 40
 
 /** A run begins no further page of clients after this time; its function has a third more. */
@@ -46,8 +46,8 @@ export async function walkClients(
 }
 
 /**
- * All clients, oldest first, by consistent queries of the register: no index can lose a client. The
- * key names the client, so an unreadable record hides no client. The audit reports such records.
+ * Oldest first, by consistent queries of the register: no index can lose a client. The key names
+ * the client, so an unreadable record, which the audit reports, hides none.
  */
 export async function* registeredClients(
   deps: TableDeps,
@@ -72,7 +72,7 @@ function registeredIn(sk: unknown): Registered | undefined {
   return ifValid(RegisteredSchema, { clientId, createdAt })
 }
 
-/** The record of a new client. It has no owner, because the client's own chain has its fields. */
+/** It has no owner, because the client's own chain has its fields. */
 export function registrationOf({ clientId, createdAt }: Registered, operator: string) {
   return {
     subject: CLIENTS_SUBJECT,

@@ -56,7 +56,7 @@ export async function listClients(deps: TableDeps, page: Page) {
   return readRows(ClientSchema, items)
 }
 
-/** Writes a new client, its ledger, its verdict and its audit records in one transaction. */
+/** One transaction writes the client, its ledger, its verdict and its audit records. */
 export async function insertClient(
   deps: RecordDeps,
   client: Client,
@@ -112,7 +112,7 @@ export async function changeClient(
     const fields = CHANGEABLE.filter((field) => !isDeepStrictEqual(before[field], after[field]))
     if (fields.length === 0) return before
     const oldBank = describeBank(before.bank)
-    // A change in between may have replaced the details that the alert named.
+    // A change in between may have replaced the details of the alert.
     if (fields.includes('bank') && after.bank?.isChange === true && alertedOldBank !== oldBank) {
       await alertChange(deps, {
         kind: 'client.bank_changed',

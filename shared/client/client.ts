@@ -9,8 +9,8 @@ export const BankSchema = v.object({
   bankAccountName: v.string(),
   since: TimestampSchema,
   /**
-   * The details replaced others, or came after the first credit. While they are new, a payout needs
-   * a confirmation.
+   * The details replaced others, or came after the first credit. A payout to new ones needs a
+   * confirmation.
    */
   isChange: v.optional(v.boolean()),
 })
@@ -28,15 +28,13 @@ export const ClientSchema = v.object({
   hadBank: v.optional(v.boolean()),
   returnUrl: v.optional(v.string()),
   rateLimitPerSecond: v.optional(v.number()),
-  /** Why the client's settlements must not be paid out now. */
   payoutHold: v.optional(v.string()),
-  /** Counted by the registrations and deletions of endpoints. */
   endpointCount: v.optional(v.number()),
   createdAt: TimestampSchema,
 })
 export type Client = v.InferOutput<typeof ClientSchema>
 
-/** What the API needs of the client that calls it. Its roles may not read the bank details. */
+/** The roles of the API may not read the bank details. */
 export const CallerSchema = v.pick(ClientSchema, [
   'clientId',
   'name',

@@ -15,7 +15,7 @@ type RateDeps = Pick<Deps, 'table' | 'now' | 'stage' | 'memory'>
 
 type RequestCost = {
   readonly points: number
-  /** The request creates a payment, for which the stage may have its own limit. */
+  /** The stage may limit creates separately. */
   readonly creates?: boolean
   /**
    * The points of a request that has passed before and now knows what its next reads cost. It may
@@ -33,7 +33,7 @@ const UNCOUNTED_PART = 1 / 4
 const COUNTER_FRESH_SECONDS = 10
 
 type RateUse = {
-  /** Points that may pass before the counter is written. They grow with the environment's share. */
+  /** Points that may pass before the counter is written. */
   tokens: number
   /**
    * The second up to which `tokens` have grown; in the future when the client is near its limit.

@@ -8,7 +8,6 @@ import { all, below, equals, exists, isNew, type Step, update } from '../table/s
 const CounterSchema = v.object({
   second: v.number(),
   points: v.number(),
-  /** The points that were left a second earlier. */
   before: v.optional(v.number(), 0),
 })
 
@@ -54,7 +53,7 @@ export async function countPoints(
     if ((counter ? pointsIn(counter, second, limit) : 0) >= most)
       return { kind: 'refused', counter }
     const { applied, item } = await deps.table.write(addPoints(name, counter, request, known))
-    // A row that cannot be read is written anew: it would fail all requests.
+    // Such a row would fail all requests, so it is written anew.
     counter = ifValid(CounterSchema, item)
     known = item ? exists : isNew
     if (applied) return { kind: 'counted', counter }
@@ -64,8 +63,8 @@ export async function countPoints(
 
 /**
  * Within one second, writers only add points. The first writer of a later second pays off what the
- * limit allows. A writer with an outdated counter is refused, and reads the present counter. A
- * writer with a slow clock pays nothing off; it can lose points, but never invent any.
+ * limit allows. A writer with an outdated counter is refused, and reads the present one. A slow
+ * clock pays nothing off; it can lose points, but never invent any.
  */
 function addPoints(
   { clientId, kind }: CounterName,

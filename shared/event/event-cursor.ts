@@ -5,12 +5,11 @@ import { FromItem, toItem } from '../table/attributes.ts'
 import type { Timestamp } from '../time.ts'
 import { EventNameSchema, type EventPosition } from './event.ts'
 
-/** After an event, or before all events that fired at or after a time. */
 export type FeedPosition =
   | EventPosition
   | (Pick<EventPosition, 'firedAt'> & { readonly eventId?: undefined })
 
-/** The cursor does not name the client: it must not lead to another client's events. */
+/** It names no client, because it must not lead to another client's events. */
 const EventPositionText = v.pipe(
   FromItem,
   v.strictObject({
@@ -48,7 +47,6 @@ function sortKey({ firedAt, eventId }: FeedPosition): string {
   return `${firedAt} ${eventId ?? ''}`
 }
 
-/** The event after which a list since a time continues. */
 export function readEventCursor(
   cursor: string | undefined,
   since: Timestamp,

@@ -8,7 +8,7 @@ import { addMs, expiresAfter, SECOND_MS } from '../time.ts'
 import { type Event, isBodyOf, RETENTION } from './event.ts'
 
 /**
- * An event's key allows one event of each name for a subject. The item repeats no field of keys or
+ * The key allows one event of each name for a subject. The item repeats no field of keys or
  * indexes, and its bytes are deflated.
  */
 export function putEvent(event: NewEvent): Step {
@@ -48,10 +48,10 @@ type SoughtBody = NamedEvent & {
 }
 
 /**
- * An event's deliveries run at about the same time, so a function keeps the event's bytes for ten
- * seconds. Only an erasure changes them, and it is refused while a delivery is in progress; a later
- * delivery reads them anew. Undefined if the event is missing, or its bytes cannot be read or name
- * another client.
+ * An event's deliveries run at about the same time, so a function keeps its bytes for ten seconds.
+ * Only an erasure changes them, and is refused while a delivery is in progress; a later delivery
+ * reads them anew. Undefined if the event is missing, or its bytes cannot be read or name another
+ * client.
  */
 export async function findEventBody(
   deps: StoreDeps & Pick<Deps, 'memory'>,

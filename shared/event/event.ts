@@ -36,7 +36,6 @@ export function isOptIn(type: string): boolean {
   return OPT_IN_EVENT_TYPES.some((name) => name === type)
 }
 
-/** The event says what suspense has of its payment. */
 export function isOfSuspense(type: string): boolean {
   return type === DISPUTED_EVENT_TYPE || type === HELD_EVENT_TYPE
 }
@@ -84,7 +83,7 @@ export const EventFields = v.object({
   subject: EventSubjectSchema,
   firedAt: TimestampSchema,
   body: v.string(),
-  /** The bytes in the row. The same text may deflate to other bytes on another version of Node. */
+  /** The same text may deflate to other bytes on another version of Node. */
   storedBody: v.optional(v.instance(Uint8Array)),
   /** The event's own transaction wrote deliveries to these endpoints. */
   endpointIds: v.optional(v.array(EndpointIdSchema), []),
@@ -119,7 +118,7 @@ const NamedClient = v.pipe(
   v.object({ data: v.object({ client_id: v.string() }) }),
 )
 
-/** The body decides whose event it is: a row whose `owner` was altered reaches no other client. */
+/** A row whose `owner` was altered reaches no other client, because the body decides. */
 export function isBodyOf(clientId: string, body: string) {
   return ifValid(NamedClient, body)?.data.client_id === clientId
 }

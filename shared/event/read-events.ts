@@ -10,7 +10,6 @@ import { type Event, EventFields, type EventPosition, isBodyOf, typeOfEvent } fr
 
 const Row = v.looseObject({ pk: v.string(), sk: v.string() })
 
-/** The key alone says which event the row is. */
 export const EventSchema = v.pipe(
   v.unknown(),
   v.transform(withKeyFields),
@@ -32,7 +31,6 @@ export async function listEventsOf(
 
 type Span = {
   readonly clientId: ClientId
-  /** Both times included. */
   readonly between: readonly [string, string]
   readonly limit?: number
   readonly after?: EventPosition | undefined
@@ -78,7 +76,7 @@ export async function* eventPositionPages(
   }
 }
 
-/** Keys and index attributes contain the fields that a row leaves out. */
+/** A row leaves these fields out. */
 function withKeyFields(row: unknown): unknown {
   const parsedRow = v.safeParse(Row, row)
   if (!parsedRow.success) return row

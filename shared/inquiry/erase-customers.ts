@@ -75,10 +75,10 @@ function mayBeNamed({ customer, erasedAt }: Payment, now: Timestamp): boolean {
 
 /**
  * Erases name, e-mail and phone from a payment, its stored request and its events (design section
- * 11). Events are erased first, so after a crash the payment still names its customer, and a second
- * call finishes. They are erased once more after the payment, because an event may have been
- * written between: later events no longer name the customer. Throws 422 while the payment is
- * pending or being created, or a delivery is under way; 409 if the payment changes meanwhile.
+ * 11). Events are first, so after a crash the payment still names its customer, and a second call
+ * finishes. They are erased once more after the payment, because an event may have been written
+ * between; later ones name no customer. Throws 422 while the payment is pending or being created,
+ * or a delivery is under way; 409 if the payment changes meanwhile.
  */
 async function eraseCustomer(
   deps: EraseDeps,
@@ -107,7 +107,6 @@ function notErasable(reason: string) {
   return invalid(`${reason}: its customer cannot be erased yet`)
 }
 
-/** The number of events that had the customer. */
 async function eraseFromEvents(
   deps: EraseDeps,
   { paymentId, clientId, status }: Payment,

@@ -61,7 +61,7 @@ function toHeadDto(payment: StoredPayment) {
 
 function toAttemptDto(payment: StoredPayment, attempt: ProviderAttempt) {
   const { number, startedAt, outcome, code = null, paymentRequestId } = attempt
-  // The attempt that created the payment has the payment's own request id.
+  // It has the payment's own request id.
   const ownRequestId =
     outcome === 'created' && payment.status !== 'creating' ? payment.paymentRequestId : null
   return {
@@ -82,7 +82,7 @@ async function toEventDto(deps: TableDeps, event: Event) {
   }
 }
 
-/** Bounds the loop, because a settlement can fail and be re-credited any number of times. */
+/** A settlement can fail and be re-credited any number of times. */
 const MAX_SETTLEMENTS = 20
 
 /**

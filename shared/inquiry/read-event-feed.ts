@@ -44,7 +44,7 @@ export async function readEventFeed(
   const cursor = { settled: latest(from?.settled), young: latest(from?.young) }
   const heldBack = addMs(now, -HOLD_BACK_MS)
   const query = { clientId, limit: limit + 1 }
-  // Two tracks, each one row longer than a page: repeated events, and new events.
+  // Each is one row longer than a page: repeated events, and new events.
   const [settling, fresh] = await Promise.all([
     readSettlingPositions(deps, query, cursor, heldBack),
     listEventPositions(deps, {
@@ -104,7 +104,7 @@ function resumePosition(position: FeedPosition) {
   return position.eventId === undefined ? undefined : position
 }
 
-/** The number of leading events that fit into one answer. One event always fits. */
+/** One event always fits. */
 function fittingCount(events: readonly (Event | undefined)[]): number {
   let bytes = 0
   for (const [at, event] of events.entries()) {

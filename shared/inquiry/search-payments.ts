@@ -156,7 +156,6 @@ async function paymentsOfProviderId(
 /** The provider reuses account numbers, but not often. */
 const MAX_AT_DESTINATION = 1_000
 
-/** Payments of one client or of all clients that showed an account number. */
 async function paymentsAtDestination(
   deps: TableDeps,
   { clientId, paymentDestination: destination = '' }: Search,
@@ -218,8 +217,7 @@ export const paymentSearch = v.pipe(
     client_id: v.optional(v.string()),
     external_reference: FILLED_TEXT,
     payment_destination: v.optional(ACCOUNT_NUMBER),
-    // For these two criteria the gateway asks the provider, whose answer has the payment's
-    // reference.
+    // The gateway asks the provider by these two, whose answer has the payment's reference.
     provider_payment_id: FILLED_TEXT,
     payment_request_id: FILLED_TEXT,
     amount_minor: v.optional(v.pipe(v.number(), v.safeInteger())),

@@ -26,7 +26,6 @@ export function endOfBookDay(day: string): Timestamp {
   return addMs(timestampOf(Date.parse(day)), DAY_MS - JAKARTA_MS)
 }
 
-/** The last midnight in Jakarta. */
 export function startOfBookDay(at: Timestamp): Timestamp {
   return addMs(endOfBookDay(bookDay(at)), -DAY_MS)
 }
@@ -61,8 +60,8 @@ function mergeTotals(a: DayTotal, b: DayTotal): DayTotal {
 const MAX_TOTALS = 200
 
 /**
- * Totals of many days lose their days for good, except the first and the last, so that a row has
- * room for any window.
+ * Totals of many days lose their days for good, except the first and the last: a row has room for
+ * any window.
  */
 export function boundedTotals(totals: readonly DayTotal[]): readonly DayTotal[] {
   const isBounded = totals.length <= MAX_TOTALS && totals.every(({ lastDay }) => !lastDay)
@@ -75,7 +74,7 @@ export function totalsOf(entries: readonly Entry[]): readonly DayTotal[] {
   return addTotals(entries.map(totalOf))
 }
 
-/** A date that exists: `Date.parse` takes 31 February for a day of March. */
+/** `Date.parse` takes 31 February for a day of March. */
 export const BookDaySchema = v.pipe(
   v.string(),
   v.check(

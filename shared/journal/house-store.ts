@@ -204,7 +204,6 @@ export async function findUnclaimedRow(
 
 const BOOKED_TYPES = [...ROW_TYPES, 'correction', 'reversal'] as const
 
-/** What the house has booked of one row. */
 export async function bookedRow(
   deps: TableDeps,
   row: RowKey,
@@ -217,7 +216,6 @@ export async function bookedRow(
   return Object.fromEntries(entries.flatMap((entry) => (entry ? [[entry.type, entry]] : [])))
 }
 
-/** Whether the house has booked the row, for an operator to decide about. */
 export async function isLeftToOperator(deps: TableDeps, row: RowKey): Promise<boolean> {
   const booked = await bookedRow(deps, row)
   return OPEN_TYPES.some((type) => booked[type] !== undefined)
@@ -234,7 +232,6 @@ export const HouseTotalSchema = v.object({
 
 const PAGE = 1_000
 
-/** Both days are included. */
 export async function houseTotals(
   deps: TableDeps,
   { fromDay, untilDay }: { readonly fromDay: string; readonly untilDay: string },

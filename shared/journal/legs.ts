@@ -1,7 +1,6 @@
 import { type Minor, minor, negated, ZERO } from '../money.ts'
 import { type Figures, type Legs, NO_LEGS } from './entry.ts'
 
-/** A row of the provider, as it books itself. */
 type BookedRow = {
   /** Its own net amount, signed by its cashflow. */
   readonly providerMinor: Minor
@@ -33,7 +32,6 @@ export function paymentLegs({ price, isInvoiced, row }: OwnMoney): Legs {
   }
 }
 
-/** The money of a payment that its own row moves. */
 export type OwnMoney = {
   readonly price: Figures
   readonly isInvoiced: boolean
@@ -148,7 +146,6 @@ export function suspenseLegs(
   }
 }
 
-/** `backMinor`: the part of the row that the item still held. */
 export function suspenseRefundLegs(row: BookedRow, backMinor: Minor): Legs {
   const { providerMinor, amountMinor, feeMinor = ZERO } = row
   return {
@@ -201,7 +198,6 @@ export function suspenseResolvedLegs(heldMinor: Minor, isByBank: boolean): Legs 
     : { ...NO_LEGS, suspenseMinor, otherMinor: heldMinor }
 }
 
-/** A row of nobody. */
 export function unmatchedLegs({ providerMinor }: Pick<BookedRow, 'providerMinor'>): Legs {
   return { ...NO_LEGS, providerMinor, otherMinor: providerMinor }
 }

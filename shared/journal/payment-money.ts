@@ -3,7 +3,6 @@ import { atLeastZero, less, type Minor, MinorSchema, plus, smaller, ZERO } from 
 import { type Timestamp, TimestampSchema } from '../time.ts'
 import { type Figures, figuresOf, lessFigures, NO_FIGURES } from './entry.ts'
 
-/** The kinds of provider rows that move the money of a paid payment (design section 10). */
 export const MOVEMENT_TYPES = ['refund', 'chargeback', 'reversal', 'dispute_won'] as const
 
 export const REVERSAL_KINDS = ['voided', 'reversed', 'refund', 'chargeback'] as const
@@ -14,7 +13,6 @@ export const MovementSchema = v.object({
   transactionId: v.string(),
   /** The refunded, disputed or won amount, without the provider's own fee. */
   amountMinor: MinorSchema,
-  /** The provider's own fee that the row shows, if it is not zero. */
   feeMinor: v.optional(MinorSchema),
   providerMinor: MinorSchema,
   /** A refund that our bank paid: no row of the provider moved the amount. */
@@ -42,13 +40,11 @@ export type MoneyRow = Omit<Movement, 'notedAt' | 'postedAt' | 'clawedMinor'> & 
 /** The client's side of one paid payment: a function of the rows that stand, in any order. */
 export type PaymentMoney = {
   readonly price: Figures
-  /** Each (transaction, type) once. */
   readonly rows: readonly MoneyRow[]
   readonly takenBackMinor: Minor
   /** Refunds and lost disputes, which may exceed the payment. */
   readonly wentBackMinor: Minor
   readonly isDisputed: boolean
-  /** The payment's own row is VOIDED or REVERSED. */
   readonly isVoid: boolean
 }
 
@@ -70,7 +66,7 @@ export function moneyAfter(price: Figures, rows: readonly MoneyRow[]): PaymentMo
   }
 }
 
-/** The amounts of the rows of a type that are neither voided nor reversed. */
+/** Voided and reversed rows do not count. */
 function standingMinor(rows: readonly MoneyRow[], type: Movement['type']): Minor {
   return rows
     .filter((row) => row.type === type && undoneBy(rows, row) === undefined)

@@ -9,7 +9,7 @@ import type { Timestamp } from '../time.ts'
 import type { Entry } from './entry.ts'
 import { type EntryPosition, parseEntry } from './entry-store.ts'
 
-/** A span of `eligible_at`: start included, end excluded. */
+/** The start is included, the end is not. */
 export type Span = { readonly start: Timestamp; readonly end: Timestamp }
 
 export type JournalRange = {
@@ -25,7 +25,7 @@ export type JournalRange = {
 /** The most queries for one page: few entries are hidden from merchants. */
 const MAX_QUERIES = 10
 
-/** A page costs its own entries and one entry more. */
+/** It costs one entry more than it answers. */
 export async function readEntries(
   deps: Pick<Deps, 'table' | 'stage'>,
   { limit, ...range }: JournalRange & { readonly limit: number },
@@ -43,7 +43,6 @@ export async function readEntries(
   return { entries: matches, next: undefined }
 }
 
-/** In the order of `eligible_at` and id. */
 export async function* entryPages(
   deps: TableDeps & { readonly stage: Pick<StageSettings, 'historySteps'> },
   { clientId, span: { start, end }, after, limit, reads, read = parseEntry }: JournalRange,

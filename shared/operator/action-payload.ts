@@ -44,10 +44,7 @@ function objectFrom(payload: unknown): object {
   )
 }
 
-/**
- * Refuses hidden characters, because alerts and terminals show the text. Only notes may have line
- * breaks.
- */
+/** Alerts and terminals show the text. Only notes may have line breaks. */
 export function refuseHiddenCharacters(payload: object): void {
   const fields = Object.fromEntries(Object.entries(payload).filter(([name]) => name !== 'notes'))
   const fieldErrors = hiddenCharactersIn(fields)

@@ -6,7 +6,6 @@ export type AlertDeps = Pick<Deps, 'alerts' | 'log' | 'invocation'>
 type Change = {
   readonly kind: 'client.bank_changed' | 'client.access_changed'
   readonly clientId: ClientId
-  /** What the request does, in words of ours. */
   readonly does: string
   /** The same with what people typed, quoted. */
   readonly typed: string
@@ -33,7 +32,7 @@ export async function alertChange(
   deps.log.info(kind, { client_id: clientId })
 }
 
-/** Quotes a person's text, so that readers cannot take it for the gateway's text. */
+/** Readers must not take a person's text for the gateway's. */
 export function quote(text: string): string {
   return JSON.stringify(text)
 }

@@ -25,7 +25,7 @@ export const APPROVED_ACTIONS = [
 ] as const
 type ApprovedAction = (typeof APPROVED_ACTIONS)[number]
 
-/** The names of what an approval of each action may name. Any other name would never match. */
+/** Any other name in an approval would never match. */
 export const APPROVED_FIGURES: Readonly<Record<ApprovedAction, readonly string[]>> = {
   'adjust-ledger': ['client_id', 'kind', 'amount_minor', 'reference', 'provider_transaction_id'],
   'recredit-settlement': ['settlement_id'],
@@ -38,7 +38,6 @@ export const APPROVED_FIGURES: Readonly<Record<ApprovedAction, readonly string[]
   'payout-file': ['cancel'],
 }
 
-/** The figures of an action, by the names of its fields. */
 export const FiguresSchema = v.record(
   v.string(),
   v.nullable(v.union([v.string(), v.pipe(v.number(), v.safeInteger())])),
@@ -94,7 +93,6 @@ export function approvalOwner({ client_id: clientId }: ApprovedFigures): string 
   return ifValid(ClientIdSchema, clientId) ?? GATEWAY_OWNER
 }
 
-/** Undefined for the subject of other records. */
 export function approvalIdIn(subject: string): string | undefined {
   return subject.startsWith(APPROVAL_SUBJECT) ? subject.slice(APPROVAL_SUBJECT.length) : undefined
 }

@@ -18,11 +18,11 @@ import { type RecordDeps, recordChange } from './audit-record-store.ts'
 
 /**
  * Approves one action with exactly these figures, for 72 hours and one use (design section 11). It
- * changes no money, and needs no action to exist: what is never asked for expires. A later approval
- * of the same subject replaces this one, and has a later time, which says which one was used.
- * Throws 422 for a figure that the action does not have, and 409 if another person approves the
- * same subject, or the earlier approval is used, at the same time. `requireReplaceable` may refuse
- * to replace an approval that was used.
+ * changes no money, and needs no action to exist. A later approval of the same subject replaces
+ * this one, and has a later time, which says which one was used. Throws 422 for a figure that the
+ * action does not have, and 409 if another person approves the same subject, or the earlier
+ * approval is used, at the same time. `requireReplaceable` may refuse to replace an approval that
+ * was used.
  */
 export async function approve(
   deps: RecordDeps,

@@ -23,7 +23,7 @@ export const AuditRecordSchema = v.object({
   after: v.optional(v.record(v.string(), v.unknown())),
   /** Counted from 1 for each subject. */
   number: v.number(),
-  /** The digest of the previous record; absent in the first record. */
+  /** Absent in the first record. */
   previous: v.optional(v.string()),
 })
 export type AuditRecord = v.InferOutput<typeof AuditRecordSchema>
@@ -33,7 +33,7 @@ export const AUDIT_RECORD_ENTITY = 'audit'
 export type RecordDeps = Pick<Deps, 'table' | 'now' | 'newId' | 'invocation'>
 
 type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
-  /** The client in whose list the record appears; undefined if the record belongs to no client. */
+  /** Undefined for a record of no client. */
   readonly clientId: ClientId | string | undefined
   /** The request id of the original invocation, if this invocation continues it. */
   readonly requestId?: string | undefined
@@ -140,7 +140,6 @@ export function inOrder(records: readonly AuditRecord[]): readonly AuditRecord[]
   return records.toSorted((a, b) => a.number - b.number)
 }
 
-/** The head of a chain as its last record determines it. */
 export function headOf(records: readonly AuditRecord[]): AuditHead | undefined {
   const last = inOrder(records).at(-1)
   return last && { number: last.number, digest: digestOf(last) }

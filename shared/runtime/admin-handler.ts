@@ -15,7 +15,7 @@ import { type InjectableHandler, injectable, pipeline } from './injectable.ts'
 
 export type AdminReply = { readonly status: number; readonly body: object }
 
-/** Every changing action requires this name, and the audit record keeps it. */
+/** The audit record keeps this name. */
 export const OPERATOR = v.pipe(
   v.string(),
   v.trim(),
@@ -26,12 +26,12 @@ export const OPERATOR = v.pipe(
 /** The only text of an operator that may have several lines. */
 export const NOTES = textField(1_000)
 
-/** The summary and the schema that the operators' command line uses. */
+/** The operators' command line uses them. */
 type AdminAction<Schema extends ActionInput = ActionInput> = {
   /** The list of actions shows the summary's first sentence. */
   readonly summary: string
   readonly input: Schema
-  /** Takes `dry_run`: true, which leaves out every effect. For what moves money. */
+  /** `dry_run` leaves out every effect, for what moves money. */
   readonly hasDryRun?: boolean
 }
 

@@ -25,23 +25,22 @@ const NoQuery = v.object({})
 type Spec<Schema> = {
   /** A list takes a `strictObject`: a misspelt filter must not return everything. */
   readonly query?: Schema
-  /** Parameters whose empty value is refused by the schema instead of ignored. */
+  /** The schema refuses their empty value. */
   readonly neverEmpty?: readonly string[]
   readonly creates?: boolean
-  /** The most that a request may use. A request that fails or times out is charged so much. */
+  /** A request that fails or times out is charged so much. */
   readonly mostUnits?: number
 }
 
 /** A request that runs out of time is charged before its answer. */
 const TIME_TO_CHARGE_MS = 500
 
-/** Wraps a client endpoint. Its handler judges key, body and rules, after these checks. */
+/** The handler judges key, body and rules, after these checks. */
 export function apiHandler<const Schema extends v.GenericSchema = typeof NoQuery>(
   spec: Spec<Schema>,
   run: (request: ApiRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<HttpReply>,
 ) {
   const checks = (deps: Deps) => [authentication(deps), points(deps, spec), parsedQuery(spec)]
-  // The API description reads the query's schema.
   return Object.assign(httpHandler(run, checks, withCountedUnits, TIME_TO_CHARGE_MS), {
     query: spec.query ?? NoQuery,
   })

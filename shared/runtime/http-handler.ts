@@ -26,14 +26,14 @@ export type HttpReply = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Ends a request before the timeout, so that the caller gets our envelope, not the platform's. */
+/** The caller gets our envelope, not the platform's. */
 const TIMEOUT_EARLY_MS = 500
 
 type Run = { run(request: HttpRequest, deps: Deps): Promise<HttpReply> }['run']
 
 /**
- * Wraps an HTTP function. The outer list answers every request, also one that runs out of time. The
- * inner list refuses. A middleware cannot run around a handler; `scope` does.
+ * The outer list answers every request, also one that runs out of time. The inner list refuses. A
+ * middleware cannot run around a handler; `scope` does.
  */
 export function httpHandler(
   run: Run,
@@ -72,8 +72,8 @@ function requestOf(event: APIGatewayProxyEventV2, startedMs: number): HttpReques
 }
 
 /**
- * The line has the route's template, never a path or query, and the front's request id, by which
- * the front's log shows the caller.
+ * It has the route's template, never a path or query, and the front's request id, by which the
+ * front's log shows the caller.
  */
 function requestLine({ log, monotonicMs }: Deps) {
   const write = ({ event, response, error, internal }: Call<Answer>) => {
@@ -110,7 +110,7 @@ type Call<Response> = Request<APIGatewayProxyEventV2, Response> & {
  */
 const HTTPS_ONLY = { 'strict-transport-security': 'max-age=63072000' }
 
-/** Every answer has these headers, and every error is the envelope of spec section 7. */
+/** Every error is the envelope of spec section 7. */
 function envelope({ stage }: Deps) {
   const answer = (call: Call<HttpReply>) => {
     const { status, body, headers } = call.response ?? toErrorReply(call.error)

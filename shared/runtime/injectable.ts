@@ -44,9 +44,8 @@ export function pipeline<Event, Result>(
 }
 
 /**
- * Who holds the prover's role can invoke versions, but gets no work done by them: a call by a
- * version's number has no effect. One empty read proves that the role and the table
- * let the function work.
+ * Who holds the prover's role can invoke versions by number, but gets no work done by them. One
+ * empty read proves that the role and the table let the function work.
  */
 export function probe(deps: TableDeps) {
   return {
@@ -57,7 +56,7 @@ export function probe(deps: TableDeps) {
         return undefined
       }
       await readNothing(deps).catch((error: unknown) => {
-        // Only the class name: a table error carries whole items, and Lambda logs this error.
+        // A table error carries whole items, and Lambda logs this error.
         throw new Error(
           `the table cannot be read: ${error instanceof Error ? error.name : 'unknown error'}`,
         )

@@ -2,10 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Log, LogCode, LogFields } from '../log.ts'
 import { isMetric, LOG_METRICS, METRIC_NAMESPACE, METRICS } from '../metrics.ts'
 
-/**
- * Writes one JSON line for each entry. CloudWatch finds no metric in a `console` line, because
- * Lambda wraps that line.
- */
+/** CloudWatch finds no metric in a `console` line, because Lambda wraps it. */
 export function jsonLog(
   stage: string,
   write: (line: string) => void = (line) => void process.stdout.write(`${line}\n`),
@@ -34,7 +31,7 @@ type Request = {
 
 const requests = new AsyncLocalStorage<Request>()
 
-/** CloudWatch's embedded metric format (EMF). */
+/** CloudWatch's format (EMF). */
 type Directive = {
   readonly Namespace: string
   readonly Dimensions: readonly (readonly string[])[]
@@ -122,12 +119,12 @@ export function embeddedMetrics(code: LogCode, fields: LogFields): EmbeddedMetri
   }
 }
 
-/** Leaves out the message, because a foreign error may quote a body, a key or a header. */
+/** A foreign error's message may quote a body, a key or a header. */
 export function describeCause(cause: unknown) {
   return cause instanceof Error
     ? {
         error_name: cause.name,
-        // The message is removed first, because one of its lines may look like a stack frame.
+        // A line of the message may look like a stack frame.
         error_stack: cause.stack
           ?.replace(cause.message, '')
           .split('\n')

@@ -8,7 +8,6 @@ import { isRouteProbe } from './release/probe.ts'
 /** CloudFront sets this header on every request to its origin and replaces a caller's value. */
 export const ORIGIN_HEADER = 'x-gateway-origin'
 
-// The minimum length prevents guessing.
 const Value = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{32,1024}$/))
 const OriginSecretSchema = v.pipe(
   v.string(),
@@ -19,16 +18,15 @@ const OriginSecretSchema = v.pipe(
 type OriginDeps = Pick<Deps, 'secrets' | 'stage'>
 
 /**
- * Refuses HTTP requests that did not come through the stage's front, before any read or write. Does
- * nothing in a stage without a front. Without a valid secret every request fails. The error never
- * contains the secret's value.
+ * Refuses HTTP requests that did not come through the stage's front, before any read or write.
+ * Without a valid secret every request fails. No error contains the secret's value.
  */
 export async function assertFromFront(
   deps: OriginDeps,
   event: Pick<APIGatewayProxyEventV2, 'headers'>,
 ): Promise<void> {
   if (deps.stage.behindFront !== true) return
-  // A probe does not come through the front; it proves that the secret can be read.
+  // A probe, not through the front, proves that the secret can be read.
   if (isRouteProbe(event)) return void (await originSecrets(deps))
   const value = event.headers[ORIGIN_HEADER]
   if (await isKnownSecret((fresh) => originSecrets(deps, fresh), value)) return

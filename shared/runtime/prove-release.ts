@@ -26,10 +26,7 @@ const MAX_REASON = 1_500
 const ANSWER_TRIES = 3
 const ANSWER_MS = 10_000
 
-/**
- * Proves a release. CloudFormation waits for the answer and rolls back after a failure. Safe to
- * repeat.
- */
+/** CloudFormation waits for the answer and rolls back after a failure. Safe to repeat. */
 export function proveRelease(means: Means) {
   return async (event: unknown): Promise<{ readonly problems: readonly string[] }> => {
     const request = v.safeParse(RequestSchema, event)
@@ -96,10 +93,7 @@ async function answerCloudFormation(
   throw new Error('CloudFormation did not accept the answer')
 }
 
-/**
- * One try for each call, because the rounds repeat the calls. A cold start takes ten seconds at
- * most.
- */
+/** The rounds repeat the calls. A cold start takes ten seconds at most. */
 const LIMITS = { connectionTimeout: 3_000, requestTimeout: 20_000, throwOnRequestTimeout: true }
 
 export const handler = proveRelease({

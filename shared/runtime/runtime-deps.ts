@@ -36,10 +36,9 @@ const WITHHELD = {
 }
 
 /**
- * The dependencies of a deployed function. For each port that the manifest does not grant, the
- * bundler sets the port's `WITHHOLD_…` and removes the port's code
- * (infra/stack/functions/assets-of.ts). The bundler replaces only literal names, so each name is
- * written out here.
+ * For each port that the manifest does not grant, the bundler sets the port's `WITHHOLD_…` and
+ * removes its code (infra/stack/functions/assets-of.ts). The bundler replaces only literal names,
+ * so each name is written out here.
  */
 export function runtimeDeps(): Deps {
   const config = readConfig(process.env)
@@ -104,15 +103,11 @@ export function runtimeDeps(): Deps {
   }
 }
 
-/**
- * Starts work without waiting. Lambda may freeze the work after the answer and continue it in the
- * next request.
- */
+/** Lambda may freeze the work after the answer and continue it in the next request. */
 export function runInBackground(work: () => Promise<unknown>): void {
   void work().catch(() => undefined)
 }
 
-/** A port whose every use throws. */
 function withheldPort(port: string) {
   return new Proxy<Table & Queues & Alerts & Secrets & Sealer & Provider>(Object.create(null), {
     get: () => refuseUse(port),

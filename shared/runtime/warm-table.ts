@@ -1,10 +1,10 @@
 import type { Deps, TableDeps } from '../deps.ts'
 import { type IndexName, TABLE_SCHEMA } from '../table/schema.ts'
 
-/** A table that does not answer must not block the cold start; the first request reports it. */
+/** It must not block the cold start; the first request reports it. */
 const WARMING_MS = 1_000
 
-/** Makes one empty read, so that the first request finds a warm client. Never throws. */
+/** Never throws. */
 export async function warmTable(deps: Pick<Deps, 'table' | 'sleep'>): Promise<void> {
   await Promise.race([readNothing(deps).catch(() => undefined), deps.sleep(WARMING_MS)])
 }

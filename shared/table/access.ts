@@ -57,13 +57,10 @@ export const OPEN_FIELDS: Readonly<
   QueryFields: { AUDIT: ['ttl'], ENDPOINTS: ENDPOINT_FIELDS },
 }
 
-/** What an update may name of an item of each kind: attributes that it changes or compares. */
+/** Attributes that an update changes or compares, by kind of item. */
 export type UpdatedFields = Readonly<Partial<Record<Partition, readonly string[]>>>
 
-/**
- * The kinds of partitions that each action may reach. An index answers keys of every kind and
- * client.
- */
+/** An index answers keys of every kind and client. */
 export type TableAccess = { readonly [Action in TableAction]?: readonly Partition[] } & {
   readonly indexes?: readonly IndexName[]
 }

@@ -2,10 +2,7 @@ import * as v from 'valibot'
 
 const MAX_CACHED_NAMES = 1_000
 
-/**
- * A field's attribute: `paidAt` is `paid_at`. Top level only. `fieldName` is the inverse (a test
- * checks it).
- */
+/** `paidAt` is `paid_at`. Top level only. `fieldName` is the inverse (a test checks it). */
 export const attributeName = withCache((field) =>
   field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 )
@@ -51,5 +48,4 @@ function withCache(convert: (name: string) => string): (name: string) => string 
   }
 }
 
-/** The table's names, as in the body of a message, become the names of fields. */
 export const FromItem = v.pipe(v.record(v.string(), v.unknown()), v.transform(fromItem))

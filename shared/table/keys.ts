@@ -49,7 +49,6 @@ export function pkPrefix(partition: Partition) {
   return `${partition}#` as const
 }
 
-/** The text of a partition key after the kind. */
 export function idOf(pk: string): string {
   return pk.slice(pk.indexOf('#') + 1)
 }
@@ -98,7 +97,7 @@ export function paymentKey(paymentId: PaymentId) {
   return itemKey('PAYMENT', paymentId)
 }
 
-/** Hashed, so that no key contains an account number. */
+/** So no key contains an account number. */
 export function destinationPk(destination: string) {
   return pkOf('DESTINATION', derivedUuid('destination', destination))
 }
@@ -107,7 +106,7 @@ export function destinationKey(destination: string, createdAt: string, paymentId
   return keyOf(destinationPk(destination), `${createdAt}#${paymentId}`)
 }
 
-/** Hashed, because a reference may be longer than a key. */
+/** A reference may be longer than a key. */
 export function referencePk(clientId: ClientId, reference: string) {
   return pkOf('REFERENCE', derivedUuid('reference', clientId, reference))
 }
@@ -165,7 +164,6 @@ export function shardKey(clientId: ClientId, shard: number) {
   return keyOf(ledgerPk(clientId), `SHARD#${String(shard).padStart(2, '0')}`)
 }
 
-/** Undefined for a key of no shard. */
 export function shardNumberOf(sk: string): number | undefined {
   return /^SHARD#(0\d|1[0-5])$/.test(sk) ? Number(sk.slice(-2)) : undefined
 }
@@ -251,7 +249,7 @@ export function rateKey(clientId: ClientId, counted: 'requests' | 'creates') {
   return itemKey('RATE', clientId, ...(counted === 'creates' ? ['create'] : []))
 }
 
-/** Hashed, so that no key contains a phone number. */
+/** So no key contains a phone number. */
 export function pushesKey(clientId: ClientId, phone: string) {
   return itemKey('PUSHES', derivedUuid('phone', clientId, phone))
 }

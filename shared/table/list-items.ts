@@ -10,7 +10,7 @@ type ListInput = Pick<QueryInput, 'partition'> & {
   readonly index: IndexName
   readonly kind: Partition
   readonly page: Page
-  /** Eventually consistent if the list is only shown and decides nothing. */
+  /** Eventual if the list is only shown and decides nothing. */
   readonly reads?: Reads
 }
 
@@ -42,10 +42,8 @@ export async function listItems(
 /** An index entry is read eventually: 8 KB a unit. */
 export const UNITS_A_KEY = 0.023
 
-/** The first rows show what the rest costs. */
 const SAMPLE = 20
 
-/** Takes the points of many rows before it reads them. */
 export async function readMany(deps: TableDeps, keys: readonly Key[], reads?: Reads) {
   const before = usedUnits()
   const items = await deps.table.getMany(keys.slice(0, SAMPLE), reads)
@@ -55,7 +53,6 @@ export async function readMany(deps: TableDeps, keys: readonly Key[], reads?: Re
   return [...items, ...(await deps.table.getMany(rest, reads))]
 }
 
-/** As the table has it now; undefined when the item is missing. */
 export type KeyedItem = { readonly key: Key; readonly item: Item | undefined }
 
 export function keyedItems(
@@ -65,7 +62,7 @@ export function keyedItems(
   return keys.map((key, at) => ({ key, item: items[at] }))
 }
 
-/** Yields the items of a list page by page. The index may be stale. */
+/** The index may be stale. */
 export async function* itemPages(
   deps: TableDeps,
   { kind, ...list }: QueryInput & { readonly index: IndexName; readonly kind: Partition },

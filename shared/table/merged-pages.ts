@@ -37,7 +37,7 @@ export async function* mergedPages(
       reads.filter(({ pending, isAtEnd }) => pending.length === 0 && !isAtEnd).map(readNextPage),
     )
     const openReads = reads.filter(({ isAtEnd }) => !isAtEnd)
-    // An item after the last read item of any list must wait: unread items may come before it.
+    // Unread items may come before an item after the last read item of any list.
     const ends = openReads.map(({ pending }) => pending.at(-1))
     const isNext = (item: Item) => ends.every((end) => end && placeOf(item) >= placeOf(end))
     const next = reads.flatMap(({ pending }) => pending.filter(isNext))
@@ -47,7 +47,7 @@ export async function* mergedPages(
   }
 }
 
-/** Compared as text. That is DynamoDB's order, because all values have one length. */
+/** DynamoDB's order is that of the texts, because all values have one length. */
 function placeOf({ listedAt, id }: Item): string {
   return `${String(listedAt)} ${String(id)}`
 }

@@ -38,11 +38,9 @@ export function keyAttributes(index: IndexName | undefined) {
     : TABLE_SCHEMA.indexes[index]
 }
 
-/** The number of index partitions of each kind of due work. */
 export const WORK_SLOTS = { payment: 16, delivery: 16, alert: 1, payout: 1, sync: 1 } as const
 export type Work = keyof typeof WORK_SLOTS
 
-/** A payment's shard is a hash of its id. */
 export const LEDGER_SHARDS = 16
 
 /** The owner of items that belong to no client: clients themselves and suspense. */

@@ -61,7 +61,6 @@ export function update<const C extends Changes, Compared extends string = never>
 
 type OnlyChanges<C> = { readonly [Other in Exclude<keyof C, keyof Changes>]: never }
 
-/** The names in each member of a union. */
 type NamesIn<C> = C extends unknown
   ? FieldsIn<C, 'set'> | FieldsIn<C, 'setIfAbsent'> | FieldsIn<C, 'add'> | RemovedIn<C>
   : never

@@ -8,7 +8,6 @@ export function usedUnits(): number {
   return requests.getStore()?.units ?? 0
 }
 
-/** Counts the request units that the table reports for one request. */
 export function withCountedUnits<Result>(run: () => Promise<Result>): Promise<Result> {
   return requests.run({ units: 0 }, run)
 }

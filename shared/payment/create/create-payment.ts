@@ -56,7 +56,6 @@ export async function createPayment(
     readonly client: Caller
     readonly idempotencyKey: string | undefined
     readonly parsed: ParsedRequest
-    /** When the request began, before its authentication. */
     readonly startedMs?: number
   },
 ): Promise<CreateResult> {
@@ -107,8 +106,8 @@ async function readBeforeLimits(
 const LONGEST_WAIT_MS = 2 * SECOND_MS
 
 /**
- * Waits for the end of the provider's pause of creates. Undefined: a create may be sent; otherwise
- * the seconds until then. An environment that has the provider's latest figures reads no table.
+ * Waits for the end of the provider's pause of creates, or answers the seconds until then. An
+ * environment that has the provider's latest figures reads no table.
  */
 async function waitOutPause(deps: CreateDeps): Promise<number | undefined> {
   const { provider, now, sleep } = deps
@@ -128,10 +127,7 @@ function pausedError(retryAfterSeconds: number): GatewayError {
 
 type Call = { readonly client: Caller; readonly parsed: ParsedRequest; readonly deadline: Deadline }
 
-/**
- * Replays the payment, waits for its running attempt, or takes the payment over. The rounds are a
- * bound: a caller meets at most its own claim, one running attempt and a few lost takeovers.
- */
+/** A caller meets at most its own claim, one running attempt and a few lost takeovers. */
 async function resumeCreate(
   deps: CreateDeps,
   stored: StoredPayment | undefined,
@@ -187,8 +183,8 @@ function mayTakeOver({ providerAttempts }: CreatingPayment, deadline: Deadline):
 }
 
 /**
- * Takes the new request if the provider refused the stored request and no attempt may exist there,
- * else the stored request.
+ * The new request if the provider refused the stored one and no attempt may exist there, else the
+ * stored request.
  */
 async function takeOverPayment(
   deps: CreateDeps,
@@ -247,8 +243,8 @@ async function takeOverPayment(
 }
 
 /**
- * Adds an attempt. Of more than twenty, the oldest attempt without a trace at the provider is
- * dropped, else the eleventh.
+ * Of more than twenty attempts, drops the oldest without a trace at the provider, else the
+ * eleventh.
  */
 export function withAttempt(
   attempts: readonly ProviderAttempt[],

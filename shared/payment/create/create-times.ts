@@ -9,12 +9,12 @@ import { expiryOf, nextCheckAt } from '../channel/channel-timing.ts'
 import type { CreatingPayment, PaymentRequest } from '../payment.ts'
 
 /**
- * Time limits of a create, each below the next: its deadline, the function's 25 s, the lease, the
+ * Each limit is below the next: the create's deadline, the function's 25 s, the lease, the
  * gateway's 30 s.
  */
 const REQUEST_BUDGET_MS = 22_000
 
-/** The least time for the create call. A call that we cut short has an unknown outcome. */
+/** A call that we cut short has an unknown outcome. */
 const MIN_CREATE_MS = 8_000
 
 const COMMIT_RESERVE_MS = 4_000
@@ -54,7 +54,7 @@ export function createTimeoutMs(deadline: Deadline): number | undefined {
 
 const NO_TIME_LEFT = { kind: 'unanswered', reason: 'unreachable' } as const
 
-/** The provider within a request's deadline: no call begins after the deadline or outlives it. */
+/** No call begins after the deadline or outlives it. */
 export function providerWithin(provider: Provider, deadline: Deadline): Provider {
   const limitMs = (ms = PROVIDER_READ_TIMEOUT_MS) => Math.min(ms, deadline.remainingMs())
   return {

@@ -6,14 +6,13 @@ import { PHONE_FORM } from '../channel/channel-facts.ts'
 import { channelOf, isListedChannel } from '../channel/channels.ts'
 import type { CreatingPayment, PaymentRequest } from '../payment.ts'
 
-/** The field of the request that the provider does not take, and why. */
 type Explanation = { readonly field: string; readonly message: string }
 
 type Refusal = Omit<Extract<CreateAnswer, { readonly kind: 'refused' }>, 'kind' | 'code'>
 
 /**
- * Why the provider refused a request that breaks a limit or a form of its channel. The provider
- * decides, our table of channels explains. Undefined: the refusal counts as our failure.
+ * The provider decides, our table of channels explains. Undefined: the refusal counts as our
+ * failure.
  */
 export function explainRefusal(
   request: PaymentRequest,

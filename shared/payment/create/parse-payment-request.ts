@@ -242,7 +242,7 @@ function checkPhone({ method, channel_code: code, customer }: PaymentBody) {
     : undefined
 }
 
-/** The `Idempotency-Key` header. An empty header counts as none. */
+/** An empty header counts as none. */
 export function parseIdempotencyKey(header = ''): string | undefined {
   if (header.length > MAX_KEY_LENGTH)
     throw invalid(`Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters`)

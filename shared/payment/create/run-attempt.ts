@@ -193,7 +193,6 @@ type Destination = {
   readonly paymentRequestId: string
   readonly destination: string | undefined
   readonly expiresAt: Timestamp
-  /** The request is not open any more. */
   readonly isDue?: boolean
 }
 
@@ -206,7 +205,7 @@ async function commitOrRelease(
   upstream: Destination,
   deadline: Deadline,
 ): Promise<Commit> {
-  // The attempt needs no request id, because the payment stores the same id.
+  // The payment stores the request id.
   const providerAttempts = endAttempt(creating.providerAttempts, { outcome: 'created' })
   try {
     return await commitAttempt(deps, { ...creating, providerAttempts }, upstream, deadline)

@@ -11,10 +11,9 @@ import { pushesIn, putPushes } from './push-store.ts'
 type PushLimit = NonNullable<StageSettings['pushLimit']>
 
 /**
- * Counts a push to the customer's phone before it is sent, or refuses it with 429 `rate_limit`: a
- * client may send one phone only so many pushes in a time. A refused push gives the provider's call
- * back. The same attempt is counted once, also after a crash. A push that was counted and never
- * sent only makes the limit stricter.
+ * Refuses with 429 `rate_limit`, and gives the provider's call back: a client may send one phone
+ * only so many pushes in a time. The same attempt is counted once, also after a crash. A push that
+ * was counted and never sent only makes the limit stricter.
  */
 export async function takePush(
   deps: Pick<Deps, 'table' | 'stage' | 'now'>,

@@ -1,7 +1,4 @@
-/**
- * Limits of one HTTP try of the SDK. Without `throwOnRequestTimeout` the SDK only warns of a hung
- * connection.
- */
+/** Without `throwOnRequestTimeout` the SDK only warns of a hung connection. */
 export const AWS_HTTP_OPTIONS = {
   connectionTimeout: 1_000,
   requestTimeout: 3_000,
@@ -19,7 +16,7 @@ export function limitOptions(calls: CallLimits | undefined) {
   )
 }
 
-/** Removes the client's own log, which is unused and copies every request. */
+/** It is unused, and copies every request. */
 export function withoutLog<Client extends { middlewareStack: { remove(name: string): boolean } }>(
   client: Client,
 ) {

@@ -3,7 +3,6 @@ import { keyAttributes } from '../../table/schema.ts'
 import type { Changes, Condition } from '../../table/step.ts'
 import type { QueryInput } from '../../table/table.ts'
 
-/** Collects the #names and :values of one request. */
 export function placeholders() {
   const names: Record<string, string> = {}
   const values: Record<string, unknown> = {}
@@ -19,7 +18,7 @@ export function placeholders() {
       values[placeholder] = value
       return placeholder
     },
-    /** Leaves out empty maps, because DynamoDB refuses them. */
+    /** DynamoDB refuses empty maps. */
     maps: () => ({
       ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
       ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),

@@ -47,10 +47,7 @@ import {
 type DynamoDbTable = { readonly client: DynamoDBClient; readonly name: string }
 type DocumentTable = { readonly client: DynamoDBDocumentClient; readonly name: string }
 
-/**
- * The table port on DynamoDB. The SDK retries failed calls; `retryingTable` retries write
- * conflicts.
- */
+/** The SDK retries failed calls; `retryingTable` retries write conflicts. */
 export function dynamoDbTable(
   table: DynamoDbTable,
   means: Parameters<typeof retryingTable>[1],
@@ -131,7 +128,7 @@ async function query({ client, name }: DocumentTable, input: QueryInput): Promis
       ...(input.countOnly && { Select: 'COUNT' }),
     }),
   )
-  // The cursor returns to DynamoDB unchanged, so its attributes keep the table's names.
+  // The cursor returns to DynamoDB, so its attributes keep the table's names.
   return {
     items: (answer.Items ?? []).map(fromItem),
     count: answer.Count ?? 0,
@@ -264,10 +261,7 @@ function isRetryable({ Code }: CancellationReason) {
   return RETRYABLE_REASONS.has(Code ?? '')
 }
 
-/**
- * The client of every table: four tries by default. If a request counts units, the client adds the
- * units of its calls.
- */
+/** Four tries by default. Counts the units of a request's calls if the request does. */
 export function dynamoDbClient(config: DynamoDBClientConfig = {}): DynamoDBClient {
   const options = { maxAttempts: 4, requestHandler: AWS_HTTP_OPTIONS, ...config }
   const client = withoutLog(new DynamoDBClient(options))

@@ -14,7 +14,6 @@ import {
 } from '../../table/table.ts'
 import { epochMs, SECOND_MS, type Timestamp } from '../../time.ts'
 
-/** Single table requests without retries, made to DynamoDB or to a table in memory. */
 export type TableRequests = {
   /** A strongly consistent read, unless `some` says otherwise. */
   get(key: Key, some?: SomeFields): Promise<Item | undefined>
@@ -36,7 +35,6 @@ export type SomeFields = { readonly fields: readonly string[]; readonly consiste
 
 export type StepsOutcome =
   | { readonly applied: true }
-  /** `refusedAt`: the first step whose condition failed. */
   | { readonly applied: false; readonly refusedAt: number; readonly item: Item | undefined }
 
 type Means = Pick<Deps, 'sleep' | 'random' | 'log' | 'now'>
@@ -47,7 +45,6 @@ const CONFLICT_CAP_MS = 400
 
 const BATCH_LIMIT = 100
 
-/** Retries conflicts and unprocessed keys, within bounds. */
 export function retryingTable(requests: TableRequests, means: Means): Table {
   return {
     get: async (key, fields) =>
@@ -63,7 +60,6 @@ export function retryingTable(requests: TableRequests, means: Means): Table {
       return unlessExpired(means, item)
     },
     getMany: async (keys, reads = 'consistent', fields) => {
-      // The keys tell which item is which.
       const fieldsRead = fields && withTtl(['pk', 'sk', ...fields])
       const batches = chunks(keys, BATCH_LIMIT).map((batch) =>
         readBatch(requests, means, batch, { reads, fields: fieldsRead }),
@@ -136,10 +132,7 @@ function identity({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }) 
   return `${String(pk)}\n${String(sk)}`
 }
 
-/**
- * Retries a write that conflicted with another transaction. Nothing was written, and the SDK does
- * not retry the write.
- */
+/** Nothing was written, and the SDK does not retry such a write. */
 async function retryContention<Result>(
   requests: TableRequests,
   { log, sleep, random }: Means,

@@ -56,7 +56,7 @@ const SEND_TIMEOUT_MS: Readonly<Partial<Record<QueueName, number>>> = {
   'webhooks-slow': 1_000,
 }
 
-/** Sends to SQS. Throws for a queue that the function's manifest entry does not name. */
+/** Throws for a queue that the function's manifest entry does not name. */
 export function sqsQueues(
   client: SQSClient,
   urls: Readonly<Record<QueueName, string | undefined>>,

@@ -1,16 +1,13 @@
 import type { Context } from 'aws-lambda'
 import { GatewayError } from '../../errors.ts'
 
-/**
- * A probe checks that a function can work. No trigger can send a probe, because it wraps the
- * payload in its own event.
- */
+/** Only a probe has this member: every trigger wraps its payload in its own event. */
 const MARK = 'gateway_probe'
 
-/** For any function: the function's wrapper answers `PROVEN` before any effect. */
+/** The wrapper of any function answers `PROVEN` before any effect. */
 export const PROBE = { [MARK]: 'function' }
 
-/** Marks a request to the API that does not come through the front. */
+/** The API gets such a request without the front. */
 export const ROUTE_PROBE = { [MARK]: 'route' }
 
 export const PROVEN = { [MARK]: 'proven' }
@@ -32,8 +29,8 @@ export function isProven(answer: unknown): boolean {
 }
 
 /**
- * Whether the caller named a version. Only the prover does: requests, queues and schedules invoke
- * the alias or the function, and operators invoke the function.
+ * Only the prover names a version: requests, queues and schedules invoke the alias or the function,
+ * and operators invoke the function.
  */
 export function namesVersion({ invokedFunctionArn }: Pick<Context, 'invokedFunctionArn'>): boolean {
   return /:(\d+|\$LATEST)$/.test(invokedFunctionArn)

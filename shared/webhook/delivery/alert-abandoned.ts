@@ -23,7 +23,7 @@ type AlertDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
 export const ALERT_EVERY_MS = 15 * MINUTE_MS
 /** Shorter than the minute between two runs of due work. */
 const RETRY_MS = 30 * SECOND_MS
-/** The most deliveries in one alert; the next alert has more. */
+/** The next alert has more. */
 const MAX_ALERTED = 2_500
 /** The most abandoned deliveries that are read for one alert, newest first. */
 const MAX_READ = 10_000
@@ -56,7 +56,7 @@ export async function checkAbandonedDelivery(
   return false
 }
 
-/** Undefined for an endpoint that cannot be read: its deliveries are reported without a mark. */
+/** Deliveries of an endpoint that cannot be read are reported without a mark. */
 async function endpointOf(deps: AlertDeps, delivery: Delivery): Promise<Endpoint | undefined> {
   return ifValid(EndpointSchema, await endpointItem(deps, delivery))
 }
@@ -77,8 +77,7 @@ async function publishAlert(
   endpoint: Endpoint | undefined,
   endEach: (reported: Delivery) => Step,
 ): Promise<boolean> {
-  // Always later than the last alert, so that two workers with equal or different clocks cannot
-  // both claim it.
+  // Always later than the last alert: no two workers, whatever their clocks, can both claim it.
   const at = alertDueAt(endpoint, deps.now(), 1)
   if (endpoint && !(await deps.table.write(moveMark(endpoint, 'lastAlertAt', at))).applied)
     return false
@@ -160,8 +159,7 @@ export async function alertBeforeRound(
   let waitedMs = 0
   for (let polls = 0; polls < MAX_POLLS; polls++) {
     if (!needsAlert(delivery)) return delivery
-    // An alert about another delivery of the endpoint may have included this delivery after the
-    // read.
+    // An alert about another delivery of the endpoint may have included this one after the read.
     delivery = await findDelivery(deps, read.deliveryId)
     if (delivery?.status !== read.status || delivery.attempts !== read.attempts) return undefined
     if (!needsAlert(delivery)) return delivery

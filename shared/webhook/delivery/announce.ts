@@ -18,7 +18,7 @@ type EndpointsRead = {
   readonly readAt: Timestamp
 }
 export type AnnounceDeps = ReadDeps & {
-  /** The reads that the payments of one page share; absent: each payment reads for itself. */
+  /** Absent: each payment reads for itself. */
   readonly endpointsOf?: (clientId: ClientId, now: Timestamp) => EndpointsRead
 }
 
@@ -31,9 +31,9 @@ export type News = Pick<Event, 'name' | 'subject' | 'clientId' | 'firedAt'> & {
 
 /**
  * Steps of an event and of a delivery to each endpoint that subscribes to it (design section 4,
- * Announce). All ids are derived, so a retry of the transaction writes the same items. The caller
- * adds the steps to the transaction that makes the event true, and may try it until `freshUntil`.
- * Later the endpoints are read again.
+ * Announce). All ids are derived, so a retry writes the same items. The caller adds the steps to
+ * the transaction that makes the event true, and may try it until `freshUntil`. Later the endpoints
+ * are read again.
  */
 export async function announce(
   deps: AnnounceDeps,

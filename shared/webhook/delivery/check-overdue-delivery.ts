@@ -27,8 +27,7 @@ export async function checkOverdueDelivery(
   const dueAt = addMs(deps.now(), overdueAfterMs(resends))
   if (!(await postponeDelivery(deps, delivery, dueAt, resends))) return false
   try {
-    // The endpoint's lane is not known here. The worker that reads the endpoint moves the message
-    // if necessary.
+    // The worker that reads the endpoint moves the message to its lane.
     await sendDeliveryMessages(deps, [{ delivery, lane: 'normal' }])
   } catch (error) {
     // No message was sent, so the wait does not double: the next try is in a minute.

@@ -88,7 +88,6 @@ export async function findDelivery(
 ): Promise<Delivery | undefined> {
   const keys = [deliveryKey(deliveryId), testDeliveryKey(deliveryId)]
   const [item] = (await deps.table.getMany(keys)).filter((found) => found !== undefined)
-  // A row that cannot be read must not show that it exists.
   const isOther = clientId !== undefined && item?.['clientId'] !== clientId
   return isOther ? undefined : v.parse(v.optional(DeliverySchema), item)
 }
@@ -108,10 +107,7 @@ export function keyOfDelivery({ deliveryId, isTest }: NamedDelivery) {
   return isTest ? testDeliveryKey(deliveryId) : deliveryKey(deliveryId)
 }
 
-/**
- * Fields that the row's index attributes hold are not stored twice. `ttl`: of a delivery that has
- * ended.
- */
+/** `ttl`: of a delivery that has ended. Index attributes hold fields that are not stored twice. */
 export function deliveryRow({
   status,
   unlisted,

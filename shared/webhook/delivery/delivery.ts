@@ -51,19 +51,16 @@ export const DeliverySchema = v.pipe(
     subject: v.optional(EventSubjectSchema),
     /** Attempts recorded so far; never reset. The next attempt's number is one more. */
     attempts: v.number(),
-    /** The attempts before the current round of eight. */
     roundStart: v.number(),
     /** Rounds that were begun on one UTC day, and that day. */
     rounds: v.optional(v.number()),
     roundsOn: v.optional(v.string()),
-    /** Present while the delivery is scheduled. */
     nextAttemptAt: v.optional(TimestampSchema),
-    /** Present while a worker holds the next attempt. */
     claimToken: v.optional(v.string()),
     claimedUntil: v.optional(TimestampSchema),
     /** The last attempt was lost with its worker. */
     lostBefore: v.optional(v.literal(true)),
-    /** The bytes of a test delivery. Other deliveries send the bytes of their event. */
+    /** Other deliveries send the bytes of their event. */
     body: v.optional(v.string()),
     /** The first attempt of an unlisted row, if it succeeded. Other attempts have own rows. */
     success: v.optional(v.pipe(FromItem, DeliveryAttemptSchema)),
@@ -80,7 +77,7 @@ export const DeliverySchema = v.pipe(
   }),
 )
 function withIndexFields(row: unknown): unknown {
-  // The key alone says which delivery the row is, and whether it is a test delivery.
+  // The key alone says whose row it is.
   const { isTest: _, pk, owner: endpointId, listedAt: createdAt, ...own } = Object(row)
   const ids = { deliveryId: idOf(String(pk)), endpointId, createdAt }
   return { firedAt: createdAt, ...own, ...ids, ...(isTestKey({ pk }) && { isTest: true }) }
@@ -94,11 +91,9 @@ export const DeliveryMessageSchema = v.pipe(
   v.object({
     deliveryId: DeliveryIdSchema,
     attempt: v.number(),
-    /** The endpoint is read in the same request as the delivery. */
     clientId: ClientIdSchema,
     endpointId: EndpointIdSchema,
     slow: v.optional(v.boolean()),
-    /** The row is a test delivery's. */
     test: v.optional(v.boolean()),
   }),
 )

@@ -36,7 +36,7 @@ export async function endpointsWithHealth(
   }))
 }
 
-/** The latest 2xx among the newest deliveries. A retry may be later than a newer delivery. */
+/** A retry may be later than a newer delivery. */
 async function lastAnswerOf(
   deps: TableDeps,
   endpointId: EndpointId,
@@ -51,7 +51,6 @@ async function lastAnswerOf(
     .reduce<Timestamp | undefined>((last, at) => later(last ?? at, at), undefined)
 }
 
-/** The attempt after which a delivery succeeded was its last. */
 async function answeredAt(deps: TableDeps, delivery: Delivery): Promise<Timestamp | undefined> {
   return (await attemptsOf(deps, delivery, 1)).at(-1)?.at
 }

@@ -104,7 +104,7 @@ const newestKeyFirst = newestFirst<ListKey>(({ deliveryId }) => deliveryId)
 /** A row has about 1 KB of an answer. */
 const UNITS_AN_ATTEMPT = 1 / 3
 
-/** When many deliveries have many attempts, each shows its newest attempts. */
+/** If many deliveries have many attempts, each shows its newest. */
 async function withAttempts(
   deps: TableDeps,
   deliveries: readonly Delivery[],
@@ -201,7 +201,6 @@ function tooFarError(reason: string, hint: string) {
   return invalid(`page: ${reason}`, { page: ['too far back'] }, hint)
 }
 
-/** All deliveries of the endpoints, or those that the index lists by this status. */
 export async function listedKeys(
   deps: TableDeps,
   owners: readonly EndpointId[],

@@ -6,7 +6,6 @@ const id = v.pipe(v.string(), v.uuid())
 const time = v.pipe(v.string(), v.isoTimestamp())
 const whole = v.pipe(v.number(), v.integer())
 
-/** A delivery as its merchant sees it: its type and its API description. */
 export const OwnDeliveryDtoSchema = v.object({
   id: v.pipe(id, v.description('The `X-Gateway-Delivery-Id` of its webhooks.')),
   event_id: v.pipe(
@@ -60,7 +59,6 @@ export const OwnDeliveryDtoSchema = v.object({
 
 export type OwnDeliveryDto = v.InferOutput<typeof OwnDeliveryDtoSchema>
 
-/** The answer of a bulk redelivery: its type and its API description. */
 export const RedeliveredDtoSchema = v.object({
   count: count('The number of deliveries that were scheduled, again or for the first time.'),
   passed_over: v.optional(

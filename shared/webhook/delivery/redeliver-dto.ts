@@ -9,7 +9,6 @@ import type { RedeliveredDto } from './own-delivery-dto-schema.ts'
 
 const FINISHED_STATUSES = DELIVERY_STATUSES.filter((status) => status !== 'scheduled')
 
-/** The payload of an operator's `redeliver` (design section 7). */
 export const RedeliverFields = v.object({
   delivery_id: v.optional(v.string()),
   endpoint_id: v.optional(v.string()),

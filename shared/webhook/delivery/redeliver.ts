@@ -95,7 +95,6 @@ function withAuditRecord(deps: RedeliverDeps, operator: string): WriteRound {
   }
 }
 
-/** A merchant's own delivery (design section 8). */
 export async function findOwnDelivery(
   deps: TableDeps,
   clientId: ClientId,
@@ -126,7 +125,6 @@ function ownEndpointDisabledError() {
   return invalid('the endpoint is disabled', undefined, 'GET /v1/events lists what it missed.')
 }
 
-/** `redeliverSince` for an operator, with the errors of `redeliver`. */
 export async function redeliverToEndpoint(
   deps: RedeliverDeps,
   {
@@ -148,9 +146,9 @@ const UNITS_A_ROUND = 8
 
 /**
  * Reads the client's events since a time, of the types that the endpoint lists now, and sends the
- * abandoned, skipped and missing deliveries. A delivery is missing if the endpoint was registered
- * or subscribed later, so a replacement of an endpoint loses no event. Deliveries in progress, and
- * those with ten rounds today, are left out. A call that failed half-way can be repeated.
+ * abandoned, skipped and missing deliveries. One is missing if the endpoint was registered or
+ * subscribed later, so a replacement of an endpoint loses no event. Leaves out deliveries in
+ * progress, and those with ten rounds today. A call that failed half-way can be repeated.
  */
 async function redeliverSince(
   deps: RoundDeps,
@@ -197,7 +195,7 @@ async function redeliverSince(
   return { count, passedOver, next: lastPosition && eventCursorOf(lastPosition) }
 }
 
-/** `redeliverSince` for the endpoint's merchant. Throws 404 and 422. */
+/** Throws 404 and 422. */
 export async function redeliverOwnSince(
   deps: RoundDeps,
   {

@@ -29,8 +29,8 @@ export type WriteRound = (
 export const ROUNDS_A_DAY = 10
 
 /**
- * Starts a new round of attempts on a finished delivery: the same row, event id and bytes. Answers
- * the delivery as it then is, or why this caller begins no round. Unreported abandonments of its
+ * A new round of attempts on a finished delivery: the same row, event id and bytes. Answers the
+ * delivery as it then is, or why this caller begins no round. Unreported abandonments of its
  * endpoint are reported first. After a crash before the message, due work sends it within minutes.
  */
 export async function beginRound(
@@ -60,10 +60,7 @@ export async function beginRound(
   }
 }
 
-/**
- * The UTC day and its rounds so far. If a faster clock has counted the next day already, that day
- * stays.
- */
+/** If a faster clock has counted the next day already, that day stays. */
 function roundsToday({ roundsOn = '', rounds = 0 }: Delivery, now: Timestamp) {
   const today = now.slice(0, 10)
   return roundsOn < today ? { roundsOn: today, rounds: 0 } : { roundsOn, rounds }

@@ -10,8 +10,8 @@ import type { Delivery } from './delivery.ts'
 import { insertTestDelivery, newDelivery, sendDeliveryMessages } from './delivery-store.ts'
 
 /**
- * Sends a `gateway.test` event to one endpoint, without payment and event row. Only this function
- * puts rows with bytes of their own. Throws 404 and 422.
+ * Only this function puts rows with bytes of their own, without payment and event row. Throws 404
+ * and 422.
  */
 export async function sendTestEvent(
   deps: Pick<Deps, 'table' | 'queues' | 'now' | 'newId' | 'invocation'>,

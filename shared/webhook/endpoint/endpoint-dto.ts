@@ -30,8 +30,8 @@ export function toEndpointDto(endpoint: Endpoint) {
 }
 
 /**
- * Without its health, which the lists of its deliveries show, and without event types that the API
- * of this release does not name.
+ * Leaves out the health, which the lists of deliveries show, and event types that the API of this
+ * release does not name.
  */
 export function toOwnEndpointDto(
   endpoint: Endpoint,

@@ -37,7 +37,6 @@ import { type Endpoint, EndpointSchema, type SealedEndpoint } from './endpoint.t
 export const MAX_ENDPOINTS = 20
 const READ_PAGE = 100
 
-/** All but the sealed secret. */
 const FIELDS = Object.keys(EndpointSchema.entries)
 
 export async function findEndpoint(deps: TableDeps, ids: EndpointIds) {
@@ -49,7 +48,6 @@ export async function requireEndpoint(deps: TableDeps, ids: EndpointIds): Promis
   return readableEndpoint(ids, await deps.table.get(endpointKey(ids), FIELDS))
 }
 
-/** For an operator: an endpoint, also a deleted one. */
 export async function requireEndpointEver(deps: TableDeps, ids: EndpointIds): Promise<Endpoint> {
   return readableEndpoint(ids, await endpointItem(deps, ids))
 }
@@ -106,7 +104,6 @@ export function insertEndpoint(endpoint: SealedEndpoint): Step {
   return put(endpointKey(endpoint), endpointRow(endpoint), isNew)
 }
 
-/** A deleted endpoint is disabled and has no secret. */
 export function endpointRow({ sealedSecret, ...endpoint }: SealedEndpoint) {
   return endpoint.deletedAt === undefined
     ? { ...endpoint, sealedSecret }

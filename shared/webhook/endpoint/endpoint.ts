@@ -6,7 +6,7 @@ import { TimestampSchema } from '../../time.ts'
 /** The events of the specification. The others go only to endpoints that name them. */
 export const ALL_EVENTS = '*'
 
-/** A client's webhook endpoint (spec 2.4). Only the delivery worker reads its secret. */
+/** Only the delivery worker reads an endpoint's secret (spec 2.4). */
 export const EndpointSchema = v.object({
   endpointId: EndpointIdSchema,
   clientId: ClientIdSchema,
@@ -22,14 +22,13 @@ export const EndpointSchema = v.object({
 })
 export type Endpoint = v.InferOutput<typeof EndpointSchema>
 
-/** An endpoint as the delivery worker reads it. The secret is absent from a row that lost it. */
+/** The secret is absent from a row that lost it. */
 export const SealedEndpointSchema = v.object({
   ...EndpointSchema.entries,
   sealedSecret: v.optional(v.string()),
 })
 export type SealedEndpoint = v.InferOutput<typeof SealedEndpointSchema>
 
-/** The names that this release knows. */
 export const EndpointEventTypeSchema = v.picklist([...EVENT_TYPES, ALL_EVENTS])
 
 export function subscribes({ eventTypes }: Endpoint, type: string): boolean {

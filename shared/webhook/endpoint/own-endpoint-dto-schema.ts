@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import { OPT_IN_EVENT_TYPES } from '../../event/event.ts'
 import { EndpointEventTypeSchema } from './endpoint.ts'
 
-/** An endpoint as its merchant sees it: its type and its API description. */
 export const OwnEndpointDtoSchema = v.object({
   id: v.pipe(v.string(), v.uuid()),
   url: v.string(),

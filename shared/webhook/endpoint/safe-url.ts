@@ -80,7 +80,7 @@ export async function inspectAddresses(url: URL, rules: UrlRules, resolve: Resol
   return addresses.every(({ address }) => isPublicAddress(address)) ? addresses : 'address_refused'
 }
 
-/** True for the plain form of an address on the public internet that is not of our own network. */
+/** An address of our own network is none. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 4) return !specialNetworks.check(address, 'ipv4')

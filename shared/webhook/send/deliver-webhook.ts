@@ -34,7 +34,7 @@ import { webhookHeaders } from './webhook-headers.ts'
 type DeliverDeps = AttemptResultDeps &
   Pick<Deps, 'sealer' | 'sendWebhook' | 'newId' | 'realNowMs' | 'monotonicMs' | 'memory'>
 
-/** Longer than an attempt can take: an expired claim belongs to a worker that died. */
+/** An expired claim belongs to a worker that died. */
 const CLAIM_MS = 15 * SECOND_MS
 
 /**
@@ -160,9 +160,9 @@ async function attemptDelivery(
 ) {
   const { subject, eventName: name, clientId } = delivery
   const isLate = delivery.rounds !== undefined || delivery.createdAt !== delivery.firedAt
-  // Secret and bytes are read before the claim, because our failed read must not count as an
-  // attempt. There is no secret if another stage sealed it: the client then needs a new endpoint. A
-  // test delivery has its bytes in its row.
+  // Before the claim, because our failed read must not count as an attempt. There is no secret if
+  // another stage sealed it: the client then needs a new endpoint. A test delivery has its bytes in
+  // its row.
   const [signingSecret, text] = await Promise.all([
     endpoint.sealedSecret === undefined
       ? undefined
@@ -179,8 +179,7 @@ async function attemptDelivery(
     until: addMs(at, CLAIM_MS),
   })
   if (!claimedDelivery) return dropMessage(deps, nextAttemptOf(delivery), 'claimed')
-  // The claim had expired when the table confirmed it: nothing is posted, and the attempt is
-  // recorded as lost.
+  // The claim had expired when the table confirmed it: the attempt is recorded as lost.
   if (deps.now() >= addMs(at, CLAIM_MS))
     return handleClaimedDelivery(deps, claimedDelivery, endpoint)
   const { url } = endpoint

@@ -134,7 +134,7 @@ export function postWebhook(
 
     deadline.addEventListener('abort', end)
     outgoing.on('response', onAnswer)
-    // We requested no protocol upgrade. The status line is the answer, and it is no 2xx.
+    // We requested no upgrade. The status line is the answer, and it is no 2xx.
     outgoing.on('upgrade', (response) => {
       onAnswer(response)
       end()
@@ -162,7 +162,7 @@ export function postWebhook(
 }
 
 const MAX_ADDRESSES = 4
-/** How long one address may take to connect before the next address is tried as well. */
+/** Then the next address is tried as well. */
 const CONNECT_TRY_MS = 2_000
 
 function requestTo({ target, headers, body, addresses }: CheckedRequest): http.ClientRequest {

@@ -77,10 +77,7 @@ function stateAfterAttempt(
   return { status: 'scheduled', nextAttemptAt: lostBefore ? later(addMs(at, waitMs), now) : now }
 }
 
-/**
- * How long a merchant waited for the announcement of a paid payment. Redelivered events are not
- * measured.
- */
+/** How long a merchant waited for the announcement of a payment, not of a redelivered event. */
 function announcedMs(deps: Pick<Deps, 'now'>, { eventName, rounds, createdAt, firedAt }: Delivery) {
   return eventName === 'payment.succeeded' && rounds === undefined && createdAt === firedAt
     ? msBetween(firedAt, deps.now())
@@ -109,8 +106,7 @@ export async function noteAnswer(
   attempt: DeliveryAttempt,
 ): Promise<Lane> {
   const hasHeldWorker = attempt.durationMs >= HELD_MS
-  // An attempt that fails at once without an answer holds no worker, and says nothing about the
-  // endpoint's speed.
+  // Such an attempt says nothing about the endpoint's speed.
   const lane = hasHeldWorker
     ? 'slow'
     : attempt.httpStatus === undefined

@@ -135,12 +135,12 @@ function ClockPanel() {
 function useNow(): string {
   const { value: answer } = useRead(ClockSchema, CLOCK_CALL)
   const [aheadMs, setAhead] = useState(0)
-  const [, render] = useState(0)
+  const [, setSeconds] = useState(0)
   useEffect(() => {
     if (answer) setAhead(Date.parse(answer.now) - Date.now())
   }, [answer])
   useEffect(() => {
-    const timer = setInterval(() => render((times) => times + 1), 1_000)
+    const timer = setInterval(() => setSeconds((seconds) => seconds + 1), 1_000)
     return () => clearInterval(timer)
   }, [])
   return new Date(Date.now() + aheadMs).toISOString()

@@ -20,7 +20,7 @@ const STEPS = [
 
 /** All steps from paid payments to a settlement that can be paid out; or each step by itself. */
 export function SettleCard() {
-  const [told, setTold] = useState<readonly Told[]>([])
+  const [steps, setSteps] = useState<readonly Told[]>([])
   const [isBusy, setBusy] = useState(false)
   const isRunning = useRef(false)
   const run = async () => {
@@ -28,10 +28,10 @@ export function SettleCard() {
     isRunning.current = true
     setBusy(true)
     const sentences: Told[] = []
-    setTold([])
+    setSteps([])
     for await (const sentence of settleEverything()) {
       sentences.push(sentence)
-      setTold([...sentences])
+      setSteps([...sentences])
     }
     isRunning.current = false
     setBusy(false)
@@ -48,7 +48,7 @@ export function SettleCard() {
       </span>
       <div role="status">
         <ol class="attempts">
-          {told.map(({ text, ok }) => (
+          {steps.map(({ text, ok }) => (
             <li key={text} class={ok ? 'good' : 'bad'}>
               {text}
             </li>
