@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { PAYMENT_METHODS } from '../../../../shared/payment-status.ts'
 
-const TextOrNull = v.nullable(v.string())
-const NumberOrNull = v.nullable(v.number())
+export const TextOrNull = v.nullable(v.string())
+export const NumberOrNull = v.nullable(v.number())
 const AnyText = v.nullish(v.string())
 const OptionalText = v.optional(v.string())
 
@@ -121,11 +121,11 @@ export const ArmedSchema = v.array(v.object({ ...Fault.entries, ...numbers('time
 export const ClockSchema = v.object(texts('now'))
 export const CreatedSchema = v.object(texts('id'))
 
-function texts<const Name extends string>(...names: readonly Name[]) {
+export function texts<const Name extends string>(...names: readonly Name[]) {
   return v.entriesFromList(names, v.string())
 }
 
-function numbers<const Name extends string>(...names: readonly Name[]) {
+export function numbers<const Name extends string>(...names: readonly Name[]) {
   return v.entriesFromList(names, v.number())
 }
 

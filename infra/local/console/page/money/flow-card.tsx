@@ -12,8 +12,7 @@ import {
   timestampOf,
 } from '../../../../../shared/time.ts'
 import { rupiah } from '../../activity/activity-line.ts'
-import { api, CLOCK_CALL, invoke, withClientId } from '../calls.ts'
-import { type Read, useRead } from '../gateway.ts'
+import { api, CLOCK_CALL, invoke, type Read, useRead, withClientId } from '../gateway.ts'
 import { Card, Empty, ReadResult, Time } from '../parts.tsx'
 import { FigureTable } from '../pictures/figure-table.tsx'
 import { type Bar, type End, SIZE, type Station, sankeyOf } from '../pictures/sankey.ts'

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { api, invoke, withClientId } from '../calls.ts'
-import type { Loaded } from '../gateway.ts'
+import { api, invoke, type Loaded, withClientId } from '../gateway.ts'
 import { readAllPages } from '../read-pages.ts'
 
 const Line = v.object({

@@ -1,6 +1,5 @@
 import type * as v from 'valibot'
-import { api } from '../calls.ts'
-import { type Loaded, load } from '../gateway.ts'
+import { api, type Loaded, load } from '../gateway.ts'
 import { readAllPages } from '../read-pages.ts'
 import { BalanceSchema, PaidPaymentsSchema } from '../shapes.ts'
 

@@ -3,8 +3,18 @@ import * as v from 'valibot'
 import { countOf, rupiah } from '../../activity/activity-line.ts'
 import type { ConsoleCall } from '../../console-call.ts'
 import { ActionButton } from '../action-button.tsx'
-import { api, invoke, jumpBy, operate, withClientId } from '../calls.ts'
-import { type Answer, ask, doCall, type Loaded, load } from '../gateway.ts'
+import {
+  type Answer,
+  api,
+  ask,
+  doCall,
+  invoke,
+  jumpBy,
+  type Loaded,
+  load,
+  operate,
+  withClientId,
+} from '../gateway.ts'
 import { jakartaMinute } from '../jakarta.ts'
 import { Card } from '../parts.tsx'
 import { ClockSchema, SettlementsSchema } from '../shapes.ts'

@@ -3,8 +3,19 @@ import * as v from 'valibot'
 import { countOf, rupiah } from '../../activity/activity-line.ts'
 import { ActionButton, ActionForm } from '../action-button.tsx'
 import { forgetApproval } from '../approvals.ts'
-import { api, approveCall, CLOCK_CALL, invoke, jumpBy, operate, withClientId } from '../calls.ts'
-import { ask, type Read, useLoad, useRead } from '../gateway.ts'
+import {
+  api,
+  approveCall,
+  ask,
+  CLOCK_CALL,
+  invoke,
+  jumpBy,
+  operate,
+  type Read,
+  useLoad,
+  useRead,
+  withClientId,
+} from '../gateway.ts'
 import { withJakartaTimes } from '../jakarta.ts'
 import { ReadCard, Rows, Status, TextField, Time } from '../parts.tsx'
 import { ClockSchema, SettlementsSchema } from '../shapes.ts'

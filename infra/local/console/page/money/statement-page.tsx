@@ -1,7 +1,6 @@
 import { useContext, useState } from 'preact/hooks'
 import { words } from '../../activity/activity-line.ts'
-import { CLOCK_CALL, invoke, withClientId } from '../calls.ts'
-import { useLoad, useRead } from '../gateway.ts'
+import { CLOCK_CALL, invoke, useLoad, useRead, withClientId } from '../gateway.ts'
 import { jakartaDay, jakartaMinute, jakartaMinuteOfDay, utcTime } from '../jakarta.ts'
 import { NoticeContext } from '../notice.tsx'
 import { Card, Detail, ReadResult, TextField } from '../parts.tsx'

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import * as v from 'valibot'
 import { countOf, rupiah } from '../../activity/activity-line.ts'
 import { ActionForm } from '../action-button.tsx'
-import { operate } from '../calls.ts'
+import { operate } from '../gateway.ts'
 import { Card, SelectField, TextField } from '../parts.tsx'
 import { type LiveBatch, recordsOf } from './load-payouts.ts'
 import {

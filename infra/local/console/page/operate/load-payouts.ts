@@ -1,7 +1,6 @@
 import type * as v from 'valibot'
 import { DAY_MS } from '../../../../../shared/time.ts'
-import { CLOCK_CALL, invoke } from '../calls.ts'
-import { type Loaded, load } from '../gateway.ts'
+import { CLOCK_CALL, invoke, type Loaded, load } from '../gateway.ts'
 import { jakartaDay } from '../jakarta.ts'
 import { readAllPages } from '../read-pages.ts'
 import { ClockSchema } from '../shapes.ts'

@@ -1,15 +1,9 @@
 import * as v from 'valibot'
-
-const TextOrNull = v.nullable(v.string())
-const NumberOrNull = v.nullable(v.number())
+import { NumberOrNull, numbers, TextOrNull, texts } from '../shapes.ts'
 
 const Payout = v.object({
-  id: v.string(),
-  client_id: v.string(),
-  status: v.string(),
-  net_minor: v.number(),
-  payment_count: v.number(),
-  period_end: v.string(),
+  ...texts('id', 'client_id', 'status', 'period_end'),
+  ...numbers('net_minor', 'payment_count'),
   bank_name: TextOrNull,
   bank_account_no: TextOrNull,
   bank_account_name: TextOrNull,
@@ -58,16 +52,14 @@ export const BatchRecordsSchema = v.object({
 })
 
 const File = v.union([
-  v.object({ name: v.string(), text: v.string() }),
+  v.object(texts('name', 'text')),
   v.object({ name: v.string(), rows: v.array(v.array(v.union([v.string(), v.number()]))) }),
 ])
 export type PayoutFile = v.InferOutput<typeof File>
 
 const LeftOut = v.object({
-  settlement_id: v.string(),
-  client_id: v.string(),
+  ...texts('settlement_id', 'client_id', 'reason'),
   amount_minor: NumberOrNull,
-  reason: v.string(),
   command: TextOrNull,
 })
 export type LeftOut = v.InferOutput<typeof LeftOut>
@@ -75,12 +67,7 @@ export type LeftOut = v.InferOutput<typeof LeftOut>
 /** The answer of payout-file. A long run continues with the cursor. */
 export const PayoutRunSchema = v.object({
   batch: v.nullable(
-    v.object({
-      number: v.number(),
-      state: v.string(),
-      count: v.number(),
-      total_minor: NumberOrNull,
-    }),
+    v.object({ ...numbers('number', 'count'), state: v.string(), total_minor: NumberOrNull }),
   ),
   file: v.nullish(File),
   left_out: v.optional(v.array(LeftOut), []),
@@ -90,9 +77,7 @@ export const PayoutRunSchema = v.object({
 export type PayoutRun = v.InferOutput<typeof PayoutRunSchema>
 
 export const AnsweredSchema = v.object({
-  done: v.number(),
-  failed: v.number(),
-  refused: v.number(),
+  ...numbers('done', 'failed', 'refused'),
   lines: v.array(
     v.object({
       line: v.number(),
@@ -105,13 +90,11 @@ export const AnsweredSchema = v.object({
 export type Answered = v.InferOutput<typeof AnsweredSchema>
 
 const SuspenseItem = v.object({
-  suspense_id: v.string(),
+  ...texts('suspense_id', 'cause', 'created_at'),
   kind: v.picklist(['money', 'finding', 'case']),
-  cause: v.string(),
   amount_minor: NumberOrNull,
   payment_id: TextOrNull,
   status: v.picklist(['open', 'resolved']),
-  created_at: v.string(),
   resolution: TextOrNull,
   refunded_minor: v.optional(v.number()),
   state: v.nullish(v.string()),

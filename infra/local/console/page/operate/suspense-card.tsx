@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import { ActionButton } from '../action-button.tsx'
-import { invoke, operate } from '../calls.ts'
-import { type Loaded, useLoad } from '../gateway.ts'
+import { invoke, type Loaded, operate, useLoad } from '../gateway.ts'
 import { Card, ReadResult, Rows, TextField } from '../parts.tsx'
 import { readAllPages } from '../read-pages.ts'
 import {

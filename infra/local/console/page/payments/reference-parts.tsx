@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { api } from '../calls.ts'
+import { api } from '../gateway.ts'
 import { readPages } from '../read-pages.ts'
 import { PaymentsSchema } from '../shapes.ts'
 import { type Payment, PaymentRows } from './payment-rows.tsx'

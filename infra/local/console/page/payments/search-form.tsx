@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { PAYMENT_STATUSES } from '../../../../../shared/payment-status.ts'
 import type { ConsoleCall } from '../../console-call.ts'
 import { Form } from '../action-button.tsx'
-import { api, invoke, withClientId } from '../calls.ts'
+import { api, invoke, withClientId } from '../gateway.ts'
 import { SelectField, TextField } from '../parts.tsx'
 
 export type Search = {

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { ActionButton } from '../action-button.tsx'
-import { invoke, operate, withClientId } from '../calls.ts'
-import { useRead } from '../gateway.ts'
+import { invoke, operate, useRead, withClientId } from '../gateway.ts'
 import { Card, ReadResult, Rows, SelectField, Status, Time } from '../parts.tsx'
 import { DeliveriesSchema, type Delivery, type DeliveryFields } from '../shapes.ts'
 
