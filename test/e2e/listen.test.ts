@@ -1,7 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it as plainIt, vi } from 'vitest'
-import { postEvent } from '../../infra/operate/listen/post-event.ts'
-import { type ListenIo, runListen } from '../../infra/operate/listen/run-listen.ts'
+import { type ListenIo, postEvent, runListen } from '../../infra/operate/listen/run-listen.ts'
 import type { EventId } from '../../shared/ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { json, type ReceivedRequest, startScriptedServer } from '../support/scripted-server.ts'

@@ -1,5 +1,8 @@
+import { createHash, createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { deliveryIdFor, derivedUuid, EndpointIdSchema } from '../../../shared/ids.ts'
+import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 import { readJsonFile, writeJsonFile } from '../../local/process/json-file.ts'
 import { exitCodeOf, GatewayRefusal } from '../../local/terminal/call-gateway.ts'
 import {
@@ -13,11 +16,10 @@ import { PROJECT_ROOT } from '../../stack/project-root.ts'
 import { stackNameOf } from '../../stack/stack-name-of.ts'
 import { LOCAL_STAGE } from '../admin/action-command.ts'
 import { awsClients, describeStack, outputOf } from '../check/aws-clients.ts'
-import { errorName, remedyFor } from '../check/finding.ts'
+import { connectionError, errorName, remedyFor } from '../check/finding.ts'
 import { requireRegion } from '../check/region-of.ts'
 import { stageNamed } from '../check/stage-named.ts'
 import { eventsPage, type Feed, type FeedEvent, UnreachableError } from './events-page.ts'
-import { listeningSecret, postEvent, progressName } from './post-event.ts'
 
 const USAGE = `npm run listen -- --stage NAME --forward URL [--since TIME]
 
@@ -205,4 +207,52 @@ async function retryUntilReached<T>(
       await sleep(waitMs)
     }
   }
+}
+
+const TIMEOUT_MS = 10_000
+
+type Target = { readonly url: string; readonly signingSecret: string }
+
+/**
+ * Posts the event once, signed as a webhook. Answers the result for a person. Throws
+ * `UnreachableError` if no server listens. The end of the command does not abort the post, because
+ * the next run would post the event again.
+ */
+export async function postEvent({ url, signingSecret }: Target, event: FeedEvent): Promise<string> {
+  const { event: eventName, event_id: eventId, body } = event
+  const deliveryId = deliveryIdFor(eventId, v.parse(EndpointIdSchema, derivedUuid('listen', url)))
+  const sentAtMs = Date.now()
+  const elapsed = () => `in ${Date.now() - sentAtMs} ms`
+  try {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: webhookHeaders(
+        { eventName, eventId, deliveryId },
+        { body, signingSecret, sentAtMs },
+      ),
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    await answer.body?.cancel()
+    return `${answer.status} ${elapsed()}`
+  } catch (error) {
+    const reason = connectionError(error)
+    if (reason === 'ECONNREFUSED')
+      throw new UnreachableError(`nothing listens at ${url}: start your server`)
+    return `${reason} ${elapsed()}`
+  }
+}
+
+/**
+ * The signing secret of one API key: the same in every run, and it does not reveal the key. Only
+ * the delivery worker can read the endpoint's own secret.
+ */
+export function listeningSecret(apiKey: string): string {
+  return `whsec_${createHmac('sha256', apiKey).update('signing secret of npm run listen').digest('base64')}`
+}
+
+/** The name of a stored position is a hash, so that it does not reveal the key. */
+export function progressName(...parts: readonly string[]): string {
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
 }

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { contradictions } from '../../../shared/books/book-witnesses.ts'
+import { contradictions } from '../../../shared/books/get-books.ts'
 import { findUnclaimedRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'

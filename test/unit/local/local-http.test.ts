@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { DEFAULTS, type FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { answerInvocation } from '../../../infra/local/emulators/answer-invocation.ts'
+import { answerInvocation } from '../../../infra/local/emulators/start-lambda-server.ts'
 import { hostFunctions } from '../../../infra/local/functions/function-host.ts'
 import {
   type LocalRequest,

@@ -12,8 +12,7 @@ import {
   type PayoutFile,
   PayoutRunSchema,
 } from './operate-shapes.ts'
-import { FORMATS, PayoutDownload } from './payout-download.tsx'
-import { PayoutFacts } from './payout-text.tsx'
+import { FORMATS, PayoutDownload, PayoutFacts } from './payout-text.tsx'
 
 type BatchCardProps = { readonly batch: LiveBatch; readonly onAnswered: (text: string) => void }
 

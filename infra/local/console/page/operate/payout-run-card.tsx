@@ -8,8 +8,7 @@ import { withJakartaTimes } from '../jakarta.ts'
 import { Card, Rows, SelectField } from '../parts.tsx'
 import type { Payouts } from './load-payouts.ts'
 import { type LeftOut, type Payout, type PayoutRun, PayoutRunSchema } from './operate-shapes.ts'
-import { FORMATS, PayoutDownload } from './payout-download.tsx'
-import { PayoutFacts, payoutsText } from './payout-text.tsx'
+import { FORMATS, PayoutDownload, PayoutFacts, payoutsText } from './payout-text.tsx'
 
 /** A run takes about a thousand settlements. */
 const MOST_RUNS = 500

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
+import { rupiah, words } from '../../activity/activity-line.ts'
 import { ActionButton } from '../action-button.tsx'
 import { invoke, type Loaded, operate, useLoad } from '../gateway.ts'
-import { Card, ReadResult, Rows, TextField } from '../parts.tsx'
+import { Card, ReadResult, Rows, TextField, Time } from '../parts.tsx'
 import { readAllPages } from '../read-pages.ts'
 import {
   isFull,
@@ -10,7 +11,6 @@ import {
   type SuspenseItem,
   SuspenseSchema,
 } from './operate-shapes.ts'
-import { SuspenseFacts } from './suspense-facts.tsx'
 
 type Kind = SuspenseItem['kind']
 
@@ -129,5 +129,34 @@ function Item({ item }: { readonly item: SuspenseItem }) {
         ))}
       </p>
     </li>
+  )
+}
+
+type SuspenseFactsProps = {
+  readonly item: SuspenseItem
+  /** False on the page of the payment. */
+  readonly linksPayment?: boolean
+}
+
+export function SuspenseFacts({ item, linksPayment = true }: SuspenseFactsProps) {
+  const { amount_minor: amount, payment_id: paymentId, refunded_minor: refunded = 0 } = item
+  return (
+    <>
+      <p class="line">
+        <strong>{words(item.cause)}</strong>
+        {amount !== null && <span>{rupiah(amount)}</span>}
+        {item.state && <span class="status">{words(item.state)}</span>}
+        {linksPayment && paymentId !== null && <a href={`#payments/${paymentId}`}>its payment</a>}
+      </p>
+      {item.due_at && (
+        <p>
+          <strong>To be answered until</strong> <Time at={item.due_at} />
+        </p>
+      )}
+      {refunded > 0 && <p>The provider has refunded {rupiah(refunded)} of it already.</p>}
+      <p class="muted small">
+        <code>{item.suspense_id}</code>, since <Time at={item.created_at} />
+      </p>
+    </>
   )
 }
