@@ -8,8 +8,13 @@ import { callbackSecretName, originSecretName, providerSecretName } from '../../
 import { assertDeployable } from './assert-deployable.ts'
 import { operatorTopic } from './monitoring/operator-topic.ts'
 import { ProtectionRule } from './monitoring/protection-rule.ts'
-import { FRONT_REGION, protectionRuleName } from './stack-name-of.ts'
-import { type DeployedStage, hasAlarms, removalPolicyBesidesTable } from './stage.ts'
+import {
+  type DeployedStage,
+  FRONT_REGION,
+  hasAlarms,
+  protectionRuleName,
+  removalPolicyBesidesTable,
+} from './stage.ts'
 import { StageStack } from './stage-stack.ts'
 import { gatewayTable } from './storage/gateway-table.ts'
 import { encryptsAll, stageKey } from './storage/stage-key.ts'

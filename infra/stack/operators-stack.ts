@@ -20,8 +20,13 @@ import { MANIFEST } from '../../functions/manifest.ts'
 import type { DataStack } from './data-stack.ts'
 import { GatewayFunctions } from './functions/gateway-functions.ts'
 import { OnCallPolicy } from './functions/on-call-policy.ts'
-import { canaryKeySecretName, FRONT_REGION, PROVER, stackNameOf } from './stack-name-of.ts'
-import type { DeployedStage } from './stage.ts'
+import {
+  canaryKeySecretName,
+  type DeployedStage,
+  FRONT_REGION,
+  PROVER,
+  stackNameOf,
+} from './stage.ts'
 import { arnOf, StageStack } from './stage-stack.ts'
 import { encryptLogs } from './storage/stage-key.ts'
 

@@ -1,8 +1,7 @@
 import { type App, ArnFormat, type RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { Construct, IConstruct } from 'constructs'
-import { stackNameOf } from './stack-name-of.ts'
-import type { DeployedStage } from './stage.ts'
+import { type DeployedStage, stackNameOf } from './stage.ts'
 
 export function tagsOf({ settings }: DeployedStage) {
   return { service: 'payment-gateway', stage: settings.name }

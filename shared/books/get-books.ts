@@ -156,7 +156,7 @@ async function askForBalance({ provider, now }: BooksDeps) {
 }
 
 /** What an audit found and finance has not accepted, if it would refuse payouts. */
-export async function auditDifferences(
+async function auditDifferences(
   deps: TableDeps,
   owner: string,
 ): Promise<readonly Difference[]> {

@@ -5,7 +5,7 @@
  */
 import { expect, it } from 'vitest'
 import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-stack.ts'
-import { FRONT_REGION } from '../../infra/stack/stack-name-of.ts'
+import { FRONT_REGION } from '../../infra/stack/stage.ts'
 import { ACCESS_LOG_FIELDS } from '../../infra/stack/triggers/gateway-http-api.ts'
 import { WORK_SLOTS } from '../../shared/table/schema.ts'
 import { matchesIn } from '../support/document-blocks.ts'

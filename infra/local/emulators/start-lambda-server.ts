@@ -124,7 +124,7 @@ const findInvocation = routeTable({ 'POST /2015-03-31/functions/{name}/invocatio
 const FUNCTION_NAME =
   /^(?:(?:arn:aws[\w-]*:lambda:[\w-]+:)?\d{12}:function:)?([\w-]+)(?::([\w$-]+))?$/
 
-export const MAX_INVOKE_BYTES = 6 * 1024 * 1024
+const MAX_INVOKE_BYTES = 6 * 1024 * 1024
 
 /**
  * Lambda's Invoke operation, as the AWS CLI and SDKs call it. Undefined for another request. An

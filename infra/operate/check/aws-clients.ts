@@ -12,7 +12,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import { SNSClient } from '@aws-sdk/client-sns'
 import { STSClient } from '@aws-sdk/client-sts'
-import { FRONT_REGION } from '../../stack/stack-name-of.ts'
+import { FRONT_REGION } from '../../stack/stage.ts'
 
 /** A person waits for a check. */
 const LIMITS = {

@@ -1,5 +1,4 @@
-import { stackNameOf } from '../../stack/stack-name-of.ts'
-import type { DeployedStage } from '../../stack/stage.ts'
+import { type DeployedStage, stackNameOf } from '../../stack/stage.ts'
 import { type AwsClients, describeStack, wasCreated } from './aws-clients.ts'
 import { type Finding, ok, wrong } from './finding.ts'
 

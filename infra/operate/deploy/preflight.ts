@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { stackNameOf } from '../../stack/stack-name-of.ts'
-import type { DeployedStage } from '../../stack/stage.ts'
+import { type DeployedStage, stackNameOf } from '../../stack/stage.ts'
 import { awsClients, describeStack, wasCreated } from '../check/aws-clients.ts'
 import {
   bootstrapChecks,

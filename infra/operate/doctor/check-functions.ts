@@ -5,8 +5,14 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { chunks, mapInChunks } from '../../../shared/chunks.ts'
 import { unknownKey } from '../../../shared/runtime/release/prove-versions.ts'
 import { reservedConcurrency } from '../../stack/functions/reserved-concurrency.ts'
-import { liveName, PROVER, stackNameOf, unpublished } from '../../stack/stack-name-of.ts'
-import { type DeployedStage, loadOf } from '../../stack/stage.ts'
+import {
+  type DeployedStage,
+  liveName,
+  loadOf,
+  PROVER,
+  stackNameOf,
+  unpublished,
+} from '../../stack/stage.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 import { askApi } from './ask-api.ts'
 

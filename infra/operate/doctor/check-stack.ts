@@ -1,6 +1,5 @@
 import * as aws from '@aws-sdk/client-cloudformation'
-import { stackNameOf } from '../../stack/stack-name-of.ts'
-import type { DeployedStage } from '../../stack/stage.ts'
+import { type DeployedStage, stackNameOf } from '../../stack/stage.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
 import { describeStack, wasCreated } from '../check/aws-clients.ts'
 import { type Finding, ok, runCheck, unclear, wrong } from '../check/finding.ts'

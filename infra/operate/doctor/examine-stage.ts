@@ -7,13 +7,13 @@ import { mapInChunks } from '../../../shared/chunks.ts'
 import { isOriginSecret } from '../../../shared/runtime/origin-guard.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
 import {
+  type DeployedStage,
   FRONT_REGION,
   hasAlias,
   LIVE_ALIAS,
   stackNameOf,
   tableNameOf,
-} from '../../stack/stack-name-of.ts'
-import type { DeployedStage } from '../../stack/stage.ts'
+} from '../../stack/stage.ts'
 import { type AwsClients, outputOf } from '../check/aws-clients.ts'
 import { checkAccountQuotas } from '../check/check-account.ts'
 import { checkReferences } from '../check/check-references.ts'

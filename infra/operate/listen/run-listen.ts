@@ -13,7 +13,7 @@ import {
 } from '../../local/terminal/command-line.ts'
 import { printableLine, printableLines } from '../../local/terminal/printable.ts'
 import { PROJECT_ROOT } from '../../stack/project-root.ts'
-import { stackNameOf } from '../../stack/stack-name-of.ts'
+import { stackNameOf } from '../../stack/stage.ts'
 import { LOCAL_STAGE } from '../admin/action-command.ts'
 import { awsClients, describeStack, outputOf } from '../check/aws-clients.ts'
 import { connectionError, errorName, remedyFor } from '../check/finding.ts'
@@ -248,11 +248,11 @@ export async function postEvent({ url, signingSecret }: Target, event: FeedEvent
  * The signing secret of one API key: the same in every run, and it does not reveal the key. Only
  * the delivery worker can read the endpoint's own secret.
  */
-export function listeningSecret(apiKey: string): string {
+function listeningSecret(apiKey: string): string {
   return `whsec_${createHmac('sha256', apiKey).update('signing secret of npm run listen').digest('base64')}`
 }
 
 /** The name of a stored position is a hash, so that it does not reveal the key. */
-export function progressName(...parts: readonly string[]): string {
+function progressName(...parts: readonly string[]): string {
   return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
 }

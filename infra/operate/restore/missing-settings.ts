@@ -1,7 +1,6 @@
 import * as aws from '@aws-sdk/client-dynamodb'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
-import { stackNameOf, tableNameOf } from '../../stack/stack-name-of.ts'
-import type { DeployedStage } from '../../stack/stage.ts'
+import { type DeployedStage, stackNameOf, tableNameOf } from '../../stack/stage.ts'
 import { tagsOf } from '../../stack/stage-stack.ts'
 import { RECOVERY_DAYS } from '../../stack/storage/gateway-table.ts'
 import { encryptsAll } from '../../stack/storage/stage-key.ts'

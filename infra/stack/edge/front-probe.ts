@@ -9,8 +9,7 @@ import { allow } from '../functions/allow.ts'
 import { assetOf } from '../functions/assets-of.ts'
 import { logGrant } from '../functions/grants.ts'
 import { nodeRuntime } from '../functions/node-runtime.ts'
-import { canaryKeySecretName, stackNameOf } from '../stack-name-of.ts'
-import type { DeployedStage } from '../stage.ts'
+import { canaryKeySecretName, type DeployedStage, stackNameOf } from '../stage.ts'
 import type { Probe } from './probe-front.ts'
 
 /**

@@ -7,7 +7,7 @@ import {
   retriesOf,
   type Trigger,
 } from '../../../functions/function-spec.ts'
-import { hasAlias, LIVE_ALIAS } from '../stack-name-of.ts'
+import { hasAlias, LIVE_ALIAS } from '../stage.ts'
 import { assetsOf } from './assets-of.ts'
 import { environmentOf } from './environment.ts'
 import { type GrantedResources, grantsOf } from './grants.ts'

@@ -5,8 +5,7 @@ import { functionName, mayInvoke } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { QUEUE_NAMES } from '../../../shared/queues.ts'
 import type { DataStack } from '../data-stack.ts'
-import { stackNameOf } from '../stack-name-of.ts'
-import type { DeployedStage } from '../stage.ts'
+import { type DeployedStage, stackNameOf } from '../stage.ts'
 
 type Props = { readonly stage: DeployedStage; readonly data: DataStack }
 

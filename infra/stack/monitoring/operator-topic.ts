@@ -4,8 +4,7 @@ import type { Key } from 'aws-cdk-lib/aws-kms'
 import * as sns from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription, UrlSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import { Construct } from 'constructs'
-import { stackNameOf } from '../stack-name-of.ts'
-import { type DeployedStage, hasAlarms } from '../stage.ts'
+import { type DeployedStage, hasAlarms, stackNameOf } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 
 type Props = {

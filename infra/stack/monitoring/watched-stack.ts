@@ -3,8 +3,13 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { byQueue, QUEUE_NAMES } from '../../../shared/queues.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { reservedRuns } from '../functions/reserved-concurrency.ts'
-import { backupVaultName, protectionRuleName, stackNameOf, tableNameOf } from '../stack-name-of.ts'
-import type { DeployedStage } from '../stage.ts'
+import {
+  backupVaultName,
+  type DeployedStage,
+  protectionRuleName,
+  stackNameOf,
+  tableNameOf,
+} from '../stage.ts'
 import { CREATE_ROUTE } from '../triggers/route-settings.ts'
 import { ourMetrics } from './alarms/metric-ref.ts'
 

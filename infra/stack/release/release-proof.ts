@@ -23,8 +23,7 @@ import { assetOf } from '../functions/assets-of.ts'
 import type { GatewayFunction, GatewayFunctions } from '../functions/gateway-functions.ts'
 import { logGrant } from '../functions/grants.ts'
 import { nodeRuntime } from '../functions/node-runtime.ts'
-import { LIVE_ALIAS, PROVER, stackNameOf, unpublished } from '../stack-name-of.ts'
-import type { DeployedStage } from '../stage.ts'
+import { type DeployedStage, LIVE_ALIAS, PROVER, stackNameOf, unpublished } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 
 /** Longer than all rounds of a proof. Then CloudFormation takes silence for a failure. */

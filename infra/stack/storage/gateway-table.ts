@@ -2,8 +2,7 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import type { Key } from 'aws-cdk-lib/aws-kms'
 import { Construct } from 'constructs'
 import { type IndexSchema, TABLE_SCHEMA } from '../../../shared/table/schema.ts'
-import { tableNameOf } from '../stack-name-of.ts'
-import type { DeployedStage } from '../stage.ts'
+import { type DeployedStage, tableNameOf } from '../stage.ts'
 
 const ATTRIBUTE_TYPES: Readonly<Record<string, 'S' | 'N'>> = TABLE_SCHEMA.attributeTypes
 

@@ -3,8 +3,7 @@ import { PolicyStatement, type PolicyStatementProps, ServicePrincipal } from 'aw
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms'
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs'
 import { Construct, type IConstruct } from 'constructs'
-import { stackNameOf } from '../stack-name-of.ts'
-import type { DeployedStage } from '../stage.ts'
+import { type DeployedStage, stackNameOf } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 
 /** The longest that KMS allows: without the key the table's data is lost. */

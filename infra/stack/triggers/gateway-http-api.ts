@@ -103,7 +103,7 @@ export class GatewayHttpApi extends Construct {
 }
 
 /**
- * The 429 that no function wrote. For an answer of a function the integration's status is Lambda's
+ * Counts the 429 that no function wrote. For an answer of a function the integration's status is Lambda's
  * 200, whatever it answered; without a function it is `-`.
  */
 function countThrottled(accessLog: LogGroup, { settings }: DeployedStage): void {

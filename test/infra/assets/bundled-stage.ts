@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { CloudAssembly } from 'aws-cdk-lib/cx-api'
 import cdkJson from '../../../cdk.json' with { type: 'json' }
-import { stackNameOf } from '../../../infra/stack/stack-name-of.ts'
-import { deployedStage } from '../../../infra/stack/stage.ts'
+import { deployedStage, stackNameOf } from '../../../infra/stack/stage.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 
 type Resource = { readonly Type: string; readonly Properties?: object }

@@ -6,8 +6,7 @@ import {
   runsByItself,
 } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { stackNameOf } from '../../../infra/stack/stack-name-of.ts'
-import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
+import { type DeployedStage, deployedStage, stackNameOf } from '../../../infra/stack/stage.ts'
 import {
   type StackTemplate,
   synthesised,
