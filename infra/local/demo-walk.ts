@@ -76,16 +76,13 @@ function aDemo({ urls, demoClient }: Pick<LocalCloud, 'urls' | 'demoClient'>, pr
   return { caller, call, demoClient, print, printBalance }
 }
 
-function expect(condition: boolean, message: string): void {
+function expect(condition: boolean, message: string) {
   if (!condition) throw new Error(message)
 }
 
 type Demo = ReturnType<typeof aDemo>
 
-async function walkToCredit(
-  { caller, call, print, printBalance }: Demo,
-  secret: string,
-): Promise<string> {
+async function walkToCredit({ caller, call, print, printBalance }: Demo, secret: string) {
   print('\n1. The merchant creates a payment by BCA virtual account')
   const body = {
     method: 'virtual_account',
@@ -139,10 +136,7 @@ function netOf({ client_net_minor, fee_status }: v.InferOutput<typeof Payment>) 
   return `${client_net_minor} (fee ${fee_status})`
 }
 
-async function walkToPayout(
-  { caller, call, print, printBalance }: Demo,
-  id: string,
-): Promise<void> {
+async function walkToPayout({ caller, call, print, printBalance }: Demo, id: string) {
   print(
     `\n6. ${DAYS_TO_PAYOUT} days later, the provider has settled the payment, and its fee is final`,
   )
@@ -173,7 +167,7 @@ async function walkToPayout(
 
 const Refusal = v.object({ status: v.literal(422), body: v.object({ message: v.string() }) })
 
-async function walkToApproval({ caller, demoClient, print, printBalance }: Demo): Promise<void> {
+async function walkToApproval({ caller, demoClient, print, printBalance }: Demo) {
   print(
     '\n8. An operator corrects the balance upwards, which needs the approval of a second person',
   )

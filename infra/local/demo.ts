@@ -25,7 +25,7 @@ try {
   process.exit(1)
 }
 
-async function walk(table: TableKind | undefined): Promise<number> {
+async function walk(table: TableKind | undefined) {
   const lifecycle = watchProcess()
   console.log('Starting the gateway on free ports…')
   const cloud = await startLocalCloud({

@@ -55,7 +55,7 @@ try {
   process.exit(1)
 }
 
-async function start(argv: readonly string[]): Promise<number> {
+async function start(argv: readonly string[]) {
   const { data, verbose = false, limits, provider, ...options } = readOptions(argv, OPTIONS)
   const table = tableFrom(options.table)
   if (data !== undefined && table === 'memory') {

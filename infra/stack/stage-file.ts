@@ -249,7 +249,7 @@ function numberBetween(least: number, most: number) {
   )
 }
 
-function isRange(text: string): boolean {
+function isRange(text: string) {
   const [, address = '', bits] = /^([\d.]+)\/(\d{1,2})$/.exec(text) ?? []
   return isIPv4(address) && Number(bits) >= WIDEST_RANGE_BITS && Number(bits) <= 32
 }

@@ -64,7 +64,7 @@ export function deployedStage(name: string) {
  */
 const STAGE_NAME = /^[a-z][a-z0-9]{0,19}$/
 
-function assertStageName(name: string): void {
+function assertStageName(name: string) {
   if (!STAGE_NAME.test(name)) {
     throw new Error(
       `stage ${JSON.stringify(name)}: a name is at most 20 lower-case letters and digits, and starts with a letter`,

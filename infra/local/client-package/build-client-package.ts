@@ -49,7 +49,7 @@ export function buildClientPackage(folder: string): void {
 
 const COMPILE_TIMEOUT_MS = 120_000
 
-function compile(sources: string, output: string): void {
+function compile(sources: string, output: string) {
   const compiler = join(PROJECT_ROOT, 'node_modules/typescript/bin/tsc')
   const typeRoots = join(PROJECT_ROOT, 'node_modules/@types')
   const folders = ['--typeRoots', typeRoots, '--rootDir', sources, '--outDir', output]

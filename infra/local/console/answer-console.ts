@@ -123,7 +123,7 @@ function readerOf(name: string) {
 }
 
 /** Built for each request, so that the start does not wait. */
-async function script(): Promise<string> {
+async function script() {
   const { outputFiles } = await build({
     entryPoints: [join(PAGE, 'app.tsx')],
     bundle: true,

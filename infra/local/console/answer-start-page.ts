@@ -70,6 +70,6 @@ function startPage({ urls, client }: About): LocalReply {
   return { status: 200, headers: HEADERS, body }
 }
 
-function escaped(text: string): string {
+function escaped(text: string) {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

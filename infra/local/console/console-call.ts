@@ -55,6 +55,6 @@ export function asCurl(about: About, call: ConsoleCall): string {
 }
 
 /** Within single quotes, a shell treats only the single quote as special. */
-function shellQuoted(text: string): string {
+function shellQuoted(text: string) {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

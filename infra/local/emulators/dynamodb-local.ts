@@ -76,7 +76,7 @@ async function startWith(
  * such as another program here, sees an empty database. A data directory keeps its key, which its
  * database file is named after.
  */
-function accessKeyFor(dataDirectory: string | undefined): string {
+function accessKeyFor(dataDirectory: string | undefined) {
   const newKey = randomBytes(20).toString('hex')
   if (dataDirectory === undefined) return newKey
   const keyFile = join(dataDirectory, 'access-key')
@@ -86,7 +86,7 @@ function accessKeyFor(dataDirectory: string | undefined): string {
 }
 
 /** Another process may take the port first, so the caller checks that its server runs. */
-async function freePort(): Promise<number> {
+async function freePort() {
   const server = await startLocalHttpServer({ port: 0, answer: () => ({ hang: true }) })
   await server.close()
   return server.port
@@ -99,7 +99,7 @@ async function waitUntilReady(
   endpoint: string,
   deadlineMs: number,
   signal: AbortSignal | undefined,
-): Promise<boolean> {
+) {
   for (const deadline = Date.now() + deadlineMs; Date.now() < deadline; ) {
     if (server.hasExited()) return false
     if (await isAnswering(endpoint)) return !server.hasExited()
@@ -112,7 +112,7 @@ async function waitUntilReady(
 const ANSWERS_WITHIN_MS = 5_000
 
 /** This process loads the SDK while Java starts. */
-async function isAnswering(endpoint: string): Promise<boolean> {
+async function isAnswering(endpoint: string) {
   const { endpoint: origin, region, credentials } = localAws(endpoint)
   const scope = `${credentials.accessKeyId}/20260101/${region}/dynamodb/aws4_request`
   try {

@@ -89,9 +89,9 @@ type Persistence = {
 export const SHOW_AGAIN_SECONDS = 1
 
 /**
- * Stored in SQLite if there is a directory. The package's own start-up function would listen on
- * every interface without credentials, so this function assembles the parts. The package (its
- * version is pinned) does not export them, so they are loaded by file.
+ * The emulator's memory is in SQLite if there is a directory. The package's own start-up function
+ * would listen on every interface without credentials, so this function assembles the parts. The
+ * package (its version is pinned) does not export them, so they are loaded by file.
  */
 async function openStores(
   directory: string | undefined,

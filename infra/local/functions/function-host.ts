@@ -90,7 +90,7 @@ function hostFunction(
  */
 const RUNS_OF_A_ROUTE = 16
 
-function runsOf({ trigger }: FunctionSpec): number {
+function runsOf({ trigger }: FunctionSpec) {
   return trigger.kind === 'http' ? RUNS_OF_A_ROUTE : Number.POSITIVE_INFINITY
 }
 

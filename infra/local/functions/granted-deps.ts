@@ -116,7 +116,7 @@ function grantedTable(
   }
 }
 
-function isGranted(granted: TableAccess, access: Access): boolean {
+function isGranted(granted: TableAccess, access: Access) {
   if ('index' in access) return (granted.indexes ?? []).some((index) => index === access.index)
   const { action, pk } = access
   // A function that may see an item needs no right to an update without an answer.
@@ -136,7 +136,7 @@ function missingFields(updates: UpdatedFields, access: Access): readonly string[
 }
 
 /** Names the kind of the item, without its id, because the text is logged. */
-function describeAccess(access: Access): string {
+function describeAccess(access: Access) {
   return 'index' in access
     ? `dynamodb:Query on index ${access.index}`
     : `dynamodb:${access.action} on items ${String(access.pk).replace(/#.*$/s, '#')}`
@@ -159,7 +159,7 @@ function accessOfBatch(
 }
 
 /** Every request needs the keys, so an action may always use them. */
-function areOpen(action: ReadFields, pk: unknown, fields: readonly string[]): boolean {
+function areOpen(action: ReadFields, pk: unknown, fields: readonly string[]) {
   const openFields =
     Object.entries(OPEN_FIELDS[action]).find(([kind]) => String(pk).startsWith(`${kind}#`))?.[1] ??
     []

@@ -72,7 +72,7 @@ export function schemasAsTypescript(schemas: Readonly<Record<string, Schema>>): 
   ].join('\n\n')}\n`
 }
 
-function commentOf({ description }: Schema, indent: string): string {
+function commentOf({ description }: Schema, indent: string) {
   return description === undefined
     ? ''
     : `/** ${description.replaceAll('*/', '*\\/').replaceAll('\n', ' ')} */\n${indent}`
@@ -91,11 +91,11 @@ function typeOf(schema: Schema, indent: string): string {
   return union(names.map((name) => typeNamed(name, schema, indent)))
 }
 
-function literal(value: unknown): string {
+function literal(value: unknown) {
   return typeof value === 'string' ? `'${value}'` : JSON.stringify(value)
 }
 
-function union(types: readonly string[]): string {
+function union(types: readonly string[]) {
   return [...new Set(types)].join(' | ')
 }
 
@@ -107,7 +107,7 @@ const PLAIN_TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-function typeNamed(name: string, schema: Schema, indent: string): string {
+function typeNamed(name: string, schema: Schema, indent: string) {
   if (name === 'array') return `readonly (${typeOf(schema.items ?? {}, indent)})[]`
   if (name === 'object') return objectOf(schema, indent)
   const plain = PLAIN_TYPES[name]
@@ -115,10 +115,7 @@ function typeNamed(name: string, schema: Schema, indent: string): string {
   return plain
 }
 
-function objectOf(
-  { properties, required = [], additionalProperties }: Schema,
-  indent: string,
-): string {
+function objectOf({ properties, required = [], additionalProperties }: Schema, indent: string) {
   if (!properties) {
     const values =
       typeof additionalProperties === 'object' ? typeOf(additionalProperties, indent) : 'unknown'

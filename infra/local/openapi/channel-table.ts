@@ -39,7 +39,7 @@ export function channelTable(at: Timestamp): string {
   return [...HEAD, ...CHANNELS.map((channel) => rowOf(channel, at)), ANY_WALLET].join('\n')
 }
 
-function rowOf({ method, code, tariffs, timings, facts }: Channel, at: Timestamp): string {
+function rowOf({ method, code, tariffs, timings, facts }: Channel, at: Timestamp) {
   const [tariff, timing] = [entryInForce(tariffs, at), entryInForce(timings, at)]
   if (!facts) throw new Error(`${code} has no facts: add them to channels.ts`)
   const { flow, amounts, refund } = facts
@@ -57,11 +57,11 @@ function rowOf({ method, code, tariffs, timings, facts }: Channel, at: Timestamp
   return `| ${cells.join(' | ')} |`
 }
 
-function spanOf(ms: number): string {
+function spanOf(ms: number) {
   const [unitMs, unit] = UNITS.find(([length]) => ms % length === 0) ?? [1, 'milliseconds']
   return `${ms / unitMs} ${unit}`
 }
 
-function feeOf({ bps, flatMinor }: { readonly bps: number; readonly flatMinor: number }): string {
+function feeOf({ bps, flatMinor }: { readonly bps: number; readonly flatMinor: number }) {
   return [bps > 0 && `${bps / 100} %`, flatMinor > 0 && `${flatMinor}`].filter(Boolean).join(' + ')
 }

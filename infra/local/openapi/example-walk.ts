@@ -106,7 +106,7 @@ async function walkPayments({ caller, record }: Walk) {
 }
 
 /** A succeeded delivery gets a new round. */
-async function walkDeliveries({ caller, clientId, key, record }: Walk): Promise<void> {
+async function walkDeliveries({ caller, clientId, key, record }: Walk) {
   await record('api-list-webhook-endpoints', 'endpoints', 'One endpoint, for all events')
   const arrivedDelivery = await eventually('no delivery arrived', async () => {
     const { body } = await caller.call('api-list-webhook-deliveries', {
@@ -133,7 +133,7 @@ async function walkDeliveries({ caller, clientId, key, record }: Walk): Promise<
 }
 
 /** They change nothing. */
-async function walkRefusals({ caller, clientId, record }: Walk): Promise<void> {
+async function walkRefusals({ caller, clientId, record }: Walk) {
   const recordRefusal = (name: string, summary: string, body: Json) =>
     record('api-create-payment', name, summary, { body: { ...QRIS, ...body } })
   await recordRefusal('amount', 'An amount of zero', { amount: 0 })
@@ -186,7 +186,7 @@ async function walkRefusals({ caller, clientId, record }: Walk): Promise<void> {
   })
 }
 
-async function walkFailures({ caller, key, record, addAnswer }: Walk): Promise<void> {
+async function walkFailures({ caller, key, record, addAnswer }: Walk) {
   const create = { body: QRIS, idempotencyKey: 'order-1046' }
   await caller.fault('create', 'http_500')
   await record(

@@ -44,17 +44,14 @@ export async function walkPayout({ caller, key, record }: Walk, other: OtherMerc
   return [recorded, paid, await caller.webhook('settlement.failed')]
 }
 
-function newestSettlement(caller: LocalCaller, key: string): Promise<string> {
+function newestSettlement(caller: LocalCaller, key: string) {
   return eventually('no settlement', async () => {
     const { body } = await caller.call('api-list-settlements', { key })
     return v.parse(Settlements, body).data[0]?.id
   })
 }
 
-async function paidMerchant(
-  caller: LocalCaller,
-  { inboxUrl, payment }: OtherMerchant,
-): Promise<string> {
+async function paidMerchant(caller: LocalCaller, { inboxUrl, payment }: OtherMerchant) {
   const client = await caller.act('create-client', { name: 'Toko Roti', settlement_floor_minor: 0 })
   const clientId = String(client['client_id'])
   const endpoint = { client_id: clientId, url: inboxUrl, event_types: ['*', 'settlement.failed'] }

@@ -57,8 +57,9 @@ function parseContent<const Schema extends v.GenericSchema>(
 }
 
 /**
- * One value on each line; none without a file. A crash may leave a last line without its end, which
- * is left out. Throws with the line's number if another line does not fit the schema.
+ * The file has one value on each line; without a file there is none. A crash may leave a last line
+ * without its end, which is left out. Throws with the line's number if another line does not fit
+ * the schema.
  */
 export function readJsonLines<const Schema extends v.GenericSchema>(
   path: string,

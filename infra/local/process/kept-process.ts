@@ -74,7 +74,7 @@ export async function startKeptProcess({ program, args, alsoOnEnd = '' }: KeptCo
 
 export type KeptProcess = Awaited<ReturnType<typeof startKeptProcess>>
 
-function killIfRunning(pid: number): void {
+function killIfRunning(pid: number) {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {

@@ -95,8 +95,9 @@ export function jsonReply(
 }
 
 /**
- * On 127.0.0.1. Answers 403 to requests of foreign pages, 413 to a body that is too long, and 500
- * after an error in `answer`, which it prints. Rejects if the port is in use.
+ * The server of a part of the local gateway, on 127.0.0.1. It answers 403 to requests of foreign
+ * pages, 413 to a body that is too long, and 500 after an error in `answer`, which it prints.
+ * Rejects if the port is in use.
  */
 export async function startLocalHttpServer(options: LocalHttpServerOptions) {
   let isClosing = false

@@ -32,7 +32,7 @@ function decodedParameters(
 }
 
 /** A broken escape stays, and then matches no id. */
-function decodedSegment(segment: string): string {
+function decodedSegment(segment: string) {
   try {
     return decodeURIComponent(segment)
   } catch {

@@ -45,7 +45,7 @@ export function watchProcess() {
  * npm forwards signals, but sends none if it is killed. Only our own parent is watched: the shell
  * that started npm may end earlier (`nohup npm start &` in a script).
  */
-function whenNpmEnds(run: () => void): void {
+function whenNpmEnds(run: () => void) {
   if (process.env['npm_lifecycle_event'] === undefined) return
   const npm = process.ppid
   const timer = setInterval(() => {

@@ -65,8 +65,8 @@ function enqueue(world: World, callback: Omit<CallbackRecord, 'id' | 'attempts'>
 }
 
 /**
- * As an attacker who knows the callback token: a capture that never happened, for the latest
- * request of the payment. Throws `DATA_NOT_FOUND` if the payment has no request.
+ * Acts as an attacker who knows the callback token: reports a capture that never happened, for the
+ * latest request of the payment. Throws `DATA_NOT_FOUND` if the payment has no request.
  */
 export function forgeCapture(world: World, gatewayPaymentId: string) {
   const isOwnReference = (reference: string) =>

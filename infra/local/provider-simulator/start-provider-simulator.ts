@@ -32,10 +32,10 @@ type ProviderSimulatorOptions = {
 const KEEP_ALIVE_MS = 1_000
 
 /**
- * Its API, the control calls under `/_simulator`, and the checkout pages, on 127.0.0.1. A payment
- * request is paid only by its `simulate` call or its checkout page. With a state file, every change
- * is on disk before its answer is sent. `close` aborts connections and callbacks in progress, and
- * cancels all timers.
+ * Serves the provider's API, the control calls under `/_simulator`, and the checkout pages, on
+ * 127.0.0.1. A payment request is paid only by its `simulate` call or its checkout page. With a
+ * state file, every change is on disk before its answer is sent. `close` aborts connections and
+ * callbacks in progress, and cancels all timers.
  */
 export async function startProviderSimulator(options: ProviderSimulatorOptions) {
   const file = options.stateFile === undefined ? undefined : openStateFile(options.stateFile)
@@ -86,8 +86,8 @@ export async function startProviderSimulator(options: ProviderSimulatorOptions) 
 const ATTEMPT_TIMEOUT_MS = 30_000
 
 /**
- * A bounded number at a time. `send` resolves with the status, and rejects after a network error or
- * the timeout. `close` rejects the requests in progress.
+ * Posts a bounded number of callbacks at a time. `send` resolves with the status, and rejects after
+ * a network error or the timeout. `close` rejects the requests in progress.
  */
 function createCallbackSender(url: () => string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 100 })

@@ -36,7 +36,7 @@ ${testEnvironment ? '' : commandsOfLaterDays(urls)}${awsCommand(urls)}`
 /** Without a public address the gateway asks every ten seconds. */
 const LONGEST_ASK_SECONDS = 15
 
-function providerLine({ provider }: Urls, environment: StartedCloud['testEnvironment']): string {
+function providerLine({ provider }: Urls, environment: StartedCloud['testEnvironment']) {
   if (!environment) return `${provider}   every control and fault, with examples: /_simulator`
   const { url, callbackUrl } = environment
   const news = callbackUrl
@@ -45,11 +45,7 @@ function providerLine({ provider }: Urls, environment: StartedCloud['testEnviron
   return `${provider}   relays customers to ${url} (test mode; ${news})`
 }
 
-function commandsToTry(
-  urls: Urls,
-  demoClient: StartedCloud['demoClient'],
-  waitSeconds: number,
-): string {
+function commandsToTry(urls: Urls, demoClient: StartedCloud['demoClient'], waitSeconds: number) {
   return `\
 Try it (a POSIX shell in the project's directory; paste one block after the other):
 
@@ -70,7 +66,7 @@ Try it (a POSIX shell in the project's directory; paste one block after the othe
 `
 }
 
-function commandsOfLaterDays(urls: Urls): string {
+function commandsOfLaterDays(urls: Urls) {
   return `\
   # Some days later, when the provider has settled: make the fee final, sweep, and pay out as an operator
   op() { curl -s ${urls.lambda}/2015-03-31/functions/gateway-local-$1/invocations -d "$2"; echo; }
@@ -86,7 +82,7 @@ function commandsOfLaterDays(urls: Urls): string {
 `
 }
 
-function awsCommand(urls: Urls): string {
+function awsCommand(urls: Urls) {
   return `\
   # Invoke a function with the AWS CLI version 2, as on AWS
   export AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=ap-southeast-3
@@ -96,7 +92,7 @@ function awsCommand(urls: Urls): string {
 }
 
 /** The project's commands call the default port unless PORT is set. */
-function portOf(api: string): string {
+function portOf(api: string) {
   const { port } = new URL(api)
   return port === String(DEFAULT_PORT) ? '' : `PORT=${port} `
 }

@@ -37,7 +37,7 @@ const OPEN_REQUEST = { body: {}, statuses: ['REQUIRES_ACTION', 'PENDING'] }
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), run)
 
-async function run(argv: readonly string[]): Promise<number> {
+async function run(argv: readonly string[]) {
   const { values, argument } = readOptionsOf('id of a payment', argv, OPTIONS)
   const { success: isId, output: paymentId } = v.safeParse(PaymentIdSchema, argument)
   if (!isId) throw new UsageError(`${argument} is not the id of a payment`)
@@ -82,11 +82,7 @@ function actionOf(options: {
 /**
  * Retries of a create may make several requests. Prefers the newest request in one of the statuses.
  */
-async function requestOf(
-  provider: string,
-  paymentId: string,
-  { statuses }: Action,
-): Promise<string> {
+async function requestOf(provider: string, paymentId: string, { statuses }: Action) {
   const query = `reference_id=${encodeURIComponent(paymentId)}`
   const requests = v.parse(
     Requests,
@@ -97,7 +93,7 @@ async function requestOf(
   return request.payment_request_id
 }
 
-function pathOf(id: string, { control }: Action): string {
+function pathOf(id: string, { control }: Action) {
   return control === undefined
     ? `/v3/payment_requests/${encodeURIComponent(id)}/simulate`
     : `/_simulator/payment_requests/${encodeURIComponent(id)}/${control}`

@@ -6,7 +6,7 @@ export function printableLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, escapeCharacters)
 }
 
-function escapeCharacters(characters: string): string {
+function escapeCharacters(characters: string) {
   return Array.from({ length: characters.length }, (_, at) => characters.charCodeAt(at))
     .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
     .join('')

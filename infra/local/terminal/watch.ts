@@ -28,7 +28,7 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   return exitCodeOf(follow, (message) => console.error(printableLines(message)))
 })
 
-async function follow(): Promise<void> {
+async function follow() {
   const { body } = await reachGateway(`${addressAt(process.env['PORT'])}/console/activity`)
   let unfinishedEvent = ''
   try {
@@ -44,14 +44,14 @@ async function follow(): Promise<void> {
 }
 
 /** The gateway writes each event as one `data` line. */
-function printEvent(event: string): void {
+function printEvent(event: string) {
   const data = /^data: (.*)$/m.exec(event)?.[1]
   const line = v.safeParse(ActivityLineSchema, JSON.parse(data ?? '{}'))
   if (line.success) console.log(terminalLine(line.output))
 }
 
 /** Makes every text printable before it adds colours. */
-function terminalLine({ at, subject, tone, id = '', text }: ShownLine): string {
+function terminalLine({ at, subject, tone, id = '', text }: ShownLine) {
   const [day = '', time = ''] = printableLine(at).split('T')
   const timeText = styleText('dim', `${day} ${time.slice(0, 8)}`)
   const shortId = styleText('dim', printableLine(id).slice(0, ID_LENGTH).padEnd(ID_LENGTH))

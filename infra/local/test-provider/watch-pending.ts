@@ -23,8 +23,8 @@ type WatchOptions = {
 }
 
 /**
- * Every ten seconds, because no callback reaches this machine. Due work then asks the provider,
- * within its budget of calls. A round begins after the last one has ended.
+ * Makes payments due every ten seconds, because no callback reaches this machine. Due work then
+ * asks the provider, within its budget of calls. A round begins after the last one has ended.
  */
 export function watchPending(options: WatchOptions) {
   let timer: NodeJS.Timeout | undefined

@@ -79,6 +79,6 @@ function joinedValues(
 const TEXT_TYPE = /^(text\/|application\/(json|xml|javascript|[\w.-]+\+(json|xml))\b)/i
 
 /** Text would change bytes that are not UTF-8. */
-function isText(contentType: string | undefined, body: Buffer): boolean {
+function isText(contentType: string | undefined, body: Buffer) {
   return (contentType === undefined || TEXT_TYPE.test(contentType)) && isUtf8(body)
 }

@@ -140,7 +140,7 @@ function armedJob(clock: LocalClock, { run, periodMs, nextMs }: Recurrence) {
 }
 
 /** UTC, strictly after `nowMs`, in milliseconds since the epoch. */
-function nextDailyMs(nowMs: number, { hour, minute }: TimeOfDay): number {
+function nextDailyMs(nowMs: number, { hour, minute }: TimeOfDay) {
   const startOfDay = Math.floor(nowMs / DAY_MS) * DAY_MS
   const today = startOfDay + hour * HOUR_MS + minute * MINUTE_MS
   return today > nowMs ? today : today + DAY_MS

@@ -35,10 +35,10 @@ const RENEW_EVERY_MS = 40_000
 const Reply = v.object({ batchItemFailures: v.array(v.object({ itemIdentifier: v.string() })) })
 
 /**
- * Lambda's event source mapping on the local clock. Holds each message until it is due, invokes the
- * function with it alone, fairly between message groups, and deletes it only after success. A
- * failed message is retried after the visibility timeout, and the redrive policy moves it to the
- * dead-letter queue. If the process is killed, the message stays in the queue.
+ * Emulates Lambda's event source mapping on the local clock. Holds each message until it is due,
+ * invokes the function with it alone, fairly between message groups, and deletes it only after
+ * success. A failed message is retried after the visibility timeout, and the redrive policy moves
+ * it to the dead-letter queue. If the process is killed, the message stays in the queue.
  */
 export function startQueuePoller(options: QueuePollerOptions) {
   const { sqs, queueUrl, clock } = options
@@ -174,10 +174,7 @@ function messageRemoval(
   }
 }
 
-async function processMessage(
-  invoke: QueuePollerOptions['invoke'],
-  message: Message,
-): Promise<boolean> {
+async function processMessage(invoke: QueuePollerOptions['invoke'], message: Message) {
   const reply = v.safeParse(Reply, await invoke({ Records: [toRecord(message)] }))
   // As on AWS, an answer without the list of failures is a success.
   return !reply.success || reply.output.batchItemFailures.length === 0

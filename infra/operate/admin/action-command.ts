@@ -37,7 +37,7 @@ export function valueFrom({ kind, nullable }: Field, text: string): unknown {
   return text === 'true'
 }
 
-function numberFrom(text: string): number {
+function numberFrom(text: string) {
   const value = wholeNumber(text)
   if (value === undefined) throw new InvalidArgumentError(`${text} is not ${NUMBER_FORM}`)
   return value
@@ -156,7 +156,7 @@ export function defineAction(
 }
 
 /** If another option follows, the operator forgot the value. */
-function singleValue(text: string, previous?: unknown): string {
+function singleValue(text: string, previous?: unknown) {
   if (text === '' || text.startsWith('--')) throw new InvalidArgumentError('It needs a value.')
   if (previous !== undefined) throw new InvalidArgumentError('It is given twice.')
   return text

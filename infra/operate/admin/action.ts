@@ -45,6 +45,6 @@ export async function describeAction({
   }
 }
 
-function isSchema(value: unknown): boolean {
+function isSchema(value: unknown) {
   return v.is(v.object({ kind: v.literal('schema') }), value)
 }

@@ -106,7 +106,7 @@ function failureMessage(
   { duty }: ListedAction,
   name: string,
   { url, region }: { readonly url: string | undefined; readonly region: string | undefined },
-): string {
+) {
   const { name: kind, message } =
     error instanceof Error ? error : { name: 'Error', message: String(error) }
   if (message.includes('ECONNREFUSED'))

@@ -84,18 +84,18 @@ export function readAnswer(
   )
 }
 
-function isHead(row: SheetRow): boolean {
+function isHead(row: SheetRow) {
   const has = (names: string) => placeOf(row, names) >= 0
   const hasId = has(COLUMNS.id) || has(COLUMNS.description)
   return hasId && has(COLUMNS.amount) && has(COLUMNS.account)
 }
 
 /** The operator filled in the file of payout-file, where a reference says that a line is paid. */
-function isOurs(head: SheetRow): boolean {
+function isOurs(head: SheetRow) {
   return placeOf(head, 'settlement_id') >= 0 && placeOf(head, 'bank_reference') >= 0
 }
 
-function placeOf(head: SheetRow, known: string): number {
+function placeOf(head: SheetRow, known: string) {
   const names = head.map((name) => name.trim().toLowerCase())
   const found = known.split(', ').find((name) => names.includes(name))
   return found === undefined ? -1 : names.indexOf(found)
@@ -132,7 +132,7 @@ function withReference(cells: Cells): Cells {
 }
 
 /** Some programs mark text with an apostrophe. */
-function cellIn(row: SheetRow, place: number): string {
+function cellIn(row: SheetRow, place: number) {
   return (row[place] ?? '').trim().replace(/^'/, '')
 }
 
@@ -182,13 +182,13 @@ function lineFrom(cells: Cells, row: SheetRow, line: number): ReadLine | undefin
   }
 }
 
-function hasAccount({ account }: Cells): boolean {
+function hasAccount({ account }: Cells) {
   return accountDigits(account) !== undefined || isShortened(account)
 }
 
 const MOST_OF_A_REASON = 1_000
 
-function printable(text: string): string {
+function printable(text: string) {
   const shown = text.replaceAll(/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, ' ')
   return Array.from(shown.normalize('NFC')).slice(0, MOST_OF_A_REASON).join('').trim()
 }
@@ -204,7 +204,7 @@ function amountIn(text: string): number | undefined {
   return digits && Number.isSafeInteger(amount) ? amount : undefined
 }
 
-function unfinished({ status, reference }: Cells): string {
+function unfinished({ status, reference }: Cells) {
   if (status !== '') return `the status "${status}" is neither paid nor failed`
   return reference === '' ? 'it has neither status nor reference' : 'it has no status'
 }
@@ -258,19 +258,19 @@ function whyRefused(line: AnswerLine, schema: v.GenericSchema): string | undefin
   return hidden && `${hidden[0]} ${hidden[1].join(', ')}`
 }
 
-function idOf(read: ReadLine): string {
+function idOf(read: ReadLine) {
   return 'id' in read ? read.id : read.settlement_id
 }
 
-function isPaid({ outcome, bank_reference: reference }: AnswerLine): boolean {
+function isPaid({ outcome, bank_reference: reference }: AnswerLine) {
   return outcome === 'paid' && reference !== undefined
 }
 
-function referenceOf({ bank_reference: reference = '', value_date: date }: AnswerLine): string {
+function referenceOf({ bank_reference: reference = '', value_date: date }: AnswerLine) {
   return `${reference.replaceAll(/\s/g, '').toUpperCase()}#${date ?? ''}`
 }
 
-function linesOf(lines: readonly ReadLine[]): string {
+function linesOf(lines: readonly ReadLine[]) {
   return lines.map(({ line }) => line).join(', ')
 }
 

@@ -41,16 +41,16 @@ async function readXlsx(path: string, bytes: Buffer): Promise<readonly SheetRow[
 }
 
 /** A spreadsheet keeps 15 digits of a number. A longer number gets a text that is refused. */
-function numberText(text: string): string {
+function numberText(text: string) {
   return /^-?\d{16,}(\.0+)?$/.test(text) ? Number(text).toExponential() : text
 }
 
-function cellText(cell: unknown): string {
+function cellText(cell: unknown) {
   if (cell instanceof Date) return cell.toISOString().slice(0, 'yyyy-mm-dd'.length)
   return typeof cell === 'string' ? cell.trim() : ''
 }
 
-function textOf(path: string, bytes: Buffer): string {
+function textOf(path: string, bytes: Buffer) {
   const encoding = encodingOf(bytes)
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes)
@@ -60,7 +60,7 @@ function textOf(path: string, bytes: Buffer): string {
 }
 
 /** A text of a bank begins with ASCII, so every second byte of UTF-16 is zero. */
-function encodingOf([first, second]: Buffer): string {
+function encodingOf([first, second]: Buffer) {
   if ((first === 0xff && second === 0xfe) || second === 0) return 'utf-16le'
   return (first === 0xfe && second === 0xff) || first === 0 ? 'utf-16be' : 'utf-8'
 }

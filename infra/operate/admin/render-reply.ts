@@ -25,7 +25,7 @@ export function renderReply(action: string, body: unknown): string {
 }
 
 /** A full page may have rows after it. Rows that cannot be read count. */
-function pageText({ page, per_page: most }: JsonObject, count: number): string {
+function pageText({ page, per_page: most }: JsonObject, count: number) {
   const more = count >= Number(most) && typeof page === 'number' ? `; more: --page ${page + 1}` : ''
   return `page ${textOf(page)}, ${textOf(most)} per page${more}`
 }
@@ -58,7 +58,7 @@ function textOf(value: unknown): string {
   return value.length === 0 ? 'none' : value.map(textOf).join(', ')
 }
 
-function objectText(object: JsonObject, columns: Columns): string {
+function objectText(object: JsonObject, columns: Columns) {
   const plain = flattenValues(object).filter(([, value]) => !isListOfObjects(value))
   const rows = plain.map(([name, value]) => [name, textOf(value)])
   return [...(rows.length > 0 ? [alignColumns(rows)] : []), ...blocksOf([object], columns)].join(
@@ -80,10 +80,7 @@ function isListOfObjects(value: unknown): value is readonly JsonObject[] {
 }
 
 /** The names of columns are underlined; then numbers are aligned to the right. */
-function alignColumns(
-  cells: readonly (readonly string[])[],
-  names: readonly string[] = [],
-): string {
+function alignColumns(cells: readonly (readonly string[])[], names: readonly string[] = []) {
   const rows = cells.map((row) => row.map(printableLine))
   const head = names.map(printableLine)
   const widths = (rows[0] ?? []).map((_, at) =>
@@ -152,7 +149,7 @@ const WIDEST_CELL = 40
 /**
  * Ids stay whole because operators copy them, prefixes of keys because they differ at their end.
  */
-function shortenText(column: string, text: string): string {
+function shortenText(column: string, text: string) {
   return text.length <= WIDEST_CELL || /(^|_)id$|^prefix$/.test(column)
     ? text
     : `${text.slice(0, WIDEST_CELL - 1)}…`

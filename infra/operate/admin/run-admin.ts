@@ -123,7 +123,7 @@ function emptyProgram(io: AdminIo): Command {
     .addHelpText('afterAll', '\nExit code: 0 done, 1 refused or failed, 2 wrong arguments.')
 }
 
-function headingOf({ duty, isScheduled }: ListedAction): string {
+function headingOf({ duty, isScheduled }: ListedAction) {
   return isScheduled ? 'Scheduled work, started now, of deploy:' : `Actions of ${duty}:`
 }
 
@@ -274,7 +274,7 @@ function printReply(
 /**
  * `--bank-reference` is `--bank_reference`. An unknown flag stays as typed, for the error message.
  */
-function withUnderscores(program: Command, argument: string): string {
+function withUnderscores(program: Command, argument: string) {
   const spelled = argument.replace(/(?<=^--[^=]+)-/g, '_')
   const [flag] = spelled.split('=')
   return program.commands.some(({ options }) => options.some(({ long }) => long === flag))

@@ -71,12 +71,12 @@ export async function runAnswer(
   return lines.length > 0 && counts.refused === 0
 }
 
-function textOf(lines: readonly AnswerLine[]): string {
+function textOf(lines: readonly AnswerLine[]) {
   const [first, last] = [lines[0], lines.at(-1)]
   return first && last ? `lines ${first.line} to ${last.line} were` : 'no line was'
 }
 
-function failureText(spec: ListedAction, stage: string, answer: unknown): string {
+function failureText(spec: ListedAction, stage: string, answer: unknown) {
   if (answer instanceof InvocationFailed) return printableLine(`no answer: ${answer.message}`)
   const { status, body } = v.parse(v.object({ status: v.number(), body: v.unknown() }), answer)
   return renderRefusal(spec.name, { status, stage }, body)

@@ -71,11 +71,11 @@ function linesOf(path: string, fields: readonly Field[], common: Payload): reado
   )
 }
 
-function isEmptyRow(cells: readonly string[]): boolean {
+function isEmptyRow(cells: readonly string[]) {
   return cells.every((cell) => cell === '')
 }
 
-function textOf(path: string): string {
+function textOf(path: string) {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {

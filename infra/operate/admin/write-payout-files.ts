@@ -91,7 +91,7 @@ function textOf({
   count = 0,
   total_minor: total,
   digest,
-}: NonNullable<v.InferOutput<typeof Reply>['body']['batch']>): string {
+}: NonNullable<v.InferOutput<typeof Reply>['body']['batch']>) {
   const lines = state === 'ready' ? `, ${count} payouts, ${total ?? 0} IDR, digest ${digest}` : ''
   return `Batch ${number}: ${state}${lines}`
 }
@@ -125,7 +125,7 @@ function writeApprovals(
   { folder, stage }: { readonly folder: string; readonly stage: string },
   leftOut: readonly LeftOut[],
   io: Output,
-): void {
+) {
   const rows = leftOut.flatMap(({ settlement_id, confirm }) =>
     confirm
       ? [{ action: 'mark-settlement-paid', payload: JSON.stringify({ settlement_id, ...confirm }) }]

@@ -129,7 +129,7 @@ async function checkAccountConcurrency(
     : wrong('account concurrency', detail, concurrencyRemedy(limit ?? 0, stage))
 }
 
-function concurrencyRemedy(limit: number, { accountConcurrency }: DeployedStage): string {
+function concurrencyRemedy(limit: number, { accountConcurrency }: DeployedStage) {
   const setInFile = 'set accountConcurrency in infra/stages/STAGE.json and deploy'
   return limit > accountConcurrency
     ? setInFile
@@ -137,7 +137,7 @@ function concurrencyRemedy(limit: number, { accountConcurrency }: DeployedStage)
 }
 
 /** AWS answers a request within minutes or days. */
-function quotaCommand(service: string, code: string, value: number): string {
+function quotaCommand(service: string, code: string, value: number) {
   return `aws service-quotas request-service-quota-increase --service-code ${service} --quota-code ${code} --desired-value ${value}`
 }
 

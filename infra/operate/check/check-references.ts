@@ -42,7 +42,7 @@ export async function checkReferences(
 }
 
 /** A new tag makes CloudFormation update every resource; the next deployment removes it. */
-function updateCommand(name: string, madeAt: Date): string {
+function updateCommand(name: string, madeAt: Date) {
   const tag = `Key=reads,Value=${madeAt.toISOString().slice(0, 19)}Z`
   return `aws cloudformation update-stack --stack-name ${name} --use-previous-template --capabilities CAPABILITY_NAMED_IAM --tags ${tag}`
 }

@@ -54,7 +54,7 @@ export async function checkPipelineRole(iam: IAMClient, stage: string): Promise<
 
 type Condition = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-function isNarrow({ StringEquals: equals = {} }: Condition = {}, stage: string): boolean {
+function isNarrow({ StringEquals: equals = {} }: Condition = {}, stage: string) {
   const [repo, repository, ...environment] = String(equals[`${ISSUER}:sub`]).split(':')
   return (
     equals[`${ISSUER}:aud`] === AUDIENCE &&

@@ -103,7 +103,7 @@ async function earlierImport(client: ACMClient, stage: string): Promise<string |
 }
 
 /** Another stage may trust an existing authority, so only the placeholder is replaced. */
-function trustAuthority(path: string, authority: Buffer): void {
+function trustAuthority(path: string, authority: Buffer) {
   const existing = readFileSync(path)
   const isPlaceholder = new X509Certificate(existing).subject === PLACEHOLDER_SUBJECT
   writeFileSync(path, isPlaceholder ? authority : Buffer.concat([existing, authority]))

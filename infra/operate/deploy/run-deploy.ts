@@ -129,7 +129,7 @@ export function parseDeployCommand(argv: readonly string[]) {
   return { stage, checkOnly: check, init, repository, flags }
 }
 
-function printFindings({ settings }: DeployedStage, findings: readonly Finding[]): void {
+function printFindings({ settings }: DeployedStage, findings: readonly Finding[]) {
   console.log(
     printableLines(
       renderFindings(forStage(findings, settings.name), {
@@ -141,7 +141,7 @@ function printFindings({ settings }: DeployedStage, findings: readonly Finding[]
   )
 }
 
-function manualSteps({ settings: { name }, domain, alarmRecipients }: DeployedStage): string {
+function manualSteps({ settings: { name }, domain, alarmRecipients }: DeployedStage) {
   const domainStep =
     domain && `enter the servers of zone ${domain.zone.id} at the registrar of ${domain.zone.name}`
   const steps = [

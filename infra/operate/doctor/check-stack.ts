@@ -118,6 +118,6 @@ function driftFinding(drift: aws.StackResourceDrift): readonly Finding[] {
 function isSameKey({
   ExpectedValue: expected = '',
   ActualValue: actual = '?',
-}: aws.PropertyDifference): boolean {
+}: aws.PropertyDifference) {
   return /^arn:[\w-]+:kms:/.test(expected) && expected.endsWith(`:key/${actual}`)
 }

@@ -99,7 +99,7 @@ Signing secret: ${signingSecret}`),
 }
 
 /** Events carry customers' data: they stay on this machine. */
-function localUrl(text: string | undefined): string {
+function localUrl(text: string | undefined) {
   const url = text !== undefined && URL.canParse(text) ? new URL(text) : undefined
   if (url && /^https?:$/.test(url.protocol) && LOOPBACK.includes(url.hostname)) return url.href
   throw new UsageError(
@@ -107,7 +107,7 @@ function localUrl(text: string | undefined): string {
   )
 }
 
-async function readKey({ env, readInput }: Pick<ListenIo, 'env' | 'readInput'>): Promise<string> {
+async function readKey({ env, readInput }: Pick<ListenIo, 'env' | 'readInput'>) {
   const key = (env['GATEWAY_API_KEY'] || (await readInput())).trim()
   if (/^[\x21-\x7e]+$/.test(key)) return key
   throw new UsageError(
@@ -119,10 +119,7 @@ async function readKey({ env, readInput }: Pick<ListenIo, 'env' | 'readInput'>):
  * The address of a stage's API: its file names the domain. Without a domain only the stack knows
  * it, and reading the stack needs AWS credentials.
  */
-async function apiUrl(
-  name: string | undefined,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<string> {
+async function apiUrl(name: string | undefined, env: Readonly<Record<string, string | undefined>>) {
   if (name === LOCAL_STAGE) return addressAt(env['PORT'])
   const stage = stageNamed(name)
   if (stage.domain) return `https://${stage.domain.name}`
@@ -167,7 +164,7 @@ type FollowInput = {
  * server stays unreachable for minutes. Keeps the progress after each page and at the end. After a
  * killed run, up to a page is posted again.
  */
-async function followEvents(input: FollowInput): Promise<void> {
+async function followEvents(input: FollowInput) {
   const { feed, since, post, progress, keep, sleep, signal } = input
   const posted = new Set(progress.posted)
   let { next } = progress
@@ -248,11 +245,11 @@ export async function postEvent({ url, signingSecret }: Target, event: FeedEvent
  * The signing secret of one API key: the same in every run, and it does not reveal the key. Only
  * the delivery worker can read the endpoint's own secret.
  */
-function listeningSecret(apiKey: string): string {
+function listeningSecret(apiKey: string) {
   return `whsec_${createHmac('sha256', apiKey).update('signing secret of npm run listen').digest('base64')}`
 }
 
 /** The name of a stored position is a hash, so that it does not reveal the key. */
-function progressName(...parts: readonly string[]): string {
+function progressName(...parts: readonly string[]) {
   return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
 }

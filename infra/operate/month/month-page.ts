@@ -53,7 +53,7 @@ Import CSV as text: a spreadsheet changes long ids and references (in pandas \`d
 }
 
 /** Of the clients whose statements were read. */
-function finalDays({ books, clients }: Month): string {
+function finalDays({ books, clients }: Month) {
   if (books === undefined) return 'The books were not read, so this page has no figures.'
   if (clients.length === 0) return 'There are no clients.'
   const times = clients.flatMap(({ statement }) => statement?.finalUntil ?? []).toSorted()
@@ -63,7 +63,7 @@ function finalDays({ books, clients }: Month): string {
     : `Days that ended before ${times[0]} UTC never change, for ${whose} clients. Figures of later days may move between two reads, and then differ here.`
 }
 
-function figuresOf({ clients }: Month, { figures }: MonthBooks): string {
+function figuresOf({ clients }: Month, { figures }: MonthBooks) {
   const closing = (account: string) => (account === 'markup' ? 'closing.markup' : account)
   const accounts = Object.keys(figures)
     .filter((name) => name.startsWith('opening.'))
@@ -86,7 +86,7 @@ ${clients.length} clients were owed ${sumOf(clients, 'openingMinor')} at the beg
 `
 }
 
-function sumOf(clients: readonly ClientBook[], side: 'openingMinor' | 'closingMinor'): number {
+function sumOf(clients: readonly ClientBook[], side: 'openingMinor' | 'closingMinor') {
   return clients.reduce((sum, client) => sum + client[side], 0)
 }
 

@@ -63,7 +63,7 @@ function daysOf(month: string, now: Timestamp): Days {
   return { from, to: last < today ? last : today }
 }
 
-function prepareFolder(folder: string): void {
+function prepareFolder(folder: string) {
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new UsageError(`${folder} is not empty: give a new folder`)
   mkdirSync(join(folder, 'statements'), { recursive: true })

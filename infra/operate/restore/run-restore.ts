@@ -94,7 +94,7 @@ function sourceAt(at: string | undefined): Source | undefined {
   return { at: new Date(time) }
 }
 
-async function completeTable(target: TargetTable, sleep: RestoreIo['sleep']): Promise<void> {
+async function completeTable(target: TargetTable, sleep: RestoreIo['sleep']) {
   await waitUntilActive(target, sleep)
   for (const { what, put } of await missingSettings(target)) {
     await put()
@@ -123,7 +123,7 @@ async function waitUntilActive({ client, TableName }: TargetTable, sleep: Restor
   throw new Error(`${TableName} is not active yet`)
 }
 
-function printLine(text: string): void {
+function printLine(text: string) {
   console.log(printableLine(text))
 }
 

@@ -140,7 +140,7 @@ function originOf(stage: DeployedStage, domain: StageDomain): HttpOrigin {
 function setClientCertificate(
   distribution: cloudfront.Distribution,
   { frontSettings }: DeployedStage,
-): void {
+) {
   const { originCertificate } = frontSettings
   if (originCertificate === undefined) return
   const { defaultChild: resource } = distribution.node
@@ -151,12 +151,12 @@ function setClientCertificate(
   })
 }
 
-function shownCertificateArn(scope: Construct, { id }: OriginCertificate): string {
+function shownCertificateArn(scope: Construct, { id }: OriginCertificate) {
   return arnOf(scope, 'acm', `certificate/${id}`)
 }
 
 /** A topic of another region cannot be an alarm's action, so the front has topics of its own. */
-function addAlarms(scope: Construct, stage: DeployedStage, front: WatchedFront): void {
+function addAlarms(scope: Construct, stage: DeployedStage, front: WatchedFront) {
   const { alarmRecipients, pageRecipients = alarmRecipients } = stage
   const topicOf = (name: 'front-alerts' | 'front-pages', recipients: readonly string[]) =>
     operatorTopic(scope, name, { stage, name, recipients })
@@ -174,7 +174,7 @@ function addFrontLog(
   parent: Construct,
   stage: DeployedStage,
   { distributionArn }: cloudfront.Distribution,
-): void {
+) {
   const scope = new Construct(parent, 'Log')
   const name = stackNameOf(stage, 'front')
   // A kept log's name would prevent a new front.
@@ -196,7 +196,7 @@ function addFrontLog(
  * costs until a person activates the tag. CloudFormation replaces it for new recipients, which a
  * name would prevent.
  */
-function addMonthlyBudget(stack: Stack, stage: DeployedStage): void {
+function addMonthlyBudget(stack: Stack, stage: DeployedStage) {
   const { monthlyBudgetUsd: amount, alarmRecipients } = stage
   if (amount === undefined) return
   const subscribers = alarmRecipients.map((address) => ({ subscriptionType: 'EMAIL', address }))

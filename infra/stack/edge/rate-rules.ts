@@ -93,7 +93,7 @@ const CALLBACK_RESERVE = 2
  * All callbacks may come from one address, so its limit follows the creates of the stage: in
  * production 88 a second, so 21,120 callbacks a minute.
  */
-function callbackLimit(stage: DeployedStage): number {
+function callbackLimit(stage: DeployedStage) {
   const { requestsPerSecond } = throttleOf(stage, CREATE_ROUTE)
   return CALLBACKS_A_PAYMENT * CALLBACK_RESERVE * requestsPerSecond * WINDOW_SECONDS
 }
@@ -103,7 +103,7 @@ function callbackLimit(stage: DeployedStage): number {
  * minute, and an address gets a tenth, 528: it can fill the route for six seconds of a minute, and
  * ten addresses can keep it full. The tenth of the lowest other route is 1,800.
  */
-function shareOf(stage: DeployedStage, counts: (routeKey: string) => boolean): number {
+function shareOf(stage: DeployedStage, counts: (routeKey: string) => boolean) {
   const rates = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? [])
     .filter(counts)
     .map((routeKey) => throttleOf(stage, routeKey).requestsPerSecond)
@@ -187,6 +187,6 @@ function requestsTo(routeKey: string): Statement {
   return allOf(byteMatch({ method: {} }, method, ['NONE']), spelled)
 }
 
-function isCallback(routeKey: string): boolean {
+function isCallback(routeKey: string) {
   return CALLBACK_PATHS.some((path) => routeKey.endsWith(` ${path}`))
 }

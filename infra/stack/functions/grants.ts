@@ -142,7 +142,7 @@ function anyKeyOf(partition: Partition) {
   return `${pkPrefix(partition)}*`
 }
 
-function secretOf(access: SecretAccess, { provider }: DataStack): string {
+function secretOf(access: SecretAccess, { provider }: DataStack) {
   return { 'read-provider': provider.key, 'read-callback-tokens': provider.callbackTokens }[access]
     .secretArn
 }
@@ -208,7 +208,7 @@ function tableUses({ table }: FunctionSpec): readonly string[] {
 }
 
 /** The code sends messages, or Lambda sends failed runs in the function's name. */
-function isSender({ sends, trigger: { kind } }: FunctionSpec): boolean {
+function isSender({ sends, trigger: { kind } }: FunctionSpec) {
   return sends.length > 0 || kind === 'schedule'
 }
 

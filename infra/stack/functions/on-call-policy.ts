@@ -179,6 +179,6 @@ function keyUse(
   ]
 }
 
-function arn({ stack }: Names, service: string, resource: string, region = stack.region): string {
+function arn({ stack }: Names, service: string, resource: string, region = stack.region) {
   return `arn:${stack.partition}:${service}:${region}:${stack.account}:${resource}`
 }

@@ -24,7 +24,7 @@ export function reservedConcurrency(
   return { reservedConcurrentExecutions: runs + extraRuns }
 }
 
-function runsOfQueues({ trigger }: FunctionSpec, load?: Load): number {
+function runsOfQueues({ trigger }: FunctionSpec, load?: Load) {
   return queuesOf(trigger, load).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0)
 }
 

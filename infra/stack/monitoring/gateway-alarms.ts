@@ -138,7 +138,7 @@ function onAlarm(alarm: Alarm): IAlarmRule {
   return AlarmRule.fromAlarm(alarm, AlarmState.ALARM)
 }
 
-function notifyTopic(topic: ITopic, alarms: readonly AlarmBase[]): void {
+function notifyTopic(topic: ITopic, alarms: readonly AlarmBase[]) {
   const action = new SnsAction(topic)
   for (const alarm of alarms) {
     alarm.addAlarmAction(action)

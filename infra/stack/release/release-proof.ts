@@ -115,7 +115,7 @@ export class ReleaseProof extends Construct {
  * The version of the release, or the unpublished one in a stage without versions: named in this
  * way, a function answers only probes.
  */
-function targetOf({ lambda, live }: GatewayFunction): string {
+function targetOf({ lambda, live }: GatewayFunction) {
   return live instanceof Alias ? lambda.currentVersion.functionArn : unpublished(lambda.functionArn)
 }
 

@@ -82,7 +82,7 @@ function globalIndex(
 }
 
 /** The construct accepts a key only in a stack with a fixed region. */
-function encryptWith(table: dynamodb.TableV2, keyArn: string): void {
+function encryptWith(table: dynamodb.TableV2, keyArn: string) {
   const { defaultChild } = table.node
   if (!(defaultChild instanceof dynamodb.CfnGlobalTable))
     throw new Error('the table has no resource to encrypt')

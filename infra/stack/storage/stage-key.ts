@@ -40,7 +40,7 @@ export function encryptsAll({ table }: DeployedStage): boolean {
   return table.encryption === 'customer'
 }
 
-function letServicesUse(key: Key, prefix: string): void {
+function letServicesUse(key: Key, prefix: string) {
   const { region, account } = Stack.of(key)
   const allow = (
     service: string,

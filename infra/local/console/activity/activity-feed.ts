@@ -209,7 +209,7 @@ function paymentLine({ payment_id: id }: LogLine, tone: Tone, text: string): Des
   return line('payment', tone, text, id)
 }
 
-function channel({ channel: code, channel_code, method = 'a channel' }: LogLine): string {
+function channel({ channel: code, channel_code, method = 'a channel' }: LogLine) {
   return channel_code ?? code ?? method
 }
 
@@ -217,21 +217,21 @@ function createFailureLine(log: LogLine) {
   return paymentLine(log, 'bad', `could not be created: ${log.reason ?? 'unknown'}`)
 }
 
-function reportSource({ source = 'the gateway' }: LogLine): string {
+function reportSource({ source = 'the gateway' }: LogLine) {
   return `(reported by ${words(source)})`
 }
 
-function webhooksToSend({ deliveries = 0 }: LogLine): string {
+function webhooksToSend({ deliveries = 0 }: LogLine) {
   return `${countOf(deliveries, 'webhook')} to send`
 }
 
-function attemptResult(log: LogLine): string {
+function attemptResult(log: LogLine) {
   const answer =
     log.http_status === undefined ? (log.error ?? 'no answer') : `answered ${log.http_status}`
   return `${endpoint(log)}: ${answer} in ${log.duration_ms ?? 0} ms (attempt ${log.attempt ?? 1})`
 }
 
-function endpoint({ endpoint_id: id = '' }: LogLine): string {
+function endpoint({ endpoint_id: id = '' }: LogLine) {
   return `endpoint ${id.slice(0, SHORT_ID)}`
 }
 

@@ -230,10 +230,10 @@ function told<const Fields extends v.ObjectEntries>(
   }
 }
 
-function batchText({ number, state, count }: v.InferOutput<typeof Batch>): string {
+function batchText({ number, state, count }: v.InferOutput<typeof Batch>) {
   return `batch ${number} with ${countOf(count, 'payout')} is ${state}`
 }
 
-function sumOf(settlements: readonly { readonly net_minor: number }[]): number {
+function sumOf(settlements: readonly { readonly net_minor: number }[]) {
   return settlements.reduce((sum, { net_minor: net }) => sum + net, 0)
 }

@@ -131,7 +131,7 @@ function ClockPanel() {
 }
 
 /** Between two answers it advances like the gateway's clock. */
-function useNow(): string {
+function useNow() {
   const { value: answer } = useRead(ClockSchema, CLOCK_CALL)
   const [aheadMs, setAhead] = useState(0)
   const [, setSeconds] = useState(0)

@@ -62,7 +62,7 @@ export async function ask(call: ConsoleCall): Promise<Answer> {
   return { ok: status >= 200 && status < 300, status, body, message: reasonIn(body) }
 }
 
-function reasonIn(body: unknown): string {
+function reasonIn(body: unknown) {
   const refusal = v.safeParse(Refusal, body)
   if (!refusal.success) return ''
   const { message, action_hint: hint, field_errors: errors } = refusal.output

@@ -38,11 +38,11 @@ export function withJakartaTimes(text: string): string {
   return text.replaceAll(INSTANTS, jakartaTime)
 }
 
-function inJakarta(at: string): string {
+function inJakarta(at: string) {
   const ms = Date.parse(at)
   return Number.isNaN(ms) ? at : secondOf(new Date(ms + JAKARTA_MS).toISOString())
 }
 
-function secondOf(at: string): string {
+function secondOf(at: string) {
   return at.slice(0, 19).replace('T', ' ')
 }

@@ -142,7 +142,7 @@ function MerchantSearch({ demo, onChoose }: MerchantSearchProps) {
   )
 }
 
-function isMatch({ client_id: id, name }: Client, text: string): boolean {
+function isMatch({ client_id: id, name }: Client, text: string) {
   return name.toLowerCase().includes(text) || id.includes(text)
 }
 

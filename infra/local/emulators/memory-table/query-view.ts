@@ -71,7 +71,7 @@ function cursorAttributes({ partition, sort }: ViewShape) {
   return [...new Set([...partition, ...sort, 'pk', 'sk'])]
 }
 
-function isWithin({ low, high, beginning = '' }: Bounds, value: KeyValue | undefined): boolean {
+function isWithin({ low, high, beginning = '' }: Bounds, value: KeyValue | undefined) {
   return (
     (orderOf(low, value) ?? 0) <= 0 &&
     (orderOf(value, high) ?? 0) <= 0 &&

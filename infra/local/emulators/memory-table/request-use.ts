@@ -65,15 +65,15 @@ function writeParts({ key, before, after }: TableChange, times: number): readonl
 }
 
 /** The first word of the sort key, or of the partition key if the sort key starts with a time. */
-function kindOf({ pk, sk }: Key): string {
+function kindOf({ pk, sk }: Key) {
   return /^[A-Z]+/.exec(sk)?.[0] ?? pk.slice(0, pk.indexOf('#'))
 }
 
-function writeUnits(bytes: number): number {
+function writeUnits(bytes: number) {
   return Math.ceil(bytes / WRITE_BYTES)
 }
 
-function sizeOf(item: StoredItem | undefined): number {
+function sizeOf(item: StoredItem | undefined) {
   return item ? itemSize(item) : 0
 }
 
@@ -104,7 +104,7 @@ function indexUnits(
     : [unitsOf(newEntry, Math.max(sizeOf(oldEntry), sizeOf(newEntry)))]
 }
 
-function sumOf(parts: readonly UsePart[]): number {
+function sumOf(parts: readonly UsePart[]) {
   return parts.reduce((sum, { units }) => sum + units, 0)
 }
 
@@ -123,7 +123,7 @@ export function useOfReads(
   return { parts, reported: sumOf(parts) }
 }
 
-function readUnits(bytes: number): number {
+function readUnits(bytes: number) {
   return Math.max(1, Math.ceil(bytes / READ_BYTES))
 }
 

@@ -26,7 +26,7 @@ export function storedItem(data: object): StoredItem {
 }
 
 /** Most values come back from the SDK unchanged, so they skip it. */
-function isStoredUnchanged(value: unknown): boolean {
+function isStoredUnchanged(value: unknown) {
   return (
     typeof value === 'string' ||
     typeof value === 'boolean' ||
@@ -62,7 +62,7 @@ export function itemSize(item: StoredItem): number {
   return size
 }
 
-function membersSize(members: object, perElement: number): number {
+function membersSize(members: object, perElement: number) {
   let size = 0
   for (const [name, value] of Object.entries(members)) {
     if (name === '') throw new InvalidRequest('an attribute name is empty')
@@ -85,7 +85,7 @@ export function valueSize(value: unknown): number {
 }
 
 /** A byte for two significant digits, a byte for the exponent, and a byte for a minus sign. */
-function numberSize(value: number): number {
+function numberSize(value: number) {
   const digits = String(Math.abs(value))
     .replace('.', '')
     .replace(/^0+|0+$/g, '').length

@@ -99,7 +99,7 @@ export function orderOf(a: unknown, b: unknown): number | undefined {
 const SURROGATE = /[\ud800-\udfff]/
 
 /** By UTF-8 bytes, as in DynamoDB. JavaScript's order differs only for surrogate pairs. */
-function textOrder(a: string, b: string): number {
+function textOrder(a: string, b: string) {
   if (a === b) return 0
   if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
   return a < b ? -1 : 1

@@ -128,7 +128,7 @@ function parseChannelProperties(
  * The provider documents the limits, but not which of two possible error codes it answers. This
  * code is a guess.
  */
-function requireAmount(code: string, amount: number): void {
+function requireAmount(code: string, amount: number) {
   const { least: min = 1, most: max = amount } = amountsOf(code) ?? {}
   if (amount >= min && amount <= max) return
   throw new ProviderError('INVALID_VALUE_ERROR', `request_amount must be between ${min} and ${max}`)

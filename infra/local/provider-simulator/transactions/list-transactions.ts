@@ -97,7 +97,7 @@ function rowsBeyondCursor(world: World, query: Query) {
   return query.after_id === undefined ? rows : rows.slice(positionOf(rows, query.after_id) + 1)
 }
 
-function isShown(world: World, { missing, shownAtMs = 0 }: TransactionRecord): boolean {
+function isShown(world: World, { missing, shownAtMs = 0 }: TransactionRecord) {
   return !missing && shownAtMs <= world.nowMs()
 }
 
@@ -153,7 +153,7 @@ function amountOf({
   settlement_status: settlement,
   net_amount: net,
   cashflow,
-}: Transaction): number {
+}: Transaction) {
   if (status !== 'SUCCESS' || (type === 'PAYMENT' && settlement !== 'SETTLED')) return 0
   return cashflow === 'MONEY_OUT' ? -Math.abs(net) : net
 }

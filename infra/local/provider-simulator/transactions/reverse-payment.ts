@@ -137,7 +137,7 @@ function namesOf(
 }
 
 /** The row may name its payment in no way that a filter finds. */
-function moveOf(world: World, id: string, { product_id: paymentId }: Transaction): void {
+function moveOf(world: World, id: string, { product_id: paymentId }: Transaction) {
   const record = world.store.transactions.get(id)
   if (record) world.store.transactions.put({ ...record, paymentId })
 }
@@ -150,7 +150,7 @@ function announceDispute(
   world: World,
   event: 'dispute.action_required' | 'dispute.won' | 'dispute.lost',
   { capture, amount }: { readonly capture: Transaction; readonly amount: number },
-): void {
+) {
   const isOpen = event === 'dispute.action_required'
   const now = timestampNow(world)
   announce(world, event, {
@@ -170,11 +170,11 @@ function announceDispute(
 
 const UNDEDUCTED = 'undeducted disputes'
 
-function undeductedOf(world: World): number {
+function undeductedOf(world: World) {
   return world.store.sequences.get(UNDEDUCTED)?.count ?? 0
 }
 
-function putUndeducted(world: World, count: number): void {
+function putUndeducted(world: World, count: number) {
   world.store.sequences.put({ id: UNDEDUCTED, count })
 }
 
@@ -191,7 +191,7 @@ export function deductDisputes(world: World): Transaction {
 }
 
 /** The amount of a dispute, without the fee that its row includes. */
-function disputedAmount({ amount, fee }: Transaction): number {
+function disputedAmount({ amount, fee }: Transaction) {
   return amount - fee.xendit_fee - fee.value_added_tax
 }
 

@@ -117,8 +117,9 @@ const DAY_MS = 86_400_000
 const JAKARTA_OFFSET_MS = 7 * 3_600_000
 
 /**
- * In milliseconds since the epoch. After business days a capture settles at the same time of day.
- * Saturdays and Sundays in Jakarta are no business days; holidays are not considered.
+ * When a capture settles, in milliseconds since the epoch. After business days it settles at the
+ * same time of day. Saturdays and Sundays in Jakarta are no business days; holidays are not
+ * considered.
  */
 function settlementTimeAfter(rule: SettlementRule, capturedMs: number) {
   if ('afterSeconds' in rule) return capturedMs + rule.afterSeconds * 1000

@@ -56,7 +56,7 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   }
 })
 
-function keep(path: string, text: string, flag = 'w'): void {
+function keep(path: string, text: string, flag = 'w') {
   try {
     writeFileSync(path, text, { flag })
   } catch (cause) {

@@ -25,7 +25,7 @@ function activeBank({ walks }: Study): Channel | undefined {
   return name === undefined ? undefined : channelNamed(name)
 }
 
-function isActive(walks: Study['walks'], name: string): boolean {
+function isActive(walks: Study['walks'], name: string) {
   return walks.get(name)?.paid !== undefined
 }
 

@@ -99,6 +99,6 @@ export function scrubber() {
   return { scrubJson, scrubPath }
 }
 
-function uuidOf(count: number): string {
+function uuidOf(count: number) {
   return `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`
 }

@@ -74,7 +74,7 @@ export function nameOf(channel: Channel): string {
   return channel.code || 'QRIS'
 }
 
-function isOpen({ status }: Json): boolean {
+function isOpen({ status }: Json) {
   return ['REQUIRES_ACTION', 'PENDING', 'ACCEPTING_PAYMENTS'].includes(String(status))
 }
 

@@ -77,7 +77,7 @@ function killedRuns(FunctionName: string) {
  * The percentage of bad events, if there are at least `least` of them. One bad event of three at
  * night is no rate.
  */
-function percentOf(bad: string, all: string, least: number): string {
+function percentOf(bad: string, all: string, least: number) {
   return `IF(${bad} >= ${least}, 100 * ${bad} / ${all}, 0)`
 }
 

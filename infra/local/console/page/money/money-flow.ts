@@ -73,7 +73,7 @@ function sumOf(payments: readonly PaidPayment[], amount: (payment: PaidPayment) 
 }
 
 /** Of a refund or chargeback that was undone, for example by a won dispute, nothing. */
-function takenBack({ reversal, client_net_minor: net }: PaidPayment): number {
+function takenBack({ reversal, client_net_minor: net }: PaidPayment) {
   if (reversal === undefined || reversal.undone_at !== undefined) return 0
   return Math.min(reversal.amount_minor, Math.max(net, 0))
 }

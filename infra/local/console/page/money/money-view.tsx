@@ -117,7 +117,7 @@ function BooksCard() {
   )
 }
 
-function verdictOf({ figures, balanced, from, to }: Books): string {
+function verdictOf({ figures, balanced, from, to }: Books) {
   if (!balanced) return `From ${from} to ${to} the books do not balance.`
   return figures.some(({ amount_minor: amount }) => amount !== 0)
     ? `From ${from} to ${to} the books balance.`
@@ -174,11 +174,11 @@ function Bars({ payments, nowMs }: BarsProps) {
   )
 }
 
-function channelOf({ channel_code: code }: PaidPayment): string {
+function channelOf({ channel_code: code }: PaidPayment) {
   return code ?? 'QRIS'
 }
 
-function amountOf({ notional_minor: amount }: PaidPayment): number {
+function amountOf({ notional_minor: amount }: PaidPayment) {
   return amount
 }
 

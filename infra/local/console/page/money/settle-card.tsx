@@ -196,12 +196,12 @@ function dryTrigger(): Promise<Answer> {
   return ask(operate('trigger-settlement', withClientId({ dry_run: true })))
 }
 
-async function whyNothing(): Promise<string> {
+async function whyNothing() {
   const { message } = await dryTrigger()
   return `No settlement: ${message || 'a worker still sums it'}.`
 }
 
-function sentenceOf(recorded: Settlements): string {
+function sentenceOf(recorded: Settlements) {
   const netMinor = recorded.reduce((sum, { net_minor: net }) => sum + net, 0)
   const payments = recorded.reduce((sum, { payment_count: count }) => sum + count, 0)
   return (
@@ -210,13 +210,13 @@ function sentenceOf(recorded: Settlements): string {
   )
 }
 
-function verdict(whose: string, { balanced, differences }: Audit): string {
+function verdict(whose: string, { balanced, differences }: Audit) {
   if (balanced === true) return `${whose} balance.`
   if (balanced === false)
     return `${whose} do not balance: ${countOf(differences.length, 'difference')}.`
   return `${whose} change too fast for an audit. Try again later.`
 }
 
-function pause(ms: number): Promise<void> {
+function pause(ms: number) {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -111,7 +111,7 @@ function RecordedActions({ settlement: { id } }: { readonly settlement: Settleme
 }
 
 /** The console's name of a transfer; a person types the bank's own. */
-function exampleReference(id: string): string {
+function exampleReference(id: string) {
   return `transfer-${id.slice(-8)}`
 }
 

@@ -174,10 +174,10 @@ function Line({ line }: { readonly line: StatementLine }) {
 }
 
 /** The table's heads name the currency. */
-function amountOf(minor: number): string {
+function amountOf(minor: number) {
   return minor.toLocaleString('en-US').replace('-', '−')
 }
 
-function finalText(finalUntil: string): string {
+function finalText(finalUntil: string) {
   return `Lines before ${jakartaMinute(finalUntil)} are final: none changes, and none is added before this time. Later lines can still change.`
 }

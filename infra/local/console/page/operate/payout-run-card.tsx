@@ -102,7 +102,7 @@ async function allRuns(first: Answer, format: string) {
   return { runs, left, stoppedBy: undefined }
 }
 
-function sentence(text: string): string {
+function sentence(text: string) {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }
 

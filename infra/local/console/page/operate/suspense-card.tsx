@@ -103,7 +103,7 @@ async function loadSuspense(
   }
 }
 
-function dueRank(dueAt: string | null | undefined): number {
+function dueRank(dueAt: string | null | undefined) {
   return dueAt ? Date.parse(dueAt) : Number.MAX_SAFE_INTEGER
 }
 

@@ -242,7 +242,7 @@ function TransferInstructions({
   )
 }
 
-function groupedByFour(digits: string): string {
+function groupedByFour(digits: string) {
   return digits.replaceAll(/(.{4})(?=.)/g, '$1 ')
 }
 

@@ -160,15 +160,15 @@ function CreateForm() {
   )
 }
 
-function nameOf({ method, code }: Channel): string {
+function nameOf({ method, code }: Channel) {
   return code === '' ? method : `${method} ${code}`
 }
 
-function flowOf({ facts }: Channel): string {
+function flowOf({ facts }: Channel) {
   return facts?.flow === 'push' ? ' (asks on the phone)' : ''
 }
 
-function limitsOf(facts: Channel['facts']): string {
+function limitsOf(facts: Channel['facts']) {
   if (facts === undefined) return ''
   const [least, most] = [facts.amounts.least, facts.amounts.most].map((amount) =>
     amount.toLocaleString('en-US'),

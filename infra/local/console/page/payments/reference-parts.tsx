@@ -94,11 +94,11 @@ function pagesOf(status: string) {
   })
 }
 
-function contains(reference: string | null | undefined, part: string): boolean {
+function contains(reference: string | null | undefined, part: string) {
   return reference?.toLowerCase().includes(part.trim().toLowerCase()) ?? false
 }
 
-function extentOf(looked: number, total: number | undefined): string {
+function extentOf(looked: number, total: number | undefined) {
   const of = total === undefined || total < looked ? '' : ` of ${total.toLocaleString('en-US')}`
   return `Looked at the newest ${looked.toLocaleString('en-US')}${of} payments.`
 }

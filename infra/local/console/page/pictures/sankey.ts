@@ -77,12 +77,12 @@ export function sankeyOf(stations: readonly Station[]) {
   return { bars, ribbons, height: bottom + 4 }
 }
 
-function roomOf(ends: readonly End[], heightOf: (minor: number) => number): number {
+function roomOf(ends: readonly End[], heightOf: (minor: number) => number) {
   return ends.reduce((sum, { minor }) => sum + Math.max(SLOT, heightOf(minor) + 14), 0)
 }
 
 /** A band of one height from a bar's right side to the left side of the next bar. */
-function ribbon(x: number, y: number, to: Pick<Bar, 'x' | 'y' | 'height'>): string {
+function ribbon(x: number, y: number, to: Pick<Bar, 'x' | 'y' | 'height'>) {
   const middle = (x + to.x) / 2
   return (
     `M${x} ${y}C${middle} ${y} ${middle} ${to.y} ${to.x} ${to.y}` +

@@ -112,6 +112,6 @@ export function summed<T>(
   return sums
 }
 
-function sumOf(values: ReadonlyMap<string, number>): number {
+function sumOf(values: ReadonlyMap<string, number>) {
   return [...values.values()].reduce((sum, value) => sum + value, 0)
 }

@@ -160,7 +160,7 @@ function FaultRow({
   )
 }
 
-function labelOf({ target, fault }: Pick<Fault, 'target' | 'fault'>): string {
+function labelOf({ target, fault }: Pick<Fault, 'target' | 'fault'>) {
   return `${words(fault)} ${TARGETS[target]?.toLowerCase() ?? target}`
 }
 
@@ -169,7 +169,7 @@ function switchOffCall({ target, fault }: Pick<Fault, 'target' | 'fault'>) {
 }
 
 /** How often the fault still acts; 0 if it is off. */
-function timesLeftOf(fault: Fault, armedFaults: readonly ArmedFault[]): number {
+function timesLeftOf(fault: Fault, armedFaults: readonly ArmedFault[]) {
   return armedFaults
     .filter((entry) => entry.target === fault.target && entry.fault === fault.fault)
     .reduce((sum, { times }) => sum + times, 0)

@@ -142,6 +142,6 @@ function Strip({ deliveries, nowMs }: StripProps) {
   )
 }
 
-function statusOf({ status }: Delivery): string {
+function statusOf({ status }: Delivery) {
   return status
 }
