@@ -103,8 +103,8 @@ export class GatewayHttpApi extends Construct {
 }
 
 /**
- * Counts the 429 that no function wrote. For an answer of a function the integration's status is Lambda's
- * 200, whatever it answered; without a function it is `-`.
+ * Counts the 429 that no function wrote. For an answer of a function the integration's status is
+ * Lambda's 200, whatever it answered; without a function it is `-`.
  */
 function countThrottled(accessLog: LogGroup, { settings }: DeployedStage) {
   const refused = '$.status = "429" && $.integration_status != "200"'

@@ -5,8 +5,8 @@ import type { QueueName } from '../../../shared/queues.ts'
 type QueueSettings = {
   readonly hiddenSeconds: (timeoutSeconds: number) => number
   /**
-   * Receives of one message before it goes to the dead-letter queue. Only crashed workers count: failed
-   * deliveries are recorded in the table and sent again as new messages.
+   * Receives of one message before it goes to the dead-letter queue. Only crashed workers count:
+   * failed deliveries are recorded in the table and sent again as new messages.
    */
   readonly maxReceives: number
 }
