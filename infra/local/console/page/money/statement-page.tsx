@@ -1,19 +1,13 @@
 import { useContext, useState } from 'preact/hooks'
+import * as v from 'valibot'
 import { words } from '../../activity/activity-line.ts'
-import { CLOCK_CALL, invoke, useLoad, useRead, withClientId } from '../gateway.ts'
+import { api, CLOCK_CALL, invoke, type Loaded, useLoad, useRead, withClientId } from '../gateway.ts'
 import { jakartaDay, jakartaMinute, jakartaMinuteOfDay, utcTime } from '../jakarta.ts'
 import { NoticeContext } from '../notice.tsx'
 import { Card, Detail, ReadResult, TextField } from '../parts.tsx'
+import { readAllPages } from '../read-pages.ts'
 import { useSession } from '../session.ts'
 import { ClientSchema, ClockSchema } from '../shapes.ts'
-import {
-  type Days,
-  loadStatement,
-  loadStatementCsv,
-  type Statement,
-  type StatementLine,
-  statementCall,
-} from './load-statement.ts'
 
 const NOTE =
   'The days are those of Jakarta, at most 100. Payments that the provider has not settled yet ' +
@@ -180,4 +174,102 @@ function amountOf(minor: number) {
 
 function finalText(finalUntil: string) {
   return `Lines before ${jakartaMinute(finalUntil)} are final: none changes, and none is added before this time. Later lines can still change.`
+}
+
+const LineFields = v.object({
+  at: v.string(),
+  type: v.string(),
+  payment_id: v.optional(v.string()),
+  settlement_id: v.optional(v.string()),
+  external_reference: v.optional(v.string()),
+  amount_minor: v.number(),
+})
+
+const PageSchema = v.object({
+  from: v.string(),
+  to: v.string(),
+  opening_minor: v.number(),
+  lines: v.array(LineFields),
+  closing_minor: v.nullable(v.number()),
+  final_until: v.string(),
+  next: v.nullable(v.string()),
+})
+
+const CsvSchema = v.object({ csv: v.string(), cursor: v.optional(v.string()) })
+
+type Days = { readonly from: string; readonly to: string }
+
+type StatementLine = v.InferOutput<typeof LineFields> & { readonly balanceMinor: number }
+
+type Statement = Days & {
+  readonly openingMinor: number
+  readonly lines: readonly StatementLine[]
+  /** Null if the statement has more lines than the page reads. */
+  readonly closingMinor: number | null
+  /** Lines before this time never change. */
+  readonly finalUntil: string
+}
+
+/** A browser prints more than 10,000 lines with trouble. */
+const PER_PAGE = 1_000
+const MOST_PAGES = 10
+
+async function loadStatement(days: Days): Promise<Loaded<Statement>> {
+  const read = await readAllPages({
+    schema: PageSchema,
+    most: MOST_PAGES,
+    callOf: (_page, last) => statementCall(days, last?.next ?? undefined),
+    hasNext: ({ next }) => next !== null,
+  })
+  if (!('value' in read)) return read
+  const { pages, isWhole } = read.value
+  const [first, last] = [pages[0], pages.at(-1)]
+  if (!first || !last) return { error: 'The statement has no page.', isTemporary: true }
+  let balanceMinor = first.opening_minor
+  const lines = pages
+    .flatMap((page) => page.lines)
+    .map((line) => {
+      balanceMinor += line.amount_minor
+      return { ...line, balanceMinor }
+    })
+  return {
+    value: {
+      from: first.from,
+      to: first.to,
+      openingMinor: first.opening_minor,
+      lines,
+      closingMinor: isWhole ? last.closing_minor : null,
+      finalUntil: last.final_until,
+    },
+  }
+}
+
+function statementCall(days: Days, after?: string) {
+  const query = new URLSearchParams({
+    ...days,
+    limit: String(PER_PAGE),
+    ...(after !== undefined && { after }),
+  })
+  return api(`statement?${query.toString()}`)
+}
+
+async function loadStatementCsv(days: Days): Promise<Loaded<string>> {
+  const read = await readAllPages({
+    schema: CsvSchema,
+    most: MOST_PAGES,
+    callOf: (_page, last) =>
+      invoke(
+        'get-statement',
+        withClientId({
+          ...days,
+          format: 'csv',
+          ...(last?.cursor !== undefined && { cursor: last.cursor }),
+        }),
+      ),
+    hasNext: ({ cursor }) => cursor !== undefined,
+  })
+  if (!('value' in read)) return read
+  if (!read.value.isWhole)
+    return { error: 'The statement is too long. Choose fewer days.', isTemporary: false }
+  return { value: read.value.pages.map(({ csv }) => csv).join('') }
 }
