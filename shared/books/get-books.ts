@@ -156,10 +156,7 @@ async function askForBalance({ provider, now }: BooksDeps) {
 }
 
 /** What an audit found and finance has not accepted, if it would refuse payouts. */
-async function auditDifferences(
-  deps: TableDeps,
-  owner: string,
-): Promise<readonly Difference[]> {
+async function auditDifferences(deps: TableDeps, owner: string): Promise<readonly Difference[]> {
   const { standing } = await readClientVerdict(deps, owner)
   const blocking = standing.filter((difference) => !mayBePaid(difference))
   const open = await unacceptedDifferences(deps, owner, blocking)
