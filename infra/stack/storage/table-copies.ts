@@ -7,8 +7,13 @@ import { type IKey, Key } from 'aws-cdk-lib/aws-kms'
 import { Construct } from 'constructs'
 import { operatorTopic } from '../monitoring/operator-topic.ts'
 import { ProtectionRule } from '../monitoring/protection-rule.ts'
-import { backupVaultName, stackNameOf } from '../stack-name-of.ts'
-import { type DeployedStage, hasAlarms, removalPolicyBesidesTable } from '../stage.ts'
+import {
+  backupVaultName,
+  type DeployedStage,
+  hasAlarms,
+  removalPolicyBesidesTable,
+  stackNameOf,
+} from '../stage.ts'
 import type { StageFile } from '../stage-file.ts'
 import { StageStack } from '../stage-stack.ts'
 
