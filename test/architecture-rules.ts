@@ -26,7 +26,7 @@ const AMBIENT_MEMBERS = [
 ]
 const AMBIENT_NAMES = ['randomUUID', 'randomBytes', 'randomInt', 'getRandomValues']
 
-function noAmbientValues(file: SourceFile): readonly string[] {
+function noAmbientValues(file: SourceFile) {
   return isDomainOrHandler(file)
     ? file.nodes.flatMap((node) => {
         const member = memberOf(node)
@@ -58,7 +58,7 @@ function isDomainOrHandler({ path }: SourceFile) {
   )
 }
 
-function memberOf(node: ESTree.Node): string | undefined {
+function memberOf(node: ESTree.Node) {
   return node.type === 'MemberExpression' &&
     node.object.type === 'Identifier' &&
     node.property.type === 'Identifier'
@@ -70,7 +70,7 @@ function at(file: SourceFile, node: ESTree.Node, what: string) {
   return `line ${lineOf(file, node)}: ${what}`
 }
 
-function keysAreBuiltInOnePlace(file: SourceFile): readonly string[] {
+function keysAreBuiltInOnePlace(file: SourceFile) {
   return isCode(file) && file.path !== 'shared/table/keys.ts'
     ? file.nodes.flatMap((node) => {
         const text = textOf(node) ?? ''
@@ -79,7 +79,7 @@ function keysAreBuiltInOnePlace(file: SourceFile): readonly string[] {
     : []
 }
 
-function textOf(node: ESTree.Node): string | undefined {
+function textOf(node: ESTree.Node) {
   if (node.type === 'TemplateElement') return node.value.raw
   return node.type === 'Literal' && 'raw' in node && typeof node.raw === 'string'
     ? node.raw
@@ -93,7 +93,7 @@ function textOf(node: ESTree.Node): string | undefined {
 const PROVIDERS_WORD =
   /[Xx]endit(?!_fees?_minor)|(^|[^a-z])(py|pr|txn)[-_]|_VIRTUAL_ACCOUNT|^(QRIS|CASH)$/
 
-function domainHasNoProvidersWords(file: SourceFile): readonly string[] {
+function domainHasNoProvidersWords(file: SourceFile) {
   return isOfAnyProvider(file.path) && file.path !== 'shared/table/upstream.ts'
     ? file.nodes.flatMap((node) => {
         const text =
@@ -103,7 +103,7 @@ function domainHasNoProvidersWords(file: SourceFile): readonly string[] {
     : []
 }
 
-function namesAreSpecific({ path }: SourceFile): readonly string[] {
+function namesAreSpecific({ path }: SourceFile) {
   return path.split('/').flatMap((part) => {
     const name = part.replace(/(\.night)?(\.test)?\.tsx?$/, '')
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return [`${part} is not kebab-case`]
@@ -116,7 +116,7 @@ function namesAreSpecific({ path }: SourceFile): readonly string[] {
  * `payment.ts` may export `Payment`, `payment`, `paymentOf` or `toPayment`; `channels.ts` all of
  * these of a channel.
  */
-function filesHaveTheNameOfTheirExport(file: SourceFile): readonly string[] {
+function filesHaveTheNameOfTheirExport(file: SourceFile) {
   const values = file.exports.filter(({ isType }) => !isType)
   // Lambda and the SDK's clients require these names.
   if (
@@ -139,7 +139,7 @@ function lettersOf(name: string) {
 /**
  * The limits of `vitest.config.ts` only end what hangs. A shorter limit fails on a slow machine.
  */
-function testsHaveNoLimits(file: SourceFile): readonly string[] {
+function testsHaveNoLimits(file: SourceFile) {
   return file.path.endsWith('.test.ts')
     ? file.nodes.flatMap((node) => {
         const limit = limitIn(node)
@@ -148,7 +148,7 @@ function testsHaveNoLimits(file: SourceFile): readonly string[] {
     : []
 }
 
-function limitIn(node: ESTree.Node): string | undefined {
+function limitIn(node: ESTree.Node) {
   if (node.type === 'Property' && node.key.type === 'Identifier' && isNumber(node.value)) {
     return /^(timeout|testTimeout|hookTimeout)$/.test(node.key.name) ? node.key.name : undefined
   }
@@ -165,13 +165,13 @@ function isNumber(node: ESTree.Node | undefined) {
 }
 
 /** `it` of `it.each(cases)('is', …)`. */
-function firstNameOf(node: ESTree.Node): string {
+function firstNameOf(node: ESTree.Node) {
   if (node.type === 'CallExpression') return firstNameOf(node.callee)
   if (node.type === 'MemberExpression') return firstNameOf(node.object)
   return node.type === 'Identifier' ? node.name : ''
 }
 
-function noTodoComments({ comments }: SourceFile): readonly string[] {
+function noTodoComments({ comments }: SourceFile) {
   return comments.flatMap((comment) =>
     /\b(TODO|FIXME|XXX|HACK)\b|@ts-(ignore|nocheck)|(oxlint|eslint|biome)-(disable|ignore)/.test(
       comment,
@@ -181,7 +181,7 @@ function noTodoComments({ comments }: SourceFile): readonly string[] {
   )
 }
 
-function infraHasThreeFolders(paths: readonly string[]): readonly string[] {
+function infraHasThreeFolders(paths: readonly string[]) {
   return infraFiles(paths).filter(
     (path) => infraPlace(path) < 0 && !/^infra\/stages\/[^/]+\.json$/.test(path),
   )
@@ -208,7 +208,7 @@ function infraFiles(paths: readonly string[]) {
   return paths.filter((path) => path.startsWith('infra/'))
 }
 
-function infraNamesAreUnique(paths: readonly string[]): readonly string[] {
+function infraNamesAreUnique(paths: readonly string[]) {
   return [...Map.groupBy(infraFiles(paths), (path) => basename(path))]
     .filter(([name, homes]) => name !== 'main.ts' && new Set(homes.map(infraPlace)).size > 1)
     .flatMap(([, homes]) => homes)
@@ -230,7 +230,7 @@ const LONG_FOLDERS: Readonly<Record<string, number>> = {
 }
 
 /** Test files do not count, because their names are enough. */
-function foldersAreShort(paths: readonly string[]): readonly string[] {
+function foldersAreShort(paths: readonly string[]) {
   const counted = paths.filter((path) => !path.endsWith('.test.ts'))
   return [...Map.groupBy(counted, (path) => dirname(path))].flatMap(([folder, files]) => {
     const limit = LONG_FOLDERS[folder] ?? 22

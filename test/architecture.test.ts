@@ -175,7 +175,7 @@ const NAMES = Object.keys({
   ...packageJson.optionalDependencies,
 })
 
-function filesIn(folder: string, ending: RegExp): readonly string[] {
+function filesIn(folder: string, ending: RegExp) {
   return readdirSync(join(PROJECT_ROOT, folder))
     .filter((name) => ending.test(name))
     .map((name) => join(folder, name))
@@ -198,18 +198,18 @@ const SCRIPTS = [
 ].join('\n')
 
 /** The types of a package count as the package. */
-function described(name: string): string {
+function described(name: string) {
   return name.replace('@types/', '')
 }
 
 /** Node's own modules belong to `node`. */
-function importedBy({ imports }: SourceFile): readonly string[] {
+function importedBy({ imports }: SourceFile) {
   return imports.flatMap(({ from }) =>
     matchesIn(from.replace(/^node:.*/, 'node'), /^((?:@[\w.-]+\/)?\w[\w.-]*)(?:\/|$)/g),
   )
 }
 
-function readBy({ text }: SourceFile): readonly string[] {
+function readBy({ text }: SourceFile) {
   return matchesIn(text, /(?:\.resolve\('|node_modules\/)((?:@[\w.-]+\/)?\w[\w.-]*)/g)
 }
 

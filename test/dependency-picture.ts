@@ -32,7 +32,7 @@ function folderOf(path: string) {
   return path.split('/').slice(0, -1).slice(0, 2).join('/')
 }
 
-function mermaidOf(graph: Graph): string {
+function mermaidOf(graph: Graph) {
   const { firsts, boxOf, arrows } = drawn(graph)
   const boxes = [...new Set(firsts.map(topOf))].flatMap((top) => [
     `  subgraph ${top}_[${top}]`,

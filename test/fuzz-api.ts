@@ -47,7 +47,7 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), (argv) => {
   return fuzz()
 })
 
-async function fuzz(): Promise<number> {
+async function fuzz() {
   await makePythonEnvironment(ENVIRONMENT, [`schemathesis==${SCHEMATHESIS}`])
   writeFileSync(CONFIG_FILE, CONFIG)
   let answered = 0

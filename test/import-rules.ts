@@ -33,7 +33,7 @@ export function isOfAnyProvider(path: string): boolean {
   return path.startsWith('shared/') && !path.startsWith('shared/runtime/') && !ADAPTER.test(path)
 }
 
-function importsToward(file: SourceFile): readonly string[] {
+function importsToward(file: SourceFile) {
   return importing(file, ({ path: used }) => {
     if (used === undefined) return false
     const isTest = file.path.startsWith('test/')
@@ -59,7 +59,7 @@ export const SHARED_FOLDERS: readonly string[] = [
   ...projectText('shared/README.md').matchAll(/^\| `([a-z/-]+)\/` \|/gm),
 ].map(([, folder]) => `shared/${folder}`)
 
-function foldersKeepTheirOrder(file: SourceFile): readonly string[] {
+function foldersKeepTheirOrder(file: SourceFile) {
   const order = ['shared', ...SHARED_FOLDERS]
   const place = order.indexOf(dirname(file.path))
   return importing(file, ({ path: used }) => {
@@ -75,7 +75,7 @@ function foldersKeepTheirOrder(file: SourceFile): readonly string[] {
   })
 }
 
-function simulationKeepsItsOrder(file: SourceFile): readonly string[] {
+function simulationKeepsItsOrder(file: SourceFile) {
   const isLost = file.path.startsWith('test/simulation/') && simulationPlace(file.path) < 0
   return isLost ? ['is in a folder that SIMULATION_FOLDERS lacks'] : inOrder(simulationPlace)(file)
 }
@@ -87,7 +87,7 @@ const SIMULATION_FOLDERS =
   'world sometimes watching scenes promises histories crashes conformance traitor'.split(' ')
 
 /** -1 outside the simulation, and in an unknown folder. */
-function simulationPlace(path: string): number {
+function simulationPlace(path: string) {
   const [match, folder = ''] = /^test\/simulation\/(?:([a-z-]+)\/)?[^/]+$/.exec(path) ?? []
   return match === undefined ? -1 : [...SIMULATION_FOLDERS, ''].indexOf(folder)
 }
@@ -105,7 +105,7 @@ const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] 
   { packages: /^(@middy\/|aws-lambda$)/, files: /^shared\/runtime\// },
 ]
 
-function vendorsStayInRuntime(file: SourceFile): readonly string[] {
+function vendorsStayInRuntime(file: SourceFile) {
   return layerOf(file.path) > LAYERS.indexOf('functions')
     ? []
     : VENDORS.filter(({ files }) => !files.test(file.path)).flatMap(({ packages }) =>
@@ -114,14 +114,14 @@ function vendorsStayInRuntime(file: SourceFile): readonly string[] {
 }
 
 /** Alarms and dashboard are plain data. Two constructs beside them translate it for CloudWatch. */
-function cdkStaysInTheStack(file: SourceFile): readonly string[] {
+function cdkStaysInTheStack(file: SourceFile) {
   return /^infra\/(app\.ts$|stack\/(?!monitoring\/(alarms|dashboard)\/))/.test(file.path) ||
     !isCode(file)
     ? []
     : importing(file, ({ from }) => /^(aws-cdk-lib|constructs)(\/|$)/.test(from))
 }
 
-function storesMakeSteps(file: SourceFile): readonly string[] {
+function storesMakeSteps(file: SourceFile) {
   const isOther =
     isCode(file) &&
     !file.path.endsWith('-store.ts') &&
@@ -132,7 +132,7 @@ function storesMakeSteps(file: SourceFile): readonly string[] {
 }
 
 /** Where a provider is chosen, and where its callbacks arrive. */
-function oneFileChoosesTheProvider(file: SourceFile): readonly string[] {
+function oneFileChoosesTheProvider(file: SourceFile) {
   const chooses = /^(shared\/runtime\/chosen-provider\.ts$|functions\/callback\/)/.test(file.path)
   return layerOf(file.path) >= 0 && isCode(file) && !ADAPTER.test(file.path) && !chooses
     ? importing(file, ({ path = '' }) => ADAPTER.test(path))

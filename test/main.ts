@@ -13,7 +13,7 @@ Exit code: 0 every test passed, 1 one failed, 2 wrong arguments.`
 const called = await runCommand(USAGE, process.argv.slice(2), startTests)
 if (called !== 0) process.exitCode = called
 
-async function startTests(argv: readonly string[]): Promise<number> {
+async function startTests(argv: readonly string[]) {
   const words = argv.flatMap((word) =>
     word.startsWith('--table=') ? word.split(/(?<==)/) : [word],
   )

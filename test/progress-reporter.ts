@@ -45,7 +45,7 @@ export function progressLine(files: readonly Counts[], elapsedMs: number): strin
   return [tests, `${over} of ${files.length} files`, ...left].join(', ')
 }
 
-function timeLeft(ms: number): string {
+function timeLeft(ms: number) {
   const seconds = Math.max(10, Math.round(ms / 10_000) * 10)
   return `about ${seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`} left`
 }

@@ -24,7 +24,7 @@ export function runbookEntries(watched: Watched, front: WatchedFront, runbook: s
  * An alarm omits the sentences that it shares with the alarm above it. The mail, whose link leads
  * to the entry, says who suffers.
  */
-function runbookEntry(heading: string, specs: readonly AlarmSpec[], runbook: string): string {
+function runbookEntry(heading: string, specs: readonly AlarmSpec[], runbook: string) {
   const means = specs.map((spec, at) => {
     const said = sentencesOf(spec).difference(sentencesOf(specs[at - 1]))
     return [`- \`${spec.id}\`:`, ...said].join(' ')
@@ -38,13 +38,13 @@ function sentencesOf(spec?: AlarmSpec): ReadonlySet<string> {
   return new Set([`${severityOf(spec)}, ${conditionOf(spec)}.`, ...sentences])
 }
 
-function conditionOf(spec: AlarmSpec): string {
+function conditionOf(spec: AlarmSpec) {
   const { minutes, periods, outOf = periods } = spec.when
   const often = outOf === periods ? `${periods} times in a row` : `${periods} of ${outOf} times`
   return `${seenIn(spec)} in ${span(minutes)}${outOf === 1 ? '' : `, ${often}`}`
 }
 
-function seenIn(spec: AlarmSpec): string {
+function seenIn(spec: AlarmSpec) {
   const { when, unit } = spec
   const threshold = thresholdOf(spec)
   if (unit === 'milliseconds') return `above ${several(threshold / 60_000, 'minute')} late`
@@ -61,7 +61,7 @@ function span(minutes: number) {
   return minutes % 60 === 0 ? several(minutes / 60, 'hour') : several(minutes, 'minute')
 }
 
-function writtenUnder(heading: string, runbook: string): string {
+function writtenUnder(heading: string, runbook: string) {
   const [, after = ''] = runbook.split(`\n## ${heading}\n`)
   const [entry = ''] = after.split(/\n#{1,2} |\n<!-- /)
   return (

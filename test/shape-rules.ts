@@ -24,7 +24,7 @@ export const SHAPE_RULES = {
  * Tools and readers enter a function declaration. They cannot enter a constant that holds a
  * function.
  */
-function functionsAreDeclared(file: SourceFile): readonly string[] {
+function functionsAreDeclared(file: SourceFile) {
   return file.program.body.flatMap((statement) =>
     declaratorsOf(statement).flatMap((declarator) =>
       declarator.init && FUNCTION.test(withoutWrapping(declarator.init).type)
@@ -56,7 +56,7 @@ function at(file: SourceFile, node: ESTree.Node, what: string) {
 }
 
 /** A test tells its arrangement first, so its helpers may stand above it. */
-function readsDownwards(file: SourceFile): readonly string[] {
+function readsDownwards(file: SourceFile) {
   if (file.path.endsWith('.test.ts')) return []
   const { body } = file.program
   const functions = body.flatMap((statement, place) => {
@@ -103,7 +103,7 @@ function namesUsedIn(node: ESTree.Node): ReadonlySet<string> {
 }
 
 /** The formatter breaks code. It leaves comments, titles of tests and long texts as they are. */
-function linesAreShort(file: SourceFile): readonly string[] {
+function linesAreShort(file: SourceFile) {
   if (file.path === GENERATED) return []
   const unbreakable = file.nodes.flatMap(unbreakableIn)
   let start = 0
@@ -142,7 +142,7 @@ function isTest(callee: ESTree.Node): boolean {
 }
 
 /** Each inner function is measured by itself. */
-function functionsAreShort(file: SourceFile): readonly string[] {
+function functionsAreShort(file: SourceFile) {
   if (!isCode(file)) return []
   const functions = file.nodes.filter(({ type }) => FUNCTION.test(type))
   const breaks = ({ start, end }: ESTree.Node) => file.text.slice(start, end).split('\n').length - 1

@@ -15,7 +15,7 @@ export function specTable(titles = false): string {
   ].join('\n\n')
 }
 
-function sectionLines(section: string, titles: boolean): string {
+function sectionLines(section: string, titles: boolean) {
   const rows = SPEC.rows.filter((row) => row.section === section)
   const holders = Map.groupBy(rows, (row) => holderOf(row, titles))
   return [...holders]
@@ -23,7 +23,7 @@ function sectionLines(section: string, titles: boolean): string {
     .join('\n')
 }
 
-function holderOf({ file, test, decision }: Row, titles: boolean): string {
+function holderOf({ file, test, decision }: Row, titles: boolean) {
   if (decision !== undefined) return `departs, [${decision}](decisions.md#${anchorOf(decision)})`
   const name = file?.split('/').at(-1)?.replace('.test.ts', '')
   return `[${name}](../${file})${titles ? `, “${test}”` : ''}`

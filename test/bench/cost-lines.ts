@@ -68,7 +68,7 @@ export function sumOf(lines: readonly CostLine[]): number {
   return sum(lines, usdOf)
 }
 
-function usdOf({ usage }: Pick<CostLine, 'usage'>): number {
+function usdOf({ usage }: Pick<CostLine, 'usage'>) {
   return sum(
     NAMES,
     (name) => ((usage[name] ?? 0) * PRICES[name]) / (name.endsWith('Million') ? MILLION : 1),

@@ -86,7 +86,7 @@ export function paidCosts(paid: Measured['paid']): CostLine[] {
   ]
 }
 
-function oneDecimal(value: number): string {
+function oneDecimal(value: number) {
   return value.toFixed(1)
 }
 
@@ -105,11 +105,7 @@ export function costReport(
 }
 
 /** Each case has a column. The counts are those of the first one, which has every component. */
-function costs(
-  names: readonly string[],
-  cases: readonly (readonly CostLine[])[],
-  title?: string,
-): string {
+function costs(names: readonly string[], cases: readonly (readonly CostLine[])[], title?: string) {
   const rows = cases[0]?.map(({ component, basis }) => [
     component,
     basis,

@@ -137,9 +137,7 @@ async function makePayments(deps: TestDeps, client: Client, count: number, from:
   }
 }
 
-async function everyPage(
-  read: (cursor: string | undefined) => Promise<string | null | undefined>,
-): Promise<void> {
+async function everyPage(read: (cursor: string | undefined) => Promise<string | null | undefined>) {
   let cursor: string | undefined
   do cursor = (await read(cursor)) ?? undefined
   while (cursor !== undefined)
@@ -159,11 +157,11 @@ async function readWholeList(deps: Deps, settlement: Settlement, read: () => voi
     throw new Error('a payment is lost')
 }
 
-function rounded(value: number): string {
+function rounded(value: number) {
   return value >= 100 ? Math.round(value).toLocaleString('en') : String(Math.round(value * 10) / 10)
 }
 
-function failuresIn([smallest, ...larger]: readonly Growth[]): readonly string[] {
+function failuresIn([smallest, ...larger]: readonly Growth[]) {
   return larger.flatMap(({ payments, costs }) =>
     costs.flatMap(({ action, constant, reads, writes }, at) => {
       const least = smallest?.costs[at]

@@ -129,7 +129,7 @@ export function keyRequests(): Readonly<Record<'idle' | 'busy', number>> {
   return { idle: times * idle, busy: times * (table.length + queues) }
 }
 
-function runsPerMonth({ trigger }: FunctionSpec): number {
+function runsPerMonth({ trigger }: FunctionSpec) {
   if (trigger.kind !== 'schedule') return 0
   const minutes = 'everyMinutes' in trigger.schedule ? trigger.schedule.everyMinutes : 24 * 60
   return (ASSUMPTIONS.hoursPerMonth * 60) / minutes

@@ -90,7 +90,7 @@ process.exitCode = await runCommand(
   },
 )
 
-function show(text: string, document: string, write: boolean, suite?: string): void {
+function show(text: string, document: string, write: boolean, suite?: string) {
   if (!write) return console.log(text)
   const file = join(PROJECT_ROOT, document)
   writeFileSync(file, withWritten(readFileSync(file, 'utf8'), 'bench', text, suite))

@@ -22,7 +22,7 @@ const STORED_OVERHEAD = 100
 export function meterTable(table: MemoryTable) {
   let counted: Record<string, number> = {}
   const writtenIn = new Map<string, number>()
-  const add = (name: string, units: number): void => {
+  const add = (name: string, units: number) => {
     if (units > 0) counted[name] = (counted[name] ?? 0) + units
   }
   const count = <Answer>(call: string, answer: Answer): Answer => {

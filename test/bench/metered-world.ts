@@ -84,7 +84,7 @@ export async function startMeteredWorld() {
   }
   const run = (functionName: string, event: object) => runHandler(world, functionName, event)
   /** False when the queue is empty. */
-  const handleBatch = async (from: QueueName, most?: number): Promise<boolean> => {
+  const handleBatch = async (from: QueueName, most?: number) => {
     const source = SOURCES.find(({ queue }) => queue === from)
     const messages = world.queues[from].receive({
       max: most ?? source?.batchSize ?? 1,
@@ -95,7 +95,7 @@ export async function startMeteredWorld() {
     for (const { receipt } of messages) world.queues[from].remove(receipt)
     return true
   }
-  const drainQueues = async (): Promise<void> => {
+  const drainQueues = async () => {
     let worked = false
     for (const { queue } of SOURCES) while (await handleBatch(queue)) worked = true
     if (worked) await drainQueues()

@@ -50,7 +50,7 @@ const FIELD_VALUES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ]),
 }
 
-function metricsIn(metric: string, outcome = ''): readonly string[] {
+function metricsIn(metric: string, outcome = '') {
   return (isMetric(metric) ? METRICS[metric].dimensionSets : []).flatMap(
     (set: readonly string[]) => {
       const fields = set.filter((name) => name !== 'outcome')

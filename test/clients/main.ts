@@ -95,7 +95,7 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   return failed === 0 ? 0 : 1
 })
 
-async function use({ program, commands }: Generator, env: NodeJS.ProcessEnv): Promise<boolean> {
+async function use({ program, commands }: Generator, env: NodeJS.ProcessEnv) {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-client-'))
   try {
     await copyFile(join(PROJECT_ROOT, 'docs/openapi.yaml'), join(folder, 'openapi.yaml'))

@@ -25,7 +25,7 @@ const { GATEWAY_URL: baseUrl = '', GATEWAY_KEY: apiKey = '', RUN: run = '' } = p
 const SECRET = `whsec_${Buffer.from('a secret of 32 bytes for a test.').toString('base64')}`
 const gateway = gatewayClient({ baseUrl, apiKey })
 
-async function useClient(): Promise<void> {
+async function useClient() {
   const order: CreatePayment = { method: 'qris', amount: 25_000, currency: 'IDR' }
   const payment = await gateway.createPayment(order, { idempotencyKey: run })
   const again = await gateway.createPayment(order, { idempotencyKey: run })
@@ -135,7 +135,7 @@ function signed(body: string): Record<string, string> {
   }
 }
 
-async function listening(server: Server): Promise<number> {
+async function listening(server: Server) {
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return (server.address() as AddressInfo).port
 }

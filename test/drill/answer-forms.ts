@@ -60,21 +60,21 @@ export const ANSWER_FORMS: Readonly<Record<string, AnswerForm>> = {
   'a redirect': (socket) => send(socket, 302, '', ['Location: https://login.example/']),
 }
 
-function bodyOf({ body }: UsualAnswer): string {
+function bodyOf({ body }: UsualAnswer) {
   return JSON.stringify(body)
 }
 
-function halfText(usual: UsualAnswer): string {
+function halfText(usual: UsualAnswer) {
   const text = bodyOf(usual)
   return text.slice(0, text.length / 2)
 }
 
 /** With the length of the whole body. */
-function half(usual: UsualAnswer): string {
+function half(usual: UsualAnswer) {
   return head(usual.status, [JSON_TYPE], bodyOf(usual)).slice(0, -halfText(usual).length)
 }
 
-function chunked(usual: UsualAnswer, length: string): string {
+function chunked(usual: UsualAnswer, length: string) {
   const headers = [JSON_TYPE, 'Transfer-Encoding: chunked']
   return `${head(usual.status, headers, '', false)}${length}\r\n${bodyOf(usual)}\r\n`
 }
@@ -83,16 +83,16 @@ function refuse(socket: Socket, status: number, code: string, headers: readonly 
   send(socket, status, JSON.stringify({ error_code: code, message: 'refused' }), headers)
 }
 
-function sendPage(socket: Socket, status: number, headers: readonly string[] = []): void {
+function sendPage(socket: Socket, status: number, headers: readonly string[] = []) {
   const page = '<!doctype html><title>Request blocked</title>'
   socket.end(head(status, ['Content-Type: text/html', ...headers], page))
 }
 
-function send(socket: Socket, status: number, body: string, headers: readonly string[] = []): void {
+function send(socket: Socket, status: number, body: string, headers: readonly string[] = []) {
   socket.end(head(status, [JSON_TYPE, ...headers], body))
 }
 
-function head(status: number, headers: readonly string[], body: string, hasLength = true): string {
+function head(status: number, headers: readonly string[], body: string, hasLength = true) {
   const length = hasLength ? [`Content-Length: ${Buffer.byteLength(body)}`] : []
   // So that the next call never meets a connection that is being closed.
   const all = [...headers, ...length, 'Connection: close']

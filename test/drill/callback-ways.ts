@@ -49,7 +49,7 @@ function one(change: (text: string) => string | Buffer): CallbackWay {
 }
 
 function changed(from: string, to: string) {
-  return (text: string): string => text.replace(from, to)
+  return (text: string) => text.replace(from, to)
 }
 
 async function inTurn(

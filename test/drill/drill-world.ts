@@ -119,7 +119,7 @@ function usualAnswer(core: Core, { method, url, headers }: IncomingMessage, body
   return answer
 }
 
-function spoil(socket: Socket, { form, when, kept }: Spoiling, ask: () => UsualAnswer): void {
+function spoil(socket: Socket, { form, when, kept }: Spoiling, ask: () => UsualAnswer) {
   const usual = when === 'after' ? ask() : (kept ?? { status: 200, body: {} })
   ANSWER_FORMS[form]?.(socket, usual)
 }

@@ -32,7 +32,7 @@ import VERDICTS from './verdicts.json' with { type: 'json' }
 const FORMS = Object.keys(ANSWER_FORMS)
 const WHENS = ['before', 'after'] as const
 
-function expectVerdict(name: string, verdict: string): void {
+function expectVerdict(name: string, verdict: string) {
   const known = Object.entries(VERDICTS.ways).find(([, names]) => names.includes(name))
   expect(`${name}: ${verdict}`).toBe(`${name}: ${known?.[0]}`)
 }
@@ -43,7 +43,7 @@ async function createVerdict(
   channel: DrillChannel,
   others: number,
   heal: () => void,
-): Promise<string> {
+) {
   const first = await createOnce(world, channel)
   heal()
   const standing = payable(world, others)
@@ -94,7 +94,7 @@ const CONNECTIONS: Readonly<Record<string, () => Promise<string>>> = {
     `https://127.0.0.1:${await startTlsServer(selfSignedCertificate('127.0.0.1'), () => undefined)}`,
 }
 
-async function atTcp(behave: (socket: Socket) => unknown): Promise<string> {
+async function atTcp(behave: (socket: Socket) => unknown) {
   return `https://127.0.0.1:${await startTcpServer((socket) => void behave(socket))}`
 }
 

@@ -26,7 +26,7 @@ const it = worldIt
 const BANK = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT My Shop' }
 
 /** Calls of the page that were refused, except questions: a dry run changes nothing. */
-function watchRefusals(page: Page): readonly string[] {
+function watchRefusals(page: Page) {
   const refusals: string[] = []
   page.on('response', (response) => {
     const call = response.request().postData() ?? ''
@@ -41,7 +41,7 @@ function watchRefusals(page: Page): readonly string[] {
   return refusals
 }
 
-function rupiah(minor: number): string {
+function rupiah(minor: number) {
   return `Rp ${minor.toLocaleString('en-US')}`
 }
 
@@ -64,7 +64,7 @@ function flow(page: Page) {
   return page.getByRole('region', { name: 'Where the money is', exact: true })
 }
 
-async function openTable(page: Page): Promise<void> {
+async function openTable(page: Page) {
   const details = flow(page).locator('details')
   if ((await details.getAttribute('open')) === null) await details.locator('summary').click()
 }
@@ -252,7 +252,7 @@ async function timelineOf(world: World, paymentId: string) {
 }
 
 /** Presses Tab until the control has the focus. Throws if no Tab stop has this name. */
-async function tabTo(page: Page, name: string): Promise<void> {
+async function tabTo(page: Page, name: string) {
   for (let presses = 0; presses < 300; presses++) {
     await page.keyboard.press('Tab')
     const focused = await page.evaluate<string>(

@@ -40,7 +40,7 @@ async function settlementsOf(world: World, clientId: string) {
   return body['data'] as readonly { readonly id: string }[]
 }
 
-async function settlementOf(world: World, clientId: string): Promise<string> {
+async function settlementOf(world: World, clientId: string) {
   const [settlement] = await settlementsOf(world, clientId)
   return settlement?.id ?? 'none'
 }

@@ -67,7 +67,7 @@ function shapeOf(value: unknown): unknown {
   })
 }
 
-async function afterQuickstart({ urls, merchant, admin }: World): Promise<string> {
+async function afterQuickstart({ urls, merchant, admin }: World) {
   // The merchant's shop does not run any more.
   const { key, clientId } = await merchant([`http://127.0.0.1:${await ownPorts()}/hooks`])
   await admin('update-client', { operator: 'test', client_id: clientId, bank: BANK })
@@ -90,7 +90,7 @@ function shellSession(env: Readonly<Record<string, string>>) {
   return {
     output,
     /** Throws if a command of the block fails. */
-    run: async (text: string): Promise<string> => {
+    run: async (text: string) => {
       const mark = '\u0001the block is done\u0001'
       const start = output().length
       shell.stdin.write(`${text}\nprintf '%s' '${mark}'\n`)

@@ -39,7 +39,7 @@ async function paidPayment(
   { create, payment }: Pick<Merchant, 'create' | 'payment'>,
   amount: number,
   wrongAmount?: number,
-): Promise<string> {
+) {
   const { body } = await create({ ...QRIS, amount }, crypto.randomUUID())
   const id = String(body['id'])
   if (wrongAmount !== undefined) {
@@ -53,7 +53,7 @@ async function paidPayment(
 }
 
 /** The customer disputes a paid payment at the provider. */
-async function dispute(world: World, id: string): Promise<void> {
+async function dispute(world: World, id: string) {
   const requests = `${world.urls.provider}/_simulator/payment_requests`
   const found = await (await fetch(`${requests}?reference_id=${id}`)).json()
   const [request] = found as readonly { payment_request_id: string }[]
@@ -64,7 +64,7 @@ async function dispute(world: World, id: string): Promise<void> {
 }
 
 /** The provider settles, the sweep records settlements, and the audits let them be paid out. */
-async function settle(world: World, count: number): Promise<void> {
+async function settle(world: World, count: number) {
   await world.advance(FIVE_DAYS)
   await world.invoke('sync-provider-transactions')
   await world.invoke('check-due-work')

@@ -48,7 +48,7 @@ async function takeCoverage(): Promise<readonly Profiler.ScriptCoverage[]> {
 function executedLines(
   text: string,
   functions: readonly Pick<Profiler.FunctionCoverage, 'ranges'>[],
-): readonly number[] {
+) {
   const whole = functions.flatMap(({ ranges }) => ranges.slice(0, 1))
   const outerFirst = whole.toSorted(
     (a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset,

@@ -55,7 +55,7 @@ async function measureFlows(): Promise<readonly Measured[]> {
   return measured
 }
 
-function fileList(files: readonly ExecutedFile[]): string {
+function fileList(files: readonly ExecutedFile[]) {
   const inGroup = (group: Group) =>
     files
       .filter(({ path }) => groupOf(path) === group)
@@ -68,7 +68,7 @@ function fileList(files: readonly ExecutedFile[]): string {
 
 type NamedFigures = { readonly name: FlowName; readonly figures: FlowFigures }
 
-function figuresTable(title: string, flows: readonly NamedFigures[]): string {
+function figuresTable(title: string, flows: readonly NamedFigures[]) {
   const heading = Object.values(GROUPS).flatMap((group) => [`${group}: files`, 'lines'])
   const rows = flows.map(({ name, figures: { own, technical, basic } }) => [
     titleOf(name),
@@ -78,7 +78,7 @@ function figuresTable(title: string, flows: readonly NamedFigures[]): string {
 }
 
 /** The first cell of a flow's row. */
-function titleOf(name: FlowName): string {
+function titleOf(name: FlowName) {
   return `\`${name}\`: ${FLOWS[name]}`
 }
 

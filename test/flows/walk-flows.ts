@@ -55,7 +55,7 @@ async function operated({ world }: Walk, action: string, payload: object) {
   return reply.body
 }
 
-async function createAndPay(walk: Walk, key: string): Promise<string> {
+async function createAndPay(walk: Walk, key: string) {
   const { world, callbacks, onFlow, passTime, ask, create } = walk
   let id = ''
   await onFlow('create', async () => {
@@ -70,29 +70,26 @@ async function createAndPay(walk: Walk, key: string): Promise<string> {
   return id
 }
 
-function requestOf({ world }: Walk, paymentId: string): string {
+function requestOf({ world }: Walk, paymentId: string) {
   return world.provider.findPaymentRequests(paymentId)[0]?.payment_request_id ?? ''
 }
 
-function requireDone(name: FlowName, done: boolean): void {
+function requireDone(name: FlowName, done: boolean) {
   if (!done) throw new Error(`the flow ${name} did not do its work`)
 }
 
-function isAnnounced({ world }: Walk): boolean {
+function isAnnounced({ world }: Walk) {
   return world.queues.webhooks.nextDueMs() !== undefined
 }
 
-async function deliver({ world, merchant, onFlow, passTime, handleBatch }: Walk): Promise<void> {
+async function deliver({ world, merchant, onFlow, passTime, handleBatch }: Walk) {
   await passTime(1_000)
   await onFlow('webhook', () => handleBatch('webhooks', 1))
   requireDone('webhook', world.merchants.received.at(-1)?.url === merchant.endpoints[0]?.url)
 }
 
 /** The sync sees the row before and after its settlement, as it does every five minutes. */
-async function waitUntilPosted(
-  { world, onFlow, run, passTime }: Walk,
-  paymentId: string,
-): Promise<void> {
+async function waitUntilPosted({ world, onFlow, run, passTime }: Walk, paymentId: string) {
   const sync = () => run('sync-provider-transactions', {})
   await sync()
   const settlesAtMs = Math.max(
@@ -107,7 +104,7 @@ async function waitUntilPosted(
   await sync()
 }
 
-async function settleAndPayOut(walk: Walk): Promise<void> {
+async function settleAndPayOut(walk: Walk) {
   const { world, merchant, onFlow, run, passTime } = walk
   const message = (body: object) => sqsEvent([{ messageId: 'm', body: JSON.stringify(body) }])
   await onFlow('settle', () => run('settle-client', message({ client_id: merchant.clientId })))
@@ -124,7 +121,7 @@ async function settleAndPayOut(walk: Walk): Promise<void> {
   await onFlow('payout', () => operated(walk, 'mark-settlement-paid', paid))
 }
 
-async function auditMerchant(walk: Walk): Promise<void> {
+async function auditMerchant(walk: Walk) {
   await walk.passTime(HOUR_MS)
   await walk.onFlow('audit', async () => {
     const { balanced } = await operated(walk, 'audit-ledger', { client_id: walk.merchant.clientId })
@@ -132,7 +129,7 @@ async function auditMerchant(walk: Walk): Promise<void> {
   })
 }
 
-async function refund(walk: Walk, paymentId: string): Promise<void> {
+async function refund(walk: Walk, paymentId: string) {
   const { world, onFlow, run, passTime, drainQueues } = walk
   await drainQueues()
   world.provider.reversePayment(requestOf(walk, paymentId), { kind: 'refund' })

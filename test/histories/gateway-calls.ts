@@ -232,7 +232,7 @@ function unexpected({ status, body }: Answer): Outcome {
   return { outcome: 'other', status: `${status} ${String(body['message'])}` }
 }
 
-function statusIn({ body }: Answer): string {
+function statusIn({ body }: Answer) {
   return /status=(\w+)/.exec(String(body['message']))?.[1] ?? 'nothing'
 }
 

@@ -104,7 +104,7 @@ export async function buildChecker(directory: string): Promise<string> {
 
 export type HistoryRecorder = ReturnType<typeof historyRecorder>
 
-async function go(...args: readonly string[]): Promise<void> {
+async function go(...args: readonly string[]) {
   const { code, output, errors } = await runTool('go', args, {
     cwd: join(import.meta.dirname, 'checker'),
   })

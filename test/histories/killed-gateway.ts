@@ -27,14 +27,14 @@ export function startKilledGateway(data: string) {
     kills: () => kills,
     /** How long the gateway has been ready, over all its starts. */
     upMs,
-    kill: async (): Promise<void> => {
+    kill: async () => {
       kills++
       ranMs = upMs()
       upSince = undefined
       waitFor(process.end('SIGKILL').then(start))
       await ready
     },
-    end: async (): Promise<void> => {
+    end: async () => {
       await process.end('SIGKILL')
     },
   }

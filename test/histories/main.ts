@@ -36,7 +36,7 @@ const MAX_ALERTED = 5
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), histories)
 
-async function histories(argv: readonly string[]): Promise<number> {
+async function histories(argv: readonly string[]) {
   const options = readOptions(argv, {
     seed: { type: 'string', default: '1' },
     count: { type: 'string', default: '3' },
@@ -74,14 +74,14 @@ async function histories(argv: readonly string[]): Promise<number> {
   return kept || payouts === 0 ? 1 : 0
 }
 
-function numberOf(text: string, most: number): number {
+function numberOf(text: string, most: number) {
   const number = wholeNumber(text)
   if (number === undefined || number < 1 || number > most)
     throw new UsageError(`a number from 1 to ${most} is needed`)
   return number
 }
 
-function report(verdicts: readonly Verdict[]): boolean {
+function report(verdicts: readonly Verdict[]) {
   for (const { model, partitions, operations, open_ended, refuted, undecided } of verdicts) {
     const said =
       refuted.length > 0 ? 'REFUTED' : undecided.length > 0 ? 'NOT DECIDED' : 'linearizable'

@@ -20,14 +20,14 @@ type Update = {
 type Settings = { readonly updates: readonly Update[] }
 
 /** In a pattern, a star at the end stands for any text. */
-function isNamed(name: string, patterns: readonly string[]): boolean {
+function isNamed(name: string, patterns: readonly string[]) {
   return patterns.some((pattern) => {
     const [start = '', rest] = pattern.split('*')
     return rest === undefined ? name === pattern : name.startsWith(start)
   })
 }
 
-function isInGroup(name: string, { patterns, 'dependency-type': type }: Group): boolean {
+function isInGroup(name: string, { patterns, 'dependency-type': type }: Group) {
   const isOfType = type === undefined || name in devDependencies
   return isOfType && isNamed(name, patterns)
 }

@@ -25,7 +25,7 @@ const DOCUMENTS = [
 const FORMS = ['.github/ISSUE_TEMPLATE/bug.yml', '.github/pull_request_template.md']
 const README = projectText('README.md')
 
-function isBroken(document: string, link: string): boolean {
+function isBroken(document: string, link: string) {
   const [path = '', anchor] = link.split('#')
   const target = path === '' ? document : join(dirname(document), path)
   if (!existsSync(join(PROJECT_ROOT, target))) return true

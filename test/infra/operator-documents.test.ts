@@ -292,6 +292,6 @@ it('a lost region’s stage is open before the steps need what a closed stage re
   expect([open > 0, refused > open]).toStrictEqual([true, true])
 })
 
-function clockTime({ hour, minute }: TimeOfDay): string {
+function clockTime({ hour, minute }: TimeOfDay) {
   return [hour, minute].map((part) => String(part).padStart(2, '0')).join(':')
 }

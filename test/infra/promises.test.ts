@@ -10,7 +10,7 @@ import PAGES from './promises.json' with { type: 'json' }
  */
 
 /** A row of a table counts as a sentence. Headings, pictures and blocks are left out. */
-function sentencesOf(text: string): readonly string[] {
+function sentencesOf(text: string) {
   const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/^!\[.*$/gm, '')
   return prose.split('\n').flatMap((line) => {
     if (/^(?:#|\|[-|]+\|$|\s*$)/.test(line)) return []

@@ -16,7 +16,7 @@ const CODES = matchesIn(projectText('shared/log.ts'), /^ {2}\| '([a-z_]+\.[a-z_]
 
 const sources = sourcesIn('shared', 'functions')
 
-function keysIn({ nodes }: SourceFile): readonly string[] {
+function keysIn({ nodes }: SourceFile) {
   return nodes.flatMap((node) => {
     if (node.type !== 'Property') return []
     // `[kind.work]: done` of a worker of due work.
@@ -32,7 +32,7 @@ function textOf(
   return text.slice(start, end)
 }
 
-function writtenIn(file: SourceFile): readonly string[] {
+function writtenIn(file: SourceFile) {
   return file.nodes.flatMap((node) => {
     if (node.type !== 'CallExpression' || !/\blog(\.\w+|\[)/.test(textOf(file, node.callee)))
       return []
@@ -73,7 +73,7 @@ const FIELDS = new Map(
 const WORDS =
   /^(?:filter|stats|sort|desc|asc|by|and|or|in|like|fields|display|limit|count|count_distinct|sum|min|max|pct|latest|bin|n|\d+[mhd]?)$/
 
-function fieldsOf(query: string): readonly string[] {
+function fieldsOf(query: string) {
   const countNames = matchesIn(query, / as (\w+)/g)
   const bare = query.replaceAll(/"[^"]*"|\/[^/]*\/|`/g, ' ').replaceAll(/ as \w+/g, ' ')
   return matchesIn(bare, /([@\w][\w.-]*)/g).filter(
@@ -82,13 +82,13 @@ function fieldsOf(query: string): readonly string[] {
 }
 
 /** Fields of Lambda and CloudWatch are left out. Those of CloudWatch begin with @. */
-function unknownFields(query: string, knownFields: readonly string[]): readonly string[] {
+function unknownFields(query: string, knownFields: readonly string[]) {
   return fieldsOf(query).filter(
     (name) => !/^(?:@|type$|record\.status$)/.test(name) && !knownFields.includes(name),
   )
 }
 
-function fieldsFor(query: string): readonly string[] {
+function fieldsFor(query: string) {
   const codes = CODES.filter((code) => query.includes(code))
   const ofCodes = (codes.length > 0 ? codes : CODES).flatMap((code) => FIELDS.get(code) ?? [])
   return [...fieldsOfFile('shared/runtime/json-log.ts'), ...ofCodes]

@@ -34,7 +34,7 @@ function isAccess({ type, logicalId, properties }: Resource, property: string) {
   )
 }
 
-function lineOf(resource: Resource): string {
+function lineOf(resource: Resource) {
   const { type, logicalId, properties, deletionPolicy, updatePolicy } = resource
   const shownProperties = Object.entries(properties).filter(
     ([name]) => name !== 'Tags' && !LEFT_OUT[type]?.includes(name) && !isAccess(resource, name),
@@ -44,14 +44,14 @@ function lineOf(resource: Resource): string {
   return `${type.replace(/^AWS::/, '')} ${logicalId}${deletionText} ${JSON.stringify(Object.fromEntries(shownProperties))}${updateText}`
 }
 
-function stackLines({ assembly }: StackTemplate): readonly string[] {
+function stackLines({ assembly }: StackTemplate) {
   return assembly.stacks.map(
     ({ stackName, terminationProtection: isProtected = false }) =>
       `Stack ${stackName}${isProtected ? ' (protected from deletion)' : ''}`,
   )
 }
 
-function linesOf(...templates: readonly StackTemplate[]): readonly string[] {
+function linesOf(...templates: readonly StackTemplate[]) {
   return templates
     .flatMap(({ resources, outputs }) => [
       ...resources.map(lineOf),

@@ -93,7 +93,7 @@ export async function busyClient() {
 }
 
 /** Two shards have all payments: the shard of adjustments, and one more shard. */
-function digestIn({ clientId }: Client, shard: number, number: number): string {
+function digestIn({ clientId }: Client, shard: number, number: number) {
   for (let tried = 0; ; tried++) {
     const digest = keyDigestOf(`${number} ${tried}`)
     if (slotOf(paymentIdFor(clientId, digest), LEDGER_SHARDS) === shard) return digest
@@ -137,7 +137,7 @@ async function approveActions(
   deps: Deps,
   { clientId }: Client,
   settlements: readonly Pick<Settlement, 'settlementId'>[],
-): Promise<void> {
+) {
   for (const { settlementId } of settlements)
     await approve(deps, {
       action: 'recredit-settlement',

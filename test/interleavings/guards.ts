@@ -159,22 +159,22 @@ function border(own: (requests: TableRequests) => Partial<TableRequests>): Borde
 }
 
 /** A step of the fence itself: it raises `closedUntil` and changes nothing else. */
-function isRaise(step: Step): boolean {
+function isRaise(step: Step) {
   return isShard(step) && changes(step, 'closedUntil')
 }
 
-function isShard({ key }: Step): boolean {
+function isShard({ key }: Step) {
   return key.sk.startsWith('SHARD#')
 }
 
-function changes(step: Step, field: string): boolean {
+function changes(step: Step, field: string) {
   return (
     step.kind === 'update' &&
     (field in (step.changes.set ?? {}) || field in (step.changes.add ?? {}))
   )
 }
 
-function isWindow({ key }: Step): boolean {
+function isWindow({ key }: Step) {
   return key.sk === 'WINDOW'
 }
 
@@ -206,10 +206,10 @@ function without(
 }
 
 function changing(isItem: (step: Step) => boolean, field: string) {
-  return (step: Step): boolean => isItem(step) && changes(step, field)
+  return (step: Step) => isItem(step) && changes(step, field)
 }
 
-function isSettlement({ key }: Step): boolean {
+function isSettlement({ key }: Step) {
   return key.sk === 'SETTLEMENT'
 }
 
@@ -220,6 +220,6 @@ function together(...borders: readonly Border[]): Border {
   }
 }
 
-function isPayment({ key }: Step): boolean {
+function isPayment({ key }: Step) {
   return key.sk === 'PAYMENT'
 }

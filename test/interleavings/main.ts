@@ -37,7 +37,7 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   return searchAll(scenario === undefined ? [...scenarios, ...without] : scenarios)
 })
 
-async function searchAll(tasks: readonly Task[]): Promise<number> {
+async function searchAll(tasks: readonly Task[]) {
   const startedAt = performance.now()
   const results: TaskResult[] = []
   await runForked(
@@ -64,7 +64,7 @@ async function searchAll(tasks: readonly Task[]): Promise<number> {
   return bad === 0 ? 0 : 1
 }
 
-function report(result: TaskResult): void {
+function report(result: TaskResult) {
   const { scenario, without, ran, isWhole, problems, turns } = result
   const [holds, found] = problems.length > 0 ? ['VIOLATED', 'found'] : ['holds', 'not found']
   const outcome = without === undefined ? `${scenario}: ${holds}` : `  without ${without}: ${found}`
@@ -80,6 +80,6 @@ function count(value: number) {
 }
 
 /** A scenario must hold. Without a guard it must fail. */
-function isAsItMust({ problems, without }: TaskResult): boolean {
+function isAsItMust({ problems, without }: TaskResult) {
   return problems.length > 0 === (without !== undefined)
 }

@@ -53,7 +53,7 @@ export function partialTable(base: Base) {
   const storedAt = (key: Key) =>
     committed.has(nameOf(key)) ? committed.get(nameOf(key)) : base.items.get(nameOf(key))
 
-  const show = (isWanted: (change: TableChange) => boolean = () => true): void => {
+  const show = (isWanted: (change: TableChange) => boolean = () => true) => {
     const wanted = late.filter(isWanted)
     late = late.filter((change) => !wanted.includes(change))
     for (const change of wanted) for (const view of views.values()) view.follow(change)
@@ -67,7 +67,7 @@ export function partialTable(base: Base) {
   }
 
   /** All steps or none: the first step that is refused, or nothing. */
-  const commit = (steps: readonly Step[], visible: Visible): number => {
+  const commit = (steps: readonly Step[], visible: Visible) => {
     show(({ key }) => steps.some((step) => nameOf(step.key) === nameOf(key)))
     const planned = steps.map(planStep)
     const refusedAt = planned.findIndex(({ key, conditionHolds }) => !conditionHolds(storedAt(key)))
@@ -127,7 +127,7 @@ export function partialTable(base: Base) {
     late: () => late,
     show,
     /** Two tables with the same text have the same items, committed and visible. */
-    state: (): string =>
+    state: () =>
       JSON.stringify([
         [...committed].map(([name, item]) => `${name} ${hashOfItem(item)}`).toSorted(),
         late.map(({ key, before }) => [key, hashOfItem(before)]),
@@ -186,7 +186,7 @@ function outOf(item: StoredItem | undefined): Item | undefined {
   return item && recordOf(item)
 }
 
-function hashOfItem(item: StoredItem | undefined): string {
+function hashOfItem(item: StoredItem | undefined) {
   if (item === undefined) return ''
   const known = hashes.get(item) ?? hash('sha1', JSON.stringify(item))
   hashes.set(item, known)

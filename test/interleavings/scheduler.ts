@@ -80,7 +80,7 @@ export async function runSchedule(
   const processes = actions.map((): Process => ({ known: '', queue: [], ended: false }))
   const errors: unknown[] = actions.map(() => undefined)
 
-  const start = async (act: Act, at: number, process: Process): Promise<void> => {
+  const start = async (act: Act, at: number, process: Process) => {
     const hold = <Answer>(
       call: Waiting,
       run: (visible: Visible) => Promise<Answer>,
@@ -92,7 +92,7 @@ export async function runSchedule(
         }
         process.queue.push({ call, run: (visible) => void run(visible).then(noteAnswer, reject) })
       })
-    const sleep = (ms: number): Promise<void> => {
+    const sleep = (ms: number) => {
       const [end, before] = [addMs(clock.now, ms), new Set<TableChange>(table.late())]
       process.known = hash(
         'sha1',
@@ -126,7 +126,7 @@ export async function runSchedule(
 
   for (const [at, process] of processes.entries()) void start(actions[at] as Act, at, process)
   const taken: Taken[] = []
-  const run = (action: number, visible: Visible): void => {
+  const run = (action: number, visible: Visible) => {
     const next = processes[action]?.queue.shift()
     if (next === undefined) return
     taken.push({ action, visible, call: next.call })
@@ -188,7 +188,7 @@ export function chance(process: number | string) {
   }
 }
 
-function untilQuiet(): Promise<void> {
+function untilQuiet() {
   return new Promise((resolve) => void setImmediate(resolve))
 }
 

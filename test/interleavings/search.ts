@@ -61,7 +61,7 @@ export async function search(
   let schedules = 0
   const isSeen = seenStates()
 
-  const run = async (prefix: Prefix): Promise<void> => {
+  const run = async (prefix: Prefix) => {
     const chosen: number[] = []
     const choose = (options: readonly Option[], state: () => string): Option | undefined => {
       const at = chosen.length
@@ -99,11 +99,11 @@ export async function search(
   return { schedules, isWhole: true, violation }
 }
 
-function turnsOf(chosen: readonly number[]): string {
+function turnsOf(chosen: readonly number[]) {
   return chosen.flatMap((option, at) => (option === 0 ? [] : [`${at}:${option}`])).join(' ')
 }
 
-function choicesOf(turns: string): readonly number[] {
+function choicesOf(turns: string) {
   const options = new Map(
     turns.split(' ').map((turn) => turn.split(':').map(Number)) as [number, number][],
   )
@@ -126,7 +126,7 @@ function sharedKeys(schedules: readonly (readonly Taken[])[]) {
   const hasOther = (set: ReadonlySet<number> | undefined, action: number) =>
     set !== undefined && [...set].some((other) => other !== action)
   return {
-    isLocal: (action: number, call: Waiting): boolean => {
+    isLocal: (action: number, call: Waiting) => {
       if (call.name === 'sleep') return false
       const { names, isWrite } = keysTouched(call)
       return names.every((name) => {
@@ -190,7 +190,7 @@ function permutations(actions: readonly number[]): readonly (readonly number[])[
  */
 function seenStates() {
   const seen = new Map<string, (readonly [number, number])[]>()
-  return ({ preemptions, partial }: Prefix, state: string): boolean => {
+  return ({ preemptions, partial }: Prefix, state: string) => {
     const costs = seen.get(state) ?? []
     if (costs.some(([p, l]) => p <= preemptions && l <= partial)) return true
     seen.set(state, [...costs, [preemptions, partial]])

@@ -51,7 +51,7 @@ export async function runTask(task: Task): Promise<TaskResult> {
 function judgeOf({ client: { clientId } }: BusyClient, { steps }: Scenario) {
   const known = new Map<string, readonly string[]>()
 
-  const judgeBooks = async ({ table, now }: Ran): Promise<readonly string[]> => {
+  const judgeBooks = async ({ table, now }: Ran) => {
     const items = table.items()
     const requests = partialTable(baseOf(items)).requestsWith('all')
     const deps = processDeps('judge', {
@@ -68,7 +68,7 @@ function judgeOf({ client: { clientId } }: BusyClient, { steps }: Scenario) {
     ]
   }
 
-  return async (ran: Ran): Promise<readonly string[]> => {
+  return async (ran: Ran) => {
     const state = JSON.stringify(ran.table.changed())
     const books = known.get(state) ?? (await judgeBooks(ran))
     known.set(state, books)
@@ -77,13 +77,13 @@ function judgeOf({ client: { clientId } }: BusyClient, { steps }: Scenario) {
 }
 
 /** A refusal that names its reason is an answer. Every other error of an action is a problem. */
-function errorProblem(error: unknown): readonly string[] {
+function errorProblem(error: unknown) {
   return error === undefined || isAllowed(error)
     ? []
     : [`an action ends with ${error instanceof Error ? error : 'what is no error'}`]
 }
 
-function isAllowed(error: unknown): boolean {
+function isAllowed(error: unknown) {
   if (error instanceof GatewayError && error.code === 'conflict')
     return error.message.endsWith('try again')
   // No race can cause this refusal: it means that the audit is wrong about a client whose books are
@@ -101,13 +101,13 @@ function isAllowed(error: unknown): boolean {
  * last item.
  */
 function lineOf(names: readonly string[]) {
-  return ({ action, visible, call }: Taken): string =>
+  return ({ action, visible, call }: Taken) =>
     action === 'show' || call === undefined
       ? 'the rest becomes visible'
       : `${names[action]} (${visible} visible): ${callText(call)}`
 }
 
-function callText(call: Waiting): string {
+function callText(call: Waiting) {
   if ('ms' in call) return `sleep ${call.ms} ms`
   if ('keys' in call)
     return `${call.name} ${call.keys.map(({ pk, sk }) => `${pk} ${sk}`).join(', ')}`

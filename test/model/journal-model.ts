@@ -33,7 +33,7 @@ export function journalModel() {
   const writtenOff = new Map<string, number>()
   let now = 0
 
-  function write(owner: string, type: string, sums: Partial<Sums>): void {
+  function write(owner: string, type: string, sums: Partial<Sums>) {
     entries.push({ owner, type, at: now, sums: { ...NOTHING, ...sums } })
   }
 
@@ -45,7 +45,7 @@ export function journalModel() {
     return made
   }
 
-  function moveOn(payment: ModelPayment, move: Move): void {
+  function moveOn(payment: ModelPayment, move: Move) {
     const { moves } = payment
     if (moves.some((one) => one.id === move.id && isSettledBy(one, move))) return
     if (!payment.isPosted && move.type !== 'void') return void moves.push(move)
@@ -62,12 +62,12 @@ export function journalModel() {
     if (claw > 0) writeOff(payment.client, -claw)
   }
 
-  function writeOff(client: string, amount: number): void {
+  function writeOff(client: string, amount: number) {
     writtenOff.set(client, (writtenOff.get(client) ?? 0) + amount)
     write(client, 'written_off', { net: amount, cost: -amount })
   }
 
-  function changeItem(item: ModelItem, type: string, make: () => void): void {
+  function changeItem(item: ModelItem, type: string, make: () => void) {
     const before = itemSums(item)
     make()
     write('house', type, less(itemSums(item), before))
@@ -182,11 +182,11 @@ function known<T>(things: ReadonlyMap<string, T>, id: string): T {
   return thing
 }
 
-function nameOf({ type }: Move): string {
+function nameOf({ type }: Move) {
   return type === 'void' ? 'reversal' : type
 }
 
 /** The same row again, or an older reading of one that is void. */
-function isSettledBy(earlier: Move, move: Move): boolean {
+function isSettledBy(earlier: Move, move: Move) {
   return earlier.type === move.type || earlier.type === 'reversal'
 }

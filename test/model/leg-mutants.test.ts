@@ -94,7 +94,7 @@ it('every moved, negated or doubled leg of every type is found', async () => {
 function isSeenByProvider(
   entries: readonly (Entry | HouseEntry)[],
   mutated: readonly (Entry | HouseEntry)[],
-): boolean {
+) {
   const [before, after] = [entries, mutated].map((some) =>
     some.reduce((sum, { providerMinor }) => sum + providerMinor, 0),
   )
@@ -107,7 +107,7 @@ function mutate<E extends Entry | HouseEntry>(
   name: string,
   entries: readonly E[],
   isFound: (mutated: readonly E[]) => boolean,
-): void {
+) {
   const type = name.replace('house ', '')
   const legOf = (entry: E, leg: Leg) => (entry as Partial<Record<Leg, number>>)[leg] ?? 0
   const isLeft = (leg: Leg) => LEFT.some((one) => one === leg)

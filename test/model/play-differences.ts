@@ -31,7 +31,7 @@ export function entryDifferences({ deps, model }: Play): readonly string[] {
   return [...surplus(stored, modelled, 'stored'), ...surplus(modelled, stored, 'in the model')]
 }
 
-function lineOf(owner: string, type: string, legs: readonly number[]): string {
+function lineOf(owner: string, type: string, legs: readonly number[]) {
   return `${owner} ${type} ${legs.map((leg) => leg + 0).join(' ')}`
 }
 
@@ -102,7 +102,7 @@ export async function bookDifferences({
   return differences
 }
 
-function dayOf(at: number): string {
+function dayOf(at: number) {
   return new Date(at + 7 * HOUR_MS).toISOString().slice(0, 10)
 }
 

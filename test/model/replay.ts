@@ -40,7 +40,7 @@ export async function playHistory(seed: number): Promise<Play> {
   return play
 }
 
-async function playOn(play: Play, steps: number): Promise<void> {
+async function playOn(play: Play, steps: number) {
   for (let left = steps; left > 0; left--) {
     play.deps.clock.advance(play.prng.int(60, 20_000))
     play.model.setTime(epochMs(play.deps.now()))
@@ -101,7 +101,7 @@ function times<T>(count: number, thing: T): readonly T[] {
   return Array.from({ length: count }, () => thing)
 }
 
-async function adjust({ prng, deps, model, clients }: Play): Promise<void> {
+async function adjust({ prng, deps, model, clients }: Play) {
   const client = prng.pick(clients)
   const { pendingMinor, availableMinor } = await getBalance(deps, client.clientId)
   const owed = Math.max(0, -(pendingMinor + availableMinor))
@@ -118,17 +118,17 @@ async function adjust({ prng, deps, model, clients }: Play): Promise<void> {
   model.adjust(client.clientId, kind, amount)
 }
 
-async function settle(play: Play): Promise<void> {
+async function settle(play: Play) {
   await settleOf(play, play.prng.pick(play.clients))
 }
 
-async function settleOf(play: Play, client: Play['clients'][number]): Promise<void> {
+async function settleOf(play: Play, client: Play['clients'][number]) {
   const settlement = await sweep(play.deps, client)
   await postOverdue(play, client)
   if (settlement) play.settlements.push({ settlement, state: 'recorded' })
 }
 
-async function close({ prng, deps, model, settlements }: Play): Promise<void> {
+async function close({ prng, deps, model, settlements }: Play) {
   const one = pickFrom(
     prng,
     settlements.filter(({ state }) => state !== 'done'),

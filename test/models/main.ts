@@ -38,7 +38,7 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), (argv) => {
   return run(models, trace)
 })
 
-async function run(models: readonly Model[], trace: boolean): Promise<number> {
+async function run(models: readonly Model[], trace: boolean) {
   if ((await runTool('java', ['-version'])).code !== 0) {
     console.error('There is no Java on this machine: the models are not explored.')
     return 1
@@ -59,7 +59,7 @@ async function run(models: readonly Model[], trace: boolean): Promise<number> {
 }
 
 /** Fetches the checker once. A file that exists already must have the same checksum. */
-async function fetchTlc(): Promise<void> {
+async function fetchTlc() {
   if (existsSync(JAR) && isJar(readFileSync(JAR))) return
   const answer = await fetch(URL, { signal: AbortSignal.timeout(60_000) })
   if (!answer.ok) throw new Error(`Maven Central answered ${answer.status} for ${URL}`)
@@ -70,11 +70,11 @@ async function fetchTlc(): Promise<void> {
   renameSync(fresh, JAR)
 }
 
-function isJar(bytes: Buffer): boolean {
+function isJar(bytes: Buffer) {
   return createHash('sha256').update(bytes).digest('hex') === SHA256
 }
 
-async function checkModel(model: Model): Promise<boolean> {
+async function checkModel(model: Model) {
   const { outcome, states, depth, seconds, output } = await explore(model)
   const figures = `${count(states)} states, depth ${depth}, ${seconds.toFixed(0)} s`
   console.log(
@@ -134,7 +134,7 @@ function outcomeOf(code: number, output: string): 'holds' | 'refuted' | 'failed'
     : 'failed'
 }
 
-function numberIn(output: string, pattern: RegExp): number {
+function numberIn(output: string, pattern: RegExp) {
   return Number(output.match(pattern)?.[1] ?? Number.NaN)
 }
 
@@ -142,7 +142,7 @@ function count(value: number) {
   return value.toLocaleString('en')
 }
 
-async function checkTwin(model: Model, guard: Guard, trace: boolean): Promise<boolean> {
+async function checkTwin(model: Model, guard: Guard, trace: boolean) {
   const { outcome, depth, seconds, output } = await explore(withoutGuard(model, guard))
   const verdict =
     outcome === 'refuted'

@@ -152,7 +152,7 @@ function modelOf(name: string, exploration: Exploration, without?: Guard) {
   }
 }
 
-function wordsOf(text = ''): readonly string[] {
+function wordsOf(text = '') {
   return text.split(' ').filter((word) => word !== '')
 }
 

@@ -46,7 +46,7 @@ const vitest = await createVitest(
 process.on('message', (ask: Ask) => void answer(ask))
 say({ ready: true })
 
-function say(said: Said): void {
+function say(said: Said) {
   void process.send?.(said)
 }
 
@@ -65,7 +65,7 @@ function resultOf(module: TestModule): CheckResult {
   }
 }
 
-async function answer(ask: Ask): Promise<void> {
+async function answer(ask: Ask) {
   const changed = [replaced, ask.replaced].flatMap((file) =>
     file ? [join(PROJECT_ROOT, file.path)] : [],
   )

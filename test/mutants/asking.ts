@@ -34,7 +34,7 @@ export function endAll(): void {
   children.forEach(endChild)
 }
 
-function endChild(child: ChildProcess): void {
+function endChild(child: ChildProcess) {
   if (children.delete(child) && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
 }
 

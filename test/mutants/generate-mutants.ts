@@ -66,7 +66,7 @@ function namesIn(statement: ESTree.Node): readonly string[] {
   return statement.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [id.name] : []))
 }
 
-function hashOf(text: string): string {
+function hashOf(text: string) {
   return createHash('sha256').update(text).digest('hex').slice(0, 8)
 }
 

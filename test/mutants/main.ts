@@ -62,7 +62,7 @@ function chosenBy(argv: readonly string[]) {
   return { files, mutants: named.filter((_, at) => at % every === 0), list }
 }
 
-function conclude(findings: readonly Finding[]): number {
+function conclude(findings: readonly Finding[]) {
   const survivors = findings.filter(survived)
   const open = survivors.filter(({ mutant }) => !EXCEPTIONS.has(mutant.id))
   const killed = findings.filter(
@@ -77,11 +77,11 @@ function conclude(findings: readonly Finding[]): number {
   return open.length + killed.length > 0 ? 1 : 0
 }
 
-function survived({ invalid, killer }: Finding): boolean {
+function survived({ invalid, killer }: Finding) {
   return invalid === undefined && killer === undefined
 }
 
-function reportOf(findings: readonly Finding[]): string {
+function reportOf(findings: readonly Finding[]) {
   const rows = AREAS.map((area) => [
     area,
     ...cellsOf(findings.filter(({ mutant }) => mutant.area === area)),
@@ -103,12 +103,12 @@ function cellsOf(some: readonly Finding[]) {
   ]
 }
 
-function codeOf({ path, start, end, by, line }: Mutant): string {
+function codeOf({ path, start, end, by, line }: Mutant) {
   const [was, is] = [textOf(path).slice(start, end), by].map((code) => code.replaceAll(/\s+/g, ' '))
   return `${path}:${line}\n    ${was}\n -> ${is || 'nothing'}`
 }
 
-function textOf(path: string): string {
+function textOf(path: string) {
   return readFileSync(join(PROJECT_ROOT, path), 'utf8')
 }
 
@@ -160,7 +160,7 @@ async function askMutant(asker: Asker, mutant: Mutant, checks: readonly Check[])
   return ended ? { ...asked, killer: { check: ended.name, failed: ended.failed ?? '' } } : asked
 }
 
-function report({ mutant: { id }, invalid, ms, killer }: Finding): void {
+function report({ mutant: { id }, invalid, ms, killer }: Finding) {
   const outcome = invalid === undefined ? (killer ? layerOf(killer.check) : 'SURVIVED') : 'invalid'
   console.log(`${outcome.padEnd(11)}  ${`${(ms / 1_000).toFixed(1)} s`.padStart(8)}  ${id}`)
   const why = invalid ?? (killer && `${killer.check}: ${killer.failed}`)

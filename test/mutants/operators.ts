@@ -119,7 +119,7 @@ function isBorderFree(
   node: Binary,
   parent: ESTree.Node | undefined,
   code: (node: ESTree.Node) => string,
-): boolean {
+) {
   return (
     [node.left, node.right].some((side) => WORK.test(nameOf(side))) ||
     (nameOf(node.left) === 'length' && code(node.right) === '0') ||
@@ -128,7 +128,7 @@ function isBorderFree(
 }
 
 /** Whether the comparison is no condition or operand of one: conditions are broken as a whole. */
-function isStandalone(node: ESTree.Node, parent: ESTree.Node | undefined): boolean {
+function isStandalone(node: ESTree.Node, parent: ESTree.Node | undefined) {
   return !(
     parent?.type === 'LogicalExpression' ||
     (parent && 'test' in parent && parent.test === node)

@@ -29,7 +29,7 @@ afterAll(() => {
   if (file) Object.assign(file.meta, { hits: takeHits() })
 })
 
-function takeHits(): readonly string[] {
+function takeHits() {
   const hits = new Set<string>()
   globalThis.hitsSession?.post('Profiler.takePreciseCoverage', (_, { result }) => {
     for (const { url, functions } of result) {

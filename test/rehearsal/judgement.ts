@@ -23,11 +23,11 @@ export function judgementOn(verdicts: readonly Verdict[]) {
 }
 
 /** The function that asked: Lambda names the session of its role after it. */
-function functionOf({ principal }: Verdict): string | undefined {
+function functionOf({ principal }: Verdict) {
   return new RegExp(`:assumed-role/[^/]+/${STACK}-(.+)$`).exec(principal)?.[1]
 }
 
-function describeVerdict({ principal, action, resource, kinds, denied }: Verdict): string {
+function describeVerdict({ principal, action, resource, kinds, denied }: Verdict) {
   return `${principal.split('/').at(-1)} ${action} ${resource}${kinds.length > 0 ? ` of ${kinds.join(', ')}` : ''}${denied === null ? '' : `: ${denied}`}`
 }
 

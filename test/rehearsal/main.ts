@@ -80,7 +80,7 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   return directory === undefined ? outside(keep, argv) : rehearse(directory, chosen)
 })
 
-async function outside(keep: boolean, argv: readonly string[]): Promise<number> {
+async function outside(keep: boolean, argv: readonly string[]) {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-rehearsal-'))
   try {
     await installMinistack()
@@ -99,7 +99,7 @@ async function outside(keep: boolean, argv: readonly string[]): Promise<number> 
   }
 }
 
-async function rehearse(directory: string, only: readonly Part[]): Promise<number> {
+async function rehearse(directory: string, only: readonly Part[]) {
   const certificates = certificatesIn(directory)
   await furnishNamespace(directory)
   const clock = await rehearsalClock(directory)

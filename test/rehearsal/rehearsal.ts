@@ -148,7 +148,7 @@ export function startRehearsal(parts: Parts) {
 
 const Refusal = v.pipe(v.string(), v.parseJson(), v.object({ action_hint: v.string() }))
 
-function hintIn(errors: string): string {
+function hintIn(errors: string) {
   const parsed = v.safeParse(Refusal, errors)
   return parsed.success ? parsed.output.action_hint : ''
 }

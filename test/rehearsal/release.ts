@@ -54,7 +54,7 @@ export function releaseWith(
   return release
 }
 
-function makeRelease(directory: string, name: string): string {
+function makeRelease(directory: string, name: string) {
   const release = join(directory, name)
   mkdirSync(release)
   const files = ['cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json']

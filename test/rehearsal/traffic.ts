@@ -55,7 +55,7 @@ async function announcedAtOnce(
   { admin, eventually, cannot }: Rehearsal,
   merchant: Merchant,
   paid: readonly Payment[],
-): Promise<void> {
+) {
   const events: string[] = []
   for (const payment of paid) {
     const { body } = await eventually(

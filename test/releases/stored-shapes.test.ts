@@ -18,7 +18,7 @@ import {
 } from './kept-shapes.ts'
 
 /** Fields that are new since then are allowed. */
-function expectRead(kept: readonly Kept[]): void {
+function expectRead(kept: readonly Kept[]) {
   expect(kept.map(({ item }) => readToday(item))).toMatchObject(kept.map(({ read }) => read))
 }
 

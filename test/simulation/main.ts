@@ -38,17 +38,13 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   return reportResults(await runSeeds({ from, to, jobs: processes, operations }, reportProgress))
 })
 
-function integer(text: string | undefined, name: string, least = 0): number {
+function integer(text: string | undefined, name: string, least = 0) {
   const value = wholeNumber(text ?? '') ?? -1
   if (value < least) throw new UsageError(`--${name} takes a whole number from ${least} on`)
   return value
 }
 
-async function replay(
-  seed: number,
-  operations: number | undefined,
-  tracing: boolean,
-): Promise<number> {
+async function replay(seed: number, operations: number | undefined, tracing: boolean) {
   const { story, tally, steps, problems, digest } = await runHistory({ seed, operations, tracing })
   if (tracing) console.log(story.join('\n'))
   figures(tally, 1, steps, problems.length > 0 ? 1 : 0)
@@ -63,7 +59,7 @@ function figures(tally: Tally, histories: number, steps: number, failures: numbe
     console.log(`  ${what}: ${times}`)
 }
 
-function reportResults(results: readonly SeedResult[]): number {
+function reportResults(results: readonly SeedResult[]) {
   const tally: Tally = new Map()
   const digest = createHash('sha256')
   for (const result of results) {
@@ -85,7 +81,7 @@ function reportResults(results: readonly SeedResult[]): number {
 }
 
 /** The story of a failure comes at the end, with the others. */
-function reportProgress({ seed, failure }: SeedResult): void {
+function reportProgress({ seed, failure }: SeedResult) {
   if (failure !== undefined) console.log(`seed ${seed} fails (failure ${++progress.failures})`)
   if (++progress.done % 100 === 0)
     console.log(`${progress.done} done, ${progress.failures} failures so far`)

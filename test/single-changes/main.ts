@@ -44,7 +44,7 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   return unexpected.length > 0 || notFound > MOST_NOT_FOUND ? 1 : 0
 })
 
-function print(outcomes: readonly Outcome[], outcome: string): void {
+function print(outcomes: readonly Outcome[], outcome: string) {
   const chosen = outcomes.filter((one) => one.outcome === outcome)
   const groups = Map.groupBy(
     chosen,

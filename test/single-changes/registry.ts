@@ -291,10 +291,10 @@ export function roleOf(kind: string, attribute: string): Role | undefined {
 }
 
 /** A nested attribute has the role of the attribute that contains it, unless it has its own. */
-function isListed(attributes: readonly string[], attribute: string): boolean {
+function isListed(attributes: readonly string[], attribute: string) {
   return attributes.some((name) => attribute === name || attribute.startsWith(`${name}.`))
 }
 
-function words(text: string): readonly string[] {
+function words(text: string) {
   return text.split(' ')
 }

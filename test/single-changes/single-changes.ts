@@ -27,12 +27,12 @@ export function singleChangesOf(items: readonly Raw[]): readonly SingleChange[] 
 }
 
 /** Rows of one kind in one state with the same attributes. */
-function shapeOf(item: Raw): string {
+function shapeOf(item: Raw) {
   const state = ['status', 'state', 'type', 'action', 'cause'].map((name) => String(item[name]))
   return [kindOfRow(item), ...state, ...Object.keys(item).toSorted()].join(' ')
 }
 
-function kindOfRow(raw: Raw): string {
+function kindOfRow(raw: Raw) {
   return kindOf({ ...fromItem(raw), ...keyOfRow(raw) })
 }
 

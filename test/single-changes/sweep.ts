@@ -56,6 +56,6 @@ export async function differencesAtRest(world: Audited): Promise<readonly Differ
   return (await differencesIn(world, undefined)).differences
 }
 
-function isIdOf(id: string, { key: { pk, sk } }: SingleChange): boolean {
+function isIdOf(id: string, { key: { pk, sk } }: SingleChange) {
   return `${pk} ${sk}`.includes(id.split('#', 1)[0] ?? id)
 }

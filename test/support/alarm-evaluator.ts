@@ -41,7 +41,7 @@ export function alarmState(alarm: Alarm, signals: readonly Signal[]) {
     return values.get(end)
   }
   const { evaluationPeriods: periods, datapointsToAlarm, threshold, treatMissingData } = alarm
-  return (minute: number): boolean => {
+  return (minute: number) => {
     const present = Array.from({ length: periods + SPARE_PERIODS }, (_, back) =>
       valueAt(minute - back * periodMinutes),
     ).flatMap((value) => value ?? [])
@@ -69,7 +69,7 @@ export function formulaOf({ expression, reads }: Pick<Alarm, 'expression' | 'rea
   if (expression === undefined) return ([value]: readonly (number | undefined)[]) => value
   const names = reads.map(({ name }) => name)
   const run = compileFunction(`return ${expression}`, ['FILL', 'IF', ...names])
-  return (values: readonly (number | undefined)[]): number | undefined => {
+  return (values: readonly (number | undefined)[]) => {
     const value: unknown = run(fill, choose, ...values)
     return typeof value === 'number' && !Number.isNaN(value) ? value : undefined
   }

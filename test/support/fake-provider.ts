@@ -85,24 +85,24 @@ export function fakeProvider() {
       answers.providerNameFor(channel),
     callsLeft: (operation: ProviderOperation) => answers.callsLeft(operation),
     callsOfMinute: (operation: ProviderOperation) => answers.callsOfMinute(operation),
-    script: <Name extends keyof Provider>(name: Name, implementation: Provider[Name]): void => {
+    script: <Name extends keyof Provider>(name: Name, implementation: Provider[Name]) => {
       answers[name] = implementation
     },
     /** The operation is not answered until it is healed. */
     silence: (
       name: 'getPayment' | 'listTransactions' | 'getBalance',
       reason: Unanswered['reason'] = 'unreachable',
-    ): void => {
+    ) => {
       answers[name] = async () => ({ kind: 'unanswered', reason })
     },
-    showBalance: (amount: number): void => {
+    showBalance: (amount: number) => {
       const value = { account: 'CASH', amountMinor: minor(amount) }
       answers.getBalance = async () => ({ kind: 'found', value })
     },
     heal: (name: keyof Provider) => void Object.assign(answers, { [name]: healthy[name] }),
     /** Throws if there is no such request. */
     requestOf,
-    pay: (paymentRequestId: string, amountMinor?: number): string => {
+    pay: (paymentRequestId: string, amountMinor?: number) => {
       const { reference, status, input } = requestOf(paymentRequestId)
       const providerPaymentId = `py-${crypto.randomUUID()}`
       payments.set(providerPaymentId, {

@@ -36,6 +36,6 @@ export function modelOf(gross: number, fee: number, markup: number) {
       return [gross - taken, fee, markup, net - taken]
     },
     /** The public reversed amount. */
-    reversed: (): number => (isVoid ? gross : Math.min(gross, back())),
+    reversed: () => (isVoid ? gross : Math.min(gross, back())),
   }
 }

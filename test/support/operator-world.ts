@@ -127,7 +127,7 @@ async function abandonedDelivery(
   return delivery
 }
 
-async function approveAll(deps: TestDeps, actions: readonly Approvable[]): Promise<void> {
+async function approveAll(deps: TestDeps, actions: readonly Approvable[]) {
   for (const action of actions) await approve(deps, { ...action, operator: APPROVER })
 }
 

@@ -24,7 +24,7 @@ export async function ownPorts(): Promise<number> {
   throw new Error('no four free ports in a row: end the programs that listen on them')
 }
 
-async function isFree(port: number): Promise<boolean> {
+async function isFree(port: number) {
   const server = createServer().listen(port, '127.0.0.1')
   try {
     await once(server, 'listening')

@@ -78,7 +78,7 @@ export function succeededPayment(
   }
 }
 
-function aKeyDigest(): string {
+function aKeyDigest() {
   return keyDigestOf(crypto.randomUUID())
 }
 

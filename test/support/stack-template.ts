@@ -165,7 +165,7 @@ function readable(value: unknown, { Resources, Outputs }: RawTemplate): unknown 
   )
 }
 
-function nameOf(logicalId: string, resources: Readonly<Record<string, RawResource>>): string {
+function nameOf(logicalId: string, resources: Readonly<Record<string, RawResource>>) {
   const properties = resources[logicalId]?.Properties ?? {}
   const named = ['FunctionName', 'QueueName', 'TopicName', 'TableName', 'LogGroupName']
   const name = named
@@ -195,7 +195,7 @@ const QUEUE_URL = /^https:\/\/sqs\.<AWS::Region>\.<AWS::URLSuffix>\/<AWS::Accoun
 /**
  * Stacks refer to another stack's queues, topics and tables by name. Such names become references.
  */
-function byName(text: string, resources: Readonly<Record<string, RawResource>>): string {
+function byName(text: string, resources: Readonly<Record<string, RawResource>>) {
   const [arn, service, named = QUEUE_URL.exec(text)?.[1]] = NAMED_ARN.exec(text) ?? []
   if (named === undefined || !Object.keys(resources).some((id) => nameOf(id, resources) === named))
     return text

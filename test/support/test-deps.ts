@@ -107,7 +107,7 @@ export function manualClock(start: Timestamp = timestampOf(Date.UTC(2026, 10, 20
     },
     advance: (seconds: number) => pass(seconds * SECOND_MS),
     /** Advances the clock at once. Other work runs first, as in a real wait. */
-    sleep: async (ms: number): Promise<void> => {
+    sleep: async (ms: number) => {
       const wakeAt = elapsedMs + ms
       await new Promise<void>((resolve) => setImmediate(resolve))
       // Overlapping waits take no extra time: the first one to end has advanced the clock for the

@@ -89,7 +89,7 @@ describe('readJson', () => {
 })
 
 describe('toInteger', () => {
-  const integerOf = (digits: string): number => {
+  const integerOf = (digits: string) => {
     const value = valueOf(digits)
     if (!isLosslessNumber(value)) throw new Error('not a number')
     return toInteger(value)

@@ -82,7 +82,7 @@ const server = await startLocalHttpServer({
 process.once('disconnect', () => process.exit())
 process.send?.({ api: server.url, provider: simulator.url })
 
-async function work(means: FloorMeans): Promise<void> {
+async function work(means: FloorMeans) {
   const { sqs, queueUrl: QueueUrl } = means
   for (;;) {
     const asked = new ReceiveMessageCommand({
@@ -95,10 +95,7 @@ async function work(means: FloorMeans): Promise<void> {
   }
 }
 
-async function deliver(
-  means: FloorMeans,
-  { Body: id = '', ReceiptHandle }: Message,
-): Promise<void> {
+async function deliver(means: FloorMeans, { Body: id = '', ReceiptHandle }: Message) {
   const { table, clientId, webhookUrl, sqs, queueUrl: QueueUrl } = means
   await table.batchGet([deliveryKey(id), endpointKey(clientId)])
   const event = await table.get(eventKey(id), { fields: ['body'], consistent: false })

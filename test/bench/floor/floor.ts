@@ -73,7 +73,7 @@ const COMPARISONS: readonly { readonly name: string; readonly most: number; slic
 async function measureCreates(
   { program, headers }: Measured,
   { concurrency, count }: (typeof LOADS)[number],
-): Promise<readonly number[]> {
+) {
   const tookMs: number[] = []
   let begun = 0
   await inParallel(concurrency, async () => {
@@ -89,7 +89,7 @@ async function measureCreates(
 async function measureWebhooks(
   { program, headers, receiver }: Measured,
   { concurrency, count }: (typeof LOADS)[number],
-): Promise<readonly number[]> {
+) {
   const paid: (readonly [string, string])[] = []
   await inParallel(8, async () => {
     while (paid.length < count) {
@@ -110,7 +110,7 @@ async function measureWebhooks(
   return tookMs
 }
 
-async function inParallel(concurrency: number, caller: () => Promise<void>): Promise<void> {
+async function inParallel(concurrency: number, caller: () => Promise<void>) {
   await Promise.all(Array.from({ length: concurrency }, caller))
 }
 
@@ -136,7 +136,7 @@ async function measure(sides: readonly Measured[]): Promise<readonly FloorFigure
   return measured
 }
 
-function rowOf({ name, concurrency, gateway, floor }: FloorFigures): readonly string[] {
+function rowOf({ name, concurrency, gateway, floor }: FloorFigures) {
   const times = [0.5, 0.99].flatMap((part) => {
     const [own, least] = [percentile(gateway, part), percentile(floor, part)]
     return [own.toFixed(1), least.toFixed(1), (own / least).toFixed(2)]
@@ -148,17 +148,11 @@ function rowOf({ name, concurrency, gateway, floor }: FloorFigures): readonly st
  * The least value that this part of all values does not exceed (`0.99`: one in a hundred takes
  * longer).
  */
-function percentile(ms: readonly number[], part: number): number {
+function percentile(ms: readonly number[], part: number) {
   return ms.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(ms.length * part) - 1)] ?? Number.NaN
 }
 
-function slowProblems({
-  name,
-  most,
-  concurrency,
-  gateway,
-  floor,
-}: FloorFigures): readonly string[] {
+function slowProblems({ name, most, concurrency, gateway, floor }: FloorFigures) {
   const ratio = percentile(gateway, 0.5) / percentile(floor, 0.5)
   return ratio <= most
     ? []

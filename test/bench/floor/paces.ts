@@ -70,7 +70,7 @@ async function openBurst({ program, headers, receiver }: Gateway): Promise<Load>
   return { text, leastRatio: 0.75, ...(await untilTold(receiver, ids, from)) }
 }
 
-async function inParallel(caller: () => Promise<void>): Promise<void> {
+async function inParallel(caller: () => Promise<void>) {
   await Promise.all(Array.from({ length: PAYING }, caller))
 }
 
@@ -83,14 +83,14 @@ async function untilTold(receiver: WebhookReceiver, ids: readonly string[], from
   return { credited: ids.length, elapsedMs: creditedAt - from, arrived, restMs }
 }
 
-function paceText({ text, credited, elapsedMs, arrived, restMs }: Load): string {
+function paceText({ text, credited, elapsedMs, arrived, restMs }: Load) {
   const [credits, webhooks] = [credited, arrived].map((count) => (count / elapsedMs) * 1_000)
   const paces = `${credits?.toFixed(1)} credits and ${webhooks?.toFixed(1)} webhooks a second`
   const ratio = (arrived / credited).toFixed(2)
   return `${text}: ${paces} (${ratio}); the last webhook came ${(restMs / 1_000).toFixed(1)} s after the last of ${credited} credits.`
 }
 
-function lateProblems({ text, credited, arrived, restMs, leastRatio }: Load): readonly string[] {
+function lateProblems({ text, credited, arrived, restMs, leastRatio }: Load) {
   return [
     ...(arrived < credited * leastRatio
       ? [`${text}, ${arrived} webhooks came beside ${credited} credits`]

@@ -66,7 +66,7 @@ export async function startProgram(name: string, ...args: readonly string[]): Pr
   return { ...v.parse(Ready, message), end: () => end(child) }
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function end(child: ChildProcess) {
   if (child.exitCode !== null) return
   const exited = once(child, 'exit')
   child.disconnect()
@@ -170,7 +170,7 @@ export async function startWebhookReceiver() {
     url: `${url}/hooks`,
     close,
     came: came as ReadonlySet<string>,
-    arrivalOf: async (id: string): Promise<void> => {
+    arrivalOf: async (id: string) => {
       const { promise, reject } = arrivalAt(id)
       // A second attempt comes after a minute: its time would distort the figures.
       const late = setTimeout(() => reject(new Error(`no webhook of ${id} came`)), 30_000)

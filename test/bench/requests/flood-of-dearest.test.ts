@@ -12,10 +12,7 @@ const { clientRateLimit = 0, clientCreateLimit = 0 } = stage.settings
 const carried = carriedUnits(stage)
 
 type Flood = { readonly units: number; readonly before: number; readonly creates?: boolean }
-async function countPassing(
-  perSecond: number,
-  { units, before, creates = false }: Flood,
-): Promise<number> {
+async function countPassing(perSecond: number, { units, before, creates = false }: Flood) {
   const deps = testDeps()
   const client = await aStoredClient(deps)
   const environments = Array.from({ length: ENVIRONMENTS }, () => ({

@@ -51,7 +51,7 @@ const PAGE = 100
 
 type MeteredApi = Awaited<ReturnType<typeof startMeteredApi>>
 
-async function payments({ memory, deps, caller, ask, measure }: MeteredApi): Promise<void> {
+async function payments({ memory, deps, caller, ask, measure }: MeteredApi) {
   const create = { body: { ...FAT, external_reference: REFERENCE } }
   const body = JSON.stringify(create.body)
   const before = 1 + Math.floor(Buffer.byteLength(body) / (6 * 1_024))
@@ -125,11 +125,11 @@ async function startMeteredApi() {
   return { memory, deps, caller, ask, measure, costs }
 }
 
-function wide(characters: number): string {
+function wide(characters: number) {
   return '字'.repeat(characters)
 }
 
-function idOf(number: number): string {
+function idOf(number: number) {
   return `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
 }
 
@@ -138,7 +138,7 @@ function copy(
   key: Key,
   count: number,
   changed: (number: number) => Key & StoredItem,
-): void {
+) {
   const item = itemOf(memory, key)
   for (let number = 0; number < count; number++) storeRaw(memory, { ...item, ...changed(number) })
 }
@@ -149,7 +149,7 @@ function itemOf(memory: MemoryTable, key: Key): StoredItem {
   return item
 }
 
-async function books({ deps, caller, measure }: MeteredApi): Promise<void> {
+async function books({ deps, caller, measure }: MeteredApi) {
   const paid = Array.from({ length: MANY }, (_, number) =>
     succeededPayment(caller, { paidAt: addMs(deps.now(), number), externalReference: REFERENCE }),
   )
@@ -175,7 +175,7 @@ async function books({ deps, caller, measure }: MeteredApi): Promise<void> {
 
 const ENDPOINTS = 20
 
-async function webhooks({ memory, deps, caller, measure }: MeteredApi): Promise<void> {
+async function webhooks({ memory, deps, caller, measure }: MeteredApi) {
   const { clientId } = caller
   const data = { client_id: clientId, ...FAT, external_reference: REFERENCE }
   const body = JSON.stringify({ data })

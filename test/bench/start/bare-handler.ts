@@ -73,7 +73,7 @@ type BundledFunction = {
 }
 
 /** The modules of Node that a bundle loads at start. */
-function modulesOfNode({ file }: BundledFunction): readonly string[] {
+function modulesOfNode({ file }: BundledFunction) {
   const names = matchesIn(readFileSync(file, 'utf8'), /(?:from|import)"(node:[\w/]+)"/g)
   return [...new Set(names)].toSorted()
 }
@@ -89,7 +89,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
 }
 
 /** Our files import valibot whole, and the bundler keeps what they use of it. */
-function usedSchemas(files: readonly string[]): string {
+function usedSchemas(files: readonly string[]) {
   const names = files
     .filter((file) => !file.includes('node_modules'))
     .flatMap((file) => matchesIn(readFileSync(file, 'utf8'), /\bv\.([a-z]\w*)/g))
@@ -115,7 +115,7 @@ export async function bundleBare(
     throw new Error(`the bare handler differs by the packages ${differ.join()}`)
 }
 
-function bundledFiles({ outputs }: Metafile): readonly string[] {
+function bundledFiles({ outputs }: Metafile) {
   return Object.values(outputs).flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([file, { bytesInOutput }]) =>
       bytesInOutput > 0 ? [file] : [],
@@ -124,7 +124,7 @@ function bundledFiles({ outputs }: Metafile): readonly string[] {
 }
 
 /** The packages of a bundle's files, in alphabetical order. */
-function packagesOf(files: readonly string[]): readonly string[] {
+function packagesOf(files: readonly string[]) {
   const names = files.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [])
   return [...new Set(names)].toSorted()
 }

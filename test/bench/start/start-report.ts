@@ -94,7 +94,7 @@ async function functionsOf(directory: string, tableUrl: string) {
 }
 
 /** The files in a bundle, as its source map names them. */
-function filesOf(directory: string, name: string): readonly string[] {
+function filesOf(directory: string, name: string) {
   const maps = join(directory, SOURCE_MAPS)
   const map: { readonly sources: readonly string[] } = JSON.parse(
     readFileSync(join(maps, `${name}.mjs.map`), 'utf8'),
@@ -108,7 +108,7 @@ type Measured = Awaited<ReturnType<typeof functionsOf>>[number]
  * Checks that each start reads the table. A failed read is not visible from outside, and would look
  * like a fast start.
  */
-async function assertRead(functions: readonly Measured[], reads: () => number): Promise<void> {
+async function assertRead(functions: readonly Measured[], reads: () => number) {
   for (const { name, means, file, env } of functions) {
     const before = reads()
     await startMs(file, env)
@@ -121,13 +121,13 @@ async function assertRead(functions: readonly Measured[], reads: () => number): 
  * Milliseconds of a processor from a module's load to its first request, without the process's own
  * start.
  */
-async function startMs(file: string, env: NodeJS.ProcessEnv): Promise<number> {
+async function startMs(file: string, env: NodeJS.ProcessEnv) {
   const args = ['--input-type=module', '--eval', LOAD, pathToFileURL(file).href]
   const { stdout } = await promisify(execFile)(process.execPath, args, { env })
   return Number(stdout)
 }
 
-async function measure(functions: readonly Measured[]): Promise<void> {
+async function measure(functions: readonly Measured[]) {
   let open = functions
   for (let pair = 1; pair <= MAX_PAIRS && open.length > 0; pair++) {
     // One more pair of starts of each function, on every core; the two starts of a pair follow one
@@ -142,7 +142,7 @@ async function measure(functions: readonly Measured[]): Promise<void> {
   }
 }
 
-function median({ ratios }: Measured): number {
+function median({ ratios }: Measured) {
   return ratios.toSorted((a, b) => a - b)[(ratios.length - 1) / 2] ?? Infinity
 }
 
@@ -150,11 +150,11 @@ function median({ ratios }: Measured): number {
  * Over the limit in 31 of 41 pairs. With a true ratio at the limit this happens in one run of
  * 1,000.
  */
-function isSurelyOver({ ratios }: Measured): boolean {
+function isSurelyOver({ ratios }: Measured) {
   return ratios.filter((ratio) => ratio > LIMIT).length >= 31
 }
 
-function figureOf(measured: Measured): string {
+function figureOf(measured: Measured) {
   const kilobytes = Math.round(statSync(measured.file).size / 1_024)
   return `\`${measured.name}\` ${median(measured).toFixed(2)} (${kilobytes})`
 }

@@ -59,7 +59,7 @@ const SHOP_FIELDS = {
   },
 }
 
-function bodyOf(channel: keyof typeof CHANNELS, fields: LifeUnits['fields']): string {
+function bodyOf(channel: keyof typeof CHANNELS, fields: LifeUnits['fields']) {
   // A push needs a phone.
   const needed = channel === 'OVO' ? { customer: { phone } } : {}
   const own = fields === 'none' ? needed : SHOP_FIELDS

@@ -63,7 +63,7 @@ type Started = Awaited<ReturnType<typeof startMeasuring>>
 async function requests(means: Started): Promise<readonly FlowUnits[]> {
   const { used, ask, create, passTime } = means
   const flows: FlowUnits[] = []
-  const measured = async <Answer>(flow: string, step: () => Promise<Answer>): Promise<void> => {
+  const measured = async <Answer>(flow: string, step: () => Promise<Answer>) => {
     await passTime(FORGOTTEN_MS)
     flows.push(await used(flow, step))
   }
@@ -98,7 +98,7 @@ async function startMeasuring() {
 }
 
 /** Unpaid payments expire after ten minutes, and their events and webhooks are sent. */
-async function expireAll({ run, passTime, drainQueues }: Started): Promise<void> {
+async function expireAll({ run, passTime, drainQueues }: Started) {
   await passTime(11 * MINUTE_MS)
   await run('check-due-work', {})
   await drainQueues()
@@ -202,11 +202,11 @@ export function unitTables(flows: readonly FlowUnits[], detailed = false): reado
   ]
 }
 
-function rounded(value: number): string {
+function rounded(value: number) {
   return String(Math.round(value * 100) / 100)
 }
 
-function cells(flow: FlowUnits, detailed: boolean): readonly string[] {
+function cells(flow: FlowUnits, detailed: boolean) {
   return [
     flow.flow,
     ...['writes', 'reads'].map((sort) => rounded(unitsIn(flow.detail, sort))),
@@ -218,7 +218,7 @@ function cells(flow: FlowUnits, detailed: boolean): readonly string[] {
 }
 
 /** `PAYMENT 2, PAYMENT/by-due 1`: the counts of one sort, in alphabetical order. */
-function parts({ detail }: FlowUnits, sort: string): string {
+function parts({ detail }: FlowUnits, sort: string) {
   return Object.entries(detail)
     .filter(([name, units]) => name.startsWith(`${sort} `) && rounded(units) !== '0')
     .map(([name, units]) => `${name.slice(sort.length + 1)} ${rounded(units)}`)

@@ -102,7 +102,7 @@ describe('the units of a payment that the bench of walls uses', () => {
   const TABLE = /^writes [A-Z]+$/
 
   /** Units of these names in the life, paid or unpaid, that takes the most of such units. */
-  const most = (names: RegExp): number => {
+  const most = (names: RegExp) => {
     const lives = new Map<string, number>()
     for (const { flow, detail } of flows) {
       const life = [...PAID, 'fetched once'].includes(flow)
@@ -178,7 +178,7 @@ describe('the units of a payment that the bench of walls uses', () => {
  */
 
 /** Write units that the fullest partition takes for one payment of a client. */
-async function maxUnits(payments: number): Promise<number> {
+async function maxUnits(payments: number) {
   const walked = await startMerchant()
   const { run, passTime, writtenIn } = walked
   const before = new Map(writtenIn)

@@ -72,12 +72,12 @@ async function startWallsWorld(callsPerMinute: number) {
   connectCallbacks(world)
   const merchant = await runUntil(world, addTenant(world, 0, 1))
   let keys = 0
-  const create = async (): Promise<string | undefined> => {
+  const create = async () => {
     const headers = { 'idempotency-key': `walls-${++keys}` }
     const reply = await requestAs(world, merchant, 'api-create-payment', { headers, body })
     return reply?.status === 201 ? String(reply.body['id']) : undefined
   }
-  const pay = (id: string): void => {
+  const pay = (id: string) => {
     const [request] = world.provider.findPaymentRequests(id)
     world.provider.simulatePayment(request?.payment_request_id ?? '')
   }
@@ -108,7 +108,7 @@ export type Use = Awaited<ReturnType<typeof measureUse>>
 
 const MANY = 800
 
-async function measureDue(): Promise<number> {
+async function measureDue() {
   const { world, create, passTime } = await startWallsWorld(NO_QUOTA)
   // Only this measurement takes messages from the queue.
   world.paused.add('due-payments')
@@ -129,7 +129,7 @@ async function measureDue(): Promise<number> {
 
 export const ROWS_A_PAGE = 50
 
-async function measurePages(): Promise<number> {
+async function measurePages() {
   const { world, create, pay, passTime } = await startWallsWorld(NO_QUOTA)
   const ids = Array.from({ length: MANY }, () => create())
   await passTime(10_000)
@@ -165,7 +165,7 @@ export async function runSingles(load: Load) {
     world.provider.orderFault({ target: 'callback', fault: 'lost', times: Number.MAX_SAFE_INTEGER })
   const paid = new Map<string, number>()
   let payments = 0
-  const one = async (number: number): Promise<void> => {
+  const one = async (number: number) => {
     const id = await create()
     if (id === undefined) return
     payments++
@@ -194,7 +194,7 @@ export async function runSingles(load: Load) {
 export type WorkerSpeeds = Awaited<ReturnType<typeof measureWorkers>>
 
 /** Workers look for due work every minute and do it within the next minute. */
-function lateWork({ world }: WallsWorld): number {
+function lateWork({ world }: WallsWorld) {
   const before = new Date(world.scheduler.nowMs() - 2 * MINUTE_MS).toISOString()
   const isLate = (due: unknown, work: unknown) =>
     typeof due === 'string' && due < before && (work === 'payment' || work === 'delivery')
@@ -202,7 +202,7 @@ function lateWork({ world }: WallsWorld): number {
 }
 
 /** The head reads a payment within ten minutes, with or without its callback. */
-function unnoticed({ world }: WallsWorld, paid: Map<string, number>): number {
+function unnoticed({ world }: WallsWorld, paid: Map<string, number>) {
   const before = world.scheduler.nowMs() - 10 * MINUTE_MS
   for (const id of paid.keys()) {
     if (world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })?.['status'] === 'succeeded')

@@ -140,21 +140,21 @@ function stations({ paid, unpaid, speeds }: FlowModel, stage: DeployedStage) {
 }
 
 /** The schedule's own run reads as well. */
-function listingWorkers(stage: DeployedStage): number {
+function listingWorkers(stage: DeployedStage) {
   return workersOf('sync-slices', stage) + 1
 }
 
-function workersOf(name: string, stage: DeployedStage): number {
+function workersOf(name: string, stage: DeployedStage) {
   const [source] = queuesOf(specOf(name).trigger, loadOf(stage))
   if (!source) throw new Error(`${name} has no queue`)
   return source.maxConcurrency
 }
 
-function dueWorkers(stage: DeployedStage): number {
+function dueWorkers(stage: DeployedStage) {
   return workersOf('check-due-payments', stage)
 }
 
-function rounded(value: number): string {
+function rounded(value: number) {
   const parts = value < 10 ? 100 : 1
   return Number.isFinite(value) ? String(Math.round(value * parts) / parts) : 'none'
 }
@@ -164,7 +164,7 @@ const PUBLISHED = 600
 type Wall = ReturnType<typeof wallsOf>[number]
 
 /** At every quota, the quota of the create must be the first limit of the rate. */
-function earlyWall({ factor, mix, perSecond, first }: Wall): readonly string[] {
+function earlyWall({ factor, mix, perSecond, first }: Wall) {
   return perSecond > ((PUBLISHED * factor) / 60) * 0.99
     ? []
     : [
@@ -192,11 +192,11 @@ function loadsFor(earlyRows: number): readonly (Load & { readonly says: string }
 }
 
 /** Payments a second whose rows the quota allows the sync to read in their first hour. */
-function listingWall(quota: number, earlyRows: number): number {
+function listingWall(quota: number, earlyRows: number) {
   return (quota * ROWS_A_PAGE) / 60 / earlyRows
 }
 
-function singlesRow(figures: SinglesFigures, says: string): readonly string[] {
+function singlesRow(figures: SinglesFigures, says: string) {
   const { callsPerMinute, perSecond, paidPart, minutes, payments, backlog } = figures
   const third = (part: number) =>
     Math.max(...backlog.slice((minutes * part) / 3, (minutes * (part + 1)) / 3))
@@ -205,10 +205,7 @@ function singlesRow(figures: SinglesFigures, says: string): readonly string[] {
 }
 
 /** Nothing waits below the create's limit, and a backlog grows above listing's. */
-function modelDifferences(
-  { callbacks, perSecond, backlog }: SinglesFigures,
-  listing: number,
-): readonly string[] {
+function modelDifferences({ callbacks, perSecond, backlog }: SinglesFigures, listing: number) {
   const [middle = 0, last = 0] = [backlog[Math.floor(backlog.length / 2)], backlog.at(-1)]
   const [grows, isAbove] = [last > middle, perSecond > listing]
   const fits = callbacks ? Math.max(...backlog) === 0 : grows === isAbove
@@ -219,13 +216,13 @@ function modelDifferences(
       ]
 }
 
-function wallRow({ factor, mix, perSecond, first, next }: Wall): readonly string[] {
+function wallRow({ factor, mix, perSecond, first, next }: Wall) {
   return [`${factor} ×`, mix, rounded(perSecond), first, next]
 }
 
 const FACTORS = QUOTA_STAGES.map(([factor]) => `${factor} ×`)
 
-function stationTable(): string {
+function stationTable() {
   const stages = QUOTA_STAGES.map(([, stage]) =>
     [...stationsOf(stage), auditStation(stage), ...clientStations()].map(
       ({ name, perSecond }) => [name, perSecond] as const,
@@ -238,15 +235,15 @@ function stationTable(): string {
   return markdownTable(['Station, payments a second', ...FACTORS], rows ?? [])
 }
 
-function useRow([name, { calls, rows, earlyRows }]: readonly [string, Use]): readonly string[] {
+function useRow([name, { calls, rows, earlyRows }]: readonly [string, Use]) {
   const counts = Object.entries(calls).map(([operation, count]) => `${operation} ${rounded(count)}`)
   return [name, counts.join(', '), rounded(rows), rounded(earlyRows)]
 }
 
-function speedText({ dueItems, pages }: WorkerSpeeds): string {
+function speedText({ dueItems, pages }: WorkerSpeeds) {
   return `One worker brings ${rounded(dueItems)} unpaid payments a second to their end, and there are ${workersAtEach(dueWorkers)}; one lists ${rounded(pages)} pages a second for 220 s of 300, and there are ${workersAtEach(listingWorkers)}.`
 }
 
-function workersAtEach(workers: (stage: DeployedStage) => number): string {
+function workersAtEach(workers: (stage: DeployedStage) => number) {
   return `${QUOTA_STAGES.map(([, stage]) => workers(stage)).join(', ')} (${FACTORS.join(', ')} the quota)`
 }

@@ -42,7 +42,7 @@ function adapterThatHears(outcome: HttpOutcome): Provider {
 }
 
 /** What the adapter makes of an exchange of one of its calls; undefined for other calls. */
-async function reading({ method, path, body, outcome }: Exchange): Promise<string | undefined> {
+async function reading({ method, path, body, outcome }: Exchange) {
   const provider = adapterThatHears(outcome)
   const [, , resource = '', id = '', action] = path.replace(/\?.*/, '').split('/')
   switch (`${method} ${resource} ${action ?? ''}`.trim()) {
@@ -66,7 +66,7 @@ async function reading({ method, path, body, outcome }: Exchange): Promise<strin
   }
 }
 
-async function readingOfRows(provider: Provider): Promise<string> {
+async function readingOfRows(provider: Provider) {
   const answer = await provider.listTransactions({ limit: 10, allTypes: true })
   if (answer.kind !== 'found') return answer.kind
   const { transactions, unreadableIds = [] } = answer.value

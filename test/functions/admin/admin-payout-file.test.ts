@@ -285,7 +285,7 @@ function disable(deps: MemoryDeps, clientId: ClientId): Promise<unknown> {
   return deps.table.write(update(clientKey(clientId), { set: { enabled: false } }, exists))
 }
 
-async function recordDifference(deps: MemoryDeps, clientId: ClientId): Promise<void> {
+async function recordDifference(deps: MemoryDeps, clientId: ClientId) {
   const difference = { what: 'window', id: 'window', expected: 1, found: 2 }
   await recordFindings(deps, clientId, new Map([['kept', [difference]]]), undefined)
 }

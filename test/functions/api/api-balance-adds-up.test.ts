@@ -10,13 +10,13 @@ import { payoutHistory } from './payout-history.ts'
 const CSV = { accept: 'text/csv' }
 
 /** A column of numbers of a CSV without line breaks in its cells. */
-function columnOf(text: string, name: string): readonly number[] {
+function columnOf(text: string, name: string) {
   const [header = '', ...rows] = text.trimEnd().split('\n')
   const at = header.split(',').indexOf(name)
   return rows.map((row) => Number(row.split(',')[at]))
 }
 
-function total(amounts: readonly number[]): number {
+function total(amounts: readonly number[]) {
   return amounts.reduce((sum, amount) => sum + amount, 0)
 }
 

@@ -51,13 +51,13 @@ function page(events: readonly Event[], { body }: ApiResponse, hasMore = false) 
 }
 
 /** The cursor of a reader who has seen everything before a position. */
-function cursorAt(position: object): string {
+function cursorAt(position: object) {
   return Buffer.from(JSON.stringify({ settled: position, young: position })).toString('base64url')
 }
-function cursorFrom(since: string): string {
+function cursorFrom(since: string) {
   return cursorAt({ fired_at: since })
 }
-function cursorFor({ eventId, subject, name, firedAt }: Event): string {
+function cursorFor({ eventId, subject, name, firedAt }: Event) {
   return cursorAt({ event_id: eventId, subject, name, fired_at: firedAt })
 }
 

@@ -21,12 +21,12 @@ import { ABANDONED, storedDelivery, storedEndpoint } from '../../support/webhook
 type Name = keyof typeof API
 type MakeOwned = (deps: TestDeps, owner: ApiClient) => Promise<string>
 
-async function aPayment(deps: TestDeps, caller: ApiClient): Promise<string> {
+async function aPayment(deps: TestDeps, caller: ApiClient) {
   const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
   return String(body['id'])
 }
 
-async function aClosedPayment(deps: TestDeps, caller: ApiClient): Promise<string> {
+async function aClosedPayment(deps: TestDeps, caller: ApiClient) {
   const id = await aPayment(deps, caller)
   await closePayment(deps, await findPayment(deps, caller.clientId, id), {
     status: 'expired',
@@ -36,7 +36,7 @@ async function aClosedPayment(deps: TestDeps, caller: ApiClient): Promise<string
 }
 
 /** A payment whose create died, so that only its claim exists. */
-async function aCreatingPayment(deps: TestDeps, caller: ApiClient): Promise<string> {
+async function aCreatingPayment(deps: TestDeps, caller: ApiClient) {
   deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
   await call(deps, API.createPayment, {
     caller,
@@ -46,11 +46,11 @@ async function aCreatingPayment(deps: TestDeps, caller: ApiClient): Promise<stri
   return paymentIdForKey(caller.clientId, 'k')
 }
 
-async function aSettlementId(deps: TestDeps, { clientId }: ApiClient): Promise<string> {
+async function aSettlementId(deps: TestDeps, { clientId }: ApiClient) {
   return (await storedSettlement(deps, { clientId })).settlementId
 }
 
-async function aDeliveryId(deps: TestDeps, { clientId }: ApiClient): Promise<string> {
+async function aDeliveryId(deps: TestDeps, { clientId }: ApiClient) {
   return (await storedDelivery(deps, await storedEndpoint(deps, { clientId }), ABANDONED))
     .deliveryId
 }

@@ -53,7 +53,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(directory, { recursive: true }))
 
-function clientsOf(spec: FunctionSpec): readonly string[] {
+function clientsOf(spec: FunctionSpec) {
   return [
     ...(Object.keys(spec.table).length > 0 ? ['dynamodb'] : []),
     ...(spec.endpointSecrets === undefined ? [] : ['kms']),

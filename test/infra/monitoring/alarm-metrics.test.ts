@@ -34,11 +34,7 @@ function isOurs({ namespace }: Pick<TemplateMetric, 'namespace'>) {
 }
 const ownAlarms = alarmsIn(template, STAGE).filter(({ metrics }) => metrics.some(isOurs))
 
-function identityOf({
-  namespace,
-  name,
-  dimensions,
-}: Omit<TemplateMetric, 'periodSeconds'>): string {
+function identityOf({ namespace, name, dimensions }: Omit<TemplateMetric, 'periodSeconds'>) {
   return [namespace, name, ...Object.entries(dimensions).map(String).toSorted()].join(' ')
 }
 
@@ -166,11 +162,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 const namespaces: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> =
   AWS_METRICS
 
-function mistakesIn({
-  namespace,
-  name,
-  dimensions,
-}: Omit<TemplateMetric, 'periodSeconds'>): readonly string[] {
+function mistakesIn({ namespace, name, dimensions }: Omit<TemplateMetric, 'periodSeconds'>) {
   const documented = namespaces[namespace]?.[name]
   if (!documented) return [`${namespace} ${name} is not documented`]
   const [required] = documented

@@ -31,7 +31,7 @@ it('stages have alarms and pages if they keep their data or name recipients, and
 })
 
 /** Whether an alarm's formula has no value while a metric has no data. */
-function hasGaps({ expression = 'm0' }: (typeof alarms)[number]): boolean {
+function hasGaps({ expression = 'm0' }: (typeof alarms)[number]) {
   return /\b[a-z]/.test(expression.replaceAll(/FILL\(\w+, 0\)/g, ''))
 }
 

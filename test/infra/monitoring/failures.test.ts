@@ -28,7 +28,7 @@ const templates = [synthesised('prod'), synthesisedFront(stageWith({}, 'prod'))]
 type Alarm = ReturnType<typeof alarmsIn>[number]
 
 /** The metric's namespace and name, and what distinguishes it from other metrics of the name. */
-function labelOf({ metrics, reads }: Alarm, at: number): string {
+function labelOf({ metrics, reads }: Alarm, at: number) {
   const { namespace, name = '', dimensions = {} } = metrics[at] ?? {}
   const values = ['FunctionName', 'QueueName', 'RuleName', 'Rule', 'CertificateArn', 'outcome']
     .concat('source', 'operation', 'kind', 'function', 'audit_of', 'GlobalSecondaryIndexName')
@@ -46,14 +46,14 @@ const CERTIFICATES = [
 ] as const
 
 /** Every minute for an hour, then every quarter of an hour. */
-function minutesOf({ lasts }: Failure): readonly number[] {
+function minutesOf({ lasts }: Failure) {
   return Array.from({ length: lasts + 1 }, (_, minute) => minute).filter(
     (minute) => minute <= 60 || minute % 15 === 0,
   )
 }
 
 /** A metric's name in a failure, with what distinguishes it from others, and alone. */
-function keysOf(label: string): readonly string[] {
+function keysOf(label: string) {
   const [, name = ''] = label.split(': ')
   return [name, name.split(' ')[0] ?? '']
 }
@@ -62,7 +62,7 @@ function keysOf(label: string): readonly string[] {
  * Whether a failure changes a metric of the alarm. Two failures without any change show that all
  * other alarms stay off.
  */
-function isTouched({ during }: Failure, alarm: Alarm): boolean {
+function isTouched({ during }: Failure, alarm: Alarm) {
   const labels = alarm.metrics.map((_, at) => labelOf(alarm, at))
   return Object.keys(during).length === 0 || labels.flatMap(keysOf).some((name) => name in during)
 }
@@ -109,7 +109,7 @@ function onIn(failure: Failure): ReadonlyMap<string, number> {
 }
 
 /** A rule of alarms joined by AND, of which some are joined by OR. */
-function isTrue(rule: string, on: ReadonlySet<string>): boolean {
+function isTrue(rule: string, on: ReadonlySet<string>) {
   return rule
     .split(/ OR /)
     .some((part) => [...part.matchAll(/ALARM\("<(\w+)>/g)].every(([, id = '']) => on.has(id)))

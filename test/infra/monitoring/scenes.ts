@@ -50,7 +50,7 @@ async function createByApi(deps: MemoryDeps, fields: Parameters<typeof aPaymentB
   return call(deps, API.createPayment, { caller: await anApiClient(deps), body })
 }
 
-async function createNotActivated(deps: MemoryDeps): Promise<void> {
+async function createNotActivated(deps: MemoryDeps) {
   deps.provider.script('createRequest', async () => ({
     kind: 'refused',
     code: 'CHANNEL_NOT_ACTIVATED',
@@ -59,7 +59,7 @@ async function createNotActivated(deps: MemoryDeps): Promise<void> {
   await createByApi(deps)
 }
 
-async function refuseCreates(deps: MemoryDeps): Promise<void> {
+async function refuseCreates(deps: MemoryDeps) {
   await createByApi(deps)
   deps.provider.script('createRequest', async () => ({
     kind: 'refused',
@@ -70,7 +70,7 @@ async function refuseCreates(deps: MemoryDeps): Promise<void> {
   await refuseCreate(deps)
 }
 
-async function createAndPay(deps: MemoryDeps): Promise<void> {
+async function createAndPay(deps: MemoryDeps) {
   const payment = await aPending(deps)
   await callBack(deps, payment, deps.provider.pay(payment.paymentRequestId))
 }
@@ -88,7 +88,7 @@ async function callBack(deps: MemoryDeps, payment: Payment, providerPaymentId: s
   })
 }
 
-async function announceLate(deps: MemoryDeps): Promise<void> {
+async function announceLate(deps: MemoryDeps) {
   const endpoint = await storedEndpoint(deps)
   const paidAt = addMs(deps.now(), -3 * MINUTE_MS)
   await deliver(deps, await storedDelivery(deps, endpoint, { firedAt: paidAt, createdAt: paidAt }))
@@ -105,7 +105,7 @@ async function deliver(deps: MemoryDeps, delivery: Parameters<typeof messageFor>
   await handOver(deliverWebhook, deps, [message], 'deliver-webhook')
 }
 
-async function abandonDelivery(deps: MemoryDeps): Promise<void> {
+async function abandonDelivery(deps: MemoryDeps) {
   deps.answerWebhooks(async () => FAILED)
   await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
   await drainQueue(deps)
@@ -120,7 +120,7 @@ async function payWrongAmount(deps: MemoryDeps) {
   await applyProviderNews(deps, { providerPaymentId }, 'callback')
 }
 
-async function sweepTwice(deps: MemoryDeps): Promise<void> {
+async function sweepTwice(deps: MemoryDeps) {
   await run(sweepSettlements, deps)
   await aStoredClient(deps)
   await run(sweepSettlements, deps)

@@ -31,7 +31,7 @@ function callbacks() {
 const PROVER = { FunctionName: 'gateway-prod-prove-release' }
 type Mapping = EventSourceMappingConfiguration
 
-function unconfirmed(...topics: readonly string[]): string {
+function unconfirmed(...topics: readonly string[]) {
   return topics
     .map((name) => `wrong topic gateway-prod-${name}: 0 confirmed, 1 waiting for confirmation`)
     .join('\n')

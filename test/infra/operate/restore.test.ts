@@ -15,7 +15,7 @@ import { awsRefusal, captureOutput, mockOf } from './around-tools.ts'
 
 const prod = deployedStage('prod')
 let stage = prod
-function stageIs(role: 'open' | 'closed', generation: number): void {
+function stageIs(role: 'open' | 'closed', generation: number) {
   stage = { ...prod, role, deployment: 'alias-only', table: { ...prod.table, generation } }
 }
 

@@ -44,7 +44,7 @@ function updatesIn(checker: Checker, path: string, { statements }: SourceFile) {
   })
 }
 
-function nameOf(statement: Statement): string {
+function nameOf(statement: Statement) {
   if (isFunctionDeclaration(statement)) return statement.name?.text ?? ''
   return /^\s*(?:export )?(?:const|let) (\w+)/.exec(statement.getText())?.[1] ?? ''
 }
@@ -59,7 +59,7 @@ function callsOf(node: Node): readonly Node[] {
   return isUpdate ? [node, ...inside] : inside
 }
 
-function fieldsOf(place: string, step: Type | undefined): readonly string[] {
+function fieldsOf(place: string, step: Type | undefined) {
   const [fields] = step?.getAliasTypeArguments() ?? []
   const members = fields?.isUnionType() ? (fields.getTypes() ?? []) : fields ? [fields] : []
   const names = members.map((member) => {

@@ -34,7 +34,7 @@ process.exitCode = await runCommand(HELP, process.argv.slice(2), async (argv) =>
 })
 
 /** Functions that may change the same attributes of a kind share one row. */
-async function tableText(): Promise<string> {
+async function tableText() {
   const fieldsOf = fieldsOfUpdates()
   const rows = [...(await functionBundles())].flatMap(([name, code]) =>
     Object.entries(updatedFields(reachableAccess(code).updates, fieldsOf)).map(
@@ -54,13 +54,13 @@ async function tableText(): Promise<string> {
     .join('\n')
 }
 
-function rowText(cells: readonly (readonly string[])[]): string {
+function rowText(cells: readonly (readonly string[])[]) {
   const line = `    [${cells.map((words) => `'${words.join(' ')}'`).join(', ')}],`
   if (line.length <= LINE) return line
   return `    [\n${cells.map((words) => `      ${wrapped(words)},`).join('\n')}\n    ],`
 }
 
-function wrapped(words: readonly string[]): string {
+function wrapped(words: readonly string[]) {
   const lines = words.reduce<readonly string[]>((done, word) => {
     const line = done.at(-1)
     return line !== undefined && line.length + word.length < LINE - 14

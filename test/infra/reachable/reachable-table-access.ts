@@ -200,7 +200,7 @@ function returnedBy({ body }: ESTree.Function): readonly Expression[] | undefine
 }
 
 /** Whether the expression is `(pk) => [pk]`, which puts each key into a separate list. */
-function isWrapping(node: Expression): boolean {
+function isWrapping(node: Expression) {
   if (node?.type !== 'ArrowFunctionExpression' || node.body.type !== 'ArrayExpression') return false
   const [param, element] = [node.params[0], node.body.elements[0]]
   return (

@@ -9,7 +9,7 @@ const STAGE: DeployedStage = {
   copies: { region: 'ap-southeast-1', account: { id: ID, source: SOURCE } },
 }
 
-function textsOf(stacks: StackTemplate, type: string): readonly string[] {
+function textsOf(stacks: StackTemplate, type: string) {
   return stacks.all(type).map((resource) => JSON.stringify(resource))
 }
 

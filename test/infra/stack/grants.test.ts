@@ -17,7 +17,7 @@ const SECRETS = {
 } as const
 const SEALS = { seal: 'Encrypt', unseal: 'Decrypt' } as const
 
-function triggerPermissions(stage: Stage, { trigger }: FunctionSpec): readonly string[] {
+function triggerPermissions(stage: Stage, { trigger }: FunctionSpec) {
   switch (trigger.kind) {
     case 'queue':
       return ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].flatMap((action) =>
@@ -51,7 +51,7 @@ const CALLER =
   'rate_limit_per_second return_url revoked_at ttl alone'
 
 /** A function that may see a kind of item updates it by one grant, whatever the update answers. */
-function statedUpdates(stage: Stage, { table, updates }: FunctionSpec): readonly string[] {
+function statedUpdates(stage: Stage, { table, updates }: FunctionSpec) {
   const seen = table.UpdateItem ?? []
   const unseen = (table.UpdateFields ?? []).filter((kind) => !seen.includes(kind))
   const stated = (kind: keys.Partition, limit: string) =>
@@ -63,7 +63,7 @@ function statedUpdates(stage: Stage, { table, updates }: FunctionSpec): readonly
   ]
 }
 
-function statedPermissions(stage: Stage, spec: FunctionSpec): readonly string[] {
+function statedPermissions(stage: Stage, spec: FunctionSpec) {
   return [
     ...['CreateLogStream', 'PutLogEvents'].map(
       (action) => `logs:${action} on </aws/lambda/gateway-${stage}-${spec.name}>.Arn`,
@@ -99,7 +99,7 @@ const SEND = ['Decrypt', 'GenerateDataKey']
 const READ_TABLE = ['Decrypt', 'DescribeKey']
 const WRITE_TABLE = [...READ_TABLE, 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo']
 
-function keyPermissions(permissions: readonly string[]): readonly string[] {
+function keyPermissions(permissions: readonly string[]) {
   const does = (...actions: readonly string[]) =>
     permissions.some((permission) => actions.some((action) => permission.startsWith(`${action} `)))
   const uses = {

@@ -58,19 +58,19 @@ const BY_ANYONE = new Set([
   'sts get-caller-identity',
 ])
 
-function commandsOf(document: string): readonly string[] {
+function commandsOf(document: string) {
   const found = projectText(document).matchAll(/\baws ([a-z0-9]+) ([a-z0-9-]+)/g)
   const commands = [...found].map(([, service, command]) => `${service} ${command}`)
   return [...new Set(commands)].filter((command) => !BY_ANYONE.has(command))
 }
 
-function actionsOf(command: string): readonly string[] {
+function actionsOf(command: string) {
   const [service = '', name = ''] = command.split(' ')
   const action = name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
   return ACTIONS[command] ?? [`${service}:${action}`]
 }
 
-function policyText(name: string): string {
+function policyText(name: string) {
   const policies = synthesised('prod').all('AWS::IAM::ManagedPolicy')
   return JSON.stringify(policies.find(({ ManagedPolicyName }) => ManagedPolicyName === name))
 }
@@ -104,7 +104,7 @@ describe('the AWS commands of the documents', () => {
 const ON_CALL = ['look', 'support', 'oncall'] as const
 
 /** The duties of the actions that a paragraph names, where the person on call has none of them. */
-function dutiesBesides(paragraph: string): readonly string[] {
+function dutiesBesides(paragraph: string) {
   const named = [...paragraph.matchAll(/(?:admin -- |`)([a-z]+(?:-[a-z]+)+)/g)]
   return named.flatMap(([, action]) =>
     MANIFEST.flatMap((spec) =>

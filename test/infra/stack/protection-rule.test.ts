@@ -22,7 +22,7 @@ function fits(pattern: Pattern, event: Pattern): boolean {
   })
 }
 
-function fitsValue(wanted: unknown, value: unknown): boolean {
+function fitsValue(wanted: unknown, value: unknown) {
   if (typeof wanted !== 'object') return wanted === value
   const { exists, numeric } = Object(wanted)
   if (numeric === undefined) return exists === (value !== undefined)

@@ -54,7 +54,7 @@ const ANSWER_LIMITS = [
 ] as const
 
 /** Throws for a condition that no role may have. */
-function wordsOf(condition: Condition): readonly string[] {
+function wordsOf(condition: Condition) {
   const textsOf = (operator: string, key: string) => [condition[operator]?.[key] ?? []].flat()
   const kinds = textsOf('ForAllValues:StringLike', 'dynamodb:LeadingKeys')
   const fields = textsOf('ForAllValues:StringEquals', 'dynamodb:Attributes')

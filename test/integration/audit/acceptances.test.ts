@@ -79,11 +79,7 @@ async function changeRecord(deps: TestDeps, { settlementId }: Settlement, number
 }
 
 /** With its client's shard, so that only the entry shows its amount. */
-async function addEntry(
-  deps: TestDeps,
-  { clientId, sweptUntil: at }: Settlement,
-  number: number,
-): Promise<void> {
+async function addEntry(deps: TestDeps, { clientId, sweptUntil: at }: Settlement, number: number) {
   const { items } = await deps.table.query({ partition: [journalPk(clientId)], limit: 1 })
   const { pk, sk } = items[0] ?? {}
   const entry = await rawItem(deps, { pk: String(pk), sk: String(sk) })

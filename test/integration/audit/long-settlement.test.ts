@@ -43,7 +43,7 @@ async function aLongSettlement(block = 3, pages = 1) {
   deps.clock.advance(MINUTE_MS / SECOND_MS)
   await auditWholeGateway(withoutSleep(deps))
   /** Answers the number of runs. */
-  const pass = (passDeps: TestDeps = deps, firstId?: string): Promise<number> =>
+  const pass = (passDeps: TestDeps = deps, firstId?: string) =>
     runAudit(deps, (auditId = firstId) => auditClient(withoutSleep(passDeps), clientId, auditId))
   const tamper = async (key: Key, fields: object) => alter(deps, key, fields)
   const verdict = () => readClientVerdict(deps, clientId)

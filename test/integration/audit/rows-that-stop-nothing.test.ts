@@ -132,15 +132,15 @@ describe('an audit of a client names, and a recount answers, after a change of',
   })
 })
 
-function isPosted({ status, posted_at: postedAt }: Raw): boolean {
+function isPosted({ status, posted_at: postedAt }: Raw) {
   return status === 'succeeded' && postedAt !== undefined
 }
 
-function isWindow({ sk }: Raw): boolean {
+function isWindow({ sk }: Raw) {
   return sk === 'WINDOW'
 }
 
-function isRecorded({ status }: Raw): boolean {
+function isRecorded({ status }: Raw) {
   return status === 'recorded'
 }
 

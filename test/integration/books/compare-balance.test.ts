@@ -39,7 +39,7 @@ const DAY_SECONDS = 86_400
 /** A page of clients takes longer than a run begins pages. */
 const REQUEST_MS = 15_000
 
-function isOfTransit({ kind }: { readonly kind: string }): boolean {
+function isOfTransit({ kind }: { readonly kind: string }) {
   return kind === 'payment.in_transit'
 }
 

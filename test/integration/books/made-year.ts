@@ -134,7 +134,7 @@ function settled({ entries, settlements, ...window }: Swept): Settlement {
   }
 }
 
-function placeOf({ eligibleAt, entryId }: Entry): string {
+function placeOf({ eligibleAt, entryId }: Entry) {
   return `${eligibleAt} ${entryId}`
 }
 
@@ -151,7 +151,7 @@ async function writeLedger(
   clientId: Client['clientId'],
   entries: readonly Entry[],
   settlements: readonly Settlement[],
-): Promise<void> {
+) {
   const last = settlements.at(-1)
   const window = {
     settledUntil: last?.sweptUntil,

@@ -59,7 +59,7 @@ async function written(deps: TestDeps, month: string, folder = join(tempFolder()
   return { isRight, out, err, said, folder, file }
 }
 
-function tempFolder(): string {
+function tempFolder() {
   return mkdtempSync(join(tmpdir(), 'month-'))
 }
 

@@ -102,7 +102,7 @@ async function aWorld(seed: number): Promise<World> {
     agreed: new Set(),
     payments: [],
   }
-  const approves = ({ action, payload }: Asked): boolean => {
+  const approves = ({ action, payload }: Asked) => {
     const id = String(payload['settlement_id'])
     // What no row proves, or the merchant owes elsewhere, is not paid out.
     if (action === 'mark-settlement-paid')
@@ -114,7 +114,7 @@ async function aWorld(seed: number): Promise<World> {
   return { deps, client, prng: createPrng(seed), truth, approves }
 }
 
-async function sell({ deps, client, prng, truth }: World): Promise<void> {
+async function sell({ deps, client, prng, truth }: World) {
   const payment = await aSucceededPayment(deps, client, {
     notionalMinor: prng.int(50_000, 200_000),
   })
@@ -123,12 +123,12 @@ async function sell({ deps, client, prng, truth }: World): Promise<void> {
 }
 
 /** The provider has captured the money, and has not settled it. */
-async function sellUnproven({ deps, client, prng, truth }: World): Promise<void> {
+async function sellUnproven({ deps, client, prng, truth }: World) {
   const make = prng.chance(0.7) ? anAssumedPayment : anOpenPayment
   truth.owedMinor += (await make(deps, client)).netMinor
 }
 
-async function refund({ deps, prng, truth }: World): Promise<void> {
+async function refund({ deps, prng, truth }: World) {
   const sold = truth.payments.at(-1)
   if (sold === undefined) return
   const amount = prng.int(1_000, 150_000)
@@ -138,7 +138,7 @@ async function refund({ deps, prng, truth }: World): Promise<void> {
   truth.owedMinor -= takenMinor
 }
 
-async function adjust({ deps, client: { clientId }, prng, truth, approves }: World): Promise<void> {
+async function adjust({ deps, client: { clientId }, prng, truth, approves }: World) {
   const kind = prng.pick(['correction', 'recovered', 'written_off'] as const)
   const amountMinor = minor(prng.int(-60_000, 60_000) || 1)
   const reference = deps.newId()
@@ -153,7 +153,7 @@ async function adjust({ deps, client: { clientId }, prng, truth, approves }: Wor
   if (isAgreed) truth.owedMinor += amountMinor
 }
 
-async function settle({ deps, client }: World): Promise<void> {
+async function settle({ deps, client }: World) {
   await sweepADayLater(deps, client)
 }
 
@@ -165,12 +165,12 @@ async function aSettlement(
   return some.length === 0 ? undefined : prng.pick(some)
 }
 
-function transfer({ truth }: World, { settlementId, netMinor }: Settlement): void {
+function transfer({ truth }: World, { settlementId, netMinor }: Settlement) {
   truth.sent.add(settlementId)
   truth.transferredMinor += netMinor
 }
 
-async function pay(world: World): Promise<void> {
+async function pay(world: World) {
   const { deps, approves } = world
   const settlement = await aSettlement(world, 'recorded')
   if (settlement === undefined) return
@@ -182,7 +182,7 @@ async function pay(world: World): Promise<void> {
 }
 
 /** The transfer of a settlement that needs no approval goes out, and is denied. */
-async function failAfterTransfer(world: World): Promise<void> {
+async function failAfterTransfer(world: World) {
   const { deps, prng } = world
   const settlement = await aSettlement(world, 'recorded')
   if (settlement === undefined) return
@@ -195,7 +195,7 @@ async function failAfterTransfer(world: World): Promise<void> {
   await markSettlementFailed(deps, { settlementId: settlement.settlementId, ...BY_OPERATOR })
 }
 
-async function recredit(world: World): Promise<void> {
+async function recredit(world: World) {
   const { deps, approves } = world
   const settlement = await aSettlement(world, 'failed')
   if (settlement === undefined) return
@@ -204,7 +204,7 @@ async function recredit(world: World): Promise<void> {
 }
 
 /** Half of the transfers that are said to have come back have. */
-async function bringBack(world: World): Promise<void> {
+async function bringBack(world: World) {
   const { deps, prng, truth, approves } = world
   const settlement = await aSettlement(world, 'manual_paid')
   if (settlement === undefined || truth.agreed.has(settlement.settlementId)) return

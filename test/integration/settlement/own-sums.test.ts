@@ -52,7 +52,7 @@ const RAISED_FIELDS = [
 const IS_RECREDITED = { recreditedAt: expect.any(String) as unknown }
 
 /** Finance accepts each difference of a client, of which there are some. */
-async function acceptEach(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>): Promise<void> {
+async function acceptEach(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
   const { differences } = await auditLedger(withoutSleep(deps), clientId)
   expect(differences).not.toStrictEqual([])
   deps.clock.advance(1)

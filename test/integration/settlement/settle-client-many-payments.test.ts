@@ -17,7 +17,7 @@ function uuidOf(number: number) {
   return `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
 }
 
-function collectGarbage(): void {
+function collectGarbage() {
   setFlagsFromString('--expose-gc')
   Reflect.apply(runInNewContext('gc'), undefined, [])
 }

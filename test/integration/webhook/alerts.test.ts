@@ -54,7 +54,7 @@ function runDueAlerts(deps: TestDeps) {
 }
 
 function idsOf(deliveries: readonly Delivery[]) {
-  return deliveries.map(({ deliveryId }): string => deliveryId)
+  return deliveries.map(({ deliveryId }) => deliveryId)
 }
 
 function withFailingTopic(

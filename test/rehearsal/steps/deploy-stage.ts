@@ -59,7 +59,7 @@ const OF_PROD = {
 }
 
 /** What `dev` lacks. The aliases are proven by the release itself. */
-async function hasAllOfProd(): Promise<void> {
+async function hasAllOfProd() {
   const { cloudFormation: client, lambda } = awsClients(REGION)
   for (const [part, types] of Object.entries(OF_PROD)) {
     const made = new Set<string | undefined>()

@@ -59,7 +59,7 @@ export async function loseRegion(
 /** The copy of the restored table, as the other region's next generation. */
 const COPY = `${STACK}-3`
 
-async function makeTable(): Promise<void> {
+async function makeTable() {
   const [from, to] = tables()
   const { Table: table = {} } = await from.send(
     new dynamodb.DescribeTableCommand({ TableName: RESTORED }),
@@ -78,7 +78,7 @@ function tables() {
   return [awsClients(REGION).dynamodb, awsClients(OTHER_REGION).dynamodb] as const
 }
 
-async function copyRows(): Promise<number> {
+async function copyRows() {
   const [client, to] = tables()
   let copied = 0
   for await (const { Items = [] } of dynamodb.paginateScan({ client }, { TableName: RESTORED })) {

@@ -85,10 +85,7 @@ function client() {
 }
 
 /** Recounts the torn row: step 5 of that section. */
-async function recount(
-  { admin }: Rehearsal,
-  { clientId }: Pick<Merchant, 'clientId'>,
-): Promise<void> {
+async function recount({ admin }: Rehearsal, { clientId }: Pick<Merchant, 'clientId'>) {
   const schema = v.object({ balanced: v.boolean(), differences: v.array(v.unknown()) })
   const audit = async () => v.parse(schema, await admin('audit-ledger', { client_id: clientId }))
   const { differences } = await audit()

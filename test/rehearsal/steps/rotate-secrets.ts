@@ -53,7 +53,7 @@ export async function rotateSecrets(
   return true
 }
 
-async function accepted(apiUrl: string, ...tokens: readonly string[]): Promise<readonly boolean[]> {
+async function accepted(apiUrl: string, ...tokens: readonly string[]) {
   const found = await checkCallback({ url: `${apiUrl}/callbacks/xendit`, tokens })
   return found
     .filter(({ what }) => what.startsWith('callback with token'))

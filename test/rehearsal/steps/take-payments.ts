@@ -166,11 +166,7 @@ function recorded({ eventually }: Rehearsal, merchant: Merchant, before: readonl
   })
 }
 
-async function payOutNow(
-  rehearsal: Rehearsal,
-  { id }: Settlement,
-  reference: string,
-): Promise<void> {
+async function payOutNow(rehearsal: Rehearsal, { id }: Settlement, reference: string) {
   const { admin } = rehearsal
   // The settlement is audited a minute after its record.
   advance(rehearsal, 120)

@@ -97,7 +97,7 @@ export async function rollBackUpdate(rehearsal: Rehearsal, merchant: Merchant): 
   )
 }
 
-async function deployedNow(): Promise<string> {
+async function deployedNow() {
   const { lambda } = awsClients(REGION)
   const lines: string[] = []
   for (const spec of MANIFEST) {

@@ -89,7 +89,7 @@ function send(table: TableRequests, asked: Asked): Promise<unknown> {
 
 const INVALID = 'ValidationException'
 
-function errorOf(error: unknown): string {
+function errorOf(error: unknown) {
   // A request outside the model has no answer to compare.
   if (!(error instanceof Error) || error instanceof OutsideModel) throw error
   const reasons =

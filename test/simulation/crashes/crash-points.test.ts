@@ -52,7 +52,7 @@ function pointsOf(awaits: readonly string[]): readonly CrashPoint[] {
 const SEED = 1
 
 /** The awaits are counted by running the flow once without a crash. */
-async function awaitsOf([, , prepare, run]: Flow): Promise<readonly string[]> {
+async function awaitsOf([, , prepare, run]: Flow) {
   const play = await startPlay({ seed: SEED })
   const prepared = await prepare(play)
   const started: Process[] = []
@@ -60,10 +60,7 @@ async function awaitsOf([, , prepare, run]: Flow): Promise<readonly string[]> {
   return started.flatMap(({ awaits }) => awaits)
 }
 
-async function crashAt(
-  [, , prepare, run, retry]: Flow,
-  point: CrashPoint,
-): Promise<readonly string[]> {
+async function crashAt([, , prepare, run, retry]: Flow, point: CrashPoint) {
   const play = await startPlay({ seed: SEED })
   const prepared = await prepare(play)
   await runUntil(play.world, run(play, prepared, { crashAt: point }))

@@ -92,7 +92,7 @@ const MONEY_FLOWS: readonly Flow[] = [
 /** Each new flow is added here. */
 export const FLOWS: readonly Flow[] = [...PAYMENT_FLOWS, ...WEBHOOK_FLOWS, ...MONEY_FLOWS]
 
-async function loseMessages(play: Play): Promise<void> {
+async function loseMessages(play: Play) {
   const id = await payUpstream(play)
   stopTriggers(play, { queueSendFails: 1 })
   await runUntil(play.world, callback(play, id))
@@ -137,7 +137,7 @@ function scheduleToSlow(slow: boolean) {
 }
 
 /** An abandoned delivery that its merchant redelivers while no worker runs. */
-async function abandonDelivery(play: Play): Promise<string> {
+async function abandonDelivery(play: Play) {
   const { delivery_id: id } = JSON.parse((await scheduleMessage(play)).body) as {
     readonly delivery_id: string
   }
@@ -173,7 +173,7 @@ async function reachLastAttempt(
   return last.map((message) => sqsEvent([message]))
 }
 
-async function makeAlertsDue(play: Play): Promise<void> {
+async function makeAlertsDue(play: Play) {
   for (const event of await reachLastAttempt(play, 'first', 'second', 'third'))
     await runUntil(play.world, invoke(play.world, 'deliver-webhook', event))
   stopTriggers(play)
@@ -184,7 +184,7 @@ function messageOf(body: object): object {
   return sqsEvent([{ messageId: 'm', body: JSON.stringify(body) }])
 }
 
-async function ageFunds(play: Play): Promise<void> {
+async function ageFunds(play: Play) {
   await creditUnposted(play)
   await syncNow(play)
 }
@@ -193,12 +193,12 @@ function syncNow({ world }: Play) {
   return runUntil(world, invoke(world, 'sync-provider-transactions', {}))
 }
 
-async function ageManyFunds(play: Play): Promise<void> {
+async function ageManyFunds(play: Play) {
   for (const key of ['first', 'second', 'third']) await creditPayment(play, key)
   await ageFunds(play)
 }
 
-async function auditSettlement(play: Play): Promise<string> {
+async function auditSettlement(play: Play) {
   const id = await recordSettlement(play)
   await passTime(play, 61_000)
   const runAudit = (body: object) =>
@@ -215,7 +215,7 @@ function auditIdOf({ world }: Play): unknown {
   return Object(world.table.item(verdictKey(GATEWAY_OWNER))?.['progress'])['auditId']
 }
 
-function isAudited({ world }: Play): boolean {
+function isAudited({ world }: Play) {
   return world.table.item(verdictKey(GATEWAY_OWNER))?.['figures_at'] !== undefined
 }
 
@@ -232,7 +232,7 @@ function lineOf(row: unknown): object {
   return { line: 2, settlement_id: cells[2], amount_minor: Number(cells[4]), ...paid }
 }
 
-async function recordSettlement(play: Play): Promise<string> {
+async function recordSettlement(play: Play) {
   await ageFunds(play)
   await runUntil(play.world, operate(play.world, 'trigger-settlement', forClient(play)))
   const [settlement] = rowsOf(play.world, 'SETTLEMENT')
@@ -268,12 +268,12 @@ function syncThen(prepare: Prepare): Prepare {
   }
 }
 
-async function voidPayment(play: Play): Promise<void> {
+async function voidPayment(play: Play) {
   const id = await creditPayment(play)
   play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind: 'voided' })
 }
 
-async function winDispute(play: Play): Promise<void> {
+async function winDispute(play: Play) {
   const id = await creditPayment(play)
   const take = (kind: string) =>
     play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind })

@@ -146,12 +146,12 @@ function sendCreate(play: Play, _: unknown, options: InvokeOptions): Promise<unk
   return create(play, undefined, options)
 }
 
-async function retryCreate(play: Play): Promise<void> {
+async function retryCreate(play: Play) {
   await waitFor(play.world, 31_000)
   await create(play)
 }
 
-async function loseAnswer(play: Play): Promise<void> {
+async function loseAnswer(play: Play) {
   stopTriggers(play, { providerAnswerLost: 1 })
   await runUntil(play.world, create(play))
   stopTriggers(play)

@@ -81,7 +81,7 @@ export function seenBy({ world, tenants, seen }: Play): Seen {
 function captured(world: World): ReadonlyMap<string, number> {
   const { provider, unshownRows } = world
   const requests = provider.findPaymentRequests('')
-  const isAskedFor = (id: string): boolean => {
+  const isAskedFor = (id: string) => {
     const request = requests.find(({ latest_payment_id: latest }) => latest === id)
     const credited = captureOf(paymentOfReference(world, request?.reference_id))
     return request !== undefined && (credited === undefined || credited === id)
@@ -110,7 +110,7 @@ export async function booksProblems({ world, tenants }: Play): Promise<readonly 
  * The books are not balanced while a row contradicts itself and no operator has explained it. Only
  * the rows of `conflicting-rows.ts` and `odd-rows.ts` contradict themselves.
  */
-async function explainConflictingRows(world: World): Promise<void> {
+async function explainConflictingRows(world: World) {
   if (![...world.tally.keys()].some((what) => /^(conflicting row|odd row booked)/.test(what)))
     return
   const { body } = (await runUntil(world, operate(world, 'get-books', {}))) ?? {}
@@ -122,7 +122,7 @@ async function explainConflictingRows(world: World): Promise<void> {
 }
 
 /** Suspense holds what its open items say, and each house entry is in the total of its day. */
-function houseProblems(items: readonly RawItem[]): readonly string[] {
+function houseProblems(items: readonly RawItem[]) {
   const { houseEntries, suspense } = booksOf(items)
   const held = suspense.filter(
     ({ kind, status, resolution, is_void: isVoid }) =>

@@ -47,7 +47,7 @@ export async function create(play: Play): Promise<void> {
   await Promise.all(Array.from({ length: twins }, () => sendCreate(play, tenant, key, body)))
 }
 
-function bodyFor({ world }: Play, tenant: Tenant): string {
+function bodyFor({ world }: Play, tenant: Tenant) {
   return JSON.stringify({
     ...world.prng.pick(CHANNELS),
     amount: world.prng.pick([1, 9_999, 100_000, 250_000, 1_234_567]),
@@ -194,7 +194,7 @@ export async function createStubbornly(play: Play): Promise<void> {
     if (prng.chance(0.4)) payOne(play, request, { wrong: 0.2 })
 }
 
-function meanwhile(play: Play, { paymentId, requests }: NewCreate): void {
+function meanwhile(play: Play, { paymentId, requests }: NewCreate) {
   const { prng, provider } = play
   if (requests().length > 0 && prng.chance(0.4)) {
     const { payment_request_id: id, request_amount: asked } = prng.pick(requests())
@@ -204,7 +204,7 @@ function meanwhile(play: Play, { paymentId, requests }: NewCreate): void {
   if (prng.chance(0.15)) void operate(play.world, 'refresh-payment', { payment_id: paymentId })
 }
 
-function untilNextMs({ prng, scheduler }: Play, wanted: NewCreate): number {
+function untilNextMs({ prng, scheduler }: Play, wanted: NewCreate) {
   const ends = [wanted.leaseEndMs(), ...pushEndsMs(wanted)].filter((ms) => ms > scheduler.nowMs())
   if (ends.length === 0 || prng.chance(0.5))
     return prng.pick([prng.int(0, 60), prng.int(500, 5_000)])

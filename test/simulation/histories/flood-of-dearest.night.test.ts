@@ -46,7 +46,7 @@ const FAT = {
 }
 
 /** Stored texts are deflated, and random text does not deflate well. */
-function incompressible(bytes: number): string {
+function incompressible(bytes: number) {
   return randomBytes(bytes).toString('base64').slice(0, bytes)
 }
 
@@ -54,7 +54,7 @@ function bodyOf(key: string, body: object): HttpRequest {
   return { headers: { 'idempotency-key': key }, body: JSON.stringify(body) }
 }
 
-function p99(times: readonly number[]): number {
+function p99(times: readonly number[]) {
   return times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? Number.NaN
 }
 
@@ -129,7 +129,7 @@ async function askSteadily(
   return ends
 }
 
-async function prepare(world: World, tenant: Tenant): Promise<readonly string[]> {
+async function prepare(world: World, tenant: Tenant) {
   for (let number = 0; number < OF_REFERENCE; number++) {
     const body = { ...UNPAID, external_reference: REFERENCE }
     void requestAs(world, tenant, 'api-create-payment', bodyOf(`before-${number}`, body))

@@ -180,7 +180,7 @@ export async function runHistory(options: HistoryOptions) {
  */
 const STEPS_WITHOUT_PAYMENTS = 6
 
-async function daysWithoutPayments(play: Play): Promise<readonly string[]> {
+async function daysWithoutPayments(play: Play) {
   const { world } = play
   const problems: string[] = []
   const note = (error: unknown) => problems.push(`an operation threw: ${String(error)}`)
@@ -204,7 +204,7 @@ async function daysWithoutPayments(play: Play): Promise<readonly string[]> {
 }
 
 /** Equal histories have equal digests. */
-function digestOf(items: readonly RawItem[], play: Play): string {
+function digestOf(items: readonly RawItem[], play: Play) {
   return createHash('sha256')
     .update(
       JSON.stringify(items, (_, value: unknown) =>

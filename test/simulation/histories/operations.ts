@@ -74,7 +74,7 @@ export function drawOperation({ prng }: World): Operation {
   return prng.pick(WEIGHTED)
 }
 
-async function cancel(play: Play): Promise<void> {
+async function cancel(play: Play) {
   const target = openPayment(play)
   if (target) await http(play, target.tenant, 'api-cancel-payment', { id: target.id })
 }
@@ -95,7 +95,7 @@ function knownPayment(play: Play) {
   return ids.length === 0 ? undefined : { tenant, id: play.world.prng.pick(ids) }
 }
 
-async function read(play: Play): Promise<void> {
+async function read(play: Play) {
   const target = knownPayment(play)
   if (!target) return
   const stored = () => paymentRow(play.world, target.id)
@@ -109,12 +109,7 @@ async function read(play: Play): Promise<void> {
   await http(play, target.tenant, 'api-get-balance')
 }
 
-async function askByReference(
-  play: Play,
-  tenant: Tenant,
-  id: string,
-  reference: unknown,
-): Promise<void> {
+async function askByReference(play: Play, tenant: Tenant, id: string, reference: unknown) {
   if (typeof reference !== 'string') return
   const query = { external_reference: reference, per_page: '100' }
   const reply = await http(play, tenant, 'api-list-payments', { query })
@@ -132,7 +127,7 @@ async function askByReference(
     play.world.problems.push(`${tenant.clientId} asked for ${reference} and got another payment`)
 }
 
-async function refresh(play: Play): Promise<void> {
+async function refresh(play: Play) {
   const target = knownPayment(play)
   if (target) await operate(play.world, 'refresh-payment', { payment_id: target.id })
 }

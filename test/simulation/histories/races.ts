@@ -55,7 +55,7 @@ export function arrangeRaces(play: Play, happens: Happens): void {
   })
 }
 
-function isToSettle(world: World, clientId: string): boolean {
+function isToSettle(world: World, clientId: string) {
   const window = windowRow(world, clientId)
   const dayAgo = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
   return rowsOf(world, 'PAYMENT').some(

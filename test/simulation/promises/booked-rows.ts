@@ -45,7 +45,7 @@ export function rowProblems(world: World): readonly string[] {
   ]
 }
 
-function isShownLong(world: World, { row, missing, shownAtMs = 0 }: TransactionRecord): boolean {
+function isShownLong(world: World, { row, missing, shownAtMs = 0 }: TransactionRecord) {
   const sinceMs = Math.max(shownAtMs, Date.parse(row.updated))
   return !missing && sinceMs <= world.scheduler.nowMs() - FOUND_MS
 }
@@ -58,7 +58,7 @@ function hasStrayed(
   world: World,
   { payments, suspense, houseEntries }: ReturnType<typeof booksOf>,
   { row, paymentId: capture }: TransactionRecord,
-): boolean {
+) {
   if (capture === undefined) return false
   const credited = payments.find((one) => captureOf(one) === capture)
   if (credited === undefined) return false
@@ -76,7 +76,7 @@ function hasStrayed(
   return !isMoved && !isTold && !isOfHeld
 }
 
-function movesMoney({ type, status, settlement_status: settlement }: Transaction): boolean {
+function movesMoney({ type, status, settlement_status: settlement }: Transaction) {
   return status === 'SUCCESS' && (type !== 'PAYMENT' || settlement === 'SETTLED')
 }
 
@@ -92,7 +92,7 @@ function namedBy(world: World, { suspense, entries }: ReturnType<typeof booksOf>
       .filter((entry) => text(entry, 'provider_transaction_id') !== '')
       .map((entry) => text(entry, 'payment_id')),
   )
-  return ({ id, product_id: product, reference_id: reference }: Transaction): boolean => {
+  return ({ id, product_id: product, reference_id: reference }: Transaction) => {
     const paymentId = reference.slice(0, 36)
     const payment = paymentRow(world, paymentId) ?? {}
     const movements = (payment['movements'] ?? []) as readonly RawItem[]

@@ -30,7 +30,7 @@ const SOON_MS = 2 * 60_000
  * The provider does not repeat a callback after a 2xx: its money is credited or held then, or due
  * work checks it soon.
  */
-function watchAcknowledged(world: World): void {
+function watchAcknowledged(world: World) {
   world.onCallback.push((body, token, status) => {
     if (status < 500 && (status === 401) !== (token !== CALLBACK_TOKEN))
       world.problems.push(
@@ -81,7 +81,7 @@ function watchSettling(world: World): () => readonly string[] {
   const succeededMs = new Map<string, number>()
   const { since } = watchStates(world, / CLIENT$/, 'client_id')
 
-  const ageProblems = (settlement: RawItem): string[] => {
+  const ageProblems = (settlement: RawItem) => {
     const id = text(settlement, 'settlement_id')
     const nowMs = world.scheduler.nowMs()
     const young = sweptBy(settlement, entriesOf(world, settlement['client_id'])).filter(
@@ -101,7 +101,7 @@ function watchSettling(world: World): () => readonly string[] {
     ]
   }
 
-  const hadAccount = ({ client_id: clientId, bank: named }: RawItem): boolean => {
+  const hadAccount = ({ client_id: clientId, bank: named }: RawItem) => {
     const listedMs = world.acting && world.listedMs.get(world.acting)
     return (
       listedMs === undefined ||
@@ -131,7 +131,7 @@ function watchSettling(world: World): () => readonly string[] {
 }
 
 /** At rest: what is due to a client and in no settlement is not above its floor. */
-function unsettledProblems(world: World): readonly string[] {
+function unsettledProblems(world: World) {
   const { windows } = booksOf(world.table.items('LEDGER#'))
   const now = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
   return windows.flatMap((window) => {
@@ -151,7 +151,7 @@ function unsettledProblems(world: World): readonly string[] {
  * fee.
  */
 function watchFees(world: World) {
-  return (): readonly string[] => {
+  return () => {
     const reported = new Set(world.table.items('SUSPENSE#').map(({ pk }) => String(pk)))
     return rowsOf(world, 'PAYMENT')
       .filter(({ status }) => status === 'succeeded')
@@ -165,11 +165,7 @@ function watchFees(world: World) {
 /** The next sweep has ended within this time. */
 const SWEEP_MS = 25 * 3_600_000
 
-function feeProblems(
-  world: World,
-  payment: RawItem,
-  isReported: (cause: string) => boolean,
-): readonly string[] {
+function feeProblems(world: World, payment: RawItem, isReported: (cause: string) => boolean) {
   const pk = text(payment, 'pk')
   const isLate = world.scheduler.nowMs() > ms(payment, 'paid_at') + HELD_MS + SWEEP_MS
   if (!isFinal(payment))

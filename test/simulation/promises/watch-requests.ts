@@ -44,13 +44,13 @@ export function watchClosing(world: World): void {
 }
 
 /** Whether a request was paid in time, with the amount asked for. */
-function isPaid({ provider }: World, requestId: string): boolean {
+function isPaid({ provider }: World, requestId: string) {
   const request = provider.storedRequest(requestId)?.request
   const captured = provider.capturedPayments().find(({ id }) => id === request?.latest_payment_id)
   return request?.status === 'SUCCEEDED' && captured?.amount === request.request_amount
 }
 
-function isPayable({ provider, scheduler }: World, requestId: string): boolean {
+function isPayable({ provider, scheduler }: World, requestId: string) {
   const record = provider.storedRequest(requestId)
   return record !== undefined && isOpen(record.request) && record.expiresAtMs > scheduler.nowMs()
 }
@@ -122,7 +122,7 @@ export function watchOrphans(world: World): () => readonly string[] {
       })
   })
 
-  const isShown = ({ requestId, paymentId, isSpent }: Created): boolean =>
+  const isShown = ({ requestId, paymentId, isSpent }: Created) =>
     isSpent !== true && paymentRow(world, paymentId)?.['payment_request_id'] === requestId
 
   world.onEnded.push((process, how) => {
@@ -161,7 +161,7 @@ export function watchOrphans(world: World): () => readonly string[] {
     })
 }
 
-function beginsAttempt(step: Step): boolean {
+function beginsAttempt(step: Step) {
   if (step.kind === 'put') return step.item['status'] === 'creating'
   return step.kind === 'update' && step.changes.set?.['leaseUntil'] !== undefined
 }
@@ -213,7 +213,7 @@ export function watchPushes(world: World): () => readonly string[] {
 }
 
 /** Checked when a push leaves: a worker that was frozen sends none after its lease has expired. */
-function watchLeases(world: World): void {
+function watchLeases(world: World) {
   world.onAsked.push((_, method, path, body) => {
     const reference =
       method === 'POST' && path === '/v3/payment_requests' ? String(Object(body).reference_id) : ''

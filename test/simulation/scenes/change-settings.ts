@@ -15,7 +15,7 @@ export async function changeKeys(play: Scene): Promise<void> {
   await world.prng.pick([rotate, rotate, restrict, changeClient])(play, world.prng.pick(tenants))
 }
 
-async function rotate({ world }: Scene, tenant: Tenant): Promise<void> {
+async function rotate({ world }: Scene, tenant: Tenant) {
   const made = await issue(world, tenant, 'full')
   if (!made) return
   const { apiKey: old, keyId } = tenant
@@ -38,11 +38,11 @@ async function issue(world: World, { clientId }: Tenant, permissions: 'full' | '
   return { apiKey: String(reply.body['api_key']), keyId: String(reply.body['key_id']) }
 }
 
-function isTaken(reply: HttpReply | undefined): boolean {
+function isTaken(reply: HttpReply | undefined) {
   return reply !== undefined && reply.status < 300
 }
 
-async function restrict({ world }: Scene, tenant: Tenant): Promise<void> {
+async function restrict({ world }: Scene, tenant: Tenant) {
   const made = await issue(world, tenant, 'read_only')
   if (!made) return
   count(world.tally, 'key restricted')
@@ -58,7 +58,7 @@ async function restrict({ world }: Scene, tenant: Tenant): Promise<void> {
   if (isTaken(read)) count(world.tally, 'key restricted: read all the same')
 }
 
-async function changeClient({ world }: Scene, tenant: Tenant): Promise<void> {
+async function changeClient({ world }: Scene, tenant: Tenant) {
   if (tenant.isBeingChanged === true) return
   tenant.isBeingChanged = true
   const change = (fields: object) =>
@@ -142,7 +142,7 @@ function ask(
   })
 }
 
-async function remove({ world }: Scene, tenant: Tenant, endpoint: SimEndpoint): Promise<void> {
+async function remove({ world }: Scene, tenant: Tenant, endpoint: SimEndpoint) {
   const reply = await ask(world, 'delete-endpoint', tenant, endpoint)
   if (reply?.status !== 200) return
   count(world.tally, 'endpoint deleted')
@@ -153,7 +153,7 @@ async function remove({ world }: Scene, tenant: Tenant, endpoint: SimEndpoint): 
  * The new endpoint is registered first, as in a rotation of its secret. Without an answer the
  * endpoint is not used.
  */
-async function replace(play: Scene, tenant: Tenant, endpoint: SimEndpoint): Promise<void> {
+async function replace(play: Scene, tenant: Tenant, endpoint: SimEndpoint) {
   const { world } = play
   const made = await addEndpoint(world, tenant.clientId)
   if (made) {

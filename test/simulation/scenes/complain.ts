@@ -17,7 +17,7 @@ export async function complain(scene: Scene): Promise<void> {
 }
 
 /** An operator refunds a customer by a transfer from the provider's account. */
-function transferOut(world: World): void {
+function transferOut(world: World) {
   const { scenePrng, provider } = world
   const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' })
   if (credited.length === 0) return

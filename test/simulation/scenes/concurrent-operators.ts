@@ -83,7 +83,7 @@ const FLOOR_MS = 6 * 60_000
  * An operator sets the floor to exactly what is due. The floor must be exceeded, so nothing is
  * settled.
  */
-async function raiseFloor(world: World, clientId: string): Promise<void> {
+async function raiseFloor(world: World, clientId: string) {
   const settledUntil = text(windowRow(world, clientId), 'settled_until')
   const due = entriesOf(world, clientId).filter(
     (entry) => text(entry, 'eligible_at') >= settledUntil,

@@ -26,7 +26,7 @@ export async function bookConflictingRow(play: Scene): Promise<void> {
   bookBeside(play.world, scenePrng.pick(open.length > 0 && scenePrng.chance(0.4) ? open : paid))
 }
 
-function bookUnknown({ world, scenePrng, provider }: Scene): void {
+function bookUnknown({ world, scenePrng, provider }: Scene) {
   const type = scenePrng.pick(['PAYMENT', 'PAYMENT', 'UNKNOWN_TYPE'])
   const product = `py-${scenePrng.uuid()}`
   const row = provider.bookTransaction({ type, product_id: product, ...drawReference(world) })
@@ -52,7 +52,7 @@ function drawReference(world: World): { readonly reference_id: string; readonly 
   }
 }
 
-function bookBeside(world: World, paid: PaymentRequest): void {
+function bookBeside(world: World, paid: PaymentRequest) {
   const { scenePrng, provider, scheduler, tally } = world
   const { latest_payment_id: id = '', reference_id } = paid
   const [what, row] = drawConflictingRow(world, reference_id, paid.request_amount)
@@ -112,7 +112,7 @@ export async function resumeLate(scene: Scene): Promise<void> {
   )
 }
 
-function freezeSync(scene: Scene, afterMs: number): Promise<void> {
+function freezeSync(scene: Scene, afterMs: number) {
   return freezeRun(
     scene,
     'a sync is frozen during its work',
@@ -130,7 +130,7 @@ async function freezeRun(
   what: Reported,
   freeze: { readonly afterMs: number; readonly forMs: number },
   begin: (options?: InvokeOptions) => Promise<unknown>,
-): Promise<void> {
+) {
   await begin({ freeze })
   if (prng.chance(0.5)) await begin()
   await waitFor(world, freeze.forMs + prng.int(0, 1_000))
@@ -198,7 +198,7 @@ function pay(world: World, request: PaymentRequest, isLate: boolean, settlesInSe
 }
 
 /** The provider refuses the void if another scene has voided the row already. */
-function voidPaid({ provider, scenePrng, tally }: World, requestId: string): void {
+function voidPaid({ provider, scenePrng, tally }: World, requestId: string) {
   const kind = scenePrng.pick(['voided', 'reversed'] as const)
   try {
     provider.reversePayment(requestId, { kind })

@@ -32,13 +32,13 @@ export async function payOutNow({ world }: Scene, settlement: RawItem): Promise<
 }
 
 /** A refusal for want of an audit names the command. */
-async function auditAsTold(world: World, { action_hint: hint }: RawItem): Promise<boolean> {
+async function auditAsTold(world: World, { action_hint: hint }: RawItem) {
   const told = /^Run audit-ledger(?: --client_id (\S+))?\. Then repeat/.exec(String(hint))
   if (told) await operate(world, 'audit-ledger', told[1] ? { client_id: told[1] } : {})
   return told !== null
 }
 
-function noteRefusal(world: World, { message, confirm, retry_at: retryAt }: RawItem): void {
+function noteRefusal(world: World, { message, confirm, retry_at: retryAt }: RawItem) {
   for (const name of Object.keys(Object(confirm))) {
     const stop = STOPS[name]
     if (stop) reportSituation(world, stop)
@@ -113,7 +113,7 @@ export async function adjust({ world, tenants, scenePrng }: Scene): Promise<void
     world.problems.push(`${asked.reference} of ${clientId} is ${written.length} entries`)
 }
 
-function balanceOf(world: World, clientId: string): number {
+function balanceOf(world: World, clientId: string) {
   const shards = world.table
     .items(`LEDGER#${clientId}`)
     .filter(({ sk }) => String(sk).startsWith('SHARD#'))
@@ -168,7 +168,7 @@ export async function resolveSuspense({ world, prng }: Scene): Promise<void> {
 }
 
 /** The row of the transfer is taken over, and the merchant gives its part back. */
-async function refundByTransfer(world: World, item: RawItem): Promise<void> {
+async function refundByTransfer(world: World, item: RawItem) {
   const { payment_id, amount_minor, suspense_id: id } = item
   const row = { provider_transaction_id: String(id).replace(/#transfer$/, '') }
   const reply = await operate(world, 'refund-payment', { payment_id, amount_minor, ...row })

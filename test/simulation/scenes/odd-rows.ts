@@ -81,7 +81,7 @@ export function payWithRowFaults(world: World, paid: Paid, pay: () => boolean): 
 }
 
 /** From less than the sync's overlap up to a day. */
-function lateSecondsOfRow({ scenePrng }: World): number {
+function lateSecondsOfRow({ scenePrng }: World) {
   return scenePrng.pick([60, 600, 3_600, DAY_SECONDS / 2, DAY_SECONDS])
 }
 
@@ -89,10 +89,7 @@ function lateSecondsOfRow({ scenePrng }: World): number {
  * Whether the gateway still asks the provider about this request. Otherwise only the row shows that
  * the customer paid.
  */
-function isAskedAbout(
-  world: World,
-  { payment_request_id: id, reference_id: reference }: Paid,
-): boolean {
+function isAskedAbout(world: World, { payment_request_id: id, reference_id: reference }: Paid) {
   const payment = paymentOfReference(world, reference)
   const request = world.provider.storedRequest(id)?.request
   return (
@@ -216,7 +213,7 @@ function drawAtStage(world: World, payments: readonly StoredItem[]): StoredItem 
     : world.scenePrng.pick(world.scenePrng.pick([...byStage.values()]))
 }
 
-function voidMovement(world: World, requestId: string, paidId: string | undefined): boolean {
+function voidMovement(world: World, requestId: string, paidId: string | undefined) {
   const rows = world.provider
     .transactionRecords()
     .filter(
@@ -249,7 +246,7 @@ export async function overlappingReversals({ world }: Scene): Promise<void> {
   }
 }
 
-function lateSeconds({ scenePrng }: World): number {
+function lateSeconds({ scenePrng }: World) {
   return scenePrng.chance(0.6)
     ? scenePrng.int(...LATEST_FEE_SECONDS)
     : scenePrng.int(60, LATEST_FEE_SECONDS[1])

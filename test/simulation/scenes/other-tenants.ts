@@ -32,11 +32,7 @@ export async function requestOtherTenantsData(play: Scene): Promise<void> {
     world.problems.push(`a key of ${target.clientId} was revoked as ${otherTenant.clientId}'s`)
 }
 
-function ownId(
-  { world }: Scene,
-  { clientId }: Tenant,
-  kind: 'SETTLEMENT' | 'DELIVERY',
-): string | undefined {
+function ownId({ world }: Scene, { clientId }: Tenant, kind: 'SETTLEMENT' | 'DELIVERY') {
   const own = rowsOf(world, kind, { client_id: clientId })
   return own.length === 0
     ? undefined
@@ -44,12 +40,7 @@ function ownId(
 }
 
 /** A request for another tenant's item is answered as if the item did not exist. */
-async function askFor(
-  play: Scene,
-  otherTenant: Tenant,
-  functionName: string,
-  asked: HttpRequest,
-): Promise<void> {
+async function askFor(play: Scene, otherTenant: Tenant, functionName: string, asked: HttpRequest) {
   const reply = await http(play, otherTenant, functionName, asked)
   count(
     play.world.tally,
@@ -63,7 +54,7 @@ async function askFor(
  * The deliveries of another merchant's endpoint are answered like those of an endpoint that does
  * not exist.
  */
-async function askForEndpoint(play: Scene, otherTenant: Tenant, target: Tenant): Promise<void> {
+async function askForEndpoint(play: Scene, otherTenant: Tenant, target: Tenant) {
   const { prng } = play
   const { endpointId } = prng.pick(target.endpoints)
   const list = (id: string) =>

@@ -46,19 +46,19 @@ function rowsIn(body: RawItem | undefined): readonly Row[] {
   return Array.isArray(rows) ? rows.slice(1) : []
 }
 
-async function approveLeftOut(world: World, { settlement_id, confirm }: RawItem): Promise<void> {
+async function approveLeftOut(world: World, { settlement_id, confirm }: RawItem) {
   if (confirm === undefined || world.scenePrng.chance(0.3)) return
   const payload = { settlement_id, ...Object(confirm) }
   await operate(world, 'approve', { action: 'mark-settlement-paid', payload, operator: 'approver' })
 }
 
 /** The file was not sent: a person says so, and another approves it. */
-async function cancel(world: World, number: number): Promise<void> {
+async function cancel(world: World, number: number) {
   const reply = await operate(world, 'payout-file', { cancel: number, notes: 'not sent' })
   if (reply?.status === 200) reportSituation(world, 'a payout batch is cancelled')
 }
 
-async function answer(world: World, rows: readonly Row[]): Promise<void> {
+async function answer(world: World, rows: readonly Row[]) {
   const lines = rows.map((row, at) => {
     const id = String(row[2])
     // The same for each answer of one file.

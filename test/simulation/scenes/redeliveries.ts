@@ -80,7 +80,7 @@ export function arrangeRounds(play: Scene, happens: Happens): void {
   })
 }
 
-function beginRound(play: Scene, row: StoredItem, afterMs: number): void {
+function beginRound(play: Scene, row: StoredItem, afterMs: number) {
   const tenant = tenantOf(play, row['client_id'])
   if (tenant === undefined) return
   const ways = rounds(play, tenant, text(row, 'delivery_id'), text(row, 'endpoint_id'))

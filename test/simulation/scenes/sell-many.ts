@@ -47,7 +47,7 @@ export async function sellMany(scene: Scene, tenant: Tenant, isAtOnce = false): 
   }
 }
 
-function keyOfShard(prng: Prng, { clientId }: Tenant, shard: number): string {
+function keyOfShard(prng: Prng, { clientId }: Tenant, shard: number) {
   for (;;) {
     const key = `many-${prng.uuid()}`
     if (slotOf(paymentIdForKey(clientId, key), LEDGER_SHARDS) === shard) return key

@@ -68,7 +68,7 @@ function itemOf({ step }: Refused): Readonly<Record<string, unknown>> {
   return step.kind === 'put' ? wholeRow(step.item) : {}
 }
 
-function attemptIn(item: RawItem = {}): number {
+function attemptIn(item: RawItem = {}) {
   return Number(wholeRow(item)['attempt'])
 }
 

@@ -209,14 +209,14 @@ function movementsOf(payment: RawItem): readonly Moved[] {
   return (payment['movements'] ?? []) as readonly Moved[]
 }
 
-function wayOf(payment: RawItem, { type, amountMinor, isOwnRow }: Moved): string {
+function wayOf(payment: RawItem, { type, amountMinor, isOwnRow }: Moved) {
   if (type === 'reversal' && isOwnRow !== true) return 'row voided'
   if (type === 'reversal') return `${text(Object(payment['reversal']), 'kind')} whole`
   return `${type} ${amountMinor < Number(payment['notional_minor']) ? 'in part' : 'whole'}`
 }
 
 function changesStatus(from: string, to: string) {
-  return ({ before, after }: Write): boolean => before['status'] === from && after['status'] === to
+  return ({ before, after }: Write) => before['status'] === from && after['status'] === to
 }
 
 function isTakenOver(write: Write) {
@@ -248,7 +248,7 @@ function isAssumed({ after }: Write) {
 }
 
 function isMoneyFor(status: string) {
-  return ({ world, isNew, after }: Write): boolean =>
+  return ({ world, isNew, after }: Write) =>
     isNew &&
     after['kind'] === 'money' &&
     after['cause'] !== 'wrong_amount' &&
@@ -256,7 +256,7 @@ function isMoneyFor(status: string) {
 }
 
 function changesDelivery(was: string, is: string) {
-  return ({ before, after, isNew }: Write): boolean =>
+  return ({ before, after, isNew }: Write) =>
     !isNew && deliveryStatus(before) === was && deliveryStatus(after) === is
 }
 

@@ -77,14 +77,14 @@ const SALES = [
 ]
 
 /** A forged row may make an action fail. Only the money that leaves counts. */
-async function act(play: Play, operation: (play: Play) => Promise<unknown>): Promise<void> {
+async function act(play: Play, operation: (play: Play) => Promise<unknown>) {
   await runUntil(
     play.world,
     operation(play).catch(() => undefined),
   )
 }
 
-async function payAll(play: Play): Promise<void> {
+async function payAll(play: Play) {
   for (const settlement of rowsOf(play.world, 'SETTLEMENT', { status: 'recorded' }))
     await payOutNow(play, settlement)
 }

@@ -55,7 +55,7 @@ export function differences(
   return different(`${how}${kind} ${idOf(kind, stored)}`, shown, SHOWN[kind](stored))
 }
 
-function different(who: string, shown: Shown = {}, stored: Shown): readonly string[] {
+function different(who: string, shown: Shown = {}, stored: Shown) {
   return Object.entries(stored)
     .filter(([name, value]) => shown[name] !== value)
     .map(
@@ -158,10 +158,7 @@ async function referenceProblems(
 }
 
 /** The recount holds the ledger's own figures against entries and settlements. */
-async function balanceProblems(
-  ask: Ask,
-  { ledger }: ReturnType<typeof ownBooks>,
-): Promise<readonly string[]> {
+async function balanceProblems(ask: Ask, { ledger }: ReturnType<typeof ownBooks>) {
   const shown = (await ask('api-get-balance', { query: { include: 'settlements' } }))?.body ?? {}
   const changes = ledger.flatMap((item) => item['credited_at'] ?? item['changed_at'] ?? [])
   const taken = {
@@ -204,7 +201,7 @@ async function entriesProblems(ask: Ask, { ledger, payments }: ReturnType<typeof
     : [`entries and open payments add up to ${found}; the balance says ${expected}`]
 }
 
-function openNets(payments: readonly RawItem[]): number {
+function openNets(payments: readonly RawItem[]) {
   const open = payments.filter((payment) => payment['open_at'] !== undefined)
   return sum(open, 'net_minor') - sum(open, 'taken_back_minor')
 }
@@ -235,6 +232,6 @@ function pick(item: RawItem, names: string): Shown {
   return Object.fromEntries(names.split(' ').map((name) => [name, item[name]]))
 }
 
-function dayBefore(at: unknown): string {
+function dayBefore(at: unknown) {
   return new Date(Date.parse(String(at)) - DAY_MS).toISOString()
 }

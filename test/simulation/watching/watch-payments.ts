@@ -221,7 +221,7 @@ function rememberedOf(item: RawItem) {
  * Whether the writer has asked. The unfinished work of another process asked under that process's
  * name.
  */
-function hasAskedAbout({ world, worker }: Write, id: string): boolean {
+function hasAskedAbout({ world, worker }: Write, id: string) {
   return worker !== undefined && (world.sharing.has(worker) || asked.get(worker)?.has(id) === true)
 }
 

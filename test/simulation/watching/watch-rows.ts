@@ -96,7 +96,7 @@ export function watchRows(world: World): void {
  * Checked at every write: what is final stays, the sync's head moves in order, nothing is deleted
  * too early.
  */
-function watchTransitions(world: World): void {
+function watchTransitions(world: World) {
   const storedMs = new Map<string, number>()
   watchRules(world, ({ pk }) => ({ ...rowRules, ...(pk === 'SYNC#head' && headRules) }))
   world.onChange.push(({ key, before, after }) => {
@@ -117,7 +117,7 @@ function watchTransitions(world: World): void {
  * Checked at every write to suspense: an item leaves the due work only after the operators had its
  * alert.
  */
-function watchSuspense(world: World): void {
+function watchSuspense(world: World) {
   /**
    * By item: how often an alert was due, and how many alerts there had been when the item was
    * opened last.
@@ -149,7 +149,7 @@ function watchSuspense(world: World): void {
  * Checked at every logged error: a fault of the world explains it, and no process fails by an error
  * of another one.
  */
-function watchErrors(world: World): void {
+function watchErrors(world: World) {
   const metBy = new WeakMap<Error, Process>()
 
   world.onError.push((process, error) => {
@@ -167,7 +167,7 @@ function watchErrors(world: World): void {
   })
 }
 
-function isUnforeseen(error: Error): boolean {
+function isUnforeseen(error: Error) {
   return (
     error instanceof TypeError ||
     error instanceof RangeError ||
@@ -182,7 +182,7 @@ type Span = { readonly fromMs: number; readonly toMs: number }
 /** Spans that were read to their last row, in one page. A late write has no process. */
 const readSpans = new WeakMap<World, Span[]>()
 
-function watchReadSpans(world: World): void {
+function watchReadSpans(world: World) {
   world.onAnswered.push((_, { query, outcome }) => {
     const from = query.get('updated[gte]')
     const isAll = outcome.kind === 'answered' && Object(outcome.json).has_more === false
@@ -193,7 +193,7 @@ function watchReadSpans(world: World): void {
 }
 
 /** Whether the head moved over time that is read or in a slice, without a gap. */
-function isCovered({ world, written, before, after }: Write): boolean {
+function isCovered({ world, written, before, after }: Write) {
   const slices = written.flatMap(({ before: old, after: slice }) =>
     old === undefined && slice?.['kind'] === 'head'
       ? [{ fromMs: ms(slice, 'from'), toMs: ms(slice, 'to') }]

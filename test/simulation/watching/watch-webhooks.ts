@@ -30,7 +30,7 @@ export function watchAnnouncements(world: World, { of, since }: States): void {
   })
 
   /** The endpoints that wanted it at every moment at which the worker may have read them. */
-  const wanting = (event: RawItem): readonly string[] => {
+  const wanting = (event: RawItem) => {
     const [clientId = ''] = text(event, 'owner').split('#')
     const eventName = text(event, 'sk')
     const readFromMs = ms(event, 'listed_at') - READ_BEFORE_MS - world.apartMs / 2
@@ -65,7 +65,7 @@ export function watchAnnouncements(world: World, { of, since }: States): void {
 }
 
 /** Whether it subscribes to such events, enabled or not. */
-function wants(endpoint: RawItem, eventName: string): boolean {
+function wants(endpoint: RawItem, eventName: string) {
   const types = endpoint['event_types'] as readonly string[]
   const [type = ''] = eventName.split('#')
   const isNamed = types.includes(type) || (types.includes('*') && !NAMED_EVENTS.includes(type))
@@ -133,7 +133,7 @@ export function watchAttempts(world: World, { since }: States): void {
   })
 }
 
-function isOn(endpoint: RawItem): boolean {
+function isOn(endpoint: RawItem) {
   return endpoint['enabled'] === true && endpoint['deleted_at'] === undefined
 }
 

@@ -14,7 +14,7 @@ export async function runForked<T extends Serializable>(
   const waiting = [...tasks]
   const stop = new AbortController()
 
-  const work = (): Promise<void> =>
+  const work = () =>
     new Promise<void>((resolve, reject) => {
       // Maps of a result go through structured clone, not through JSON.
       const child = fork(worker, { execArgv: [], serialization: 'advanced', signal: stop.signal })

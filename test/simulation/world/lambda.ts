@@ -92,7 +92,7 @@ export function invoke(
  * Other functions use the account's concurrency: most invocations of functions without a reserved
  * one are refused.
  */
-function isThrottled(world: World, { reservedConcurrency }: FunctionSpec): boolean {
+function isThrottled(world: World, { reservedConcurrency }: FunctionSpec) {
   if (reservedConcurrency !== undefined) return false
   if (!isFaultOn(world, 'concurrency taken', world.faults.concurrencyTaken, 1_000, 180_000))
     return false

@@ -27,7 +27,7 @@ export function createMerchants(prng: Prng, onFault: (fault: keyof Faults) => vo
   const lastingFaults = new Map<string, { readonly hangs: boolean; readonly untilMs: number }>()
 
   /** Whether a server hangs is drawn again after minutes or hours. */
-  const isStuck = (url: string, { endpointHangs }: Faults, nowMs: number): boolean => {
+  const isStuck = (url: string, { endpointHangs }: Faults, nowMs: number) => {
     if (endpointHangs === 0) return false
     const known = lastingFaults.get(url)
     if (known && nowMs < known.untilMs) return known.hangs

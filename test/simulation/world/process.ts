@@ -43,7 +43,7 @@ export function startProcess(
     onKilled()
   }
 
-  const dies = (side: CrashPoint['side']): boolean =>
+  const dies = (side: CrashPoint['side']) =>
     (crashAt?.await === awaits.length && crashAt.side === side) ||
     (crash > 0 && prng.chance(crash / 2))
 

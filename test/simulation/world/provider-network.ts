@@ -73,13 +73,13 @@ export function providerNetwork(world: World, process: () => Process) {
  * The key in `slowCallsMs`: the payment of a create, the request of a cancel, or the path of
  * another call.
  */
-function slowKey({ method, url, body }: HttpCall): string {
+function slowKey({ method, url, body }: HttpCall) {
   return method === 'POST' && url.pathname === REQUESTS
     ? textIn(body, 'reference_id').slice(0, 36)
     : (cancelledRequest(method, url.pathname) ?? url.pathname)
 }
 
-function textIn(json: unknown, field: string): string {
+function textIn(json: unknown, field: string) {
   return String(Object(json)[field])
 }
 
@@ -94,7 +94,7 @@ function answered(status: number, json: unknown): Answered {
 }
 
 /** For a while the provider refuses every second call, each with another time to wait. */
-function isBusy(world: World): boolean {
+function isBusy(world: World) {
   return (
     isFaultOn(world, 'provider busy', 4 * world.faults.providerRateLimit, 5_000, 3 * MINUTE_MS) &&
     world.prng.chance(0.5)
@@ -102,7 +102,7 @@ function isBusy(world: World): boolean {
 }
 
 /** A pause begins when its caller hears of it, which may have been frozen since the answer. */
-function notePause(world: World, { method, url }: HttpCall, outcome: HttpOutcome): void {
+function notePause(world: World, { method, url }: HttpCall, outcome: HttpOutcome) {
   if (method !== 'POST' || url.pathname !== REQUESTS || outcome.kind !== 'answered') return
   const { status, rateLimit } = outcome
   if (status !== 429 && rateLimit?.remaining !== 0) return
@@ -133,7 +133,7 @@ function takeFromQuota(world: World, operation: string): RateLimit | undefined {
  * A payment of two days that the provider does not show is none of ours for the sync. So each is
  * shown after a day.
  */
-function isUnseen(world: World, { method, url }: HttpCall, fresh: Answered): boolean {
+function isUnseen(world: World, { method, url }: HttpCall, fresh: Answered) {
   if (method !== 'GET' || !url.pathname.startsWith(PAYMENTS) || fresh.status !== 200) return false
   const nowMs = world.scheduler.nowMs()
   const unseenUntilMs = world.unseenUntilMs.get(url.pathname.slice(PAYMENTS.length)) ?? 0

@@ -17,7 +17,7 @@ export function createScheduler(startMs: number) {
     }
   }
 
-  const runNext = async (): Promise<boolean> => {
+  const runNext = async () => {
     const event = events.pop()
     if (!event) return false
     if (event.cancelled) return true
@@ -28,7 +28,7 @@ export function createScheduler(startMs: number) {
     return true
   }
 
-  const runUntil = async (timeMs: number): Promise<void> => {
+  const runUntil = async (timeMs: number) => {
     await settle()
     for (let next = events.at(-1); next && next.timeMs <= timeMs; next = events.at(-1))
       await runNext()

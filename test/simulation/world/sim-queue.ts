@@ -72,7 +72,7 @@ export function createSimQueue(options: Options) {
   }
 
   return {
-    send: ({ body, delaySeconds, nowMs }: Sent): void => {
+    send: ({ body, delaySeconds, nowMs }: Sent) => {
       if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > 900) {
         throw new Error(
           `InvalidParameterValue: DelaySeconds ${delaySeconds} is not between 0 and 900`,
@@ -102,12 +102,12 @@ export function createSimQueue(options: Options) {
       return received
     },
     /** False if the receipt is unknown or not the newest. */
-    remove: (receipt: string): boolean => {
+    remove: (receipt: string) => {
       for (const message of stored) if (message.receipt === receipt) return stored.delete(message)
       return false
     },
     /** Undefined if there is no message. */
-    nextDueMs: (): number | undefined => {
+    nextDueMs: () => {
       const alive = [...stored].filter(
         ({ visibleAtMs, sentAtMs }) => visibleAtMs < sentAtMs + RETENTION_MS,
       )
@@ -118,7 +118,7 @@ export function createSimQueue(options: Options) {
   }
 }
 
-function shuffle(items: Stored[], random: () => number): void {
+function shuffle(items: Stored[], random: () => number) {
   for (let last = items.length - 1; last > 0; last--) {
     const other = Math.floor(random() * (last + 1))
     const [a, b] = [items[last], items[other]]

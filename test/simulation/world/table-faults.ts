@@ -42,7 +42,7 @@ export function faultyRequests(world: World, process: () => Process): TableReque
       return own.call(`table ${name}`, actingAs(world, own, effect))
     },
   )
-  const overtaken = async (steps: readonly Step[]): Promise<void> => {
+  const overtaken = async (steps: readonly Step[]) => {
     const own = process()
     const keys = steps.map(({ key }) => key)
     const { delay } = own
@@ -108,7 +108,7 @@ export function faultyRequests(world: World, process: () => Process): TableReque
   }
 }
 
-function meetsThrottledIndex(world: World, steps: readonly Step[]): boolean {
+function meetsThrottledIndex(world: World, steps: readonly Step[]) {
   if (world.faults.indexThrottled === 0) return false
   const indexes = steps.flatMap((step) => {
     const touched = touchedBy(step)
@@ -130,7 +130,7 @@ function touchedBy(step: Step): ReadonlySet<string> {
  * An index has its own throughput. When that is used up, reads of the index and writes that change
  * it are refused.
  */
-function isThrottled(world: World, index: string): boolean {
+function isThrottled(world: World, index: string) {
   if (!isFaultOn(world, `index ${index} throttled`, world.faults.indexThrottled, 5_000, 300_000))
     return false
   if (world.prng.chance(0.5)) return false
@@ -160,7 +160,7 @@ function written<Answer extends Applied>(
   return answer
 }
 
-function isLeftUnanswered({ impaired }: World, steps: readonly Step[]): boolean {
+function isLeftUnanswered({ impaired }: World, steps: readonly Step[]) {
   const pk =
     steps.length < 2 ? undefined : steps.map(({ key }) => key.pk).find((one) => impaired.has(one))
   const ails = impaired.get(pk ?? '')
@@ -197,6 +197,6 @@ function page(world: World, input: QueryInput): QueryPage {
   return found
 }
 
-function addUnits({ table, unitsUsed }: World, name: string): void {
+function addUnits({ table, unitsUsed }: World, name: string) {
   unitsUsed.set(name, (unitsUsed.get(name) ?? 0) + table.lastUse().reported)
 }

@@ -106,7 +106,7 @@ function connectQueue(
   world.onSent.push((sentTo) => sentTo === queue && world.scheduler.after(1, poll))
 }
 
-function connectSchedules(world: World): void {
+function connectSchedules(world: World) {
   const hasSyncWork = watchSync(world)
   for (const { name, trigger } of MANIFEST) {
     if (trigger.kind !== 'schedule') continue
@@ -202,13 +202,13 @@ function connectDueWork(world: World, name: string, schedule: ScheduleSpec) {
 }
 
 /** EventBridge: on time, twice or not at all. */
-function fireAround(world: World, fire: () => void): void {
+function fireAround(world: World, fire: () => void) {
   if (hasFault(world, 'scheduleMissed')) return
   fire()
   if (hasFault(world, 'scheduleTwice')) world.scheduler.after(world.prng.int(1, 5_000), fire)
 }
 
-function nextFiring(schedule: ScheduleSpec, notBeforeMs: number): number {
+function nextFiring(schedule: ScheduleSpec, notBeforeMs: number) {
   const everyMs = 'everyMinutes' in schedule ? schedule.everyMinutes * MINUTE_MS : DAY_MS
   const daily = 'dailyAt' in schedule ? DAILY_TIMES[schedule.dailyAt] : { hour: 0, minute: 0 }
   const offsetMs = (daily.hour * 60 + daily.minute) * MINUTE_MS
@@ -216,11 +216,7 @@ function nextFiring(schedule: ScheduleSpec, notBeforeMs: number): number {
 }
 
 /** A throttled run is retried until its event is too old. A failed run is not retried. */
-async function runSoon(
-  world: World,
-  name: string,
-  { maxEventAgeSeconds }: ScheduleSpec,
-): Promise<void> {
+async function runSoon(world: World, name: string, { maxEventAgeSeconds }: ScheduleSpec) {
   const { nowMs } = world.scheduler
   const endsMs = nowMs() + maxEventAgeSeconds * 1_000
   for (let pauseMs = 1_000; nowMs() <= endsMs; pauseMs = Math.min(2 * pauseMs, 5 * MINUTE_MS)) {

@@ -78,7 +78,7 @@ export function createWorld({
      */
     apartMs: 0,
     /** Resolves to the HTTP status, or rejects. */
-    sendCallback: ((): Promise<number> =>
+    sendCallback: (() =>
       Promise.reject(new Error('no gateway listens for callbacks yet'))) as SendCallback,
   }
   const { onChange, onWritten, onRefused } = border
@@ -173,7 +173,7 @@ export function createWorld({
 }
 
 function toAll<Args extends readonly unknown[]>(listeners: readonly ((...args: Args) => void)[]) {
-  return (...args: Args): void => {
+  return (...args: Args) => {
     for (const listen of listeners) listen(...args)
   }
 }

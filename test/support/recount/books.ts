@@ -194,6 +194,6 @@ export function countProblems({ payments, events, shards }: Books): string[] {
   ]
 }
 
-function isOfPayment({ pk }: RawItem): boolean {
+function isOfPayment({ pk }: RawItem) {
   return String(pk).startsWith('EVENT#payment#')
 }

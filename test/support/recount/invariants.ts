@@ -70,7 +70,7 @@ function paymentsThat(
   problem: string,
   { payments }: Books,
   isWrong: (payment: RawItem) => boolean,
-): string[] {
+) {
   return payments.filter(isWrong).map((item) => `payment ${text(item, 'payment_id')} ${problem}`)
 }
 
@@ -78,7 +78,7 @@ function paymentsThat(
  * An operator finds every payment by its destination, and a merchant finds its own payments by
  * their references.
  */
-function pointerProblems({ payments, pointers, references }: Books): string[] {
+function pointerProblems({ payments, pointers, references }: Books) {
   const places = new Set(
     payments.map((item) => `${text(item, 'created_at')}#${text(item, 'payment_id')}`),
   )
@@ -103,7 +103,7 @@ function ledProblems(
   pointers: readonly RawItem[],
   name: string,
   isFound: (payment: RawItem) => boolean,
-): string[] {
+) {
   const pointed = new Set(pointers.map((item) => text(item, 'payment_id')))
   return payments.flatMap((payment) => {
     const id = text(payment, 'payment_id')
@@ -115,7 +115,7 @@ function ledProblems(
 /** How many lines of a list were checked for each secret. Lines never change. */
 const readLines = new WeakMap<readonly string[], Map<string, number>>()
 
-function logProblems({ logLines, confidential }: Seen): string[] {
+function logProblems({ logLines, confidential }: Seen) {
   const read = readLines.get(logLines) ?? new Map<string, number>()
   readLines.set(logLines, read)
   return confidential.flatMap((secret) => {
@@ -172,12 +172,12 @@ export function problemsAtRest(items: readonly RawItem[], seen: Seen): readonly 
 }
 
 /** An open dispute was told, and is told again after half its time or at its end. */
-function isReminded(item: RawItem): boolean {
+function isReminded(item: RawItem) {
   const againMs = Date.parse(text(item, 'due_at')) - Date.parse(text(item, 'created_at'))
   return item['kind'] === 'case' && item['status'] === 'open' && againMs > 86_400_000
 }
 
-function moneyProblems({ payments, suspense }: Books, { captured, reversedIds }: Seen): string[] {
+function moneyProblems({ payments, suspense }: Books, { captured, reversedIds }: Seen) {
   const credited = new Map(
     payments.flatMap((item) => {
       const capture = captureOf(item)
@@ -203,10 +203,7 @@ function moneyProblems({ payments, suspense }: Books, { captured, reversedIds }:
  * Each reversal or return of the provider counts on a payment, reduces money in suspense, or raises
  * an alert.
  */
-function bookedBackProblems(
-  { payments, suspense, houseEntries }: Books,
-  { reversalRowIds }: Seen,
-): string[] {
+function bookedBackProblems({ payments, suspense, houseEntries }: Books, { reversalRowIds }: Seen) {
   const moved = payments.flatMap((item) =>
     ((item['movements'] ?? []) as readonly RawItem[]).map((movement) =>
       text(movement, 'transactionId'),

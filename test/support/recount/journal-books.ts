@@ -83,7 +83,7 @@ type OwnBooks = ReturnType<typeof booksOfClients>[number]
  * Compares the window with its settlements and entries, and the pending balance with the entries
  * that are not swept.
  */
-function windowProblems({ window, shards, payments, entries, settlements }: OwnBooks): string[] {
+function windowProblems({ window, shards, payments, entries, settlements }: OwnBooks) {
   const unswept = entries.filter(
     (entry) => text(entry, 'eligible_at') >= text(window, 'settled_until'),
   )
@@ -113,11 +113,11 @@ function windowProblems({ window, shards, payments, entries, settlements }: OwnB
   ])
 }
 
-function isPaidOut({ status }: RawItem): boolean {
+function isPaidOut({ status }: RawItem) {
   return status === 'manual_paid'
 }
 
-function isInSettlement(settlement: RawItem): boolean {
+function isInSettlement(settlement: RawItem) {
   return !isPaidOut(settlement) && settlement['recredited_at'] === undefined
 }
 
@@ -125,7 +125,7 @@ function isInSettlement(settlement: RawItem): boolean {
  * Windows have no gap, so each entry is in at most one settlement. No new entry may come into a
  * closed window.
  */
-function spanProblems({ window, shards, settlements }: OwnBooks): string[] {
+function spanProblems({ window, shards, settlements }: OwnBooks) {
   return [
     ...settlements.flatMap((settlement, at) => {
       const before = settlements[at - 1]
@@ -142,7 +142,7 @@ function spanProblems({ window, shards, settlements }: OwnBooks): string[] {
 }
 
 /** `block`: entries of one block of a digest. */
-function settlementProblems({ settlements, entries }: OwnBooks, block: number): string[] {
+function settlementProblems({ settlements, entries }: OwnBooks, block: number) {
   return settlements.flatMap((settlement) => {
     const own = sweptBy(settlement, entries)
     const summed = [...own, ...carriedBy(own)]
@@ -174,16 +174,16 @@ function carriedBy(entries: readonly RawItem[]): readonly RawItem[] {
   })
 }
 
-function inSnakeCase(name: string): string {
+function inSnakeCase(name: string) {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-function paymentsIn(entry: RawItem): number {
+function paymentsIn(entry: RawItem) {
   return entry['type'] === 'payment' ? 1 : sum(carriedBy([entry]), 'payment_count')
 }
 
 /** The positive amounts of a settlement that no settled row of the provider proves. */
-function unprovenIn(settlement: RawItem, entries: readonly RawItem[]): number {
+function unprovenIn(settlement: RawItem, entries: readonly RawItem[]) {
   return entries.reduce((total, entry) => {
     const { type, provider_transaction_id: row } = entry
     const isProven = row !== undefined && amount(entry, 'other_minor') === 0
@@ -197,7 +197,7 @@ function unprovenIn(settlement: RawItem, entries: readonly RawItem[]): number {
 }
 
 /** The first block follows the settlement's id. */
-function digestOf(id: string, entries: readonly RawItem[], block: number): string {
+function digestOf(id: string, entries: readonly RawItem[], block: number) {
   let digest = id
   for (let at = 0; at < entries.length; at += block) {
     const hash = createHash('sha256').update(digest)
@@ -208,7 +208,7 @@ function digestOf(id: string, entries: readonly RawItem[], block: number): strin
 }
 
 /** The text of an entry for its settlement's digest: each field with a value, by name. */
-function entryText(entry: RawItem): string {
+function entryText(entry: RawItem) {
   const sides = [
     'gross',
     'fee',
@@ -234,7 +234,7 @@ function entryText(entry: RawItem): string {
 }
 
 /** A re-credited settlement has one entry with its figures, and no other settlement has one. */
-function recreditProblems({ settlements, entries }: OwnBooks): string[] {
+function recreditProblems({ settlements, entries }: OwnBooks) {
   const bySettlement = Map.groupBy(entries, (entry) => entry['recredited_settlement_id'])
   const ids = new Set([undefined, ...settlements.map(({ settlement_id: id }) => id)])
   const strays = [...bySettlement.keys()].filter((id) => !ids.has(id))

@@ -48,7 +48,7 @@ type Checked = { readonly entries: readonly RawItem[]; readonly problems: string
 /** Stored items never change, so a payment is checked once with the same entries. */
 const known = new WeakMap<RawItem, Checked>()
 
-function problemsOnce(payment: RawItem, entries: readonly RawItem[]): string[] {
+function problemsOnce(payment: RawItem, entries: readonly RawItem[]) {
   const last = known.get(payment)
   const isSame =
     last?.entries.length === entries.length && entries.every((one, at) => one === last.entries[at])
@@ -58,7 +58,7 @@ function problemsOnce(payment: RawItem, entries: readonly RawItem[]): string[] {
   return problems
 }
 
-function ownProblems(payment: RawItem, entries: readonly RawItem[]): string[] {
+function ownProblems(payment: RawItem, entries: readonly RawItem[]) {
   const id = text(payment, 'payment_id')
   const hasSucceeded = payment['status'] === 'succeeded'
   const isPosted = hasSucceeded && !isOpen(payment)
@@ -88,7 +88,7 @@ function ownProblems(payment: RawItem, entries: readonly RawItem[]): string[] {
 }
 
 /** The remaining money of a payment, counted from its price and those rows. */
-function remainingMoney(payment: RawItem): number {
+function remainingMoney(payment: RawItem) {
   const of = (name: string) => amount(payment, name)
   const model = modelOf(of('notional_minor'), of('provider_fee_minor'), of('markup_minor'))
   for (const movement of movementsOf(payment)) model.apply(movement)
@@ -103,7 +103,7 @@ function movementsOf(payment: RawItem): readonly Movement[] {
  * What our account at the provider gained by a payment. A voided row gains nothing, and has no
  * second void.
  */
-function gainOf(payment: RawItem): number {
+function gainOf(payment: RawItem) {
   const movements = movementsOf(payment)
   const voided = movements
     .filter(({ type }) => type === 'reversal')

@@ -30,13 +30,13 @@ export function batchProblems({ batches, settlements }: Books): readonly string[
   ]
 }
 
-function numberProblems(batches: readonly RawItem[]): readonly string[] {
+function numberProblems(batches: readonly RawItem[]) {
   const numbers = batches.map(({ number }) => Number(number)).toSorted((a, b) => a - b)
   const isWhole = numbers.every((number, at) => number === at + 1)
   return isWhole ? [] : [`the numbers of batches are ${numbers.join(', ')}`]
 }
 
-function idsIn({ settlement_ids: ids }: RawItem): readonly string[] {
+function idsIn({ settlement_ids: ids }: RawItem) {
   return Array.isArray(ids) ? ids.map(String) : []
 }
 

@@ -19,7 +19,7 @@ export function rowProblems(items: readonly RawItem[]): readonly string[] {
   })
 }
 
-function problemsOfRow(raw: RawItem): readonly string[] {
+function problemsOfRow(raw: RawItem) {
   const item = { ...fromItem(raw), pk: String(raw['pk']), sk: String(raw['sk']) }
   const about = `${kindOf(item)} ${item.pk} ${item.sk}`
   try {
@@ -43,7 +43,7 @@ function problemsOfRow(raw: RawItem): readonly string[] {
   }
 }
 
-function attributesOf(item: RawItem): readonly string[] {
+function attributesOf(item: RawItem) {
   const { details, ...others } = comparable(item)
   const members = Object.keys(Object(details)).map((name) => `details.${attributeName(name)}`)
   return [...Object.keys(others), ...members]

@@ -123,7 +123,7 @@ describe('a command line', () => {
   })
 })
 
-async function helpOf(...argv: string[]): Promise<string> {
+async function helpOf(...argv: string[]) {
   const out: string[] = []
   const err: string[] = []
   const io = {

@@ -20,7 +20,7 @@ function refusal(message: string) {
 }
 
 /** A stage on AWS, whose Lambda is the server of the test. */
-function onAws(url: string): void {
+function onAws(url: string) {
   vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', url)
   for (const name of ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])
     vi.stubEnv(name, 'ap-southeast-3')

@@ -38,7 +38,7 @@ const built = mkdtempSync(join(tmpdir(), 'gateway-package-'))
 beforeAll(() => buildClientPackage(built))
 afterAll(() => rmSync(built, { recursive: true }))
 
-function projectWithPackage(): string {
+function projectWithPackage() {
   const project = tempDirectory()
   const modules = join(project, 'node_modules')
   cpSync(built, join(modules, PACKAGE_NAME), { recursive: true })

@@ -88,7 +88,7 @@ onDynamoDb('DynamoDB Local', () => {
   })
 })
 
-function portInHex(port: string): string {
+function portInHex(port: string) {
   return `:${Number(port).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
