@@ -8,7 +8,7 @@ export function dependencyPicture(sources: readonly SourceFile[]): string {
 }
 
 /** Imports of types alone are separate, because they load no code. */
-function importsOf(sources: readonly SourceFile[], kind: 'values' | 'types'): Graph {
+function importsOf(sources: readonly SourceFile[], kind: 'values' | 'types') {
   const folders = [...new Set(sources.map(({ path }) => folderOf(path)))].toSorted()
   const usedBy = (folder: string, typeOnly: boolean) =>
     sources
@@ -67,7 +67,7 @@ function drawn(graph: Graph) {
   return { firsts, boxOf, arrows }
 }
 
-function reachable(graph: Graph, from: string): ReadonlySet<string> {
+function reachable(graph: Graph, from: string) {
   const found = new Set(graph.get(from))
   // The loop also visits folders that it adds to the set.
   for (const folder of found) for (const next of graph.get(folder) ?? []) found.add(next)

@@ -26,7 +26,7 @@ const LIMITS = new Map(
   ROWS.map(([, , name = '', figures = '']) => [name, limitsIn(figures.split(' | ').map(Number))]),
 )
 
-function limitsIn(cells: readonly number[]): FlowFigures {
+function limitsIn(cells: readonly number[]) {
   const groups = Object.keys(GROUPS) as Group[]
   return byGroup((group) => {
     const [files = 0, lines = 0] = cells.slice(2 * groups.indexOf(group))

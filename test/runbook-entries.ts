@@ -32,7 +32,7 @@ function runbookEntry(heading: string, specs: readonly AlarmSpec[], runbook: str
   return `## ${heading}\n\n${means.join('\n')}\n\n${writtenUnder(heading, runbook)}`
 }
 
-function sentencesOf(spec?: AlarmSpec): ReadonlySet<string> {
+function sentencesOf(spec?: AlarmSpec) {
   if (spec === undefined) return new Set()
   const sentences = `${spec.summary} ${spec.because}`.split(/(?<=\.) (?=[A-Z])/)
   return new Set([`${severityOf(spec)}, ${conditionOf(spec)}.`, ...sentences])

@@ -121,7 +121,7 @@ function dollars(usd: number) {
 }
 
 /** What a month with payments in every hour adds, whatever their number. */
-function busyCosts({ idleRuns, paid }: Measured): CostLine[] {
+function busyCosts({ idleRuns, paid }: Measured) {
   const metricMonth = metricsOf(paid.flows).difference(metricsOf(idleRuns)).size
   const { idle, busy } = keyRequests()
   const metrics = `${metricMonth} more of our own: one channel, and all goes well`
@@ -132,7 +132,7 @@ function busyCosts({ idleRuns, paid }: Measured): CostLine[] {
   ]
 }
 
-function otherCosts({ abandoned, paid }: Pick<Measured, 'abandoned' | 'paid'>): CostLine[] {
+function otherCosts({ abandoned, paid }: Pick<Measured, 'abandoned' | 'paid'>) {
   const { invocations, messages, writes, reads } = abandoned
   const hops = `${invocations} invocations, ${messages} messages, ${oneDecimal(writes)} writes, ${oneDecimal(reads)} reads each`
   const [byChannel, every] = [metricsByChannel(), everyMetric().size]

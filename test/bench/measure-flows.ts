@@ -107,14 +107,14 @@ export async function measureSettle({ measure, run, merchant }: MeteredMerchant)
 }
 
 /** A run after a pause reads the days of the pause in the second net, with or without payments. */
-async function idleSyncAfter(pauseMs: number): Promise<Flow> {
+async function idleSyncAfter(pauseMs: number) {
   const metered = await startMeteredWorld()
   await syncRun(metered, 'sync, first run')
   await metered.passTime(pauseMs)
   return syncRun(metered, 'sync after a pause')
 }
 
-function syncRun({ measure, run }: MeteredWorld, name: string): Promise<Flow> {
+function syncRun({ measure, run }: MeteredWorld, name: string) {
   return measure('sync-provider-transactions', name, async () => {
     v.parse(v.object({ complete: v.literal(true) }), await run('sync-provider-transactions', {}))
   })

@@ -25,7 +25,7 @@ export function meterTable(table: MemoryTable) {
   const add = (name: string, units: number) => {
     if (units > 0) counted[name] = (counted[name] ?? 0) + units
   }
-  const count = <Answer>(call: string, answer: Answer): Answer => {
+  const count = <Answer>(call: string, answer: Answer) => {
     add(`calls ${call}`, 1)
     for (const { sort, what, partition, units } of table.lastUse().parts) {
       add(`${sort} ${what}`, units)

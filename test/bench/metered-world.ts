@@ -10,7 +10,7 @@ import { sqsEvent } from '../simulation/world/sim-queue.ts'
 import { createWorld, MAX_ROWS_A_PAGE, runUntil, type World } from '../simulation/world/world.ts'
 import { emittedBy } from '../support/emitted-by.ts'
 import type { ASSUMPTIONS } from './assumptions.ts'
-import { type Detail, meterTable } from './meter-table.ts'
+import { meterTable } from './meter-table.ts'
 
 type FunctionName = keyof typeof ASSUMPTIONS.billedMs
 
@@ -147,7 +147,7 @@ async function writtenLines(functionName: FunctionName, simulated: readonly stri
   }))
 }
 
-function providerCalls(counts: Readonly<Record<string, number>>): Detail {
+function providerCalls(counts: Readonly<Record<string, number>>) {
   return Object.fromEntries(
     Object.entries(counts).map(([name, calls]) => [
       name.startsWith('rows ') ? name : `provider ${name}`,

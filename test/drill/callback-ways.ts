@@ -52,10 +52,7 @@ function changed(from: string, to: string) {
   return (text: string) => text.replace(from, to)
 }
 
-async function inTurn(
-  times: readonly number[],
-  send: () => Promise<ApiResponse>,
-): Promise<readonly ApiResponse[]> {
+async function inTurn(times: readonly number[], send: () => Promise<ApiResponse>) {
   const answers: ApiResponse[] = []
   for (const _ of times) answers.push(await send())
   return answers

@@ -72,7 +72,7 @@ export function creditedAndHeld({ outside }: DrillWorld): string {
   return `${credited} credited, ${held} held`
 }
 
-export async function syncAfter({ deps, clock }: DrillWorld, minutes: number): Promise<void> {
+export async function syncAfter({ deps, clock }: DrillWorld, minutes: number) {
   await clock.runFor(minutes * 60_000)
   await syncProviderTransactions(deps)
 }

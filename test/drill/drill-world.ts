@@ -102,7 +102,7 @@ export async function createDrillWorld({ baseUrl }: { readonly baseUrl?: string 
 
 type State = { spoiling: Spoiling | undefined }
 
-function takeSpoiling(state: State, { method, url }: IncomingMessage): Spoiling | undefined {
+function takeSpoiling(state: State, { method, url }: IncomingMessage) {
   const { spoiling } = state
   if (!spoiling || !`${method} ${url}`.includes(spoiling.operation)) return undefined
   state.spoiling = undefined

@@ -185,7 +185,7 @@ export async function scanQrCode(browser: Browser, png: Buffer): Promise<string 
 }
 
 /** With `SCREENSHOTS=write` (CONTRIBUTING.md), stores a picture for the documents. */
-export async function takePicture(page: Page, name: string): Promise<void> {
+export async function takePicture(page: Page, name: string) {
   const shot = await page.screenshot({ animations: 'disabled' })
   expect(shot.length).toBeGreaterThan(10_000)
   if (process.env['SCREENSHOTS'] === 'write')

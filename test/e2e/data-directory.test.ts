@@ -33,10 +33,7 @@ type Delivery = {
   readonly attempts: readonly { readonly error: string | null }[]
 }
 
-async function allSucceeded(
-  { admin }: ReturnType<typeof worldAt>,
-  clientId: string,
-): Promise<readonly Delivery[]> {
+async function allSucceeded({ admin }: ReturnType<typeof worldAt>, clientId: string) {
   return eventually(async () => {
     const pages = [1, 2].map((page) =>
       admin('list-deliveries', { client_id: clientId, per_page: 100, page }),

@@ -4,7 +4,6 @@ import { answerConsole } from '../../infra/local/console/answer-console.ts'
 import type { About } from '../../infra/local/console/console-call.ts'
 import {
   jsonReply,
-  type LocalAnswer,
   type LocalRequest,
   startLocalHttpServer,
 } from '../../infra/local/process/local-http-server.ts'
@@ -21,7 +20,7 @@ export async function startScriptedConsole({ port = 0, clientId = 'client-1', an
   const listeners = new Set<(line: ActivityLine) => void>()
   const ports = await startLocalHttpServer({
     port: 0,
-    answer: async (request): Promise<LocalAnswer> => {
+    answer: async (request) => {
       const body = await answer(request)
       return body
         ? jsonReply(200, body)

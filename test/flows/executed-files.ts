@@ -28,16 +28,14 @@ export async function executedFiles(run: () => Promise<unknown>): Promise<readon
   })
 }
 
-async function coverageOf(
-  run: () => Promise<unknown>,
-): Promise<readonly Profiler.ScriptCoverage[]> {
+async function coverageOf(run: () => Promise<unknown>) {
   await takeCoverage()
   await run()
   return await takeCoverage()
 }
 
 /** What ran since the last call. */
-async function takeCoverage(): Promise<readonly Profiler.ScriptCoverage[]> {
+async function takeCoverage() {
   return (await session.post('Profiler.takePreciseCoverage')).result
 }
 

@@ -45,7 +45,7 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async ([asked,
 type Measured = { readonly name: FlowName; readonly files: readonly ExecutedFile[] }
 
 /** The first walk loads every module and starts the environments, so that these are in no flow. */
-async function measureFlows(): Promise<readonly Measured[]> {
+async function measureFlows() {
   const measured: Measured[] = []
   const metered = await startMeteredWorld()
   await walkFlows(metered, (_, run) => run())
@@ -82,6 +82,6 @@ function titleOf(name: FlowName) {
   return `\`${name}\`: ${FLOWS[name]}`
 }
 
-function limitsOf(flows: readonly NamedFigures[]): readonly NamedFigures[] {
+function limitsOf(flows: readonly NamedFigures[]) {
   return flows.map(({ name, figures }) => ({ name, figures: limitsFor(figures) }))
 }

@@ -28,7 +28,7 @@ type Walk = Awaited<ReturnType<typeof startMerchant>> & { readonly onFlow: OnFlo
  * no environment, and finds no read in a cache: its merchant is new, and an hour has passed. Throws
  * when a flow did not do its work, because too few functions would have run.
  */
-export async function walkFlows(metered: MeteredWorld, onFlow: OnFlow): Promise<void> {
+export async function walkFlows(metered: MeteredWorld, onFlow: OnFlow) {
   const started = await startMerchant(metered, ['payment.reversed'])
   const walk: Walk = { ...started, onFlow }
   const unmeasured: Walk = { ...started, onFlow: (_, run) => run() }

@@ -125,7 +125,7 @@ export async function comeToRest(
   clients: readonly Client[],
   known: KnownPayments,
   { rests }: Pick<HistoryRecorder, 'rests'>,
-): Promise<void> {
+) {
   await calls.send('provider', '/_simulator/faults', { method: 'DELETE' })
   const made = clients.flatMap((client) =>
     client.planned.flatMap((planned) => {
@@ -160,11 +160,7 @@ export async function comeToRest(
 
 const TRIES = 3
 
-export async function operatorDay(
-  calls: GatewayCalls,
-  clients: readonly Client[],
-  draw: Prng,
-): Promise<void> {
+export async function operatorDay(calls: GatewayCalls, clients: readonly Client[], draw: Prng) {
   await calls.advance(DAYS_TO_PAYOUT * 86_400)
   for (let tried = 0; tried < TRIES; tried++) {
     if ((await calls.invoke('sync-provider-transactions')) !== undefined) break

@@ -59,7 +59,7 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
     return answer?.status === 200 ? { status: Number(status), body: Object(body) } : undefined
   }
 
-  const requestOf = async ({ id, destination }: Shown): Promise<Json | undefined> => {
+  const requestOf = async ({ id, destination }: Shown) => {
     const found = await send('provider', `/_simulator/payment_requests?reference_id=${id}`)
     const requests: readonly Json[] = Array.isArray(found?.body) ? found.body : []
     return requests.find((request) => JSON.stringify(request).includes(JSON.stringify(destination)))
@@ -200,7 +200,7 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
       clockJumps(seconds)
       return post('lambda', '/_local/clock', { advance_seconds: seconds })
     },
-    upstream: async (): Promise<readonly Json[]> => {
+    upstream: async () => {
       const found = await send('provider', '/_simulator/payment_requests?reference_id=')
       return Array.isArray(found?.body) ? found.body : []
     },

@@ -71,10 +71,7 @@ export function historyRecorder() {
       isAtRest = true
     },
     /** An outcome that says nothing (a read without an answer) is not written down. */
-    record: async (
-      asked: Asked,
-      call: () => Promise<Outcome | undefined>,
-    ): Promise<Outcome | undefined> => {
+    record: async (asked: Asked, call: () => Promise<Outcome | undefined>) => {
       const called = nanoseconds()
       const outcome = await call()
       if (outcome !== undefined) {

@@ -7,7 +7,7 @@ export function startKilledGateway(data: string) {
   let ranMs = 0
   let upSince: number | undefined
   const upMs = () => ranMs + (upSince === undefined ? 0 : performance.now() - upSince)
-  const start = async (): Promise<Banner> => {
+  const start = async () => {
     process = startGatewayProcess({ args: ['--data', data] })
     const banner = await process.ready()
     upSince = performance.now()
@@ -23,7 +23,7 @@ export function startKilledGateway(data: string) {
   }
   waitFor(start())
   return {
-    up: (): Promise<Banner> => ready,
+    up: () => ready,
     kills: () => kills,
     /** How long the gateway has been ready, over all its starts. */
     upMs,

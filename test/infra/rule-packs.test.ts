@@ -20,7 +20,7 @@ import { type Reason, reasonsFor } from './rule-pack-reasons.ts'
 
 type Finding = { readonly rule: string; readonly path: string }
 
-function findingsIn(app: App, stack: Stack, stage: string): readonly Finding[] {
+function findingsIn(app: App, stack: Stack, stage: string) {
   return [AwsSolutionsChecks, ServerlessChecks, PCIDSS321Checks].flatMap((Pack) =>
     new Pack(app)
       .validateScope(stack)

@@ -71,7 +71,7 @@ export async function busyClient() {
   const open = [await anOpen(5, 4), await anOpen(5, 5), await anOpen(0, 6)] as const
   deps.clock.set(addMs(deps.now(), DAY_MS + HOUR_MS))
   await approveActions(deps, client, [failed, recorded])
-  const now = async (payment: Payment): Promise<Payment> => {
+  const now = async (payment: Payment) => {
     const stored = await findStoredPayment(deps, payment.paymentId)
     return stored?.status === 'succeeded' ? stored : payment
   }
@@ -100,11 +100,7 @@ function digestIn({ clientId }: Client, shard: number, number: number) {
   }
 }
 
-function rowOf(
-  payment: Payment,
-  at: Timestamp,
-  fields: Partial<ProviderTransaction>,
-): ProviderTransaction {
+function rowOf(payment: Payment, at: Timestamp, fields: Partial<ProviderTransaction>) {
   return settledRow(
     {
       providerPaymentId: payment.capture?.providerPaymentId ?? '',
@@ -207,7 +203,7 @@ export function pay({ settlementId }: Settlement): Act {
   }
 }
 
-export async function makeBatch(deps: Deps): Promise<void> {
+export async function makeBatch(deps: Deps) {
   await payoutFile(deps, { ...BY_OPERATOR, format: 'csv' })
 }
 

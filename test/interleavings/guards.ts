@@ -178,8 +178,8 @@ function isWindow({ key }: Step) {
   return key.sk === 'WINDOW'
 }
 
-function withoutClauses(isMeant: (step: Step) => boolean, ...fields: readonly string[]): Border {
-  const change = (step: Step): Step => {
+function withoutClauses(isMeant: (step: Step) => boolean, ...fields: readonly string[]) {
+  const change = (step: Step) => {
     if (!isMeant(step)) return step
     // A check and a delete always have a condition.
     const least = step.kind === 'check' || step.kind === 'delete' ? exists : undefined

@@ -30,10 +30,12 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   // Long scenarios come first, so that no process runs a long scenario alone at the end.
   const scenarios = chosen
     .toReversed()
-    .map((name): Task => ({ scenario: name, schedules: MAX_SCHEDULES }))
-  const without = GUARDS.map(
-    (guard): Task => ({ scenario: guard.scenario, without: guard.name, schedules: MAX_WITHOUT }),
-  )
+    .map((name) => ({ scenario: name, schedules: MAX_SCHEDULES }))
+  const without = GUARDS.map((guard) => ({
+    scenario: guard.scenario,
+    without: guard.name,
+    schedules: MAX_WITHOUT,
+  }))
   return searchAll(scenario === undefined ? [...scenarios, ...without] : scenarios)
 })
 

@@ -132,9 +132,8 @@ export function partialTable(base: Base) {
         [...committed].map(([name, item]) => `${name} ${hashOfItem(item)}`).toSorted(),
         late.map(({ key, before }) => [key, hashOfItem(before)]),
       ]),
-    changed: (): readonly (readonly [string, StoredItem | undefined])[] =>
-      [...committed].toSorted(([a], [b]) => (a < b ? -1 : 1)),
-    items: (): readonly StoredItem[] =>
+    changed: () => [...committed].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    items: () =>
       [...new Map([...base.items, ...committed]).values()].filter((item) => item !== undefined),
   }
 }
@@ -176,13 +175,13 @@ export function nameOf({ pk, sk }: Key): string {
 }
 
 function fieldsOf(fields: readonly string[] | undefined) {
-  return (item: Item): Item =>
+  return (item: Item) =>
     fields === undefined
       ? item
       : Object.fromEntries(Object.entries(item).filter(([name]) => fields.includes(name)))
 }
 
-function outOf(item: StoredItem | undefined): Item | undefined {
+function outOf(item: StoredItem | undefined) {
   return item && recordOf(item)
 }
 

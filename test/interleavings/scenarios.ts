@@ -148,7 +148,7 @@ const IN_RUNS: readonly Meeting[] = [
 
 export function scenariosOf(busy: BusyClient): readonly Scenario[] {
   const actions = actionsOn(busy)
-  const scenarioOf = ([name, ...names]: Meeting, steps?: HistorySteps): Scenario => ({
+  const scenarioOf = ([name, ...names]: Meeting, steps?: HistorySteps) => ({
     name,
     actions: Object.fromEntries(names.map((action) => [action, actions[action]])),
     ...(steps && { steps }),

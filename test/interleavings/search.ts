@@ -63,7 +63,7 @@ export async function search(
 
   const run = async (prefix: Prefix) => {
     const chosen: number[] = []
-    const choose = (options: readonly Option[], state: () => string): Option | undefined => {
+    const choose = (options: readonly Option[], state: () => string) => {
       const at = chosen.length
       const take = prefix.chosen[at] ?? 0
       if (at >= prefix.chosen.length) {

@@ -9,7 +9,7 @@ import { paymentOf } from '../support/synced-payment.ts'
 import { drawRow, type Play, pickFrom, pickOf, read, shownFigures } from './play.ts'
 import { type Sums } from './sums-by-state.ts'
 
-export async function bookHouse(play: Play): Promise<void> {
+export async function bookHouse(play: Play) {
   const { prng, deps, model, rows } = play
   const type = prng.pick(['unmatched', 'topup', 'withdrawal'] as const)
   const direction = type === 'topup' || prng.chance(1 / 4) ? 'in' : 'out'
@@ -32,7 +32,7 @@ export async function bookHouse(play: Play): Promise<void> {
   model.houseRow(row.transactionId, type, figures)
 }
 
-export async function correctByRow(play: Play): Promise<void> {
+export async function correctByRow(play: Play) {
   const shown = openHouseRow(play)
   if (shown === undefined) return
   const { deps, model, prng } = play
@@ -55,7 +55,7 @@ function openHouseRow({ prng, model, rows }: Play) {
   )
 }
 
-export async function refundByRow(play: Play): Promise<void> {
+export async function refundByRow(play: Play) {
   const { prng, deps, model, paid } = play
   const shown = openHouseRow(play)
   const one = pickOf(prng, paid, ({ isVoid }) => isVoid !== true)
@@ -81,7 +81,7 @@ export async function refundByRow(play: Play): Promise<void> {
   model.move(paymentId, { type: 'refund', id: transactionId, ...shown.figures })
 }
 
-export async function adjustHouse({ prng, deps, model }: Play): Promise<void> {
+export async function adjustHouse({ prng, deps, model }: Play) {
   const legs = prng.pick([
     { bank: -6_500, cost: -6_500 },
     { bank: 300, other: 300 },

@@ -37,7 +37,7 @@ export function journalModel() {
     entries.push({ owner, type, at: now, sums: { ...NOTHING, ...sums } })
   }
 
-  function change(payment: ModelPayment, type: string, make: () => void): Sums {
+  function change(payment: ModelPayment, type: string, make: () => void) {
     const before = paymentSums(payment)
     make()
     const made = less(paymentSums(payment), before)
@@ -176,7 +176,7 @@ export function journalModel() {
   }
 }
 
-function known<T>(things: ReadonlyMap<string, T>, id: string): T {
+function known<T>(things: ReadonlyMap<string, T>, id: string) {
   const thing = things.get(id)
   if (thing === undefined) throw new Error(`the model does not know ${id}`)
   return thing

@@ -5,7 +5,7 @@ import { settledRow } from '../support/fake-provider.ts'
 import { creditedPayment, paymentOf } from '../support/synced-payment.ts'
 import { drawRow, type Play, pickFrom, pickOf, postOverdue, read, shownFigures } from './play.ts'
 
-export async function pay({ prng, deps, model, clients, paid, isInvoiced }: Play): Promise<void> {
+export async function pay({ prng, deps, model, clients, paid, isInvoiced }: Play) {
   const client = prng.pick(clients)
   const gross = prng.pick([1, 3_999, 4_004, 4_500, 10_000, 50_000, 100_000, 250_000])
   const one = await creditedPayment(deps, client, { notionalMinor: minor(gross) })
@@ -14,7 +14,7 @@ export async function pay({ prng, deps, model, clients, paid, isInvoiced }: Play
   model.pay(id, { client: client.clientId, gross, fee, markup, invoiced: isInvoiced })
 }
 
-export async function settleOwnRow({ prng, deps, model, paid, ...play }: Play): Promise<void> {
+export async function settleOwnRow({ prng, deps, model, paid, ...play }: Play) {
   const { isInvoiced, odd, contradicted } = play
   const one = pickOf(prng, paid, ({ ownRow, isVoid }) => ownRow === undefined && isVoid !== true)
   if (one === undefined) return
@@ -38,7 +38,7 @@ export async function settleOwnRow({ prng, deps, model, paid, ...play }: Play): 
 }
 
 /** The row may be read before its chargeback, and may contradict itself. */
-export async function takeBack(play: Play): Promise<void> {
+export async function takeBack(play: Play) {
   const { prng, deps, model, paid, rows } = play
   const one = pickOf(prng, paid, () => true)
   if (one === undefined) return
@@ -59,7 +59,7 @@ export async function takeBack(play: Play): Promise<void> {
   model.move(paymentId, { type, id: row.transactionId, ...figures })
 }
 
-export async function undo({ prng, deps, model, paid, rows }: Play): Promise<void> {
+export async function undo({ prng, deps, model, paid, rows }: Play) {
   const shown = pickFrom(
     prng,
     rows.filter(({ isUndone }) => isUndone !== true),
@@ -76,7 +76,7 @@ export async function undo({ prng, deps, model, paid, rows }: Play): Promise<voi
   else model.move(of.payment, { type: 'reversal', id })
 }
 
-export async function voidOwnRow({ prng, deps, model, paid }: Play): Promise<void> {
+export async function voidOwnRow({ prng, deps, model, paid }: Play) {
   const one = pickOf(prng, paid, ({ isVoid }) => isVoid !== true)
   if (one === undefined) return
   one.isVoid = true
@@ -85,13 +85,13 @@ export async function voidOwnRow({ prng, deps, model, paid }: Play): Promise<voi
   model.move(one.payment.paymentId, { type: 'void', id: row.transactionId })
 }
 
-export async function aWeekLater(play: Play): Promise<void> {
+export async function aWeekLater(play: Play) {
   play.deps.clock.advance(8 * 86_400)
   play.model.setTime(epochMs(play.deps.now()))
   for (const client of play.clients) await postOverdue(play, client)
 }
 
-export async function refundByBank({ prng, deps, model, paid }: Play): Promise<void> {
+export async function refundByBank({ prng, deps, model, paid }: Play) {
   const one = pickOf(prng, paid, ({ isVoid }) => isVoid !== true)
   if (one === undefined) return
   const { paymentId, notionalMinor } = one.payment

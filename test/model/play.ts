@@ -58,7 +58,7 @@ type Shown = {
   isUndone?: true
 }
 
-export async function postOverdue(play: Play, { clientId }: Client): Promise<void> {
+export async function postOverdue(play: Play, { clientId }: Client) {
   await postOverduePayments(play.deps, clientId)
   const weekAgo = epochMs(play.deps.now()) - 7 * DAY_MS
   for (const [id, one] of play.paid) {

@@ -97,7 +97,7 @@ const STEPS: readonly ((play: Play) => Promise<void>)[] = [
   ...times(2, close),
 ]
 
-function times<T>(count: number, thing: T): readonly T[] {
+function times<T>(count: number, thing: T) {
   return Array.from({ length: count }, () => thing)
 }
 

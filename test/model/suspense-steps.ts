@@ -7,7 +7,7 @@ import { OPERATOR } from '../support/operator-actions.ts'
 import { withApproval } from '../support/with-approval.ts'
 import { drawRow, type Play, pickFrom, pickOf, read, shownFigures } from './play.ts'
 
-export async function hold({ prng, deps, model, held }: Play): Promise<void> {
+export async function hold({ prng, deps, model, held }: Play) {
   const amount = prng.pick([1, 5_000, 60_000])
   const providerPaymentId = `py-${crypto.randomUUID()}`
   await recordSuspense(deps, someHeldMoney(deps, providerPaymentId, amount))
@@ -15,7 +15,7 @@ export async function hold({ prng, deps, model, held }: Play): Promise<void> {
   model.hold(providerPaymentId, amount)
 }
 
-export async function settleHeld({ prng, deps, model, held }: Play): Promise<void> {
+export async function settleHeld({ prng, deps, model, held }: Play) {
   const one = pickOf(prng, held, ({ ownRow }) => ownRow === undefined)
   if (one === undefined) return
   const { providerPaymentId: id } = one
@@ -32,7 +32,7 @@ export async function settleHeld({ prng, deps, model, held }: Play): Promise<voi
   model.heldRow(id, p)
 }
 
-export async function giveHeldBack(play: Play): Promise<void> {
+export async function giveHeldBack(play: Play) {
   const { prng, deps, model, held, rows } = play
   const one = pickOf(prng, held, () => true)
   if (one === undefined) return
@@ -51,7 +51,7 @@ export async function giveHeldBack(play: Play): Promise<void> {
   model.heldBack(item, row.transactionId, figures)
 }
 
-export async function voidHeld({ prng, deps, model, held }: Play): Promise<void> {
+export async function voidHeld({ prng, deps, model, held }: Play) {
   const one = pickOf(prng, held, ({ isVoid }) => isVoid !== true)
   if (one === undefined) return
   one.isVoid = true
@@ -60,7 +60,7 @@ export async function voidHeld({ prng, deps, model, held }: Play): Promise<void>
   model.heldVoid(one.providerPaymentId)
 }
 
-export async function resolveHeld({ prng, deps, model }: Play): Promise<void> {
+export async function resolveHeld({ prng, deps, model }: Play) {
   const open = [...model.items].filter(
     ([, { own, isVoid, resolved, amount, back }]) =>
       own !== undefined &&

@@ -125,7 +125,7 @@ async function explore({ module, spec, config }: Model) {
 }
 
 /** `refuted`: TLC found a behaviour that breaks the property. `failed`: TLC could not decide. */
-function outcomeOf(code: number, output: string): 'holds' | 'refuted' | 'failed' {
+function outcomeOf(code: number, output: string) {
   // A safety or a liveness property does not hold.
   if (code === 12 || code === 13) return 'refuted'
   const isComplete = /Model checking completed\. No error has been found\./.test(output)

@@ -30,7 +30,7 @@ export type Asker = {
 
 const children = new Set<ChildProcess>()
 
-export function endAll(): void {
+export function endAll() {
   children.forEach(endChild)
 }
 

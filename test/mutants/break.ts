@@ -9,7 +9,7 @@ export type Break = {
 
 export function codeIn(path: string, text: string) {
   const codeOf = ({ start, end }: ESTree.Node) => text.slice(start, end)
-  const by = (operator: string, { start, end }: ESTree.Node, code: string): Break => ({
+  const by = (operator: string, { start, end }: ESTree.Node, code: string) => ({
     operator,
     start,
     end,

@@ -86,10 +86,7 @@ export function chosenFrom(mutants: readonly Mutant[]): readonly Mutant[] {
   return alternate(declared, ({ operator }) => operator).slice(0, MOST)
 }
 
-function alternate(
-  mutants: readonly Mutant[],
-  groupOf: (mutant: Mutant) => string,
-): readonly Mutant[] {
+function alternate(mutants: readonly Mutant[], groupOf: (mutant: Mutant) => string) {
   return [...Map.groupBy(mutants, groupOf).values()]
     .flatMap((group) => group.map((mutant, turn) => ({ mutant, turn })))
     .toSorted((a, b) => a.turn - b.turn)

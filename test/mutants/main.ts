@@ -113,10 +113,7 @@ function textOf(path: string) {
 }
 
 /** Mutants listed as exceptions come last, because every check runs on them. */
-async function askAll({
-  files,
-  mutants,
-}: ReturnType<typeof chosenBy>): Promise<readonly Finding[]> {
+async function askAll({ files, mutants }: ReturnType<typeof chosenBy>) {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       endAll()

@@ -78,20 +78,13 @@ function breaksBelow(
 }
 
 /** A negated condition is left out: a check that notices it also notices one of these two. */
-function breakTest(
-  { test }: ESTree.IfStatement | ESTree.ConditionalExpression,
-  { by }: Code,
-): readonly Break[] {
+function breakTest({ test }: ESTree.IfStatement | ESTree.ConditionalExpression, { by }: Code) {
   return [by('condition true', test, 'true'), by('condition false', test, 'false')]
 }
 
 type Binary = ESTree.BinaryExpression | ESTree.PrivateInExpression | ESTree.AssignmentExpression
 
-function breakOperator(
-  node: Binary,
-  { by, codeOf }: Code,
-  around: readonly ESTree.Node[],
-): readonly Break[] {
+function breakOperator(node: Binary, { by, codeOf }: Code, around: readonly ESTree.Node[]) {
   const [parent] = around
   const [left, right] = [codeOf(node.left), codeOf(node.right)]
   const spliced = (name: string, others: ReadonlyMap<string, string>) => {
@@ -139,7 +132,7 @@ function breakObject(
   node: ESTree.ObjectExpression,
   { without }: Code,
   [parent, outer]: readonly ESTree.Node[],
-): readonly Break[] {
+) {
   const [call, last] =
     parent?.type === 'CallExpression' ? [nameOf(parent.callee), parent.arguments.at(-1)] : ['']
   const isNamedSteps = parent?.type === 'VariableDeclarator' && nameOf(parent.id) === 'steps'
@@ -161,7 +154,7 @@ function breakMember(
   node: ESTree.MemberExpression,
   { by }: Code,
   [parent]: readonly ESTree.Node[],
-): readonly Break[] {
+) {
   const { property, computed } = node
   const group = ALIKE.find((names) => names.includes(nameOf(property))) ?? []
   const other = group[(group.indexOf(nameOf(property)) + 1) % group.length]
@@ -172,10 +165,7 @@ function breakMember(
 /**
  * A number in capitals: a count is one too many or too few, a time ten times too long or too short.
  */
-function breakConstant(
-  { id, init }: ESTree.VariableDeclarator,
-  { by, codeOf }: Code,
-): readonly Break[] {
+function breakConstant({ id, init }: ESTree.VariableDeclarator, { by, codeOf }: Code) {
   if (
     !init ||
     !BOUND.test(nameOf(id)) ||
@@ -187,17 +177,14 @@ function breakConstant(
   return moves.map((move) => by('bound moved', init, `(${codeOf(init)}) ${move}`))
 }
 
-function breakStatement(node: ESTree.ExpressionStatement, { by, codeOf }: Code): readonly Break[] {
+function breakStatement(node: ESTree.ExpressionStatement, { by, codeOf }: Code) {
   const call =
     node.expression.type === 'AwaitExpression' ? node.expression.argument : node.expression
   const isTelling = call.type === 'CallExpression' && TELLING.test(codeOf(call.callee))
   return call.type === 'CallExpression' && !isTelling ? [by('write dropped', node, '{}')] : []
 }
 
-function breakTemplate(
-  { expressions }: ESTree.TemplateLiteral,
-  { path, by, text }: Code,
-): readonly Break[] {
+function breakTemplate({ expressions }: ESTree.TemplateLiteral, { path, by, text }: Code) {
   return path !== 'shared/table/keys.ts'
     ? []
     : expressions

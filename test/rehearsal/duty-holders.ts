@@ -36,7 +36,7 @@ function policyOf(role: Role) {
  * IAM has no regions: a stack in another region needs these names. A policy that a user holds
  * cannot be deleted.
  */
-export async function removeDutyPolicies(): Promise<void> {
+export async function removeDutyPolicies() {
   const { iam } = awsClients(REGION)
   for (const role of ROLES) {
     await iam.send(new aws.DetachUserPolicyCommand(policyOf(role)))

@@ -22,7 +22,7 @@ export const ENDPOINT = `https://127.0.0.1:${PORT}`
 const TOOLS = [join(PROJECT_ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter)
 
 /** Runs first, because only the installation needs the internet. */
-export function installMinistack(): Promise<void> {
+export function installMinistack() {
   return makePythonEnvironment(ENVIRONMENT, [`ministack==${MINISTACK}`, `libfaketime==${FAKETIME}`])
 }
 

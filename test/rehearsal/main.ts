@@ -14,7 +14,7 @@ import {
   toolEnvironment,
   VERDICTS,
 } from './emulator.ts'
-import { type Judgement, judgementOn, printReport } from './judgement.ts'
+import { judgementOn, printReport } from './judgement.ts'
 import { takeOnMerchant } from './merchant.ts'
 import { furnishNamespace, runInNamespace } from './namespace.ts'
 import { type Rehearsal, startRehearsal } from './rehearsal.ts'
@@ -113,7 +113,7 @@ async function rehearse(directory: string, only: readonly Part[]) {
   started.defer(() => world.close())
   const emulator = await startEmulator(directory, certificates, clock)
   started.defer(() => emulator.close())
-  let envOf = (_action: string): NodeJS.ProcessEnv => ({})
+  let envOf = (_action: string) => ({})
   const verdicts = () => readVerdicts(join(directory, VERDICTS))
   const rehearsal = startRehearsal({
     directory,
@@ -145,11 +145,7 @@ async function rehearse(directory: string, only: readonly Part[]) {
 }
 
 /** A part that fails or is left out stops only the parts that need it. */
-async function live(
-  rehearsal: Rehearsal,
-  apiUrl: string,
-  only: readonly Part[],
-): Promise<Judgement> {
+async function live(rehearsal: Rehearsal, apiUrl: string, only: readonly Part[]) {
   const { step, verdicts } = rehearsal
   const part: typeof rehearsal.part = async (what, needs, run) =>
     only.length > 0 && !only.some((name) => name === what)

@@ -34,7 +34,7 @@ export async function runInNamespace(
  * Inside the namespaces: sets the loopback interface up, with a public address, and our own name
  * server.
  */
-export async function furnishNamespace(directory: string): Promise<void> {
+export async function furnishNamespace(directory: string) {
   const must = async (program: string, ...args: readonly string[]) => {
     const { code, output } = await runTool(program, args)
     if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${output}`)

@@ -67,7 +67,7 @@ export function startRehearsal(parts: Parts) {
   }
   return {
     ...parts,
-    step: async <T>(what: string, run: () => Promise<T>): Promise<T> => {
+    step: async <T>(what: string, run: () => Promise<T>) => {
       const begun = performance.now()
       const logged = log().length
       payments.clear()
@@ -87,7 +87,7 @@ export function startRehearsal(parts: Parts) {
     },
     /** A step that fails shows the log lines of its payments. */
     isAbout: (paymentId: string) => void payments.add(paymentId),
-    eventually: <T>(otherwise: string, look: () => Promise<T | undefined>): Promise<T> =>
+    eventually: <T>(otherwise: string, look: () => Promise<T | undefined>) =>
       lookEventually(otherwise, look, { withinMs: slowed(120_000), everyMs: 250 }),
     /**
      * Runs steps that belong together. Undefined if a step failed, or if an earlier part did not
@@ -97,7 +97,7 @@ export function startRehearsal(parts: Parts) {
       what: string,
       needs: Needs,
       run: (...made: Made<Needs>) => Promise<T>,
-    ): Promise<T | undefined> => {
+    ) => {
       const isMade = (made: readonly unknown[]): made is Made<Needs> =>
         made.every((need) => need !== undefined)
       if (isMade(needs)) return run(...needs).catch(() => undefined)
@@ -160,14 +160,14 @@ function lastOf(text: string) {
 export type Rehearsal = ReturnType<typeof startRehearsal>
 
 /** Late work is not stopped, but the rehearsal continues without it. */
-function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+function inTime<T>(work: Promise<T>, ms: number) {
   const late = sleep(ms, undefined, { ref: false }).then(() => {
     throw new Error(`it took longer than ${ms / 1_000} s`)
   })
   return Promise.race([work, late])
 }
 
-export function expect(holds: boolean, otherwise: string): void {
+export function expect(holds: boolean, otherwise: string) {
   if (!holds) throw new Error(otherwise)
 }
 

@@ -20,7 +20,7 @@ export async function startNameServer(leads: Leads): Promise<{ close(): void }> 
   return { close: () => socket.close() }
 }
 
-function answerTo(query: Buffer, leads: Leads): Buffer {
+function answerTo(query: Buffer, leads: Leads) {
   const { name, end } = nameIn(query)
   // After the name in a question: its type and its class.
   const question = query.subarray(HEADER_BYTES, end + 4)

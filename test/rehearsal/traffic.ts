@@ -11,7 +11,7 @@ export async function inTraffic(
   merchant: Merchant,
   name: string,
   change: () => Promise<unknown>,
-): Promise<void> {
+) {
   let isOver = false
   const changed = change().finally(() => void (isOver = true))
   // The change ends before a failure of the traffic is thrown: no other step may run at the same

@@ -35,7 +35,7 @@ export async function runSeeds(
   const inOrderOfWork = seeds.toSorted((a, b) => operationsOf(b) - operationsOf(a))
   await runForked(
     WORKER,
-    inOrderOfWork.map((seed): SeedTask => ({ seed, operations })),
+    inOrderOfWork.map((seed) => ({ seed, operations })),
     jobs,
     (result) => take(result as SeedResult),
     ({ seed }, reason) =>

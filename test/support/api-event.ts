@@ -136,7 +136,7 @@ export function sendCapture(deps: TestDeps, data: object) {
 }
 
 /** Another token is right too, as during its exchange. */
-export function knowCallbackToken({ secretValues }: Pick<TestDeps, 'secretValues'>): void {
+export function knowCallbackToken({ secretValues }: Pick<TestDeps, 'secretValues'>) {
   const tokens = { callback_tokens: [CALLBACK_TOKEN, 'another-token-of-tests'] }
   secretValues.set(callbackSecretName('test'), JSON.stringify(tokens))
 }

@@ -37,7 +37,7 @@ export async function describeOnDynamoDb() {
   return describe.skipIf(none instanceof NoDynamoDbLocal)
 }
 
-async function start(): Promise<TestDynamoDb | NoDynamoDbLocal> {
+async function start() {
   try {
     const { endpoint } = await startDynamoDbLocal()
     const tableName = `gateway-test-${randomUUID()}`

@@ -116,7 +116,7 @@ async function abandonedDelivery(
   deps: TestDeps,
   { endpointId }: Endpoint,
   { paymentId }: Pick<Payment, 'paymentId'>,
-): Promise<Delivery> {
+) {
   const eventId = eventIdFor(subjectOfPayment(paymentId), 'payment.succeeded')
   const scheduled = await rowOf(deps, { deliveryId: deliveryIdFor(eventId, endpointId) })
   const delivery: Delivery = { ...scheduled, ...ABANDONED }

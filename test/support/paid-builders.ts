@@ -91,7 +91,7 @@ export function aDigestOfShard({ clientId }: Pick<Client, 'clientId'>, shard: nu
 }
 
 /** The items are exactly those that succeed-payment writes. */
-export async function storeOpen(deps: TestDeps, payments: readonly Payment[]): Promise<void> {
+export async function storeOpen(deps: TestDeps, payments: readonly Payment[]) {
   // As many as fit one transaction beside their events and their pointers.
   for (const some of chunks(payments, 25)) {
     const steps = await Promise.all(
@@ -158,10 +158,7 @@ export async function post(
   return posted
 }
 
-async function postedAll(
-  deps: TestDeps,
-  postings: readonly Posting[],
-): Promise<readonly Payment[]> {
+async function postedAll(deps: TestDeps, postings: readonly Posting[]) {
   const posted = (await postPayments(deps, postings)).flatMap((payment) => payment ?? [])
   if (posted.length !== postings.length) throw new Error('a payment was not posted')
   return posted

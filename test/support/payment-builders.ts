@@ -157,7 +157,7 @@ export async function loseAnswer(
   deps: TestDeps,
   client: Client,
   fields: Partial<PaymentRequest> = {},
-): Promise<void> {
+) {
   deps.provider.script('createRequest', async (input, timeoutMs) => {
     await deps.provider.healthy.createRequest(input, timeoutMs)
     return { kind: 'unknown', reason: 'timeout' }

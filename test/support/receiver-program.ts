@@ -9,7 +9,7 @@ import { outputOf, runTool } from './run-tool.ts'
 import { PROJECT_ROOT } from './source-file.ts'
 import { tempDirectory } from './temp-directory.ts'
 
-export function makeProject(directory: string): void {
+export function makeProject(directory: string) {
   cpSync(join(PROJECT_ROOT, 'docs/examples'), directory, { recursive: true })
   symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(directory, 'node_modules'))
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
@@ -40,7 +40,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   },
 }
 
-function languageOf({ language }: Block): Language {
+function languageOf({ language }: Block) {
   const found = LANGUAGES[language]
   if (!found) throw new Error(`there is no way to run ${language}`)
   return found

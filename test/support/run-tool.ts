@@ -61,10 +61,7 @@ export function outputOf(streams: readonly Readable[], more?: () => unknown): ()
 }
 
 /** The environment stays between runs, so only the first run needs PyPI. */
-export async function makePythonEnvironment(
-  directory: string,
-  packages: readonly string[],
-): Promise<void> {
+export async function makePythonEnvironment(directory: string, packages: readonly string[]) {
   const python = join(directory, 'bin/python')
   const made = existsSync(python)
     ? { code: 0, errors: '' }

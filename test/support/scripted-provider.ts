@@ -4,7 +4,7 @@ import { PaymentIdSchema } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import { createInput } from '../../shared/payment/create/create-input.ts'
 import type { PaymentRequest } from '../../shared/payment/payment.ts'
-import { callJson, type HttpCall, type HttpOutcome } from '../../shared/provider/call-json.ts'
+import { callJson, type HttpCall } from '../../shared/provider/call-json.ts'
 import type { CreateRequestInput, Provider } from '../../shared/provider/provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit/xendit-provider.ts'
 import type { Secrets } from '../../shared/secrets.ts'
@@ -36,7 +36,7 @@ export async function scriptedProvider(
  * A call that a slow machine does not end: only deadlines below a second are kept, which a test
  * itself has chosen.
  */
-function call(request: HttpCall): Promise<HttpOutcome> {
+function call(request: HttpCall) {
   const { timeoutMs } = request
   return callJson({ ...request, timeoutMs: timeoutMs < 1_000 ? timeoutMs : NEVER_MS })
 }

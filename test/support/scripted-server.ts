@@ -16,9 +16,9 @@ export function json(status: number, body: unknown): Script {
   }
 }
 
-export function silence(): void {}
+export function silence() {}
 
-export function cut(response: ServerResponse): void {
+export function cut(response: ServerResponse) {
   response.destroy()
 }
 

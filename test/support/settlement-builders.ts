@@ -29,7 +29,7 @@ export const BANK = {
 }
 
 /** Payments that were paid until now can then be settled. */
-export function aDayLater(deps: TestDeps): void {
+export function aDayLater(deps: TestDeps) {
   deps.clock.set(addMs(deps.now(), DAY_MS))
 }
 
@@ -108,7 +108,7 @@ type Known = Pick<Settlement, 'settlementId'>
  * A minute after the record, and after the daily audits. The gateway's own audit is only noted:
  * in a table that test files share it would close the days of the house for all of them.
  */
-export async function auditedNow(deps: TestDeps, { settlementId }: Known): Promise<void> {
+export async function auditedNow(deps: TestDeps, { settlementId }: Known) {
   const { clientId, createdAt } = await findAnySettlement(deps, settlementId)
   deps.clock.set(later(deps.now(), addMs(createdAt, MINUTE_MS)))
   await recordFindings(deps, GATEWAY_OWNER, new Map(), { figuresAt: deps.now() })

@@ -60,14 +60,14 @@ export function parseSource(path: string, text: string): SourceFile {
 }
 
 /** Fills one list, because a bundle has a hundred thousand nodes. */
-function withDescendants(node: ESTree.Node, found: ESTree.Node[] = []): readonly ESTree.Node[] {
+function withDescendants(node: ESTree.Node, found: ESTree.Node[] = []) {
   found.push(node)
   for (const child of childrenOf(node)) withDescendants(child, found)
   return found
 }
 
 /** `import`, `export … from`, `import('…')` as an expression and as a type. */
-function importIn(file: string, node: ESTree.Node): Import | undefined {
+function importIn(file: string, node: ESTree.Node) {
   if (node.type === 'ImportDeclaration') {
     const isType = (one: ESTree.ImportDeclarationSpecifier) =>
       'importKind' in one && one.importKind === 'type'

@@ -33,7 +33,7 @@ export function synthesised(stage: string | DeployedStage): StackTemplate {
   return madeOnce('all', settings, (app) => addStacks(app, settings))
 }
 
-function madeOnce(part: string, stage: DeployedStage, addTo: (app: App) => void): StackTemplate {
+function madeOnce(part: string, stage: DeployedStage, addTo: (app: App) => void) {
   const key = part + JSON.stringify(stage)
   const template = made.get(key) ?? readableTemplate(rawStacks(addTo))
   made.set(key, template)

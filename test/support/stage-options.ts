@@ -53,7 +53,7 @@ export const NAMED = stageWith({
 const prod = deployedStage('prod')
 
 /** Production with this quota, and with all limits of the API raised to accept as many payments. */
-function atQuota(providerCallsPerMinute: number, options: Partial<DeployedStage>): DeployedStage {
+function atQuota(providerCallsPerMinute: number, options: Partial<DeployedStage>) {
   return stageWith(
     {
       settings: { ...prod.settings, providerCallsPerMinute },

@@ -23,7 +23,7 @@ export function keyOfRow({ pk, sk }: Raw): Key {
 }
 
 /** Changes attributes of a row that is there, by their names in the table. */
-export async function alter(deps: TestDeps, key: Key, fields: object): Promise<void> {
+export async function alter(deps: TestDeps, key: Key, fields: object) {
   await putRaw(deps, { ...(await rawItem(deps, key)), ...fields })
 }
 

@@ -14,7 +14,7 @@ export function tempDirectory(): string {
  * Until the test ends, only these programs (shell scripts) and those that the gateway needs are on
  * the PATH.
  */
-export function machineWith(programs: Readonly<Record<string, string>>): void {
+export function machineWith(programs: Readonly<Record<string, string>>) {
   const directory = tempDirectory()
   for (const name of ['sh', 'sleep']) symlinkSync(join('/bin', name), join(directory, name))
   for (const [name, script] of Object.entries(programs)) {

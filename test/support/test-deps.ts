@@ -134,7 +134,7 @@ export function memoryDeps(overrides: Overrides = {}, items: readonly StoredItem
   return { ...testDeps({ ...overrides, requests: memoryRequests(stored) }), stored, changes }
 }
 
-export function storeRaw({ requests }: Pick<MemoryTable, 'requests'>, item: object): void {
+export function storeRaw({ requests }: Pick<MemoryTable, 'requests'>, item: object) {
   const { pk, sk } = v.parse(v.object({ pk: v.string(), sk: v.string() }), item)
   requests.write({ kind: 'put', key: { pk, sk }, item: { ...item }, condition: undefined })
 }

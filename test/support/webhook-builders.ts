@@ -160,14 +160,14 @@ export function sentFor(
   }
 }
 
-export async function deliverNextMessage(deps: TestDeps): Promise<void> {
+export async function deliverNextMessage(deps: TestDeps) {
   const next = deps.sent.shift()
   if (!next) throw new Error('the queue is empty')
   deps.clock.advance(next.message.delaySeconds)
   await deliverWebhook(deps, v.parse(DeliveryMessageSchema, next.message.body))
 }
 
-export async function drainQueue(deps: TestDeps): Promise<void> {
+export async function drainQueue(deps: TestDeps) {
   for (let worked = 0; deps.sent.length > 0; worked++) {
     if (worked === 200) throw new Error('the queue still has messages after 200 runs')
     await deliverNextMessage(deps)

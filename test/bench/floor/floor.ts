@@ -121,7 +121,7 @@ type FloorFigures = {
 } & Readonly<Record<Measured['name'], readonly number[]>>
 
 /** Both sides alternate in short slices, so that other load of the machine affects both. */
-async function measure(sides: readonly Measured[]): Promise<readonly FloorFigures[]> {
+async function measure(sides: readonly Measured[]) {
   const measured: FloorFigures[] = []
   for (const { name, most, slice } of COMPARISONS) {
     for (const load of LOADS) {

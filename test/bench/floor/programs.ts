@@ -112,7 +112,7 @@ export async function createPayment(
 }
 
 /** From now on the bench sends the callbacks, not the provider's simulator. */
-export async function keepCallbacks({ provider }: Program): Promise<void> {
+export async function keepCallbacks({ provider }: Program) {
   const body = JSON.stringify({ target: 'callback', fault: 'lost', times: 1_000_000 })
   await call({ method: 'POST', url: `${provider}/_simulator/faults`, body })
 }

@@ -3,7 +3,7 @@ import type { StoredItem } from '../../../infra/local/emulators/memory-table/sto
 import { pointsOf } from '../../../shared/client/enforce-rate-limit.ts'
 import { bookDay, endOfBookDay } from '../../../shared/journal/day-totals.ts'
 import { attemptKey, deliveryKey, type Key, paymentKey } from '../../../shared/table/keys.ts'
-import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { API, type ApiRequest, anApiClient, call } from '../../support/api-event.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
@@ -64,7 +64,7 @@ async function payments({ memory, deps, caller, ask, measure }: MeteredApi) {
   )
   const key = paymentKey(id as never)
   await measure('of such a payment', 1, 'getPayment', { id: String(id) })
-  const at = (number: number): Timestamp => addMs(deps.now(), number)
+  const at = (number: number) => addMs(deps.now(), number)
   const [pointer] = memory.items('REFERENCE#')
   if (!pointer) throw new Error('the reference leads nowhere')
   for (let number = 0; number < MANY - 1; number++) {
@@ -143,7 +143,7 @@ function copy(
   for (let number = 0; number < count; number++) storeRaw(memory, { ...item, ...changed(number) })
 }
 
-function itemOf(memory: MemoryTable, key: Key): StoredItem {
+function itemOf(memory: MemoryTable, key: Key) {
   const item = memory.item(key)
   if (!item) throw new Error(`there is no ${key.pk}`)
   return item

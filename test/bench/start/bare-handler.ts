@@ -98,11 +98,7 @@ function usedSchemas(files: readonly string[]) {
 }
 
 /** Bundles a bare handler as a function is bundled. Throws if their packages differ. */
-export async function bundleBare(
-  outfile: string,
-  contents: string,
-  files: readonly string[],
-): Promise<void> {
+export async function bundleBare(outfile: string, contents: string, files: readonly string[]) {
   const { metafile } = await build({
     ...BUNDLE_OPTIONS,
     stdin: { contents, resolveDir: PROJECT_ROOT },

@@ -60,7 +60,7 @@ export async function measureUnits(): Promise<MeasuredUnits> {
 
 type Started = Awaited<ReturnType<typeof startMeasuring>>
 
-async function requests(means: Started): Promise<readonly FlowUnits[]> {
+async function requests(means: Started) {
   const { used, ask, create, passTime } = means
   const flows: FlowUnits[] = []
   const measured = async <Answer>(flow: string, step: () => Promise<Answer>) => {
@@ -104,7 +104,7 @@ async function expireAll({ run, passTime, drainQueues }: Started) {
   await drainQueues()
 }
 
-async function webhooks(means: Started): Promise<readonly FlowUnits[]> {
+async function webhooks(means: Started) {
   const { used, ask, create, passTime } = means
   for (let number = 1; number <= PAGE; number++)
     await create({ method: 'qris', expires_in_seconds: 600 }, `order-${number}`)

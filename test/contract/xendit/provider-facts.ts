@@ -184,7 +184,7 @@ export const REQUESTS = {
 } as const
 
 /** The documented path, with ids of the documented form. */
-function pathOf(operation: keyof typeof FACTS.operations): RegExp {
+function pathOf(operation: keyof typeof FACTS.operations) {
   const [, path = ''] = FACTS.operations[operation].call.split(' ')
   const pattern = Object.entries(FACTS.ids).reduce(
     (form, [name, idFacts]) => form.replace(`{${name}}`, idFacts.pattern.slice(1, -1)),

@@ -26,12 +26,12 @@ type Exchange = v.InferOutput<typeof Exchange>
 
 const FILES = readdirSync(join(PROJECT_ROOT, FOLDER)).filter((name) => name.endsWith('.jsonl'))
 
-function exchangesIn(file: string): readonly Exchange[] {
+function exchangesIn(file: string) {
   const [, ...lines] = projectText(`${FOLDER}/${file}`).trim().split('\n')
   return lines.map((line) => v.parse(Exchange, JSON.parse(line)))
 }
 
-function adapterThatHears(outcome: HttpOutcome): Provider {
+function adapterThatHears(outcome: HttpOutcome) {
   return chosenProvider({
     baseUrl: 'https://provider.example',
     stage: 'local',

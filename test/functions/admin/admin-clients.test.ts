@@ -12,7 +12,7 @@ import { invokeAdmin, TYPED_BANK } from '../../support/operator-actions.ts'
 import { aClient, aClientId, aStoredClient } from '../../support/payment-builders.ts'
 import { interceptTable, memoryDeps, testDeps } from '../../support/test-deps.ts'
 
-function clientIdOf(body: object): ClientId {
+function clientIdOf(body: object) {
   return v.parse(ClientIdSchema, Object(body).client_id)
 }
 

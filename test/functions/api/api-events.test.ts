@@ -31,7 +31,7 @@ async function eventRow(
   clientId: ClientId,
   firedAt: Timestamp,
   fields: Partial<Event> = {},
-): Promise<Event> {
+) {
   const event = anEvent(firedAt, { clientId, ...fields })
   const index = { owner: clientId, entity: 'event', listedAt: firedAt, id: event.eventId }
   const row = { ...event, body: deflateText(event.body), ...index }

@@ -13,7 +13,7 @@ import { handler as checkDueWork } from '../../../functions/schedule/check-due-w
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
 import { ifValid } from '../../../shared/if-valid.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import type { HttpCall, HttpOutcome } from '../../../shared/provider/call-json.ts'
+import type { HttpCall } from '../../../shared/provider/call-json.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import { providerSecretName } from '../../../shared/secrets.ts'
 import { API, anApiClient, aPaymentBody, call, sendCapture } from '../../support/api-event.ts'
@@ -42,7 +42,7 @@ async function arrange(outcomes: Outcomes, make: typeof aPendingPayment = aPendi
   const plan = fillIn(outcomes, { $request, $reference: `${paymentId}-1`, $payment }) as Outcomes
   const answers: Answered[] = []
   const calls: Kind[] = []
-  const respond = async (request: HttpCall): Promise<HttpOutcome> => {
+  const respond = async (request: HttpCall) => {
     const kind = kindOf(request)
     // The time passes so fast that the sync reaches its time limit, even with endless pages.
     if (kind === 'transactions') own.clock.advance(20)

@@ -167,7 +167,7 @@ describe('the dashboard', () => {
 type Values = Readonly<Record<string, number>>
 
 /** Metrics without a value have no data. */
-function isBad(id: string, values: Values): boolean | undefined {
+function isBad(id: string, values: Values) {
   const alarm = alarmsIn(template, STAGE).find((candidate) => candidate.id === id)
   if (!alarm) return undefined
   const value = formulaOf(alarm)(alarm.reads.map(({ name }) => values[name]))

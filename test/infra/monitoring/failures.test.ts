@@ -87,7 +87,7 @@ function signalOf({ before = BUSY, during }: Failure, label: string): Signal {
 }
 
 /** For each alarm and page that goes on: the first minute in which it is on. */
-function onIn(failure: Failure): ReadonlyMap<string, number> {
+function onIn(failure: Failure) {
   const found = new Map<string, number>()
   const note = (id: string, minute: number) => {
     if (!found.has(id)) found.set(id, minute)

@@ -36,7 +36,7 @@ import {
 /** The life of a virtual account, and a little more. */
 const A_DAY_S = 25 * 60 * 60
 
-export async function refuseCreate(deps: MemoryDeps): Promise<void> {
+export async function refuseCreate(deps: MemoryDeps) {
   deps.provider.script('createRequest', async () => ({
     kind: 'refused',
     code: 'INVALID_VALUE_ERROR',
@@ -75,7 +75,7 @@ async function createAndPay(deps: MemoryDeps) {
   await callBack(deps, payment, deps.provider.pay(payment.paymentRequestId))
 }
 
-async function aPending(deps: MemoryDeps): Promise<Payment> {
+async function aPending(deps: MemoryDeps) {
   return aPendingPayment(deps, await aStoredClient(deps))
 }
 

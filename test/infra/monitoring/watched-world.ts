@@ -43,7 +43,7 @@ export const DUE_WORKERS = [
   ['check-due-alerts', dueAlerts],
 ] as const
 
-export async function runDueWork(deps: MemoryDeps): Promise<void> {
+export async function runDueWork(deps: MemoryDeps) {
   const sentBefore = deps.sent.length
   await run(checkDueWork, deps)
   const newMessages = deps.sent.slice(sentBefore)
@@ -69,7 +69,7 @@ export function answerLate<Name extends keyof Provider>(
   deps: MemoryDeps,
   name: Name,
   answer: Awaited<ReturnType<Provider[Name]>>,
-): void {
+) {
   // Longer than any deadline for the slowest percent of the provider's calls.
   const lateAnswer = () => deps.sleep(9_000).then(() => answer)
   deps.provider.script(name, lateAnswer as never)

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import {
   ACMClient,
   ImportCertificateCommand,
-  type ImportCertificateCommandInput,
   ListCertificatesCommand,
   ListTagsForCertificateCommand,
 } from '@aws-sdk/client-acm'
@@ -116,7 +115,7 @@ const EVERYTHING_THERE = [
   'ok CDK bootstrap in ap-southeast-1: is there: version 28',
   'ok origin certificate: is there: infra/stages/prod.json names it',
 ]
-function imports(): ImportCertificateCommandInput[] {
+function imports() {
   return acm.commandCalls(ImportCertificateCommand).map(({ args: [{ input }] }) => input)
 }
 

@@ -49,7 +49,7 @@ function nameOf(statement: Statement) {
   return /^\s*(?:export )?(?:const|let) (\w+)/.exec(statement.getText())?.[1] ?? ''
 }
 
-function callsOf(node: Node): readonly Node[] {
+function callsOf(node: Node) {
   const inside: Node[] = []
   node.forEachChild((child) => void inside.push(...callsOf(child)))
   const isUpdate =

@@ -48,7 +48,7 @@ export function openBundle(code: string) {
      * The value of a name: of the constant declared around it, or of a declaration at the top
      * level.
      */
-    valueOf: (identifier: Node): Expression => {
+    valueOf: (identifier: Node) => {
       const name = String(nameOf(identifier))
       const local = constants.filter(
         (constant) => constant.name === name && homeOf(constant.at) === homeOf(identifier),

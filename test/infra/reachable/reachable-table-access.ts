@@ -73,11 +73,7 @@ function updatesIn(bundle: Bundle): ReachableUpdates {
   )
 }
 
-function throughAccessPoint(
-  bundle: Bundle,
-  name: string,
-  accessPoint: AccessPoint,
-): readonly TableAccess[] {
+function throughAccessPoint(bundle: Bundle, name: string, accessPoint: AccessPoint) {
   if (!bundle.moduleOf(name)?.startsWith('shared/table/')) return []
   const calls = bundle.calls.filter(
     ({ callee }) => callee.type === 'Identifier' && callee.name === name,
@@ -112,7 +108,7 @@ const METHODS: Readonly<Record<keyof Table, AccessPoint>> = {
   transact: bySteps,
 }
 
-function throughPort(bundle: Bundle): readonly TableAccess[] {
+function throughPort(bundle: Bundle) {
   const used = bundle.calls.flatMap((call) => {
     const { callee } = call
     return callee.type === 'MemberExpression' && isMember(callee.object, 'table')
@@ -155,7 +151,7 @@ function kindsOf(bundle: Bundle, node: Expression): readonly keys.Partition[] {
   return sources.flatMap((source) => kindsOf(bundle, source))
 }
 
-function builtBy({ moduleOf }: Bundle, node: Node): keys.Partition | undefined {
+function builtBy({ moduleOf }: Bundle, node: Node) {
   const named = node.type === 'CallExpression' ? node.callee : node
   if (moduleOf(nameOf(named)) !== 'shared/table/keys.ts') return undefined
   const [kind] =
@@ -170,7 +166,7 @@ function isPartition(text: unknown): text is keys.Partition {
   return keys.PARTITIONS.some((partition) => partition === text)
 }
 
-function sourcesOf(node: Node, { valueOf }: Bundle): readonly Expression[] | undefined {
+function sourcesOf(node: Node, { valueOf }: Bundle) {
   const { type } = node
   if (type === 'Identifier') {
     const value = valueOf(node)
@@ -192,7 +188,7 @@ function sourcesOf(node: Node, { valueOf }: Bundle): readonly Expression[] | und
     : undefined
 }
 
-function returnedBy({ body }: ESTree.Function): readonly Expression[] | undefined {
+function returnedBy({ body }: ESTree.Function) {
   const statements = body?.body ?? []
   const returned = statements.at(-1)
   const isPlain = statements.slice(0, -1).every(({ type }) => type === 'VariableDeclaration')
@@ -253,7 +249,7 @@ function shapesOf(bundle: Bundle, node: Expression): readonly Shape[] {
   throw new Error('the options of a query are not written out')
 }
 
-function literal<Name extends string>(node: Expression, is: (text: unknown) => text is Name): Name {
+function literal<Name extends string>(node: Expression, is: (text: unknown) => text is Name) {
   if (node?.type === 'Literal' && is(node.value)) return node.value
   throw new Error('an index or a kind is not a literal')
 }

@@ -75,7 +75,7 @@ function policyText(name: string) {
   return JSON.stringify(policies.find(({ ManagedPolicyName }) => ManagedPolicyName === name))
 }
 
-function allowedBy(name: string): ReadonlySet<string> {
+function allowedBy(name: string) {
   return new Set(policyText(name).match(/[a-z0-9]+:[A-Z][A-Za-z]+/g))
 }
 

@@ -108,7 +108,7 @@ it('all stacks of a stage fit into one region: no two of their resources have on
   expect(names.length).toBeGreaterThan(200)
 })
 
-function typesIn(name: string): ReadonlyMap<string, string> {
+function typesIn(name: string) {
   const { Resources } = synthesised(EVERYTHING).assembly.getStackByName(name).template as {
     readonly Resources: Readonly<Record<string, { readonly Type: string }>>
   }

@@ -2,12 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { deployedStage } from '../../../infra/stack/stage.ts'
-import {
-  parseStageFile,
-  readStageFile,
-  type StageFile,
-  StageFileSchema,
-} from '../../../infra/stack/stage-file.ts'
+import { parseStageFile, readStageFile, StageFileSchema } from '../../../infra/stack/stage-file.ts'
 import { DeployedSettings } from '../../../shared/stage-settings.ts'
 import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { synthesised } from '../../support/stack-template.ts'
@@ -15,7 +10,7 @@ import { synthesised } from '../../support/stack-template.ts'
 const FILE = 'infra/stages/shop.json'
 const devFile = readStageFile('dev')
 
-function parseWith(settings: object): StageFile {
+function parseWith(settings: object) {
   return parseStageFile(FILE, JSON.stringify({ ...devFile, ...settings }))
 }
 function withFront(settings: object) {

@@ -9,7 +9,7 @@ import { handler as updateClient } from '../../../functions/admin/update-client.
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { readAuditRecords, recordChange } from '../../../shared/operator/audit-record-store.ts'
-import { auditHeadKey, auditRecordPk, clientKey, type Key } from '../../../shared/table/keys.ts'
+import { auditHeadKey, auditRecordPk, clientKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { updateEndpoint } from '../../../shared/webhook/endpoint/change-endpoint.ts'
@@ -42,7 +42,7 @@ async function aTrail() {
   deps.clock.advance(1)
   const erasure = { subject: crypto.randomUUID(), operator: 'ana', action: 'erase-customer' }
   await recordChange(deps, { ...erasure, clientId }, {})
-  const keysOf = async (subject: string): Promise<readonly Key[]> => {
+  const keysOf = async (subject: string) => {
     const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: 50 })
     return items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }))
   }

@@ -109,7 +109,7 @@ export const MANY_ROWS: readonly Case[] = [
   ],
 ]
 
-function raise(place: Place, amounts: Readonly<Record<string, number>>): Corruption {
+function raise(place: Place, amounts: Readonly<Record<string, number>>) {
   return change(place, (before) =>
     Object.fromEntries(
       Object.entries(amounts).map(([name, amount]) => [name, Number(before[name] ?? 0) + amount]),

@@ -68,14 +68,14 @@ async function raiseWithEntry(deps: TestDeps, payment: Payment) {
   })
 }
 
-function entryOf(payment: Payment, type: Entry['type']): Entry {
+function entryOf(payment: Payment, type: Entry['type']) {
   const entry = entriesOf(payment).find((one) => one.type === type)
   if (entry === undefined) throw new Error(`the payment has no ${type}`)
   return entry
 }
 
 /** Answers its entry in the journal. */
-async function refunded(deps: TestDeps, payment: Payment): Promise<Entry> {
+async function refunded(deps: TestDeps, payment: Payment) {
   deps.clock.advance(60)
   await movePayment(deps, payment, aRefund(deps, 60_000))
   const moved = await findStoredPayment(deps, payment.paymentId)

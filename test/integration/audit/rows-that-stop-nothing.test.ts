@@ -42,7 +42,7 @@ function history() {
   return { ...MADE, deps }
 }
 
-function storedRow(deps: MemoryDeps, pkStart: string, isWanted: (row: Raw) => boolean): Raw {
+function storedRow(deps: MemoryDeps, pkStart: string, isWanted: (row: Raw) => boolean) {
   const found = deps.stored
     .items()
     .find((row: Raw) => String(row['pk']).startsWith(pkStart) && isWanted(row))
@@ -50,7 +50,7 @@ function storedRow(deps: MemoryDeps, pkStart: string, isWanted: (row: Raw) => bo
   return found
 }
 
-function heldEntry({ deps }: World): Raw {
+function heldEntry({ deps }: World) {
   return storedRow(deps, 'JOURNAL#house', (row) => row['suspense_id'] === 'py-held')
 }
 

@@ -74,7 +74,7 @@ const HOURS = BETWEEN_MS / HOUR_MS - 30
 
 /** Payments at any time of the window, some refunded. A payment may become eligible a day later. */
 function movements(clientId: string, name: string, start: Timestamp, random: Random) {
-  return Array.from({ length: 3 }, (_, number): readonly Entry[] => {
+  return Array.from({ length: 3 }, (_, number) => {
     const postedAt = addMs(start, random(HOURS) * HOUR_MS + random(3_600) * 1_000)
     const id = `${clientId} ${name} ${number}`
     const gross = 50_000 + random(100_000)
@@ -138,7 +138,7 @@ function placeOf({ eligibleAt, entryId }: Entry) {
   return `${eligibleAt} ${entryId}`
 }
 
-function afterwards(settlement: Settlement): readonly Entry[] {
+function afterwards(settlement: Settlement) {
   const { recreditedAt, returnedAt } = settlement
   return [
     ...(recreditedAt ? [recreditEntry(settlement, recreditedAt)] : []),

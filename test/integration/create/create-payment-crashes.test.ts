@@ -127,7 +127,7 @@ describe('createPayment after a crash', () => {
 })
 
 /** The SDK repeats each request of this kind, because the first answer was lost. */
-function repeating(deps: TestDeps, kind: TableCall['name']): TestDeps {
+function repeating(deps: TestDeps, kind: TableCall['name']) {
   const requests = requestsAround(deps.requests, async ({ name }, send) => {
     if (name === kind) await send()
     return send()

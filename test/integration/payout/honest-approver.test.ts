@@ -157,10 +157,7 @@ async function settle({ deps, client }: World) {
   await sweepADayLater(deps, client)
 }
 
-async function aSettlement(
-  { deps, client, prng }: World,
-  status: Settlement['status'],
-): Promise<Settlement | undefined> {
+async function aSettlement({ deps, client, prng }: World, status: Settlement['status']) {
   const some = (await settlementsOf(deps, client)).filter((one) => one.status === status)
   return some.length === 0 ? undefined : prng.pick(some)
 }

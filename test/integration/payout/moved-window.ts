@@ -10,7 +10,7 @@ export async function moveWindow(
   deps: TestDeps,
   { settlementId }: Pick<Settlement, 'settlementId'>,
   window: Partial<Pick<Settlement, 'sweptFrom' | 'sweptUntil'>>,
-): Promise<void> {
+) {
   const moved = { ...(await findAnySettlement(deps, settlementId)), ...window }
   const span = { start: moved.sweptFrom, end: moved.sweptUntil }
   const start = { sums: emptySums(settlementId), carried: [] }

@@ -43,7 +43,7 @@ async function settleWithoutLate(deps: TestDeps, client: Client) {
   return { settlement, latePayment }
 }
 
-function keysOf(payment: Payment): readonly Key[] {
+function keysOf(payment: Payment) {
   return entriesOf(payment).map((entry) => entryKey(payment.clientId, entry))
 }
 

@@ -32,7 +32,7 @@ import type { MemoryDeps, TestDeps } from '../../support/test-deps.ts'
 
 const ASK = { isAllowed: async () => true, noteUnanswered: async () => {} }
 
-export async function syncRows(deps: TestDeps): Promise<void> {
+export async function syncRows(deps: TestDeps) {
   for (const row of deps.provider.transactions) {
     const paymentId = paymentIdOf(row.reference)
     const stored = paymentId && (await findStoredPayment(deps, paymentId))
@@ -42,7 +42,7 @@ export async function syncRows(deps: TestDeps): Promise<void> {
 }
 
 /** After a failure, which the gateway answers 500, the provider repeats the callback later. */
-export async function receiveCallbacks(deps: TestDeps, onFailure?: () => void): Promise<void> {
+export async function receiveCallbacks(deps: TestDeps, onFailure?: () => void) {
   const { payments, requests } = deps.provider
   const subjects = [
     ...[...payments.keys()].map((providerPaymentId) => ({ providerPaymentId })),
@@ -51,7 +51,7 @@ export async function receiveCallbacks(deps: TestDeps, onFailure?: () => void): 
   for (const news of subjects) await applyProviderNews(deps, news, 'callback').catch(onFailure)
 }
 
-export async function receiveEverything(deps: TestDeps): Promise<void> {
+export async function receiveEverything(deps: TestDeps) {
   await receiveCallbacks(deps)
   await syncRows(deps)
 }
@@ -65,7 +65,7 @@ export type Flow = (
   client: Client,
 ) => Promise<(acting: MemoryDeps) => Promise<unknown>>
 
-function closingFlow(status: 'failed' | 'expired'): Flow {
+function closingFlow(status: 'failed' | 'expired') {
   return callbackFlow(async (deps, client) => {
     const { paymentRequestId } = await aPendingPayment(deps, client)
     deps.provider.close(paymentRequestId, status)
@@ -84,7 +84,7 @@ function voidRow(deps: MemoryDeps, paid: PaidUpstream): ProviderTransaction {
   return { ...ownRow(deps, paid), status: 'reversed', reversalKind: 'voided' }
 }
 
-function ownRow(deps: MemoryDeps, paid: PaidUpstream): ProviderTransaction {
+function ownRow(deps: MemoryDeps, paid: PaidUpstream) {
   return rowNow(deps, paid, { transactionId: `txn_${paid.payment.paymentId}` })
 }
 
@@ -131,7 +131,7 @@ function withSyncedRows(payment: Paid, ...rows: readonly Row[]): Paid {
   }
 }
 
-async function assumedPayment(deps: MemoryDeps, client: Client): Promise<PaidUpstream> {
+async function assumedPayment(deps: MemoryDeps, client: Client) {
   const paid = await daysLater(creditedPayment, 7)(deps, client)
   await postAssumed(deps, await paymentOf(deps, paid))
   return paid
@@ -155,10 +155,7 @@ function rowFlow(payment: Paid, row: Row): Flow {
   }
 }
 
-async function twoPaymentsOfOneShard(
-  deps: MemoryDeps,
-  client: Client,
-): Promise<readonly PaidUpstream[]> {
+async function twoPaymentsOfOneShard(deps: MemoryDeps, client: Client) {
   const paid = new Map<number, PaidUpstream>()
   for (;;) {
     const nextPayment = await creditedPayment(deps, client)

@@ -141,7 +141,7 @@ function titleOf({ key: { pk, sk } }: WrittenItem) {
   return String(kind).toLowerCase()
 }
 
-function worldOf(transactions: readonly RecordedTransaction[], kept: readonly Cut[]): MemoryDeps {
+function worldOf(transactions: readonly RecordedTransaction[], kept: readonly Cut[]) {
   const last = transactions.at(-1)
   if (last === undefined) throw new Error('no transaction was recorded')
   const replaced = new Map<string, StoredItem | undefined>()

@@ -89,11 +89,7 @@ export async function connectProvider({ world }: Rehearsal, region: string): Pro
   return apiUrl
 }
 
-export async function putSecrets(
-  region: string,
-  key: string,
-  tokens: readonly string[],
-): Promise<void> {
+export async function putSecrets(region: string, key: string, tokens: readonly string[]) {
   const { secretsManager } = awsClients(region)
   const secrets = {
     [providerSecretName(STAGE)]: { secret_key: key },

@@ -14,11 +14,7 @@ import { RESTORED } from './restore-stage.ts'
 export const OTHER_REGION = 'ap-southeast-1'
 
 /** Moves the stage to another region, with a copy of the table: docs/operations.md, section 8. */
-export async function loseRegion(
-  rehearsal: Rehearsal,
-  merchant: Merchant,
-  known: Payment,
-): Promise<void> {
+export async function loseRegion(rehearsal: Rehearsal, merchant: Merchant, known: Payment) {
   const { step, tool, cannot } = rehearsal
   const there = { env: { AWS_REGION: OTHER_REGION } }
   await step('a lost region: a copy of the table is in another one', async () => {
@@ -88,7 +84,7 @@ async function copyRows() {
   return copied
 }
 
-export async function destroyStage({ tool, step }: Rehearsal, region: string): Promise<void> {
+export async function destroyStage({ tool, step }: Rehearsal, region: string) {
   await step(`the restored tables in ${region} are deleted by hand`, async () => {
     const client = awsClients(region).dynamodb
     const { TableNames: names = [] } = await client.send(new dynamodb.ListTablesCommand({}))

@@ -163,7 +163,7 @@ export function wakeHelpers({ step, verdicts, eventually }: Rehearsal) {
   })
 }
 
-export function examineStage({ step, npm }: Rehearsal): Promise<void> {
+export function examineStage({ step, npm }: Rehearsal) {
   return step('npm run doctor finds nothing wrong', async () => {
     const { output } = await npm(['doctor', '--json'], { codes: [0, 1, 3] })
     const findings = v.parse(v.array(v.record(v.string(), v.string())), JSON.parse(output))

@@ -18,7 +18,7 @@ import { RESTORED } from './restore-stage.ts'
 /**
  * Shows that the judge refuses calls: otherwise a rehearsal without refusals would prove nothing.
  */
-export function refuseStrangers({ step }: Rehearsal): Promise<void> {
+export function refuseStrangers({ step }: Rehearsal) {
   return step('the judge refuses what is outside of a role, and nothing inside', async () => {
     const credentials = new Map<string, Awaited<ReturnType<typeof credentialsOf>>>()
     for (const name of [

@@ -80,7 +80,7 @@ export async function takePayments(
  * Moves the provider's clock first, so that functions find the provider's bookings up to the new
  * time.
  */
-export function advance({ world, clock }: Rehearsal, seconds: number): void {
+export function advance({ world, clock }: Rehearsal, seconds: number) {
   world.advance(seconds)
   clock.advance(seconds)
 }
@@ -88,7 +88,7 @@ export function advance({ world, clock }: Rehearsal, seconds: number): void {
 const SYNC_RUNS = 20
 
 /** A run that meets a jump of the clock may break off: the next run continues. */
-export async function syncCompletely({ admin }: Rehearsal): Promise<void> {
+export async function syncCompletely({ admin }: Rehearsal) {
   // A run that broke off prints nothing.
   const schema = v.optional(v.object({ complete: v.boolean() }))
   for (let run = 0; run < SYNC_RUNS; run++) {

@@ -55,7 +55,7 @@ export const BREAKS = [
   },
 ]
 
-export async function refuseRelease(rehearsal: Rehearsal, merchant: Merchant): Promise<void> {
+export async function refuseRelease(rehearsal: Rehearsal, merchant: Merchant) {
   const { step } = rehearsal
   for (const [at, one] of BREAKS.entries()) {
     await step(`npm run deploy refuses a release ${one.what}`, async () => {
@@ -75,7 +75,7 @@ export async function refuseRelease(rehearsal: Rehearsal, merchant: Merchant): P
 /**
  * The broken worker shows only after all functions have changed. The rollback restores all of them.
  */
-export async function rollBackUpdate(rehearsal: Rehearsal, merchant: Merchant): Promise<void> {
+export async function rollBackUpdate(rehearsal: Rehearsal, merchant: Merchant) {
   const { step } = rehearsal
   await step(
     'an update fails and is rolled back, in mid-traffic: no create and no webhook fails',

@@ -43,7 +43,7 @@ async function modelQueue(): Promise<Queue> {
 async function startEmulatorQueues() {
   const { sqs, queue, close } = await startQueueEmulator()
   let opened = 0
-  const receiveFrom = async (QueueUrl: string, max: number): Promise<readonly Received[]> => {
+  const receiveFrom = async (QueueUrl: string, max: number) => {
     const { Messages: messages = [] } = await sqs.send(
       new ReceiveMessageCommand({
         QueueUrl,

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import {
   type Changes,
-  type Condition,
   exists,
   guard,
   isNew,
@@ -66,10 +65,7 @@ describe('every value', () => {
     await onBoth([put(key, VALUES)])
     const tests = ['equals', 'atMost', 'below', 'above'] as const
     const conditions = tests.flatMap((test) =>
-      OPERANDS.map(
-        (value) =>
-          (field: string): Condition => ({ test, field, value }),
-      ),
+      OPERANDS.map((value) => (field: string) => ({ test, field, value })),
     )
     const there = conditions.map((of) =>
       FIELDS.map((field) => update(key, { remove: ['none'] }, of(field))),
@@ -108,7 +104,7 @@ describe('every value', () => {
       'x'.repeat(2_049),
     ]
     const sequences = attributes.flatMap((attribute) =>
-      values.map((value): readonly Asked[] => {
+      values.map((value) => {
         const [a, b, c] = [aKey(), aKey(), aKey()]
         const item = { [attribute]: value }
         return [

@@ -38,7 +38,7 @@ describe('a crash at every await', () => {
   })
 })
 
-function pointsOf(awaits: readonly string[]): readonly CrashPoint[] {
+function pointsOf(awaits: readonly string[]) {
   const numbers = awaits.map((_, at) => at + 1)
   const after = numbers.map((number) => ({ await: number, side: 'after' }) as const)
   if (isNightly)

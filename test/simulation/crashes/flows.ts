@@ -6,7 +6,7 @@ import type { Play } from '../histories/play.ts'
 import type { Faults } from '../world/faults.ts'
 import { type InvokeOptions, invoke, operate, requestAs } from '../world/lambda.ts'
 import { rowsOf } from '../world/rows.ts'
-import { type ReceivedMessage, sqsEvent } from '../world/sim-queue.ts'
+import { sqsEvent } from '../world/sim-queue.ts'
 import { runUntil } from '../world/world.ts'
 import {
   callback,
@@ -111,7 +111,7 @@ function scheduleDelivery(faults?: Partial<Faults>): Prepare {
   }
 }
 
-async function scheduleMessage(play: Play, key?: string): Promise<ReceivedMessage> {
+async function scheduleMessage(play: Play, key?: string) {
   const { world } = play
   world.paused.add('webhooks')
   await creditPayment(play, key)
@@ -153,10 +153,7 @@ function redeliverOwn(play: Play, id: unknown, options: InvokeOptions = {}) {
   return requestAs(play.world, tenantOf(play), 'api-redeliver-webhook', { id: String(id) }, options)
 }
 
-async function reachLastAttempt(
-  play: Play,
-  ...keys: readonly string[]
-): Promise<readonly object[]> {
+async function reachLastAttempt(play: Play, ...keys: readonly string[]) {
   const { world } = play
   const first: object[] = []
   for (const key of keys) first.push(sqsEvent([await scheduleMessage(play, key)]))
@@ -180,7 +177,7 @@ async function makeAlertsDue(play: Play) {
   await passTime(play, 901_000)
 }
 
-function messageOf(body: object): object {
+function messageOf(body: object) {
   return sqsEvent([{ messageId: 'm', body: JSON.stringify(body) }])
 }
 

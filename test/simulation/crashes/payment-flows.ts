@@ -43,12 +43,12 @@ export function thenWait(prepare: Prepare, ms: number): Prepare {
 
 export const HOUR_MS = 3_600_000
 
-export function passTime({ world }: Play, ms: number): Promise<void> {
+export function passTime({ world }: Play, ms: number) {
   return world.scheduler.runFor(ms)
 }
 
 /** Only messages start a function. */
-export function stopTriggers({ world }: Play, more: Partial<Faults> = {}): void {
+export function stopTriggers({ world }: Play, more: Partial<Faults> = {}) {
   world.faults = { ...NO_FAULTS, callbackLost: 1, scheduleMissed: 1, ...more }
 }
 

@@ -78,7 +78,7 @@ export function seenBy({ world, tenants, seen }: Play): Seen {
 /**
  * The captures that the gateway can know of: by a shown row, or by a request that it asks about.
  */
-function captured(world: World): ReadonlyMap<string, number> {
+function captured(world: World) {
   const { provider, unshownRows } = world
   const requests = provider.findPaymentRequests('')
   const isAskedFor = (id: string) => {

@@ -26,7 +26,7 @@ export async function sendCreate(
   key: string | undefined,
   body: string,
   options: InvokeOptions = {},
-): Promise<void> {
+) {
   if (key !== undefined)
     play.created.set(paymentIdForKey(tenant.clientId, key), { tenant, key, body })
   const wasShown = key !== undefined && play.seen.paymentsOfKey.has(`${tenant.clientId} ${key}`)
@@ -39,7 +39,7 @@ export async function sendCreate(
     play.unanswered.push({ tenant, key, body })
 }
 
-export async function create(play: Play): Promise<void> {
+export async function create(play: Play) {
   const tenant = play.world.prng.pick(play.tenants)
   const key = play.world.prng.chance(0.85) ? `key-${play.keys++}` : undefined
   const body = bodyFor(play, tenant)
@@ -65,7 +65,7 @@ function bodyFor({ world }: Play, tenant: Tenant) {
  * A merchant without an answer lists the payment of its key, which is that key's for ever. Then it
  * tries again.
  */
-export async function retryCreate(play: Play): Promise<void> {
+export async function retryCreate(play: Play) {
   const again = play.unanswered.shift()
   if (again === undefined) return create(play)
   const { tenant, key, body } = again
@@ -76,7 +76,7 @@ export async function retryCreate(play: Play): Promise<void> {
   return sendCreate(play, tenant, key, play.world.prng.chance(0.2) ? bodyFor(play, tenant) : body)
 }
 
-export async function replayCreate(play: Play): Promise<void> {
+export async function replayCreate(play: Play) {
   const tenant = play.world.prng.pick(play.tenants)
   if (play.keys === 0) return create(play)
   return sendCreate(
@@ -157,7 +157,7 @@ export const CREATE_FAULTS = [
   { fault: 'refuse', value: 'INVALID_MERCHANT_SETTINGS' },
 ]
 
-export async function createStubbornly(play: Play): Promise<void> {
+export async function createStubbornly(play: Play) {
   const { world, prng, provider } = play
   const wanted = newCreate(play)
   const { pk, slow } = wanted

@@ -12,7 +12,7 @@ export function wrongAmount({ prng }: World, amount: number): number {
   return amount > 1 && prng.chance(0.5) ? amount - 1 : amount + 1
 }
 
-export async function pay(play: Play): Promise<void> {
+export async function pay(play: Play) {
   const { world } = play
   const late = hasFault(world, 'paidLate')
   if (late) world.provider.orderFault({ target: 'payment', fault: 'after_expiry', times: 1 })
@@ -52,7 +52,7 @@ export function customerPays({ world }: Play, act: () => unknown): boolean {
   }
 }
 
-export async function decline(play: Play): Promise<void> {
+export async function decline(play: Play) {
   const requests = openRequests(play)
   if (requests.length === 0) return
   const { payment_request_id: id } = play.world.prng.pick(requests)
@@ -71,7 +71,7 @@ type How = {
  * A customer pays a request: perhaps a wrong amount, or late; the callback may be lost, or the
  * payment shown late.
  */
-export function payOne(play: Play, paid: PaymentRequest | undefined, how: How = {}): void {
+export function payOne(play: Play, paid: PaymentRequest | undefined, how: How = {}) {
   const { prng, provider, scheduler, unseenUntilMs } = play.world
   if (paid === undefined) return
   const { wrong = 0.15, unannounced = 0.1, twice = 0.2, unseen = 0.1, late = 0 } = how
@@ -99,7 +99,7 @@ export function payOne(play: Play, paid: PaymentRequest | undefined, how: How = 
     unseenUntilMs.set(paidId, scheduler.nowMs() + prng.int(500, 90_000))
 }
 
-export function customerActs(play: Play, requests: readonly PaymentRequest[], how: How = {}): void {
+export function customerActs(play: Play, requests: readonly PaymentRequest[], how: How = {}) {
   const { prng, provider } = play
   if (requests.length === 0) return
   const picked = prng.pick(requests)

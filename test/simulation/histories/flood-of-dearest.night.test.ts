@@ -100,11 +100,7 @@ async function flood(
 
 type Times = { readonly create: number[]; readonly get: number[]; readonly due: number[] }
 
-async function askSteadily(
-  world: World,
-  tenant: Tenant,
-  times: Times,
-): Promise<ReadonlyMap<string, number>> {
+async function askSteadily(world: World, tenant: Tenant, times: Times) {
   const ends = new Map<string, number>()
   for (let second = 0; second < LOAD_SECONDS; second++) {
     const startedMs = world.scheduler.nowMs()
@@ -154,7 +150,7 @@ async function prepare(world: World, tenant: Tenant) {
 }
 
 /** The time of due work begins at the end of a payment. */
-async function timesOf(world: World, neighbours: readonly Tenant[]): Promise<Times> {
+async function timesOf(world: World, neighbours: readonly Tenant[]) {
   const times: Times = { create: [], get: [], due: [] }
   const asking = neighbours.map((tenant) => askSteadily(world, tenant, times))
   await world.scheduler.runFor(LOAD_SECONDS * SECOND_MS + REST_MS)

@@ -28,7 +28,7 @@ import type { Play } from './play.ts'
 
 type Operation = (play: Play) => Promise<void>
 
-export async function settle({ world, tenants }: Play): Promise<void> {
+export async function settle({ world, tenants }: Play) {
   await operate(world, 'trigger-settlement', { client_id: world.prng.pick(tenants).clientId })
 }
 

@@ -12,7 +12,7 @@ import type { Play } from './play.ts'
  * An attempt is frozen during its call to the provider, and continues beside the attempt that took
  * over, or alone.
  */
-export async function overtakeCreate(play: Play): Promise<void> {
+export async function overtakeCreate(play: Play) {
   const { world, prng, provider } = play
   const isAlone = prng.chance(0.3)
   const livesSeconds = prng.chance(isAlone ? 0.6 : 0.2) ? prng.int(30, 34) : undefined
@@ -68,7 +68,7 @@ export async function overtakeCreate(play: Play): Promise<void> {
 
 const AROUND_MS = [-20_000, -3_000, -500, -300, 0, 0, 0, 500, 3_000, 30_000]
 
-export async function actNearExpiry(play: Play): Promise<void> {
+export async function actNearExpiry(play: Play) {
   const { world, prng, scheduler } = play
   const isPush = prng.chance(0.2)
   const livesSeconds = prng.int(30, 70)
@@ -166,7 +166,7 @@ const SILENCES = [
  * A push is slow, lost, or its sender died; the customer pays or declines, and the merchant asks
  * for another push.
  */
-export async function pushAgain(play: Play): Promise<void> {
+export async function pushAgain(play: Play) {
   const { world, prng, provider } = play
   const wanted = newCreate(play, true)
   const { send, slow } = wanted

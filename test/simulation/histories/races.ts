@@ -18,7 +18,7 @@ import type { Play } from './play.ts'
 
 const CALL_MS = 20
 
-export function arrangeRaces(play: Play, happens: Happens): void {
+export function arrangeRaces(play: Play, happens: Happens) {
   const { world, scenePrng, scheduler } = play
   // Sooner than a flow of the gateway ends.
   const soon = (call: () => unknown) =>
@@ -83,7 +83,7 @@ const ACTIONS: Readonly<Record<string, Actions>> = {
  * While a write is delayed, another actor changes the same item, so the writer's read is out of
  * date.
  */
-export function changeDuringWrites(play: Play): void {
+export function changeDuringWrites(play: Play) {
   const { world } = play
   let running = 0
 
@@ -177,7 +177,7 @@ const MAKES =
   /^(create-client|issue-api-key|register-endpoint|update-client|update-endpoint|delete-endpoint)$/
 
 /** While a write is delayed, its request or message is repeated, so the first one writes last. */
-export function repeatDuringWrites(play: Play): void {
+export function repeatDuringWrites(play: Play) {
   const { world } = play
   const events = new WeakMap<Process, unknown>()
   let isSecond = false

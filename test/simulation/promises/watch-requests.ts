@@ -14,7 +14,7 @@ const CLOSED = ['failed', 'expired', 'cancelled']
  * Checked when a payment ends without money: it can no longer be paid, and it notes for which actor
  * it was closed.
  */
-export function watchClosing(world: World): void {
+export function watchClosing(world: World) {
   const refused = new Set<string>()
 
   // An answer that the provider is busy or broken refuses no cancel.

@@ -9,7 +9,7 @@ import type { Scene } from './http.ts'
 /** A revocation acts within fifteen seconds, by clocks that differ by twenty at most. */
 const ACTS_MS = 40_000
 
-export async function changeKeys(play: Scene): Promise<void> {
+export async function changeKeys(play: Scene) {
   const { world, tenants } = play
   if (!hasFault(world, 'clientChanges')) return
   await world.prng.pick([rotate, rotate, restrict, changeClient])(play, world.prng.pick(tenants))
@@ -104,7 +104,7 @@ const CHANGES = [
   replace,
 ]
 
-export async function changeEndpoints(play: Scene): Promise<void> {
+export async function changeEndpoints(play: Scene) {
   const { world, tenants, prng } = play
   if (!hasFault(world, 'endpointChanges')) return
   const tenant = prng.pick(tenants)
@@ -174,7 +174,7 @@ const COURSES: readonly (readonly Impairment[])[] = [['late'], ['late', 'refuses
  */
 const MAX_APART_MS = [30_000, 12 * MINUTE_MS]
 
-export async function impairEndpoint(play: Scene): Promise<void> {
+export async function impairEndpoint(play: Scene) {
   const { world, tenants, prng, scheduler, merchants } = play
   const { clientId, endpoints } = prng.pick(tenants)
   const { endpointId, url } = prng.pick(endpoints)

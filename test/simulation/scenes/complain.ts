@@ -9,7 +9,7 @@ import { reverseRandomPayment } from './odd-rows.ts'
  * What every history has: a dispute, a transfer out that names a payment, and money for a payment
  * that has ended.
  */
-export async function complain(scene: Scene): Promise<void> {
+export async function complain(scene: Scene) {
   const { world } = scene
   reverseRandomPayment(world, 1, undefined, 'chargeback')
   transferOut(world)

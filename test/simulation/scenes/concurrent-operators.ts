@@ -16,7 +16,7 @@ import type { Happens, Scene } from './http.ts'
 import { payOutNow } from './money-operations.ts'
 import { reverseRandomPayment } from './odd-rows.ts'
 
-export async function concurrentOperators(scene: Scene): Promise<void> {
+export async function concurrentOperators(scene: Scene) {
   const { world, tenants, scenePrng, prng } = scene
   const having = tenants.filter((tenant) => settlementsOf(world, tenant.clientId).length > 0)
   const { clientId } = prng.pick(having.length > 0 && prng.chance(0.8) ? having : tenants)
@@ -49,7 +49,7 @@ export async function concurrentOperators(scene: Scene): Promise<void> {
   }
 }
 
-function settlementsOf(world: World, clientId: string): readonly RawItem[] {
+function settlementsOf(world: World, clientId: string) {
   return rowsOf(world, 'SETTLEMENT', { client_id: clientId, recredited_at: undefined }).filter(
     ({ status }) => status !== 'manual_paid',
   )
@@ -106,7 +106,7 @@ const PAGE_MS = 90
  * When the sync has just read a reversal, operators change its settlement, or settle the money that
  * is in none.
  */
-export function arrangeConcurrentOperators(scene: Scene, happens: Happens): void {
+export function arrangeConcurrentOperators(scene: Scene, happens: Happens) {
   const { world, scenePrng, scheduler } = scene
   const met = new Set<string>()
 

@@ -7,7 +7,7 @@ import { trace, type World, waitFor } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 /** The provider books a row that contradicts the payment's own, or money of no payment. */
-export async function bookConflictingRow(play: Scene): Promise<void> {
+export async function bookConflictingRow(play: Scene) {
   const { scenePrng, provider, unshownRows } = play.world
   const captured = new Map(provider.capturedPayments().map(({ id, amount }) => [id, amount]))
   // It must not replace an own row that is never shown.
@@ -72,7 +72,7 @@ function bookBeside(world: World, paid: PaymentRequest) {
 type ConflictingRow = readonly [what: string, row: object]
 
 /** Another fee contradicts only a final fee: the gateway believes it before. */
-function drawConflictingRow(world: World, reference: string, asked: number): ConflictingRow {
+function drawConflictingRow(world: World, reference: string, asked: number) {
   const { scenePrng } = world
   const payment = paymentOfReference(world, reference)
   const [wrong, kept] = [scenePrng.int(1, 5_000), scenePrng.int(1, 300)]
@@ -102,7 +102,7 @@ const FROZEN_MS = [5_000, 150_000, 320_000, 400_000]
 /** Shorter than a settlement run. */
 const SETTLING_MS = 250
 
-export async function resumeLate(scene: Scene): Promise<void> {
+export async function resumeLate(scene: Scene) {
   const { world, tenants, prng } = scene
   if (prng.chance(0.6)) return freezeSync(scene, prng.int(5, 1_500))
   const forMs = prng.pick(FROZEN_MS)
@@ -144,7 +144,7 @@ const CLOSED = ['expired', 'cancelled', 'failed']
  * Customers pay for ended payments, or wrong amounts, while callbacks and the provider's answers
  * are missing.
  */
-export async function payUnasked(scene: Scene): Promise<void> {
+export async function payUnasked(scene: Scene) {
   const { world, scenePrng, prng } = scene
   const all = world.provider.findPaymentRequests('')
   // Unpaid requests of payments that have ended without money. Due work no longer checks these.

@@ -24,7 +24,7 @@ const MOMENTS_MS = [80, 120]
 /**
  * A worker is frozen and continues with its old read, or it dies between a write and its message.
  */
-export function freezeWorkers({ world, scenePrng, scheduler }: Scene, happens: Happens): void {
+export function freezeWorkers({ world, scenePrng, scheduler }: Scene, happens: Happens) {
   const events = new WeakMap<Process, unknown>()
   /** Between two steps that belong together: another worker must find what is left. */
   const die = (process: Process) => {

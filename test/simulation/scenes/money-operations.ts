@@ -14,7 +14,7 @@ const STOPS: Readonly<Record<string, Reported>> = {
 }
 
 /** A refusal may say when to try again, or which figures need an approval. */
-export async function payOutNow({ world }: Scene, settlement: RawItem): Promise<void> {
+export async function payOutNow({ world }: Scene, settlement: RawItem) {
   const id = text(settlement, 'settlement_id')
   const asked = { settlement_id: id, bank_reference: `transfer of ${id}` }
   for (let tried = 0; tried < 4; tried++) {
@@ -48,7 +48,7 @@ function noteRefusal(world: World, { message, confirm, retry_at: retryAt }: RawI
     reportSituation(world, 'a payout is stopped by a hold')
 }
 
-export async function payOut(scene: Scene): Promise<void> {
+export async function payOut(scene: Scene) {
   const { world } = scene
   const recorded = recordedOf(world)
   if (recorded.length === 0) return
@@ -61,17 +61,17 @@ export async function payOut(scene: Scene): Promise<void> {
 }
 
 /** Fees are assumed on the seventh day, when most histories have no more operators. */
-export async function payOutAssumed(scene: Scene): Promise<void> {
+export async function payOutAssumed(scene: Scene) {
   for (const settlement of recordedOf(scene.world))
     if (amount(settlement, 'unproven_minor') > 0) await payOutNow(scene, settlement)
 }
 
-function recordedOf(world: World): readonly RawItem[] {
+function recordedOf(world: World) {
   return rowsOf(world, 'SETTLEMENT', { status: 'recorded' })
 }
 
 /** The same transfer never pays out two settlements. */
-export async function payOutTwice(scene: Scene): Promise<void> {
+export async function payOutTwice(scene: Scene) {
   const { world } = scene
   const [one, other] = recordedOf(world)
   if (one === undefined || other === undefined) return payOut(scene)
@@ -85,7 +85,7 @@ export async function payOutTwice(scene: Scene): Promise<void> {
     world.problems.push('one transfer has paid out two settlements')
 }
 
-export async function adjust({ world, tenants, scenePrng }: Scene): Promise<void> {
+export async function adjust({ world, tenants, scenePrng }: Scene) {
   const owing = tenants.filter(({ clientId }) => balanceOf(world, clientId) < 0)
   const { clientId } = scenePrng.pick(owing.length > 0 && scenePrng.chance(0.8) ? owing : tenants)
   const owed = -balanceOf(world, clientId)
@@ -125,7 +125,7 @@ function balanceOf(world: World, clientId: string) {
   )
 }
 
-export async function holdPayouts({ world, tenants }: Scene): Promise<void> {
+export async function holdPayouts({ world, tenants }: Scene) {
   const about = { client_id: world.scenePrng.pick(tenants).clientId }
   await operate(world, 'update-client', { ...about, payout_hold: 'asked by its bank' })
   const waitMs = world.scenePrng.pick([60_000, 3_600_000, 90_000_000])
@@ -142,7 +142,7 @@ const RESOLUTIONS = {
 } as const
 
 /** Sometimes two operators resolve the item at once, each in another way. */
-export async function resolveSuspense({ world, prng }: Scene): Promise<void> {
+export async function resolveSuspense({ world, prng }: Scene) {
   const listed = await operate(world, 'list-suspense', { status: 'open', per_page: 100 })
   const items = (listed?.body['data'] ?? []) as readonly (RawItem & {
     readonly suspense_id: string

@@ -113,7 +113,7 @@ const STATUSES = ['SUCCESS', 'SUCCESS', 'PENDING', 'FAILED', 'VOIDED', 'REVERSED
 const NO_MONEY = ['FAILED', 'PENDING', 'VOIDED', 'REVERSED']
 
 /** The row must not move money or hide other rows. */
-export function bookExtraRow(world: World, paid: Pick<PaymentRequest, 'reference_id'>): void {
+export function bookExtraRow(world: World, paid: Pick<PaymentRequest, 'reference_id'>) {
   const { scenePrng, provider } = world
   if (!scenePrng.chance(0.3)) return
   const type = scenePrng.pick(TYPES)
@@ -161,7 +161,7 @@ export function reverseRandomPayment(
   probability: number,
   isCandidate: (payment: StoredItem) => boolean = () => true,
   asked?: 'chargeback',
-): void {
+) {
   const { scenePrng, provider, reversalRowIds } = world
   if (!scenePrng.chance(probability)) return
   const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' }).filter(
@@ -206,7 +206,7 @@ export function reverseRandomPayment(
 }
 
 /** Draws the stage first, so that payments at rare stages are as frequent as others. */
-function drawAtStage(world: World, payments: readonly StoredItem[]): StoredItem | undefined {
+function drawAtStage(world: World, payments: readonly StoredItem[]) {
   const byStage = Map.groupBy(payments, (payment) => stageOf(world, payment))
   return payments.length === 0
     ? undefined
@@ -234,7 +234,7 @@ function voidMovement(world: World, requestId: string, paidId: string | undefine
 }
 
 /** The sync reads the reversals one by one, or several at once. */
-export async function overlappingReversals({ world }: Scene): Promise<void> {
+export async function overlappingReversals({ world }: Scene) {
   const { scenePrng, prng } = world
   const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' })
   if (credited.length === 0) return

@@ -6,7 +6,7 @@ import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { http, type Scene } from './http.ts'
 
-export async function requestOtherTenantsData(play: Scene): Promise<void> {
+export async function requestOtherTenantsData(play: Scene) {
   const { world, tenants, seen } = play
   const target = world.prng.pick(tenants)
   const otherTenant = tenants.find((tenant) => tenant !== target)

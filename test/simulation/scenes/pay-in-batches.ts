@@ -12,7 +12,7 @@ type Row = readonly (string | number)[]
  * bank pays most lines, refuses a few, and its answer comes once or twice, or the file was never
  * sent.
  */
-export async function payInBatches({ world }: Scene): Promise<void> {
+export async function payInBatches({ world }: Scene) {
   for (let tried = 0; tried < 2; tried++) {
     const body = await fileOf(world, {})
     for (const one of listIn(body, 'left_out')) await approveLeftOut(world, one)
@@ -30,7 +30,7 @@ export async function payInBatches({ world }: Scene): Promise<void> {
   }
 }
 
-async function fileOf(world: World, asked: object): Promise<RawItem | undefined> {
+async function fileOf(world: World, asked: object) {
   const reply = await operate(world, 'payout-file', { format: 'xlsx', ...asked })
   count(world.tally, `payout file: ${reply?.status ?? 'nothing'}`)
   return reply?.status === 200 ? reply.body : undefined

@@ -12,7 +12,7 @@ const STATUSES = ['succeeded', 'abandoned', 'skipped', 'scheduled']
 
 type Shown = { readonly id: string; readonly status: string; readonly endpoint_id: string }
 
-export async function redeliverRepeatedly(play: Scene): Promise<void> {
+export async function redeliverRepeatedly(play: Scene) {
   const { world, tenants, prng } = play
   const tenant = prng.pick(tenants)
   const status = prng.pick(STATUSES)
@@ -59,7 +59,7 @@ const NEAR_MS = 3_000
 /**
  * A delivery is redelivered at the moment when it is abandoned, or when the operators are alerted.
  */
-export function arrangeRounds(play: Scene, happens: Happens): void {
+export function arrangeRounds(play: Scene, happens: Happens) {
   const { world, scenePrng, scheduler } = play
   world.onChange.push(({ key, before, after }) => {
     if (
@@ -94,7 +94,7 @@ function beginRound(play: Scene, row: StoredItem, afterMs: number) {
 const DOWN_MS = [20_000, 90_000, 90_000, 4 * MINUTE_MS, 16 * MINUTE_MS]
 const SHORT_MS = DOWN_MS.slice(0, 2)
 
-export function breakAlertTopic(play: Scene, happens: Happens): void {
+export function breakAlertTopic(play: Scene, happens: Happens) {
   const { world, scenePrng, scheduler } = play
   world.onChange.push(({ key, before, after }) => {
     const isGivenUp =

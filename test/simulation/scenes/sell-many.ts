@@ -18,7 +18,7 @@ const CHANNELS = [
   { method: 'ewallet', channel_code: 'DANA' },
 ]
 
-export async function sellMany(scene: Scene, tenant: Tenant, isAtOnce = false): Promise<void> {
+export async function sellMany(scene: Scene, tenant: Tenant, isAtOnce = false) {
   const { world, scenePrng, prng, provider, scheduler } = scene
   const shard = scenePrng.chance(0.6) ? scenePrng.int(0, LEDGER_SHARDS - 1) : undefined
   const isUnannounced = !isAtOnce && scenePrng.chance(0.4)
@@ -54,7 +54,7 @@ function keyOfShard(prng: Prng, { clientId }: Tenant, shard: number) {
   }
 }
 
-export async function reverseTogether(scene: Scene): Promise<void> {
+export async function reverseTogether(scene: Scene) {
   const { world, scenePrng } = scene
   await sellMany(scene, world.prng.pick(scene.tenants))
   await waitFor(world, world.prng.pick([10 * 60_000, 3 * 3_600_000]))

@@ -50,7 +50,7 @@ export const REPORTED = {
 
 export type Reported = keyof typeof REPORTED
 
-export function reportSituation({ tally }: Pick<World, 'tally'>, name: Reported): void {
+export function reportSituation({ tally }: Pick<World, 'tally'>, name: Reported) {
   count(tally, `sometimes: ${name}`)
 }
 

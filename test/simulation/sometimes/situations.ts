@@ -174,7 +174,7 @@ export function missingSituations(tally: Tally, histories: number): readonly str
     .map(([name]) => name)
 }
 
-export function watchSituations(world: World): void {
+export function watchSituations(world: World) {
   const met = (name: string) => count(world.tally, `sometimes: ${name}`)
   const note = <Happened>(situations: Situations<Happened>, happened: Happened) => {
     for (const [name, [, isMet]] of Object.entries(situations)) if (isMet(happened)) met(name)
@@ -205,7 +205,7 @@ export function watchSituations(world: World): void {
 
 type Moved = { readonly type: string; readonly amountMinor: number; readonly isOwnRow?: boolean }
 
-function movementsOf(payment: RawItem): readonly Moved[] {
+function movementsOf(payment: RawItem) {
   return (payment['movements'] ?? []) as readonly Moved[]
 }
 

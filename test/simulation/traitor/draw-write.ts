@@ -35,12 +35,7 @@ function keyOf({ pk, sk }: StoredItem) {
 }
 
 /** A stored row in the place of itself, of another row of its kind, or of none. */
-function forgedPut(
-  prng: Prng,
-  kind: Partition,
-  rows: readonly StoredItem[],
-  row: StoredItem,
-): Step {
+function forgedPut(prng: Prng, kind: Partition, rows: readonly StoredItem[], row: StoredItem) {
   const other = prng.pick(rows)
   const fresh = { pk: `${pkPrefix(kind)}${prng.uuid()}`, sk: String(row['sk']) }
   const key = prng.pick([keyOf(row), keyOf(row), keyOf(other), fresh])
@@ -64,7 +59,7 @@ type Forging = {
   readonly names: readonly string[]
 }
 
-function forgedUpdate(prng: Prng, { rows, row, clients, names }: Forging): Step | undefined {
+function forgedUpdate(prng: Prng, { rows, row, clients, names }: Forging) {
   const changed = new Map<string, unknown>()
   const removed = new Set<string>()
   for (let count = prng.int(1, 4); count > 0 && names.length > 0; count--) {

@@ -26,7 +26,7 @@ export function misdirected(
   })
 }
 
-function sweptBy(settlement: RawItem, entries: readonly RawItem[]): readonly RawItem[] {
+function sweptBy(settlement: RawItem, entries: readonly RawItem[]) {
   const [from, until] = [text(settlement, 'swept_from'), text(settlement, 'swept_until')]
   return entries.filter((entry) => {
     const at = text(entry, 'eligible_at')

@@ -45,7 +45,7 @@ export function movePayment(
   ]
 }
 
-function putAs(pk: string, item: StoredItem): Step {
+function putAs(pk: string, item: StoredItem) {
   return put({ pk, sk: String(item['sk']) }, item)
 }
 

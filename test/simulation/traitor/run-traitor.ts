@@ -114,7 +114,7 @@ function traitorOf(world: World, spec: FunctionSpec) {
 }
 
 /** Whose each payment is, by its first row, unless the traitor wrote that row. */
-function watchPayments(world: World, traitor: Process): ReadonlyMap<string, string> {
+function watchPayments(world: World, traitor: Process) {
   const clients = new Map<string, string>()
   world.onChange.push(({ key, after }) => {
     if (key.sk !== 'PAYMENT' || after === undefined || world.acting === traitor) return

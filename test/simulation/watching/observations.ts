@@ -34,7 +34,7 @@ export function observeCreate(
   tenant: Tenant,
   idempotencyKey: string | undefined,
   reply: HttpReply | undefined,
-): void {
+) {
   if (reply === undefined || reply.status >= 300) return
   const id = String(reply.body['id'])
   addTo(seen.known, tenant.clientId, id)
@@ -50,7 +50,7 @@ export function observeAnswer(
   tenant: Tenant,
   others: readonly Tenant[],
   reply: HttpReply | undefined,
-): void {
+) {
   if (reply === undefined) return
   if (reply.status >= 500 && reply.body['code'] === undefined)
     problems.push(`an error without a code: ${reply.text}`)

@@ -228,7 +228,7 @@ async function statementProblems(ask: Ask, { ledger, payments }: ReturnType<type
     : [`the statement closes at ${String(closing)}, adds up to ${added}; owed are ${expected}`]
 }
 
-function pick(item: RawItem, names: string): Shown {
+function pick(item: RawItem, names: string) {
   return Object.fromEntries(names.split(' ').map((name) => [name, item[name]]))
 }
 

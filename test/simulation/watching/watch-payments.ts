@@ -142,7 +142,7 @@ const movementRules: Rules = {
  * Checked at every write to a payment: what design section 4 allows, also while other workers
  * change the payment.
  */
-export function watchPayments(world: World): void {
+export function watchPayments(world: World) {
   world.onAnswered.push((process, { path, outcome }) => {
     const [, id] = /^\/v3\/(?:payments|payment_requests)\/([^/]+)$/.exec(path) ?? []
     if (id !== undefined && outcome.kind === 'answered' && [200, 404].includes(outcome.status))
@@ -199,7 +199,7 @@ type Movement = {
   readonly providerMinor: number
 }
 
-function movementsOf(item: RawItem): readonly Movement[] {
+function movementsOf(item: RawItem) {
   return (item['movements'] ?? []) as readonly Movement[]
 }
 

@@ -87,7 +87,7 @@ const WATCHERS: readonly ((world: World, endpoints: States) => void)[] = [
  * Checks what neither one write's condition nor the recount after it can see: the order of writes,
  * calls and time. What a condition guards has a test in which the condition refuses.
  */
-export function watchRows(world: World): void {
+export function watchRows(world: World) {
   const endpoints = watchStates(world, /^ENDPOINTS#/, 'endpoint_id')
   for (const watch of WATCHERS) watch(world, endpoints)
 }

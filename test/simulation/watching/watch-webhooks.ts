@@ -22,7 +22,7 @@ const REDELIVERS = /^(redeliver|api-redeliver-webhook)$/
  * Checked at every write: an event comes with its payment, and with a delivery to each endpoint
  * that wants it.
  */
-export function watchAnnouncements(world: World, { of, since }: States): void {
+export function watchAnnouncements(world: World, { of, since }: States) {
   onWrite(world, /^EVENT#/, ({ key, after, isNew, worker, nowMs }) => {
     const isOld = ms(after, 'listed_at') < nowMs - LATEST_COMMIT_MS - world.apartMs / 2
     if (isNew && isOld && worker && !ANSWERS_HTTP.test(worker.name))
@@ -72,10 +72,7 @@ function wants(endpoint: RawItem, eventName: string) {
   return endpoint['deleted_at'] === undefined && isNamed
 }
 
-function newRows(
-  written: readonly TableChange[],
-  isMeant: (key: TableChange['key']) => boolean,
-): readonly RawItem[] {
+function newRows(written: readonly TableChange[], isMeant: (key: TableChange['key']) => boolean) {
   return written.flatMap(({ key, before, after }) =>
     before === undefined && after && isMeant(key) ? [wholeRow(after)] : [],
   )
@@ -93,7 +90,7 @@ const NEAR_MS = 60_000
  * Checked at every POST, and at the end of every worker: an attempt is posted once, by its claimer,
  * under a valid claim, to an enabled endpoint.
  */
-export function watchAttempts(world: World, { since }: States): void {
+export function watchAttempts(world: World, { since }: States) {
   /** The last claim that each worker made, by delivery. For others it may have expired. */
   const owned = new WeakMap<Process, Map<string, Claim>>()
   const troubled = new WeakSet<Process>()
@@ -144,7 +141,7 @@ const QUARTER_MS = 15 * 60_000
  * Checked at every alert about an endpoint: its worker has claimed it, a quarter of an hour after
  * the one before.
  */
-export function watchClaimedAlerts(world: World): void {
+export function watchClaimedAlerts(world: World) {
   /** Endpoints whose next alert a worker has claimed and not published yet. */
   const claimed = new WeakMap<Process, string[]>()
 
@@ -224,7 +221,7 @@ export function watchAlerts(world: World): () => readonly string[] {
  * Checked at every POST: no worker of the common lane posts to an endpoint that was already marked
  * as slow.
  */
-export function watchLanes(world: World): void {
+export function watchLanes(world: World) {
   /**
    * When endpoints were marked, in the world's time: the clock that wrote the mark may be wrong.
    */

@@ -62,7 +62,7 @@ function refusedWith(code: string): Scripted {
   return [statusOf(code), { code, message: 'no' }, { 'x-request-id': 'r-1' }]
 }
 
-async function reasonOf(call: Promise<unknown>): Promise<GatewayRefused> {
+async function reasonOf(call: Promise<unknown>) {
   const reason = await call.catch((error: unknown) => error)
   if (reason instanceof GatewayRefused) return reason
   throw new Error('it was answered', { cause: reason })

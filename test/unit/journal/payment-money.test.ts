@@ -73,7 +73,7 @@ function drawRows(prng: Prng): Drawn {
   return { price: figuresOf(minor(gross), minor(fee), minor(markup)), rows }
 }
 
-function shuffled(prng: Prng, rows: readonly MoneyRow[]): readonly MoneyRow[] {
+function shuffled(prng: Prng, rows: readonly MoneyRow[]) {
   return rows
     .map((row) => ({ row, at: prng.next() }))
     .toSorted((a, b) => a.at - b.at)
@@ -81,7 +81,7 @@ function shuffled(prng: Prng, rows: readonly MoneyRow[]): readonly MoneyRow[] {
 }
 
 /** Answers the rows up to the first row that the model contradicts. */
-function findContradiction({ price, rows }: Drawn): readonly MoneyRow[] | undefined {
+function findContradiction({ price, rows }: Drawn) {
   const model = modelOf(price.grossMinor, price.feeMinor, price.markupMinor)
   let money = moneyAfter(price, [])
   let sum = price

@@ -10,7 +10,7 @@ const KEY = 'xnd_development_of_a_person'
 function aProvider(...outcomes: readonly HttpOutcome[]) {
   const calls: HttpCall[] = []
   const waits: number[] = []
-  const call = async (made: HttpCall): Promise<HttpOutcome> => {
+  const call = async (made: HttpCall) => {
     calls.push(made)
     return outcomes[Math.min(calls.length, outcomes.length) - 1] as HttpOutcome
   }

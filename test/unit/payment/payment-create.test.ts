@@ -4,7 +4,6 @@
  */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { GatewayError } from '../../../shared/errors.ts'
 import { withAttempt } from '../../../shared/payment/create/create-payment.ts'
 import { providerWithin, startDeadline } from '../../../shared/payment/create/create-times.ts'
 import { parsePaymentRequest } from '../../../shared/payment/create/parse-payment-request.ts'
@@ -87,7 +86,7 @@ it('exactly the described bodies of POST /v1/payments are taken', () => {
 
 const VALID = { method: 'virtual_account', channel_code: 'BCA', amount: 100_000, currency: 'IDR' }
 
-function refusalOf(body: unknown): GatewayError {
+function refusalOf(body: unknown) {
   const parsed = parse(body)
   if (parsed.ok) throw new Error('the body was taken')
   return parsed.error

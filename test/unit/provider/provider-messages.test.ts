@@ -15,7 +15,7 @@ import {
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { aCreateInput, PROVIDER_KEY, PROVIDER_SECRET } from '../../support/scripted-provider.ts'
-import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { memoryDeps, testDeps } from '../../support/test-deps.ts'
 
 function parse(event: unknown, data: unknown) {
   return parseCallback(
@@ -132,7 +132,7 @@ const KEY = providerSecretName('test')
 const TOKENS = callbackSecretName('test')
 const [NEW, OLD] = ['the-new-token-of-tests', 'the-old-token-of-tests'] as const
 
-function depsWith(secrets: Readonly<Record<string, string>>): TestDeps {
+function depsWith(secrets: Readonly<Record<string, string>>) {
   const deps = testDeps()
   for (const [name, text] of Object.entries(secrets)) deps.secretValues.set(name, text)
   return deps

@@ -118,7 +118,7 @@ describe('a batch that DynamoDB leaves incomplete', () => {
 describe('withJoinedReads', () => {
   const joined = (batchGet: TableRequests['batchGet']) =>
     withJoinedReads({ ...testDeps().requests, batchGet })
-  const keys = (from: number, to: number): readonly Key[] =>
+  const keys = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, at) => ({ pk: `DELIVERY#${from + at}`, sk: 'DELIVERY' }))
 
   it('joins reads of the same moment in one request, whose answer each read gets', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ResolvedAddress, ResolveHost } from '../../../shared/send-webhook.ts'
+import type { ResolveHost } from '../../../shared/send-webhook.ts'
 import {
   inspectAddresses,
   inspectUrl,
@@ -16,7 +16,7 @@ function resolvesTo(...addresses: readonly string[]): ResolveHost {
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
 }
 
-async function resolvesToNothing(): Promise<readonly ResolvedAddress[]> {
+async function resolvesToNothing() {
   return Promise.reject(new Error('queryA ENOTFOUND'))
 }
 
