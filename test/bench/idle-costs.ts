@@ -7,7 +7,6 @@ import { BYTES_PER_GB, type CostLine, line, sum, total, type Usage, usageOf } fr
 import type { Measured } from './measure-flows.ts'
 import { type Flow, specOf } from './metered-world.ts'
 
-/** What a stage costs in a month without payments. */
 export function idleCosts(
   { gateway, front, copies: hasCopies }: BilledStage,
   { idleRuns }: Pick<Measured, 'idleRuns'>,

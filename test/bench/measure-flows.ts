@@ -120,7 +120,6 @@ function syncRun({ measure, run }: MeteredWorld, name: string) {
   })
 }
 
-/** A metered world with a merchant, and what the merchant asks. */
 /** `named`: the events that its endpoint names besides `*`. */
 export async function startMerchant(metered?: MeteredWorld, named: readonly string[] = []) {
   const started = metered ?? (await startMeteredWorld())

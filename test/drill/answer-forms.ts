@@ -9,7 +9,6 @@ type AnswerForm = (socket: Socket, usual: UsualAnswer) => void
 
 const JSON_TYPE = 'Content-Type: application/json'
 
-/** The ways in which a proxy may spoil an answer, by name. */
 export const ANSWER_FORMS: Readonly<Record<string, AnswerForm>> = {
   reset: (socket) => void socket.resetAndDestroy(),
   'closed without an answer': (socket) => void socket.destroy(),

@@ -95,7 +95,6 @@ export async function openView(page: Page, name: (typeof VIEWS)[number]) {
   await page.getByRole('link', { name, exact: true }).click()
 }
 
-/** Finds the merchant by its id, and acts for it. */
 export async function chooseMerchant(page: Page, clientId: string) {
   await page.getByRole('button', { name: /^Merchant: / }).click()
   await page.getByRole('combobox', { name: 'Find a merchant by name or id' }).fill(clientId)
@@ -111,7 +110,6 @@ export function wideElements(page: Page) {
     .map((element) => element.outerHTML.slice(0, 200))`)
 }
 
-/** Opens every group of faults. */
 export async function openFaultGroups(page: Page) {
   await openView(page, 'Provider')
   const groups = page.locator('details.group > summary')

@@ -1,7 +1,6 @@
 /**
  * Goal: a newcomer sees a payment through to the merchant's bank in the console alone, is refused
- * nothing, and can say where the money is. Method: the machine's Chromium on a whole gateway, in
- * both themes and at three widths; what the page shows is compared with the API.
+ * nothing, and can say where the money is.
  */
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'

@@ -1,7 +1,6 @@
 /**
  * Goal: a person finds a payment, a merchant and a fault among many, and reads times without
- * counting hours. Method: the machine's Chromium on a whole gateway, and on a scripted gateway
- * where a test needs thousands of payments or merchants.
+ * counting hours.
  */
 import { expect } from 'vitest'
 import {

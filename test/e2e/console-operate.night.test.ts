@@ -1,8 +1,6 @@
 /**
- * Goal: an operator of all merchants does the day's work with only the console's controls:
- * payouts, approvals, cases, held money and a merchant's statement. Method: the machine's Chromium
- * on a whole gateway that has one item of each kind. The test compares the page with the answers
- * of the operators' actions.
+ * Goal: an operator of all merchants does the day's work with only the console's controls: payouts,
+ * approvals, cases, held money and a merchant's statement.
  */
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'

@@ -1,7 +1,6 @@
 /**
  * Goal: a newcomer makes a payment and its payout with only the console's controls. The console
- * works without a mouse, with a screen reader, on a small screen and offline. Method: the machine's
- * Chromium, headless, on a whole gateway. The test compares the page with the answers of the API.
+ * works without a mouse, with a screen reader, on a small screen and offline.
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'

@@ -1,7 +1,4 @@
-/**
- * Goal: the console shows the current state, despite late and lost answers. Method: the machine's
- * own Chromium on a scripted gateway; each test times its answers.
- */
+/** Goal: the console shows the current state, despite late and lost answers. */
 import { it as base, expect } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { aBrowser, CHROMIUM, describeInChromium, openPage } from './console-browser.ts'

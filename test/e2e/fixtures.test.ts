@@ -10,7 +10,6 @@ import { worldAt } from './gateway-world.ts'
 
 /*
  * Goal: a month of a file happens on the gateway, to the rupiah, and a wrong file changes nothing.
- * Method: the command is a process, as a developer runs it, beside a gateway of the test.
  */
 
 const HEAD = 'day,merchant,step,order,channel,amount'

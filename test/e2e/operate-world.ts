@@ -33,7 +33,6 @@ async function merchantWithBank(world: World, name: string, accounts: readonly s
   return merchant
 }
 
-/** A payment that the customer has paid, with another amount if the test wants one. */
 async function paidPayment(
   world: World,
   { create, payment }: Pick<Merchant, 'create' | 'payment'>,
@@ -52,7 +51,6 @@ async function paidPayment(
   return id
 }
 
-/** The customer disputes a paid payment at the provider. */
 async function dispute(world: World, id: string) {
   const requests = `${world.urls.provider}/_simulator/payment_requests`
   const found = await (await fetch(`${requests}?reference_id=${id}`)).json()

@@ -15,7 +15,6 @@ export type Script = {
   readonly answer: (request: LocalRequest) => object | undefined | Promise<object | undefined>
 }
 
-/** A console on a gateway that answers what the test says. */
 export async function startScriptedConsole({ port = 0, clientId = 'client-1', answer }: Script) {
   const listeners = new Set<(line: ActivityLine) => void>()
   const ports = await startLocalHttpServer({

@@ -77,7 +77,6 @@ function figuresTable(title: string, flows: readonly NamedFigures[]) {
   return markdownTable([title, ...heading], rows)
 }
 
-/** The first cell of a flow's row. */
 function titleOf(name: FlowName) {
   return `\`${name}\`: ${FLOWS[name]}`
 }

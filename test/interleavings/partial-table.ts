@@ -123,7 +123,6 @@ export function partialTable(base: Base) {
 
   return {
     requestsWith,
-    /** Changes that are committed and not visible yet, in their order. */
     late: () => late,
     show,
     /** Two tables with the same text have the same items, committed and visible. */

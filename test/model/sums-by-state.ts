@@ -51,7 +51,6 @@ export type HouseRow = ModelRow & {
   taken: 'correction' | { readonly payment: string } | undefined
 }
 
-/** What the client's entries of a payment add up to, by its state alone. */
 export function paymentSums(payment: ModelPayment): Sums {
   const { gross, fee, markup, invoiced, isPosted, own, moves } = payment
   if (!isPosted) return NOTHING
@@ -91,7 +90,6 @@ export function paymentSums(payment: ModelPayment): Sums {
   }
 }
 
-/** What the house's entries of held money add up to, by its state alone. */
 export function itemSums(item: ModelItem): Sums {
   const { amount, own, isVoid, resolved, back } = item
   const standing = [...back.values()].filter(({ isUndone }) => !isUndone)

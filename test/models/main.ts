@@ -84,7 +84,6 @@ async function checkModel(model: Model) {
   return outcome === 'holds'
 }
 
-/** Visits every state that a model can reach. */
 async function explore({ module, spec, config }: Model) {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-model-'))
   try {

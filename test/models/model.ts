@@ -13,7 +13,6 @@ export type Guard = {
 
 type Sizes = Readonly<Record<string, string | number>>
 
-/** How TLC explores one protocol, and what must hold. */
 type Exploration = {
   readonly sizes: Sizes
   readonly invariants?: string
@@ -127,10 +126,6 @@ export function withoutGuard({ name, invariants }: Model, guard: Guard): Model {
   return modelOf(name, { ...explored, ...asked }, guard)
 }
 
-/**
- * One protocol's model with the sizes that TLC explores, and the guards whose absence it can
- * notice.
- */
 function modelOf(name: string, exploration: Exploration, without?: Guard) {
   const module = name.replace(/-.*/, '')
   const spec = readFileSync(join(import.meta.dirname, `${module}.tla`), 'utf8')

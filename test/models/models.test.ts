@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { guardsOf, MODELS, withoutGuard } from './model.ts'
 
-/** The switches of a configuration. */
 function switchesOf(config: string) {
   return new Set([...config.matchAll(/^ {2}(\w+) = TRUE$/gm)].map(([, name]) => name))
 }

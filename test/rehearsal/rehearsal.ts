@@ -30,7 +30,6 @@ type Parts = {
   readonly verdicts: () => readonly Verdict[]
   /** The release that is rehearsed: the commands run in its directory. */
   readonly release: string
-  /** The log of the emulator, with the lines of all functions. */
   readonly log: () => string
   /** The default is longer than the limit of a program (support/run-tool.ts). */
   readonly stepMs?: number
@@ -46,7 +45,6 @@ export function startRehearsal(parts: Parts) {
   /** All time limits grow with this factor, which the first step measures. */
   let pace: number | undefined
   const slowed = (ms: number) => ms * (pace ?? 1)
-  /** The payments of the running step. */
   const payments = new Set<string>()
   const tool = (
     program: string,

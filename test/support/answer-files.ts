@@ -29,7 +29,6 @@ export function served(deps: TestDeps): Script {
   }
 }
 
-/** A batch of two payouts, whose file is in a folder. */
 export async function aBatch(accounts = ['0012345678', '0087654321']) {
   const deps = memoryDeps()
   const settlements: Settlement[] = []
@@ -60,7 +59,6 @@ export const OWN_HEAD = [
   'reason',
 ]
 
-/** The lines of our own file, filled in. */
 export function ownRows({ settlements }: Batch, more: object = {}): readonly (readonly string[])[] {
   const lines = settlements.map(({ settlementId, netMinor, bank }, at) => ({
     settlement_id: settlementId,

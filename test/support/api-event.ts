@@ -126,7 +126,6 @@ export async function call(deps: Deps, { route, handler }: Endpoint, request: Ap
 }
 export type ApiResponse = Awaited<ReturnType<typeof call>>
 
-/** The provider reports a payment. */
 export function sendCapture(deps: TestDeps, data: object) {
   knowCallbackToken(deps)
   return call(deps, CALLBACK, {

@@ -26,7 +26,6 @@ export function askForFile(deps: TestDeps, input: object = {}) {
   return invokeWhole(payoutFile, deps, { operator: OPERATOR, ...input })
 }
 
-/** The number of a batch, the settlements in its file, and what was left out. */
 export async function fileOf(deps: TestDeps, input: object = {}) {
   const { status, body } = await askForFile(deps, input)
   const { batch, file, left_out: leftOut } = v.parse(Answer, body)
@@ -40,7 +39,6 @@ export async function cancelFile(deps: TestDeps, number: number) {
   return askForFile(deps, { cancel: number, notes: 'not sent' })
 }
 
-/** The bank's answer to one payout. */
 export async function answerLine(
   deps: TestDeps,
   { settlementId, netMinor }: Settlement,

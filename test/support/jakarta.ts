@@ -1,6 +1,5 @@
 import { DAY_MS, epochMs, HOUR_MS, type Timestamp, timestampOf } from '../../shared/time.ts'
 
-/** The end of the day of Asia/Jakarta in which this time is. */
 export function jakartaMidnightAfter(at: Timestamp): Timestamp {
   const aheadMs = 7 * HOUR_MS
   const days = Math.floor((epochMs(at) + aheadMs) / DAY_MS) + 1

@@ -57,7 +57,6 @@ export async function aStoredClient(deps: TestDeps, fields: Partial<Client> = {}
   return client
 }
 
-/** What the API reads of a client. */
 export function callerOf(client: Client): Caller {
   return v.parse(CallerSchema, client)
 }

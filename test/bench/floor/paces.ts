@@ -37,7 +37,6 @@ export async function pacesReport(gateway: Gateway) {
 const PAYING = 16
 const PAYING_MS = 15_000
 
-/** Callers that create, pay and send the callback, then take the next payment at once. */
 async function callersWithoutPause({ program, headers, receiver }: Gateway): Promise<Load> {
   const ids: string[] = []
   const from = performance.now()
@@ -54,7 +53,6 @@ async function callersWithoutPause({ program, headers, receiver }: Gateway): Pro
 
 const BURST = 900
 
-/** The provider reports payments that were made before, all at once and without waiting. */
 async function openBurst({ program, headers, receiver }: Gateway): Promise<Load> {
   const paid: (readonly [string, string])[] = []
   await inParallel(async () => {

@@ -65,14 +65,8 @@ export function meansOf(spec: FunctionSpec): readonly Means[] {
 
 const MEANS_NAMES: readonly Means[] = ['dynamodb', 'secrets', 'sealer', 'alerts', 'queues']
 
-type BundledFunction = {
-  /** Where the bundle is. */
-  readonly file: string
-  /** What it was made from. */
-  readonly files: readonly string[]
-}
+type BundledFunction = { readonly file: string; readonly files: readonly string[] }
 
-/** The modules of Node that a bundle loads at start. */
 function modulesOfNode({ file }: BundledFunction) {
   const names = matchesIn(readFileSync(file, 'utf8'), /(?:from|import)"(node:[\w/]+)"/g)
   return [...new Set(names)].toSorted()
@@ -119,7 +113,6 @@ function bundledFiles({ outputs }: Metafile) {
   )
 }
 
-/** The packages of a bundle's files, in alphabetical order. */
 function packagesOf(files: readonly string[]) {
   const names = files.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [])
   return [...new Set(names)].toSorted()

@@ -19,7 +19,6 @@ const PACES = [
   ['one an hour', HOUR_MS, 24],
 ] as const
 
-/** What a paid payment uses by its channel, its own fields and its pace. */
 export async function measureLives() {
   const lives: LifeUnits[] = []
   for (const channel of ['BCA', 'QRIS', 'DANA', 'OVO'] as const) {

@@ -178,7 +178,6 @@ export function unitsReport(
   return [payments, livesTable(paid), ...others].join('\n\n')
 }
 
-/** The tables of payments and of flows. */
 export function unitTables(flows: readonly FlowUnits[], detailed = false): readonly string[] {
   const lives = Map.groupBy(flows, ({ flow }) => {
     const [ofUnpaid] = /^unpaid [^:]+/.exec(flow) ?? []

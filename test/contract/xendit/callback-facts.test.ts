@@ -1,4 +1,3 @@
-/** Every published callback changes nothing of ours; each documented event has its one meaning. */
 import { expect, it } from 'vitest'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { CALLBACK, CALLBACK_TOKEN, call, knowCallbackToken } from '../../support/api-event.ts'

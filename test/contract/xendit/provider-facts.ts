@@ -14,7 +14,6 @@ export function text(least: number, most: number) {
   return v.pipe(v.string(), v.minLength(least), v.maxLength(most))
 }
 
-/** A member of a documented enum. */
 export function memberOf(name: keyof typeof FACTS.enums) {
   return v.picklist(FACTS.enums[name].members)
 }
@@ -51,7 +50,6 @@ export type ChannelFacts = {
   readonly permille: bigint
   readonly flat: bigint
   readonly lifetimeSeconds: number
-  /** Least and most rupiah of one payment. */
   readonly amounts: readonly [number, number]
   /** When the provider settles a capture: within minutes, or after so many business days. */
   readonly settles: 'at once' | number

@@ -1,4 +1,3 @@
-/** What each documented refusal of a call proves (`facts.json`). */
 import { expect, it } from 'vitest'
 import type { Provider } from '../../../shared/provider/provider.ts'
 import { aCreateInput, scriptedProvider } from '../../support/scripted-provider.ts'
@@ -8,7 +7,6 @@ import FACTS from './facts.json' with { type: 'json' }
 type Operation = keyof typeof FACTS.operations
 type Table = {
   readonly ask: (provider: Provider) => Promise<{ readonly kind: string }>
-  /** The error codes by their meaning. */
   readonly meanings: Readonly<Record<string, string>>
 }
 

@@ -1,4 +1,3 @@
-/** Our requests keep to the provider's documents (`facts.json`). */
 import { expect, it } from 'vitest'
 import type { Provider, TransactionFilter } from '../../../shared/provider/provider.ts'
 import { timestampOf } from '../../../shared/time.ts'

@@ -41,8 +41,7 @@ import { aPaidCustomer, CUSTOMER, erasedAnswer, FIELDS } from './paid-customer.t
 
 /**
  * Goal: an operator can erase a customer's personal data despite crashes and races, and nothing
- * else changes (design 11). Method: paid payments with their events on a table in memory, with
- * requests that never arrive and answers that are lost.
+ * else changes (design 11).
  */
 
 describe('erase-customer', () => {

@@ -1,7 +1,4 @@
-/**
- * Goal: a file that does not say for certain what was paid pays nothing. Method: the operators'
- * command calls the real actions.
- */
+/** Goal: a file that does not say for certain what was paid pays nothing. */
 import { describe, expect, it } from 'vitest'
 import { aBatch, ownRows, providerRows, text, xlsx } from '../../support/answer-files.ts'
 

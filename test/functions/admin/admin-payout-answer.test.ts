@@ -1,6 +1,6 @@
 /**
  * Goal: whatever comes back from a bank is read, or refused by line with a clear word, and nothing
- * is paid twice. Method: the operators' command calls the real actions.
+ * is paid twice.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

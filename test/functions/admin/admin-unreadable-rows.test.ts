@@ -1,4 +1,3 @@
-/** Goal: operators see which row of a list cannot be read, beside the others. */
 import { expect, it } from 'vitest'
 import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import { handler as findPayments } from '../../../functions/admin/find-payments.ts'

@@ -7,10 +7,7 @@ import { invokeAdmin } from '../../support/operator-actions.ts'
 import { operatorWorld, RIGHT_PAYLOADS } from '../../support/operator-world.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 
-/**
- * Goal: a dry run answers what the action then answers, and changes nothing. Method: each action
- * that moves money, with a right payload, first dry and then really.
- */
+/** Goal: a dry run answers what the action then answers, and changes nothing. */
 const HANDLERS = await Promise.all(
   MANIFEST.filter(({ trigger }) => trigger.kind === 'operator').map(async ({ name, entry }) => {
     const module: unknown = await import(join(import.meta.dirname, '../../..', entry))

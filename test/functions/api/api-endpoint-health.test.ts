@@ -29,7 +29,6 @@ const it = testWith(
   'health',
 )
 
-/** A worker makes the next attempt. */
 async function attempt(deps: TestDeps, delivery: Delivery, httpStatus: number) {
   deps.answerWebhooks(async () =>
     httpStatus === 200 ? { httpStatus, responseBody: 'ok', durationMs: 12 } : FAILED,

@@ -1,7 +1,3 @@
-/**
- * Goal: a row that cannot be read hides no other row of a merchant's list, and no figure is a sum
- * without a row.
- */
 import { expect } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { drainSlot } from '../../../shared/due-work/drain-slot.ts'

@@ -50,7 +50,6 @@ export async function* payoutHistory(deps: TestDeps, caller: ApiClient) {
   yield 'the open payment is posted'
 }
 
-/** The bank sends a paid settlement's money back. */
 function returnToBank(deps: TestDeps, { settlementId }: Settlement) {
   const bankReference = `RTN ${settlementId}`
   return withApproval(deps, () =>

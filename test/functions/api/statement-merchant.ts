@@ -22,7 +22,6 @@ export async function aStatementMerchant() {
     expect([status, body]).toStrictEqual([200, body])
     return v.parse(StatementDtoSchema, body)
   }
-  /** Every page, from the first one on. */
   const pages = async (query: Query) => {
     const all = [await statement(query)]
     for (let next = all[0]?.next; next; next = all.at(-1)?.next)

@@ -1,8 +1,7 @@
 /**
  * Goal: a call from outside a merchant's request has only its own effect. A callback names the
  * payment to ask about, and the provider's answer decides. A queue gets back the records that
- * cannot be read, and no others. A scheduled function ignores its payload. Method: almost valid and
- * arbitrary input to the real handlers.
+ * cannot be read, and no others. A scheduled function ignores its payload.
  */
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import * as fc from 'fast-check'

@@ -1,8 +1,4 @@
-/**
- * Goal: an operator who mistypes a field gets a refusal that changes nothing. Method: right
- * payloads with one or two random fields, and random payloads, to every real handler on one small
- * world.
- */
+/** Goal: an operator who mistypes a field gets a refusal that changes nothing. */
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

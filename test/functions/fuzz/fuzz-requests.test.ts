@@ -1,7 +1,6 @@
 /**
  * Goal: the answer to any request is one of the contract's, and never an internal error. A refused
- * request has no effect: no item, no call of the provider, no message. Method: almost valid and
- * arbitrary requests, with a key and without, to every HTTP function of the manifest.
+ * request has no effect: no item, no call of the provider, no message.
  */
 import { join } from 'node:path'
 import * as fc from 'fast-check'

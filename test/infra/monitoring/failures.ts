@@ -19,12 +19,10 @@ const NO_ANNOUNCEMENTS = gone(
 )
 const NO_CREATES: Values = { ...gone('Payments created'), 'Payments create_failed': 20 }
 
-/** One value in the minute in which the failure begins. */
 function once(minute: number) {
   return minute === 0 ? 1 : undefined
 }
 
-/** This value in these minutes after the sweep. */
 function afterSweep(from: number, to: number, value: number) {
   return (minute: number) => (minute >= SWEEP + from && minute < SWEEP + to ? value : undefined)
 }
@@ -207,7 +205,6 @@ export const FAILURES: readonly Failure[] = [
       SweptClients: every(DAY, 4_000, 2 * 60),
       'NumberOfMessagesDeleted settlements': afterSweep(0, 35, 60),
       'ApproximateNumberOfMessagesVisible settlements': afterSweep(0, 45, 2_000),
-      // Each client is tried five times, half an hour apart.
       'FailedMessages settle-client': (minute) =>
         (minute - SWEEP - 35) % 30 < 10 ? afterSweep(35, 185, 190)(minute) : undefined,
     },

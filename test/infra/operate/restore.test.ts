@@ -1,8 +1,4 @@
-/**
- * Goal: a restore makes a complete next table, and no table for a stage that takes traffic. Method:
- * the test compares the commands that the tool sends to DynamoDB. The mock answers in the same
- * order as AWS.
- */
+/** Goal: a restore makes a complete next table, and no table for a stage that takes traffic. */
 import * as aws from '@aws-sdk/client-dynamodb'
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'

@@ -1,8 +1,4 @@
-/**
- * Goal: only what finance accepted and a second person approved may stand while money goes out.
- * Method: real stores; a settlement is altered, and acceptances of it are written by hand, as a
- * function that may put audit records could write them.
- */
+/** Goal: only what finance accepted and a second person approved may stand while money goes out. */
 import { describe, expect, it } from 'vitest'
 import { handler as acceptAction } from '../../../functions/admin/accept-difference.ts'
 import { handler as approveAction } from '../../../functions/admin/approve.ts'

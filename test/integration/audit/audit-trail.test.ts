@@ -1,7 +1,6 @@
 /**
  * Goal: the audit finds each record that is changed or removed, and an action that failed leaves no
- * record. Method: real changes, then records rewritten and removed directly in the table, one at a
- * time; concurrent operators.
+ * record.
  */
 import { describe, expect } from 'vitest'
 import { handler as listAudit } from '../../../functions/admin/list-audit.ts'

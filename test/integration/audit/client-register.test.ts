@@ -1,7 +1,4 @@
-/**
- * Goal: no client is forgotten. Method: two clients with a settlement each; the row of one client,
- * its place in the index or its record in the register is lost.
- */
+/** Goal: no client is forgotten. */
 import { expect, it } from 'vitest'
 import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
 import { handler as auditLedger } from '../../../functions/admin/audit-ledger.ts'

@@ -1,7 +1,6 @@
 /**
  * Goal: a night of the gateway's audit costs what is new and a share of the history, and ends in
- * runs of bounded time. Method: refunds make resolved suspense in two rounds over five years, and
- * the requests to the table are counted.
+ * runs of bounded time.
  */
 import { expect, it } from 'vitest'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'

@@ -1,7 +1,4 @@
-/**
- * Goal: money that rows changed together would move stays in the house. Method: each change fits
- * the rows around it and the client's figures; the client is swept, audited and paid as every day.
- */
+/** Goal: money that rows changed together would move stays in the house. */
 import { expect, it } from 'vitest'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'

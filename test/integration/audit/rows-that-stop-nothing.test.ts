@@ -1,4 +1,3 @@
-/** Goal: a row that makes no sense is named, and stops no other row, client or run. */
 import { describe, expect, it } from 'vitest'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
@@ -34,7 +33,6 @@ type World = ReturnType<typeof history>
 const MADE_WITH = memoryDeps()
 const MADE = await auditedHistory(MADE_WITH)
 
-/** A table of its own with the rows of one history. */
 function history() {
   const { stored, provider } = MADE_WITH
   const deps = { ...memoryDeps({}, stored.items()), provider }

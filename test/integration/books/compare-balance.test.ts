@@ -1,7 +1,6 @@
 /**
  * Goal: a provider that has more or less than the journal says is told after three days, and
- * nothing else is. Method: the provider's answers are set by hand; rounds of the sync's head and
- * days pass between the runs.
+ * nothing else is.
  */
 import { describe, expect } from 'vitest'
 import { handler } from '../../../functions/schedule/compare-balance.ts'

@@ -163,10 +163,7 @@ describe('get-books of rows that were altered', () => {
   })
 })
 
-/**
- * Goal: the books are not "balanced" after an adapter signed a net wrongly. Method: the sync reads
- * rows whose net has the other sign, as such an adapter would answer them.
- */
+/** Goal: the books are not "balanced" after an adapter signed a net wrongly. */
 
 type Fields = Partial<ProviderTransaction>
 

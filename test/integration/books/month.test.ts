@@ -22,7 +22,7 @@ import { AFTER_YEAR, aClientOfAYear } from './made-year.ts'
 
 /*
  * Goal: the months of a year join for many clients, and the files of a month add up or say what
- * does not. Method: clients whose year is written as rows, read by the actions that operators call.
+ * does not.
  */
 
 const HANDLERS = {

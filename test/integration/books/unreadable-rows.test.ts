@@ -1,4 +1,3 @@
-/** Goal: a row that cannot be read stops no report on the others, and the books name the row. */
 import { describe, expect } from 'vitest'
 import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'

@@ -1,7 +1,6 @@
 /**
  * Goal: a push key is usable again as soon as its pushes are decided, and no second push is ever
- * sent while the first push may still be paid. Method: an OVO create whose answer never came, and
- * every kind of row the provider may then have for its reference.
+ * sent while the first push may still be paid.
  */
 import { describe, expect, it } from 'vitest'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'

@@ -1,7 +1,4 @@
-/**
- * Goal: a merchant's key cannot make a stranger's phone ring for ever. Method: many creates for one
- * phone with keys of their own, at once and over time, and the provider's calls counted.
- */
+/** Goal: a merchant's key cannot make a stranger's phone ring for ever. */
 import { describe, expect, it } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { createPayment } from '../../../shared/payment/create/create-payment.ts'

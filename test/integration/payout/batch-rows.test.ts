@@ -1,4 +1,3 @@
-/** Goal: the rows and records of a batch hold its file together (design section 15). */
 import { describe, expect, it } from 'vitest'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'

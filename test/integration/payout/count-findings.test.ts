@@ -1,7 +1,6 @@
 /**
  * Goal: the findings of a payout are counted in bounded memory, however many refunds its client
- * ever had, and as their ids name them. Method: the register of suspense has several pages of
- * booked movements, and a finding on the first and on the last page; rows of it are changed.
+ * ever had, and as their ids name them.
  */
 import { expect, it } from 'vitest'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'

@@ -1,6 +1,6 @@
 /**
  * Goal: a row that cannot be read, or an alert that cannot be sent, stops the payout of its own
- * line alone (design section 15). Method: rows are made unreadable, and the real actions run.
+ * line alone (design section 15).
  */
 import { expect, it } from 'vitest'
 import { handler as payoutAnswer } from '../../../functions/admin/payout-answer.ts'

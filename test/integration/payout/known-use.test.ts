@@ -1,4 +1,3 @@
-/** Goal: the records of a batch decide who has its payouts, not its row (design section 15). */
 import { expect, it } from 'vitest'
 import { handler as payoutAnswer } from '../../../functions/admin/payout-answer.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'

@@ -1,4 +1,3 @@
-/** Goal: no settlement is paid out while its client has a difference or payouts are on hold. */
 import { describe, expect } from 'vitest'
 import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'

@@ -11,7 +11,6 @@ export async function anAssumedPayment(deps: TestDeps, client: Client) {
   return postAssumed(deps, await anOpenPayment(deps, client))
 }
 
-/** A settlement of one payment, recorded now, and an operator who has transferred its net. */
 export async function aRecordedSettlement(
   fields: Parameters<typeof withoutFloor>[1] = {},
   makePayment = aSucceededPayment,

@@ -26,7 +26,6 @@ const OUTCOMES = [
 ] as const
 const WRITTEN = { body: { refused: 0 } }
 
-/** The bank's line of a settlement that it paid. */
 function answerPaid(deps: TestDeps, settlement: Settlement, fields: object = {}) {
   return answerLine(deps, settlement, { outcome: 'paid', bank_reference: 'BCA17', ...fields })
 }
@@ -176,7 +175,6 @@ describe('a cancelled batch of which the bank has answered a line', () => {
   })
 })
 
-/** Runs `other` after the first read of the row. */
 function afterFirstRead(deps: TestDeps, { pk }: Key, other: () => Promise<unknown>) {
   let done = false
   return interceptTable(deps, {

@@ -1,7 +1,6 @@
 /**
  * Goal: a recount heals also what the provider has changed since it was booked, or does not show
- * under our payment, with few calls. Method: a payment is posted and loses its entry, or goes back
- * to its state before the posting; then the provider shows something else.
+ * under our payment, with few calls.
  */
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'

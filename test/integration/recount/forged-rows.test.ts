@@ -1,7 +1,4 @@
-/**
- * Goal: a recount makes no forged row money, and no lost payout due again. Method: rows are put,
- * altered or removed by hand, and the books must stay as they were before two recounts.
- */
+/** Goal: a recount makes no forged row money, and no lost payout due again. */
 import { expect, it } from 'vitest'
 import { derivedUuid } from '../../../shared/ids.ts'
 import type { Entry } from '../../../shared/journal/entry.ts'

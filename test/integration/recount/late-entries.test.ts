@@ -1,7 +1,4 @@
-/**
- * Goal: a settlement counts an entry that became visible after the sum once (design section 4).
- * Method: the tests remove entries, settle, and put them back, as a slow commit does.
- */
+/** Goal: a settlement counts an entry that became visible after the sum once (design section 4). */
 
 import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'

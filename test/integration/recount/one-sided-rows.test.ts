@@ -1,7 +1,6 @@
 /**
  * Goal: a payment of which a restore kept only the event is credited only with the capture that
- * paid it. Method: the tests remove rows and put them back, as a restore does, or alter what the
- * provider shows of the capture.
+ * paid it.
  */
 
 import { describe, expect } from 'vitest'

@@ -1,7 +1,4 @@
-/**
- * Goal: a recount writes what the audit expects, or nothing. Method: a client in memory whose rows
- * are changed by hand.
- */
+/** Goal: a recount writes what the audit expects, or nothing. */
 
 import { describe, expect } from 'vitest'
 import { acceptDifference } from '../../../shared/audit/accept-difference.ts'

@@ -31,7 +31,6 @@ export async function differencesOf(deps: TestDeps, { clientId }: Client) {
   return (await auditLedger(deps, clientId)).differences
 }
 
-/** Plans, then writes the plan. */
 export async function recount(deps: TestDeps, client: Pick<Client, 'clientId'> | 'gateway') {
   const clientId = client === 'gateway' ? undefined : client.clientId
   const { plan } = await recountLedger(deps, { clientId, operator: 'ana' })

@@ -35,7 +35,7 @@ import { withoutTopic } from './webhook-test.ts'
 
 /**
  * Goal: every abandoned delivery is named in one alert, and alerts about one endpoint are fifteen
- * minutes apart (design section 11). Method: whole runs of due work on a table in memory.
+ * minutes apart (design section 11).
  */
 
 async function abandon(deps: TestDeps, endpoint: Endpoint, times = 1) {

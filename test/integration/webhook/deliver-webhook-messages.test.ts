@@ -201,7 +201,7 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
 
 /**
  * Goal: a function that may write deliveries and messages cannot have its own text signed with a
- * merchant's secret, nor send an event to another merchant. Method: the worker gets forged rows.
+ * merchant's secret, nor send an event to another merchant.
  */
 
 const OWN_BYTES = { body: '{"event":"payment.succeeded"}', subject: undefined }

@@ -1,4 +1,3 @@
-/** Goal: an endpoint that this release cannot read, as after a rollback, stops nothing else. */
 import { describe, expect } from 'vitest'
 import { handler as listEndpoints } from '../../../functions/admin/list-endpoints.ts'
 import { handler as recountLedger } from '../../../functions/admin/recount-ledger.ts'

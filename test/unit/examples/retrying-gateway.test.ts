@@ -7,10 +7,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { HTTP_STATUS } from '../../../shared/errors.ts'
 import { json, startScriptedServer } from '../../support/scripted-server.ts'
 
-/*
- * Goal: the client retries the calls that may be retried, until its deadline. Method: scripted
- * answers, a manual clock.
- */
+/* Goal: the client retries the calls that may be retried, until its deadline. */
 
 type Scripted = readonly [status: number, body: unknown, headers?: Record<string, string>] | Error
 

@@ -1,7 +1,4 @@
-/**
- * Goal: the parser takes exactly the bodies that the description allows (spec 4.1, rule 1).
- * Method: nearly right bodies, judged by the description and by the parser.
- */
+/** Goal: the parser takes exactly the bodies that the description allows (spec 4.1, rule 1). */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { withAttempt } from '../../../shared/payment/create/create-payment.ts'
