@@ -96,7 +96,7 @@ describe('xendit getPayment', () => {
   })
 })
 
-// The documented refusals: `refusal-facts.test.ts`.
+// The documented refusals: `request-facts.test.ts`.
 it.each<[number, object, CancelAnswer]>([
   [200, { ...PAID_REQUEST, status: 'CANCELED' }, { kind: 'cancelled' }],
   [200, { ...PAID_REQUEST, status: 'SUCCEEDED' }, { kind: 'final' }],
