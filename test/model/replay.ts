@@ -3,11 +3,15 @@ import { handler as getBooks } from '../../functions/admin/get-books.ts'
 import { auditGateway } from '../../shared/audit/audit-gateway.ts'
 import { bookDay } from '../../shared/journal/day-totals.ts'
 import { getBalance } from '../../shared/ledger/ledger-store.ts'
+import { minor } from '../../shared/money.ts'
+import { resolveSuspense } from '../../shared/posting/resolve-suspense.ts'
 import { returnPayout } from '../../shared/settlement/return-payout.ts'
+import { recordSuspense } from '../../shared/suspense/record-suspense.ts'
 import { addMs, DAY_MS, epochMs, HOUR_MS } from '../../shared/time.ts'
+import { settledRow } from '../support/fake-provider.ts'
 import { jakartaMidnightAfter } from '../support/jakarta.ts'
-import { adjustBalance } from '../support/money-rows.ts'
-import { invokeAdmin } from '../support/operator-actions.ts'
+import { adjustBalance, someHeldMoney } from '../support/money-rows.ts'
+import { invokeAdmin, OPERATOR } from '../support/operator-actions.ts'
 import { BY_OPERATOR, fail, payOut, recredit, sweep } from '../support/settlement-builders.ts'
 import { withApproval } from '../support/with-approval.ts'
 import { adjustHouse, bookHouse, correctByRow, refundByRow } from './house-steps.ts'
@@ -20,9 +24,17 @@ import {
   undo,
   voidOwnRow,
 } from './payment-steps.ts'
-import { begin, type Play, pickFrom, postOverdue } from './play.ts'
+import {
+  begin,
+  drawRow,
+  type Play,
+  pickFrom,
+  pickOf,
+  postOverdue,
+  read,
+  shownFigures,
+} from './play.ts'
 import { audits, Books, bookDifferences, entryDifferences } from './play-differences.ts'
-import { giveHeldBack, hold, resolveHeld, settleHeld, voidHeld } from './suspense-steps.ts'
 
 /**
  * Plays one random history on the gateway and on the model: the provider's rows in any order, and
@@ -155,4 +167,73 @@ async function close({ prng, deps, model, settlements }: Play) {
     model.payOut(clientId, netMinor)
     one.state = 'paid'
   }
+}
+
+async function hold({ prng, deps, model, held }: Play) {
+  const amount = prng.pick([1, 5_000, 60_000])
+  const providerPaymentId = `py-${crypto.randomUUID()}`
+  await recordSuspense(deps, someHeldMoney(deps, providerPaymentId, amount))
+  held.set(providerPaymentId, { providerPaymentId })
+  model.hold(providerPaymentId, amount)
+}
+
+async function settleHeld({ prng, deps, model, held }: Play) {
+  const one = pickOf(prng, held, ({ ownRow }) => ownRow === undefined)
+  if (one === undefined) return
+  const { providerPaymentId: id } = one
+  const amount = model.items.get(id)?.amount ?? 0
+  const p = amount - prng.pick([0, 4_000])
+  const figures = {
+    amountMinor: minor(amount),
+    keptMinor: minor(amount - p),
+    providerMinor: minor(p),
+  }
+  one.ownRow = settledRow({ ...one, reference: 'order 17' }, deps.now(), figures)
+  if (one.isVoid) return
+  await read(deps, one.ownRow)
+  model.heldRow(id, p)
+}
+
+async function giveHeldBack(play: Play) {
+  const { prng, deps, model, held, rows } = play
+  const one = pickOf(prng, held, () => true)
+  if (one === undefined) return
+  const { providerPaymentId: item } = one
+  const amount = model.items.get(item)?.amount ?? 0
+  const figures = drawRow(
+    play,
+    'out',
+    prng.pick([amount, Math.ceil(amount / 2), amount + 7]),
+    'house',
+  )
+  const shown = { type: 'return', ...shownFigures(figures) } as const
+  const row = settledRow({ ...one, reference: 'order 17' }, deps.now(), shown)
+  rows.push({ row, of: { item }, figures })
+  await read(deps, row)
+  model.heldBack(item, row.transactionId, figures)
+}
+
+async function voidHeld({ prng, deps, model, held }: Play) {
+  const one = pickOf(prng, held, ({ isVoid }) => isVoid !== true)
+  if (one === undefined) return
+  one.isVoid = true
+  const row = one.ownRow ?? settledRow({ ...one, reference: 'order 17' }, deps.now())
+  await read(deps, { ...row, status: 'reversed', keptMinor: undefined })
+  model.heldVoid(one.providerPaymentId)
+}
+
+async function resolveHeld({ prng, deps, model }: Play) {
+  const open = [...model.items].filter(
+    ([, { own, isVoid, resolved, amount, back }]) =>
+      own !== undefined &&
+      !isVoid &&
+      resolved === undefined &&
+      [...back.values()].reduce((left, { took, again }) => left - took + again, amount) > 0,
+  )
+  const [suspenseId] = pickFrom(prng, open) ?? []
+  if (suspenseId === undefined) return
+  const resolution = prng.pick(['refunded_by_bank', 'written_off'] as const)
+  const decision = { suspenseId, operator: OPERATOR, resolution, notes: 'by hand' }
+  await withApproval(deps, () => resolveSuspense(deps, decision))
+  model.resolve(suspenseId, resolution === 'refunded_by_bank')
 }

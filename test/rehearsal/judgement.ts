@@ -31,11 +31,9 @@ function describeVerdict({ principal, action, resource, kinds, denied }: Verdict
   return `${principal.split('/').at(-1)} ${action} ${resource}${kinds.length > 0 ? ` of ${kinds.join(', ')}` : ''}${denied === null ? '' : `: ${denied}`}`
 }
 
-export type Judgement = ReturnType<typeof judgementOn>
-
 /** Returns whether no call was denied and no function was silent. */
 export function printReport(
-  { calls, denied, silent, askNothing }: Judgement,
+  { calls, denied, silent, askNothing }: ReturnType<typeof judgementOn>,
   limits: readonly string[],
 ): boolean {
   const all = [...calls.values()].reduce((sum, count) => sum + count, 0)

@@ -4,7 +4,6 @@ import { eventually as lookEventually } from '../../infra/local/process/eventual
 import { DEADLINE_MS, runTool } from '../support/run-tool.ts'
 import { APPROVER, askedApproval } from '../support/with-approval.ts'
 import type { RehearsalClock } from './emulator.ts'
-import { linesAbout } from './log-lines.ts'
 import type { Verdict } from './verdicts.ts'
 import { MERCHANT_HOST, type OutsideWorld } from './world.ts'
 
@@ -185,3 +184,29 @@ export async function call<const Schema extends v.GenericSchema>(
 }
 
 export const HOOKS_URL = `https://${MERCHANT_HOST}/hooks`
+
+/** The lines that are shown for a payment, and of warnings and errors. */
+const SHOWN = 5
+
+const LineSchema = v.pipe(
+  v.string(),
+  v.startsWith('{'),
+  v.parseJson(),
+  v.object({ level: v.string(), message: v.string() }),
+)
+
+/**
+ * What the log of the emulator says about a step that failed: the last lines of each payment, and
+ * the last warnings and errors of any function.
+ */
+function linesAbout(log: string, payments: readonly string[]): readonly string[] {
+  const lines = log.split('\n').filter((line) => v.is(LineSchema, line))
+  const groups = payments.map(
+    (id) => [`payment ${id}`, lines.filter((line) => line.includes(id))] as const,
+  )
+  const bad = lines.filter((line) => /"level":"(WARN|ERROR)"/.test(line))
+  return [...groups, ['warnings and errors', bad] as const].flatMap(([what, found]) => [
+    `          ${what}: ${found.length} log lines`,
+    ...found.slice(-SHOWN).map((line) => `            ${line}`),
+  ])
+}

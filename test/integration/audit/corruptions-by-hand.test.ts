@@ -13,9 +13,160 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { sampleOf } from '../../support/runs.ts'
 import { aDayLater } from '../../support/settlement-builders.ts'
 import { erase } from '../../support/tampering.ts'
-import { CORRUPTIONS } from './corruption-cases.ts'
-import type { Corruption } from './corruptions.ts'
-import { history, historyClientId, makeHistory } from './history-places.ts'
+import { add, type Case, type Corruption, change, copy, lose, set } from './corruptions.ts'
+import { MANY_ROWS } from './corruptions-of-many-rows.ts'
+import {
+  clientRow,
+  entryRow,
+  history,
+  historyClientId,
+  houseRow,
+  makeHistory,
+  notedRow,
+  paymentRow,
+  type Row,
+  settlementRow,
+  shardRow,
+  suspenseRow,
+  windowRow,
+} from './history-places.ts'
+
+const OTHER_ID = '0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f'
+
+const RESOLUTION = { status: 'resolved', resolution: 'written_off' }
+
+const shard = shardRow('settledActual')
+const entry = entryRow('settledActual', 'payment')
+const refundedEntry = entryRow('refunded', 'payment')
+const recordedSettlement = settlementRow('recorded')
+const heldSuspense = suspenseRow('held')
+
+const CREDITED_SUM = /ledger\.credited_minor/
+
+const CORRUPTIONS: readonly Case[] = [
+  ['a shard has one rupiah more', add(shard, 'credited_minor'), CREDITED_SUM, 'daily'],
+  ['a shard is lost', lose(shard), /ledger_shard/, 'daily'],
+
+  ['a settled payment is deleted', lose(paymentRow('settledAssumed')), /entry\.payment_id/, 'gate'],
+  [
+    'a settled payment belongs to another client',
+    set(paymentRow('settledAssumed'), { owner: OTHER_ID }),
+    /payment\.client_id/,
+    'gate',
+  ],
+  [
+    'the digest of a settled payment fits no client',
+    set(paymentRow('settledAssumed'), { key_digest: 'x' }),
+    /payment\.key_digest/,
+    'gate',
+  ],
+  ['an open payment is deleted', lose(paymentRow('estimated')), CREDITED_SUM, 'daily'],
+  [
+    'a payment is forged as open',
+    copy(paymentRow('estimated'), withForgedId),
+    /ledger\.credited_minor|payment/,
+    'daily',
+  ],
+  [
+    'an open payment leaves the index',
+    set(paymentRow('estimated'), { open_at: undefined }),
+    CREDITED_SUM,
+    'daily',
+  ],
+
+  ['the net of an entry is altered', add(entry, 'net_minor'), /entry\.net_minor/],
+  [
+    'an entry of the open tail is deleted',
+    lose(entryRow('refunded', 'refund')),
+    CREDITED_SUM,
+    'daily',
+  ],
+  [
+    'an entry is moved',
+    change(refundedEntry, ({ sk }) => ({ sk: String(sk).replace(/^20../, '2031') })),
+    /entry/,
+    'daily',
+  ],
+
+  [
+    'the net of a settlement is altered',
+    add(recordedSettlement, 'net_minor'),
+    /settlement\.net_minor/,
+    'gate',
+  ],
+  [
+    'the bank account of a settlement is altered',
+    change(recordedSettlement, withOtherBank),
+    /settlement\.bank/,
+    'gate',
+  ],
+  [
+    'a settlement cannot be read',
+    set(recordedSettlement, { net_minor: 'much' }),
+    /^settlement$/,
+    'daily',
+  ],
+  ['a settlement is deleted', lose(recordedSettlement), /^settlement$/, 'daily'],
+
+  [
+    'the available sum of the window is altered',
+    add(windowRow, 'available_minor'),
+    /window\.available_minor/,
+    'daily',
+  ],
+  [
+    'the paid-out sum of the window is not a number',
+    set(windowRow, { paid_out_minor: 'much' }),
+    /^window$/,
+    'daily, gate',
+  ],
+  ['the window is lost', lose(windowRow), /^window$/, 'daily, gate'],
+
+  [
+    'money in suspense is halved',
+    set(heldSuspense, { amount_minor: 15_000 }),
+    /suspense\.amount_minor/,
+    'daily',
+  ],
+  [
+    'money in suspense becomes a finding',
+    set(heldSuspense, { kind: 'finding' }),
+    /suspense\.kind/,
+    'daily',
+  ],
+  ['money in suspense is deleted', lose(heldSuspense), /^suspense$/, 'daily'],
+  ['the register of suspense loses a row', lose(notedRow('held')), /^noted$/, 'daily'],
+  ['the register of suspense is unreadable', set(notedRow('held'), { kind: 1 }), /noted/, 'daily'],
+  [
+    'money in suspense is resolved without a record',
+    set(heldSuspense, RESOLUTION),
+    /suspense\.resolution/,
+    'daily',
+  ],
+  [
+    'resolved money is open again',
+    set(suspenseRow('refundedByBank'), { status: 'open' }),
+    /suspense\./,
+    'daily',
+  ],
+  ['a house entry is removed', lose(houseRow), /suspense\.provider_minor|house_total/, 'daily'],
+
+  [
+    'bank details change without a record',
+    change(clientRow, withOtherBank),
+    /client\.bank/,
+    'daily, gate',
+  ],
+  ...MANY_ROWS,
+]
+
+function withForgedId() {
+  return { pk: `PAYMENT#${OTHER_ID}`, id: OTHER_ID }
+}
+
+function withOtherBank({ bank }: Row) {
+  return { bank: { ...Object(bank), bankAccountNo: '6660001' } }
+}
 
 beforeAll(() => makeHistory())
 

@@ -2,6 +2,10 @@
  * What must be true of the whole gateway, checked on the table's raw items and on what the outside
  * world has seen, by arithmetic that shares nothing with the gateway's own.
  */
+
+import { comparable, rowDifferences } from '../../../shared/audit/rows/row-differences.ts'
+import { attributeName, fromItem } from '../../../shared/table/attributes.ts'
+import { NOT_AUDITED, roleOf } from '../../single-changes/registry.ts'
 import {
   type Books,
   booksOf,
@@ -15,8 +19,7 @@ import { deliveryProblems, eventProblems } from './delivery-books.ts'
 import { entryProblems, ledgerProblems } from './journal-books.ts'
 import { paymentEntryProblems } from './payment-books.ts'
 import { batchProblems, settlementEventProblems } from './payout-books.ts'
-import { registerProblems } from './registers.ts'
-import { rowProblems } from './stored-rows.ts'
+import { kindOf, remadeRow } from './remade-rows.ts'
 
 /**
  * What must hold of clients' money whenever nothing is half done between two writes (design
@@ -219,4 +222,66 @@ function bookedBackProblems({ payments, suspense, houseEntries }: Books, { rever
 
 function dueOf(items: readonly RawItem[]) {
   return items.filter((item) => item['work'] !== undefined)
+}
+
+/** The register of clients names each client once, and that of suspense each item. */
+function registerProblems(items: readonly RawItem[]): readonly string[] {
+  const idsOf = (of: RegExp) =>
+    new Set(items.flatMap(({ pk, sk }) => of.exec(`${String(pk)} ${String(sk)}`)?.[1] ?? []))
+  return [
+    ...unequal('client', idsOf(/^CLIENT#(.*) CLIENT$/), idsOf(/^AUDIT#clients .*#(.*)$/)),
+    ...unequal('suspense', idsOf(/^SUSPENSE#(.*) SUSPENSE$/), idsOf(/^NOTED#\S+ (.*)$/)),
+  ]
+}
+
+function unequal(kind: string, stored: ReadonlySet<string>, registered: ReadonlySet<string>) {
+  return [
+    ...[...stored.difference(registered)].map((id) => `no register names ${kind} ${id}`),
+    ...[...registered.difference(stored)].map((id) => `${kind} ${id} is only in its register`),
+  ]
+}
+
+/** Stored items never change, so each version of a row is checked once. */
+const known = new WeakMap<RawItem, readonly string[]>()
+
+/**
+ * Each stored row is as its kind makes it from the thing that the row holds: no update leaves an
+ * attribute that the maker of the row does not make, or makes otherwise.
+ */
+function rowProblems(items: readonly RawItem[]): readonly string[] {
+  return items.flatMap((item) => {
+    const problems = known.get(item) ?? problemsOfRow(item)
+    known.set(item, problems)
+    return problems
+  })
+}
+
+function problemsOfRow(raw: RawItem) {
+  const item = { ...fromItem(raw), pk: String(raw['pk']), sk: String(raw['sk']) }
+  const about = `${kindOf(item)} ${item.pk} ${item.sk}`
+  try {
+    const remade = remadeRow(item)
+    if (remade === undefined)
+      return kindOf(item) in NOT_AUDITED ? [] : [`${about} has a kind that is in no list`]
+    const unlisted = attributesOf(item).filter((name) => roleOf(kindOf(item), name) === undefined)
+    const isMoved = remade.key.pk !== item.pk || remade.key.sk !== item.sk
+    const differences = rowDifferences(kindOf(item), '', remade.fields, item)
+    return [
+      ...(isMoved ? [`${about} belongs to ${remade.key.pk} ${remade.key.sk}`] : []),
+      ...unlisted.map(
+        (name) => `${about}: ${name} is in no list of test/single-changes/registry.ts`,
+      ),
+      ...differences.map(
+        ({ what }) => `${about} is stored with another ${what} than its kind makes`,
+      ),
+    ]
+  } catch (error) {
+    return [`${about} cannot be read: ${String(error)}`]
+  }
+}
+
+function attributesOf(item: RawItem) {
+  const { details, ...others } = comparable(item)
+  const members = Object.keys(Object(details)).map((name) => `details.${attributeName(name)}`)
+  return [...Object.keys(others), ...members]
 }
