@@ -125,12 +125,12 @@ it('the table of the API in the README has every route that merchants call', () 
 })
 
 it('the table of money movements in the README names functions of the manifest and files of the domain', () => {
-  const rows = matchesIn(
+  const steps = matchesIn(
     README,
     /^\| ((?:created|paid, credited|announced|posted|settled|paid out) .*) \|$/gm,
   )
   const filesIn = (folder: string, column: number) =>
-    rows
+    steps
       .flatMap((row) => matchesIn(row.split(' | ')[column] ?? '', /`([^`]+)`/g))
       .map((name) => `${folder}/${name}.ts`)
   const entries = MANIFEST.map(({ entry }) => entry)

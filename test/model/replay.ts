@@ -70,13 +70,13 @@ export async function closedBooks(seed: number) {
   await auditGateway(play.deps)
   const [client] = play.clients
   const days = { from: FIRST_DAY, to: bookDay(addMs(play.deps.now(), -DAY_MS)) }
-  const read = async () => [
+  const readBooks = async () => [
     await figuresOf(play, days),
     await figuresOf(play, { ...days, ...(client && { client_id: client.clientId }) }),
   ]
-  const closed = await read()
+  const closed = await readBooks()
   await playOn(play, 30)
-  return { closed, later: await read() }
+  return { closed, later: await readBooks() }
 }
 
 const FIRST_DAY = '2026-11-01'

@@ -36,8 +36,8 @@ export async function startWorld(certificates: Certificates) {
   await using started = new AsyncDisposableStack()
   const clock = startLocalClock()
   started.defer(() => clock.close())
-  const names = await startNameServer(leads)
-  started.defer(() => names.close())
+  const names = await startNameServer()
+  started.defer(() => void names.close())
 
   let apiUrl = ''
   const dashboard = { keys: [PROVIDER_KEY], token: CALLBACK_TOKEN, lastKey: '' }
@@ -101,17 +101,6 @@ export async function startWorld(certificates: Certificates) {
   }
 }
 
-/** The emulator answers at the names that API Gateway makes. */
-function leads(name: string) {
-  if (name === PROVIDER_HOST) return ipv4(PROVIDER_ADDRESS)
-  if (name === MERCHANT_HOST) return { ipv6: merchantAddress }
-  return name === 'localhost' || name.endsWith(`.${API_HOSTS}`) ? ipv4('127.0.0.1') : undefined
-}
-
-function ipv4(address: string) {
-  return { ipv4: address.split('.').map(Number) }
-}
-
 export type OutsideWorld = Awaited<ReturnType<typeof startWorld>>
 
 /** May replace the authorization. */
@@ -147,26 +136,20 @@ const IPV4 = 1
 const IPV6 = 28
 const HEADER_BYTES = 12
 
-type Leads = (
-  name: string,
-) => { readonly ipv4?: readonly number[]; readonly ipv6?: Buffer } | undefined
-
 /** Answers on 127.0.0.1:53 with one address at most. A name without an address does not exist. */
-async function startNameServer(leads: Leads): Promise<{ close(): void }> {
+async function startNameServer() {
   const socket = createSocket('udp4')
-  socket.on('message', (query, { port, address }) =>
-    socket.send(answerTo(query, leads), port, address),
-  )
+  socket.on('message', (query, { port, address }) => socket.send(answerTo(query), port, address))
   socket.bind(53, '127.0.0.1')
   await once(socket, 'listening')
   return { close: () => socket.close() }
 }
 
-function answerTo(query: Buffer, leads: Leads) {
+function answerTo(query: Buffer) {
   const { name, end } = nameIn(query)
   // After the name in a question: its type and its class.
   const question = query.subarray(HEADER_BYTES, end + 4)
-  const found = leads(name)
+  const found: { ipv4?: readonly number[]; ipv6?: Buffer } | undefined = addressOf(name)
   const type = query.readUInt16BE(end)
   const address = type === IPV4 ? found?.ipv4 : type === IPV6 ? found?.ipv6 : undefined
   const header = Buffer.alloc(HEADER_BYTES)
@@ -189,4 +172,15 @@ function nameIn(query: Buffer): { readonly name: string; readonly end: number } 
     at += 1 + length
   }
   return { name: labels.join('.').toLowerCase(), end: at + 1 }
+}
+
+/** The emulator answers at the names that API Gateway makes. */
+function addressOf(name: string) {
+  if (name === PROVIDER_HOST) return ipv4(PROVIDER_ADDRESS)
+  if (name === MERCHANT_HOST) return { ipv6: merchantAddress }
+  return name === 'localhost' || name.endsWith(`.${API_HOSTS}`) ? ipv4('127.0.0.1') : undefined
+}
+
+function ipv4(address: string) {
+  return { ipv4: address.split('.').map(Number) }
 }

@@ -281,12 +281,14 @@ describe('the probe of the front', () => {
   })
 
   it('runs every minute, is not repeated, and may read one secret', () => {
-    const front = synthesisedFront(stageWith({}, 'prod'))
+    const ofProd = synthesisedFront(stageWith({}, 'prod'))
     const probe = { FunctionName: 'gateway-prod-probe-front' }
 
-    expect(front.all('AWS::Lambda::Function')).toMatchObject([probe])
-    expect(front.all('AWS::Lambda::EventInvokeConfig')).toMatchObject([{ MaximumRetryAttempts: 0 }])
-    const [{ ScheduleExpression, Targets } = {}] = front.all('AWS::Events::Rule')
+    expect(ofProd.all('AWS::Lambda::Function')).toMatchObject([probe])
+    expect(ofProd.all('AWS::Lambda::EventInvokeConfig')).toMatchObject([
+      { MaximumRetryAttempts: 0 },
+    ])
+    const [{ ScheduleExpression, Targets } = {}] = ofProd.all('AWS::Events::Rule')
     expect(ScheduleExpression).toBe('rate(1 minute)')
     expect(JSON.parse(Object([Targets].flat()[0]).Input)).toStrictEqual({
       host: 'pay.example.com',
