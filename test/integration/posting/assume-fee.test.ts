@@ -142,6 +142,28 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     },
   )
 
+  it('is posted a day later although five older payments are never answered', async ({
+    deps,
+    client,
+    overdue,
+  }) => {
+    const older = Array.from({ length: 5 }, () =>
+      succeededPayment(client, { paidAt: addMs(deps.now(), -8 * DAY_MS) }),
+    )
+    await storeOpen(deps, older)
+    deps.provider.script('listTransactions', async ({ providerPaymentId }) =>
+      providerPaymentId === overdue.capture?.providerPaymentId
+        ? { kind: 'found', value: { transactions: [], hasMore: false } }
+        : { kind: 'unanswered', reason: 'server_error' },
+    )
+
+    await sweep(deps, client)
+    deps.clock.set(addMs(deps.now(), DAY_MS))
+    await sweep(deps, client)
+
+    expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
+  })
+
   it('may be posted by another run at the same time; this run continues', async ({
     deps,
     client,
