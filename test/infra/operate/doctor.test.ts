@@ -111,7 +111,7 @@ describe('the doctor', () => {
       ),
     ).toBe(true)
     expect(prod.provider.requests.every(({ method }) => method === 'GET')).toBe(true)
-    expect(text).not.toMatch(/xnd_development_local|(old|new)-token|xxxx/)
+    expect(text).not.toMatch(/xnd_|(old|new)-token|xxxx/)
   })
 
   const secretIs = (name: string) =>
@@ -132,6 +132,15 @@ describe('the doctor', () => {
     expect(problems.join()).not.toContain('hush')
     expect(prod.provider.requests).toHaveLength(0)
     expect(callbacks()).toHaveLength(1)
+  })
+
+  it('refuses a development key in prod, and does not print the key', async () => {
+    secretIs('provider').resolves({ SecretString: '{"secret_key":"xnd_development_hush"}' })
+
+    expect(await prod.notOk()).toStrictEqual([
+      expect.stringMatching(/^wrong provider secret: (?!.*hush).*in prod no development key/),
+    ])
+    expect(prod.provider.requests).toHaveLength(0)
   })
 
   const tableMay = (TableMaxReadCapacityUnits: number, TableMaxWriteCapacityUnits: number) =>
