@@ -233,6 +233,7 @@ export const HouseTotalSchema = v.object({
 
 const PAGE = 1_000
 
+/** Both days are included. */
 export async function houseTotals(
   deps: TableDeps,
   { fromDay, untilDay }: { readonly fromDay: string; readonly untilDay: string },
