@@ -1,10 +1,9 @@
-import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import { setSyncBack } from '../../../infra/operate/restore/restore-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { findDueJobs, HeadSchema } from '../../../shared/sync/job-store.ts'
+import { findDueJobs } from '../../../shared/sync/job-store.ts'
 import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
@@ -13,7 +12,6 @@ import { someHeldMoney } from '../../support/money-rows.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { erase } from '../../support/tampering.ts'
 import {
-  beforeFirst,
   interceptTable,
   recordTable,
   type TableCall,
@@ -132,20 +130,6 @@ describe('sync: the head', () => {
       expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
     },
   )
-
-  it('is set back also while a run moves the head', async ({ deps, rows, syncAfter }) => {
-    await withBacklog(deps, rows, 49)
-    const { position, reversalsAt } = v.parse(HeadSchema, await deps.table.get(HEAD))
-    const raced = beforeFirst(deps, 'update', () => setSyncBack(deps.table))
-
-    await syncProviderTransactions(raced)
-
-    const back = { position: addMs(position, -DAY_MS), reversalsAt: addMs(reversalsAt, -DAY_MS) }
-    expect(await deps.table.get(HEAD)).toMatchObject(back)
-    expect(await syncAfter(300)).toMatchObject({ transactions: 49, complete: true })
-    const overtaken = beforeFirst(deps, 'update', () => syncAfter(300))
-    await expect(setSyncBack(overtaken.table)).rejects.toThrow('try again')
-  })
 
   it('records a finding for an unreadable row, and reads the rows after it', async ({
     deps,
