@@ -47,8 +47,8 @@ export async function resolveSuspense(
   assertAllowed(found, resolution)
   const byBank = resolution === 'refunded_by_bank'
   const isSettled = found.kind !== 'money' || found.providerMinor !== undefined
-  const { item, uncredited } =
-    isSettled && !byBank ? { item: found, uncredited: {} } : await settledItem(deps, found)
+  const { item, rows } =
+    isSettled && !byBank ? { item: found, rows: [] } : await settledItem(deps, found)
   const payload = { suspense_id: suspenseId, resolution }
   // Our bank pays the customer.
   const approval = byBank
@@ -63,8 +63,10 @@ export async function resolveSuspense(
     before: { status: item.status },
     after: { ...changes, notes: notes ?? null, ...(approval && { approved: approval.shown }) },
   }
-  const outcome = await withShownMoney(deps, { ...item, ...changes }, (shown, freshUntil) =>
-    onOpenDay(deps, (postedAt) =>
+  const outcome = await withShownMoney(deps, { ...item, ...changes }, async (shown, freshUntil) => {
+    // After the read of what the payment shows: a credit that refused a try is seen by the next.
+    const uncredited = await refuseCredited(deps, item, rows)
+    return onOpenDay(deps, (postedAt) =>
       recordChange<string>(
         deps,
         { ...record, freshUntil },
@@ -76,8 +78,8 @@ export async function resolveSuspense(
           ...shown,
         },
       ),
-    ),
-  )
+    )
+  })
   if (outcome.applied) return { ...item, ...changes }
   if ((await findSuspense(deps, suspenseId))?.status === 'resolved') throw alreadyResolved()
   if (outcome.refusedBy === 'approval') throw approvalWasChanged()
@@ -133,8 +135,8 @@ function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
 async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspense) {
   const { suspenseId } = item
   const rows = await requireRows(deps, suspenseId)
-  const uncredited = await refuseCredited(deps, item, rows)
-  if (item.providerMinor !== undefined) return { item, uncredited }
+  await refuseCredited(deps, item, rows)
+  if (item.providerMinor !== undefined) return { item, rows }
   const row = rows.find(
     (shown) =>
       shown.status === 'success' &&
@@ -149,13 +151,13 @@ async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspen
     )
   }
   // Nothing is booked of such money, so nothing leaves the books.
-  if (isForeign(row)) return { item, uncredited }
+  if (isForeign(row)) return { item, rows }
   await bookSuspense(deps, item, houseRowOf(row))
   // A dry run has booked nothing.
   const { providerMinor } = row
   const booked = { ...item, ...(await findSuspense(deps, suspenseId)), providerMinor }
   if (booked.status === 'resolved') throw alreadyResolved()
-  return { item: booked, uncredited }
+  return { item: booked, rows }
 }
 
 function isForeign({ currency, isForeignNet }: ProviderTransaction): boolean {

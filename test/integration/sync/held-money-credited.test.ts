@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
+import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { postOverduePayments } from '../../../shared/posting/assume-fee.ts'
 import {
@@ -166,16 +167,20 @@ describe('held money that a payment is credited with after all', () => {
   )
 
   it.for([
-    ['a credit', 'PAYMENT#'],
-    ['its return', 'SUSPENSE#'],
+    ['a credit', 'PAYMENT#', 'unknown_reference'],
+    ['its return', 'SUSPENSE#', 'unknown_reference'],
+    ['its return', 'SUSPENSE#', 'wrong_amount'],
   ] as const)(
-    'is paid once if the other payer overtakes %s just before its write',
-    async ([late, prefix], { deps, paid, held, rows }) => {
+    'is paid once if the other payer overtakes %s just before its write: %s, %s',
+    async ([late, prefix, cause], { deps, paid, rows }) => {
+      const payment = cause === 'wrong_amount' ? paid.payment : undefined
+      const item = someHeldMoney(deps, paid.providerPaymentId, 100_000, { cause, payment })
+      await holdMoney(deps, item)
       const row = rowNow(deps, paid)
       rows.push(row)
-      await bookSuspense(deps, held.item, houseRowOf(row))
+      await bookSuspense(deps, item, houseRowOf(row))
       const credit = (acting: TestDeps) => applyProviderNews(acting, paid, 'due_work')
-      const giveBack = (acting: TestDeps) => resolve(acting, held.item)
+      const giveBack = (acting: TestDeps) => resolve(acting, item)
       const [first, second] = late === 'a credit' ? [giveBack, credit] : [credit, giveBack]
       let overtaken: Promise<unknown> | undefined
       const slow = interceptTable(deps, {
@@ -188,10 +193,10 @@ describe('held money that a payment is credited with after all', () => {
         },
       })
 
-      await second(slow).catch((cause: unknown) => cause)
+      await second(slow).catch(() => undefined)
 
       const { status } = await paymentOf(deps, paid)
-      expect([status, (await held.reread())?.status]).toStrictEqual(
+      expect([status, (await findSuspense(deps, item.suspenseId))?.status]).toStrictEqual(
         late === 'a credit' ? ['pending', 'resolved'] : ['succeeded', 'open'],
       )
     },
