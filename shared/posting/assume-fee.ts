@@ -157,13 +157,18 @@ export async function askForRows(
   return { kind: 'answered' as const, rows: ownRows, isVoid }
 }
 
-/** Before our bank gives the money back: its void may not be read yet. Throws 502 or 409. */
+/** Before our bank gives the money back: its void may not be read yet. Throws 502. */
 export async function requireRows(...asked: Parameters<typeof askForRows>) {
   const answer = await askForRows(...asked)
   if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
-  if (answer.isVoid)
-    throw new GatewayError('conflict', 'the provider has taken this money back', {
-      actionHint: 'Give nothing back: the sync reads the void within minutes.',
-    })
-  return answer.rows
+  return answer
+}
+
+export function refuseVoid({ isVoid }: { readonly isVoid: boolean }): void {
+  if (!isVoid) return
+  throw new GatewayError('conflict', 'the provider has taken this money back', {
+    actionHint:
+      'Give nothing back. The sync books a void within minutes. If no row is void, its row has ' +
+      'failed: write held money off, and ask the provider about a payment.',
+  })
 }

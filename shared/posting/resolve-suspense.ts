@@ -13,7 +13,7 @@ import { heldAmountOf, isSuspenseId, type Suspense } from '../suspense/suspense.
 import { closeSuspense, findSuspense } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
-import { requireRows, UNCHANGED } from './assume-fee.ts'
+import { refuseVoid, requireRows, UNCHANGED } from './assume-fee.ts'
 import { bookSuspense, houseRowOf } from './house-journal.ts'
 
 /** The resolutions that operators may choose. A refund by the provider is booked by its own row. */
@@ -48,7 +48,7 @@ export async function resolveSuspense(
   const byBank = resolution === 'refunded_by_bank'
   const isSettled = found.kind !== 'money' || found.providerMinor !== undefined
   const { item, rows } =
-    isSettled && !byBank ? { item: found, rows: [] } : await settledItem(deps, found)
+    isSettled && !byBank ? { item: found, rows: [] } : await settledItem(deps, found, byBank)
   const payload = { suspense_id: suspenseId, resolution }
   // Our bank pays the customer.
   const approval = byBank
@@ -130,12 +130,21 @@ function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
 
 /**
  * Books the money's own row if it has settled by now. Throws 422 if it has not, and 409 if a
- * payment is credited with the money, or the row is void.
+ * payment is credited with the money, or the row is void. Money whose row has failed never came:
+ * it may be written off.
  */
-async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspense) {
+async function settledItem(
+  deps: HeldDeps & Pick<Deps, 'provider'>,
+  item: Suspense,
+  byBank: boolean,
+) {
   const { suspenseId } = item
-  const rows = await requireRows(deps, suspenseId)
+  const answer = await requireRows(deps, suspenseId)
+  const { rows } = answer
   await refuseCredited(deps, item, rows)
+  const [first, ...others] = new Set(rows.map(({ status }) => status))
+  if (first === 'failed' && others.length === 0 && !byBank) return { item, rows }
+  refuseVoid(answer)
   if (item.providerMinor !== undefined) return { item, rows }
   const row = rows.find(
     (shown) =>

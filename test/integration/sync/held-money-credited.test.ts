@@ -149,7 +149,7 @@ describe('held money that a payment is credited with after all', () => {
     expect(await atProvider()).toBe(95_560)
   })
 
-  it.for([{}, { reference: '' }])(
+  it.for([{}, { reference: '' }, { status: 'reversed' }] as const)(
     'is not given back by an operator, and ends: row with %o',
     async (fields, { deps, paid, held, rows, credit, atProvider }) => {
       await credit()
