@@ -79,6 +79,23 @@ describe('held money that a payment is credited with after all', () => {
     },
   )
 
+  it('takes no row without a reference after due work has credited the payment', async ({
+    deps,
+    client,
+    paid,
+    held,
+    sync,
+    atProvider,
+  }) => {
+    await applyProviderNews(deps, paid, 'due_work')
+    await sync(rowNow(deps, paid, { reference: '' }))
+    deps.clock.advance(8 * 86_400)
+    await postOverduePayments(deps, client.clientId)
+
+    expect(await held.reread()).toMatchObject(CREDITED)
+    expect(await atProvider()).toBe(95_560)
+  })
+
   it('ends when its own row credits the payment', async ({ deps, paid, held, sync }) => {
     await sync(rowNow(deps, paid))
 
