@@ -6,6 +6,7 @@ import { postOverduePayments } from '../../../shared/posting/assume-fee.ts'
 import {
   bookSuspense,
   bookSuspenseRefund,
+  bookSuspenseVoid,
   bookTransfer,
   bookUnmatchedRow,
   houseRowOf,
@@ -162,8 +163,10 @@ describe('held money that a payment is credited with after all', () => {
     await sync(row)
 
     await bookSuspense(deps, held.item, houseRowOf(row))
+    await bookSuspenseVoid(deps, held.item, houseRowOf(row))
 
     expect(await atProvider()).toBe(95_560)
+    await expectHouseBalanced(deps)
   })
 
   it.for([{}, { reference: '' }, { status: 'reversed' }] as const)(
