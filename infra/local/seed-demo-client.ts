@@ -46,7 +46,7 @@ export async function seedDemoClient({ host, inboxUrl, file }: SeedOptions): Pro
     ...(await act(host, 'register-endpoint', order, RegisteredEndpoint)),
   }
   if (file !== undefined) writeJsonFile(file, demo)
-  // The client must always have an endpoint.
+  // The old endpoint goes last, so that the client always has an endpoint.
   if (knownClient) {
     await act(
       host,

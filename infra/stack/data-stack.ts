@@ -117,7 +117,7 @@ function providerSecrets(
 }
 
 /**
- * Secrets Manager makes the secret and copies it to the front's region.
+ * Secrets Manager makes the secret and copies it to the front's region, if that is another region.
  * shared/runtime/origin-guard.ts says how to rotate it.
  */
 function originSecret(parent: Construct, id: string, stage: DeployedStage): Secret {

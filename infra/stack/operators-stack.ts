@@ -94,7 +94,7 @@ class DutyPolicies extends Construct {
   }: Props): PolicyStatementProps[] {
     const { partition, account, region } = Stack.of(this)
     const secrets = [provider.key, provider.callbackTokens, ...(originSecret ? [originSecret] : [])]
-    // AWS appends a dash and six characters.
+    // AWS appends a dash and six characters to the name of a secret.
     const canaryKey = `arn:${partition}:secretsmanager:${FRONT_REGION}:${account}:secret:${canaryKeySecretName(settings.name)}-??????`
     const conditions = {
       StringEquals: { 'kms:ViaService': `secretsmanager.${region}.amazonaws.com` },

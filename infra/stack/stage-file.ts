@@ -60,7 +60,7 @@ const TableSettings = v.strictObject({
    * 7).
    */
   generation: Rate,
-  /** The one that the stack made or adopted. It changes no other table. */
+  /** The generation that the stack made or adopted. The stack changes no other table. */
   adopted: Rate,
   /**
    * `customer`: the stage's KMS key encrypts table, queues, logs, topics and secrets. It can be

@@ -74,7 +74,7 @@ function assertStageName(name: string) {
     throw new Error(`stage ${name} is reserved for the local gateway`)
 }
 
-/** Its file (infra/stack/stage-file.ts); `settings` are those that the functions' code reads. */
+/** The stage's file (infra/stack/stage-file.ts). Functions' code reads `settings`. */
 export type DeployedStage = Readonly<ReturnType<typeof deployedStage>>
 
 /**
@@ -147,7 +147,7 @@ export function protectionRuleName(stage: Pick<DeployedStage, 'settings'>): stri
 /** The only function of a stage that is not in the manifest. */
 export const PROVER = 'prove-release'
 
-/** Operators' functions have none. */
+/** Operators' functions have no alias. */
 export function hasAlias(spec: FunctionSpec, { deployment }: DeployedStage): boolean {
   return deployment !== 'all-at-once' && runsByItself(spec)
 }

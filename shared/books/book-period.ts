@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { BookDaySchema, bookDay } from '../journal/day-totals.ts'
 
+/** Days of Asia/Jakarta, both included. */
 export type BookPeriod = { readonly from: string; readonly to: string }
 
 /** The cursor of a report on all clients. */

@@ -15,11 +15,12 @@ import { isDiffering, statementTotals, type Unsound } from './statement-totals.t
 
 type StatementInput = {
   readonly clientId: ClientId
-  /** By default this month so far. */
+  /** Days of Asia/Jakarta, by default this month so far. */
   readonly from?: string | undefined
   readonly to?: string | undefined
   readonly after?: string | undefined
   readonly limit: number
+  /** The request's name of `after`. */
   readonly field: 'after' | 'cursor'
 }
 

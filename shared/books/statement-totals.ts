@@ -126,6 +126,7 @@ export async function isDiffering(
 const MAX_PAGES = 20
 const ROWS = 1_000
 
+/** Undefined if the lines are too many. */
 async function sumOfLines(
   deps: Pick<Deps, 'table' | 'stage'>,
   { clientId, from, day: to }: CheckedSpan,

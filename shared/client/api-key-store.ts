@@ -40,7 +40,7 @@ export const KEY_PERMISSIONS = ['full', 'read_only'] as const
 export const ApiKeySchema = v.object({
   keyId: KeyIdSchema,
   clientId: ClientIdSchema,
-  /** It identifies the key to people. */
+  /** The key's beginning, by which people name the key. */
   prefix: v.string(),
   permissions: v.picklist(KEY_PERMISSIONS),
   createdAt: TimestampSchema,

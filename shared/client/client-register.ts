@@ -13,7 +13,7 @@ export const CLIENTS_SUBJECT = 'clients'
 export const RegisteredSchema = v.strictObject({ clientId: ClientIdSchema, createdAt: CursorTime })
 export type Registered = v.InferOutput<typeof RegisteredSchema>
 
-/** Then the run checks its time again. */
+/** After so many clients the run checks its time again. */
 const WALKED_AT_ONCE = 40
 
 /** A run begins no further page of clients after this time; its function has a third more. */
@@ -72,7 +72,7 @@ function registeredIn(sk: unknown): Registered | undefined {
   return ifValid(RegisteredSchema, { clientId, createdAt })
 }
 
-/** It has no owner, because the client's own chain has its fields. */
+/** The record has no owner, because the client's own chain has its fields. */
 export function registrationOf({ clientId, createdAt }: Registered, operator: string) {
   return {
     subject: CLIENTS_SUBJECT,

@@ -8,6 +8,7 @@ import { all, below, equals, exists, isNew, type Step, update } from '../table/s
 const CounterSchema = v.object({
   second: v.number(),
   points: v.number(),
+  /** The points that were left a second earlier. */
   before: v.optional(v.number(), 0),
 })
 
@@ -53,7 +54,7 @@ export async function countPoints(
     if ((counter ? pointsIn(counter, second, limit) : 0) >= most)
       return { kind: 'refused', counter }
     const { applied, item } = await deps.table.write(addPoints(name, counter, request, known))
-    // Such a row would fail all requests, so it is written anew.
+    // An unreadable row would fail all requests, so it is written anew.
     counter = ifValid(CounterSchema, item)
     known = item ? exists : isNew
     if (applied) return { kind: 'counted', counter }

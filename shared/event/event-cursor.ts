@@ -9,7 +9,7 @@ export type FeedPosition =
   | EventPosition
   | (Pick<EventPosition, 'firedAt'> & { readonly eventId?: undefined })
 
-/** It names no client, because it must not lead to another client's events. */
+/** A cursor names no client, because it must not lead to another client's events. */
 const EventPositionText = v.pipe(
   FromItem,
   v.strictObject({

@@ -107,6 +107,7 @@ function notErasable(reason: string) {
   return invalid(`${reason}: its customer cannot be erased yet`)
 }
 
+/** The number of events that had the customer. */
 async function eraseFromEvents(
   deps: EraseDeps,
   { paymentId, clientId, status }: Payment,

@@ -61,7 +61,7 @@ function toHeadDto(payment: StoredPayment) {
 
 function toAttemptDto(payment: StoredPayment, attempt: ProviderAttempt) {
   const { number, startedAt, outcome, code = null, paymentRequestId } = attempt
-  // It has the payment's own request id.
+  // The attempt that created the payment has the payment's own request id.
   const ownRequestId =
     outcome === 'created' && payment.status !== 'creating' ? payment.paymentRequestId : null
   return {

@@ -44,7 +44,7 @@ export async function readEventFeed(
   const cursor = { settled: latest(from?.settled), young: latest(from?.young) }
   const heldBack = addMs(now, -HOLD_BACK_MS)
   const query = { clientId, limit: limit + 1 }
-  // Each is one row longer than a page: repeated events, and new events.
+  // Two tracks, each one row longer than a page: repeated events, and new events.
   const [settling, fresh] = await Promise.all([
     readSettlingPositions(deps, query, cursor, heldBack),
     listEventPositions(deps, {

@@ -120,9 +120,10 @@ export async function closeHouseDays(deps: StoreDeps): Promise<void> {
   const totals = await queryAll(deps, { partition: [HOUSE_TOTALS_PK], range, limit: PAGE })
   const closed = new Set(totals.filter((total) => total['closed'] === true).map(({ sk }) => sk))
   const firstDay = [daysAgo(DAYS_CLOSED_AT_LEAST), String(totals[0]?.['day'])].toSorted()[0] ?? ''
-  const days = Array.from({ length: DAYS_CLOSED_AT_ONCE }, (_, at) => daysAgo(at + 1))
+  const days: string[] = []
+  for (let ago = 1; ago <= DAYS_CLOSED_AT_ONCE && daysAgo(ago) >= firstDay; ago++)
+    days.push(daysAgo(ago))
   const open = days
-    .filter((day) => day >= firstDay)
     .flatMap((day) => HOUSE_ENTRY_TYPES.map((type) => ({ day, type })))
     .filter(({ day, type }) => !closed.has(houseTotalKey(day, type).sk))
   await mapInChunks(open, CLOSED_SIDE_BY_SIDE, ({ day, type }) =>
@@ -232,6 +233,7 @@ export const HouseTotalSchema = v.object({
 
 const PAGE = 1_000
 
+/** Both days are included. */
 export async function houseTotals(
   deps: TableDeps,
   { fromDay, untilDay }: { readonly fromDay: string; readonly untilDay: string },

@@ -146,6 +146,7 @@ export function suspenseLegs(
   }
 }
 
+/** `backMinor`: the part of the row that the item still held. */
 export function suspenseRefundLegs(row: BookedRow, backMinor: Minor): Legs {
   const { providerMinor, amountMinor, feeMinor = ZERO } = row
   return {

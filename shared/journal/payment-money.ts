@@ -40,6 +40,7 @@ export type MoneyRow = Omit<Movement, 'notedAt' | 'postedAt' | 'clawedMinor'> & 
 /** The client's side of one paid payment: a function of the rows that stand, in any order. */
 export type PaymentMoney = {
   readonly price: Figures
+  /** Each (transaction, type) once. */
   readonly rows: readonly MoneyRow[]
   readonly takenBackMinor: Minor
   /** Refunds and lost disputes, which may exceed the payment. */

@@ -25,7 +25,7 @@ export type JournalRange = {
 /** The most queries for one page: few entries are hidden from merchants. */
 const MAX_QUERIES = 10
 
-/** It costs one entry more than it answers. */
+/** A page costs one entry more than it answers. */
 export async function readEntries(
   deps: Pick<Deps, 'table' | 'stage'>,
   { limit, ...range }: JournalRange & { readonly limit: number },

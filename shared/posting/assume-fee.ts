@@ -10,7 +10,7 @@ import { finding, recordSuspense, reportSuspense } from '../suspense/record-susp
 import { FromItem, toItem } from '../table/attributes.ts'
 import { paymentKey } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
-import { addMs, DAY_MS, MINUTE_MS, TimestampSchema } from '../time.ts'
+import { addMs, DAY_MS, epochMs, MINUTE_MS, TimestampSchema } from '../time.ts'
 import { postPayments, settledRowOf } from './post-payments.ts'
 
 export type AssumeDeps = Pick<
@@ -34,9 +34,9 @@ export const OpenRowSchema = v.pipe(
 export type OpenRow = v.InferOutput<typeof OpenRowSchema>
 
 /**
- * Posts some of a client's overdue payments, oldest first. Answers the last payment that it asked
- * about if more payments may wait. The next run begins after that payment, so that a payment that
- * cannot be posted delays no younger payment.
+ * Posts some of a client's overdue payments. Answers the last payment that it asked about if more
+ * payments may wait. The next run begins after that payment, so that a payment that cannot be
+ * posted delays no other payment.
  */
 export async function postOverduePayments(
   deps: AssumeDeps,
@@ -44,10 +44,13 @@ export async function postOverduePayments(
   startAfter?: OpenRow,
 ) {
   const endsAtMs = deps.monotonicMs() + MINUTE_MS
+  const day = Math.floor(epochMs(deps.now()) / DAY_MS)
   const pages = queryPages(deps, {
     index: 'by-open',
     partition: [clientId],
     range: { atMost: addMs(deps.now(), -FEE_WAIT_MS) },
+    // Payments without answers stop a run. Another day's run begins at the other end.
+    newestFirst: day % 2 === 1,
     limit: MAX_AT_ONCE,
     cursor: startAfter && {
       ...paymentKey(startAfter.id),
@@ -154,13 +157,18 @@ export async function askForRows(
   return { kind: 'answered' as const, rows: ownRows, isVoid }
 }
 
-/** Before our bank gives the money back: its void may not be read yet. Throws 502 or 409. */
+/** Before our bank gives the money back: its void may not be read yet. Throws 502. */
 export async function requireRows(...asked: Parameters<typeof askForRows>) {
   const answer = await askForRows(...asked)
   if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
-  if (answer.isVoid)
-    throw new GatewayError('conflict', 'the provider has taken this money back', {
-      actionHint: 'Give nothing back: the sync reads the void within minutes.',
-    })
-  return answer.rows
+  return answer
+}
+
+export function refuseVoid({ isVoid }: { readonly isVoid: boolean }): void {
+  if (!isVoid) return
+  throw new GatewayError('conflict', 'the provider has taken this money back', {
+    actionHint:
+      'Give nothing back. The sync books a void within minutes. If no row is void, its row has ' +
+      'failed: write held money off, and ask the provider about a payment.',
+  })
 }

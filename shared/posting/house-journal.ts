@@ -281,7 +281,8 @@ export function bookSuspenseVoid(
   row: Omit<HouseRow, 'amountMinor'>,
 ): Promise<Suspense> {
   return bookOnItem(deps, suspense, withoutFigures(row), (item) => {
-    if (item.isVoid) return undefined
+    // Of a credited payment's row the void is the payment's.
+    if (item.isVoid || item.resolution === 'credited') return undefined
     const set = { isVoid: true, ...(item.status === 'open' && REFUNDED) } as const
     return { set, type: 'suspense_refunded', legs: suspenseVoidLegs(heldMoneyOf(item)) }
   })

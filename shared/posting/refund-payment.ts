@@ -15,7 +15,7 @@ import type { Payment } from '../payment/payment.ts'
 import { findAnyPayment, isForeign } from '../payment/payment-store.ts'
 import { findOpenTransfer } from '../suspense/record-suspense.ts'
 import { closeSuspense, onlyIfNew } from '../suspense/suspense-store.ts'
-import { requireRows } from './assume-fee.ts'
+import { refuseVoid, requireRows } from './assume-fee.ts'
 import { type MoveDeps, prepareMovement } from './move-payment.ts'
 import { entriesOf, moneyOf } from './payment-entries.ts'
 
@@ -56,7 +56,7 @@ export async function refundPayment(
     const houseRow = await rowOf(deps, input)
     assertLeft(payment, input.amountMinor)
     const { providerPaymentId = '' } = payment.capture ?? {}
-    if (!houseRow) await requireRows(deps, providerPaymentId, payment.paymentId)
+    if (!houseRow) refuseVoid(await requireRows(deps, providerPaymentId, payment.paymentId))
     const approval = houseRow ? undefined : await requireApproval(deps, askedFor(input))
     const transferred = houseRow && (await findOpenTransfer(deps, houseRow.transactionId))
     const { paymentId, clientId } = payment

@@ -13,7 +13,7 @@ import { heldAmountOf, isSuspenseId, type Suspense } from '../suspense/suspense.
 import { closeSuspense, findSuspense } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
-import { requireRows, UNCHANGED } from './assume-fee.ts'
+import { refuseVoid, requireRows, UNCHANGED } from './assume-fee.ts'
 import { bookSuspense, houseRowOf } from './house-journal.ts'
 
 /** The resolutions that operators may choose. A refund by the provider is booked by its own row. */
@@ -47,8 +47,8 @@ export async function resolveSuspense(
   assertAllowed(found, resolution)
   const byBank = resolution === 'refunded_by_bank'
   const isSettled = found.kind !== 'money' || found.providerMinor !== undefined
-  const { item, uncredited } =
-    isSettled && !byBank ? { item: found, uncredited: {} } : await settledItem(deps, found)
+  const { item, rows } =
+    isSettled && !byBank ? { item: found, rows: [] } : await settledItem(deps, found, byBank)
   const payload = { suspense_id: suspenseId, resolution }
   // Our bank pays the customer.
   const approval = byBank
@@ -63,8 +63,10 @@ export async function resolveSuspense(
     before: { status: item.status },
     after: { ...changes, notes: notes ?? null, ...(approval && { approved: approval.shown }) },
   }
-  const outcome = await withShownMoney(deps, { ...item, ...changes }, (shown, freshUntil) =>
-    onOpenDay(deps, (postedAt) =>
+  const outcome = await withShownMoney(deps, { ...item, ...changes }, async (shown, freshUntil) => {
+    // After the read of what the payment shows: a credit that refused a try is seen by the next.
+    const uncredited = await refuseCredited(deps, item, rows)
+    return onOpenDay(deps, (postedAt) =>
       recordChange<string>(
         deps,
         { ...record, freshUntil },
@@ -76,8 +78,8 @@ export async function resolveSuspense(
           ...shown,
         },
       ),
-    ),
-  )
+    )
+  })
   if (outcome.applied) return { ...item, ...changes }
   if ((await findSuspense(deps, suspenseId))?.status === 'resolved') throw alreadyResolved()
   if (outcome.refusedBy === 'approval') throw approvalWasChanged()
@@ -128,13 +130,22 @@ function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
 
 /**
  * Books the money's own row if it has settled by now. Throws 422 if it has not, and 409 if a
- * payment is credited with the money, or the row is void.
+ * payment is credited with the money, or the row is void. Money whose row has failed never came:
+ * it may be written off.
  */
-async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspense) {
+async function settledItem(
+  deps: HeldDeps & Pick<Deps, 'provider'>,
+  item: Suspense,
+  byBank: boolean,
+) {
   const { suspenseId } = item
-  const rows = await requireRows(deps, suspenseId)
-  const uncredited = await refuseCredited(deps, item, rows)
-  if (item.providerMinor !== undefined) return { item, uncredited }
+  const answer = await requireRows(deps, suspenseId)
+  const { rows } = answer
+  await refuseCredited(deps, item, rows)
+  const [first, ...others] = new Set(rows.map(({ status }) => status))
+  if (first === 'failed' && others.length === 0 && !byBank) return { item, rows }
+  refuseVoid(answer)
+  if (item.providerMinor !== undefined) return { item, rows }
   const row = rows.find(
     (shown) =>
       shown.status === 'success' &&
@@ -149,13 +160,13 @@ async function settledItem(deps: HeldDeps & Pick<Deps, 'provider'>, item: Suspen
     )
   }
   // Nothing is booked of such money, so nothing leaves the books.
-  if (isForeign(row)) return { item, uncredited }
+  if (isForeign(row)) return { item, rows }
   await bookSuspense(deps, item, houseRowOf(row))
   // A dry run has booked nothing.
   const { providerMinor } = row
   const booked = { ...item, ...(await findSuspense(deps, suspenseId)), providerMinor }
   if (booked.status === 'resolved') throw alreadyResolved()
-  return { item: booked, uncredited }
+  return { item: booked, rows }
 }
 
 function isForeign({ currency, isForeignNet }: ProviderTransaction): boolean {

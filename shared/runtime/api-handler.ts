@@ -25,7 +25,7 @@ const NoQuery = v.object({})
 type Spec<Schema> = {
   /** A list takes a `strictObject`: a misspelt filter must not return everything. */
   readonly query?: Schema
-  /** The schema refuses their empty value. */
+  /** Parameters whose empty value is refused by the schema instead of ignored. */
   readonly neverEmpty?: readonly string[]
   readonly creates?: boolean
   /** A request that fails or times out is charged so much. */
@@ -41,6 +41,7 @@ export function apiHandler<const Schema extends v.GenericSchema = typeof NoQuery
   run: (request: ApiRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<HttpReply>,
 ) {
   const checks = (deps: Deps) => [authentication(deps), points(deps, spec), parsedQuery(spec)]
+  // The API description reads the query's schema.
   return Object.assign(httpHandler(run, checks, withCountedUnits, TIME_TO_CHARGE_MS), {
     query: spec.query ?? NoQuery,
   })

@@ -72,8 +72,8 @@ function requestOf(event: APIGatewayProxyEventV2, startedMs: number): HttpReques
 }
 
 /**
- * It has the route's template, never a path or query, and the front's request id, by which the
- * front's log shows the caller.
+ * The line has the route's template, never a path or query, and the front's request id, by which
+ * the front's log shows the caller.
  */
 function requestLine({ log, monotonicMs }: Deps) {
   const write = ({ event, response, error, internal }: Call<Answer>) => {

@@ -8,6 +8,7 @@ import { isRouteProbe } from './release/probe.ts'
 /** CloudFront sets this header on every request to its origin and replaces a caller's value. */
 export const ORIGIN_HEADER = 'x-gateway-origin'
 
+// The minimum length prevents guessing.
 const Value = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{32,1024}$/))
 const OriginSecretSchema = v.pipe(
   v.string(),
@@ -26,7 +27,7 @@ export async function assertFromFront(
   event: Pick<APIGatewayProxyEventV2, 'headers'>,
 ): Promise<void> {
   if (deps.stage.behindFront !== true) return
-  // A probe, not through the front, proves that the secret can be read.
+  // A probe does not come through the front; it proves that the secret can be read.
   if (isRouteProbe(event)) return void (await originSecrets(deps))
   const value = event.headers[ORIGIN_HEADER]
   if (await isKnownSecret((fresh) => originSecrets(deps, fresh), value)) return

@@ -1,10 +1,10 @@
 import type { Deps, TableDeps } from '../deps.ts'
 import { type IndexName, TABLE_SCHEMA } from '../table/schema.ts'
 
-/** It must not block the cold start; the first request reports it. */
+/** A silent table must not block the cold start; the first request reports it. */
 const WARMING_MS = 1_000
 
-/** Never throws. */
+/** One empty read warms the client for the first request. Never throws. */
 export async function warmTable(deps: Pick<Deps, 'table' | 'sleep'>): Promise<void> {
   await Promise.race([readNothing(deps).catch(() => undefined), deps.sleep(WARMING_MS)])
 }

@@ -58,8 +58,9 @@ export async function reconcileSecondVoid(
     const answer = await askForRows(deps, providerPaymentId, paymentIdOf(reference))
     if (answer.kind === 'unanswered') return 'open'
     const others = answer.rows.filter(({ transactionId }) => transactionId !== id)
-    if (!others.some(({ status }) => status === 'success')) return undefined
-    if (isYoung(deps, transaction)) return 'open'
+    const has = (wanted: string) => others.some(({ status }) => status === wanted)
+    if ((has('success') || has('pending')) && isYoung(deps, transaction)) return 'open'
+    if (!has('success')) return undefined
   }
   return isSecond === false ? undefined : recordUnmatchedRow(deps, transaction, about)
 }

@@ -2,8 +2,8 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { DEFLATED_WORDS, WRITTEN_WITH } from './deflated-words.ts'
 
 /**
- * The number of its dictionary in one byte, then raw deflate. The same text may deflate to other
- * bytes on another version of Node, which inflate to the same.
+ * The number of the text's dictionary in one byte, then raw deflate. The same text may deflate to
+ * other bytes on another version of Node, which inflate to the same.
  */
 export type DeflatedText = Uint8Array
 

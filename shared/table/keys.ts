@@ -97,7 +97,7 @@ export function paymentKey(paymentId: PaymentId) {
   return itemKey('PAYMENT', paymentId)
 }
 
-/** So no key contains an account number. */
+/** Hashed, so that no key contains an account number. */
 export function destinationPk(destination: string) {
   return pkOf('DESTINATION', derivedUuid('destination', destination))
 }
@@ -106,7 +106,7 @@ export function destinationKey(destination: string, createdAt: string, paymentId
   return keyOf(destinationPk(destination), `${createdAt}#${paymentId}`)
 }
 
-/** A reference may be longer than a key. */
+/** Hashed, because a reference may be longer than a key. */
 export function referencePk(clientId: ClientId, reference: string) {
   return pkOf('REFERENCE', derivedUuid('reference', clientId, reference))
 }
@@ -249,7 +249,7 @@ export function rateKey(clientId: ClientId, counted: 'requests' | 'creates') {
   return itemKey('RATE', clientId, ...(counted === 'creates' ? ['create'] : []))
 }
 
-/** So no key contains a phone number. */
+/** Hashed, so that no key contains a phone number. */
 export function pushesKey(clientId: ClientId, phone: string) {
   return itemKey('PUSHES', derivedUuid('phone', clientId, phone))
 }

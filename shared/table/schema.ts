@@ -38,6 +38,7 @@ export function keyAttributes(index: IndexName | undefined) {
     : TABLE_SCHEMA.indexes[index]
 }
 
+/** The number of index partitions of each kind of due work. */
 export const WORK_SLOTS = { payment: 16, delivery: 16, alert: 1, payout: 1, sync: 1 } as const
 export type Work = keyof typeof WORK_SLOTS
 

@@ -143,10 +143,12 @@ export const worldIt = it
   .extend('table', { scope: 'worker' }, 'memory' as TableKind | undefined)
   .extend('world', { scope: 'worker' }, aWorld)
 
+const OWN_TABLE: TableKind | undefined = isNightly ? undefined : 'memory'
+
 /** Tests of one file that share a world, at night with the table that Java allows. */
 export const ownWorldIt = it
   .extend('port', { scope: 'file' }, 0)
-  .extend('table', { scope: 'file' }, isNightly ? undefined : ('memory' as TableKind))
+  .extend('table', { scope: 'file' }, OWN_TABLE)
   .extend('world', { scope: 'file' }, aWorld)
 
 export const VA = {

@@ -4,7 +4,9 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/client/enforce-rate-limit.ts addDebt: comparison moved 33f2678b',
     'shared/ledger/fence-store.ts raiseFence: comparison moved c084ba43',
     'shared/posting/move-payment.ts planMove: comparison moved 9c803bad',
+    'shared/sync/job-store.ts DONE_JOB_KEPT_MS: bound moved c466695c',
     'shared/sync/read-slice.ts lookupsOf: comparison moved d7544d5c',
+    'shared/sync/reconcile-failed-row.ts reconcileFailedRow: operand dropped 089a1b8c',
     'shared/table/attributes.ts withCache: write dropped 348a37ef',
     'shared/table/list-items.ts listItems: comparison moved 2f5f7660',
     'shared/webhook/delivery/delivery-store.ts attemptsOf: comparison moved 5317629f',
@@ -23,6 +25,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'functions/admin/adjust-ledger.ts input: condition dropped e1f9db2d',
     'shared/posting/assume-fee.ts postWaitingPayment: operand dropped cd046481',
     'shared/table/used-units.ts noteUnits: condition true 2f0f7a3a',
+    'shared/provider/quota-store.ts pausedUntil: condition false 06282c6a',
     'shared/webhook/delivery/check-overdue-delivery.ts checkOverdueDelivery: field swapped ' +
       '9ddc4943',
   ],

@@ -6,6 +6,7 @@ import { bankOf, registeredBanks } from '../../shared/audit/judged/derive-settle
 import { judgeEvent } from '../../shared/audit/judged/judge-events.ts'
 import { rowDifferences } from '../../shared/audit/rows/row-differences.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
+import { inTheirParts } from '../../shared/recount/find-differences.ts'
 import { type Settlement } from '../../shared/settlement/settlement.ts'
 import {
   addMs,
@@ -15,6 +16,7 @@ import {
   type Timestamp,
   timestampOf,
 } from '../../shared/time.ts'
+import { compare } from '../../shared/verdict/difference.ts'
 import { succeededPayment } from '../support/paid-builders.ts'
 import { aClient } from '../support/payment-builders.ts'
 
@@ -181,4 +183,19 @@ describe('the bank details of a settlement', () => {
   ])('finds %s', (_, recorded, accounts) => {
     expect(isAsRegistered(recorded, accounts)).toBe(false)
   })
+})
+
+it('a difference that remains after a recount stands under the part in which it was found', () => {
+  const first = compare('payment.net_minor', 'id', 0, 1)
+  const second = compare('payment.net_minor', 'id', 0, 2)
+  const mayWait = compare('ledger.count_pending', 'id', 0, 1)
+  const byPart = new Map(
+    Object.entries({ first: [...first, ...mayWait], second, none: mayWait }).map(
+      ([part, found]) => [part, found.map((one) => ({ ...one }))] as const,
+    ),
+  )
+
+  const standing = inTheirParts(byPart, [...first, ...second, ...mayWait])
+
+  expect(Object.fromEntries(standing)).toStrictEqual({ first, second })
 })

@@ -132,7 +132,7 @@ async function walkDeliveries({ caller, clientId, key, record }: Walk) {
   await record('api-redeliver-to-endpoint', 'since', 'Without a time', { ...request, body: {} })
 }
 
-/** They change nothing. */
+/** Refusals of invalid requests change nothing. */
 async function walkRefusals({ caller, clientId, record }: Walk) {
   const recordRefusal = (name: string, summary: string, body: Json) =>
     record('api-create-payment', name, summary, { body: { ...QRIS, ...body } })

@@ -150,7 +150,7 @@ export function recordAttempt(world: World, id: string, delivered: boolean) {
   releaseHeld(world, callback.webhookId)
 }
 
-// So the two callbacks arrive in reverse order.
+// A held callback is sent after another one, so the two arrive in reverse order.
 function releaseHeld(world: World, sentWebhookId: string) {
   const dueMs = world.nowMs()
   for (const callback of world.store.callbacks.all()) {

@@ -77,7 +77,7 @@ const FAULTS = {
   },
 } satisfies Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>>
 
-/** It can be sent unchanged: `{"target", "fault", "value"?}`. */
+/** An example order of each fault, which can be sent unchanged: `{"target", "fault", "value"?}`. */
 export function faultExamples(): readonly object[] {
   return Object.entries(FAULTS).flatMap(([target, faults]) =>
     Object.entries<v.GenericSchema>(faults).map(([fault, schema]) => {

@@ -166,7 +166,7 @@ function createEngine(deps: SimulatorDeps, restored: readonly Change[]) {
   return { world, run, close }
 }
 
-// The receiver of callbacks starts too.
+// After a restart, callbacks wait until their receiver has started too.
 const RESTART_GRACE_MS = 3000
 
 function resumeTasks(world: World) {

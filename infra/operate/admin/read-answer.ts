@@ -120,6 +120,7 @@ function answerIn(
   return { ...withoutRepeats(read, schema), passedOver: rows.filter(isPassedOver).length }
 }
 
+/** Our file needs no status where the operator filled in a reference. */
 function filledIn(cells: Cells): Cells {
   const isPaidLine = cells.status === '' && cells.reference !== '' && cells.reason === ''
   return isPaidLine ? { ...cells, status: 'paid' } : cells
@@ -247,7 +248,7 @@ function withoutRepeats(
   return { lines, refused }
 }
 
-/** Such a line would stop the other lines of its call. */
+/** A line that the action's schema refuses would stop the other lines of its call. */
 function whyRefused(line: AnswerLine, schema: v.GenericSchema): string | undefined {
   const parsed = v.safeParse(schema, line)
   if (!parsed.success) {

@@ -138,7 +138,7 @@ async function invoke(spec: ListedAction, call: ActionCall, io: AdminIo): Promis
   }
 }
 
-/** For one report. Each run reads for minutes. */
+/** The most runs of one report. Each run reads for minutes. */
 const MAX_RUNS = 500
 
 const CountedReply = v.object({

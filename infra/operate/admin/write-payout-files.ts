@@ -110,7 +110,7 @@ async function writeFile(folder: string, file: PayoutFile, again: string, io: Ou
     io.err('This CSV is for programs: a spreadsheet drops zeros. Format xlsx is for people.')
 }
 
-/** Only numbers are no text, also in cells that a person fills in later. */
+/** Every cell but a number is text, also a cell that a person fills in later. */
 async function xlsxOf(rows: readonly (readonly (string | number)[])[]): Promise<Buffer> {
   const { default: writeXlsxFile } = await import('write-excel-file/node')
   const cells = rows.map((row) =>

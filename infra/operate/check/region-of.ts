@@ -17,6 +17,7 @@ export async function regionOf(
   }
 }
 
+/** Throws `UsageError` without a region. */
 export async function requireRegion(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string> {

@@ -71,7 +71,7 @@ async function runStep(...[what, run]: Parameters<typeof runCheck>): Promise<rea
   )
 }
 
-/** Without a run their alarms are on. All may run at any time. */
+/** Without a run the alarms of these schedules are on. All may run at any time. */
 const RARE_SCHEDULES = ['sweep-settlements', 'sync-provider-transactions', 'audit-clients']
 
 /**

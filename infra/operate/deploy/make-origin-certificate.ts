@@ -58,6 +58,7 @@ const EXTENSIONS =
 
 /** ACM issues no client certificates: docs/operations.md, "The front's certificate". */
 function makeKeys(stage: string) {
+  // Only the directory's owner can read it.
   const cwd = mkdtempSync(join(tmpdir(), 'gateway-origin-'))
   const openssl = (words: string, subject?: string) => {
     const args = [

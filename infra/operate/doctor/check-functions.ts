@@ -85,8 +85,8 @@ export async function checkOperatorFunctions(
 }
 
 /**
- * A person may leave a function at zero, and then nothing starts it. CloudFormation cannot find
- * that fault in a stage that reserves nothing.
+ * A person may leave a function's reserved concurrency at zero, and then nothing starts the
+ * function. CloudFormation cannot find that fault in a stage that reserves nothing.
  */
 export async function checkConcurrency(
   lambda: aws.LambdaClient,

@@ -28,8 +28,11 @@ export async function checkProvider(
     checkSecret(secretsManager, {
       what: 'provider secret',
       name: providerSecretName(settings.name),
-      isValid: isProviderSecret,
-      form: '{"secret_key": "..."}, 1 to 1,024 printable ASCII characters without spaces',
+      isValid: (text) =>
+        isProviderSecret(text) && !(settings.name === 'prod' && text.includes('"xnd_development_')),
+      form:
+        '{"secret_key": "..."}, 1 to 1,024 printable ASCII characters without spaces, in prod no ' +
+        'development key',
       where: SECRET_HELP,
     }),
     checkSecret(secretsManager, {

@@ -28,7 +28,7 @@ const REVERT =
   'find out who changed it and why; npm run deploy with --revert-drift reverts the change'
 const MAY_NOT_READ = 'use credentials that may read every resource of the stack'
 
-/** Answers the stack if it exists; its finding also says whether it has drifted. */
+/** Answers the stack if its creation succeeded. The findings also say whether it has drifted. */
 export async function checkStack(
   { stage, aws: clients, ...waiting }: Examination,
   what: string,

@@ -140,8 +140,8 @@ const PER_PAGE = 100
 const MAX_PAGES = 1_000
 
 /**
- * Those made in the month, and older ones that are open now. Answers the ids of the rows that
- * cannot be read.
+ * Cases, held money and findings of the month, and older ones that are open now. Answers the ids of
+ * the rows that cannot be read.
  */
 export async function writeSuspense(
   { from, to }: Days,

@@ -130,6 +130,7 @@ function wrongStatements({ clients }: Month, { figures }: MonthBooks): readonly 
       ...unequal(`${name} closing, and in the books`, statement.closingMinor, closingMinor),
     ]
   })
+  // Payouts of a statement that was refused are not known.
   return clients.some(({ statement }) => statement === undefined)
     ? wrong
     : [...wrong, ...unequal('Payouts of all statements, and paid_out', paidMinor, paidOut)]

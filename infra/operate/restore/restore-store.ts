@@ -14,11 +14,16 @@ export function noteRestore({ write }: RestoredTable) {
   return write(update(verdictKey(GATEWAY_OWNER), { set: { restoredAt } }))
 }
 
-/** A day, because the table may have the head of a round without its slices or effects. */
+/**
+ * A day, because the table may have the head of a round without its slices or effects. A run that
+ * has read the head before can no longer move it.
+ */
 export async function setSyncBack({ get, write }: RestoredTable) {
   const key = syncJobKey('head')
   const head = ifValid(HeadSchema, await get(key))
   if (head === undefined) return
   const [position, reversalsAt] = [head.position, head.reversalsAt].map((at) => addMs(at, -DAY_MS))
-  await write(update(key, { set: { position, reversalsAt } }, equals('round', head.round)))
+  const set = { position, reversalsAt, round: head.round + 1 }
+  const { applied } = await write(update(key, { set }, equals('round', head.round)))
+  if (!applied) throw new Error('a run of the sync moved the head: try again')
 }

@@ -63,7 +63,7 @@ const REDACTED = [
 export class WebAcl extends Construct {
   readonly arn: string
   readonly name: string
-  /** Their metric names. */
+  /** The metric names of the rules. */
   readonly rules: readonly string[]
 
   constructor(scope: Construct, id: string, stage: DeployedStage) {

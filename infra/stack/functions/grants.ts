@@ -156,7 +156,8 @@ function triggerGrants({ trigger }: FunctionSpec, { queues }: DataStack): Policy
       )
     case 'schedule':
       return allow(['sqs:SendMessage'], [queues.deadRuns.queueArn])
-    // The function's own policy allows API Gateway and EventBridge; operators' policies allow them.
+    // The function's own policy allows API Gateway and EventBridge; operators'
+    // policies allow operators.
     case 'http':
     case 'http-default':
     case 'operator':

@@ -27,8 +27,8 @@ const WEAKENING = [
 ]
 
 /**
- * Tells operators, from CloudTrail. The rule watches the whole account, because CloudTrail names a
- * key in several ways.
+ * Tells operators who weakens the protection of the stage's data, by CloudTrail. Watches the whole
+ * account, because CloudTrail names a key in several ways.
  */
 export class ProtectionRule extends Construct {
   constructor(scope: Construct, id: string, ruleName: string, topic: ITopic) {

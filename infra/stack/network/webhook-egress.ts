@@ -29,7 +29,7 @@ const LINK_LOCAL_RESOLVER = '169.254.169.253/32'
 
 const EPHEMERAL = [1024, 65_535] as const
 
-/** Addresses and counts of refused packets, for 14 days; never contents. */
+/** Called addresses and refused packets, for 14 days: addresses and counts, never contents. */
 class FlowLogs extends Construct {
   constructor(scope: Construct, id: string, vpc: IVpc, stage: DeployedStage) {
     super(scope, id)
@@ -146,7 +146,10 @@ export class WebhookEgress extends Construct {
   }
 }
 
-/** Those of AWSLambdaVPCAccessExecutionRole. Lambda makes the interfaces in the function's name. */
+/**
+ * The EC2 permissions of AWSLambdaVPCAccessExecutionRole. Lambda makes the interfaces in the
+ * function's name.
+ */
 const INTERFACE_ACTIONS = [
   'ec2:AssignPrivateIpAddresses',
   'ec2:CreateNetworkInterface',

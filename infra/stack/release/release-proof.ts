@@ -26,7 +26,10 @@ import { nodeRuntime } from '../functions/node-runtime.ts'
 import { type DeployedStage, LIVE_ALIAS, PROVER, stackNameOf, unpublished } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 
-/** Longer than all rounds of a proof. Then CloudFormation takes silence for a failure. */
+/**
+ * Both are longer than all rounds of a proof. After `PROOF_TIMEOUT` CloudFormation takes silence
+ * for a failure.
+ */
 const [PROVER_TIMEOUT, PROOF_TIMEOUT] = [Duration.seconds(330), Duration.minutes(6)]
 
 /**

@@ -35,7 +35,7 @@ export function stageKey(parent: Construct, id: string, stage: DeployedStage): K
   return key
 }
 
-/** Table, queues, topics, secrets and logs. */
+/** Whether the key also encrypts table, queues, topics, secrets and logs. */
 export function encryptsAll({ table }: DeployedStage): boolean {
   return table.encryption === 'customer'
 }

@@ -113,6 +113,10 @@ export class TableCopies extends Construct {
         ],
       }),
     )
-    plan.addSelection('Table', { resources: [backup.BackupResource.fromArn(table.tableArn)] })
+    plan.addSelection('Table', {
+      // Another table is another selection, which cannot be made under the same name.
+      backupSelectionName: table.tableName,
+      resources: [backup.BackupResource.fromArn(table.tableArn)],
+    })
   }
 }

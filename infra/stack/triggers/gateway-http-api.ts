@@ -85,7 +85,7 @@ export class GatewayHttpApi extends Construct {
       stageName: '$default',
       autoDeploy: true,
       throttle: { rateLimit: stage.throttle.requestsPerSecond, burstLimit: stage.throttle.burst },
-      // AWS charges for them, and no alarm or graph reads them. The access log has the route.
+      // AWS charges for metrics by route, which nothing reads. The access log has the route.
       detailedMetricsEnabled: false,
       accessLogSettings: {
         destination: new apigateway.LogGroupLogDestination(accessLog),

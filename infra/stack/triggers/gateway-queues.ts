@@ -43,7 +43,7 @@ export class GatewayQueues extends Construct {
   private addQueue(name: QueueName): sqs.IQueue {
     const scope = new Construct(this, name)
     const queueName = stackNameOf(this.stage, name)
-    // They name each other, which CloudFormation can make only by name.
+    // Queue and dead-letter queue name each other, which CloudFormation can make only by name.
     const source = queueNamed(scope, queueName)
     const queue = this.addDeadLetterQueue(new Construct(scope, 'Dead'), name, source)
     new sqs.Queue(scope, 'Queue', {
@@ -56,7 +56,7 @@ export class GatewayQueues extends Construct {
     return source
   }
 
-  /** An operator looks at its messages, and moves them back to their queue. */
+  /** An operator looks at the dead messages, and moves them back to their queue. */
   private addDeadLetterQueue(scope: Construct, name: string, source?: sqs.IQueue): sqs.Queue {
     return new sqs.Queue(scope, 'Queue', {
       ...this.queueProps,

@@ -11,9 +11,9 @@ import { pushesIn, putPushes } from './push-store.ts'
 type PushLimit = NonNullable<StageSettings['pushLimit']>
 
 /**
- * Refuses with 429 `rate_limit`, and gives the provider's call back: a client may send one phone
- * only so many pushes in a time. The same attempt is counted once, also after a crash. A push that
- * was counted and never sent only makes the limit stricter.
+ * Counts a push before it is sent. Or refuses it with 429 `rate_limit`, and gives the provider's
+ * call back: a client may send one phone only so many pushes in a time. The same attempt is counted
+ * once, also after a crash. A push that was never sent only makes the limit stricter.
  */
 export async function takePush(
   deps: Pick<Deps, 'table' | 'stage' | 'now'>,

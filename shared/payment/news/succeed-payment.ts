@@ -6,6 +6,7 @@ import { findSuspense, requireOpen } from '../../suspense/suspense-store.ts'
 import type { Steps } from '../../table/table.ts'
 import { type AnnouncedEnd, commitTransition } from '../announcement.ts'
 import { commitSucceeded, rememberCapture, writePointers } from '../creating-store.ts'
+import { endAsCredited } from '../held-money.ts'
 import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, NewsSource, Payment, StoredPayment } from '../payment.ts'
 import { leavePending, withTransition } from '../payment-store.ts'
@@ -37,7 +38,9 @@ export async function succeedPayment(
     return { payment: paid, steps: { payment: leavePending(paid), ledger, ...held } }
   }
   const committed = await commitTransition(deps, plan, () => isUnheld(deps, capture))
-  return committed.outcome.applied ? committed.payment : undefined
+  if (!committed.outcome.applied) return undefined
+  await endHeld(deps, capture, held)
+  return committed.payment
 }
 
 type Capture = Pick<ProviderPayment, 'providerPaymentId'>
@@ -58,6 +61,12 @@ export async function requireNotGivenBack(
   const item = await findSuspense(deps, id)
   if (item?.status !== 'open') return item && item.resolution !== 'credited' ? undefined : {}
   return { held: requireOpen(id) }
+}
+
+/** Else the item takes a row that does not name its payment. After a crash the posting ends it. */
+async function endHeld(deps: NewsDeps, { providerPaymentId }: Capture, held: Steps<string>) {
+  const item = held['held'] && (await findSuspense(deps, providerPaymentId))
+  if (item) await endAsCredited(deps, item)
 }
 
 /** The payment is open, and credited with the estimated fee. */
@@ -151,7 +160,9 @@ export async function creditCreatingPayment(
   const isOfCapture = () => isUnheld(deps, capture)
   await writePointers(deps, plan({ at }).payment)
   const { outcome, payment } = await commitTransition(deps, plan, isOfCapture, at)
-  return outcome.applied ? { kind: 'applied', payment } : 'again'
+  if (!outcome.applied) return 'again'
+  await endHeld(deps, capture, held)
+  return { kind: 'applied', payment }
 }
 
 type Ids = 'type' | 'providerPaymentId' | 'paymentRequestId' | 'reference'

@@ -103,7 +103,10 @@ export function xenditProvider(options: XenditOptions): Provider {
           v.check(({ providerPaymentId }) => providerPaymentId === id),
         ),
       ),
-    cancelRequest: (id, timeoutMs) => cancelRequest(send, id, timeoutMs),
+    cancelRequest: (id, timeoutMs = PROVIDER_READ_TIMEOUT_MS) => {
+      const endsAtMs = nowMs() + timeoutMs
+      return cancelRequest(send, id, () => Math.max(1, endsAtMs - nowMs()))
+    },
     listTransactions: (filter, timeoutMs) => listTransactions(send, filter, timeoutMs),
     getBalance: () => {
       const query = new URLSearchParams({ account_type: CASH_ACCOUNT, currency: 'IDR' })
@@ -210,10 +213,11 @@ function requestSchema(id: string) {
   )
 }
 
-async function cancelRequest(send: Send, id: string, timeoutMs?: number): Promise<CancelAnswer> {
+async function cancelRequest(send: Send, id: string, leftMs: () => number): Promise<CancelAnswer> {
   if (!isProviderId(id)) return { kind: 'not_found' }
   const path = `${REQUESTS}/${id}/cancel`
-  const outcome = await send({ operation: 'cancelRequest', method: 'POST', path, timeoutMs })
+  const call = { operation: 'cancelRequest', method: 'POST', path } as const
+  const outcome = await send({ ...call, timeoutMs: leftMs() })
   if (outcome.kind !== 'answered') return failureOf(outcome)
   if (outcome.status === 200)
     return afterCancel(ifValid(requestSchema(id), outcome.json)?.status, UNREADABLE)
@@ -227,7 +231,7 @@ async function cancelRequest(send: Send, id: string, timeoutMs?: number): Promis
       return UNREADABLE
     // No document lists the channels that can cancel.
     case 'API_VALIDATION_ERROR': {
-      const answer = await getRequest(send, id, timeoutMs)
+      const answer = await getRequest(send, id, leftMs())
       return answer.kind === 'found'
         ? afterCancel(answer.value.status, { kind: 'not_cancellable' })
         : answer

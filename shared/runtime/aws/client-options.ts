@@ -16,7 +16,7 @@ export function limitOptions(calls: CallLimits | undefined) {
   )
 }
 
-/** It is unused, and copies every request. */
+/** The client's own log is unused, and copies every request. */
 export function withoutLog<Client extends { middlewareStack: { remove(name: string): boolean } }>(
   client: Client,
 ) {

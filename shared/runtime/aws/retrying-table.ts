@@ -35,6 +35,7 @@ export type SomeFields = { readonly fields: readonly string[]; readonly consiste
 
 export type StepsOutcome =
   | { readonly applied: true }
+  /** `refusedAt`: the first step whose condition failed. */
   | { readonly applied: false; readonly refusedAt: number; readonly item: Item | undefined }
 
 type Means = Pick<Deps, 'sleep' | 'random' | 'log' | 'now'>
@@ -60,6 +61,7 @@ export function retryingTable(requests: TableRequests, means: Means): Table {
       return unlessExpired(means, item)
     },
     getMany: async (keys, reads = 'consistent', fields) => {
+      // The keys tell which item is which.
       const fieldsRead = fields && withTtl(['pk', 'sk', ...fields])
       const batches = chunks(keys, BATCH_LIMIT).map((batch) =>
         readBatch(requests, means, batch, { reads, fields: fieldsRead }),

@@ -94,7 +94,7 @@ export function probeEvent(stage: string, route: string | undefined): object {
 
 const NO_CLIENT = v.parse(ClientIdSchema, '00000000-0000-4000-8000-000000000000')
 
-/** Each API function looks it up and answers 401. */
+/** Never issued: each API function looks the key up and answers 401. */
 export function unknownKey(stage: string): string {
   return apiKeyText(stage, NO_CLIENT, Buffer.alloc(KEY_RANDOM_BYTES))
 }

@@ -80,7 +80,7 @@ export async function inspectAddresses(url: URL, rules: UrlRules, resolve: Resol
   return addresses.every(({ address }) => isPublicAddress(address)) ? addresses : 'address_refused'
 }
 
-/** An address of our own network is none. */
+/** An address on the public internet in plain form, and not of our own network. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 4) return !specialNetworks.check(address, 'ipv4')

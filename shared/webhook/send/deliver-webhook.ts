@@ -34,7 +34,7 @@ import { webhookHeaders } from './webhook-headers.ts'
 type DeliverDeps = AttemptResultDeps &
   Pick<Deps, 'sealer' | 'sendWebhook' | 'newId' | 'realNowMs' | 'monotonicMs' | 'memory'>
 
-/** An expired claim belongs to a worker that died. */
+/** Longer than an attempt can take: an expired claim belongs to a worker that died. */
 const CLAIM_MS = 15 * SECOND_MS
 
 /**

@@ -162,7 +162,7 @@ export function postWebhook(
 }
 
 const MAX_ADDRESSES = 4
-/** Then the next address is tried as well. */
+/** An address that takes longer to connect: the next one is tried as well. */
 const CONNECT_TRY_MS = 2_000
 
 function requestTo({ target, headers, body, addresses }: CheckedRequest): http.ClientRequest {

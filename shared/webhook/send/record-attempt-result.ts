@@ -106,7 +106,7 @@ export async function noteAnswer(
   attempt: DeliveryAttempt,
 ): Promise<Lane> {
   const hasHeldWorker = attempt.durationMs >= HELD_MS
-  // Such an attempt says nothing about the endpoint's speed.
+  // An attempt without an answer that fails at once says nothing about the endpoint's speed.
   const lane = hasHeldWorker
     ? 'slow'
     : attempt.httpStatus === undefined

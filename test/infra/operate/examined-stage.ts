@@ -171,7 +171,7 @@ function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
   aws.lambda.on(InvokeCommand).resolves(lambdaAnswer({ problems: [] }))
   const secrets = {
     origin: { current: 'x'.repeat(64) },
-    provider: { secret_key: 'xnd_development_local' },
+    provider: { secret_key: 'xnd_production_of_tests' },
     'provider-callback': { callback_tokens: ['the-old-token-of-tests', 'the-new-token-of-tests'] },
   }
   for (const [name, fields] of Object.entries(secrets)) {

@@ -45,6 +45,17 @@ it('a vault with another key is another vault', () => {
   expect(names).toStrictEqual(['gateway-prod-customer', 'gateway-prod-shared', 'gateway-prod-aws'])
 })
 
+it('another table is another selection of the plan', () => {
+  const { table } = READY_PRODUCTION
+  const restored = { ...READY_PRODUCTION, table: { ...table, generation: 2 } }
+  const [first, second] = [READY_PRODUCTION, restored].map((stage) =>
+    synthesised(stage).each('AWS::Backup::BackupSelection', 'BackupSelection'),
+  )
+
+  expect(first).toMatchObject([{ SelectionName: 'gateway-prod' }])
+  expect(second).toMatchObject([{ SelectionName: 'gateway-prod-2' }])
+})
+
 it('a failed creation takes no name but that of the table', () => {
   const kept = [synthesised, synthesisedCopies].flatMap((make) =>
     make(READY_PRODUCTION).resources.filter((one) => one.deletionPolicy === 'Retain'),

@@ -209,6 +209,9 @@ describe('resolveSuspense (design section 7)', () => {
       resolution: 'explained',
     })
     await expect(resolve(deps, openFinding, 'explained')).rejects.toThrow('already resolved')
+    // A finding is no money of the house.
+    const { suspenseId, createdAt } = openFinding
+    expect(await houseEntryOf(deps, suspenseId, 'suspense_resolved', createdAt)).toBeUndefined()
   })
 
   it('answers 404 for an item that does not exist', async ({ deps }) => {

@@ -248,3 +248,12 @@ it('a hold that is set after a claim keeps the payout out, and the next batch ta
   await changing({ payout_hold: null })(deps, settlement)
   expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 }, ids: [settlementId] })
 })
+
+it('a ready batch is a difference when its settlements make other lines than its file had', async () => {
+  const { deps, paid } = await twoInABatch()
+  await alter(deps, settlementKey(paid.settlementId), { net_minor: 95_901, gross_minor: 95_901 })
+
+  expect(await auditBatches(deps)).toMatchObject([
+    { what: 'batch.settlement_ids', expected: 'those of its digest' },
+  ])
+})

@@ -233,6 +233,25 @@ it('a finding of a row counts if its payment is missing', async () => {
   expect(await countFindings(deps, settlement)).toBe(1)
 })
 
+it('a finding of a payment counts that two re-credits in turn have carried on', async () => {
+  const { deps, client } = await aLoneClient()
+  const failAgain = async () => {
+    const failed = await sweptADayLater(deps, client)
+    await fail(deps, failed)
+    return failed
+  }
+  const payment = await aSucceededPayment(deps, client)
+  const first = await failAgain()
+  await aSucceededPayment(deps, client)
+  const second = await failAgain()
+  for (const failed of [first, second]) await recredit(deps, failed)
+  await recredit(deps, await failAgain())
+  const settlement = await sweptADayLater(deps, client)
+  await aFinding(deps, { cause: 'amount_differs', subject: payment.paymentId, payment })
+
+  expect(await countFindings(deps, settlement)).toBe(1)
+})
+
 it('the gateway’s audit names a finding that names another payment than its id', async () => {
   const { deps, client } = await aLoneClient()
   const payment = await aSucceededPayment(deps, client)

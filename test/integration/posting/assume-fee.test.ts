@@ -3,8 +3,6 @@ import { describe, expect } from 'vitest'
 import { handler as worker } from '../../../functions/queue/settle-client.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { askForOwnRow } from '../../../shared/posting/assume-fee.ts'
-import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
@@ -17,11 +15,10 @@ import {
   storeOpen,
   succeededPayment,
 } from '../../support/paid-builders.ts'
-import { aClient } from '../../support/payment-builders.ts'
 import { settle, settlementsOf, sweep, trigger } from '../../support/settlement-builders.ts'
 import { findingAbout } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { it } from './overdue-test.ts'
 
 const IN_TRANSIT = { providerMinor: 0, transitMinor: 96_000, costMinor: 0, otherMinor: 0 }
@@ -142,6 +139,28 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     },
   )
 
+  it('is posted a day later although five older payments are never answered', async ({
+    deps,
+    client,
+    overdue,
+  }) => {
+    const older = Array.from({ length: 5 }, () =>
+      succeededPayment(client, { paidAt: addMs(deps.now(), -8 * DAY_MS) }),
+    )
+    await storeOpen(deps, older)
+    deps.provider.script('listTransactions', async ({ providerPaymentId }) =>
+      providerPaymentId === overdue.capture?.providerPaymentId
+        ? { kind: 'found', value: { transactions: [], hasMore: false } }
+        : { kind: 'unanswered', reason: 'server_error' },
+    )
+
+    await sweep(deps, client)
+    deps.clock.set(addMs(deps.now(), DAY_MS))
+    await sweep(deps, client)
+
+    expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
+  })
+
   it('may be posted by another run at the same time; this run continues', async ({
     deps,
     client,
@@ -205,73 +224,6 @@ describe('many payments that are open for seven days', () => {
     expect(deps.sent).toMatchObject([{ queue: 'settlements' }])
     expect(await sweep(deps, client)).toMatchObject({ paymentCount: 5 })
   })
-})
-
-const PAYMENT = succeededPayment(aClient(), { paidAt: aClient().createdAt })
-const OWN_ROW = aTransaction(PAYMENT, { keptMinor: 4_440 })
-
-function askAbout(...transactions: readonly ProviderTransaction[]) {
-  const deps = testDeps()
-  deps.provider.script('listTransactions', async () => ({
-    kind: 'found',
-    value: { transactions, hasMore: false },
-  }))
-  return askForOwnRow(deps, PAYMENT)
-}
-
-describe('askForOwnRow (design section 4, Fee)', () => {
-  it.each([
-    ['of another payment', { providerPaymentId: 'py-other' }, false],
-    ['that names another payment', { reference: 'order 17' }, false],
-    ['that is no payment', { type: 'return' }, false],
-    ['that was reversed', { status: 'reversed' }, true],
-    ['that is pending', { status: 'pending' }, true],
-    ['that failed', { status: 'failed' }, true],
-    ['that is not settled', { keptMinor: undefined }, true],
-    ['in another currency', { currency: 'PHP' }, true],
-  ] as const)('finds no settled row in a transaction %s', async (_case, fields, isKnown) => {
-    expect(await askAbout({ ...OWN_ROW, ...fields })).toStrictEqual({
-      kind: 'answered',
-      row: undefined,
-      isKnown,
-      isVoid: 'status' in fields && fields.status !== 'pending',
-    })
-  })
-
-  it.each([{ keptMinor: minor(-1) }, { keptMinor: minor(14_001) }, { amountMinor: minor(99_999) }])(
-    'says of a row with %o only what it moved',
-    async (fields) => {
-      expect(await askAbout({ ...OWN_ROW, ...fields })).toMatchObject({
-        row: undefined,
-        contradicting: { contradicts: true, providerMinor: 95_560 },
-      })
-    },
-  )
-
-  it('says of a void row nothing while a second row of the capture stands', async () => {
-    const rows = [{ ...OWN_ROW, status: 'reversed' } as const, { ...OWN_ROW, keptMinor: undefined }]
-
-    expect(await askAbout(...rows)).toMatchObject({ row: undefined, isVoid: false })
-  })
-
-  it.each([{ keptMinor: 14_000 }, { reference: '' }, { keptMinor: 0 }])(
-    'finds the settled row of this payment with %o',
-    async ({ keptMinor = 4_440, ...fields }) => {
-      const otherRow = { ...OWN_ROW, providerPaymentId: 'py-other', keptMinor: minor(1) }
-
-      const answer = await askAbout(otherRow, {
-        ...OWN_ROW,
-        ...fields,
-        keptMinor: minor(keptMinor),
-      })
-
-      expect(answer).toMatchObject({
-        kind: 'answered',
-        row: { feeMinor: keptMinor },
-        isKnown: true,
-      })
-    },
-  )
 })
 
 it.for(['reversed', 'failed'] as const)(

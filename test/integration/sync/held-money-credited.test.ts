@@ -1,10 +1,12 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
+import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { postOverduePayments } from '../../../shared/posting/assume-fee.ts'
 import {
   bookSuspense,
   bookSuspenseRefund,
+  bookSuspenseVoid,
   bookTransfer,
   bookUnmatchedRow,
   houseRowOf,
@@ -78,6 +80,23 @@ describe('held money that a payment is credited with after all', () => {
     },
   )
 
+  it('takes no row without a reference after due work has credited the payment', async ({
+    deps,
+    client,
+    paid,
+    held,
+    sync,
+    atProvider,
+  }) => {
+    await applyProviderNews(deps, paid, 'due_work')
+    await sync(rowNow(deps, paid, { reference: '' }))
+    deps.clock.advance(8 * 86_400)
+    await postOverduePayments(deps, client.clientId)
+
+    expect(await held.reread()).toMatchObject(CREDITED)
+    expect(await atProvider()).toBe(95_560)
+  })
+
   it('ends when its own row credits the payment', async ({ deps, paid, held, sync }) => {
     await sync(rowNow(deps, paid))
 
@@ -144,11 +163,13 @@ describe('held money that a payment is credited with after all', () => {
     await sync(row)
 
     await bookSuspense(deps, held.item, houseRowOf(row))
+    await bookSuspenseVoid(deps, held.item, houseRowOf(row))
 
     expect(await atProvider()).toBe(95_560)
+    await expectHouseBalanced(deps)
   })
 
-  it.for([{}, { reference: '' }])(
+  it.for([{}, { reference: '' }, { status: 'reversed' }] as const)(
     'is not given back by an operator, and ends: row with %o',
     async (fields, { deps, paid, held, rows, credit, atProvider }) => {
       await credit()
@@ -166,16 +187,20 @@ describe('held money that a payment is credited with after all', () => {
   )
 
   it.for([
-    ['a credit', 'PAYMENT#'],
-    ['its return', 'SUSPENSE#'],
+    ['a credit', 'PAYMENT#', 'unknown_reference'],
+    ['its return', 'SUSPENSE#', 'unknown_reference'],
+    ['its return', 'SUSPENSE#', 'wrong_amount'],
   ] as const)(
-    'is paid once if the other payer overtakes %s just before its write',
-    async ([late, prefix], { deps, paid, held, rows }) => {
+    'is paid once if the other payer overtakes %s just before its write: %s, %s',
+    async ([late, prefix, cause], { deps, paid, rows }) => {
+      const payment = cause === 'wrong_amount' ? paid.payment : undefined
+      const item = someHeldMoney(deps, paid.providerPaymentId, 100_000, { cause, payment })
+      await holdMoney(deps, item)
       const row = rowNow(deps, paid)
       rows.push(row)
-      await bookSuspense(deps, held.item, houseRowOf(row))
+      await bookSuspense(deps, item, houseRowOf(row))
       const credit = (acting: TestDeps) => applyProviderNews(acting, paid, 'due_work')
-      const giveBack = (acting: TestDeps) => resolve(acting, held.item)
+      const giveBack = (acting: TestDeps) => resolve(acting, item)
       const [first, second] = late === 'a credit' ? [giveBack, credit] : [credit, giveBack]
       let overtaken: Promise<unknown> | undefined
       const slow = interceptTable(deps, {
@@ -188,10 +213,10 @@ describe('held money that a payment is credited with after all', () => {
         },
       })
 
-      await second(slow).catch((cause: unknown) => cause)
+      await second(slow).catch(() => undefined)
 
       const { status } = await paymentOf(deps, paid)
-      expect([status, (await held.reread())?.status]).toStrictEqual(
+      expect([status, (await findSuspense(deps, item.suspenseId))?.status]).toStrictEqual(
         late === 'a credit' ? ['pending', 'resolved'] : ['succeeded', 'open'],
       )
     },

@@ -1,6 +1,6 @@
 /**
  * Goal: the books stay right when an operator resolves held money of whose row nothing is booked,
- * because its net is in another currency.
+ * because its net is in another currency, or it has failed.
  */
 import { expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
@@ -51,27 +51,31 @@ it('what the provider gave back of it is a loss, not paid by our bank, and its v
   expect(await held.books()).toStrictEqual(lost)
 })
 
-it('a row that is in rupiah after the resolution is the house’s, and its void books it back', async ({
-  deps,
-  held,
-}) => {
-  await resolve(deps, held)
+it.for(['success', 'failed'] as const)(
+  'a row that is in rupiah after the resolution is the house’s, and its void books it back: %s before',
+  async (status, { deps, held }) => {
+    await held.change({ status })
+    if (status === 'failed') {
+      await expect(resolve(deps, held)).rejects.toMatchObject({ code: 'conflict' })
+      await resolve(deps, held, 'written_off')
+    } else await resolve(deps, held)
 
-  await held.change(IN_RUPIAH)
-  const { providerMinor } = IN_RUPIAH
-  expect(await held.books()).toStrictEqual({
-    ...ZERO_SUMS,
-    providerMinor,
-    otherMinor: providerMinor,
-  })
-  for (let reading = 0; reading < 2; reading++)
-    await held.change({ ...IN_RUPIAH, status: 'reversed' })
+    await held.change(IN_RUPIAH)
+    const { providerMinor } = IN_RUPIAH
+    expect(await held.books()).toStrictEqual({
+      ...ZERO_SUMS,
+      providerMinor,
+      otherMinor: providerMinor,
+    })
+    for (let reading = 0; reading < 2; reading++)
+      await held.change({ ...IN_RUPIAH, status: 'reversed' })
 
-  expect(await findingAbout(deps, held.transactionId, 'reversed_upstream')).toMatchObject({
-    amountMinor: 100_000,
-  })
-  expect(await held.books()).toStrictEqual(ZERO_SUMS)
-})
+    expect(await findingAbout(deps, held.transactionId, 'reversed_upstream')).toMatchObject({
+      amountMinor: 100_000,
+    })
+    expect(await held.books()).toStrictEqual(ZERO_SUMS)
+  },
+)
 
 it('the void of money that our bank has refunded is told', async ({ deps, held }) => {
   await resolve(deps, held)

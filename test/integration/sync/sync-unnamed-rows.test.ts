@@ -195,3 +195,21 @@ it('a second row of an open payment’s capture that is void leaves the payment,
 
   expect(await paymentOf(deps, credited)).toMatchObject({ isVoid: true })
 })
+
+it('a void undoes no payment while another row of its capture is pending', async ({
+  deps,
+  credited,
+  rows,
+  syncAfter,
+}) => {
+  const row = { ...rowNow(deps, credited), transactionId: 'txn_again' }
+  const pending = { ...row, status: 'pending', settledAt: undefined } as const
+  await syncAfter(300, pending, { ...pending, transactionId: 'txn_first', status: 'reversed' })
+  expect(await paymentOf(deps, credited)).not.toHaveProperty('isVoid')
+
+  rows.splice(0, 1, { ...row, updatedAt: deps.now() })
+  for (let day = 0; day < 3; day++) await syncAfter(86_400)
+
+  expect(await paymentOf(deps, credited)).toMatchObject({ ownRow: { transactionId: 'txn_again' } })
+  expect(await paymentOf(deps, credited)).not.toHaveProperty('isVoid')
+})

@@ -164,6 +164,16 @@ describe('alerts about one endpoint', () => {
     expect(dueAlertRows()).toStrictEqual([])
   })
 
+  it('wait fifteen minutes after the alert that a redelivery has sent meanwhile', async () => {
+    const { deps, endpoint, dueAlertRows } = await world(2)
+    await deps.table.write(moveMark(endpoint, 'lastAlertAt', deps.now()))
+
+    await runDueAlerts(deps)
+
+    const allowedAt = addMs(deps.now(), 15 * MINUTE_MS)
+    expect(dueAlertRows().map((row) => row['due_at'])).toStrictEqual([allowedAt, allowedAt])
+  })
+
   it('are tried once in each run while the topic fails, and sent once', async () => {
     const { deps, deliveries, namedIds } = await world(9)
 

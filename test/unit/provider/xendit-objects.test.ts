@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { CancelAnswer, Provider } from '../../../shared/provider/provider.ts'
+import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import {
   CAPTURED_PAYMENT,
   PAID_REQUEST,
+  PROVIDER_SECRET,
   scriptedProvider,
 } from '../../support/scripted-provider.ts'
 import { json } from '../../support/scripted-server.ts'
@@ -127,6 +129,23 @@ it.each([
   )
 
   expect(await provider.cancelRequest('pr-1')).toStrictEqual(expected)
+})
+
+it('xendit cancelRequest asks within the time of its caller', async () => {
+  const timeoutsMs: number[] = []
+  const provider = xenditProvider({
+    stage: 'test',
+    secrets: { get: async () => PROVIDER_SECRET },
+    nowMs: () => 900 * timeoutsMs.length,
+    call: async ({ timeoutMs }) => {
+      timeoutsMs.push(timeoutMs)
+      return { kind: 'answered', status: 400, json: { error_code: 'API_VALIDATION_ERROR' } }
+    },
+  })
+
+  await provider.cancelRequest('pr-1', 1_000)
+
+  expect(timeoutsMs).toStrictEqual([1_000, 100])
 })
 
 function cash(amountMinor: number) {

@@ -14,7 +14,7 @@ import { timestampNow, toTimestamp, type World } from '../world.ts'
 
 const NO_FEE = feeFields(0, 0, 'PENDING')
 
-/** A contract may bill the fees monthly. */
+/** If the contract bills the fees monthly, a settled row has no fee. */
 const INVOICED_FEE = feeFields(0, 0, 'NOT_APPLICABLE')
 
 /**
@@ -97,7 +97,7 @@ function feeFields(fee: number, tax: number, status: string): TransactionFee {
   }
 }
 
-/** Tests then notice code that ignores fee or tax. */
+/** A total is split into fee and tax, so that tests notice code that ignores one of them. */
 function splitFee(total: number) {
   const tax = Math.floor((total * 11) / 111)
   return feeFields(total - tax, tax, 'COMPLETED')

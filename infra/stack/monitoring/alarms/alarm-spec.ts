@@ -23,14 +23,15 @@ export const PAGES = [
 
 export type Page = (typeof PAGES)[number]
 
-/** What it watches, and why it has this threshold. docs/runbook.md says what to do. */
+/** What an alarm watches, and why it has this threshold. docs/runbook.md says what to do. */
 export type AlarmSpec = {
   /** The alarm's name is `gateway-<stage>-<id>`. */
   readonly id: string
   /** The heading in docs/runbook.md, if two alarms share it. By default the id. */
   readonly heading?: string
   /**
-   * The page that it turns on, at any hour. Without one it is a ticket, which is read in the day.
+   * The page that the alarm turns on, at any hour. An alarm without a page is a ticket, which is
+   * read in the day.
    */
   readonly page?: Page['id']
   readonly summary: string

@@ -15,7 +15,7 @@ export const PROVIDER_OPERATIONS = [
 ] as const
 
 /**
- * By callbacks and due work. Creates have a service level, the listing of transactions has
+ * Requests by callbacks and due work. Creates have a service level, the listing of transactions has
  * `sync-late`.
  */
 const STATUS_REQUESTS = ['get_request', 'get_payment'] as const

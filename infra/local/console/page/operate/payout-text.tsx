@@ -58,7 +58,7 @@ export function PayoutDownload({ file }: { readonly file: PayoutFile }) {
   )
 }
 
-/** Only numbers are no text, also in cells that a person fills in later. */
+/** Every cell but a number is text, also a cell that a person fills in later. */
 async function blobOf(file: PayoutFile): Promise<Blob> {
   if ('text' in file) return new Blob([file.text], { type: 'text/csv' })
   const cells = file.rows.map((row) =>

@@ -1,0 +1,35 @@
+import { expect } from 'vitest'
+import { setSyncBack } from '../../../infra/operate/restore/restore-store.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
+import { syncJobKey } from '../../../shared/table/keys.ts'
+import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
+import { beforeFirst } from '../../support/test-deps.ts'
+import { syncTest as it, withBacklog } from './sync-test.ts'
+
+it('a restore sets the sync back also while a run moves the head', async ({
+  deps,
+  rows,
+  syncAfter,
+}) => {
+  const firstReadAt = deps.now()
+  await withBacklog(deps, rows, 49)
+
+  await syncProviderTransactions(beforeFirst(deps, 'update', () => setSyncBack(deps.table)))
+
+  expect(await deps.table.get(syncJobKey('head'))).toMatchObject({
+    position: addMs(firstReadAt, -DAY_MS - 2 * MINUTE_MS),
+    reversalsAt: firstReadAt,
+  })
+  expect(await syncAfter(300)).toMatchObject({ transactions: 49, complete: true })
+})
+
+it('a restore that is overtaken by a run asks for another try', async ({
+  deps,
+  rows,
+  syncAfter,
+}) => {
+  await withBacklog(deps, rows, 49)
+  const { table } = beforeFirst(deps, 'update', () => syncAfter(300))
+
+  await expect(setSyncBack(table)).rejects.toThrow('try again')
+})
