@@ -187,11 +187,15 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   ],
   SUSPENSE: [
     [
-      `api-create-payment api-cancel-payment api-get-statement check-due-payments
-        refresh-payment`,
-      'due_at said_at slot state status work',
+      'api-create-payment api-cancel-payment check-due-payments refresh-payment',
+      'due_at is_void provider_minor refunded_minor resolution said_at slot state status work',
     ],
-    ['receive-provider-callback', 'answer_by due_at resolution said_at slot state status work'],
+    ['api-get-statement', 'due_at said_at slot state status work'],
+    [
+      'receive-provider-callback',
+      `answer_by due_at is_void provider_minor refunded_minor resolution said_at slot state
+        status work`,
+    ],
     [
       'check-due-alerts',
       `due_at is_void notes provider_minor refunded_minor resolution said_at slot state
