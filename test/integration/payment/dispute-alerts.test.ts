@@ -50,7 +50,12 @@ describe('the alerts of a dispute', () => {
       expect(told?.message).toContain(`${row.transactionId} has taken 100000 IDR`)
       const { body } = await invokeAdmin(listSuspense, deps, { kind: 'case' })
       expect(body).toMatchObject({
-        data: [{ chargebacks: [{ transaction_id: row.transactionId, amount_minor: 100_000 }] }],
+        data: [
+          {
+            refunded_minor: 0,
+            chargebacks: [{ transaction_id: row.transactionId, amount_minor: 100_000 }],
+          },
+        ],
       })
       expect(await findSuspense(deps, CASE)).toMatchObject({ status: 'open' })
     },

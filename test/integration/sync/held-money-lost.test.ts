@@ -76,6 +76,20 @@ describe('sync: a row that takes more than suspense holds', () => {
     },
   )
 
+  it('that contradicts itself is a finding, and takes what it says from the provider', async ({
+    deps,
+    hold,
+    sync,
+  }) => {
+    const { heldRow, item } = await hold('second_capture', OWN)
+    const refund = { ...refundOf(40_000), providerMinor: minor(-45_000) }
+
+    await sync(settledRow(heldRow, deps.now(), refund))
+
+    expect(await item()).toMatchObject({ status: 'open', refundedMinor: 40_000 })
+    expect(await findingAbout(deps, 'txn_refund_40000', 'row_contradicts')).toBeDefined()
+  })
+
   type Rows = readonly Partial<ProviderTransaction>[]
   it.for<readonly [string, Rows, lostMinor: number, ownFields?: object]>([
     ['a dispute after a refund of the whole', [refundOf(100_000), disputeOf(100_000)], 100_000],

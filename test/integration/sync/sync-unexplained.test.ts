@@ -1,11 +1,15 @@
 import { describe, expect } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
+import { bookedRow, takeOverRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { houseRowOf } from '../../../shared/posting/house-journal.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView, paidWhileCreating } from '../../support/payment-builders.ts'
 import { findingAbout, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
+import { beforeFirst } from '../../support/test-deps.ts'
 import { heldTest as it, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { foreignIds } from './sync-test.ts'
 import { rowOut } from './transfer-rows.ts'
@@ -197,6 +201,27 @@ describe('sync: rows that are not rupiah', () => {
       expect(deps.stored.items('SUSPENSE#')).toStrictEqual([])
     },
   )
+
+  it('is booked back also if an operator takes it over at the same moment, with a finding', async ({
+    deps,
+    client: { clientId },
+    rows,
+    sync,
+  }) => {
+    const row = settledRow(foreignIds, deps.now(), { type: 'account' })
+    await sync(row)
+    deps.clock.advance(600)
+    rows.splice(0, rows.length, { ...row, status: 'reversed', updatedAt: deps.now() })
+    const { unmatched } = await bookedRow(deps, houseRowOf(row))
+    const taken = unmatched && takeOverRow(unmatched, { postedAt: deps.now(), clientId })
+    const takeOver = () => deps.table.transact<string>({ ...taken })
+
+    await syncProviderTransactions(beforeFirst(deps, 'transact', takeOver))
+
+    expect(await bookedRow(deps, houseRowOf(row))).toMatchObject({ correction: {}, reversal: {} })
+    const subject = `${row.transactionId}#reversal`
+    expect(await findingAbout(deps, subject, 'reversed_upstream')).toBeDefined()
+  })
 
   it('what the house booked of a row is booked back, whatever its currency is then', async ({
     deps,
