@@ -26,6 +26,7 @@ import {
   sweptNow,
   trigger,
 } from '../../support/settlement-builders.ts'
+import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { clientTest as it } from './client-test.ts'
 
@@ -125,4 +126,24 @@ describe('a re-credit', () => {
       { settlement_id: nextSettlement.settlementId, status: 'recorded' },
     ])
   })
+})
+
+it('a payout that two operators return at once, each with an approval, comes back once', async ({
+  deps,
+  client,
+}) => {
+  await aSucceededPayment(deps, client)
+  const { settlementId, netMinor } = await payOut(deps, await sweptADayLater(deps, client))
+  const giveBack = (to: TestDeps, bankReference: string) =>
+    withApproval(deps, () => returnPayout(to, { settlementId, ...BY_OPERATOR, bankReference }))
+  const other = async () => {
+    deps.clock.advance(1)
+    await giveBack(deps, 'BCA OTHER')
+  }
+
+  const late = giveBack(beforeFirst(deps, 'transact', other), 'BCA BACK')
+  await expect(late).rejects.toThrow('returned already')
+
+  const returned = (await entriesIn(deps, client)).filter(({ type }) => type === 'returned')
+  expect(returned).toMatchObject([{ netMinor }])
 })
