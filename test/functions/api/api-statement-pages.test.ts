@@ -3,6 +3,7 @@ import { derivedUuid } from '../../../shared/ids.ts'
 import { bookDay } from '../../../shared/journal/day-totals.ts'
 import { figuresOf, newEntry } from '../../../shared/journal/entry.ts'
 import { putEntry } from '../../../shared/journal/entry-store.ts'
+import { readEntries } from '../../../shared/journal/read-entries.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
@@ -93,7 +94,7 @@ describe('pages of GET /v1/statement (design section 8)', () => {
   })
 })
 
-it('GET /v1/statement of a merchant with too many unsettled entries asks for an earlier day', async () => {
+it('GET /v1/statement of a merchant with too many unsettled entries asks for an earlier day, and a page of entries takes ten queries at most', async () => {
   const { deps, caller, ask, statement, pages } = await aStatementMerchant()
   const count = 5_000
   const start = deps.now()
@@ -115,6 +116,9 @@ it('GET /v1/statement of a merchant with too many unsettled entries asks for an 
   await closeDays(deps, caller)
   expect((await ask({ from: '2026-11-22' })).status).toBe(200)
   await addEntry(count)
+  const journal = { clientId: caller.clientId, span: { start, end: deps.now() } }
+  const part = await readEntries(deps, { ...journal, limit: 99 }, () => false)
+  expect(part).toMatchObject({ entries: [], next: { eligibleAt: addMs(start, 1_000) } })
 
   const { status, body } = await ask({ from: '2026-11-22' })
   const all = await pages({ from: '2026-11-18', limit: '1000' })

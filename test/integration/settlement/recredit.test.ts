@@ -6,6 +6,8 @@ import { minor } from '../../../shared/money.ts'
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
 import { returnPayout } from '../../../shared/settlement/return-payout.ts'
+import { toOperatorSettlement } from '../../../shared/settlement/settlement-dto.ts'
+import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { adjustBalance, aFinding } from '../../support/money-rows.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
 import {
@@ -146,4 +148,6 @@ it('a payout that two operators return at once, each with an approval, comes bac
 
   const returned = (await entriesIn(deps, client)).filter(({ type }) => type === 'returned')
   expect(returned).toMatchObject([{ netMinor }])
+  const shown = toOperatorSettlement(await findAnySettlement(deps, settlementId))
+  expect(shown).toMatchObject({ returned_at: returned[0]?.eligibleAt })
 })
