@@ -151,10 +151,19 @@ export async function askForRows(
       row.providerPaymentId === providerPaymentId &&
       (!paymentId || row.reference === '' || paymentIdOf(row.reference) === paymentId),
   )
-  const has = (...wanted: readonly ProviderTransaction['status'][]) =>
-    ownRows.some(({ status }) => wanted.includes(status))
-  const isVoid = has('reversed', 'failed') && !has('success')
+  const gone = ownRows.filter(({ status }) => status === 'reversed' || status === 'failed')
+  const isStanding = ownRows.some(
+    (row) => row.status === 'success' && gone.some((other) => isOfSameMoney(row, other)),
+  )
+  const isVoid = gone.length > 0 && !isStanding
   return { kind: 'answered' as const, rows: ownRows, isVoid }
+}
+
+/** A row that contradicts another one of its capture does not stand for it. */
+export function isOfSameMoney(row: ProviderTransaction, other: ProviderTransaction): boolean {
+  const { amountMinor, currency, providerMinor, isForeignNet } = row
+  const isSame = amountMinor === other.amountMinor && currency === other.currency
+  return isSame && !isForeignNet && providerMinor > 0 && providerMinor <= amountMinor
 }
 
 /** Before our bank gives the money back: its void may not be read yet. Throws 502. */

@@ -5,7 +5,7 @@ import { less } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
-import { askForRows } from '../posting/assume-fee.ts'
+import { askForRows, isOfSameMoney } from '../posting/assume-fee.ts'
 import { bookRowBack, bookUnmatchedRow, houseRowOf } from '../posting/house-journal.ts'
 import { movePayment } from '../posting/move-payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
@@ -57,7 +57,9 @@ export async function reconcileSecondVoid(
   if (isSecond === undefined) {
     const answer = await askForRows(deps, providerPaymentId, paymentIdOf(reference))
     if (answer.kind === 'unanswered') return 'open'
-    const others = answer.rows.filter(({ transactionId }) => transactionId !== id)
+    const others = answer.rows.filter(
+      (row) => row.transactionId !== id && isOfSameMoney(row, transaction),
+    )
     const has = (wanted: string) => others.some(({ status }) => status === wanted)
     if ((has('success') || has('pending')) && isYoung(deps, transaction)) return 'open'
     if (!has('success')) return undefined

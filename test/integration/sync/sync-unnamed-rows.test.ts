@@ -213,3 +213,19 @@ it('a void undoes no payment while another row of its capture is pending', async
   expect(await paymentOf(deps, credited)).toMatchObject({ ownRow: { transactionId: 'txn_again' } })
   expect(await paymentOf(deps, credited)).not.toHaveProperty('isVoid')
 })
+
+it.for([
+  { isForeignNet: true as const },
+  { amountMinor: minor(90_000) },
+  { providerMinor: minor(-5_000) },
+])(
+  'a void undoes an open payment although another row of its capture stands with %o',
+  async (contradiction, { deps, credited, syncAfter }) => {
+    const row = rowNow(deps, credited, NOT_SETTLED)
+    const other = { ...row, transactionId: 'txn_other', ...contradiction }
+
+    await syncAfter(300, { ...row, status: 'reversed' }, other)
+
+    expect(await paymentOf(deps, credited)).toMatchObject({ isVoid: true })
+  },
+)

@@ -50,7 +50,7 @@ export function seenBy({ world, tenants, seen }: Play): Seen {
       ),
     ),
     captured: captured(world),
-    reversedIds: world.provider.reversedPayments(),
+    reversedIds: world.provider.reversedPayments().filter((id) => !hasStandingRow(world, id)),
     reversalRowIds: world.reversalRowIds,
     endpointsOfClient: new Map(
       tenants.map(({ clientId, endpoints }) => [
@@ -139,4 +139,21 @@ function houseProblems(items: readonly RawItem[]) {
     ...(shown === booked ? [] : [`suspense holds ${booked}, its open items say ${shown}`]),
     ...wrong.map((name) => `the day totals of the house have another ${name} than its entries`),
   ]
+}
+
+/** The void of one of two rows that may be of the same money undoes nothing. */
+function hasStandingRow({ provider }: World, captureId: string): boolean {
+  const rows = provider
+    .transactionRecords()
+    .map(({ row }) => row)
+    .filter(({ type, product_id }) => type === 'PAYMENT' && product_id === captureId)
+  return rows.some(
+    (row) =>
+      row.status === 'SUCCESS' &&
+      row.currency === 'IDR' &&
+      row.net_amount_currency === 'IDR' &&
+      row.net_amount > 0 &&
+      row.net_amount <= row.amount &&
+      rows.some(({ status, amount }) => status !== 'SUCCESS' && amount === row.amount),
+  )
 }
