@@ -240,7 +240,7 @@ const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
 
 /**
  * A row out takes at most what is not refunded yet, whether the money's own row has settled or not.
- * The item is resolved when all its money is refunded.
+ * The item is resolved when all its money is refunded. A refund of credited money is its payment's.
  */
 export function bookSuspenseRefund(
   deps: HeldDeps,
@@ -249,6 +249,7 @@ export function bookSuspenseRefund(
   contradiction: Suspense,
 ) {
   return bookOnItem(deps, suspense, row, (item) => {
+    if (item.resolution === 'credited') return undefined
     const isOpen = item.status === 'open'
     const backMinor = isOpen ? smaller(row.amountMinor, owedAmountOf(item)) : ZERO
     const legs = suspenseRefundLegs(row, backMinor)

@@ -164,6 +164,7 @@ describe('held money that a payment is credited with after all', () => {
 
     await bookSuspense(deps, held.item, houseRowOf(row))
     await bookSuspenseVoid(deps, held.item, houseRowOf(row))
+    await held.refund()
 
     expect(await atProvider()).toBe(95_560)
     await expectHouseBalanced(deps)
