@@ -140,13 +140,14 @@ async function settledItem(
 ) {
   const { suspenseId } = item
   const answer = await requireRows(deps, suspenseId)
-  const { rows } = answer
+  // Without a row, too, the capture itself says whose money it is.
+  const rows = answer.rows.length > 0 ? answer.rows : [{ reference: '' }]
   await refuseCredited(deps, item, rows)
-  const [first, ...others] = new Set(rows.map(({ status }) => status))
+  const [first, ...others] = new Set(answer.rows.map(({ status }) => status))
   if (first === 'failed' && others.length === 0 && !byBank) return { item, rows }
   refuseVoid(answer)
   if (item.providerMinor !== undefined) return { item, rows }
-  const row = rows.find(
+  const row = answer.rows.find(
     (shown) =>
       shown.status === 'success' &&
       (isForeign(shown) ? shown.settledAt !== undefined : shown.keptMinor !== undefined),
@@ -177,7 +178,7 @@ function isForeign({ currency, isForeignNet }: ProviderTransaction): boolean {
 async function refuseCredited(
   deps: HeldDeps & Pick<Deps, 'provider'>,
   item: Suspense,
-  rows: readonly ProviderTransaction[],
+  rows: readonly Pick<ProviderTransaction, 'reference'>[],
 ): Promise<Steps<string>> {
   const { suspenseId } = item
   let uncredited: Steps<string> = {}
