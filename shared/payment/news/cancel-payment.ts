@@ -130,7 +130,12 @@ async function cancelAndClose(
   source: NewsSource,
 ): Promise<ApplyOutcome> {
   const answer = await deps.provider.cancelRequest(payment.paymentRequestId)
-  if (answer.kind === 'final') return applyNewsOfVisiblePayment(deps, payment, source)
+  if (answer.kind === 'final') {
+    const outcome = await applyNewsOfVisiblePayment(deps, payment, source)
+    // Money that was given back before a restore ends no payment.
+    const isGivenBack = outcome.kind === 'applied' && outcome.held === true
+    if (!isGivenBack || outcome.payment?.status !== 'pending') return outcome
+  }
   if (answer.kind === 'unanswered') return answer
   if (answer.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
   return {

@@ -16,10 +16,12 @@ import {
   scheduleCheck,
 } from '../../../shared/payment/payment-store.ts'
 import type { Provider } from '../../../shared/provider/provider.ts'
+import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
+import { someHeldMoney } from '../../support/money-rows.ts'
 import { aCreating, OVO_REQUEST } from '../../support/payment-builders.ts'
 import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
 import { memoryDeps, recordTable, writtenKeys } from '../../support/test-deps.ts'
@@ -49,6 +51,18 @@ async function aPendingScene(fields: Partial<PaymentRequest> = {}) {
       ] as const,
   }
 }
+
+it('a payment whose money was given back before a restore expires', async () => {
+  const { deps, payment, pay, check, reread, event } = await aPendingScene(QRIS)
+  const money = someHeldMoney(deps, pay(), payment.notionalMinor)
+  const givenBack = { status: 'resolved', resolution: 'refunded_by_bank' } as const
+  await recordSuspense(deps, { ...money, ...givenBack })
+
+  await check()
+
+  expect(await reread()).toMatchObject({ status: 'expired' })
+  expect(await event('payment.expired')).toMatchObject({ entity: 'event' })
+})
 
 it.each([
   // The provider has closed the request itself: it refuses the cancel as inactive, and only then
