@@ -95,7 +95,7 @@ async function postWaitingPayment(deps: AssumeDeps, paymentId: PaymentId): Promi
     const answer = await askForOwnRow(deps, payment)
     if (answer.kind === 'unanswered') return answer.reason === 'refused'
     const { row, contradicting, isKnown, isVoid } = answer
-    // The sync closes the payment with nothing for its client.
+    // The sync closes the payment of a void row. Of a failed row an operator asks the provider.
     if (isVoid) return true
     // Without any row the provider may not have the money either.
     const cause = contradicting

@@ -83,10 +83,7 @@ export async function resolveSuspense(
   if (outcome.applied) return { ...item, ...changes }
   if ((await findSuspense(deps, suspenseId))?.status === 'resolved') throw alreadyResolved()
   if (outcome.refusedBy === 'approval') throw approvalWasChanged()
-  throw new GatewayError(
-    'conflict',
-    'the provider refunded a part of it at the same time; try again',
-  )
+  throw new GatewayError('conflict', 'the item or its payment changed at the same time; try again')
 }
 
 /** The money moves out of suspense: to the customer by our bank, or to the house. */
