@@ -159,11 +159,15 @@ export async function askForRows(
   return { kind: 'answered' as const, rows: ownRows, isVoid }
 }
 
-/** A row that contradicts another one of its capture does not stand for it. */
+/**
+ * A row that contradicts another one of its capture does not stand for it. The net of a pending row
+ * may still change.
+ */
 export function isOfSameMoney(row: ProviderTransaction, other: ProviderTransaction): boolean {
-  const { amountMinor, currency, providerMinor, isForeignNet } = row
-  const isSame = amountMinor === other.amountMinor && currency === other.currency
-  return isSame && !isForeignNet && providerMinor > 0 && providerMinor <= amountMinor
+  const { status, amountMinor, currency, providerMinor, isForeignNet } = row
+  if (amountMinor !== other.amountMinor || currency !== other.currency) return false
+  const isPossible = !isForeignNet && providerMinor > 0 && providerMinor <= amountMinor
+  return isPossible || status === 'pending'
 }
 
 /** Before our bank gives the money back: its void may not be read yet. Throws 502. */

@@ -204,7 +204,8 @@ it('a void undoes no payment while another row of its capture is pending', async
 }) => {
   const row = { ...rowNow(deps, credited), transactionId: 'txn_again' }
   const pending = { ...row, status: 'pending', settledAt: undefined } as const
-  await syncAfter(300, pending, { ...pending, transactionId: 'txn_first', status: 'reversed' })
+  const first = { ...pending, transactionId: 'txn_first', status: 'reversed' } as const
+  await syncAfter(300, { ...pending, providerMinor: minor(0) }, first)
   expect(await paymentOf(deps, credited)).not.toHaveProperty('isVoid')
 
   rows.splice(0, 1, { ...row, updatedAt: deps.now() })
