@@ -112,8 +112,8 @@ it.for([
 
 /*
  * Goal: `npm run prove-provider` tells what a provider does, and keeps nothing of an account.
- * Method: the simulator stands for the provider, behind TLS at a name of its own. Its answers to
- * some open questions are known.
+ * Method: the simulator stands for the provider. It has a host name and a TLS certificate. Its
+ * answers to some open questions are known.
  */
 
 const MAIN = join(PROJECT_ROOT, 'infra/local/test-provider/prove/main.ts')

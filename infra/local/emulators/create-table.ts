@@ -86,7 +86,7 @@ function indexText(indexes: readonly DescribedIndex[]) {
     .join()
 }
 
-/** One process serves all functions here, and DynamoDB Local answers more slowly than DynamoDB. */
+/** All functions share this process, and DynamoDB Local answers more slowly than DynamoDB. */
 const TABLE_HTTP = {
   connectionTimeout: 5_000,
   requestTimeout: 10_000,

@@ -85,7 +85,7 @@ function accessKeyFor(dataDirectory: string | undefined) {
   return key
 }
 
-/** Another process may take the port first, so the caller checks that its server runs. */
+/** A foreign process may take the port first, so the caller checks that its server runs. */
 async function freePort() {
   const server = await startLocalHttpServer({ port: 0, answer: () => ({ hang: true }) })
   await server.close()

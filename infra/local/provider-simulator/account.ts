@@ -15,7 +15,7 @@ const AccountOrder = v.strictObject({
   permissions: v.optional(v.array(v.picklist(PERMISSIONS))),
 })
 
-/** The other setting stays. */
+/** A setting that the order does not name stays. */
 export function setAccount(world: World, input: unknown): AccountRecord {
   const { calls_per_minute: limit, permissions } = parseInput(AccountOrder, input)
   const account = accountOf(world)

@@ -182,7 +182,7 @@ export function openStateFile(path: string) {
     rewrite,
     /** Much was appended since the last rewrite. */
     isLong: () => bytes > REWRITE_AFTER_BYTES,
-    /** One line for a step. After the return, it survives the process. */
+    /** Writes the changes of a step as a line. After the return, the line survives the process. */
     append: (changes: readonly Change[]) => {
       if (descriptor === undefined) throw new Error('the state file is closed')
       const line = `${JSON.stringify(changes)}\n`

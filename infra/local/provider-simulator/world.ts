@@ -74,8 +74,8 @@ export type Task = {
 export type SimulatorClock = { nowMs(): number; at(dueMs: number, run: () => void): () => void }
 
 /**
- * One timer of the clock. Tasks are not saved, because a restart derives them from the records. A
- * task that no longer applies does nothing.
+ * All tasks share a timer of the clock. They are not saved, because a restart derives them from the
+ * records. A task that no longer applies does nothing.
  */
 export function createAgenda(clock: SimulatorClock, wake: () => void) {
   // Latest first, so that the next task is taken from the end.

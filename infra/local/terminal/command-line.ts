@@ -65,7 +65,7 @@ function parseTokens<T extends Options>(
   try {
     return parseArgs({ args: [...argv], options, tokens: true, allowPositionals })
   } catch (error) {
-    // The other sentences of Node's message are about positional arguments.
+    // Keeps the first sentence of Node's message. Further sentences are about positional arguments.
     throw new UsageError(
       (error instanceof Error ? error.message : 'called wrongly').replace(/\. [\s\S]*$/, ''),
     )

@@ -185,7 +185,7 @@ async function repeatAction(
   throw new InvocationFailed(`${MAX_RUNS} runs are done: ${reached()}`)
 }
 
-/** One run's part of a report. With `continuing`, the next run continues from the cursor. */
+/** What a run adds to a report. With `continuing`, the next run starts at the run's cursor. */
 const ReportPart = v.object({
   status: v.literal(200),
   body: v.looseObject({

@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
 
-/** One field of an action's input, as an operator gives it. */
+/** A field of an action's input, as an operator gives it. */
 export type Field = {
   /** Dotted if the field is inside another field. */
   readonly name: string

@@ -215,7 +215,7 @@ const DAY_MS = 86_400_000
 const NOW_MS = Date.parse('2026-11-26T00:00:00Z')
 const PROBE = { host: 'pay.example', unknownKey: unknownKey('test'), keySecret: 'canary' }
 
-/** The answers of the real handler, behind a certificate that ends in 60 days. */
+/** The answers of the real handler, with a TLS certificate that ends in 60 days. */
 async function theGateway() {
   const deps = memoryDeps()
   const canary = await anApiClient(deps)

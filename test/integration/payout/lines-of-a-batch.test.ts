@@ -36,12 +36,15 @@ import {
 
 const UNREADABLE = { net_minor: 'much' }
 
-/** More settlements than are written down at once, and the bank's line of each. */
-async function anAnsweredFile() {
-  const deps = memoryDeps()
+/** The settlements of a batch, and the bank's line of each. */
+async function linesOf(
+  deps: TestDeps,
+  count: number,
+  make: (deps: TestDeps) => Promise<unknown> = fileOf,
+) {
   const settlements: Settlement[] = []
-  for (let made = 0; made < 10; made++) settlements.push(await aWaitingSettlement(deps))
-  await fileOf(deps)
+  while (settlements.length < count) settlements.push(await aWaitingSettlement(deps))
+  await make(deps)
   const lines = settlements.map(({ settlementId, netMinor, bank }, at) => ({
     line: at + 2,
     settlement_id: settlementId,
@@ -50,6 +53,13 @@ async function anAnsweredFile() {
     outcome: 'paid',
     bank_reference: `TRX${at}`,
   }))
+  return { settlements, lines }
+}
+
+/** More settlements than are written down at once. */
+async function anAnsweredFile() {
+  const deps = memoryDeps()
+  const { settlements, lines } = await linesOf(deps, 10)
   const [first] = settlements
   if (first === undefined) throw new Error('nothing was made')
   const others = lines.slice(1).map(() => ({ result: 'done' }))
@@ -242,18 +252,8 @@ it.each([
 
 it('many lines of one answer to a batch that a restore opened again are written down', async () => {
   const deps = memoryDeps()
-  const settlements = []
-  for (let line = 0; line < 16; line++) settlements.push(await aWaitingSettlement(deps))
-  await dyingFileOf(deps)
+  const { lines } = await linesOf(deps, 16, dyingFileOf)
 
-  const lines = settlements.map(({ settlementId, netMinor, bank }, at) => ({
-    line: at + 2,
-    settlement_id: settlementId,
-    amount_minor: netMinor,
-    bank_account_no: bank?.bankAccountNo,
-    outcome: 'paid',
-    bank_reference: `BCA ${at}`,
-  }))
   const answer = await invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines })
 
   expect(answer).toMatchObject({ body: { done: 16 } })

@@ -5,7 +5,7 @@ import { jakartaClock, jakartaDay, utcTime, withJakartaTimes, ZONE } from './jak
 import { readAbout, store } from './session.ts'
 
 const KEPT_LINES = 300
-/** One change gives several lines at once, for which the page reads again only once. */
+/** A change gives several lines at once. The page waits for them, and reads again once. */
 const READ_DELAY_MS = 120
 /** A browser does not reconnect after an answer that is not an event stream. */
 const RECONNECT_DELAY_MS = 2_000

@@ -11,8 +11,8 @@ type FoldProps = {
 }
 
 /**
- * A part of the header behind a button, which page.css may leave out on a wide page. Escape, a link
- * in the part, and a press elsewhere close it.
+ * A part of the header that a button opens. On a wide page, page.css may show the part without its
+ * button. Escape, a link in the part, and a press elsewhere close it.
  */
 export function Fold({ kind, summary, name, children }: FoldProps) {
   const [isOpen, setOpen] = useState(false)

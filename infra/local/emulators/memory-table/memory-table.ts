@@ -165,7 +165,7 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
       return use
     },
     applyToIndexes,
-    /** The other table has checked the item. */
+    /** Without checks: the table that the item comes from has checked it. */
     restore: (item: StoredItem) => store({ pk: String(item['pk']), sk: String(item['sk']) }, item),
     /** In the order of their keys. Not copied: read only. */
     items: (pkPrefix = ''): readonly StoredItem[] => {

@@ -179,7 +179,7 @@ function putUndeducted(world: World, count: number) {
 }
 
 /**
- * One row for the disputes that have none; it names no payment. Throws
+ * Books a row that names no payment, for all lost disputes without a row. Throws
  * `INELIGIBLE_TRANSACTION_STATUS` without such a dispute.
  */
 export function deductDisputes(world: World): Transaction {

@@ -112,7 +112,7 @@ type BankAnswerProps = {
   readonly onAnswered: (text: string) => void
 }
 
-/** One call writes the answered lines; a refused line stops no other line, and shows its reason. */
+/** A single call writes the answered lines. A refused line shows its reason, and stops no line. */
 function BankAnswer({ batch, payouts, onAnswered }: BankAnswerProps) {
   const [typed, setTyped] = useState<ReadonlyMap<string, Typed>>(new Map())
   const [isOneDebit, setOneDebit] = useState(false)
