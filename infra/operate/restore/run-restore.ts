@@ -104,6 +104,7 @@ async function completeTable(target: TargetTable, sleep: RestoreIo['sleep']) {
   const table = dynamoDbRequests({ client: target.client, name: target.TableName })
   await noteRestore(table)
   await setSyncBack(table)
+  printLine('audits before this moment allow no payout, and the sync reads a day more')
   printLine(`${target.TableName} is as the stage’s file says`)
   printLine('next, while the stage is closed: recount-ledger, then audit-ledger, of the gateway')
   printLine('and of every client; open the stage last: a sync before it posts payments again')
