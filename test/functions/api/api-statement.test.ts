@@ -132,7 +132,7 @@ describe('GET /v1/statement (design section 8)', () => {
   })
 
   it.each<[string, Query, string]>([
-    ['more than 100 days', { from: '2026-08-01', to: '2026-11-20' }, 'to'],
+    ['101 days', { from: '2026-08-12', to: '2026-11-20' }, 'to'],
     ['days in the future', { to: '2026-11-21' }, 'to'],
     ['a first day after the last', { from: '2026-11-20', to: '2026-11-19' }, 'from'],
     ['a date that does not exist', { from: '2026-02-30' }, 'from'],

@@ -68,6 +68,28 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
+  it('is read again with its hour when its job has credited it before its fee is final', async ({
+    deps,
+    paid,
+    rows,
+    sync,
+  }) => {
+    failGetPayment(deps)
+    const row = rowOfOtherAttempt(deps, paid)
+    await sync({ ...row, ...NOT_SETTLED })
+    deps.provider.heal('getPayment')
+    deps.clock.advance(120)
+    await runSyncJobs(deps, { woken: false })
+    const credited = await paymentOf(deps, paid)
+
+    rows.splice(-1, 1, row)
+    deps.clock.set(addMs(deps.now(), 5 * DAY_MS))
+    await runSyncJobs(deps, { woken: false })
+
+    expect(credited).toMatchObject({ status: 'succeeded', feeStatus: 'estimated' })
+    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual' })
+  })
+
   it('is checked by its page, not by due jobs after a failed call', async ({
     deps,
     client,
