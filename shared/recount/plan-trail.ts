@@ -268,9 +268,7 @@ export async function withChains(
     const { head } = await findAnyHead(deps, subject)
     const missing = (head?.number ?? 0) - records.length
     if (missing > 1 || brokenLink(records, shown) !== undefined) continue
-    const at = chained.findIndex(
-      (one) => 'steps' in one && one.subject === subject && (missing < 0 || one.record),
-    )
+    const at = chained.findIndex((one) => 'steps' in one && one.subject === subject && one.record)
     const write = chained[at]
     if (write) chained[at] = { ...write, ends: [...write.ends, difference] }
     else if (missing < 0) {
