@@ -24,6 +24,8 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   'The code before it has decided this already; only the type needs it.': [
     'functions/admin/adjust-ledger.ts input: condition dropped e1f9db2d',
     'shared/posting/assume-fee.ts postWaitingPayment: operand dropped cd046481',
+    'shared/recount/plan-figures.ts planFigures: operand dropped 8c6f335f',
+    'shared/recount/plan-figures.ts chainOf: operand dropped ed5a1c32',
     'shared/table/used-units.ts noteUnits: condition true 2f0f7a3a',
     'shared/provider/quota-store.ts pausedUntil: condition false 06282c6a',
     'shared/webhook/delivery/check-overdue-delivery.ts checkOverdueDelivery: field swapped ' +
