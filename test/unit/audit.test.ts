@@ -16,7 +16,7 @@ import {
   type Timestamp,
   timestampOf,
 } from '../../shared/time.ts'
-import { compare } from '../../shared/verdict/difference.ts'
+import { compare, toValue } from '../../shared/verdict/difference.ts'
 import { succeededPayment } from '../support/paid-builders.ts'
 import { aClient } from '../support/payment-builders.ts'
 
@@ -198,4 +198,9 @@ it('a difference that remains after a recount stands under the part in which it 
   const standing = inTheirParts(byPart, [...first, ...second, ...mayWait])
 
   expect(Object.fromEntries(standing)).toStrictEqual({ first, second })
+})
+
+it('a difference shows a text of up to 200 characters, and a longer one by its digest', () => {
+  const texts = [200, 201].map((length) => 'x'.repeat(length))
+  expect(texts.map(toValue)).toStrictEqual([texts[0], expect.stringMatching(/^sha256 /)])
 })

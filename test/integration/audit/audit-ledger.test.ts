@@ -258,6 +258,11 @@ describe('the audit of deliveries', () => {
       'claimed_until',
       changeDelivery({ claimToken: 'x', claimedUntil: '2099-01-01T00:00:00.000Z' }),
     ],
+    [
+      'a claim of a delivery that has ended',
+      'claimed_until',
+      changeDelivery({ claimToken: 'x', claimedUntil: '2026-01-01T00:00:00.000Z' }),
+    ],
     ['more rounds on a day than ten', 'rounds', changeDelivery({ rounds: 11 })],
     ['rounds of a later day', 'rounds_on', changeDelivery({ rounds: 1, roundsOn: '2099-01-01' })],
   ])('finds %s', async (_, attribute, step) => {
