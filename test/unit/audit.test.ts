@@ -16,7 +16,7 @@ import {
   type Timestamp,
   timestampOf,
 } from '../../shared/time.ts'
-import { compare, toValue } from '../../shared/verdict/difference.ts'
+import { compare, confirmedDifferences, toValue } from '../../shared/verdict/difference.ts'
 import { succeededPayment } from '../support/paid-builders.ts'
 import { aClient } from '../support/payment-builders.ts'
 
@@ -203,4 +203,13 @@ it('a difference that remains after a recount stands under the part in which it 
 it('a difference shows a text of up to 200 characters, and a longer one by its digest', () => {
   const texts = [200, 201].map((length) => 'x'.repeat(length))
   expect(texts.map(toValue)).toStrictEqual([texts[0], expect.stringMatching(/^sha256 /)])
+})
+
+it('a third check of a figure counts with another gap too', async () => {
+  let found = 0
+  const judge = async () => compare('ledger.credited_minor', 'client', 0, ++found)
+
+  const differences = await confirmedDifferences({ sleep: async () => {} }, judge)
+
+  expect(differences).toStrictEqual(compare('ledger.credited_minor', 'client', 0, 3))
 })

@@ -93,12 +93,15 @@ describe('the audit of the gateway (design section 12, "Closed days")', () => {
     await expectHouseBalanced(deps)
   })
 
-  it('closes what a killed audit has left open of a day', async () => {
+  it.each([
+    ['the next night', auditGateway],
+    ['an operator', auditWholeGateway],
+  ])('closes what a killed audit has left open of a day, at the audit of %s', async (_, audit) => {
     const deps = atNight()
     await nightsPass(deps)
     await putRaw(deps, { ...houseTotalKey(DAY, 'unmatched'), day: DAY, type: 'unmatched' })
 
-    await closeHouseDays(deps)
+    await audit(deps)
 
     expect((await totalsOfDay(deps, DAY)).every(({ closed }) => closed)).toBe(true)
   })

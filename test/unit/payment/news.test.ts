@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { askForNews, type ProviderNews } from '../../../shared/payment/news/ask-for-news.ts'
 import { decideOnNews } from '../../../shared/payment/news/decide-on-news.ts'
+import { isAboutCredit } from '../../../shared/payment/news/succeed-payment.ts'
 import type { CreatingPayment, Payment } from '../../../shared/payment/payment.ts'
 import type {
   ProviderPayment,
@@ -183,4 +184,15 @@ it('askForNews takes the reason of a failed request from its payment', async () 
     const failed = { requestStatus: 'failed', failureReason: 'declined' }
     expect(await askForNews({ provider }, subject)).toMatchObject({ news: failed })
   }
+})
+
+it.each([
+  ['the credited request', { paymentRequestId: 'pr-own', reference: 'another' }, true],
+  ['another request', { paymentRequestId: 'pr-2', reference: 'any' }, false],
+  ['the credited capture', { providerPaymentId: 'py-1', reference: 'another' }, true],
+  ['another capture', { providerPaymentId: 'py-2', reference: 'any' }, false],
+])('a dispute of %s is of credited money or not, whatever its reference', (_, ids, isOfCredit) => {
+  const capture = { ...OWN_REQUEST, providerPaymentId: 'py-1' }
+
+  expect(isAboutCredit({ ...SUCCEEDED, capture }, ids)).toBe(isOfCredit)
 })

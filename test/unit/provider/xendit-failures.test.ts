@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { rateLimitOf } from '../../../shared/provider/call-json.ts'
 import type {
   Answer,
   CancelAnswer,
@@ -152,6 +153,16 @@ function list(provider: Provider) {
 }
 
 describe('the provider’s Rate-Limit headers', () => {
+  it.each([
+    ['60', { limit: 60 }],
+    ['', {}],
+  ])('have the limit "%s"', (limit, shown) => {
+    const all = { 'rate-limit-limit': limit, 'rate-limit-remaining': '7', 'rate-limit-reset': '3' }
+    const read = rateLimitOf((name) => new Map(Object.entries(all)).get(name))
+
+    expect(read).toStrictEqual({ remaining: 7, resetMs: 3_000, ...shown })
+  })
+
   it.each<[string, number, Script]>([
     ['room left', 0, answerOf(200, '59', '60')],
     ['none left', 12_250, answerOf(200, '0', '12.25')],
