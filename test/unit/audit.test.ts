@@ -1,13 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { dueOn } from '../../shared/audit/history.ts'
+import { judgeNewest } from '../../shared/audit/judge-parts.ts'
 import { paymentRules } from '../../shared/audit/judged/derive-payment.ts'
 import { bankOf, registeredBanks } from '../../shared/audit/judged/derive-settlement.ts'
 import { judgeEvent } from '../../shared/audit/judged/judge-events.ts'
 import { rowDifferences } from '../../shared/audit/rows/row-differences.ts'
+import type { ClientId } from '../../shared/ids.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
-import { inTheirParts } from '../../shared/recount/find-differences.ts'
+import { inTheirParts, readParts } from '../../shared/recount/find-differences.ts'
 import { type Settlement } from '../../shared/settlement/settlement.ts'
+import { windowKey } from '../../shared/table/keys.ts'
+import { replaceRow } from '../../shared/table/replace-row.ts'
 import {
   addMs,
   DAY_MS,
@@ -19,6 +23,7 @@ import {
 import { compare, confirmedDifferences, toValue } from '../../shared/verdict/difference.ts'
 import { succeededPayment } from '../support/paid-builders.ts'
 import { aClient } from '../support/payment-builders.ts'
+import { memoryDeps } from '../support/test-deps.ts'
 
 it.each([
   ['a thirtieth of the last days', 1, 19_999, [0, 30, 60, 90]],
@@ -212,4 +217,37 @@ it('a third check of a figure counts with another gap too', async () => {
   const differences = await confirmedDifferences({ sleep: async () => {} }, judge)
 
   expect(differences).toStrictEqual(compare('ledger.credited_minor', 'client', 0, 3))
+})
+
+const partOf = (state: unknown, count = 1) => ({
+  key: 'suspense',
+  day: undefined,
+  judge: async () => ({ differences: Array(count).fill(differing).flat(), state }),
+})
+const differing = compare('ledger.credited_minor', 'client', 0, 1)
+
+it('a part that was not read to its end has no findings, and the next call begins with it', async () => {
+  expect(await judgeNewest([partOf({ place: 'a' })])).toStrictEqual({
+    findings: new Map(),
+    partial: differing,
+    next: 'suspense',
+  })
+})
+
+it('a recount says of a part with a thousand differences that it may have more', async () => {
+  const deps = memoryDeps()
+  const left = async (count: number) =>
+    (await readParts(deps, [partOf(undefined, count)], {})).unread.left.map(({ id }) => id)
+
+  expect([await left(999), await left(1_000)]).toStrictEqual([[], ['suspense']])
+})
+
+it('a recount replaces a row only while it is as it was found', async () => {
+  const { table } = memoryDeps()
+  const [key, row] = [windowKey('client-1' as ClientId), { available_minor: 1 }]
+  const outcomes = []
+  for (const found of [undefined, undefined, { ...key, available_minor: 2 }, { ...key, ...row }])
+    outcomes.push((await table.write(replaceRow(key, row, found))).applied)
+
+  expect(outcomes).toStrictEqual([true, false, false, true])
 })

@@ -173,6 +173,16 @@ it.each(['open', 'succeeded', 'failed', 'expired', 'cancelled', 'unknown'] as co
   },
 )
 
+it('askForNews asks about no payment when the request shows none', async () => {
+  const request = { ...OWN_REQUEST, status: 'open', destination: undefined } as const
+  const provider = showing({ ...request, latestPaymentId: undefined }, aCapture())
+  provider.script('getPayment', async () => ({ kind: 'not_found' }))
+
+  await askForNews({ provider }, { providerPaymentId: 'py-1', paymentRequestId: 'pr-own' })
+
+  expect(provider.countOf('getPayment')).toBe(1)
+})
+
 it('askForNews takes the reason of a failed request from its payment', async () => {
   const ended = { status: 'failed', latestPaymentId: 'py-1', destination: undefined } as const
   const provider = showing(
