@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
 import { invalid } from '../errors.ts'
-import { parseId, parseInput } from '../field-errors.ts'
+import { optionalField, parseId, parseInput } from '../field-errors.ts'
 import { ClientIdSchema } from '../ids.ts'
 import { fieldName } from '../table/attributes.ts'
 import { hiddenCharactersIn } from '../text-field.ts'
@@ -15,11 +15,14 @@ const HINT = 'Correct the fields named in field_errors and try again.'
  * field of the schema.
  */
 export function parsePayload(input: ActionInput, event: unknown, hasDryRun: boolean) {
-  const { dry_run: isDryRun, ...fields } = Object(event)
-  const isDry = hasDryRun && isDryRun === true
-  const payload = presentFields(input, objectFrom(isDry ? fields : event))
+  const sent = objectFrom(event)
+  const { dry_run: _, ...fields } = Object(sent)
+  const isDry = hasDryRun && parseInput(DryRun, sent, HINT).dry_run === true
+  const payload = presentFields(input, hasDryRun ? fields : sent)
   return { payload, parsed: parseInput(input, payload, HINT), isDry }
 }
+
+const DryRun = v.object({ dry_run: optionalField(v.boolean()) })
 
 /**
  * Null for an optional field counts as absent. A reading action ignores `operator`, because some
