@@ -256,7 +256,7 @@ export const PAYOUT_LISTS: TableAccess = allAccess(
   ALL_CLIENTS,
   PAYOUT_FIGURES,
   { GetItem: ['CLIENT'] },
-  listOf('SETTLEMENT', 'by-owner', 'by-due'),
+  listOf('SETTLEMENT', 'by-owner', 'by-status', 'by-due'),
 )
 
 /** Claims settlements for a batch: passes the payout gate, and uses approvals up. */

@@ -11,9 +11,14 @@ import { encodeCursor, pageFields, pagination, readCursor, unreadableDto } from 
 import { missingApproval, SIDE_BY_SIDE } from '../payout/judge-payouts.ts'
 import { SETTLEMENT_STATUSES, type Settlement } from '../settlement/settlement.ts'
 import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
-import { listPayouts, listSettlements, settlementsEnding } from '../settlement/settlement-store.ts'
+import {
+  listPayouts,
+  listSettlements,
+  listSettlementsOf,
+  settlementsEnding,
+} from '../settlement/settlement-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
-import { bookPeriod, type PeriodInput, periodFields, WALK_FIELDS } from './book-period.ts'
+import { bookPeriod, periodFields, WALK_FIELDS } from './book-period.ts'
 
 const { format: _, ...days } = periodFields
 
@@ -45,8 +50,7 @@ export async function searchSettlements(
   const { clientId, status, from, to, cursor, ...page } = search
   if (clientId !== undefined) await requireClient(deps, clientId)
   const hasDays = from !== undefined || to !== undefined
-  const isPayouts = clientId === undefined && status === 'recorded' && !hasDays
-  const isPaged = isPayouts || (status === undefined && !hasDays)
+  const isPaged = !hasDays && (clientId !== undefined || status === 'recorded')
   if (isPaged && cursor !== undefined)
     throw invalid('cursor: use page instead', { cursor: ['use page instead'] })
   if (!isPaged && page.page > 1)
@@ -54,7 +58,9 @@ export async function searchSettlements(
   if (!isPaged) return settlementsOfPeriod(deps, search)
   const { rows, unreadableIds } = await (clientId === undefined
     ? listPayouts(deps, page)
-    : listSettlements(deps, clientId, page))
+    : status === undefined
+      ? listSettlements(deps, clientId, page)
+      : listSettlementsOf(deps, { clientId, status }, page))
   return {
     data: await mapInChunks(rows, SIDE_BY_SIDE, (settlement) => withWarning(deps, settlement)),
     ...unreadableDto(unreadableIds),
@@ -69,13 +75,6 @@ async function withWarning(deps: SearchDeps, settlement: Settlement) {
   return { ...shown, warning: await missingApproval(deps, settlement) }
 }
 
-type PeriodDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs'>
-
-type SettlementsInput = Omit<PeriodInput, 'format'> & {
-  readonly clientId?: ClientId | undefined
-  readonly status?: Settlement['status'] | undefined
-}
-
 const Progress = v.strictObject(WALK_FIELDS)
 
 const CLIENTS_AT_ONCE = 8
@@ -88,7 +87,7 @@ const FULL_BYTES = 2_500_000
  * client's oldest first. Without days: this month so far. Changes nothing. A run that cannot read
  * all clients answers a cursor.
  */
-async function settlementsOfPeriod(deps: PeriodDeps, input: SettlementsInput): Promise<object> {
+async function settlementsOfPeriod(deps: SearchDeps, input: SettlementSearch): Promise<object> {
   const progress = readCursor(Progress, input.cursor)
   const period = progress?.period ?? bookPeriod(deps, input)
   const shown: ReturnType<typeof toOperatorSettlement>[] = []

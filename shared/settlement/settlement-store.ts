@@ -66,6 +66,17 @@ export async function listSettlements(deps: TableDeps, clientId: ClientId, page:
   return readRows(v.pipe(SettlementSchema, isOwn), items)
 }
 
+/** Newest period first. */
+export async function listSettlementsOf(
+  deps: TableDeps,
+  { clientId, status }: Pick<Settlement, 'clientId' | 'status'>,
+  page: Page,
+) {
+  const partition = [clientId, ENTITY, status]
+  const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-status', partition, page })
+  return readRows(SettlementSchema, items)
+}
+
 /** A client's paid settlements, newest first, in pages. */
 export async function* paidSettlements(deps: TableDeps, clientId: ClientId) {
   const partition = [clientId, ENTITY, 'manual_paid'] as const
@@ -85,7 +96,7 @@ export async function settlementsEnding(
   deps: TableDeps,
   clientId: ClientId,
   between: readonly [Timestamp, Timestamp],
-): Promise<Payouts> {
+) {
   const partition = [clientId, ENTITY] as const
   const items = await queryAll(deps, {
     index: 'by-owner',
@@ -96,32 +107,21 @@ export async function settlementsEnding(
   return readSettlements(deps, settlementIdsOf(items))
 }
 
-/** `unreadableIds`: of rows that cannot be read, because one row must not stop all payouts. */
-type Payouts = {
-  readonly settlements: readonly Settlement[]
-  readonly unreadableIds: readonly SettlementId[]
-}
-
 /** A client's settlements that wait for their payout, oldest first. */
-export async function recordedSettlements(deps: TableDeps, clientId: ClientId): Promise<Payouts> {
+export async function recordedSettlements(deps: TableDeps, clientId: ClientId) {
   const partition = [clientId, ENTITY, 'recorded'] as const
   const items = await queryAll(deps, { index: 'by-status', partition, limit: 100 })
   return recordedAmong(deps, settlementIdsOf(items))
 }
 
 /** Those of the settlements that wait for their payout. */
-export async function recordedAmong(
-  deps: TableDeps,
-  ids: readonly SettlementId[],
-): Promise<Payouts> {
+export async function recordedAmong(deps: TableDeps, ids: readonly SettlementId[]) {
   const { settlements, unreadableIds } = await readSettlements(deps, ids)
   return { settlements: settlements.filter(({ status }) => status === 'recorded'), unreadableIds }
 }
 
-export async function readSettlements(
-  deps: TableDeps,
-  ids: readonly SettlementId[],
-): Promise<Payouts> {
+/** `unreadableIds`: of rows that cannot be read, because one row must not stop all payouts. */
+export async function readSettlements(deps: TableDeps, ids: readonly SettlementId[]) {
   const rows = await deps.table.getMany(ids.map(settlementKey))
   const read = ids.map((id, at) => {
     const settlement = ifValid(SettlementSchema, rows[at])
