@@ -92,7 +92,11 @@ export async function assembleCloud(
   parts.defer(() => activity.close())
   const { urls } = servers
   const about = { urls, client: demoClient }
-  open({ host, alerts: messaging.alerts, attemptsEnded: sources.attemptsEnded, activity, about })
+  const attemptsEnded = async () => {
+    await servers.provider.callbacksEnded()
+    await sources.attemptsEnded()
+  }
+  open({ host, alerts: messaging.alerts, attemptsEnded, activity, about })
 
   const runningParts = parts.move()
   void table.exitOutput.then((output) => {
@@ -184,10 +188,13 @@ async function startServers(
   const lambda = closeAtEnd(await startLambdaServer({ ...optionsAt(1), ready, log, hasRealTime }))
   const provider = closeAtEnd(
     testEnvironment
-      ? await startLocalHttpServer({
-          ...optionsAt(2),
-          answer: answerCustomer(testEnvironment, ready),
-        })
+      ? Object.assign(
+          await startLocalHttpServer({
+            ...optionsAt(2),
+            answer: answerCustomer(testEnvironment, ready),
+          }),
+          { callbacksEnded: async () => undefined },
+        )
       : await startProviderSimulator({
           ...optionsAt(2),
           secretKey: PROVIDER_KEY,

@@ -95,6 +95,16 @@ describe('the local gateway as a whole (design section 6)', () => {
     },
   )
 
+  it('jumps after due callbacks', async ({ world: { merchant, pay, advance } }) => {
+    const { create, payment } = await merchant([])
+    const id = String((await create(VA)).body['id'])
+    await pay(id)
+
+    await advance(1)
+
+    expect(await payment(id)).toMatchObject({ status: 'succeeded' })
+  })
+
   it('shows the alerts of operators', async ({ world: { admin, merchant, urls } }) => {
     const { clientId } = await merchant([])
     for (const bank_account_no of ['0012345678', '0012345679']) {

@@ -104,8 +104,9 @@ const Jump = v.strictObject({
 const ATTEMPTS_END_WITHIN_MS = 11_000
 
 /**
- * Jumps after the running attempts have ended, and answers after the schedules of the skipped time
- * were started. The clock stores the new offset first, so an answered jump survives a crash.
+ * Jumps after the running callbacks and attempts have ended, and answers after the schedules of
+ * the skipped time were started. The clock stores the new offset first, so an answered jump
+ * survives a crash.
  */
 async function jumpClock({ clock, attemptsEnded }: Control, body: Buffer): Promise<LocalReply> {
   const order = v.safeParse(Jump, parsedJson(body))

@@ -43,7 +43,7 @@ export type SimulatorCore = ReturnType<typeof createSimulatorCore>
  * without a result are sent again.
  */
 export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Change[] = []) {
-  const { world, run, close } = createEngine(deps, restored)
+  const { world, run, callbacksEnded, close } = createEngine(deps, restored)
   return {
     createPaymentRequest: (body: unknown) => run(() => createPaymentRequest(world, body)),
     getPaymentRequest: (id: string) => run(() => requireRequest(world, id).request),
@@ -108,6 +108,7 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
       run(() => faults.clearFaults(world, filter)),
     /** A new core continues from this JSON data. */
     snapshot: () => world.store.snapshot(),
+    callbacksEnded,
     close,
   }
 }
@@ -118,7 +119,7 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
  */
 function createEngine(deps: SimulatorDeps, restored: readonly Change[]) {
   const store = createStore(restored)
-  const inFlight = new Set<string>()
+  const inFlight = new Map<string, Promise<void>>()
   let isClosed = false
   const nowMs = () => deps.clock.nowMs()
   const agenda = createAgenda(deps.clock, () => run(() => undefined))
@@ -145,15 +146,21 @@ function createEngine(deps: SimulatorDeps, restored: readonly Change[]) {
   const dispatchCallback = (id: string) => {
     const callback = store.callbacks.get(id)
     if (!callback || callback.dueMs > nowMs() || inFlight.has(id)) return
-    inFlight.add(id)
     const finish = (delivered: boolean) => {
       inFlight.delete(id)
       if (!isClosed) run(() => recordAttempt(world, id, delivered))
     }
-    deps.sendCallback(toOutgoing(world, callback, deps.callbackToken)).then(
+    const sent = deps.sendCallback(toOutgoing(world, callback, deps.callbackToken)).then(
       (status) => finish(status >= 200 && status < 300),
       () => finish(false),
     )
+    inFlight.set(id, sent)
+  }
+
+  /** Until every callback that is due now has its answer. */
+  const callbacksEnded = async () => {
+    run(() => undefined)
+    await Promise.all(inFlight.values())
   }
 
   const close = () => {
@@ -163,7 +170,7 @@ function createEngine(deps: SimulatorDeps, restored: readonly Change[]) {
 
   resumeTasks(world)
   agenda.arm()
-  return { world, run, close }
+  return { world, run, callbacksEnded, close }
 }
 
 // After a restart, callbacks wait until their receiver has started too.

@@ -75,7 +75,8 @@ export async function startProviderSimulator(options: ProviderSimulatorOptions) 
       answer: (request) => answer(core, options.secretKey, request),
     })
     baseUrl = server.url
-    return { port: server.port, url: server.url, close: () => stop(server) }
+    const { port, url } = server
+    return { port, url, callbacksEnded: core.callbacksEnded, close: () => stop(server) }
   } catch (error) {
     await stop()
     throw error

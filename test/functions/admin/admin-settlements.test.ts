@@ -148,16 +148,14 @@ describe('list-settlements by status and days', () => {
     expect(await idsOf(deps, { status: 'manual_paid', from, client_id: second })).toStrictEqual([])
   })
 
-  it('lists those of one client and status in pages, however old', async () => {
+  it('pages those of one client and status, however old', async () => {
     const { deps, first: client_id, oldId } = await aMonth()
     deps.clock.advance((60 * DAY_MS) / 1_000)
-    const input = { client_id, status: 'failed', per_page: 1 }
 
-    expect(await listBody(deps, input)).toMatchObject({
+    expect(await listBody(deps, { client_id, status: 'failed' })).toMatchObject({
       data: [{ id: oldId }],
-      pagination: { page: 1, per_page: 1 },
+      pagination: { page: 1 },
     })
-    expect(await idsOf(deps, { ...input, page: 2 })).toStrictEqual([])
   })
 
   it('answers less than the 6 MB of a Lambda for many days of many clients', async () => {

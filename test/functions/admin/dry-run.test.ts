@@ -42,9 +42,8 @@ it.each(HANDLERS.filter(([, { hasDryRun }]) => hasDryRun))(
 it.each(HANDLERS.filter(([, { hasDryRun }]) => !hasDryRun))(
   '%s refuses dry_run, because it would not be dry',
   async (name, handler) => {
-    const deps = memoryDeps()
     const payload = { ...RIGHT_PAYLOADS[name], dry_run: true }
 
-    expect(await invokeAdmin(handler, deps, payload)).toMatchObject({ status: 422 })
+    expect(await invokeAdmin(handler, memoryDeps(), payload)).toMatchObject({ status: 422 })
   },
 )
