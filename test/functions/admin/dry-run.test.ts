@@ -31,7 +31,7 @@ it.each(HANDLERS.filter(([, { hasDryRun }]) => hasDryRun))(
       { code: 'operator.action', fields: { dry_run: true } },
     ])
     expect(await invokeAdmin(handler, deps, { ...payload, dry_run: 'true' })).toMatchObject({
-      body: { field_errors: { dry_run: ['must be boolean'] } },
+      body: { message: 'dry_run: must be boolean' },
     })
     const { status, body } = await invokeAdmin(handler, deps, { ...payload, dry_run: false })
     expect([name, dry.status]).toStrictEqual([name, status])
