@@ -24,6 +24,7 @@ import {
   HOUR_MS,
   later,
   MINUTE_MS,
+  msBetween,
   type Timestamp,
   TimestampSchema,
 } from '../time.ts'
@@ -78,9 +79,13 @@ export const LEASE_MS = 5 * MINUTE_MS
 const DONE_JOB_KEPT_MS = 7 * DAY_MS
 const ASK_AGAIN_MS = 2 * MINUTE_MS
 
-/** The backoff of a job that gets no answer: it doubles from two minutes to one hour. */
-export function nextTryAt({ now }: Pick<StoreDeps, 'now'>, tries: number): Timestamp {
-  return addMs(now(), Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(tries, 10)))
+/**
+ * The backoff of a job that gets no answer: it doubles from two minutes to one hour, or to a part
+ * of the age of its row.
+ */
+export function nextTryAt({ now }: Pick<StoreDeps, 'now'>, tries: number, rowAt = now()) {
+  const longestMs = Math.max(HOUR_MS, Math.floor(msBetween(rowAt, now()) / 48))
+  return addMs(now(), Math.min(longestMs, ASK_AGAIN_MS * 2 ** Math.min(tries, 10)))
 }
 
 /** Whether a job with this row waits for a worker, or a worker has it. */

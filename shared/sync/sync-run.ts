@@ -147,7 +147,8 @@ async function recheckTransaction(run: SyncRun, job: OpenTransaction): Promise<v
     const reconciled = await reconcileTransaction(deps, { transaction, payment }, lookupsOf(run))
     if (reconciled === 'open') {
       tally.unanswered++
-      await retryOpenTransaction(deps, job, nextTryAt(deps, isUnasked ? 0 : job.tries + 1))
+      const tries = isUnasked ? 0 : job.tries + 1
+      await retryOpenTransaction(deps, job, nextTryAt(deps, tries, transaction.updatedAt))
       return
     }
     if (typeof reconciled === 'object') {

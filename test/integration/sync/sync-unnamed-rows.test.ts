@@ -86,7 +86,7 @@ it.for([{ kind: 'unanswered', reason: 'server_error' }, { kind: 'not_found' }] a
   },
 )
 
-it('a void that the provider knows of no payment is asked about until its finding is explained', async ({
+it('a void of no known payment is asked about, ever less, until its finding is explained', async ({
   deps,
   credited,
   sync,
@@ -95,7 +95,10 @@ it('a void that the provider knows of no payment is asked about until its findin
   deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
   const row = rowNow(deps, credited, { reference: '', status: 'reversed' })
   await sync(row)
-  await syncAfter(3 * 86_400)
+  for (let day = 0; day < 30; day++) await syncAfter(86_400)
+  const before = deps.provider.countOf('getPayment')
+  for (let hour = 0; hour < 24; hour++) await syncAfter(3_600)
+  expect(deps.provider.countOf('getPayment') - before).toBeLessThan(5)
   await resolve(
     deps,
     { suspenseId: `${row.providerPaymentId}#reversal#transaction_unexplained` },
