@@ -47,7 +47,8 @@ type Capture = Pick<ProviderPayment, 'providerPaymentId'>
 
 /** A capture in suspense came after the capture that the event announced. */
 export async function isUnheld(deps: TableDeps, capture: Capture) {
-  return (await findSuspense(deps, capture.providerPaymentId)) === undefined
+  const item = await findSuspense(deps, capture.providerPaymentId)
+  return item === undefined || item.resolution === 'credited'
 }
 
 /**
