@@ -219,12 +219,12 @@ it('a third check of a figure counts with another gap too', async () => {
   expect(differences).toStrictEqual(compare('ledger.credited_minor', 'client', 0, 3))
 })
 
-const partOf = (state: unknown, count = 1) => ({
-  key: 'suspense',
-  day: undefined,
-  judge: async () => ({ differences: Array(count).fill(differing).flat(), state }),
-})
 const differing = compare('ledger.credited_minor', 'client', 0, 1)
+
+function partOf(state: unknown, count = 1) {
+  const differences = Array.from({ length: count }, () => differing).flat()
+  return { key: 'suspense', day: undefined, judge: async () => ({ differences, state }) }
+}
 
 it('a part that was not read to its end has no findings, and the next call begins with it', async () => {
   expect(await judgeNewest([partOf({ place: 'a' })])).toStrictEqual({
