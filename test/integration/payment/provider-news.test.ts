@@ -213,6 +213,25 @@ it('a capture (spec 3.1) ends its payment, credits its estimated net and writes 
   expect(deps.provider.countOf('listTransactions')).toBe(0)
 })
 
+it('a capture of another attempt credits the payment and cancels the destination that is shown', async ({
+  scene: { deps, payment, pay, notify, reread },
+}) => {
+  const providerPaymentId = pay()
+  const paid = deps.provider.payments.get(providerPaymentId)
+  if (paid) deps.provider.payments.set(providerPaymentId, { ...paid, paymentRequestId: 'pr-other' })
+  const { paymentRequestId } = payment
+  const cancelled: string[] = []
+  deps.provider.script('cancelRequest', async (id) => {
+    cancelled.push(id)
+    return { kind: 'cancelled' }
+  })
+
+  await notify({ providerPaymentId })
+
+  expect(await reread()).toMatchObject({ status: 'succeeded' })
+  expect(cancelled).toStrictEqual([paymentRequestId])
+})
+
 it.for(['failed', 'expired'] as const)(
   'a request that is %s upstream (spec 3.1) ends its payment with its event, and credits nothing',
   async (status, { scene: { deps, payment, notify, reread, ledger, event } }) => {
