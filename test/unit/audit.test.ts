@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { dueOn } from '../../shared/audit/history.ts'
+import { dueOn, type Part } from '../../shared/audit/history.ts'
 import { judgeNewest } from '../../shared/audit/judge-parts.ts'
+import { auditChain } from '../../shared/audit/judged/audit-figures.ts'
 import { paymentRules } from '../../shared/audit/judged/derive-payment.ts'
 import { bankOf, registeredBanks } from '../../shared/audit/judged/derive-settlement.ts'
 import { judgeEvent } from '../../shared/audit/judged/judge-events.ts'
@@ -97,6 +98,24 @@ it.each<[name: string, from: Timestamp, to: Timestamp, (time: Timestamp) => Part
     false,
     false,
     true,
+  ])
+})
+
+it('the attempt of a payment that was paid before it was shown may be older than a day', () => {
+  const startedAt = addMs(payment.createdAt, -2 * DAY_MS)
+  const providerAttempts = [{ number: 1, startedAt, outcome: 'started' }] as const
+  const found = [undefined, paidAt].map((expiresAt) =>
+    paymentRules({ ...payment, expiresAt, providerAttempts }, now).map(({ what }) => what),
+  )
+
+  expect(found).toStrictEqual([[], ['payment.provider_attempts']])
+})
+
+it('a settlement of no time is a difference', () => {
+  const settlement = { sweptFrom: client.createdAt, sweptUntil: client.createdAt }
+
+  expect(auditChain({ client, settlements: [{ settlement }] } as never)).toMatchObject([
+    { what: 'settlement.swept_until' },
   ])
 })
 
@@ -240,6 +259,19 @@ it('a recount says of a part with a thousand differences that it may have more',
     (await readParts(deps, [partOf(undefined, count)], {})).unread.left.map(({ id }) => id)
 
   expect([await left(999), await left(1_000)]).toStrictEqual([[], ['suspense']])
+})
+
+it('a recount ends the part that it reads after nine minutes', async () => {
+  let ms = 0
+  const judge: Part['judge'] = async (_, isLate) => {
+    const late = [9 * MINUTE_MS - 1, 9 * MINUTE_MS].map((time) => ((ms = time), isLate()))
+    expect(late).toStrictEqual([false, true])
+    return { differences: [], state: undefined }
+  }
+  const deps = { ...memoryDeps(), monotonicMs: () => ms }
+
+  await readParts(deps, [{ ...partOf(undefined), judge }], {})
+  expect.assertions(1)
 })
 
 it('a recount replaces a row only while it is as it was found', async () => {

@@ -134,6 +134,12 @@ const CORRUPTIONS: readonly Case[] = [
     /suspense\.kind/,
     'daily',
   ],
+  [
+    'money in suspense is credited to no payment',
+    set(heldSuspense, { status: 'resolved', resolution: 'credited' }),
+    /suspense\.status/,
+    'daily',
+  ],
   ['money in suspense is deleted', lose(heldSuspense), /^suspense$/, 'daily'],
   ['the register of suspense loses a row', lose(notedRow('held')), /^noted$/, 'daily'],
   ['the register of suspense is unreadable', set(notedRow('held'), { kind: 1 }), /noted/, 'daily'],
