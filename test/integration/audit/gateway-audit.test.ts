@@ -151,7 +151,7 @@ it('a client without row and window stops no other client', async () => {
   })
 })
 
-it('a difference of no client stands on the gateway until it is accepted, and stops no payout', async () => {
+it('a difference of no client is told each day until it is accepted, and stops no payout', async () => {
   const { deps, client, settlement } = await aSettledClient()
   await erase(deps, auditHeadKey(CLIENTS_SUBJECT))
   const audit = async () => {
@@ -160,6 +160,7 @@ it('a difference of no client stands on the gateway until it is accepted, and st
     return { found: Object(body).differences, alerts: deps.published.splice(0).length }
   }
 
+  await audit()
   const { found, alerts } = await audit()
   const acceptance = { operator: 'ana', notes: 'seen', ...found[0] }
   const refused = await invokeAdmin(acceptDifference, deps, { ...acceptance, found: 'other' })

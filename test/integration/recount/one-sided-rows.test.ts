@@ -13,14 +13,23 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { ProviderPayment } from '../../../shared/provider/provider.ts'
 import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
-import { eventKey, paymentKey, windowKey } from '../../../shared/table/keys.ts'
+import {
+  deletedEndpointKey,
+  endpointKey,
+  eventKey,
+  paymentKey,
+  settlementKey,
+  shardKey,
+  windowKey,
+} from '../../../shared/table/keys.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aLoneClient, payOut, sweptADayLater } from '../../support/settlement-builders.ts'
+import { aLoneClient, BANK, payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import { paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
+import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { FLOWS, receiveEverything, syncRows } from './torn-flows.ts'
 import { expectNamed, recount, removeEvent, tearFlow } from './torn-world.ts'
@@ -37,6 +46,44 @@ it('a recount counts a payout that the window has lost, at its time', async ({ d
 
   expect(await readWindow(deps, client.clientId)).toStrictEqual(windowAfter)
   expect(windowAfter).toMatchObject({ paidOutMinor: settlement.netMinor, changedAt: settledAt })
+})
+
+it('a recount writes lost shards anew, and a lost window', async ({ deps, client }) => {
+  const { clientId } = client
+  await aSucceededPayment(deps, client)
+  for (const lost of [[shardKey(clientId, 0), shardKey(clientId, 1)], [windowKey(clientId)]]) {
+    for (const key of lost) await erase(deps, key)
+    deps.clock.advance(120)
+    // Their sums follow with the second recount.
+    for (let time = 0; time < 2; time++) await recount(deps, client)
+    await expectBalanced(deps, clientId)
+  }
+})
+
+it('a recount removes the row of a deleted endpoint that no record says', async ({
+  deps,
+  client,
+}) => {
+  const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
+  const live = await rawItem(deps, endpointKey(endpoint))
+  await putRaw(deps, { ...live, ...deletedEndpointKey(endpoint) })
+
+  expect(await recount(deps, client)).toMatchObject({ left: [], not_repairable: [] })
+
+  await expect(rawItem(deps, deletedEndpointKey(endpoint))).rejects.toThrow('there is no')
+})
+
+it('a recount names what it does not repair of a settlement', async ({
+  deps,
+  client,
+  settlement,
+}) => {
+  const key = settlementKey(settlement.settlementId)
+  const row = await rawItem(deps, key)
+  await alter(deps, key, { colour: 'green', bank: { ...BANK, bankAccountNo: '6660001' } })
+
+  await expectNamed(deps, client, { what: 'settlement.bank' })
+  await putRaw(deps, row)
 })
 
 async function anEventAlone({ hasFailed = false } = {}) {
