@@ -132,9 +132,7 @@ async function sumOfLines(
   { clientId, from, day: to }: CheckedSpan,
   { payouts }: StatementTotals,
 ): Promise<Minor | undefined> {
-  let sum = payouts
-    .filter((settlement) => (paidDayOf(settlement) ?? '') <= to)
-    .reduce((total, { netMinor }) => less(total, netMinor), ZERO)
+  let sum = payouts.reduce((total, { netMinor }) => less(total, netMinor), ZERO)
   let pages = 0
   const journal = { clientId, span: entrySpan(from, to), limit: ROWS }
   for await (const { entries, more } of entryPages(deps, journal)) {
