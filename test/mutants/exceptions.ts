@@ -18,6 +18,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   'Both sides are equal at the border.': [
     'shared/inquiry/read-event-feed.ts readEventFeed: comparison moved 401afd42',
     'shared/payment/channel/channel-timing.ts usualCheckAt: comparison moved 7d5106d8',
+    'shared/audit/judged/judge-events.ts compareEvent: comparison moved 3186e1ba',
     'shared/time.ts earlier: comparison moved 44f07840',
     'shared/time.ts later: comparison moved 368e98dd',
   ],
@@ -49,6 +50,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/settlement/settlement-store.ts keepSum: sum changed 1339b459',
   ],
   'A longer span only reads more; what it adds is read within thirty days anyway.': [
+    'shared/audit/gateway-parts.ts BOOKED_WITHIN_DAYS: bound moved 37a61c3c',
     'shared/audit/judged/audit-trails.ts LATELY_MS: bound moved 7ecc7f03',
   ],
   "The table answers a subject's records in the order of their times already.": [

@@ -19,7 +19,7 @@ import { type Step, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, dayNumber, msBetween } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { mayBePaid } from '../../../shared/verdict/difference.ts'
-import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { findDelivery, insertDelivery, newDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import {
@@ -275,14 +275,22 @@ describe('the audit of deliveries', () => {
     ])
   })
 
-  it('finds a deleted delivery until the retention of deliveries ends', async () => {
+  it('finds a deleted delivery until it is made again, or its retention ends', async () => {
     const { deps, deliveryId, differencesNow } = await deliveredPayment()
+    const lost = await findDelivery(deps, deliveryId)
     await erase(deps, deliveryKey(deliveryId))
 
     const expected: unknown = expect.stringMatching(/^of payment.succeeded of payment /)
     expect(await differencesNow()).toStrictEqual([
       { what: 'delivery', id: deliveryId, expected, found: null },
     ])
+    if (lost) {
+      const event = { ...lost, name: lost.eventName }
+      const again = newDelivery(event, { ...lost, enabled: true }, deps.now())
+      await deps.table.write(insertDelivery(again))
+    }
+    expect(await differencesNow()).toStrictEqual([])
+    await erase(deps, deliveryKey(deliveryId))
     deps.clock.set(addMs(deps.now(), 91 * DAY_MS))
     expect((await differencesNow()).filter(({ what }) => what === 'delivery')).toStrictEqual([])
   })
