@@ -103,7 +103,7 @@ it.each<[name: string, from: Timestamp, to: Timestamp, (time: Timestamp) => Part
 
 it('the attempt of a payment that was paid before it was shown may be older than a day', () => {
   const startedAt = addMs(payment.createdAt, -2 * DAY_MS)
-  const providerAttempts = [{ number: 1, startedAt, outcome: 'started' }] as const
+  const providerAttempts = payment.providerAttempts.map((one) => ({ ...one, startedAt }))
   const found = [undefined, paidAt].map((expiresAt) =>
     paymentRules({ ...payment, expiresAt, providerAttempts }, now).map(({ what }) => what),
   )
@@ -112,9 +112,9 @@ it('the attempt of a payment that was paid before it was shown may be older than
 })
 
 it('a settlement of no time is a difference', () => {
-  const settlement = { sweptFrom: client.createdAt, sweptUntil: client.createdAt }
+  const ended = { sweptFrom: client.createdAt, sweptUntil: client.createdAt }
 
-  expect(auditChain({ client, settlements: [{ settlement }] } as never)).toMatchObject([
+  expect(auditChain({ client, settlements: [{ settlement: ended }] } as never)).toMatchObject([
     { what: 'settlement.swept_until' },
   ])
 })

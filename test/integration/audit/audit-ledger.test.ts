@@ -19,7 +19,11 @@ import { type Step, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, dayNumber, msBetween } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { mayBePaid } from '../../../shared/verdict/difference.ts'
-import { findDelivery, insertDelivery, newDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
+import {
+  findDelivery,
+  insertDelivery,
+  newDelivery,
+} from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import {
@@ -285,9 +289,8 @@ describe('the audit of deliveries', () => {
       { what: 'delivery', id: deliveryId, expected, found: null },
     ])
     if (lost) {
-      const event = { ...lost, name: lost.eventName }
-      const again = newDelivery(event, { ...lost, enabled: true }, deps.now())
-      await deps.table.write(insertDelivery(again))
+      const again = { ...lost, name: lost.eventName, enabled: true }
+      await deps.table.write(insertDelivery(newDelivery(again, again, deps.now())))
     }
     expect(await differencesNow()).toStrictEqual([])
     await erase(deps, deliveryKey(deliveryId))

@@ -11,11 +11,13 @@ import { minor } from '../../../shared/money.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import type { ProviderPayment } from '../../../shared/provider/provider.ts'
 import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
 import {
   deletedEndpointKey,
   endpointKey,
+  entryKey,
   eventKey,
   paymentKey,
   settlementKey,
@@ -26,7 +28,7 @@ import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aLoneClient, BANK, payOut, sweptADayLater } from '../../support/settlement-builders.ts'
-import { paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { creditedPayment, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
@@ -236,6 +238,40 @@ describe('a pending payment whose event exists after a restore', () => {
     await recount(deps, client)
     await expectBalanced(deps, client.clientId)
   })
+})
+
+it('a payment whose posting was lost is not posted by the entry of a later row', async () => {
+  const { deps, client } = await aLoneClient()
+  const paid = await creditedPayment(deps, client)
+  const { transactions } = deps.provider
+  const refund = rowNow(deps, paid, {
+    type: 'return',
+    reversalKind: 'refund',
+    amountMinor: minor(30_000),
+    providerMinor: minor(-30_000),
+    keptMinor: undefined,
+  })
+  transactions.push(refund)
+  await syncRows(deps)
+  const open = await rawItem(deps, paymentKey(paid.payment.paymentId))
+  deps.clock.advance(60)
+  transactions.push(rowNow(deps, paid))
+  await syncRows(deps)
+  transactions[0] = {
+    ...refund,
+    status: 'reversed',
+    reversalKind: undefined,
+    updatedAt: deps.now(),
+  }
+  await syncRows(deps)
+  for (const entry of entriesOf(await paymentOf(deps, paid)))
+    if (entry.type !== 'reversal') await erase(deps, entryKey(client.clientId, entry))
+  await putRaw(deps, open)
+  deps.clock.advance(120)
+
+  await recount(deps, client)
+
+  expect(await rawItem(deps, paymentKey(paid.payment.paymentId))).toStrictEqual(open)
 })
 
 describe('a restored table that kept an entry without its posting', async () => {

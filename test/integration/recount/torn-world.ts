@@ -38,7 +38,7 @@ export async function recount(deps: TestDeps, client: Pick<Client, 'clientId'> |
 }
 
 /** The plan names a difference that it does not repair. */
-export async function expectNamed(deps: MemoryDeps, client: Client, named: object) {
+export async function expectNamed(deps: TestDeps, client: Client, named: object) {
   const { clientId } = client
   const answer = await recountLedger(deps, { clientId, operator: 'ana' })
   expect(answer.not_repairable).toContainEqual(expect.objectContaining(named))
