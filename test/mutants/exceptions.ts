@@ -3,10 +3,12 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   'Only the cost differs.': [
     'shared/client/enforce-rate-limit.ts addDebt: comparison moved 33f2678b',
     'shared/ledger/fence-store.ts raiseFence: comparison moved c084ba43',
+    'shared/payment/create/create-payment.ts readBeforeLimits: operand dropped 401aef7a',
     'shared/posting/move-payment.ts planMove: comparison moved 9c803bad',
     'shared/sync/job-store.ts DONE_JOB_KEPT_MS: bound moved c466695c',
     'shared/sync/read-slice.ts lookupsOf: comparison moved d7544d5c',
     'shared/sync/reconcile-failed-row.ts reconcileFailedRow: operand dropped 089a1b8c',
+    'shared/sync/reconcile-transaction.ts bookLateFeeOfHouse: operand dropped e225827a',
     'shared/table/attributes.ts withCache: write dropped 348a37ef',
     'shared/table/list-items.ts listItems: comparison moved 2f5f7660',
     'shared/webhook/delivery/delivery-store.ts attemptsOf: comparison moved 5317629f',

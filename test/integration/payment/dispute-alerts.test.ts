@@ -157,19 +157,26 @@ describe('the alerts of a dispute', () => {
     })
   })
 
-  it('whose alert was lost with its worker is told by due work', async ({ deps, client }) => {
-    const paid = await creditedPayment(deps, client)
-    const dead = {
-      ...deps,
-      alerts: { publish: () => Promise.reject(new Error('the topic is down')) },
-    }
-    await send(dead, { reference_id: paid.reference })
-    expect(deps.published).toHaveLength(0)
+  it.for([
+    ['still open', []],
+    ['under review already', ['dispute.under_review']],
+  ] as const)(
+    'whose alert was lost with its worker is told by due work: %s',
+    async ([, next], { deps, client }) => {
+      const paid = await creditedPayment(deps, client)
+      const dead = {
+        ...deps,
+        alerts: { publish: () => Promise.reject(new Error('the topic is down')) },
+      }
+      await send(dead, { reference_id: paid.reference })
+      for (const event of next) await send(deps, { reference_id: paid.reference }, event)
+      expect(deps.published).toHaveLength(0)
 
-    await tellWhenDue(deps)
+      await tellWhenDue(deps)
 
-    expect(deps.published).toMatchObject([{ kind: 'suspense.case' }])
-  })
+      expect(deps.published).toMatchObject([{ kind: 'suspense.case' }])
+    },
+  )
 })
 
 /** Disputes beside one another, beside an erasure, and that begin again (design section 14). */

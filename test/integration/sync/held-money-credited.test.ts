@@ -97,11 +97,15 @@ describe('held money that a payment is credited with after all', () => {
     expect(await atProvider()).toBe(95_560)
   })
 
-  it('ends when its own row credits the payment', async ({ deps, paid, held, sync }) => {
+  it('ends when its own row credits its payment, which shows it', async ({ deps, paid, sync }) => {
+    const about = { cause: 'wrong_amount', payment: paid.payment } as const
+    await holdMoney(deps, someHeldMoney(deps, paid.providerPaymentId, 100_000, about))
+
     await sync(rowNow(deps, paid))
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual' })
-    expect(await held.reread()).toMatchObject(CREDITED)
+    const shown = { feeStatus: 'actual', held: [{ status: 'credited' }] }
+    expect(await paymentOf(deps, paid)).toMatchObject(shown)
+    expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject(CREDITED)
     await expectHouseBalanced(deps)
   })
 

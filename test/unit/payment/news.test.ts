@@ -90,6 +90,15 @@ describe('decideOnNews: a capture', () => {
   })
 })
 
+it.each([
+  [0, 'succeed_creating'],
+  [60_000, 'remember'],
+  [60_001, 'succeed_creating'],
+])('decideOnNews: a capture whose create has a lease of %d ms: %s', (ms, what) => {
+  const creating = { ...CREATING, leaseUntil: addMs(NOW, ms) }
+  expect(decideOnNews(creating, news(aCapture()), NOW)).toHaveProperty('do', what)
+})
+
 describe('decideOnNews: a status without money', () => {
   it.each([
     ['failed', {}, 'failed'],

@@ -2,7 +2,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { withAttempt } from '../../../shared/payment/create/create-payment.ts'
-import { providerWithin, startDeadline } from '../../../shared/payment/create/create-times.ts'
+import {
+  createTimeoutMs,
+  providerWithin,
+  startDeadline,
+} from '../../../shared/payment/create/create-times.ts'
 import { parsePaymentRequest } from '../../../shared/payment/create/parse-payment-request.ts'
 import type { ProviderAttempt } from '../../../shared/payment/payment.ts'
 import { isNonWalletCode } from '../../../shared/provider/xendit/xendit-channels.ts'
@@ -138,6 +142,14 @@ async function timeoutsAfter(seconds: number) {
   await within.cancelRequest('pr-1', 4_000)
   return { timeouts, read, leftMs: deadline.remainingMs() }
 }
+
+it.each([
+  [22_000, 12_000],
+  [12_000, 8_000],
+  [11_999, undefined],
+])('a create with %d ms left gives the provider %s ms, and keeps time to commit', (leftMs, ms) => {
+  expect(createTimeoutMs({ remainingMs: () => leftMs })).toBe(ms)
+})
 
 describe('providerWithin (design section 4, Create: one deadline per request)', () => {
   it.each([
