@@ -70,6 +70,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   'An invariant that no stored state breaks: without it the next line fails as well.': [
     'shared/payment/news/cancel-payment.ts answerOvertakenCancel: write dropped 99638ba7',
     'shared/payment/create/run-attempt.ts tryCommit: write dropped 14d0e70b',
+    'shared/sync/provider-row.ts findMovedPayment: condition true fdd3cf4a',
   ],
   'The condition of the take-over decides the same again.': [
     'shared/payment/create/hold-back-push.ts verdictOn: operand dropped 560df6f3',

@@ -7,7 +7,8 @@ import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findPayment } from '../../../shared/payment/payment-store.ts'
 import type { CancelAnswer } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { referencePk } from '../../../shared/table/keys.ts'
+import { paymentKey, referencePk } from '../../../shared/table/keys.ts'
+import { exists, update } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
 import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { storeOpen, succeededPayment } from '../../support/paid-builders.ts'
@@ -258,7 +259,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     expect(items).toMatchObject([{ sk: `${payment.createdAt}#${payment.paymentId}` }])
   })
 
-  it('ignores a pointer with another client or reference than its payment', async () => {
+  it('ignores a pointer with another client or reference than its payment, whatever client its row names', async () => {
     const deps = testDeps()
     const [owner, stranger] = [await aMerchant(deps), await aMerchant(deps)]
     const foreign = await aPendingPayment(deps, owner.caller, { externalReference: REFERENCE })
@@ -268,6 +269,9 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
 
     for (const query of [undefined, { status: 'pending' }])
       expect((await stranger.list(query)).body).toStrictEqual(NONE)
+    const set = { owner: stranger.caller.clientId }
+    await deps.table.write(update(paymentKey(foreign.paymentId), { set }, exists))
+    expect((await stranger.list()).body).toStrictEqual(NONE)
   })
 
   it('lists the newest 100 payments of a reference, also when it has more', async () => {

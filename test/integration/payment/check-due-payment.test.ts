@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { rememberCapture } from '../../../shared/payment/creating-store.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import {
   callsOfCheck,
   checkDuePayment,
@@ -17,15 +18,16 @@ import {
 } from '../../../shared/payment/payment-store.ts'
 import type { Provider } from '../../../shared/provider/provider.ts'
 import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { someHeldMoney } from '../../support/money-rows.ts'
-import { aCreating, OVO_REQUEST } from '../../support/payment-builders.ts'
+import { aCreating, loseAnswer, OVO_REQUEST, payFirst } from '../../support/payment-builders.ts'
 import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
 import { memoryDeps, recordTable, writtenKeys } from '../../support/test-deps.ts'
-import { aScene } from './payment-test.ts'
+import { aCreate, aScene } from './payment-test.ts'
 
 const DANA = { method: 'ewallet', channelCode: 'DANA' } as const
 const GOPAY = { method: 'ewallet', channelCode: 'GOPAY' } as const
@@ -62,6 +64,18 @@ it('a payment whose money was given back before a restore expires', async () => 
 
   expect(await reread()).toMatchObject({ status: 'expired' })
   expect(await event('payment.expired')).toMatchObject({ entity: 'event' })
+})
+
+it('money that was held before a restore ends when a create without an answer is credited', async () => {
+  const { deps, client } = await aCreate()
+  await loseAnswer(deps, client)
+  const capture = payFirst(deps)
+  await recordSuspense(deps, someHeldMoney(deps, capture.providerPaymentId, 100_000))
+
+  await applyProviderNews(deps, capture, 'due_work')
+
+  const item = await findSuspense(deps, capture.providerPaymentId)
+  expect(item).toMatchObject({ status: 'resolved', resolution: 'credited' })
 })
 
 it.each([
