@@ -12,12 +12,12 @@ import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { paymentTest as it, withFrozenConflicts } from './payment-test.ts'
 
-function captureUpstream(deps: TestDeps, reference: string) {
+function captureUpstream(deps: TestDeps, reference: string, amount = 5_000) {
   const providerPaymentId = `py-${crypto.randomUUID()}`
   const captured = {
     currency: 'IDR',
     status: 'captured',
-    capturedMinor: minor(5_000),
+    capturedMinor: minor(amount),
     reference,
   } as const
   deps.provider.payments.set(providerPaymentId, {
@@ -214,22 +214,14 @@ it('a capture (spec 3.1) ends its payment, credits its estimated net and writes 
 })
 
 it('a capture of another attempt credits the payment and cancels the destination that is shown', async ({
-  scene: { deps, payment, pay, notify, reread },
+  scene: { deps, notify, reread, request },
 }) => {
-  const providerPaymentId = pay()
-  const paid = deps.provider.payments.get(providerPaymentId)
-  if (paid) deps.provider.payments.set(providerPaymentId, { ...paid, paymentRequestId: 'pr-other' })
-  const { paymentRequestId } = payment
-  const cancelled: string[] = []
-  deps.provider.script('cancelRequest', async (id) => {
-    cancelled.push(id)
-    return { kind: 'cancelled' }
-  })
+  const providerPaymentId = captureUpstream(deps, request().reference, 100_000)
 
   await notify({ providerPaymentId })
 
   expect(await reread()).toMatchObject({ status: 'succeeded' })
-  expect(cancelled).toStrictEqual([paymentRequestId])
+  expect(request()).toMatchObject({ status: 'cancelled' })
 })
 
 it.for(['failed', 'expired'] as const)(
