@@ -188,10 +188,10 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
         const answer = asked ? await pay() : first
         if (isLost(answer)) return { outcome: 'unknown' }
         if (answer.status === 200) return { outcome: 'ok' }
-        // Refused without an effect: it is too early, its client is being audited, or the approval
-        // was lost and is asked again.
+        // Refused without an effect: it is too early, its client is being audited, the kills have
+        // let no audit end for a day, or the approval was lost and is asked again.
         const isAskedAgain = askedApproval(answer.body['action_hint']) !== undefined
-        const isAudited = /try again/.test(String(answer.body['message']))
+        const isAudited = /try again|need an audit/.test(String(answer.body['message']))
         if (answer.body['retry_at'] !== undefined || isAskedAgain || isAudited) return undefined
         const status = statusIn(answer)
         return status === 'manual_paid' ? { outcome: 'refused', status } : unexpected(answer)
