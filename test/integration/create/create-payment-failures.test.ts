@@ -7,7 +7,13 @@ import { paymentKey } from '../../../shared/table/keys.ts'
 import { UPSTREAM } from '../../../shared/table/upstream.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { aRequest, create, ledgerView, OVO_REQUEST } from '../../support/payment-builders.ts'
-import { afterFirst, failingOn, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import {
+  afterFirst,
+  failingOn,
+  interceptTable,
+  type TestDeps,
+  testDeps,
+} from '../../support/test-deps.ts'
 import { aCreate, paymentTest as it, withFrozenConflicts } from '../payment/payment-test.ts'
 
 const UNKNOWN: CreateAnswer = { kind: 'unknown', reason: 'timeout' }
@@ -93,6 +99,36 @@ describe('createPayment when the provider fails', () => {
       expect([payment.notionalMinor, outcome]).toStrictEqual([amount, expected])
     },
   )
+
+  it('replays the payment when a later attempt overtook the takeover', async () => {
+    const { deps, make, creates } = await aCreate()
+    deps.provider.script('createRequest', async () => UNKNOWN)
+    await make().catch(() => undefined)
+    deps.provider.script('createRequest', async () => {
+      deps.provider.heal('createRequest')
+      deps.clock.advance(31)
+      await make()
+      return UNKNOWN
+    })
+
+    const { payment, outcome } = await make()
+
+    expect([payment.attempt, outcome, creates()]).toStrictEqual([3, 'replayed', 3])
+  })
+
+  it('gives up when other callers were first five times', async () => {
+    const { deps, make, creates } = await aCreate()
+    deps.provider.script('createRequest', async () => UNKNOWN)
+    await make().catch(() => undefined)
+    const overtaken = interceptTable(deps, {
+      before: async ({ name }) => {
+        if (name === 'update' && creates() < 9) await make().catch(() => undefined)
+      },
+    })
+
+    await expect(make(overtaken)).rejects.toThrow('the payment could not be created now')
+    expect(creates()).toBe(6)
+  })
 
   it('answers 200 waiting callers with the failure of the attempt, and makes no second call', async () => {
     let polls = 0

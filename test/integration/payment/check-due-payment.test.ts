@@ -78,6 +78,16 @@ it('money that was held before a restore ends when a create without an answer is
   expect(item).toMatchObject({ status: 'resolved', resolution: 'credited' })
 })
 
+it('the due work of a create that remembers no capture ends with its first check', async () => {
+  const deps = memoryDeps()
+  const { creating } = await aCreating({ dueAt: deps.now() }, deps)
+  const item = () => deps.table.get(paymentKey(creating.paymentId))
+
+  expect(await checkDuePayment(deps, await item())).toBe('checked')
+
+  expect(await item()).not.toHaveProperty('dueAt')
+})
+
 it.each([
   // The provider has closed the request itself: it refuses the cancel as inactive, and only then
   // the check reads the request.
