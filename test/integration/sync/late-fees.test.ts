@@ -211,19 +211,21 @@ describe('sync: the fee of a row that the provider gives back after the row was 
     expect(told(deps, id)).toStrictEqual(['fee', 'fee2'])
   })
 
-  it('is booked back beside the movement of a payment that had moved with its pending fee', async ({
+  it('is booked back beside a second movement that had moved with its pending fee', async ({
     deps,
     credited,
     sync,
     showInTurn,
   }) => {
-    await sync(rowNow(deps, credited))
+    const other = { ...oldRefund(deps, credited), amount: 10_000, net_amount: 10_000 }
+    await sync(rowNow(deps, credited), rowOut(deps, other))
     const shown = oldRefund(deps, credited)
     const pending = { net_amount: 62_500, fee: { ...FINAL.fee, status: 'PENDING' } }
 
     const id = await showInTurn(shown, [pending, NOT_CHARGED])
 
-    expect((await paymentOf(deps, credited)).movements).toMatchObject([{ providerMinor: -62_500 }])
+    const { movements } = await paymentOf(deps, credited)
+    expect(movements.map((row) => row.providerMinor)).toStrictEqual([-10_000, -62_500])
     expect(await auditedSums(deps)).toMatchObject({ providerMinor: 2_500 })
     const item = await findingAbout(deps, `${id}#fee`, 'fee_changed')
     expect(item).toMatchObject({ amountMinor: 2_500, paymentId: credited.payment.paymentId })

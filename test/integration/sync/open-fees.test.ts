@@ -64,6 +64,19 @@ describe('sync: a row that takes money back while its fee is not final', () => {
     expect(await findingAbout(deps, 'txn_dispute', 'disputed_amount_unknown')).toBeUndefined()
   })
 
+  it('is booked at once when it has no fee, as a dispute of the whole payment', async ({
+    deps,
+    credited,
+    sync,
+  }) => {
+    const { hasOpenFee: _, ...row } = disputeRow(deps, credited, false)
+
+    await sync(rowNow(deps, credited), row)
+
+    const { movements } = await paymentOf(deps, credited)
+    expect(movements).toMatchObject([{ type: 'chargeback', amountMinor: 100_000 }])
+  })
+
   it('is left to an operator after seven days, when it is a dispute', async ({
     deps,
     credited,

@@ -215,7 +215,11 @@ describe('a row out that names a payment', () => {
     },
   )
 
-  it('money in, or a row that failed, is no case', async ({ deps, credited, sync }) => {
+  it('money in, or a row that failed or moved nothing, is no case', async ({
+    deps,
+    credited,
+    sync,
+  }) => {
     const { paymentId } = credited.payment
     await sync(
       rowOut(deps, {
@@ -224,6 +228,7 @@ describe('a row out that names a payment', () => {
         type: 'TRANSFER_IN',
       }),
       rowOut(deps, { reference_id: paymentId, status: 'FAILED' }),
+      rowOut(deps, { reference_id: paymentId, amount: 0, net_amount: 0 }),
     )
 
     expect(deps.stored.items('SUSPENSE#').filter(({ kind }) => kind === 'case')).toStrictEqual([])
