@@ -73,6 +73,13 @@ describe('compare-balance (design section 12)', () => {
     expect(await later(deps)).toStrictEqual({ day: '2026-11-20', gap_minor: 0 })
   })
 
+  it('ends a comparison after an hour, however few rounds it had', async ({ deps, answer }) => {
+    answer(96_001)
+    expect(await run(deps)).toStrictEqual({ waits: true, gap_minor: 1 })
+    deps.clock.advance(3_000)
+    expect(await later(deps)).toStrictEqual({ day: '2026-11-20', gap_minor: 1 })
+  })
+
   it('counts rows that were read and wait for their payment', async ({ deps, client, answer }) => {
     const open = await anOpenPayment(deps, client)
     await movePayment(deps, open, aRefund(deps, 30_000))
