@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
+import { auditFigures } from '../../../shared/audit/judged/audit-figures.ts'
+import { readClientBooks } from '../../../shared/audit/judged/client-books.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { BATCHES_SUBJECT } from '../../../shared/settlement/batch/batch.ts'
 import {
   auditHeadKey,
   batchKey,
   eventsPk,
+  paymentKey,
   shardKey,
   verdictKey,
   windowKey,
@@ -15,9 +18,15 @@ import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
+import { anOpenPayment } from '../../support/paid-builders.ts'
 import { ledgerView } from '../../support/payment-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, aSettledClient, withoutSleep } from '../../support/settlement-builders.ts'
+import {
+  aDayLater,
+  aLoneClient,
+  aSettledClient,
+  withoutSleep,
+} from '../../support/settlement-builders.ts'
 import { alter, putRaw, type Raw, rawItem } from '../../support/tampering.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 import { anAuditedSettlement } from '../payout/recorded-settlement.ts'
@@ -155,6 +164,15 @@ it('a row beside the shards of a ledger is named, and hides no window', async ()
   expect(await ledgerView(deps, clientId)).toStrictEqual(before)
   expect(await pay()).toMatchObject({ status: 422 })
   expect(await rawItem(deps, windowKey(clientId))).toBeDefined()
+})
+
+it('an open payment whose row cannot be read is a difference of the figures', async () => {
+  const { deps, client } = await aLoneClient()
+  const { paymentId: id } = await anOpenPayment(deps, client)
+  await alter(deps, paymentKey(id), { listed_at: NO_TIME })
+  const unreadable = { what: 'payment', id, expected: 'readable', found: 'unreadable' }
+  const books = await readClientBooks(deps, client)
+  expect(await auditFigures(deps, books)).toContainEqual(unreadable)
 })
 
 describe('an event of a type that only a later release has', () => {

@@ -50,13 +50,13 @@ it.each([
   },
 )
 
-it('each batch is compared within thirty days, however many came after it', async () => {
+it('the last ten batches are compared each day, and each older one within thirty days', async () => {
   const deps = memoryDeps()
   for (let number = 1; number <= 11; number++) {
     await aWaitingSettlement(deps)
     await fileOf(deps)
   }
-  await alter(deps, batchKey(1), { settlement_ids: [] })
+  for (const number of [1, 2]) await alter(deps, batchKey(number), { settlement_ids: [] })
 
   const found = []
   for (let day = 0; day < 30; day++) {
@@ -64,7 +64,11 @@ it('each batch is compared within thirty days, however many came after it', asyn
     deps.clock.set(addMs(deps.now(), DAY_MS))
   }
 
-  expect(found).toMatchObject([{ what: 'batch.settlement_ids', id: '1' }])
+  const days = Map.groupBy(found, ({ what, id }) => `${what} ${id}`)
+  expect([...days].map(([of, { length }]) => [of, length])).toStrictEqual([
+    ['batch.settlement_ids 2', 30],
+    ['batch.settlement_ids 1', 1],
+  ])
 })
 
 it('a cancelled batch whose row was lost is no difference, and frees its payout', async () => {

@@ -14,7 +14,13 @@ import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
-import { entryKey, houseTotalKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
+import {
+  auditRecordPk,
+  entryKey,
+  houseTotalKey,
+  shardKey,
+  windowKey,
+} from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { adjustBalance, aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment, post } from '../../support/paid-builders.ts'
@@ -74,6 +80,18 @@ describe('recount-ledger', () => {
     const repaired = writes.flatMap(({ differences }) => differences)
     const record = { operator: 'ana', action: 'recount-ledger', after: { repaired } }
     expect((await readAuditRecords(deps, client.clientId)).records.at(-1)).toMatchObject(record)
+  })
+
+  it('hides no lost record: a new one follows the head of the chain', async ({ deps, client }) => {
+    const pk = auditRecordPk(client.clientId)
+    for (const isFirst of [true, false]) {
+      await addCredit(deps, client, 7)
+      await recount(deps, client)
+      const { items } = await deps.table.query({ partition: [pk], limit: 9 })
+      if (isFirst) await erase(deps, { pk, sk: String(items.at(-1)?.['sk']) })
+    }
+
+    expect(await differencesOf(deps, client)).toMatchObject([{ what: 'audit_record' }])
   })
 
   it('answers 409 and writes nothing when the plan is another now', async ({ deps, client }) => {
