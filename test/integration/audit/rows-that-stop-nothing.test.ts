@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { auditFigures } from '../../../shared/audit/judged/audit-figures.ts'
+import { dayText } from '../../../shared/audit/judged/audit-journal.ts'
 import { readClientBooks } from '../../../shared/audit/judged/client-books.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { BATCHES_SUBJECT } from '../../../shared/settlement/batch/batch.ts'
@@ -9,6 +10,7 @@ import {
   auditHeadKey,
   batchKey,
   eventsPk,
+  houseEntryKey,
   paymentKey,
   shardKey,
   verdictKey,
@@ -16,6 +18,7 @@ import {
 } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { exists, update } from '../../../shared/table/step.ts'
+import { dayNumber } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
@@ -173,6 +176,17 @@ it('an open payment whose row cannot be read is a difference of the figures', as
   const unreadable = { what: 'payment', id, expected: 'readable', found: 'unreadable' }
   const books = await readClientBooks(deps, client)
   expect(await auditFigures(deps, books)).toContainEqual(unreadable)
+})
+
+it('each night the audit of the gateway reads the house rows of three days', async () => {
+  const { deps } = history()
+  await auditGateway(withoutSleep(deps))
+  aDayLater(deps)
+  const day = dayText(dayNumber(deps.now()) - 3)
+  await putRaw(deps, { ...houseEntryKey(day, 'txn-stray', 'topup'), type: 'topup' })
+  await auditGateway(withoutSleep(deps))
+  const { standing } = await readClientVerdict(deps, GATEWAY_OWNER)
+  expect(standing).toMatchObject([{ part: 'suspense', what: 'house_entry' }])
 })
 
 describe('an event of a type that only a later release has', () => {
