@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { itemSize } from '../../../infra/local/emulators/memory-table/stored-item.ts'
-import { deliveryKey } from '../../../shared/table/keys.ts'
+import { judgeDeliveries } from '../../../shared/audit/judged/judge-deliveries.ts'
+import { deliveryKey, eventKey } from '../../../shared/table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../../shared/time.ts'
 import { attemptsOf } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
@@ -94,6 +95,25 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
 })
 
 describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
+  it('ends with an answer of 299, which the audit takes for a success', async ({
+    deps,
+    event,
+    delivery,
+  }) => {
+    deps.answerWebhooks(async () => FAILED)
+    await deliverWebhook(deps, messageFor(delivery))
+    deps.answerWebhooks(async () => ({ httpStatus: 299, durationMs: 9 }))
+    await deliverNextMessage(deps)
+
+    expect(await attemptRows(deps, delivery)).toHaveLength(2)
+    const { clientId, endpointId } = delivery
+    const { subject } = event
+    const stored = await deps.table.get(eventKey(subject, event.name))
+    const item = { ...stored, endpointIds: [endpointId] }
+    const judged = await judgeDeliveries(deps, clientId, [{ subject, item }], 'consistent')
+    expect(judged).toMatchObject([{ differences: [] }])
+  })
+
   it('makes eight attempts on schedule, then abandons the delivery, and the alert is due', async ({
     deps,
     event,
