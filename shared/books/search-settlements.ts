@@ -11,12 +11,7 @@ import { encodeCursor, pageFields, pagination, readCursor, unreadableDto } from 
 import { missingApproval, SIDE_BY_SIDE } from '../payout/judge-payouts.ts'
 import { SETTLEMENT_STATUSES, type Settlement } from '../settlement/settlement.ts'
 import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
-import {
-  listPayouts,
-  listSettlements,
-  listSettlementsOf,
-  settlementsEnding,
-} from '../settlement/settlement-store.ts'
+import { listPayouts, listSettlements, settlementsEnding } from '../settlement/settlement-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { bookPeriod, periodFields, WALK_FIELDS } from './book-period.ts'
 
@@ -58,9 +53,7 @@ export async function searchSettlements(
   if (!isPaged) return settlementsOfPeriod(deps, search)
   const { rows, unreadableIds } = await (clientId === undefined
     ? listPayouts(deps, page)
-    : status === undefined
-      ? listSettlements(deps, clientId, page)
-      : listSettlementsOf(deps, { clientId, status }, page))
+    : listSettlements(deps, clientId, page, status))
   return {
     data: await mapInChunks(rows, SIDE_BY_SIDE, (settlement) => withWarning(deps, settlement)),
     ...unreadableDto(unreadableIds),

@@ -53,28 +53,21 @@ export async function findAnySettlement(
 }
 
 /** Newest period first (spec 4.6). An altered `owner` shows no other client's settlement. */
-export async function listSettlements(deps: TableDeps, clientId: ClientId, page: Page) {
-  const partition = [clientId, ENTITY]
+export async function listSettlements(
+  deps: TableDeps,
+  clientId: ClientId,
+  page: Page,
+  status?: Settlement['status'],
+) {
   const items = await listItems(deps, {
     kind: 'SETTLEMENT',
-    index: 'by-owner',
-    partition,
+    index: status ? 'by-status' : 'by-owner',
+    partition: [clientId, ENTITY, ...(status ? [status] : [])],
     page,
     reads: 'eventual',
   })
   const isOwn = v.check((settlement: Settlement) => settlement.clientId === clientId)
   return readRows(v.pipe(SettlementSchema, isOwn), items)
-}
-
-/** Newest period first. */
-export async function listSettlementsOf(
-  deps: TableDeps,
-  { clientId, status }: Pick<Settlement, 'clientId' | 'status'>,
-  page: Page,
-) {
-  const partition = [clientId, ENTITY, status]
-  const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-status', partition, page })
-  return readRows(SettlementSchema, items)
 }
 
 /** A client's paid settlements, newest first, in pages. */

@@ -7,6 +7,7 @@ import { handler as updateClient } from '../../../functions/admin/update-client.
 import type { ClientId } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { markClosed } from '../../../shared/settlement/settlement-store.ts'
+import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, SECOND_MS } from '../../../shared/time.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import {
@@ -29,6 +30,7 @@ import {
   sweptNow,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
+import { alter } from '../../support/tampering.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 
 function listReply(deps: MemoryDeps, input: object) {
@@ -148,12 +150,18 @@ describe('list-settlements by status and days', () => {
     expect(await idsOf(deps, { status: 'manual_paid', from, client_id: second })).toStrictEqual([])
   })
 
-  it('pages those of one client and status, however old', async () => {
+  it('pages those of one client and status, however old, without a foreign one', async () => {
     const { deps, first: client_id, oldId } = await aMonth()
+    const foreign = await storedSettlement(deps, {
+      clientId: await aClient(deps),
+      status: 'failed',
+    })
+    await alter(deps, settlementKey(foreign.settlementId), { owner: client_id })
     deps.clock.advance((60 * DAY_MS) / 1_000)
 
     expect(await listBody(deps, { client_id, status: 'failed' })).toMatchObject({
       data: [{ id: oldId }],
+      unreadable_ids: [foreign.settlementId],
       pagination: { page: 1 },
     })
   })
