@@ -70,7 +70,7 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_499],
+    [['functions/', 'shared/'], 1_500],
     [['infra/'], 1_044],
     [['test/'], 3_287],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {

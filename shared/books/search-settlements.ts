@@ -11,7 +11,12 @@ import { encodeCursor, pageFields, pagination, readCursor, unreadableDto } from 
 import { missingApproval, SIDE_BY_SIDE } from '../payout/judge-payouts.ts'
 import { SETTLEMENT_STATUSES, type Settlement } from '../settlement/settlement.ts'
 import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
-import { listPayouts, listSettlements, settlementsEnding } from '../settlement/settlement-store.ts'
+import {
+  listPayouts,
+  listSettlements,
+  listSettlementsOf,
+  settlementsEnding,
+} from '../settlement/settlement-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { bookPeriod, periodFields, WALK_FIELDS } from './book-period.ts'
 
@@ -53,7 +58,9 @@ export async function searchSettlements(
   if (!isPaged) return settlementsOfPeriod(deps, search)
   const { rows, unreadableIds } = await (clientId === undefined
     ? listPayouts(deps, page)
-    : listSettlements(deps, clientId, page, status))
+    : status === undefined
+      ? listSettlements(deps, clientId, page)
+      : listSettlementsOf(deps, { clientId, status }, page))
   return {
     data: await mapInChunks(rows, SIDE_BY_SIDE, (settlement) => withWarning(deps, settlement)),
     ...unreadableDto(unreadableIds),

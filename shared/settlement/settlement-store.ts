@@ -52,20 +52,32 @@ export async function findAnySettlement(
   throw new GatewayError('conflict', `the row of settlement ${id} cannot be read`, { actionHint })
 }
 
-/** Newest period first (spec 4.6). An altered `owner` shows no other client's settlement. */
-export async function listSettlements(
-  deps: TableDeps,
-  clientId: ClientId,
-  page: Page,
-  status?: Settlement['status'],
-) {
+/** Newest period first (spec 4.6). */
+export async function listSettlements(deps: TableDeps, clientId: ClientId, page: Page) {
+  const partition = [clientId, ENTITY]
   const items = await listItems(deps, {
     kind: 'SETTLEMENT',
-    index: status ? 'by-status' : 'by-owner',
-    partition: [clientId, ENTITY, ...(status ? [status] : [])],
+    index: 'by-owner',
+    partition,
     page,
     reads: 'eventual',
   })
+  return readOwn(clientId, items)
+}
+
+/** Newest period first. */
+export async function listSettlementsOf(
+  deps: TableDeps,
+  { clientId, status }: Pick<Settlement, 'clientId' | 'status'>,
+  page: Page,
+) {
+  const partition = [clientId, ENTITY, status]
+  const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-status', partition, page })
+  return readOwn(clientId, items)
+}
+
+/** An altered `owner` shows no other client's settlement. */
+function readOwn(clientId: ClientId, items: Parameters<typeof readRows>[1]) {
   const isOwn = v.check((settlement: Settlement) => settlement.clientId === clientId)
   return readRows(v.pipe(SettlementSchema, isOwn), items)
 }
