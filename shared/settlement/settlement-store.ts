@@ -54,11 +54,10 @@ export async function findAnySettlement(
 
 /** Newest period first (spec 4.6). */
 export async function listSettlements(deps: TableDeps, clientId: ClientId, page: Page) {
-  const partition = [clientId, ENTITY]
   const items = await listItems(deps, {
     kind: 'SETTLEMENT',
     index: 'by-owner',
-    partition,
+    partition: [clientId, ENTITY],
     page,
     reads: 'eventual',
   })
@@ -94,18 +93,15 @@ export function settlementIdsOf(items: readonly Item[]) {
   return rowKeysOf('SETTLEMENT', items).map(({ pk }) => v.parse(SettlementIdSchema, idOf(pk)))
 }
 
-/**
- * The settlements whose public period ends in a span, oldest first. The index may lack the newest.
- */
+/** Settlements whose public period ends in a span, oldest first. The index may lack the newest. */
 export async function settlementsEnding(
   deps: TableDeps,
   clientId: ClientId,
   between: readonly [Timestamp, Timestamp],
 ) {
-  const partition = [clientId, ENTITY] as const
   const items = await queryAll(deps, {
     index: 'by-owner',
-    partition,
+    partition: [clientId, ENTITY],
     range: { between },
     limit: 100,
   })
