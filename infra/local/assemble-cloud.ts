@@ -188,13 +188,14 @@ async function startServers(
   const lambda = closeAtEnd(await startLambdaServer({ ...optionsAt(1), ready, log, hasRealTime }))
   const provider = closeAtEnd(
     testEnvironment
-      ? Object.assign(
-          await startLocalHttpServer({
+      ? {
+          ...(await startLocalHttpServer({
             ...optionsAt(2),
             answer: answerCustomer(testEnvironment, ready),
-          }),
-          { callbacksEnded: async () => undefined },
-        )
+          })),
+          // A real provider does not say which callbacks are under way.
+          callbacksEnded: async () => undefined,
+        }
       : await startProviderSimulator({
           ...optionsAt(2),
           secretKey: PROVIDER_KEY,

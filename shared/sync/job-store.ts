@@ -80,8 +80,8 @@ const DONE_JOB_KEPT_MS = 7 * DAY_MS
 const ASK_AGAIN_MS = 2 * MINUTE_MS
 
 /**
- * The backoff of a job that gets no answer: it doubles from two minutes to one hour, or to a part
- * of the age of its row.
+ * The backoff of a job that gets no answer: it doubles from two minutes to one hour, or to a 48th
+ * part of the age of its row.
  */
 export function nextTryAt({ now }: Pick<StoreDeps, 'now'>, tries: number, rowAt = now()) {
   const longestMs = Math.max(HOUR_MS, Math.floor(msBetween(rowAt, now()) / 48))
