@@ -11,7 +11,6 @@ import { listPoints } from '../page.ts'
 import { reserveWith, usedUnits, withCountedUnits } from '../table/used-units.ts'
 import { type HttpReply, type HttpRequest, httpHandler } from './http-handler.ts'
 import { noteCaller } from './json-log.ts'
-import { endProbe } from './release/probe.ts'
 
 /** A request as the middlewares complete it. */
 type ApiRequest<Query = unknown> = HttpRequest & {
@@ -54,7 +53,6 @@ function authentication(deps: Deps) {
         changes: !event.isGet,
         onAuthenticated: noteCaller,
       })
-      endProbe(event)
       Object.assign(event, { client, clientId: client.clientId })
     },
   }
