@@ -12,7 +12,7 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
-import { eventKey, referenceKey } from '../../../shared/table/keys.ts'
+import { eventKey, paymentKey, referenceKey } from '../../../shared/table/keys.ts'
 import { exists, put, update } from '../../../shared/table/step.ts'
 import { redeliverOwn, redeliverOwnSince } from '../../../shared/webhook/delivery/redeliver.ts'
 import { aRefund } from '../../support/money-rows.ts'
@@ -197,6 +197,17 @@ describe('erase-customer', () => {
     )
     expect(await erase(overtaken, next.creating)).toMatchObject({ status: 409 })
   })
+
+  it('is refused if a dispute is told after it read the payment', async () => {
+    const { deps, payment, erase, storedPayment } = await aPaidCustomer()
+    const dispute = { caseId: 'case-1', state: 'action_required' } as const
+    const disputed = update(paymentKey(payment.paymentId), { set: { dispute } }, exists)
+    const told = beforeFirst(deps, 'transact', () => deps.table.write(disputed))
+
+    expect(await erase(undefined, told)).toMatchObject({ status: 409 })
+    expect(await storedPayment()).toStrictEqual({ ...payment, dispute })
+  })
+
   it('is not undone by a retry that read the request before it', async () => {
     const { deps, client, payment_id, eraseNow, texts } = await aLostCreate()
     const overtaken = beforeFirst(deps, 'update', eraseNow)

@@ -90,7 +90,7 @@ describe.each(['byOperator', 'byMerchant'] as const)(
     it.each([
       ['abandoned', ABANDONED],
       ['skipped', { ...SKIPPED, attempts: 9_998 }],
-      ['succeeded', { ...ENDED, status: 'succeeded', attempts: 2 }],
+      ['succeeded', { ...ENDED, status: 'succeeded', attempts: 2, unlisted: true }],
     ] as const)(
       'of a delivery with status %s starts eight attempts with the same id and bytes',
       async (status, overrides) => {
@@ -112,6 +112,8 @@ describe.each(['byOperator', 'byMerchant'] as const)(
           ...day,
         }
         expect(await row()).toStrictEqual({ ...listedDelivery(delivery), ...round })
+        const stored = await deps.table.get(deliveryKey(delivery.deliveryId))
+        expect(stored).not.toHaveProperty('state')
         const message = { body: { attempt: attempts + 1 }, delaySeconds: 0 }
         expect(deps.sent).toMatchObject([{ queue: 'webhooks', message }])
         const record = {
