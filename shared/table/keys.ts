@@ -289,7 +289,6 @@ export function auditHeadKey(subject: string) {
 /** Without rows of another kind: only an altered attribute lists such a row. */
 export function rowKeysOf(partition: Partition, rows: readonly Item[]) {
   const prefix = pkPrefix(partition)
-  return rows.flatMap(({ pk, sk }) =>
-    typeof pk === 'string' && typeof sk === 'string' && pk.startsWith(prefix) ? { pk, sk } : [],
-  )
+  const keys = rows.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }))
+  return keys.filter(({ pk }) => pk.startsWith(prefix))
 }

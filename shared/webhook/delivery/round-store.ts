@@ -81,7 +81,6 @@ async function keepEvent(deps: StoreDeps, event: Pick<Event, 'subject' | 'name' 
 export function startRound(delivery: Delivery, now: Timestamp): Step {
   assertInvariant(delivery.status !== 'scheduled', 'a round starts after the last one has ended')
   const { roundsOn, rounds } = roundsToday(delivery, now)
-  assertInvariant(rounds < ROUNDS_A_DAY, 'a round starts while the delivery has rounds left today')
   const set = {
     ...scheduleFields(delivery, now),
     roundStart: delivery.attempts,

@@ -188,8 +188,8 @@ describe('find-payments by amount and day', () => {
 
   it('divides a long answer into pages, and shows each payment once', async ({ deps }) => {
     const client = await aStoredClient(deps)
-    // 01:00 in Jakarta on the 22nd.
-    deps.clock.set(timestampOf(Date.parse('2026-11-21T18:00:00Z')))
+    // The 22nd begins in Jakarta.
+    deps.clock.set(timestampOf(Date.parse('2026-11-21T17:00:00Z')))
     const paymentIds = new Set<string>()
     for (let at = 0; at < 229; at++) paymentIds.add((await aPendingPayment(deps, client)).paymentId)
     deps.clock.advance(1)

@@ -139,6 +139,9 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     expect(await listIds(deps, clientId, { status: 'skipped' }, 1, 1)).toHaveLength(1)
     await storedEndpoint(deps, { clientId })
     await expect(succeeded()).rejects.toThrow(tooFar)
+    deps.clock.advance(1)
+    const { deliveryId } = await storedDelivery(deps, endpoint, { ...ENDED, status: 'succeeded' })
+    expect(await listIds(deps, clientId, { status: 'succeeded' }, 1, 1)).toStrictEqual([deliveryId])
   })
 })
 
