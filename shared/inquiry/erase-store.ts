@@ -5,7 +5,6 @@ import { memberText } from '../json.ts'
 import { isAttempt, leaseIsOver } from '../payment/creating-store.ts'
 import type { CreatingPayment, Payment } from '../payment/payment.ts'
 import { storedDetails } from '../payment/payment-details.ts'
-import { isCreating } from '../payment/payment-store.ts'
 import { deflateText } from '../table/deflated-text.ts'
 import { eventKey, paymentKey } from '../table/keys.ts'
 import { absent, all, equals, type Step, unchanged, update } from '../table/step.ts'
@@ -37,7 +36,7 @@ export function eraseFromRequest(
   now: Timestamp,
 ): Step {
   const { customer: _, ...request } = storedRequest
-  const isIdle = all(isCreating, isAttempt(attempt), leaseIsOver(now))
+  const isIdle = all(isAttempt(attempt), leaseIsOver(now))
   return update(paymentKey(paymentId), { set: { request, erasedAt: now } }, isIdle)
 }
 

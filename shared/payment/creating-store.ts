@@ -24,7 +24,7 @@ import { NO_DETAILS, storedDetails } from './payment-details.ts'
 import { endFields, ifStored, isCreating, storedOwnRow } from './payment-store.ts'
 
 export function isAttempt(attempt: number) {
-  return equals('attempt', attempt)
+  return all(isCreating, equals('attempt', attempt))
 }
 
 /** Longer than a function lives: at its end by a right clock the attempt's process is gone. */
@@ -99,7 +99,7 @@ function putVisiblePayment(payment: Payment, condition: Condition): Step {
   return put(
     paymentKey(payment.paymentId),
     paymentRow(payment),
-    all(isCreating, isAttempt(payment.attempt), unchanged('erasedAt', payment.erasedAt), condition),
+    all(isAttempt(payment.attempt), unchanged('erasedAt', payment.erasedAt), condition),
   )
 }
 
@@ -185,7 +185,7 @@ export async function claimTakeover(
     providerAttempts,
     ...(remembers ? undefined : dueFields(next)),
   }
-  const isFree = all(isCreating, isAttempt(next.attempt - 1), leaseIsOver(now))
+  const isFree = all(isAttempt(next.attempt - 1), leaseIsOver(now))
   const isAsRead = all(
     unchanged('leaseUntil', read.leaseUntil),
     unchanged('erasedAt', read.erasedAt),
@@ -213,7 +213,7 @@ export async function releaseAttempt(
   { forgettable = false, ...end }: AttemptEnd,
 ): Promise<WriteOutcome> {
   const { paymentId } = creating
-  const isThisAttempt = all(isCreating, isAttempt(creating.attempt))
+  const isThisAttempt = isAttempt(creating.attempt)
   const ttl = forgettable ? expiresAfter(deps.now(), 90 * DAY_MS) : undefined
   const step = update(
     paymentKey(paymentId),

@@ -219,6 +219,19 @@ describe('erase-customer', () => {
     expect(texts()).not.toContain('sari@shop')
   })
 
+  it('is refused if a capture completes the payment after it read the request', async () => {
+    const { deps, payment_id } = await aLostCreate()
+    const { providerPaymentId } = payFirst(deps)
+    const overtaken = beforeFirst(deps, 'transact', () =>
+      applyProviderNews(deps, { providerPaymentId }, 'callback'),
+    )
+
+    const answer = await invokeAdmin(eraseCustomer, overtaken, { operator: 'ayu', payment_id })
+
+    expect(answer).toMatchObject({ status: 409 })
+    expect(await findStoredPayment(deps, payment_id)).toMatchObject({ status: 'succeeded' })
+  })
+
   it('is not undone by a capture whose payment was read before it', async () => {
     const { deps, payment_id, eraseNow, texts } = await aLostCreate()
     const { providerPaymentId } = payFirst(deps)
