@@ -70,6 +70,7 @@ describe('erase-customer', () => {
 
     expect(await erase()).toMatchObject({ status: 500 })
 
+    expect(deps.lines.at(-1)).toMatchObject({ level: 'error', code: 'operator.refused' })
     expect(await storedPayment()).toStrictEqual(payment)
   })
 

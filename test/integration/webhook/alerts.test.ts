@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Alert } from '../../../shared/deps.ts'
 import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
 import { DUE_ALERTS } from '../../../shared/due-work/due-kinds.ts'
-import { endpointKey } from '../../../shared/table/keys.ts'
+import { endpointKey, testDeliveryKey } from '../../../shared/table/keys.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, later, MINUTE_MS } from '../../../shared/time.ts'
 import {
   alertBeforeRound,
@@ -235,8 +236,15 @@ describe('alerts about one endpoint', () => {
       deps.clock.advance(6 * 3_600)
     }
 
-    await checkAbandonedDelivery(deps, delivery.deliveryId)
+    const key = testDeliveryKey(delivery.deliveryId)
+    const publish = async (alert: Alert) => {
+      await deps.alerts.publish(alert)
+      await deps.table.write(remove(key, exists))
+    }
+    await checkAbandonedDelivery({ ...deps, alerts: { publish } }, delivery.deliveryId)
 
+    // A row that expired during the alert stays away.
+    expect(await deps.table.get(key)).toBeUndefined()
     expect(deps.published.map(({ message }) => message)).toStrictEqual([
       `To endpoint ${endpoint.endpointId} of client ${endpoint.clientId}, abandoned after their ` +
         `last attempt: 1 test delivery: ${delivery.deliveryId}. The endpoint still fails. ` +

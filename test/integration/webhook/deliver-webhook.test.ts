@@ -232,6 +232,22 @@ describe('deliver-webhook: crashed and slow workers', () => {
     })
   })
 
+  it('drops an answer that comes after another worker has recorded the attempt as lost', async ({
+    deps,
+    delivery,
+  }) => {
+    deps.answerWebhooks(async () => {
+      deps.clock.advance(15)
+      await deliverWebhook(deps, messageFor(delivery))
+      return FAILED
+    })
+
+    await deliverWebhook(deps, messageFor(delivery))
+
+    expect(await attemptRows(deps, delivery)).toMatchObject([{ number: 1, error: 'unknown' }])
+    expect(deps.lines.at(-1)).toMatchObject({ fields: { attempt: 1, reason: 'claim_lost' } })
+  })
+
   it('claims no attempt later than three seconds after its start', async ({ deps, delivery }) => {
     let slowMs = 0
     const slow = { ...deps, monotonicMs: () => (slowMs += 3_001) }
