@@ -75,6 +75,21 @@ it('a recount removes the row of a deleted endpoint that no record says', async 
   await expect(rawItem(deps, deletedEndpointKey(endpoint))).rejects.toThrow('there is no')
 })
 
+it('a recount makes an endpoint as its records say, unless it changes meanwhile', async ({
+  deps,
+  client,
+}) => {
+  const key = endpointKey(await storedEndpoint(deps, { clientId: client.clientId }))
+  const row = await rawItem(deps, key)
+  await alter(deps, key, { enabled: false, slow_since: 'x', last_alert_at: 'x' })
+  const overtaken = beforeFirst(deps, 'transact', () => alter(deps, key, { event_types: [] }))
+
+  expect((await recount(overtaken, client)).left).not.toStrictEqual([])
+
+  expect((await recount(deps, client)).left).toStrictEqual([])
+  expect(await rawItem(deps, key)).toStrictEqual(row)
+})
+
 it('a recount names what it does not repair of a settlement', async ({
   deps,
   client,
