@@ -151,6 +151,7 @@ export type ProviderPayment = {
   readonly failureReason?: FailureReason | undefined
   /** The received amount, which may differ from the requested one. */
   readonly capturedMinor: Minor
+  readonly capturedAt?: Timestamp | undefined
 }
 
 export type TransactionFilter = {

@@ -14,7 +14,7 @@ import { isNonWalletCode } from '../../shared/provider/xendit/xendit-channels.ts
 import { UPSTREAM } from '../../shared/table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 
-export function fakeProvider() {
+export function fakeProvider(now?: () => Timestamp) {
   const calls: { readonly operation: ProviderOperation; readonly id: string }[] = []
   const requests = new Map<string, ProviderRequest & { readonly input: CreateRequestInput }>()
   const payments = new Map<string, ProviderPayment>()
@@ -112,6 +112,7 @@ export function fakeProvider() {
         currency: 'IDR',
         status: 'captured',
         capturedMinor: minor(amountMinor ?? input.amountMinor),
+        capturedAt: now?.(),
       })
       // The provider does not change a final request, even when money arrives late.
       const ended = {

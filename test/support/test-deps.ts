@@ -57,7 +57,7 @@ export function testDeps(overrides: Overrides = {}) {
   const webhooks: WebhookRequest[] = []
   let answer: SendWebhook = async () => ({ httpStatus: 200, responseBody: 'ok', durationMs: 12 })
   const requests = overrides.requests ?? SHARED
-  const provider = fakeProvider()
+  const provider = fakeProvider(clock.now)
   const deps: Deps = assembledDeps({
     queues: {
       send: async (queue, ...messages) =>

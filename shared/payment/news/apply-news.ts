@@ -2,6 +2,7 @@ import { assertNever } from '../../errors.ts'
 import { paymentIdOf } from '../../ids.ts'
 import { finding, heldMoney, recordSuspense } from '../../suspense/record-suspense.ts'
 import type { Steps } from '../../table/table.ts'
+import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { holdMoney } from '../held-money.ts'
 import type { NewsSource, Payment, StoredPayment } from '../payment.ts'
@@ -69,12 +70,10 @@ export async function applyNews(
     const stored =
       isUsable && tried === 0 ? readBefore : paymentId && (await findStoredPayment(deps, paymentId))
     const decision = decideOnNews(stored, news, deps.now())
-    // The first callback of a payment's own request comes before anything can be held.
     const mayBeGivenBack =
       'creating' in decision ||
       (decision.do === 'succeed' &&
-        (source !== 'callback' ||
-          decision.capture.paymentRequestId !== decision.payment.paymentRequestId))
+        !(source === 'callback' && isFirstCallback(decision, deps.now())))
     const held = mayBeGivenBack ? await requireNotGivenBack(deps, decision.capture) : {}
     if (held === undefined) return { kind: 'applied', payment: stored, held: true }
     const outcome =
@@ -84,6 +83,21 @@ export async function applyNews(
     if (outcome !== 'again') return outcome
   }
   throw new Error('a payment kept changing while news about it was applied')
+}
+
+const FIRST_CALLBACK_MS = 5 * MINUTE_MS
+
+/**
+ * The first callback of a payment's own request comes before its money can be held and given back,
+ * so it saves the read. The provider's first retry comes after 15 minutes.
+ */
+function isFirstCallback(
+  { payment, capture }: Extract<Decision, { readonly do: 'succeed' }>,
+  now: Timestamp,
+): boolean {
+  const { paymentRequestId, capturedAt } = capture
+  const isOwn = paymentRequestId === payment.paymentRequestId
+  return isOwn && capturedAt !== undefined && now < addMs(capturedAt, FIRST_CALLBACK_MS)
 }
 
 async function applyDecision(

@@ -144,7 +144,15 @@ export const PaymentSchema = v.pipe(
     status: v.string(),
     failure_code: OptionalText,
     captures: v.nullish(
-      v.pipe(v.array(v.object({ capture_amount: Amount })), v.maxLength(MAX_CAPTURES)),
+      v.pipe(
+        v.array(
+          v.object({
+            capture_amount: Amount,
+            capture_timestamp: v.fallback(v.optional(Time), undefined),
+          }),
+        ),
+        v.maxLength(MAX_CAPTURES),
+      ),
       [],
     ),
   }),
@@ -161,6 +169,7 @@ export const PaymentSchema = v.pipe(
       status: isCaptured ? 'captured' : (PAYMENT_STATUS.get(answer.status) ?? 'unknown'),
       failureReason: FAILURE_REASON.get(answer.failure_code ?? ''),
       capturedMinor: isCaptured ? receivedMinor(sum) : ZERO,
+      capturedAt: captures[0]?.capture_timestamp,
     }
   }),
 )

@@ -277,6 +277,7 @@ it.for([
   ['pending', 'callback', 'made again'],
   ['creating', 'callback', 'made again'],
   ['pending', 'due_work', 'put back'],
+  ['pending', 'callback', 'put back'],
 ] as const)(
   'money that was given back credits no payment that a restore had lost: %s, by %s, %s',
   async ([status, source, how]) => {
@@ -292,6 +293,7 @@ it.for([
     const timeout = { kind: 'unknown', reason: 'timeout' } as const
     if (status === 'creating') deps.provider.script('createRequest', async () => timeout)
     await (how === 'put back' ? putRaw(deps, row) : make().catch(() => undefined))
+    deps.clock.advance(300)
 
     await applyProviderNews(deps, { providerPaymentId }, source)
 

@@ -63,8 +63,11 @@ describe('xendit getPayment', () => {
   it('reads a payment', async () => {
     const ids = { providerPaymentId: 'py-1', paymentRequestId: 'pr-1', reference: 'ref-1' }
     const captured = { status: 'captured', failureReason: undefined, capturedMinor: 150_000 }
+    const capturedAt = '2026-11-20T04:00:00.000Z'
 
-    expect(await getPayment()).toStrictEqual(answerOf({ ...ids, currency: 'IDR', ...captured }))
+    expect(await getPayment()).toStrictEqual(
+      answerOf({ ...ids, currency: 'IDR', ...captured, capturedAt }),
+    )
   })
 
   it.each<[string, object, string, number]>([
