@@ -5,7 +5,7 @@ import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdOf } from '../
 import { readableRows, readRows } from '../if-valid.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
-import { type ProviderTransaction, providerFailure } from '../provider/provider.ts'
+import { type ProviderTransaction, providerFailure, type Unanswered } from '../provider/provider.ts'
 import { finding, recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
 import { FromItem, toItem } from '../table/attributes.ts'
 import { paymentKey } from '../table/keys.ts'
@@ -23,7 +23,7 @@ export const FEE_WAIT_MS = 7 * DAY_MS
 
 /** The most payments that one run asks about, within a minute. */
 const MAX_AT_ONCE = 50
-/** A run stops here: the other payments wait for the next day. */
+/** After so many no further run follows until the next day: each run may record a settlement. */
 const MAX_UNANSWERED = 5
 
 /** A row of a client's list of open payments, by which the list continues. */
@@ -49,7 +49,7 @@ export async function postOverduePayments(
     index: 'by-open',
     partition: [clientId],
     range: { atMost: addMs(deps.now(), -FEE_WAIT_MS) },
-    // Payments without answers stop a run. Another day's run begins at the other end.
+    // Payments without answers may fill a run. Another day's run begins at the other end.
     newestFirst: day % 2 === 1,
     limit: MAX_AT_ONCE,
     cursor: startAfter && {
@@ -62,14 +62,16 @@ export async function postOverduePayments(
   // The index only suggests: each payment is read again.
   for await (const { items } of pages) {
     for (const row of readableRows(deps, 'payment', readRows(OpenRowSchema, items))) {
-      const isAnswered = await postWaitingPayment(deps, row.id).catch((cause: unknown) => {
+      const silence = await postWaitingPayment(deps, row.id).catch((cause: unknown) => {
         deps.log.error('payment.check_failed', { work: 'posting', id: row.id }, cause)
-        return true
+        return undefined
       })
-      // The provider does not answer now: the payments stay open, and the settlement continues
-      // without them.
-      if (!isAnswered && ++unansweredCount === MAX_UNANSWERED) return undefined
-      if (++askedCount === MAX_AT_ONCE || deps.monotonicMs() >= endsAtMs) return row
+      if (silence !== undefined) unansweredCount++
+      const isSilent = unansweredCount >= MAX_UNANSWERED
+      // No other payment would be answered now. They stay open, and the settlement continues.
+      if (isSilent && (silence === 'rate_limited' || silence === 'misconfigured')) return undefined
+      if (++askedCount === MAX_AT_ONCE || deps.monotonicMs() >= endsAtMs)
+        return isSilent ? undefined : row
     }
   }
   return undefined
@@ -80,23 +82,27 @@ const MAX_TRIES = 3
 
 /**
  * Posts a payment that has waited long enough. The provider is asked once more; without a settled
- * row the estimate becomes the fee, with a finding. False when the provider answers nothing. Then,
+ * row the estimate becomes the fee, with a finding. Answers why the provider answers nothing. Then,
  * and after a refusal, the payment stays open.
  */
-async function postWaitingPayment(deps: AssumeDeps, paymentId: PaymentId): Promise<boolean> {
+async function postWaitingPayment(
+  deps: AssumeDeps,
+  paymentId: PaymentId,
+): Promise<Unanswered['reason'] | undefined> {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const payment = await findStoredPayment(deps, paymentId)
-    if (payment?.status !== 'succeeded' || payment.openAt === undefined) return true
+    if (payment?.status !== 'succeeded' || payment.openAt === undefined) return undefined
     if (isForeign(payment)) {
       const about = { subject: payment.paymentId, cause: 'payment_foreign', payment } as const
       await recordSuspense(deps, finding({ ...about, now: deps.now() }))
-      return true
+      return undefined
     }
     const answer = await askForOwnRow(deps, payment)
-    if (answer.kind === 'unanswered') return answer.reason === 'refused'
+    if (answer.kind === 'unanswered')
+      return answer.reason === 'refused' ? undefined : answer.reason
     const { row, contradicting, isKnown, isVoid } = answer
     // The sync closes the payment of a void row. Of a failed row an operator asks the provider.
-    if (isVoid) return true
+    if (isVoid) return undefined
     // Without any row the provider may not have the money either.
     const cause = contradicting
       ? 'row_contradicts'
@@ -108,9 +114,9 @@ async function postWaitingPayment(deps: AssumeDeps, paymentId: PaymentId): Promi
     const [posted] = await postPayments(deps, [{ payment, by }])
     if (posted === undefined) continue
     if (row === undefined) await reportSuspense(deps, assumed)
-    return true
+    return undefined
   }
-  return true
+  return undefined
 }
 
 /**

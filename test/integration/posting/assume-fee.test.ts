@@ -139,27 +139,34 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     },
   )
 
-  it('is posted a day later although five older payments are never answered', async ({
-    deps,
-    client,
-    overdue,
-  }) => {
-    const older = Array.from({ length: 5 }, () =>
-      succeededPayment(client, { paidAt: addMs(deps.now(), -8 * DAY_MS) }),
-    )
-    await storeOpen(deps, older)
-    deps.provider.script('listTransactions', async ({ providerPaymentId }) =>
-      providerPaymentId === overdue.capture?.providerPaymentId
-        ? { kind: 'found', value: { transactions: [], hasMore: false } }
-        : { kind: 'unanswered', reason: 'server_error' },
-    )
+  it.for([
+    ['at once', 'five older and five younger', 5, 5],
+    ['a day later', 'fifty older', 50, 0],
+  ] as const)(
+    'is posted %s although %s payments are never answered',
+    async ([when, , older, younger], { deps, client, overdue }) => {
+      const paidAt = (days: number) => addMs(deps.now(), -days * DAY_MS)
+      const open = (count: number, days: number) =>
+        Array.from({ length: count }, () => succeededPayment(client, { paidAt: paidAt(days) }))
+      deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
+      await storeOpen(deps, [...open(older, 10), ...open(younger, 8)])
+      deps.provider.script('listTransactions', async ({ providerPaymentId }) =>
+        providerPaymentId === overdue.capture?.providerPaymentId
+          ? { kind: 'found', value: { transactions: [], hasMore: false } }
+          : { kind: 'unanswered', reason: 'server_error' },
+      )
 
-    await sweep(deps, client)
-    deps.clock.set(addMs(deps.now(), DAY_MS))
-    await sweep(deps, client)
+      await sweep(deps, client)
+      if (when === 'a day later') {
+        expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'estimated'])
+        deps.clock.set(addMs(deps.now(), DAY_MS))
+        await sweep(deps, client)
+      }
 
-    expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
-  })
+      expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
+      expect(deps.sent).toStrictEqual([])
+    },
+  )
 
   it('may be posted by another run at the same time; this run continues', async ({
     deps,
@@ -194,6 +201,23 @@ describe('many payments that are open for seven days', () => {
     deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
     return open
   }
+
+  it.for([
+    ['rate_limited', 5],
+    ['misconfigured', 5],
+    ['server_error', 50],
+  ] as const)(
+    'wait for the next day if the provider is %s: %d calls',
+    async ([reason, calls], { deps, client }) => {
+      await overdueOf(deps, client, 51)
+      deps.provider.silence('listTransactions', reason)
+
+      await settle(deps, client)
+
+      expect(deps.provider.countOf('listTransactions')).toBe(calls)
+      expect(deps.sent).toStrictEqual([])
+    },
+  )
 
   it('are asked about fifty at a time; the next message continues', async ({ deps, client }) => {
     const open = await overdueOf(deps, client, 51)
