@@ -189,6 +189,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   finance(
     'resolve-suspense',
     allAccess(changeOf('SUSPENSE'), APPROVED, ANNOUNCING, {
+      BatchGetItem: ['JOURNAL'],
       GetItem: ['PAYMENT'],
       PutItem: ['JOURNAL'],
       UpdateItem: ['HOUSE', 'NOTED', 'PAYMENT'],

@@ -3,9 +3,15 @@ import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdOf } from '../ids.ts'
 import { readableRows, readRows } from '../if-valid.ts'
+import { bookedRow } from '../journal/house-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
-import { type ProviderTransaction, providerFailure, type Unanswered } from '../provider/provider.ts'
+import {
+  type ProviderTransaction,
+  providerFailure,
+  type TransactionFilter,
+  type Unanswered,
+} from '../provider/provider.ts'
 import { finding, recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
 import { FromItem, toItem } from '../table/attributes.ts'
 import { paymentKey } from '../table/keys.ts'
@@ -98,8 +104,7 @@ async function postWaitingPayment(
       return undefined
     }
     const answer = await askForOwnRow(deps, payment)
-    if (answer.kind === 'unanswered')
-      return answer.reason === 'refused' ? undefined : answer.reason
+    if (answer.kind === 'unanswered') return answer.reason === 'refused' ? undefined : answer.reason
     const { row, contradicting, isKnown, isVoid } = answer
     // The sync closes the payment of a void row. Of a failed row an operator asks the provider.
     if (isVoid) return undefined
@@ -145,9 +150,10 @@ export async function askForRows(
   { provider }: Pick<Deps, 'provider'>,
   providerPaymentId: string,
   paymentId?: PaymentId,
-) {
   // A capture has one such row. A few more are read, so that other rows cannot hide it.
-  const answer = await provider.listTransactions({ providerPaymentId, limit: 10 })
+  asked: Pick<TransactionFilter, 'allTypes' | 'limit'> = { limit: 10 },
+) {
+  const answer = await provider.listTransactions({ providerPaymentId, ...asked })
   if (answer.kind === 'unanswered') return answer
   const rows = answer.kind === 'found' ? answer.value.transactions : []
   // Another payment's row may name this capture. A row without a reference names no other payment.
@@ -162,7 +168,14 @@ export async function askForRows(
     (row) => row.status === 'success' && gone.some((other) => isOfSameMoney(row, other)),
   )
   const isVoid = gone.length > 0 && !isStanding
-  return { kind: 'answered' as const, rows: ownRows, isVoid }
+  const back = rows.filter(
+    ({ type, status, currency, isForeignNet }) =>
+      type === 'return' &&
+      (status === 'success' || status === 'pending') &&
+      currency === 'IDR' &&
+      !isForeignNet,
+  )
+  return { kind: 'answered' as const, rows: ownRows, back, isVoid }
 }
 
 /**
@@ -176,10 +189,29 @@ export function isOfSameMoney(row: ProviderTransaction, other: ProviderTransacti
   return isPossible || status === 'pending'
 }
 
-/** Before our bank gives the money back: its void may not be read yet. Throws 502. */
-export async function requireRows(...asked: Parameters<typeof askForRows>) {
-  const answer = await askForRows(...asked)
+/**
+ * Before our bank gives the money back: its void, or a refund by the provider, may not be read yet.
+ * `movements`: the rows that are booked on its payment. Throws 502, and 409 if the money went back.
+ */
+export async function requireRows(
+  deps: Pick<Deps, 'provider' | 'table'>,
+  providerPaymentId: string,
+  paymentId?: PaymentId,
+  movements: Payment['movements'] = [],
+) {
+  const asked = { allTypes: true, limit: 50 }
+  const answer = await askForRows(deps, providerPaymentId, paymentId, asked)
   if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
+  const known = new Set(movements.map((row) => row.transactionId))
+  for (const { transactionId, createdAt: rowAt } of answer.back) {
+    if (known.has(transactionId)) continue
+    if (Object.keys(await bookedRow(deps, { transactionId, rowAt })).length > 0) continue
+    throw new GatewayError('conflict', `the provider gives money back by row ${transactionId}`, {
+      actionHint:
+        'Give nothing back now. The sync books the row within minutes, or a week while its fee ' +
+        'is open. Then give back what is left.',
+    })
+  }
   return answer
 }
 

@@ -37,7 +37,8 @@ const MAX_TRIES = 5
  * event, and the audit record. A row is taken over from the house, which ends its case; a transfer
  * from our bank uses up an approval, and the provider is asked about the payment's money before.
  * Throws 404 for an unknown payment or row, 422 beyond what is left of the payment, and for a
- * payment whose row names another client; of a transfer 409 if the provider took the money back.
+ * payment whose row names another client; of a transfer 409 if the provider took the money back, or
+ * gives some back by a row that is not booked yet.
  */
 export async function refundPayment(
   deps: RecordDeps & MoveDeps & Pick<Deps, 'provider'>,
@@ -55,8 +56,9 @@ export async function refundPayment(
     if (earlier) return answerEarlier(deps, payment, earlier, input)
     const houseRow = await rowOf(deps, input)
     assertLeft(payment, input.amountMinor)
-    const { providerPaymentId = '' } = payment.capture ?? {}
-    if (!houseRow) refuseVoid(await requireRows(deps, providerPaymentId, payment.paymentId))
+    const { capture, movements } = payment
+    const asked = [capture?.providerPaymentId ?? '', payment.paymentId, movements] as const
+    if (!houseRow) refuseVoid(await requireRows(deps, ...asked))
     const approval = houseRow ? undefined : await requireApproval(deps, askedFor(input))
     const transferred = houseRow && (await findOpenTransfer(deps, houseRow.transactionId))
     const { paymentId, clientId } = payment

@@ -162,13 +162,17 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
   clientTest.for([
     ['is void', 'reversed', 409],
     ['has failed', 'failed', 409],
+    ['stands beside an unread refund', 'success', 409],
+    ['stands beside a refund that goes out', 'pending', 409],
     ['the provider does not name', undefined, 502],
   ] as const)('books no transfer for a payment whose own row %s', async ([, rowStatus, status]) => {
     const { deps, client } = await aLoneClient()
     const payment = await aSucceededPayment(deps, client)
     const { transactions } = deps.provider
     const row = aTransaction(payment)
-    if (rowStatus) transactions.splice(0, transactions.length, { ...row, status: rowStatus })
+    if (rowStatus === 'success' || rowStatus === 'pending')
+      transactions.push({ ...row, type: 'return', transactionId: 'txn_back', status: rowStatus })
+    else if (rowStatus) transactions.splice(0, transactions.length, { ...row, status: rowStatus })
     else deps.provider.silence('listTransactions', 'server_error')
 
     const reply = await invokeAdmin(refundPayment, deps, {

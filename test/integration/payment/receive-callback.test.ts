@@ -5,30 +5,19 @@
 import { describe, expect } from 'vitest'
 import { handler } from '../../../functions/callback/receive-provider-callback.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import { findStoredPayment, recordCancelRequest } from '../../../shared/payment/payment-store.ts'
-import { bookSuspense } from '../../../shared/posting/house-journal.ts'
 import type { ProviderRequest } from '../../../shared/provider/provider.ts'
-import type { Suspense } from '../../../shared/suspense/suspense.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
-import { exists, remove, update } from '../../../shared/table/step.ts'
+import { update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { call } from '../../support/api-event.ts'
-import {
-  aCreating,
-  aPendingPayment,
-  checkWhenDue,
-  payFirst,
-} from '../../support/payment-builders.ts'
+import { aCreating, aPendingPayment, checkWhenDue } from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, recordTable } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { aHiddenPayment, TOKEN } from './hidden-payment.ts'
-import { aCreate, paymentTest as it } from './payment-test.ts'
-import { resolve } from './suspense-test.ts'
+import { paymentTest as it } from './payment-test.ts'
 
 const PR_CREATING = 'pr-73762759-0c9b-8178-b48f-0480d694b643'
 
@@ -272,31 +261,3 @@ it('a capture that the create stored is checked for an hour, then removed', asyn
   expect(await reread()).not.toHaveProperty('rememberedProviderPaymentIds')
   expect(await reread()).toMatchObject({ dueAt: payment.expiresAt })
 })
-
-it.for([
-  ['pending', 'callback', 'made again'],
-  ['creating', 'callback', 'made again'],
-  ['pending', 'due_work', 'put back'],
-  ['pending', 'callback', 'put back'],
-] as const)(
-  'money that was given back credits no payment that a restore had lost: %s, by %s, %s',
-  async ([status, source, how]) => {
-    const { deps, make, reread, paymentId } = await aCreate()
-    await make()
-    const { providerPaymentId } = payFirst(deps)
-    const row = await rawItem(deps, paymentKey(paymentId))
-    await deps.table.write(remove(paymentKey(paymentId), exists))
-    await applyProviderNews(deps, { providerPaymentId }, source)
-    const held = await findSuspense(deps, providerPaymentId)
-    const own = { transactionId: deps.newId(), rowAt: deps.now(), providerMinor: minor(95_560) }
-    await resolve(deps, await bookSuspense(deps, held as Suspense, own))
-    const timeout = { kind: 'unknown', reason: 'timeout' } as const
-    if (status === 'creating') deps.provider.script('createRequest', async () => timeout)
-    await (how === 'put back' ? putRaw(deps, row) : make().catch(() => undefined))
-    deps.clock.advance(300)
-
-    await applyProviderNews(deps, { providerPaymentId }, source)
-
-    expect(await reread()).toMatchObject({ status })
-  },
-)

@@ -140,12 +140,15 @@ describe('sync: a row that takes more than suspense holds', () => {
   })
 
   it.for(['refunded_by_bank', 'written_off'] as const)(
-    'a booked refund of a part is no finding when it is read again after the rest was %s',
-    async (resolution, { deps, hold, sync, syncAfter }) => {
+    'a refund of a part is booked before the rest is %s, and is no finding when it is read again',
+    async (resolution, { deps, rows, hold, sync, syncAfter }) => {
       const { heldRow, item } = await hold('second_capture')
-      await sync(settledRow(heldRow, deps.now(), refundOf(60_000)))
-      expect(await item()).toMatchObject({ status: 'open', refundedMinor: 60_000 })
+      rows.push(settledRow(heldRow, deps.now(), refundOf(60_000)))
       const input = { operator: OPERATOR, suspense_id: heldRow.providerPaymentId, resolution }
+      const byBank = { ...input, resolution: 'refunded_by_bank' }
+      expect(await invokeAdmin(resolveSuspense, deps, byBank)).toMatchObject({ status: 409 })
+      await sync()
+      expect(await item()).toMatchObject({ status: 'open', refundedMinor: 60_000 })
       expect(await invokeAdmin(resolveSuspense, deps, input)).toMatchObject({ status: 200 })
       deps.published.length = 0
       const sums = await sumsOf(deps)

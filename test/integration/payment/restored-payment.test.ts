@@ -1,0 +1,40 @@
+import { expect } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import { bookSuspense } from '../../../shared/posting/house-journal.ts'
+import type { Suspense } from '../../../shared/suspense/suspense.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
+import { payFirst } from '../../support/payment-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { aCreate, paymentTest as it } from './payment-test.ts'
+import { resolve } from './suspense-test.ts'
+
+it.for([
+  ['pending', 'callback', 'made again'],
+  ['creating', 'callback', 'made again'],
+  ['pending', 'due_work', 'put back'],
+  ['pending', 'callback', 'put back'],
+] as const)(
+  'money that was given back credits no payment that a restore had lost: %s, by %s, %s',
+  async ([status, source, how]) => {
+    const { deps, make, reread, paymentId } = await aCreate()
+    await make()
+    const { providerPaymentId } = payFirst(deps)
+    const row = await rawItem(deps, paymentKey(paymentId))
+    await deps.table.write(remove(paymentKey(paymentId), exists))
+    await applyProviderNews(deps, { providerPaymentId }, source)
+    const held = await findSuspense(deps, providerPaymentId)
+    const own = { transactionId: deps.newId(), rowAt: deps.now(), providerMinor: minor(95_560) }
+    await resolve(deps, await bookSuspense(deps, held as Suspense, own))
+    const timeout = { kind: 'unknown', reason: 'timeout' } as const
+    if (status === 'creating') deps.provider.script('createRequest', async () => timeout)
+    await (how === 'put back' ? putRaw(deps, row) : make().catch(() => undefined))
+    deps.clock.advance(300)
+
+    await applyProviderNews(deps, { providerPaymentId }, source)
+
+    expect(await reread()).toMatchObject({ status })
+  },
+)
