@@ -63,7 +63,10 @@ export function isCreditedWith(
   )
 }
 
-/** The payment that the row has moved before: the finding of that movement names the payment. */
+/**
+ * The payment that the row has moved before: the finding of that movement names the payment. A
+ * finding alone proves nothing.
+ */
 export async function findMovedPayment(
   deps: NewsDeps,
   transaction: ProviderTransaction,
@@ -71,7 +74,9 @@ export async function findMovedPayment(
   const item = await findMovement(deps, transaction)
   const paymentId = ifValid(PaymentIdSchema, item?.paymentId)
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
-  return stored?.status === 'succeeded' ? stored : undefined
+  if (stored?.status !== 'succeeded') return undefined
+  const isMoved = stored.movements.some((row) => row.transactionId === transaction.transactionId)
+  return isMoved ? stored : undefined
 }
 
 /** The finding that is written with each movement of a payment. */

@@ -9,10 +9,11 @@ import { askForRows, isOfSameMoney } from '../posting/assume-fee.ts'
 import { bookRowBack, bookUnmatchedRow, houseRowOf } from '../posting/house-journal.ts'
 import { movePayment } from '../posting/move-payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
-import type { NamedPayment } from '../suspense/record-suspense.ts'
+import { type NamedPayment, recordSuspense } from '../suspense/record-suspense.ts'
 import { bookLateFee, feeRowsOf } from './book-late-fee.ts'
 import { recordUndonePayout } from './payout-of-row.ts'
 import {
+  findMovedPayment,
   isInRupiah,
   isYoung,
   recordRowFinding,
@@ -29,8 +30,13 @@ export async function recordUnmatchedRow(
   if (transaction.status === 'success' && isInRupiah(transaction)) {
     const row = houseRowOf(transaction)
     const named = await transferCaseOf(deps, transaction)
-    await bookUnmatchedRow(deps, row, named ?? rowFinding(deps, transaction, about))
-    const { unmatched, reversal } = await bookedRow(deps, row)
+    const finding = named ?? rowFinding(deps, transaction, about)
+    await bookUnmatchedRow(deps, row, finding)
+    const { unmatched, reversal, ...others } = await bookedRow(deps, row)
+    // A finding says that the row has moved a payment, and no payment has the movement.
+    const isBooked = unmatched !== undefined || Object.keys(others).length > 0
+    if (!isBooked && !(await findMovedPayment(deps, transaction)))
+      await recordSuspense(deps, finding)
     if (transaction.type === 'payment' && unmatched && !reversal) {
       const feeOf = ({ providerMinor }: Pick<HouseEntry, 'providerMinor'>) =>
         less(transaction.amountMinor, providerMinor)

@@ -1,10 +1,11 @@
 /** Goal: a payment's row without a reference belongs to the capture that it names, and no other. */
 import { expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { NOT_SETTLED } from '../../support/fake-provider.ts'
+import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
+import { aFinding } from '../../support/money-rows.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { resolve } from '../payment/suspense-test.ts'
-import { sumsOf, ZERO_SUMS } from './held-money.ts'
+import { refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { syncTest as it } from './sync-test.ts'
 
 it.for([
@@ -231,5 +232,23 @@ it.for([
     await syncAfter(300, { ...row, status: 'reversed' }, other)
 
     expect(await paymentOf(deps, credited)).toMatchObject({ isVoid: true })
+  },
+)
+
+it.for([true, false])(
+  'a refund that names no payment is told, and moves none, although a finding says that it did: %s',
+  async (isNamed, { deps, credited, sync }) => {
+    await sync(rowNow(deps, credited))
+    const payment = isNamed ? { paymentId: credited.payment.paymentId } : undefined
+    await aFinding(deps, { subject: 'txn_back#refund', cause: 'money_went_back', payment })
+
+    const ids = { providerPaymentId: '', reference: 'order 17' }
+    await sync(settledRow(ids, deps.now(), refundFields))
+
+    expect(await findingAbout(deps, 'txn_back', 'reversed_upstream')).toMatchObject({
+      amountMinor: 100_000,
+      status: 'open',
+    })
+    expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
   },
 )
