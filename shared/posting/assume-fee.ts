@@ -202,10 +202,12 @@ export async function requireRows(
   const asked = { allTypes: true, limit: 50 }
   const answer = await askForRows(deps, providerPaymentId, paymentId, asked)
   if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
-  const known = new Set(movements.map((row) => row.transactionId))
   for (const { transactionId, createdAt: rowAt } of answer.back) {
-    if (known.has(transactionId)) continue
-    if (Object.keys(await bookedRow(deps, { transactionId, rowAt })).length > 0) continue
+    // A row that stands again after its void is booked nowhere.
+    const moved = movements.filter((row) => row.transactionId === transactionId)
+    if (moved.length === 1) continue
+    const booked = await bookedRow(deps, { transactionId, rowAt })
+    if (Object.keys(booked).length > 0 && !booked.reversal) continue
     throw new GatewayError('conflict', `the provider gives money back by row ${transactionId}`, {
       actionHint:
         'Give nothing back now. The sync books the row within minutes, or a week while its fee ' +

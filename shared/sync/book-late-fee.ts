@@ -6,7 +6,7 @@ import type { Payment } from '../payment/payment.ts'
 import { bookTransfer, type HouseRow, houseRowOf } from '../posting/house-journal.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { type NamedPayment, recordSuspense } from '../suspense/record-suspense.ts'
-import { syncFinding } from './provider-row.ts'
+import { recordRowAgain, syncFinding } from './provider-row.ts'
 
 type Booked = Pick<HouseEntry, 'providerMinor' | 'amountMinor' | 'feeMinor'>
 
@@ -47,7 +47,10 @@ export async function bookLateFee(
   })
 }
 
-/** A movement that is undone gave its fee back, too. A void row that moved nothing has none. */
+/**
+ * A movement that is undone gave its fee back, too, and a row that stands again is told. A void row
+ * that moved nothing has no fee.
+ */
 export async function bookLateFeeOfMovement(
   deps: NewsDeps,
   payment: Payment,
@@ -57,6 +60,7 @@ export async function bookLateFeeOfMovement(
   const [booked, ...undone] = payment.movements.filter((row) => row.transactionId === transactionId)
   if (undone.length === 0 && booked?.type !== 'reversal')
     await bookLateFee(deps, transaction, booked, payment)
+  else await recordRowAgain(deps, transaction, undone[0]?.notedAt, payment)
 }
 
 /** What the house has booked after the row itself. */

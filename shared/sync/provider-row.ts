@@ -14,7 +14,7 @@ import {
 } from '../suspense/record-suspense.ts'
 import type { FindingCause, Suspense } from '../suspense/suspense.ts'
 import { findSuspense, findSuspenseByIds, movementFindingIds } from '../suspense/suspense-store.ts'
-import { addMs, DAY_MS } from '../time.ts'
+import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 
 /** Undefined: the row paid the payment, or moves no money. */
 export function moneyRowOf(transaction: ProviderTransaction): MoneyRow | undefined {
@@ -187,6 +187,21 @@ export function recordOpenFee(
 ) {
   const about = { cause: 'transaction_unexplained', payment } as const
   return recordSuspense(deps, syncFinding(deps, transaction, about))
+}
+
+/** After the books undid the row the provider shows it again. A person must decide. */
+export async function recordRowAgain(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+  undoneAt: Timestamp | undefined,
+  payment: NamedPayment | undefined,
+): Promise<void> {
+  const { status, transactionId, updatedAt } = transaction
+  // An older page shows the row as it was before.
+  if (status !== 'success' || undoneAt === undefined || updatedAt <= undoneAt) return
+  const about = { cause: 'transaction_unexplained', payment } as const
+  const subject = `${transactionId}#again`
+  await recordSuspense(deps, syncFinding(deps, transaction, { ...about, subject }))
 }
 
 /** How long a refund or a dispute waits for its final fee before it is booked as it is. */

@@ -16,6 +16,7 @@ import {
   isInRupiah,
   moneyRowOf,
   recordOpenFee,
+  recordRowAgain,
   recordRowFinding,
   syncFinding,
 } from './provider-row.ts'
@@ -43,7 +44,7 @@ export async function reconcileHeldMoney(
     const isBookedBack = await bookBackVoid(deps, transaction)
     if (isBookedBack || isOfHouse) await recordRowFinding(deps, transaction, item)
     if (isBookedBack) return 'done'
-    const isBooked = item.isVoid || (await isBookedBy(deps, row))
+    const isBooked = item.isVoid || Object.keys(await bookedBy(deps, row)).length > 0
     const isSecond = isBooked ? false : item.providerMinor === undefined ? undefined : true
     const second = await reconcileSecondVoid(deps, transaction, item, isSecond)
     if (second) return second
@@ -77,10 +78,9 @@ export async function reconcileHeldMoney(
   return { booked: undefined }
 }
 
-/** Whether suspense has the money by this row, or has lost it by its void. */
-async function isBookedBy(deps: NewsDeps, row: Parameters<typeof bookedRow>[1]): Promise<boolean> {
-  const own = await bookedRow(deps, row, ['suspense', 'suspense_refunded'])
-  return Object.keys(own).length > 0
+/** By this row suspense has the money, or has lost it by the row's void. */
+function bookedBy(deps: NewsDeps, row: Parameters<typeof bookedRow>[1]) {
+  return bookedRow(deps, row, ['suspense', 'suspense_refunded'])
 }
 
 /** What the row moves after it was booked is the house's, and so is a second row of the capture. */
@@ -91,10 +91,12 @@ async function reconcileBookedMoney(
 ): Promise<void> {
   const { providerMinor, amountMinor = ZERO, isVoid } = item
   if (providerMinor === undefined && !isVoid) return
-  if (!(await isBookedBy(deps, houseRowOf(transaction)))) {
+  const { suspense, suspense_refunded: lost } = await bookedBy(deps, houseRowOf(transaction))
+  if (suspense === undefined && lost === undefined) {
     await recordUnmatchedRow(deps, transaction, item)
     return
   }
+  if (lost) return recordRowAgain(deps, transaction, lost.postedAt, item)
   if (providerMinor === undefined || isVoid) return
   const known = { providerMinor, amountMinor, feeMinor: less(amountMinor, providerMinor) }
   // Of the amount that is held, as at the booking: the row may show another amount.

@@ -17,7 +17,7 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import { recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
 import { addMs } from '../time.ts'
 import { bookLateFee } from './book-late-fee.ts'
-import { findingOf, isCreditedWith } from './provider-row.ts'
+import { findingOf, isCreditedWith, recordRowAgain } from './provider-row.ts'
 import { recordUnmatchedRow } from './reconcile-house-row.ts'
 
 /** Each try books the row or loses a race; the next read shows the result. */
@@ -49,8 +49,11 @@ export async function reconcileOwnRow(
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const row = settledRowOf(deps, current, transaction)
     const { createdAt, ownRow, postedAt = createdAt, movements } = current
-    const isBooked = [ownRow, ...movements].some((known) => known?.transactionId === transactionId)
-    if (row === undefined || (current.isVoid && isBooked)) return
+    const undone = movements.find((known) => known.transactionId === transactionId)
+    const isBooked = ownRow?.transactionId === transactionId || undone !== undefined
+    if (row === undefined) return
+    if (current.isVoid && isBooked)
+      return recordRowAgain(deps, transaction, undone?.notedAt, current)
     // No payment takes a second row of one capture.
     if (!isBooked && (ownRow || current.isVoid))
       return recordUnmatchedRow(deps, transaction, current)

@@ -25,6 +25,7 @@ import {
   mayBeCredited,
   moneyRowOf,
   recordOpenFee,
+  recordRowAgain,
   recordRowFinding,
   rowFinding,
   syncFinding,
@@ -54,7 +55,7 @@ export async function reconcileTransaction(
   lookups: Lookups,
 ): Promise<Reconciled> {
   const reconciled = await reconcileRow(deps, row, lookups)
-  await bookLateFeeOfHouse(deps, row)
+  await followHouseRow(deps, row)
   return reconciled
 }
 
@@ -289,9 +290,11 @@ function namedBy(answer: NewsAnswer, transaction: ProviderTransaction): Provider
   return isPayment || !capture ? own : { ...own, providerPaymentId: capture.providerPaymentId }
 }
 
-async function bookLateFeeOfHouse(deps: NewsDeps, { transaction, payment }: RowWithPayment) {
-  if (transaction.type === 'payment' || transaction.isFeeEnded !== true) return
-  const { unmatched, topup, withdrawal, ...others } = await bookedRow(deps, houseRowOf(transaction))
-  const entry = unmatched ?? topup ?? withdrawal ?? others.suspense_refunded
-  if (entry && !others.reversal) await bookLateFee(deps, transaction, entry, payment)
+/** What the provider changes of a row after the house has booked it, or booked it back. */
+async function followHouseRow(deps: NewsDeps, { transaction, payment }: RowWithPayment) {
+  if (transaction.type === 'payment' || transaction.status !== 'success') return
+  const { reversal, ...booked } = await bookedRow(deps, houseRowOf(transaction))
+  const { unmatched, topup, withdrawal, suspense_refunded: refund } = booked
+  if (reversal) await recordRowAgain(deps, transaction, reversal.postedAt, payment)
+  else await bookLateFee(deps, transaction, unmatched ?? topup ?? withdrawal ?? refund, payment)
 }

@@ -1,0 +1,68 @@
+/** Goal: a row that the provider shows again after the books undid it is told. */
+import { expect } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import { settledRow } from '../../support/fake-provider.ts'
+import { rowNow } from '../../support/synced-payment.ts'
+import { resolve } from '../payment/suspense-test.ts'
+import { heldTest, refundFields } from './held-money.ts'
+
+const it = heldTest.extend('shown', async ({ deps, rows, credited, hold, sync }) => {
+  const own = rowNow(deps, credited)
+  const { heldRow, item } = await hold('second_capture')
+  await sync(own)
+  const out = { type: 'account', transfer: 'withdrawal', providerMinor: minor(-100_000) } as const
+  const kinds = {
+    'the own row of a payment': own,
+    'a refund of a payment': settledRow(credited, deps.now(), refundFields),
+    'the own row of held money': heldRow,
+    'a refund of held money': settledRow(heldRow, deps.now(), refundFields),
+    'a withdrawal': settledRow({ providerPaymentId: '', reference: 'out' }, deps.now(), out),
+  }
+  const show = async (
+    kind: keyof typeof kinds,
+    ...statuses: readonly ('success' | 'reversed' | 'failed')[]
+  ) => {
+    const row = kinds[kind]
+    for (const status of statuses) {
+      deps.clock.advance(600)
+      const before = rows.filter(({ transactionId }) => transactionId !== row.transactionId)
+      deps.published.length = 0
+      rows.splice(0, rows.length, ...before, { ...row, status, updatedAt: deps.now() })
+      await sync()
+    }
+    return row
+  }
+  return { show, item }
+})
+
+it.for([
+  ['the own row of a payment', 'reversed'],
+  ['a refund of a payment', 'reversed'],
+  ['the own row of held money', 'reversed'],
+  ['a refund of held money', 'failed'],
+  ['a withdrawal', 'failed'],
+] as const)(
+  '%s that stands again after it was %s is told once',
+  async ([kind, undone], { deps, shown }) => {
+    const { transactionId } = await shown.show(kind, 'success', undone, 'success')
+    expect(deps.published).toMatchObject([
+      { subject: `${transactionId}#again#transaction_unexplained` },
+    ])
+
+    await shown.show(kind, 'success')
+
+    expect(deps.published).toStrictEqual([])
+  },
+)
+
+it('our bank refunds no held money whose refund stands again', async ({ deps, shown }) => {
+  const { providerPaymentId: suspenseId } = await shown.show(
+    'a refund of held money',
+    'success',
+    'failed',
+    'success',
+  )
+  expect(await shown.item()).toMatchObject({ status: 'open' })
+
+  await expect(resolve(deps, { suspenseId })).rejects.toMatchObject({ code: 'conflict' })
+})
