@@ -51,15 +51,17 @@ export async function disputesBefore(deps: TableDeps, { createdAt }: Suspense): 
 function messageOf(item: Suspense, facts: Facts): string {
   const { kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'unknown', clientId } = item
   const close = `run resolve-suspense --suspense_id ${suspenseId}`
+  const unit = cause === 'wrong_currency' ? 'of another currency' : 'IDR'
+  // The alert may come late.
+  if (kind === 'money' && item.status === 'resolved')
+    return `The provider received ${amountMinor} ${unit} that the gateway held (${cause}, payment ${paymentId}). The item is resolved as ${item.resolution} (${suspenseId}), so give nothing back. No action is needed.`
   if (cause === 'payment_foreign') {
     const what = kind === 'money' ? `${amountMinor} IDR of it are held` : 'it is not posted'
     return `Payment ${paymentId} is stored under a client that its id does not belong to, so ${what} (${suspenseId}). Its row was changed. Follow the runbook, suspense, then ${close}.`
   }
   if (kind === 'case') return messageOfCase(item, facts)
-  if (kind === 'money') {
-    const unit = cause === 'wrong_currency' ? 'of another currency' : 'IDR'
+  if (kind === 'money')
     return `The provider received ${amountMinor} ${unit} that the gateway credits to no client (${cause}, payment ${paymentId}). ${facts.refund} After a refund by bank or a write-off, ${close}.`
-  }
   switch (cause) {
     case 'money_went_back':
       if (item.answerBy !== undefined) return messageOfChargeback(item, item.answerBy)

@@ -1,15 +1,20 @@
+/** Goal: held money that was given back is not paid out again. */
+import * as v from 'valibot'
 import { expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { bookSuspense } from '../../../shared/posting/house-journal.ts'
+import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import type { Suspense } from '../../../shared/suspense/suspense.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { findSuspense, writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
+import { TimestampSchema } from '../../../shared/time.ts'
 import { payFirst } from '../../support/payment-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
+import { dueAtOf } from '../../support/webhook-builders.ts'
 import { aCreate, paymentTest as it } from './payment-test.ts'
-import { resolve } from './suspense-test.ts'
+import { heldMoneyItem, resolve } from './suspense-test.ts'
 
 it.for([
   ['pending', 'callback', 'made again'],
@@ -38,3 +43,21 @@ it.for([
     expect(await reread()).toMatchObject({ status })
   },
 )
+
+it('an alert of held money that comes late says that the money was given back', async ({
+  deps,
+}) => {
+  const item = heldMoneyItem(deps)
+  await writeSuspense(deps, item)
+  const own = { transactionId: deps.newId(), rowAt: deps.now(), providerMinor: minor(4_900) }
+  await resolve(deps, await bookSuspense(deps, item, own))
+  const { suspenseId } = item
+  deps.clock.advance(60)
+
+  const dueAt = v.parse(TimestampSchema, await dueAtOf(deps, 'alert', suspenseId))
+  await checkSuspenseAlert(deps, { suspenseId, dueAt })
+
+  expect(deps.published.at(-1)?.message).toBe(
+    `The provider received 5000 IDR that the gateway held (unknown_reference, payment unknown). The item is resolved as refunded_by_bank (${suspenseId}), so give nothing back. No action is needed.`,
+  )
+})
