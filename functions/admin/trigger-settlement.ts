@@ -12,7 +12,7 @@ export const handler = adminHandler({ summary, input, hasDryRun: true }, async (
   const { settlement, isContinuing } = await triggerSettlement(deps, request)
   return {
     settlements: settlement ? [toOperatorSettlement(settlement)] : [],
-    // The worker still sums a large window. The settlement needs no other call.
+    // The worker still posts or sums. The settlement needs no other call.
     ...(isContinuing && { continuing: true }),
   }
 })

@@ -25,7 +25,7 @@ import { type EntrySums, emptySums, type SumDeps, sumEntries, sumFirstPage } fro
 
 type SettleResult = {
   readonly settlement: Settlement | undefined
-  /** One run could not sum the window, and the queue has a message for the next run. */
+  /** The queue has a message for the next run: one run cannot sum the window, or post its money. */
   readonly isContinuing: boolean
   /** The eligible net with re-credits and deductions does not exceed the floor. */
   readonly waiting?: { readonly eligibleMinor: Minor; readonly floorMinor: Minor }
@@ -61,7 +61,8 @@ export async function settleClient(
     const result = await settleOnce(deps, clientId, trigger)
     if (result === undefined) continue
     // One message for both reasons: two messages would double with each run.
-    if (overdue || result.isContinuing) {
+    const isContinuing = overdue !== undefined || result.isContinuing
+    if (isContinuing) {
       const { operator, requestId: request_id } = trigger
       const body = {
         client_id: clientId,
@@ -71,7 +72,7 @@ export async function settleClient(
       }
       await deps.queues.send('settlements', { body, delaySeconds: 0, group: clientId })
     }
-    return result
+    return { ...result, isContinuing }
   }
   throw new Error('a settlement window kept moving while it was swept')
 }
@@ -206,8 +207,8 @@ async function recordSettlement(
 
 /**
  * Settles a client at an operator's request, by the same rules and floor as the sweep (spec 3.2,
- * rule 4). Throws 422 in a closed stage. Throws 422 when there is nothing to settle, with the
- * eligible amount, the open amount and the floor.
+ * rule 4). Throws 422 in a closed stage. Throws 422 when there is nothing to settle and no run
+ * follows, with the eligible amount, the open amount and the floor.
  */
 export async function triggerSettlement(
   deps: SettleDeps,
@@ -224,7 +225,7 @@ export async function triggerSettlement(
     operator,
     requestId: deps.invocation?.requestId,
   })
-  if (result.waiting === undefined) return result
+  if (result.waiting === undefined || result.isContinuing) return result
   const { eligibleMinor, floorMinor } = result.waiting
   const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
   const openMinor = less(pendingMinor, less(eligibleMinor, availableMinor))

@@ -47,7 +47,8 @@ function cursorOf(position: object) {
   return Buffer.from(JSON.stringify(position)).toString('base64url')
 }
 const NO_ID = crypto.randomUUID()
-const [DAY, AT] = ['2026-11-01', '2026-11-01T00:00:00.000Z']
+const DAY = '2026-11-01'
+const POSITION = { clientId: NO_ID, createdAt: `${DAY}T00:00:00.000Z` }
 it('list-settlements lists the recorded settlements of all clients, newest first', async () => {
   const deps = memoryDeps()
   const settleLater = async () => {
@@ -68,17 +69,14 @@ it('list-settlements lists the recorded settlements of all clients, newest first
 })
 
 /** November has no such day. */
-const NO_POSITION = { clientId: NO_ID, createdAt: '2026-11-31T00:00:00.000Z' }
+const NO_POSITION = { ...POSITION, createdAt: '2026-11-31T00:00:00.000Z' }
 
 const FOREIGN_CURSOR = /^must be the cursor of an earlier answer to the same request$/
 
 it.each<[object, string, RegExp]>([
   [{ from: DAY, cursor: cursorOf({}) }, 'cursor', FOREIGN_CURSOR],
   ...[
-    {
-      period: { from: '2026-11-02', to: '2026-11-01' },
-      position: { clientId: NO_ID, createdAt: AT },
-    },
+    { period: { from: '2026-11-02', to: DAY }, position: POSITION },
     { period: { from: DAY, to: DAY }, position: NO_POSITION },
   ].map((position): [object, string, RegExp] => [
     { from: DAY, cursor: cursorOf(position) },
@@ -256,6 +254,15 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
       body: { message: 'the stage is closed' },
     })
     await expectBalanced(deps, client.clientId)
+  })
+
+  it('continues while more payments are overdue than one run posts', async () => {
+    const { deps, client, settle } = await anEligibleClient({ settlementFloorMinor: minor(9e6) })
+    for (let paid = 0; paid < 51; paid++) await anOpenPayment(deps, client)
+    deps.clock.advance(7 * (DAY_MS / SECOND_MS) + 1)
+
+    const body = { settlements: [], continuing: true }
+    expect(await settle()).toStrictEqual({ status: 200, body })
   })
 
   it('warns about a settlement withoutBank bank details, and the steps of the warning settle its funds', async () => {
