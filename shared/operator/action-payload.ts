@@ -47,9 +47,12 @@ function objectFrom(payload: unknown): object {
   )
 }
 
-/** Alerts and terminals show the text. Only notes may have line breaks. */
+/**
+ * Alerts and terminals show the text. Only notes may have line breaks. A line of the bank's answer
+ * is refused alone.
+ */
 export function refuseHiddenCharacters(payload: object): void {
-  const fields = Object.fromEntries(Object.entries(payload).filter(([name]) => name !== 'notes'))
+  const { notes: _notes, lines: _lines, ...fields } = Object(payload)
   const fieldErrors = hiddenCharactersIn(fields)
   const [first] = Object.entries(fieldErrors)
   if (first) throw invalid(`${first[0]}: ${first[1][0]}`, fieldErrors, HINT)

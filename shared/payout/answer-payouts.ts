@@ -1,33 +1,41 @@
+import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
 import { mapInChunks } from '../chunks.ts'
 import { type GatewayError, invalid } from '../errors.ts'
+import { parseInput } from '../field-errors.ts'
 import { SettlementIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
+import { BookDaySchema } from '../journal/day-totals.ts'
 import { findBatch } from '../settlement/batch/batch-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement } from '../settlement/settlement-store.ts'
+import { BANK_REFERENCE, hiddenCharactersIn, textField } from '../text-field.ts'
 import { refusalOf } from './judge-payouts.ts'
 import { markSettlementFailed } from './mark-settlement-failed.ts'
 import { isPaidBy, markSettlementPaid } from './mark-settlement-paid.ts'
 import { noteUseOfFile } from './note-use-of-file.ts'
 
-/** A line of the bank's answer, as the command read it from a file. */
-export type AnswerLine = {
-  /** In the file. */
-  readonly line: number
-  readonly settlement_id: string
-  readonly amount_minor: number
-  readonly bank_account_no: string
-  readonly outcome: 'paid' | 'failed'
-  readonly bank_reference?: string | undefined
-  readonly value_date?: string | undefined
+const NUMBER = v.pipe(v.number(), v.safeInteger())
+
+/** What a line needs to be answered. The line's other fields refuse the line alone. */
+export const NAMED_LINE = { line: NUMBER, settlement_id: v.string() }
+
+const AnswerLineSchema = v.strictObject({
+  ...NAMED_LINE,
+  amount_minor: NUMBER,
+  bank_account_no: v.pipe(v.string(), v.maxLength(100)),
+  outcome: v.picklist(['paid', 'failed']),
+  bank_reference: v.optional(BANK_REFERENCE),
+  value_date: v.optional(BookDaySchema),
   /** The bank made one debit for the whole batch, and names it on every line. */
-  readonly is_one_debit?: boolean | undefined
+  is_one_debit: v.optional(v.boolean()),
   /** In the bank's words. */
-  readonly reason?: string | undefined
+  reason: v.optional(textField(1_000)),
   /** The batch that the file names. */
-  readonly batch?: number | undefined
-}
+  batch: v.optional(NUMBER),
+})
+/** A line of the bank's answer, as the command read it from a file. */
+export type AnswerLine = v.InferInput<typeof AnswerLineSchema>
 
 type AnswerDeps = Parameters<typeof markSettlementPaid>[0]
 
@@ -40,12 +48,12 @@ const SIDE_BY_SIDE = 8
  */
 export async function answerPayouts(
   deps: AnswerDeps,
-  { operator, lines }: ActionRequest<{ operator: string; lines: readonly AnswerLine[] }>,
+  { operator, lines }: ActionRequest<{ operator: string; lines: readonly NamedLine[] }>,
 ) {
   const results = await mapInChunks(lines, SIDE_BY_SIDE, async (line) => {
     const shown = { line: line.line, settlement_id: line.settlement_id }
     try {
-      return { ...shown, result: await writeDown(deps, line, operator) }
+      return { ...shown, result: await writeDown(deps, parseLine(line), operator) }
     } catch (error) {
       // A text that is no settlement's id stays out of the log.
       const settlementId = ifValid(SettlementIdSchema, line.settlement_id)
@@ -61,6 +69,14 @@ export async function answerPayouts(
     refused: countOf('refused'),
     lines: results,
   }
+}
+
+type NamedLine = Pick<AnswerLine, keyof typeof NAMED_LINE>
+
+function parseLine(line: NamedLine): AnswerLine {
+  const [hidden] = Object.entries(hiddenCharactersIn(line))
+  if (hidden) throw invalid(`${hidden[0]}: ${hidden[1].join(', ')}`)
+  return parseInput(AnswerLineSchema, line)
 }
 
 /** A line that is refused proves too that the bank has the file, if it is of this settlement. */

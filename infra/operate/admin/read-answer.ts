@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { accountDigits } from '../../../shared/bank/bank-account.ts'
-import { errorOf } from '../../../shared/field-errors.ts'
 import type { AnswerLine } from '../../../shared/payout/answer-payouts.ts'
-import { hiddenCharactersIn, isShortened } from '../../../shared/text-field.ts'
+import { isShortened } from '../../../shared/text-field.ts'
 import { UsageError } from '../../local/terminal/command-line.ts'
 import type { SheetRow } from './read-tables.ts'
 
@@ -59,15 +58,10 @@ const OUTCOMES: Readonly<Record<string, AnswerLine['outcome']>> = {
 const MOST_LINES_BEFORE = 30
 
 /**
- * Reads the bank's answer from the table whose columns are known. A line that the action's schema
- * refuses stops no other line. Throws `UsageError` for a table that is unknown or does not say what
- * was paid.
+ * Reads the bank's answer from the table whose columns are known. Throws `UsageError` for a table
+ * that is unknown or does not say what was paid.
  */
-export function readAnswer(
-  path: string,
-  tables: readonly (readonly SheetRow[])[],
-  schema: v.GenericSchema,
-): Answer {
+export function readAnswer(path: string, tables: readonly (readonly SheetRow[])[]): Answer {
   for (const rows of tables) {
     const head = rows.slice(0, MOST_LINES_BEFORE).findIndex((row) => isHead(row))
     const columns = rows[head]
@@ -76,7 +70,7 @@ export function readAnswer(
       throw new UsageError(
         `${path} has no column status, so it does not say what was paid. Add it: paid or failed.`,
       )
-    return answerIn(columns, rows.slice(head + 1), head + 2, schema)
+    return answerIn(columns, rows.slice(head + 1), head + 2)
   }
   throw new UsageError(
     `${path} has no line with the columns settlement_id (or description), amount and ` +
@@ -101,12 +95,7 @@ function placeOf(head: SheetRow, known: string) {
   return found === undefined ? -1 : names.indexOf(found)
 }
 
-function answerIn(
-  head: SheetRow,
-  rows: readonly SheetRow[],
-  firstLine: number,
-  schema: v.GenericSchema,
-): Answer {
+function answerIn(head: SheetRow, rows: readonly SheetRow[], firstLine: number): Answer {
   const places = Object.entries(COLUMNS).map(
     ([column, names]) => [column, placeOf(head, names)] as const,
   )
@@ -117,7 +106,7 @@ function answerIn(
     return lineFrom(ours ? filledIn(cells) : withReference(cells), row, firstLine + at) ?? []
   })
   const isPassedOver = (row: SheetRow) => MONEY_IN.test(cellIn(row, placeOf(head, COLUMNS.type)))
-  return { ...withoutRepeats(read, schema), passedOver: rows.filter(isPassedOver).length }
+  return { ...withoutRepeats(read), passedOver: rows.filter(isPassedOver).length }
 }
 
 /** Our file needs no status where the operator filled in a reference. */
@@ -215,10 +204,7 @@ function unfinished({ status, reference }: Cells) {
  * and been sent again. One reference on every paid line of a batch is one debit for the batch; on
  * some of the lines it is a mistake.
  */
-function withoutRepeats(
-  read: readonly ReadLine[],
-  schema: v.GenericSchema,
-): Omit<Answer, 'passedOver'> {
+function withoutRepeats(read: readonly ReadLine[]): Omit<Answer, 'passedOver'> {
   const lines: AnswerLine[] = []
   const refused: RefusedLine[] = []
   const wellFormed = read.filter((one): one is AnswerLine => !('id' in one))
@@ -241,22 +227,11 @@ function withoutRepeats(
         ? `its settlement is on the lines ${linesOf(sameId)}`
         : sameReference.length > 1 && !isOneDebit
           ? `its reference is on the lines ${linesOf(sameReference)}, and not on all of the batch`
-          : whyRefused(one, schema)
+          : undefined
     if (reason !== undefined) refused.push({ line, id, reason })
     else lines.push(isOneDebit ? { ...one, is_one_debit: true } : one)
   }
   return { lines, refused }
-}
-
-/** A line that the action's schema refuses would stop the other lines of its call. */
-function whyRefused(line: AnswerLine, schema: v.GenericSchema): string | undefined {
-  const parsed = v.safeParse(schema, line)
-  if (!parsed.success) {
-    const { field, message } = errorOf(parsed.issues[0])
-    return `${field} ${message}`
-  }
-  const [hidden] = Object.entries(hiddenCharactersIn(line))
-  return hidden && `${hidden[0]} ${hidden[1].join(', ')}`
 }
 
 function idOf(read: ReadLine) {

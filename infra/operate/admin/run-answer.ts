@@ -34,8 +34,7 @@ export async function runAnswer(
   { file, ...call }: ActionCall & { readonly file: string },
   io: Output & { readonly env: NodeJS.ProcessEnv },
 ): Promise<boolean> {
-  const { answerLine } = await import('../../../functions/admin/payout-answer.ts')
-  const { lines, refused, passedOver } = readAnswer(file, await readTables(file), answerLine)
+  const { lines, refused, passedOver } = readAnswer(file, await readTables(file))
   const counts = { done: 0, failed: 0, refused: refused.length }
   for (const { line, id, reason } of refused)
     io.err(printableLine(`line ${line}  ${id || '-'}  refused: ${reason}`))

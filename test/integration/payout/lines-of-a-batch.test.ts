@@ -72,15 +72,23 @@ function failedLines({ lines }: TestDeps) {
   return lines.filter(({ code }) => code === 'payout.line_failed')
 }
 
-it('an unreadable settlement refuses its line of the answer, and the others are paid', async () => {
-  const { deps, first, lines, others } = await anAnsweredFile()
+it('an unreadable settlement, or a line that breaks a rule, refuses its own line alone', async () => {
+  const { deps, first, lines: whole, others } = await anAnsweredFile()
   await alter(deps, settlementKey(first.settlementId), UNREADABLE)
+  const broken = [
+    {},
+    { bank_reference: '2.02611E+15' },
+    { reason: '\u202c' },
+    { amount_minor: '1' },
+  ]
+  const lines = whole.map((line, at) => ({ ...line, ...broken[at] }))
 
   const { status, body } = await invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines })
 
+  const refused = broken.map(() => ({ result: 'refused' }))
   expect([status, body]).toMatchObject([
     200,
-    { done: 9, failed: 0, refused: 1, lines: [{ result: 'refused' }, ...others] },
+    { done: 6, failed: 0, refused: 4, lines: [...refused, ...others.slice(3)] },
   ])
 })
 
