@@ -97,7 +97,7 @@ async function settlementsOf(deps: TableDeps, payment: StoredPayment) {
   while (at !== undefined && settlements.length < MAX_SETTLEMENTS) {
     const sweeps = await sweepsFrom(deps, clientId, { start: at, limit: 1 })
     const ids = sweeps.map(({ id }) => id)
-    const { settlements: found, unreadableIds } = await readSettlements(deps, ids)
+    const { settlements: found, unreadableIds } = await readSettlements(deps, ids, clientId)
     for (const id of unreadableIds)
       settlements.push({ settlement_id: id, status: 'unreadable', settled_at: null })
     const [settlement] = found

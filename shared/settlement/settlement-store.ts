@@ -54,14 +54,8 @@ export async function findAnySettlement(
 
 /** Newest period first (spec 4.6). */
 export async function listSettlements(deps: TableDeps, clientId: ClientId, page: Page) {
-  const items = await listItems(deps, {
-    kind: 'SETTLEMENT',
-    index: 'by-owner',
-    partition: [clientId, ENTITY],
-    page,
-    reads: 'eventual',
-  })
-  return readOwn(clientId, items)
+  const list = { kind: 'SETTLEMENT', index: 'by-owner', partition: [clientId, ENTITY] } as const
+  return readOwn(clientId, await listItems(deps, { ...list, page, reads: 'eventual' }))
 }
 
 /** Newest period first. */
@@ -99,34 +93,37 @@ export async function settlementsEnding(
   clientId: ClientId,
   between: readonly [Timestamp, Timestamp],
 ) {
-  const items = await queryAll(deps, {
-    index: 'by-owner',
-    partition: [clientId, ENTITY],
-    range: { between },
-    limit: 100,
-  })
-  return readSettlements(deps, settlementIdsOf(items))
+  const partition = [clientId, ENTITY] as const
+  const range = { between }
+  const items = await queryAll(deps, { index: 'by-owner', partition, range, limit: 100 })
+  return readSettlements(deps, settlementIdsOf(items), clientId)
 }
 
 /** A client's settlements that wait for their payout, oldest first. */
 export async function recordedSettlements(deps: TableDeps, clientId: ClientId) {
   const partition = [clientId, ENTITY, 'recorded'] as const
   const items = await queryAll(deps, { index: 'by-status', partition, limit: 100 })
-  return recordedAmong(deps, settlementIdsOf(items))
+  return recordedAmong(deps, settlementIdsOf(items), clientId)
 }
 
 /** Those of the settlements that wait for their payout. */
-export async function recordedAmong(deps: TableDeps, ids: readonly SettlementId[]) {
-  const { settlements, unreadableIds } = await readSettlements(deps, ids)
+export async function recordedAmong(...asked: Parameters<typeof readSettlements>) {
+  const { settlements, unreadableIds } = await readSettlements(...asked)
   return { settlements: settlements.filter(({ status }) => status === 'recorded'), unreadableIds }
 }
 
-/** `unreadableIds`: of rows that cannot be read, because one row must not stop all payouts. */
-export async function readSettlements(deps: TableDeps, ids: readonly SettlementId[]) {
+/** `unreadableIds`: rows that cannot be read, or of another client. They stop no other payout. */
+export async function readSettlements(
+  deps: TableDeps,
+  ids: readonly SettlementId[],
+  owner?: ClientId,
+) {
   const rows = await deps.table.getMany(ids.map(settlementKey))
   const read = ids.map((id, at) => {
     const settlement = ifValid(SettlementSchema, rows[at])
-    return { id, settlement: settlement?.settlementId === id ? settlement : undefined }
+    const isOwn =
+      settlement?.settlementId === id && [undefined, settlement.clientId].includes(owner)
+    return { id, settlement: isOwn ? settlement : undefined }
   })
   return {
     settlements: read.flatMap(({ settlement }) => settlement ?? []),
