@@ -63,7 +63,9 @@ export async function startWebhookInbox(options: {
   }
 
   const setBehaviour = (request: LocalRequest): LocalAnswer => {
-    const order = v.safeParse(Behaviour, parsedJson(request.body))
+    const sent = parsedJson(request.body)
+    // Valibot takes a list for an object.
+    const order = v.safeParse(Behaviour, Array.isArray(sent) ? undefined : sent)
     if (!order.success) return jsonReply(400, { message: v.flatten(order.issues) })
     behaviour = order.output
     return jsonReply(200, behaviour)

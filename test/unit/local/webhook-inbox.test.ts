@@ -78,8 +78,10 @@ describe('the webhook inbox (design section 6)', () => {
   it.for([
     ['by a behaviour until it changes', { status: 500 }, [500, 500, 500]],
     ['by a behaviour as often as it says', { status: 503, times: 2 }, [503, 503, 200]],
-    ['by 200 after an invalid behaviour', '{"delay": 5}', [200, 200, 200]],
+    ['as before by an invalid behaviour', '{"delay": 5}', [202, 202, 202]],
+    ['as before by a list', '[]', [202, 202, 202]],
   ] as const)('answers the next deliveries %s', async ([, behaviour, statuses], { inbox }) => {
+    await inbox.behave({ status: 202 })
     await inbox.behave(behaviour)
 
     for (const status of statuses) expect((await inbox.deliver()).status).toBe(status)
