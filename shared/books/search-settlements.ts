@@ -18,7 +18,7 @@ import {
   settlementsEnding,
 } from '../settlement/settlement-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
-import { bookPeriod, periodFields, WALK_FIELDS } from './book-period.ts'
+import { type BookPeriod, bookPeriod, periodFields, WALK_FIELDS } from './book-period.ts'
 
 const { format: _, ...days } = periodFields
 
@@ -40,8 +40,8 @@ type SettlementSearch = ActionRequest<v.InferOutput<typeof settlementSearch>>
 type SearchDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs' | 'log'>
 
 /**
- * Lists of settlements and of payouts have pages, whose warnings name the figures of a payout. The
- * settlements of a period have a cursor, and are too many for these reads.
+ * Lists of a client's settlements and of payouts have pages, whose warnings name the figures of a
+ * payout. Those of all clients have a cursor, and are too many for these reads.
  */
 export async function searchSettlements(
   deps: SearchDeps,
@@ -50,17 +50,18 @@ export async function searchSettlements(
   const { clientId, status, from, to, cursor, ...page } = search
   if (clientId !== undefined) await requireClient(deps, clientId)
   const hasDays = from !== undefined || to !== undefined
-  const isPaged = !hasDays && (clientId !== undefined || status === 'recorded')
+  const isPaged = clientId !== undefined || (status === 'recorded' && !hasDays)
   if (isPaged && cursor !== undefined)
     throw invalid('cursor: use page instead', { cursor: ['use page instead'] })
   if (!isPaged && page.page > 1)
     throw invalid('page: use cursor instead', { page: ['use cursor instead'] })
   if (!isPaged) return settlementsOfPeriod(deps, search)
+  const list = { ...page, range: hasDays ? spanOf(bookPeriod(deps, search)) : undefined }
   const { rows, unreadableIds } = await (clientId === undefined
-    ? listPayouts(deps, page)
+    ? listPayouts(deps, list)
     : status === undefined
-      ? listSettlements(deps, clientId, page)
-      : listSettlementsOf(deps, { clientId, status }, page))
+      ? listSettlements(deps, clientId, list)
+      : listSettlementsOf(deps, { clientId, status }, list))
   return {
     data: await mapInChunks(rows, SIDE_BY_SIDE, (settlement) => withWarning(deps, settlement)),
     ...unreadableDto(unreadableIds),
@@ -83,9 +84,9 @@ const CLIENTS_AT_ONCE = 8
 const FULL_BYTES = 2_500_000
 
 /**
- * Settlements whose public period ends in a span of days of Asia/Jakarta, client by client, each
- * client's oldest first. Without days: this month so far. Changes nothing. A run that cannot read
- * all clients answers a cursor.
+ * All settlements whose public period ends in a span of days of Asia/Jakarta, client by client,
+ * each client's oldest first. Without days: this month so far. A run that cannot read all clients
+ * answers a cursor.
  */
 async function settlementsOfPeriod(deps: SearchDeps, input: SettlementSearch): Promise<object> {
   const progress = readCursor(Progress, input.cursor)
@@ -94,12 +95,8 @@ async function settlementsOfPeriod(deps: SearchDeps, input: SettlementSearch): P
   let bytes = 0
   const unreadable: string[] = []
   const read = async (clientIds: readonly ClientId[]) => {
-    const span = [
-      addMs(endOfBookDay(period.from), -DAY_MS),
-      addMs(endOfBookDay(period.to), -1),
-    ] as const
     const lists = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) =>
-      settlementsEnding(deps, clientId, span),
+      settlementsEnding(deps, clientId, spanOf(period).between),
     )
     const found = lists
       .flatMap((list) => list.settlements)
@@ -109,19 +106,17 @@ async function settlementsOfPeriod(deps: SearchDeps, input: SettlementSearch): P
     bytes += Buffer.byteLength(JSON.stringify(found))
     unreadable.push(...lists.flatMap(({ unreadableIds }) => unreadableIds))
   }
-  let position = progress?.position
-  if (input.clientId === undefined) {
-    position = await walkClients(deps, position, {
-      read,
-      isFull: () => bytes >= FULL_BYTES,
-      atOnce: CLIENTS_AT_ONCE,
-    })
-  } else await read([input.clientId])
-
+  const isFull = () => bytes >= FULL_BYTES
+  const walk = { read, isFull, atOnce: CLIENTS_AT_ONCE }
+  const position = await walkClients(deps, progress?.position, walk)
   return {
     ...period,
     data: shown,
     ...unreadableDto(unreadable),
     ...(position && { continuing: true, cursor: encodeCursor({ period, position }) }),
   }
+}
+
+function spanOf({ from, to }: BookPeriod) {
+  return { between: [addMs(endOfBookDay(from), -DAY_MS), addMs(endOfBookDay(to), -1)] } as const
 }

@@ -9,7 +9,7 @@ import type { Window } from '../ledger/window-store.ts'
 import type { Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
 import { bankReferenceKey, idOf, rowKeysOf, settlementKey, windowKey } from '../table/keys.ts'
-import { listItems, queryAll, queryPages } from '../table/list-items.ts'
+import { type ListPage, listItems, queryAll, queryPages } from '../table/list-items.ts'
 import {
   absent,
   all,
@@ -53,7 +53,7 @@ export async function findAnySettlement(
 }
 
 /** Newest period first (spec 4.6). */
-export async function listSettlements(deps: TableDeps, clientId: ClientId, page: Page) {
+export async function listSettlements(deps: TableDeps, clientId: ClientId, page: ListPage) {
   const list = { kind: 'SETTLEMENT', index: 'by-owner', partition: [clientId, ENTITY] } as const
   return readOwn(clientId, await listItems(deps, { ...list, page, reads: 'eventual' }))
 }
@@ -62,7 +62,7 @@ export async function listSettlements(deps: TableDeps, clientId: ClientId, page:
 export async function listSettlementsOf(
   deps: TableDeps,
   { clientId, status }: Pick<Settlement, 'clientId' | 'status'>,
-  page: Page,
+  page: ListPage,
 ) {
   const partition = [clientId, ENTITY, status]
   const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-status', partition, page })

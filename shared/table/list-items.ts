@@ -6,10 +6,13 @@ import { type IndexName, TABLE_SCHEMA } from './schema.ts'
 import type { QueryInput, QueryPage, Reads } from './table.ts'
 import { reserveUnits, usedUnits } from './used-units.ts'
 
+/** Of a whole list, or of a part of it. */
+export type ListPage = Page & Pick<QueryInput, 'range'>
+
 type ListInput = Pick<QueryInput, 'partition'> & {
   readonly index: IndexName
   readonly kind: Partition
-  readonly page: Page
+  readonly page: ListPage
   /** Eventual if the list is only shown and decides nothing. */
   readonly reads?: Reads
 }
@@ -26,7 +29,8 @@ export async function listItems(
   const limit = Math.min(first + page.perPage, MAX_KEYS)
   const keys: Key[] = []
   let passedCount = 0
-  for await (const { items } of queryPages(deps, { index, partition, newestFirst: true, limit })) {
+  const list = { index, partition, range: page.range, newestFirst: true, limit }
+  for await (const { items } of queryPages(deps, list)) {
     if (passedCount > 0) await reserveUnits(UNITS_A_KEY * MAX_KEYS)
     const found = rowKeysOf(kind, items)
     keys.push(...found.slice(Math.max(0, first - passedCount)))

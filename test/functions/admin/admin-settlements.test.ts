@@ -148,7 +148,7 @@ describe('list-settlements by status and days', () => {
     expect(await idsOf(deps, { status: 'manual_paid', from, client_id: second })).toStrictEqual([])
   })
 
-  it('shows those of one client and status, however old, without a foreign one', async () => {
+  it('pages those of one client and status, however old, without a foreign one', async () => {
     const { deps, first: client_id, oldId } = await aMonth()
     const foreign = await storedSettlement(deps, {
       clientId: await aClient(deps),
@@ -156,11 +156,13 @@ describe('list-settlements by status and days', () => {
     })
     await alter(deps, settlementKey(foreign.settlementId), { owner: client_id })
     deps.clock.advance((60 * DAY_MS) / 1_000)
+    const search = { status: 'failed', from: DAY, per_page: 2 }
     const shown = { data: [{ id: oldId }], unreadable_ids: [foreign.settlementId] }
-    const search = { client_id, status: 'failed' }
+    const paged = { ...shown, pagination: { page: 1, per_page: 2 } }
 
-    expect(await listBody(deps, search)).toMatchObject({ ...shown, pagination: { page: 1 } })
-    expect(await listBody(deps, { ...search, from: DAY })).toMatchObject(shown)
+    expect(await listBody(deps, search)).toMatchObject(shown)
+    expect(await listBody(deps, { ...search, client_id })).toMatchObject(paged)
+    expect(await listBody(deps, { ...search, client_id, from: undefined })).toMatchObject(paged)
   })
 
   it('answers less than the 6 MB of a Lambda for many days of many clients', async () => {
