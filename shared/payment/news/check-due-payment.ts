@@ -221,9 +221,11 @@ export async function skipUsualCheck(deps: StoreDeps, read: Item): Promise<Check
  */
 export function callsOfCheck(read: Item, now: Timestamp): readonly ProviderOperation[] {
   const stored = ifStored(read)
-  if (stored === undefined || stored.status === 'creating') return ['getPayment']
-  if (!isPastItsTime(stored, now)) return ['getRequest']
+  const captureIds = stored?.rememberedProviderPaymentIds ?? []
+  const captures = Array.from(captureIds, () => 'getPayment' as const)
+  if (stored === undefined || stored.status === 'creating') return captures
+  if (!isPastItsTime(stored, now)) return [...captures, 'getRequest']
   if (isExpiringNow(stored, now)) return []
   const readsRequest = stored.cancelRequestedAt !== undefined || closesUpstream(stored)
-  return readsRequest ? ['cancelRequest', 'getRequest'] : ['cancelRequest']
+  return [...captures, 'cancelRequest', ...(readsRequest ? (['getRequest'] as const) : [])]
 }

@@ -159,7 +159,7 @@ describe('checkDuePayment: our own expiry', () => {
   ] as const)(
     'waits for an answer about an announced capture: it %s',
     async (_, seconds, status) => {
-      const { deps, payment, check, request, reread } = await aPendingScene({
+      const { deps, payment, check, request, reread, item } = await aPendingScene({
         ...QRIS,
         expiresInSeconds: 60,
       })
@@ -174,6 +174,7 @@ describe('checkDuePayment: our own expiry', () => {
         update(paymentKey(paymentId), { add: { rememberedProviderPaymentIds: new Set(['py-1']) } }),
       )
       request({ status: 'expired' })
+      expect(callsOfCheck((await item()) ?? {}, deps.now())).toContain('getPayment')
       deps.provider.script('getPayment', async () => ({
         kind: 'unanswered',
         reason: 'server_error',
