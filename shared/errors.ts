@@ -19,7 +19,7 @@ type Details = {
   readonly actionHint?: string | undefined
   readonly retryAfterSeconds?: number
   /** Figures that need an approval, and when to repeat a refused payout (design section 11). */
-  readonly confirm?: Readonly<Record<string, number | string>>
+  readonly confirm?: Readonly<Record<string, number | string | null>>
   readonly retryAt?: string
 }
 

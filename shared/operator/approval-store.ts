@@ -25,23 +25,45 @@ export const APPROVED_ACTIONS = [
 ] as const
 type ApprovedAction = (typeof APPROVED_ACTIONS)[number]
 
-/** Any other name in an approval would never match. */
-export const APPROVED_FIGURES: Readonly<Record<ApprovedAction, readonly string[]>> = {
-  'adjust-ledger': ['client_id', 'kind', 'amount_minor', 'reference', 'provider_transaction_id'],
-  'recredit-settlement': ['settlement_id'],
-  'return-payout': ['settlement_id', 'bank_reference', 'value_date'],
-  'refund-payment': ['payment_id', 'amount_minor', 'bank_reference'],
-  'resolve-suspense': ['suspense_id', 'resolution'],
-  'adjust-house': ['bank_minor', 'transit_minor', 'cost_minor', 'other_minor', 'reference'],
-  'accept-difference': ['client_id', 'what', 'id', 'expected', 'found'],
-  'mark-settlement-paid': ['settlement_id', 'unproven', 'new_bank', 'owed', 'findings'],
-  'payout-file': ['cancel'],
+const NUMBER = v.pipe(v.number(), v.safeInteger())
+const TEXT = v.string()
+const NO_NUMBER = v.nullish(NUMBER)
+const NO_TEXT = v.nullish(TEXT)
+const SETTLEMENT = { settlement_id: TEXT }
+const VALUE = v.nullish(v.union([TEXT, NUMBER]))
+
+/** An approval of anything else would never match. */
+export const APPROVED_FIGURES: Readonly<Record<ApprovedAction, v.ObjectEntries>> = {
+  'adjust-ledger': {
+    client_id: TEXT,
+    kind: TEXT,
+    amount_minor: NUMBER,
+    reference: TEXT,
+    provider_transaction_id: NO_TEXT,
+  },
+  'recredit-settlement': SETTLEMENT,
+  'return-payout': { ...SETTLEMENT, bank_reference: TEXT, value_date: NO_TEXT },
+  'refund-payment': { payment_id: TEXT, amount_minor: NUMBER, bank_reference: TEXT },
+  'resolve-suspense': { suspense_id: TEXT, resolution: TEXT },
+  'adjust-house': {
+    bank_minor: NUMBER,
+    transit_minor: NO_NUMBER,
+    cost_minor: NO_NUMBER,
+    other_minor: NO_NUMBER,
+    reference: TEXT,
+  },
+  'accept-difference': { client_id: NO_TEXT, what: TEXT, id: TEXT, expected: VALUE, found: VALUE },
+  'mark-settlement-paid': {
+    ...SETTLEMENT,
+    unproven: NO_NUMBER,
+    new_bank: NO_TEXT,
+    owed: NO_NUMBER,
+    findings: NO_NUMBER,
+  },
+  'payout-file': { cancel: NUMBER },
 }
 
-export const FiguresSchema = v.record(
-  v.string(),
-  v.nullable(v.union([v.string(), v.pipe(v.number(), v.safeInteger())])),
-)
+export const FiguresSchema = v.record(v.string(), v.nullable(v.union([TEXT, NUMBER])))
 export type ApprovedFigures = Readonly<v.InferOutput<typeof FiguresSchema>>
 
 /** An action of exactly these figures, before the request of it is known. */
@@ -70,7 +92,7 @@ export function approvalIdOf({ action, payload }: Approvable): string {
 }
 
 /** Whether the settlement alone is the subject: a later approval replaces the earlier one. */
-export function isOfSettlement(action: ApprovedAction): boolean {
+function isOfSettlement(action: ApprovedAction): boolean {
   return action === 'recredit-settlement' || action === 'mark-settlement-paid'
 }
 
@@ -198,20 +220,13 @@ function problemOf(
 }
 
 function approvalError(of: Approvable, problem = ''): GatewayError {
+  // The operator has named the settlement.
+  const { settlement_id: _, ...confirm } = of.payload
   return invalid(
     `${of.action} needs an approval of exactly these figures: ${problem}`,
     undefined,
     approvalHint(of),
-    of.action === 'mark-settlement-paid' ? { confirm: figuresIn(of.payload) } : {},
-  )
-}
-
-/** Without the settlement, which the operator has named. */
-function figuresIn(figures: ApprovedFigures) {
-  return Object.fromEntries(
-    Object.entries(figures).flatMap(([name, value]) =>
-      name === 'settlement_id' || value === null ? [] : [[name, value]],
-    ),
+    of.action === 'mark-settlement-paid' ? { confirm } : {},
   )
 }
 

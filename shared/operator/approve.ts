@@ -1,4 +1,5 @@
-import { invalid } from '../errors.ts'
+import * as v from 'valibot'
+import { parseInput } from '../field-errors.ts'
 import { ifValid } from '../if-valid.ts'
 import { addMs, later, TimestampSchema } from '../time.ts'
 import {
@@ -10,7 +11,6 @@ import {
   approvalSubject,
   approvalWasChanged,
   findStoredApproval,
-  isOfSettlement,
   newApproval,
   putApproval,
 } from './approval-store.ts'
@@ -19,8 +19,8 @@ import { type RecordDeps, recordChange } from './audit-record-store.ts'
 /**
  * Approves one action with exactly these figures, for 72 hours and one use (design section 11). It
  * changes no money, and needs no action to exist. A later approval of the same subject replaces
- * this one, and has a later time, which says which one was used. Throws 422 for a figure that the
- * action does not have, and 409 if another person approves the same subject, or the earlier
+ * this one, and has a later time, which says which one was used. Throws 422 for figures that the
+ * action cannot have, and 409 if another person approves the same subject, or the earlier
  * approval is used, at the same time. `requireReplaceable` may refuse to replace an approval that
  * was used.
  */
@@ -31,7 +31,6 @@ export async function approve(
 ) {
   const { operator, notes } = input
   assertHasFigures(input)
-  assertNamesSubject(input)
   const earlier = await findStoredApproval(deps, input)
   if (earlier?.usedAt !== undefined) await requireReplaceable()
   const earlierAt = ifValid(TimestampSchema, earlier?.at)
@@ -49,18 +48,9 @@ export async function approve(
 
 /** The action would find no approval, and this person would believe that it has one. */
 function assertHasFigures({ action, payload }: Approvable): void {
-  const names = APPROVED_FIGURES[action]
-  const unknown = Object.keys(payload).filter((name) => !names.includes(name))
-  if (unknown.length === 0) return
-  const reason = `${action} has no ${unknown.join(', ')}; it has ${names.join(', ')}`
-  throw invalid(`payload: ${reason}`, { payload: [reason] })
-}
-
-/** Without the settlement one approval would be good for any. */
-function assertNamesSubject({ action, payload }: Approvable): void {
-  if (!isOfSettlement(action) || typeof payload['settlement_id'] === 'string') return
-  const reason = `of ${action} names a settlement_id`
-  throw invalid(`payload: ${reason}`, { payload: [reason] })
+  const figures = APPROVED_FIGURES[action]
+  const hint = `${action} has ${Object.keys(figures).join(', ')}.`
+  parseInput(v.strictObject({ payload: v.strictObject(figures) }), { payload }, hint)
 }
 
 function toApprovalDto({ action, payload, operator, at, until, usedAt }: Approval) {
