@@ -5,7 +5,7 @@ import {
   findAuditRecordsOfClient,
   toAuditRecordDto,
 } from '../../shared/operator/audit-record-store.ts'
-import { pageFields, pagination } from '../../shared/page.ts'
+import { pageFields, pagination, unreadableDto } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
@@ -27,9 +27,10 @@ export const handler = adminHandler(
   { summary, input },
   async ({ subject = '', clientId, ...page }, deps) => {
     if (clientId !== undefined) await requireClient(deps, clientId)
-    const records = await (clientId
+    const { rows, unreadableIds } = await (clientId
       ? findAuditRecordsOfClient(deps, clientId, page)
       : findAuditRecordsOf(deps, subject, page))
-    return { data: records.map(toAuditRecordDto), pagination: pagination(page) }
+    const data = rows.map(toAuditRecordDto)
+    return { data, ...unreadableDto(unreadableIds), pagination: pagination(page) }
   },
 )

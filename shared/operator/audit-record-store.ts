@@ -3,8 +3,9 @@ import * as v from 'valibot'
 import type { Deps, TableDeps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
-import { ifValid } from '../if-valid.ts'
+import { ifValid, readRows } from '../if-valid.ts'
 import { itemsOfPage, type Page } from '../page.ts'
+import type { Item } from '../table/attributes.ts'
 import { auditHeadKey, auditRecordKey, auditRecordPk } from '../table/keys.ts'
 import { listItems, queryAll } from '../table/list-items.ts'
 import { isNew, put, unchanged } from '../table/step.ts'
@@ -223,13 +224,18 @@ export function brokenLink(
 }
 
 export async function findAuditRecordsOf(deps: TableDeps, subject: string, page: Page) {
-  return itemsOfPage((await readAuditRecords(deps, subject)).records.toReversed(), page)
+  const { items, records } = await readAuditRecords(deps, subject)
+  const { unreadableIds } = readRecords(items)
+  return { rows: itemsOfPage(records.toReversed(), page), unreadableIds }
 }
 
 export async function findAuditRecordsOfClient(deps: TableDeps, clientId: ClientId, page: Page) {
   const partition = [clientId, AUDIT_RECORD_ENTITY]
-  const items = await listItems(deps, { kind: 'AUDIT', index: 'by-owner', partition, page })
-  return items.flatMap((item) => ifValid(AuditRecordSchema, item) ?? [])
+  return readRecords(await listItems(deps, { kind: 'AUDIT', index: 'by-owner', partition, page }))
+}
+
+function readRecords(items: readonly Item[]) {
+  return readRows(AuditRecordSchema, items, ({ sk }) => sk)
 }
 
 export function toAuditRecordDto({

@@ -94,10 +94,11 @@ describe('the audit trail', () => {
         await putRaw(deps, value === undefined ? others : { ...record, [field]: value })
 
         expect(await auditNow()).toMatchObject(brokenTrailOf(clientId))
-        for (const subject of ['subject', 'client_id'])
-          expect(await invokeAdmin(listAudit, deps, { [subject]: clientId })).toMatchObject({
-            status: 200,
-          })
+        const body = value === undefined ? { unreadable_ids: [key.sk] } : {}
+        for (const subject of ['subject', 'client_id']) {
+          const listed = await invokeAdmin(listAudit, deps, { [subject]: clientId })
+          expect(listed).toMatchObject({ status: 200, body })
+        }
         await putRaw(deps, record)
       }
       expect(await auditNow()).toStrictEqual(INTACT_TRAIL)

@@ -113,9 +113,8 @@ describe('adjust-ledger (design section 10)', () => {
     }
     const record = { operator: OPERATOR, action: 'adjust-ledger', before: undefined, after }
     expect((await auditRecordsOf(deps, clientId)).at(-1)).toStrictEqual(record)
-    expect(await findAuditRecordsOfClient(deps, clientId, { page: 1, perPage: 2 })).toContainEqual(
-      expect.objectContaining({ after }),
-    )
+    const { rows } = await findAuditRecordsOfClient(deps, clientId, { page: 1, perPage: 2 })
+    expect(rows).toContainEqual(expect.objectContaining({ after }))
   })
 
   it.for([

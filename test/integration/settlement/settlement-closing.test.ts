@@ -86,7 +86,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     expect(await auditRecordsOf(deps, settlementId)).toStrictEqual([record])
     expect(
       await findAuditRecordsOfClient(deps, client.clientId, { page: 1, perPage: 1 }),
-    ).toMatchObject([record])
+    ).toMatchObject({ rows: [record] })
   })
 
   it('as failed stores the notes; only a recredit makes the funds available', async ({
