@@ -17,7 +17,7 @@ import { noteUseOfFile } from './note-use-of-file.ts'
 
 const NUMBER = v.pipe(v.number(), v.safeInteger())
 
-/** What a line needs to be answered. The line's other fields refuse the line alone. */
+/** Without them no answer can name the line. */
 export const NAMED_LINE = { line: NUMBER, settlement_id: v.string() }
 
 const AnswerLineSchema = v.strictObject({

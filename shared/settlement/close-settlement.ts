@@ -5,7 +5,7 @@ import { type Entry, NO_FIGURES, newEntry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { readWindow, recreditWindow } from '../ledger/window-store.ts'
 import { requireApproval } from '../operator/approval-store.ts'
-import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import { type RecordDeps, readAuditRecords, recordChange } from '../operator/audit-record-store.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
 import { sendAnnouncement } from '../webhook/delivery/announce.ts'
@@ -142,6 +142,7 @@ export async function recreditSettlement(
       const hint = 'Its funds are in available_minor until the next settlement.'
       throw invalid('settlement was recredited already', undefined, hint)
     }
+    await requireNoRecord(deps, settlement, 'recredit-settlement')
     await requireOwnSums(deps, settlement)
     const approval = await requireApproval(deps, {
       action: 'recredit-settlement',
@@ -164,4 +165,17 @@ export async function recreditSettlement(
     if (applied) return recredited
   }
   throw new Error('a settlement kept changing while it was recredited')
+}
+
+/** After a restore the table may have the record of a change whose row it has lost. */
+export async function requireNoRecord(
+  deps: CloseDeps,
+  { settlementId, clientId }: Settlement,
+  action: string,
+): Promise<void> {
+  const { records } = await readAuditRecords(deps, settlementId)
+  if (!records.some((record) => record.action === action)) return
+  const message = `a record says that ${action} of settlement ${settlementId} was done`
+  const actionHint = `Run recount-ledger --client_id ${clientId}: it brings back what a restore lost.`
+  throw new GatewayError('conflict', message, { actionHint })
 }

@@ -7,10 +7,16 @@ import { adjustCredit } from '../ledger/shard-store.ts'
 import { readWindow } from '../ledger/window-store.ts'
 import { ZERO } from '../money.ts'
 import { requireApproval } from '../operator/approval-store.ts'
-import { readAuditRecords, recordChange } from '../operator/audit-record-store.ts'
+import { recordChange } from '../operator/audit-record-store.ts'
 import { later, type Timestamp } from '../time.ts'
 import { tryToMake } from '../verdict/difference.ts'
-import { type CloseDeps, type CloseInput, recreditEntry, statusRecord } from './close-settlement.ts'
+import {
+  type CloseDeps,
+  type CloseInput,
+  recreditEntry,
+  requireNoRecord,
+  statusRecord,
+} from './close-settlement.ts'
 import { requireOwnSums } from './require-own-sums.ts'
 import type { Settlement } from './settlement.ts'
 import { findAnySettlement, markReturned } from './settlement-store.ts'
@@ -35,7 +41,7 @@ export async function returnPayout(deps: CloseDeps, input: ReturnInput) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const settlement = await findAnySettlement(deps, input.settlementId)
     assertReturnable(settlement)
-    await requireNoRecord(deps, settlement)
+    await requireNoRecord(deps, settlement, 'return-payout')
     await requireOwnSums(deps, settlement)
     const { settlementId, clientId, netMinor } = settlement
     const details = { bank_reference: input.bankReference, value_date: input.valueDate ?? null }
@@ -75,15 +81,6 @@ function assertReturnable({ status, returnedAt }: Settlement): void {
   }
   if (returnedAt !== undefined)
     throw invalid('this payout was returned already', undefined, `It was booked at ${returnedAt}.`)
-}
-
-/** After a restore the table may have the record of a return whose row it has lost. */
-async function requireNoRecord(deps: CloseDeps, { settlementId, clientId }: Settlement) {
-  const { records } = await readAuditRecords(deps, settlementId)
-  if (!records.some(({ action }) => action === 'return-payout')) return
-  const message = `a record says that the payout of settlement ${settlementId} was returned`
-  const actionHint = `Run recount-ledger --client_id ${clientId}: it brings back what a restore lost.`
-  throw new GatewayError('conflict', message, { actionHint })
 }
 
 /** The bank and the client have the settlement's net again, eligible at once. */

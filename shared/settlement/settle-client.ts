@@ -25,7 +25,7 @@ import { type EntrySums, emptySums, type SumDeps, sumEntries, sumFirstPage } fro
 
 type SettleResult = {
   readonly settlement: Settlement | undefined
-  /** The queue has a message for the next run: one run cannot sum the window, or post its money. */
+  /** The queue has a message for the next run. */
   readonly isContinuing: boolean
   /** The eligible net with re-credits and deductions does not exceed the floor. */
   readonly waiting?: { readonly eligibleMinor: Minor; readonly floorMinor: Minor }

@@ -6,7 +6,6 @@ import { type IndexName, TABLE_SCHEMA } from './schema.ts'
 import type { QueryInput, QueryPage, Reads } from './table.ts'
 import { reserveUnits, usedUnits } from './used-units.ts'
 
-/** Of a whole list, or of a part of it. */
 export type ListPage = Page & Pick<QueryInput, 'range'>
 
 type ListInput = Pick<QueryInput, 'partition'> & {

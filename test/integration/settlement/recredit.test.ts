@@ -8,6 +8,7 @@ import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
 import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import { toOperatorSettlement } from '../../../shared/settlement/settlement-dto.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { settlementKey } from '../../../shared/table/keys.ts'
 import { adjustBalance, aFinding } from '../../support/money-rows.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
 import {
@@ -28,6 +29,7 @@ import {
   sweptNow,
   trigger,
 } from '../../support/settlement-builders.ts'
+import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { clientTest as it } from './client-test.ts'
@@ -65,6 +67,22 @@ describe('a re-credit', () => {
       availableMinor: 0,
       pendingMinor: 0,
     })
+  })
+
+  it('is not made again when a restore kept all of it but its settlement', async ({
+    deps,
+    client,
+    recredited,
+  }) => {
+    const key = settlementKey(recredited.settlementId)
+    const { recredited_at, ...torn } = await rawItem(deps, key)
+    await putRaw(deps, torn)
+    deps.clock.advance(60)
+
+    await expect(recredit(deps, recredited)).rejects.toMatchObject({ code: 'conflict' })
+
+    await alter(deps, key, { recredited_at })
+    expect(await entriesIn(deps, client)).toMatchObject([{}, { type: 'recredit' }])
   })
 
   it('refuses altered sums, and reduces the debt that a payout must confirm', async ({

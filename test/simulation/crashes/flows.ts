@@ -75,7 +75,7 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['payout file', 46, auditSettlement, makeFile, (play, id) => makeFile(play, id, {})],
   ['payout answer', 33, batchSettlement, onBatch, (play, row) => onBatch(play, row, {})],
   ['mark failed', 6, recordSettlement, onPrepared('mark-settlement-failed')],
-  ['recredit', 9, approveRecredit, onPrepared('recredit-settlement')],
+  ['recredit', 10, approveRecredit, onPrepared('recredit-settlement')],
   ['settle a re-credit', 31, recordThen('mark-settlement-failed', 'recredit-settlement'), trigger],
   ['adjust', 5, createPayment, adjust, (play, id) => adjust(play, id, {})],
   ['audit', 40, ageFunds, audit],
