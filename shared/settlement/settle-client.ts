@@ -64,12 +64,8 @@ export async function settleClient(
     const isContinuing = overdue !== undefined || result.isContinuing
     if (isContinuing) {
       const { operator, requestId: request_id } = trigger
-      const body = {
-        client_id: clientId,
-        operator,
-        request_id,
-        overdue_after: overdue && toItem(overdue),
-      }
+      const overdue_after = overdue && toItem(overdue)
+      const body = { client_id: clientId, operator, request_id, overdue_after }
       await deps.queues.send('settlements', { body, delaySeconds: 0, group: clientId })
     }
     return { ...result, isContinuing }

@@ -85,11 +85,9 @@ it('an unreadable settlement, or a line that breaks a rule, refuses its own line
 
   const { status, body } = await invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines })
 
-  const refused = broken.map(() => ({ result: 'refused' }))
-  expect([status, body]).toMatchObject([
-    200,
-    { done: 6, failed: 0, refused: 4, lines: [...refused, ...others.slice(3)] },
-  ])
+  const results = [...broken.map(() => ({ result: 'refused' })), ...others.slice(3)]
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ done: 6, failed: 0, refused: 4, lines: results })
 })
 
 it('an alert that cannot be sent refuses its line alone, and is sent by the next try', async () => {
