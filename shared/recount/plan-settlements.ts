@@ -1,6 +1,5 @@
 import { readingInto } from '../audit/judged/audit-entries.ts'
 import { isAboutSums, readWitnesses } from '../audit/judged/audit-settlement.ts'
-import { readTrail } from '../audit/judged/audit-trails.ts'
 import { type StoredSettlement } from '../audit/judged/client-books.ts'
 import { stateIn } from '../audit/judged/derive-settlement.ts'
 import { rowDifferences } from '../audit/rows/row-differences.ts'
@@ -9,7 +8,7 @@ import { listEventsOf } from '../event/read-events.ts'
 import { subjectOfSettlement } from '../ids.ts'
 import type { Entry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
-import type { AuditRecord } from '../operator/audit-record-store.ts'
+import { type AuditRecord, readAuditRecords } from '../operator/audit-record-store.ts'
 import { liveBatchOf } from '../settlement/batch/batch-store.ts'
 import { statusRecord } from '../settlement/close-settlement.ts'
 import { entryAgainOf } from '../settlement/return-payout.ts'
@@ -54,7 +53,7 @@ export async function planSettlements(
       const unchanged = { before, after: before, sums: undefined, newEntry: undefined }
       const isPaidByWindow = paidIds?.includes(id) ?? false
       if (own.length === 0 && !isPaidByWindow) return { settlement: unchanged, plan: [] }
-      const { records } = await readTrail(deps, id, before.clientId)
+      const { records } = await readAuditRecords(deps, id)
       const found = await listEventsOf(deps, subjectOfSettlement(id))
       const events = found.flatMap((event) => event ?? [])
       const shown = { records, told: endIn(events), isPaidByWindow }

@@ -261,3 +261,15 @@ it.for(['reversed', 'failed'] as const)(
     expect(await entriesIn(deps, client)).toStrictEqual([])
   },
 )
+
+it('a payment is posted by a row that stands beside a failed row of the same money', async ({
+  deps,
+  client,
+  overdue,
+}) => {
+  const row = aTransaction(overdue)
+  const failedRow = { ...row, transactionId: 'txn-failed', status: 'failed' } as const
+  deps.provider.transactions.push(failedRow, row)
+
+  expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1, netMinor: 95_900 })
+})
