@@ -124,7 +124,7 @@ export async function isDiffering(
 
 /** Some seconds of reading. */
 const MAX_PAGES = 20
-const ROWS = 1_000
+const PAGE_ROWS = 1_000
 
 /** Undefined if the lines are too many. */
 async function sumOfLines(
@@ -134,7 +134,7 @@ async function sumOfLines(
 ): Promise<Minor | undefined> {
   let sum = payouts.reduce((total, { netMinor }) => less(total, netMinor), ZERO)
   let pages = 0
-  const journal = { clientId, span: entrySpan(from, to), limit: ROWS }
+  const journal = { clientId, span: entrySpan(from, to), limit: PAGE_ROWS }
   for await (const { entries, more } of entryPages(deps, journal)) {
     for (const entry of entries)
       if (isLine(entry) && isInPeriod({ from, to }, bookDay(entry.postedAt)))
