@@ -47,9 +47,9 @@ async function world() {
 
 const it = testWith(world, 'deps', 'client', 'payment')
 
-function addCredit(deps: MemoryDeps, { clientId }: Client, creditedMinor: number) {
+function addCredit(deps: MemoryDeps, { clientId }: Client, creditedMinor: number, shard = 3) {
   return deps.table.write(
-    update(shardKey(clientId, 3), { add: { creditedMinor }, set: { creditedAt: deps.now() } }),
+    update(shardKey(clientId, shard), { add: { creditedMinor }, set: { creditedAt: deps.now() } }),
   )
 }
 
@@ -227,6 +227,11 @@ function eraseCustomer(deps: MemoryDeps, _: Client, { paymentId }: Payment) {
 
 it.for<[string, tear: Act, concurrentAct: Act]>([
   ['its shard is credited', (deps, client) => addCredit(deps, client, 7), recover],
+  [
+    'its first shard is credited',
+    (deps, client) => addCredit(deps, client, 7),
+    (deps, client) => addCredit(deps, client, 5, 0),
+  ],
   ['its window moves', addPaidOut, addPaidOut],
   ['its payment is refunded', removeEntry, refund],
   ['its customer is erased', removeEvent, eraseCustomer],
