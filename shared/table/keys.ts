@@ -289,6 +289,7 @@ export function auditHeadKey(subject: string) {
 /** Without rows of another kind: only an altered attribute lists such a row. */
 export function rowKeysOf(partition: Partition, rows: readonly Item[]) {
   const prefix = pkPrefix(partition)
-  const keys = rows.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }))
-  return keys.filter(({ pk }) => pk.startsWith(prefix))
+  return rows.flatMap(({ pk, sk }) =>
+    typeof pk === 'string' && typeof sk === 'string' && pk.startsWith(prefix) ? { pk, sk } : [],
+  )
 }
