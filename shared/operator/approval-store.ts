@@ -42,7 +42,8 @@ export const APPROVED_FIGURES: Readonly<Record<ApprovedAction, v.ObjectEntries>>
     provider_transaction_id: NO_TEXT,
   },
   'recredit-settlement': SETTLEMENT,
-  'return-payout': { ...SETTLEMENT, bank_reference: TEXT, value_date: NO_TEXT },
+  // A recount asks for the settlement alone.
+  'return-payout': { ...SETTLEMENT, bank_reference: NO_TEXT, value_date: NO_TEXT },
   'refund-payment': { payment_id: TEXT, amount_minor: NUMBER, bank_reference: TEXT },
   'resolve-suspense': { suspense_id: TEXT, resolution: TEXT },
   'adjust-house': {

@@ -36,7 +36,7 @@ import {
 import { creditedPayment, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { APPROVER } from '../../support/with-approval.ts'
+import { APPROVER, type Asked, askedApproval } from '../../support/with-approval.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { syncRows } from './torn-flows.ts'
 import { differencesOf, recount } from './torn-world.ts'
@@ -241,10 +241,10 @@ it('a recount writes a return that a second person approves later', async () => 
   const { settlementId } = settlement
   await FORGED['a return']?.(forged)
   deps.clock.advance(120)
-  const command = `approve --action return-payout --payload '{"settlement_id":"${settlementId}"}'`
-  expect((await recount(deps, client)).left[0]?.why).toContain(command)
-  const payload = { settlement_id: settlementId, bank_reference: 'BACK-1' }
-  await approve(deps, { action: 'return-payout', payload, operator: APPROVER })
+  const asked = askedApproval((await recount(deps, client)).left[0]?.why)
+  const payload = { settlement_id: settlementId }
+  expect(asked).toStrictEqual({ action: 'return-payout', payload })
+  await approve(deps, { ...(asked as Asked), operator: APPROVER })
 
   await recount(deps, client)
 
