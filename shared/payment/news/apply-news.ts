@@ -2,7 +2,7 @@ import { assertNever } from '../../errors.ts'
 import { paymentIdOf } from '../../ids.ts'
 import { finding, heldMoney, recordSuspense } from '../../suspense/record-suspense.ts'
 import type { Steps } from '../../table/table.ts'
-import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
+import { MINUTE_MS, msBetween, type Timestamp } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { holdMoney } from '../held-money.ts'
 import type { NewsSource, Payment, StoredPayment } from '../payment.ts'
@@ -89,15 +89,16 @@ const FIRST_CALLBACK_MS = 5 * MINUTE_MS
 
 /**
  * The first callback of a payment's own request comes before its money can be held and given back,
- * so it saves the read. The provider's first retry comes after 15 minutes.
+ * so it saves the read. The provider's first retry comes after 15 minutes. A time of capture may
+ * lack its zone, and then lies hours ahead.
  */
 function isFirstCallback(
   { payment, capture }: Extract<Decision, { readonly do: 'succeed' }>,
   now: Timestamp,
 ): boolean {
   const { paymentRequestId, capturedAt } = capture
-  const isOwn = paymentRequestId === payment.paymentRequestId
-  return isOwn && capturedAt !== undefined && now < addMs(capturedAt, FIRST_CALLBACK_MS)
+  if (paymentRequestId !== payment.paymentRequestId || capturedAt === undefined) return false
+  return Math.abs(msBetween(capturedAt, now)) < FIRST_CALLBACK_MS
 }
 
 async function applyDecision(

@@ -9,7 +9,7 @@ import type { Suspense } from '../../../shared/suspense/suspense.ts'
 import { findSuspense, writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
-import { TimestampSchema } from '../../../shared/time.ts'
+import { addMs, HOUR_MS, TimestampSchema } from '../../../shared/time.ts'
 import { payFirst } from '../../support/payment-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
@@ -21,12 +21,15 @@ it.for([
   ['creating', 'callback', 'made again'],
   ['pending', 'due_work', 'put back'],
   ['pending', 'callback', 'put back'],
+  ['pending', 'callback', 'put back', 7],
 ] as const)(
-  'money that was given back credits no payment that a restore had lost: %s, by %s, %s',
-  async ([status, source, how]) => {
+  'money that was given back credits no payment that a restore had lost: %s, by %s, %s, %s',
+  async ([status, source, how, hoursAhead = 0]) => {
     const { deps, make, reread, paymentId } = await aCreate()
     await make()
     const { providerPaymentId } = payFirst(deps)
+    const capturedAt = addMs(deps.now(), hoursAhead * HOUR_MS)
+    Object.assign(deps.provider.payments.get(providerPaymentId) ?? {}, { capturedAt })
     const row = await rawItem(deps, paymentKey(paymentId))
     await deps.table.write(remove(paymentKey(paymentId), exists))
     await applyProviderNews(deps, { providerPaymentId }, source)
