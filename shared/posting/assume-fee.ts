@@ -203,9 +203,9 @@ export async function requireRows(
   const answer = await askForRows(deps, providerPaymentId, paymentId, asked)
   if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
   for (const { transactionId, createdAt: rowAt } of answer.back) {
-    // A row that stands again after its void is booked nowhere.
-    const moved = movements.filter((row) => row.transactionId === transactionId)
-    if (moved.length === 1) continue
+    // A row that stands after its void is booked nowhere.
+    const moved = movements.findLast((row) => row.transactionId === transactionId)
+    if (moved && moved.type !== 'reversal') continue
     const booked = await bookedRow(deps, { transactionId, rowAt })
     if (Object.keys(booked).length > 0 && !booked.reversal) continue
     throw new GatewayError('conflict', `the provider gives money back by row ${transactionId}`, {

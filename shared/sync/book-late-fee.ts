@@ -47,20 +47,16 @@ export async function bookLateFee(
   })
 }
 
-/**
- * A movement that is undone gave its fee back, too, and a row that stands again is told. A void row
- * that moved nothing has no fee.
- */
+/** An undone movement gave its fee back, too. A row that stands after its void is told. */
 export async function bookLateFeeOfMovement(
   deps: NewsDeps,
   payment: Payment,
   transaction: ProviderTransaction,
 ) {
-  const { transactionId } = transaction
-  const [booked, ...undone] = payment.movements.filter((row) => row.transactionId === transactionId)
-  if (undone.length === 0 && booked?.type !== 'reversal')
-    await bookLateFee(deps, transaction, booked, payment)
-  else await recordRowAgain(deps, transaction, undone[0]?.notedAt, payment)
+  const moved = payment.movements.filter((row) => row.transactionId === transaction.transactionId)
+  const undone = moved.find(({ type }) => type === 'reversal')
+  if (undone) await recordRowAgain(deps, transaction, undone.notedAt, payment)
+  else if (moved.length === 1) await bookLateFee(deps, transaction, moved[0], payment)
 }
 
 /** What the house has booked after the row itself. */

@@ -16,6 +16,7 @@ import {
   findMovedPayment,
   isInRupiah,
   isYoung,
+  recordRowAgain,
   recordRowFinding,
   rowFinding,
   transferCaseOf,
@@ -37,7 +38,9 @@ export async function recordUnmatchedRow(
     const isBooked = unmatched !== undefined || Object.keys(others).length > 0
     if (!isBooked && !(await findMovedPayment(deps, transaction)))
       await recordSuspense(deps, finding)
-    if (transaction.type === 'payment' && unmatched && !reversal) {
+    if (transaction.type !== 'payment') return 'done'
+    if (reversal) await recordRowAgain(deps, transaction, reversal.postedAt, about)
+    else if (unmatched) {
       const feeOf = ({ providerMinor }: Pick<HouseEntry, 'providerMinor'>) =>
         less(transaction.amountMinor, providerMinor)
       const shown = { ...transaction, feeMinor: feeOf(transaction) }

@@ -1,6 +1,7 @@
 /** Goal: a row that the provider shows again after the books undid it is told. */
 import { expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
+import { refundPayment } from '../../../shared/posting/refund-payment.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { rowNow } from '../../support/synced-payment.ts'
 import { resolve } from '../payment/suspense-test.ts'
@@ -16,6 +17,7 @@ const it = heldTest.extend('shown', async ({ deps, rows, credited, hold, sync })
     'a refund of a payment': settledRow(credited, deps.now(), refundFields),
     'the own row of held money': heldRow,
     'a refund of held money': settledRow(heldRow, deps.now(), refundFields),
+    'a second row of a payment': { ...own, transactionId: 'txn_second' },
     'a withdrawal': settledRow({ providerPaymentId: '', reference: 'out' }, deps.now(), out),
   }
   const show = async (
@@ -40,6 +42,7 @@ it.for([
   ['a refund of a payment', 'reversed'],
   ['the own row of held money', 'reversed'],
   ['a refund of held money', 'failed'],
+  ['a second row of a payment', 'reversed'],
   ['a withdrawal', 'failed'],
 ] as const)(
   '%s that stands again after it was %s is told once',
@@ -65,4 +68,15 @@ it('our bank refunds no held money whose refund stands again', async ({ deps, sh
   expect(await shown.item()).toMatchObject({ status: 'open' })
 
   await expect(resolve(deps, { suspenseId })).rejects.toMatchObject({ code: 'conflict' })
+})
+
+it('our bank refunds no payment whose void refund stands', async ({ deps, credited, shown }) => {
+  const { transactionId } = await shown.show('a refund of a payment', 'reversed', 'success')
+  expect(deps.published).toMatchObject([
+    { subject: `${transactionId}#again#transaction_unexplained` },
+  ])
+
+  const { paymentId } = credited.payment
+  const input = { operator: 'ayu', paymentId, amountMinor: minor(100), bankReference: 'BCA17' }
+  await expect(refundPayment(deps, input)).rejects.toMatchObject({ code: 'conflict' })
 })
