@@ -55,7 +55,7 @@ export async function bookLateFeeOfMovement(
 ) {
   const moved = payment.movements.filter((row) => row.transactionId === transaction.transactionId)
   const undone = moved.find(({ type }) => type === 'reversal')
-  if (undone) await recordRowAgain(deps, transaction, undone.notedAt, payment)
+  if (undone) await recordRowAgain(deps, transaction, undone.at, payment)
   else if (moved.length === 1) await bookLateFee(deps, transaction, moved[0], payment)
 }
 

@@ -189,7 +189,10 @@ export function recordOpenFee(
   return recordSuspense(deps, syncFinding(deps, transaction, about))
 }
 
-/** After the books undid the row the provider shows it again. A person must decide. */
+/**
+ * After the books undid the row the provider shows it again. A person must decide. `undoneAt`: by
+ * the provider's clock, if the void row's time is stored.
+ */
 export async function recordRowAgain(
   deps: NewsDeps,
   transaction: ProviderTransaction,

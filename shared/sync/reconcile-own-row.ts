@@ -52,8 +52,7 @@ export async function reconcileOwnRow(
     const undone = movements.find((known) => known.transactionId === transactionId)
     const isBooked = ownRow?.transactionId === transactionId || undone !== undefined
     if (row === undefined) return
-    if (current.isVoid && isBooked)
-      return recordRowAgain(deps, transaction, undone?.notedAt, current)
+    if (current.isVoid && isBooked) return recordRowAgain(deps, transaction, undone?.at, current)
     // No payment takes a second row of one capture.
     if (!isBooked && (ownRow || current.isVoid))
       return recordUnmatchedRow(deps, transaction, current)
