@@ -52,10 +52,12 @@ function messageOf(item: Suspense, facts: Facts): string {
   const { kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'unknown', clientId } = item
   const close = `run resolve-suspense --suspense_id ${suspenseId}`
   const unit = cause === 'wrong_currency' ? 'of another currency' : 'IDR'
+  const isChanged = cause === 'payment_foreign'
+  const todo = isChanged ? 'Its row was changed: call the owner of the code' : 'No action is needed'
   // The alert may come late.
   if (kind === 'money' && item.status === 'resolved')
-    return `The provider received ${amountMinor} ${unit} that the gateway held (${cause}, payment ${paymentId}). The item is resolved as ${item.resolution} (${suspenseId}), so give nothing back. No action is needed.`
-  if (cause === 'payment_foreign') {
+    return `The provider received ${amountMinor} ${unit} that the gateway held (${cause}, payment ${paymentId}). The item is resolved as ${item.resolution} (${suspenseId}), so give nothing back. ${todo}.`
+  if (isChanged) {
     const what = kind === 'money' ? `${amountMinor} IDR of it are held` : 'it is not posted'
     return `Payment ${paymentId} is stored under a client that its id does not belong to, so ${what} (${suspenseId}). Its row was changed. Follow the runbook, suspense, then ${close}.`
   }

@@ -47,20 +47,25 @@ it.for([
   },
 )
 
-it('an alert of held money that comes late says that the money was given back', async ({
-  deps,
-}) => {
-  const item = heldMoneyItem(deps)
-  await writeSuspense(deps, item)
-  const own = { transactionId: deps.newId(), rowAt: deps.now(), providerMinor: minor(4_900) }
-  await resolve(deps, await bookSuspense(deps, item, own))
-  const { suspenseId } = item
-  deps.clock.advance(60)
+it.for([
+  ['unknown_reference', 'No action is needed.'],
+  ['payment_foreign', 'Its row was changed: call the owner of the code.'],
+] as const)(
+  'a late alert of held money says that it was given back: %s',
+  async (facts, { deps }) => {
+    const [cause, action] = facts
+    const item = { ...heldMoneyItem(deps), cause }
+    await writeSuspense(deps, item)
+    const own = { transactionId: deps.newId(), rowAt: deps.now(), providerMinor: minor(4_900) }
+    await resolve(deps, await bookSuspense(deps, item, own))
+    const { suspenseId } = item
+    deps.clock.advance(60)
 
-  const dueAt = v.parse(TimestampSchema, await dueAtOf(deps, 'alert', suspenseId))
-  await checkSuspenseAlert(deps, { suspenseId, dueAt })
+    const dueAt = v.parse(TimestampSchema, await dueAtOf(deps, 'alert', suspenseId))
+    await checkSuspenseAlert(deps, { suspenseId, dueAt })
 
-  expect(deps.published.at(-1)?.message).toBe(
-    `The provider received 5000 IDR that the gateway held (unknown_reference, payment unknown). The item is resolved as refunded_by_bank (${suspenseId}), so give nothing back. No action is needed.`,
-  )
-})
+    expect(deps.published.at(-1)?.message).toBe(
+      `The provider received 5000 IDR that the gateway held (${cause}, payment unknown). The item is resolved as refunded_by_bank (${suspenseId}), so give nothing back. ${action}`,
+    )
+  },
+)
