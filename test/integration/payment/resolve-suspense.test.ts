@@ -63,9 +63,8 @@ describe('resolveSuspense (design section 7)', () => {
     const resolution = { status: 'resolved', resolution: 'refunded_by_bank', notes: 'BCA17' }
     expect(await findSuspense(deps, item.suspenseId)).toMatchObject(resolution)
     const record = { subject: item.suspenseId, before: { status: 'open' }, after: resolution }
-    expect(await findAuditRecordsOfClient(deps, clientId, { page: 1, perPage: 9 })).toMatchObject([
-      record,
-    ])
+    const { rows } = await findAuditRecordsOfClient(deps, clientId, { page: 1, perPage: 9 })
+    expect(rows).toMatchObject([record])
   })
 
   it.for([
