@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
-import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdOf } from '../ids.ts'
+import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdOf, referenceOf } from '../ids.ts'
 import { readableRows, readRows } from '../if-valid.ts'
 import { bookedRow } from '../journal/house-store.ts'
 import type { Payment } from '../payment/payment.ts'
@@ -168,14 +168,12 @@ export async function askForRows(
     (row) => row.status === 'success' && gone.some((other) => isOfSameMoney(row, other)),
   )
   const isVoid = gone.length > 0 && !isStanding
-  const back = rows.filter(
-    ({ type, status, currency, isForeignNet }) =>
-      type === 'return' &&
-      (status === 'success' || status === 'pending') &&
-      currency === 'IDR' &&
-      !isForeignNet,
-  )
-  return { kind: 'answered' as const, rows: ownRows, back, isVoid }
+  return { kind: 'answered' as const, rows: ownRows, back: rows.filter(givesBack), isVoid }
+}
+
+function givesBack({ type, status, currency, isForeignNet }: ProviderTransaction): boolean {
+  const isMoney = type === 'return' && currency === 'IDR' && !isForeignNet
+  return isMoney && (status === 'success' || status === 'pending')
 }
 
 /**
@@ -191,20 +189,20 @@ export function isOfSameMoney(row: ProviderTransaction, other: ProviderTransacti
 
 /**
  * Before our bank gives the money back: its void, or a refund by the provider, may not be read yet.
- * `movements`: the rows that are booked on its payment. Throws 502, and 409 if the money went back.
+ * `payment`: which is credited with it. Throws 502, and 409 if the money went back.
  */
 export async function requireRows(
   deps: Pick<Deps, 'provider' | 'table'>,
   providerPaymentId: string,
-  paymentId?: PaymentId,
-  movements: Payment['movements'] = [],
+  payment?: Payment,
 ) {
   const asked = { allTypes: true, limit: 50 }
-  const answer = await askForRows(deps, providerPaymentId, paymentId, asked)
+  const answer = await askForRows(deps, providerPaymentId, payment?.paymentId, asked)
   if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
-  for (const { transactionId, createdAt: rowAt } of answer.back) {
+  const unnamed = payment ? await askForUnnamed(deps, payment, asked) : []
+  for (const { transactionId, createdAt: rowAt } of [...answer.back, ...unnamed]) {
     // A row that stands after its void is booked nowhere.
-    const moved = movements.findLast((row) => row.transactionId === transactionId)
+    const moved = payment?.movements.findLast((row) => row.transactionId === transactionId)
     if (moved && moved.type !== 'reversal') continue
     const booked = await bookedRow(deps, { transactionId, rowAt })
     if (Object.keys(booked).length > 0 && !booked.reversal) continue
@@ -215,6 +213,19 @@ export async function requireRows(
     })
   }
   return answer
+}
+
+/** A refund may name its payment's reference, and an id of its own instead of the capture. */
+async function askForUnnamed(
+  { provider }: Pick<Deps, 'provider'>,
+  { paymentId, attempt, capture }: Payment,
+  asked: Pick<TransactionFilter, 'allTypes' | 'limit'>,
+) {
+  const reference = capture?.reference ?? referenceOf(paymentId, attempt)
+  const answer = await provider.listTransactions({ reference, ...asked })
+  if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
+  const rows = answer.kind === 'found' ? answer.value.transactions : []
+  return rows.filter((row) => givesBack(row) && row.providerPaymentId === '')
 }
 
 export function refuseVoid({ isVoid }: { readonly isVoid: boolean }): void {

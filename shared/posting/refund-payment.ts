@@ -56,9 +56,8 @@ export async function refundPayment(
     if (earlier) return answerEarlier(deps, payment, earlier, input)
     const houseRow = await rowOf(deps, input)
     assertLeft(payment, input.amountMinor)
-    const { capture, movements } = payment
-    const asked = [capture?.providerPaymentId ?? '', payment.paymentId, movements] as const
-    if (!houseRow) refuseVoid(await requireRows(deps, ...asked))
+    const { providerPaymentId = '' } = payment.capture ?? {}
+    if (!houseRow) refuseVoid(await requireRows(deps, providerPaymentId, payment))
     const approval = houseRow ? undefined : await requireApproval(deps, askedFor(input))
     const transferred = houseRow && (await findOpenTransfer(deps, houseRow.transactionId))
     const { paymentId, clientId } = payment

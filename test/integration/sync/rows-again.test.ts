@@ -85,3 +85,18 @@ it('our bank refunds no payment whose void refund stands', async ({ deps, credit
   const input = { operator: 'ayu', paymentId, amountMinor: minor(100), bankReference: 'BCA17' }
   await expect(refundPayment(deps, input)).rejects.toMatchObject({ code: 'conflict' })
 })
+
+it('our bank refunds no payment whose refund names it by its reference alone', async ({
+  deps,
+  rows,
+  credited,
+  sync,
+}) => {
+  await sync(rowNow(deps, credited))
+  const ids = { providerPaymentId: '', reference: credited.reference }
+  rows.push(settledRow(ids, deps.now(), refundFields))
+  const { paymentId } = credited.payment
+  const input = { operator: 'ayu', paymentId, amountMinor: minor(100), bankReference: 'BCA17' }
+
+  await expect(refundPayment(deps, input)).rejects.toMatchObject({ code: 'conflict' })
+})
