@@ -275,20 +275,6 @@ describe('a client that follows `next` of GET /v1/events (design section 8)', ()
       { numRuns: runs(30) },
     ))
 
-  it('gets the events of one millisecond once on each track', async () => {
-    const { deps, caller, ask } = await anApi()
-    const firedAt = deps.now()
-    const events = []
-    for (let count = 0; count < 3; count++)
-      events.push((await eventRow(deps, caller.clientId, firedAt)).eventId)
-    const query = nextOf(await ask('listEvents', { query: { limit: '1' } }))
-    deps.clock.advance(600)
-
-    const ids = idsIn(await ask('listEvents', { query }))
-
-    expect(ids.toSorted()).toStrictEqual(events.toSorted())
-  })
-
   it('gets events from the track with more unread time first, then from the other track', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const start = deps.now()

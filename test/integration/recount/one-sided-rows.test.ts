@@ -15,8 +15,6 @@ import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import type { ProviderPayment } from '../../../shared/provider/provider.ts'
 import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
 import {
-  deletedEndpointKey,
-  endpointKey,
   entryKey,
   eventKey,
   paymentKey,
@@ -31,7 +29,6 @@ import { aLoneClient, BANK, payOut, sweptADayLater } from '../../support/settlem
 import { creditedPayment, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
-import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { FLOWS, receiveEverything, syncRows } from './torn-flows.ts'
 import { expectNamed, recount, removeEvent, tearFlow } from './torn-world.ts'
@@ -60,34 +57,6 @@ it('a recount writes lost shards anew, and a lost window', async ({ deps, client
     for (let time = 0; time < 2; time++) await recount(deps, client)
     await expectBalanced(deps, clientId)
   }
-})
-
-it('a recount removes the row of a deleted endpoint that no record says', async ({
-  deps,
-  client,
-}) => {
-  const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
-  const live = await rawItem(deps, endpointKey(endpoint))
-  await putRaw(deps, { ...live, ...deletedEndpointKey(endpoint) })
-
-  expect(await recount(deps, client)).toMatchObject({ left: [], not_repairable: [] })
-
-  await expect(rawItem(deps, deletedEndpointKey(endpoint))).rejects.toThrow('there is no')
-})
-
-it('a recount makes an endpoint as its records say, unless it changes meanwhile', async ({
-  deps,
-  client,
-}) => {
-  const key = endpointKey(await storedEndpoint(deps, { clientId: client.clientId }))
-  const row = await rawItem(deps, key)
-  await alter(deps, key, { enabled: false, slow_since: 'x', last_alert_at: 'x' })
-  const overtaken = beforeFirst(deps, 'transact', () => alter(deps, key, { event_types: [] }))
-
-  expect((await recount(overtaken, client)).left).not.toStrictEqual([])
-
-  expect((await recount(deps, client)).left).toStrictEqual([])
-  expect(await rawItem(deps, key)).toStrictEqual(row)
 })
 
 it('a recount names what it does not repair of a settlement', async ({

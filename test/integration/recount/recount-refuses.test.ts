@@ -1,5 +1,4 @@
 /** Goal: a recount writes what the audit expects, or nothing. */
-
 import { describe, expect } from 'vitest'
 import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
@@ -48,16 +47,14 @@ async function world() {
 const it = testWith(world, 'deps', 'client', 'payment')
 
 function addCredit(deps: MemoryDeps, { clientId }: Client, creditedMinor: number, shard = 3) {
-  return deps.table.write(
-    update(shardKey(clientId, shard), { add: { creditedMinor }, set: { creditedAt: deps.now() } }),
-  )
+  const change = { add: { creditedMinor }, set: { creditedAt: deps.now() } }
+  return deps.table.write(update(shardKey(clientId, shard), change))
 }
 
 /** Adds to what the window has paid out, while several runs sum the window. */
 function addPaidOut(deps: MemoryDeps, { clientId }: Client) {
-  return deps.table.write(
-    update(windowKey(clientId), { add: { paidOutMinor: 1 }, set: { progress: {} } }),
-  )
+  const change = { add: { paidOutMinor: 1 }, set: { progress: {} } }
+  return deps.table.write(update(windowKey(clientId), change))
 }
 
 describe('recount-ledger', () => {
@@ -65,7 +62,7 @@ describe('recount-ledger', () => {
     deps,
     client,
   }) => {
-    await addCredit(deps, client, 7)
+    await addSeven(deps, client)
     await addPaidOut(deps, client)
     const { writes = [], plan } = await planned(deps, client)
     expect(writes.map(({ repair }) => repair)).toStrictEqual(['figures'])
@@ -75,17 +72,17 @@ describe('recount-ledger', () => {
     const answer = await recountLedger(deps, { clientId, plan, operator: 'ana' })
 
     expect(answer).toMatchObject({ written: writes, left: [], not_repairable: [], complete: true })
-    await expectBalanced(deps, client.clientId)
-    expect(await readWindow(deps, client.clientId)).not.toHaveProperty('progress')
+    await expectBalanced(deps, clientId)
+    expect(await readWindow(deps, clientId)).not.toHaveProperty('progress')
     const repaired = writes.flatMap(({ differences }) => differences)
     const record = { operator: 'ana', action: 'recount-ledger', after: { repaired } }
-    expect((await readAuditRecords(deps, client.clientId)).records.at(-1)).toMatchObject(record)
+    expect((await readAuditRecords(deps, clientId)).records.at(-1)).toMatchObject(record)
   })
 
   it('hides no lost record: a new one follows the head of the chain', async ({ deps, client }) => {
     const pk = auditRecordPk(client.clientId)
     for (const isFirst of [true, false]) {
-      await addCredit(deps, client, 7)
+      await addSeven(deps, client)
       await recount(deps, client)
       const { items } = await deps.table.query({ partition: [pk], limit: 9 })
       if (isFirst) await erase(deps, { pk, sk: String(items.at(-1)?.['sk']) })
@@ -95,7 +92,7 @@ describe('recount-ledger', () => {
   })
 
   it('answers 409 and writes nothing when the plan is another now', async ({ deps, client }) => {
-    await addCredit(deps, client, 7)
+    await addSeven(deps, client)
     const { plan } = await planned(deps, client)
     await addCredit(deps, client, 1)
     deps.changes.length = 0
@@ -215,6 +212,9 @@ async function removeEntry(deps: MemoryDeps, client: Client, payment: Payment) {
   for (const entry of entriesOf(payment)) await erase(deps, entryKey(payment.clientId, entry))
   await addCredit(deps, client, less(ZERO, payment.netMinor))
 }
+function addSeven(deps: MemoryDeps, client: Client) {
+  return addCredit(deps, client, 7)
+}
 function refund(deps: MemoryDeps, _: Client, payment: Payment) {
   return movePayment(deps, payment, aRefund(deps, 1_000))
 }
@@ -226,12 +226,8 @@ function eraseCustomer(deps: MemoryDeps, _: Client, { paymentId }: Payment) {
 }
 
 it.for<[string, tear: Act, concurrentAct: Act]>([
-  ['its shard is credited', (deps, client) => addCredit(deps, client, 7), recover],
-  [
-    'its first shard is credited',
-    (deps, client) => addCredit(deps, client, 7),
-    (deps, client) => addCredit(deps, client, 5, 0),
-  ],
+  ['its shard is credited', addSeven, recover],
+  ['its first shard is credited', addSeven, (deps, client) => addCredit(deps, client, 5, 0)],
   ['its window moves', addPaidOut, addPaidOut],
   ['its payment is refunded', removeEntry, refund],
   ['its customer is erased', removeEvent, eraseCustomer],
@@ -263,7 +259,7 @@ function beforeCall(deps: MemoryDeps, isIt: (call: TableCall) => boolean, other:
 }
 
 it.for<[string, tear: Act, concurrentAct: Act]>([
-  ['another recount', (deps, client) => addCredit(deps, client, 7), recount],
+  ['another recount', addSeven, recount],
   ['a settlement', addInSettlement, sweep],
 ])(
   'a recount writes no figure that %s has moved during its audit',

@@ -7,7 +7,6 @@ import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { attemptKey, deliveryKey } from '../../../shared/table/keys.ts'
 import { exists, put, update } from '../../../shared/table/step.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
-import { readsOfPage } from '../../../shared/webhook/delivery/announce.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import {
   findDelivery,
@@ -103,18 +102,6 @@ describe('a write that depends on an earlier read', () => {
     expect(outcome).toMatchObject({ applied: false, item: { attempts: 3, state: 'scheduled' } })
     expect(await rowOf(deps, delivery)).toStrictEqual(delivery)
   })
-})
-
-it('one read of the endpoints serves a page for half of the time that it is fresh', async ({
-  deps,
-  delivery: { clientId },
-}) => {
-  const endpointsOf = readsOfPage(deps)
-  const now = deps.now()
-  const read = endpointsOf(clientId, now)
-
-  expect(endpointsOf(clientId, addMs(now, 2_499))).toBe(read)
-  expect(endpointsOf(clientId, addMs(now, 2_500))).not.toBe(read)
 })
 
 it('claimAttempt recognises its own claim after a lost answer and a retry of the SDK', async ({
