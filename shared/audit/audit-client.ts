@@ -13,7 +13,7 @@ import {
   readClientVerdict,
   recordFindings,
 } from '../verdict/client-verdict-store.ts'
-import { auditAnswer, compare, type Difference } from '../verdict/difference.ts'
+import { auditAnswer, type Difference, missingRow } from '../verdict/difference.ts'
 import { type AuditDeps, figureParts, historyParts, type Part } from './history.ts'
 import { auditUnderWay, judgeAll, judgeNewest, judgeParts, timeLimit } from './judge-parts.ts'
 import { findAuditedClient, readableLedger } from './judged/client-books.ts'
@@ -111,12 +111,8 @@ function longSettlementsAfter(
 
 /** The register names the client, so its row is lost. */
 async function reportMissingClient(deps: RunDeps, clientId: ClientId): Promise<void> {
-  const missing = compare('client', clientId, 'present', 'missing')
-  await alertDifferences(
-    deps,
-    clientId,
-    await recordFindings(deps, clientId, new Map([['register', missing]])),
-  )
+  const findings = new Map([['register', missingRow('client', clientId)]])
+  await alertDifferences(deps, clientId, await recordFindings(deps, clientId, findings))
 }
 
 /** A debt is reported after each such time. New payments usually cover it earlier. */

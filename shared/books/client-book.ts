@@ -14,7 +14,7 @@ import { sweptSpan } from '../settlement/statement/settlement-entries.ts'
 import { attributeName } from '../table/attributes.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
 import { addMs, later, type Timestamp } from '../time.ts'
-import { compare, type Difference } from '../verdict/difference.ts'
+import { compare, type Difference, unreadableRow } from '../verdict/difference.ts'
 import {
   addBooks,
   type Book,
@@ -41,8 +41,7 @@ export async function readClientBook(
   period: BookPeriod,
 ): Promise<CheckedBook> {
   const ledger = await readableLedger(deps, clientId)
-  if (ledger === undefined)
-    return { book: {}, differences: compare('ledger', clientId, 'readable', 'unreadable') }
+  if (ledger === undefined) return { book: {}, differences: unreadableRow('ledger', clientId) }
   const settled = await bookOfSettlements(deps, clientId, ledger.window, period)
   let sum = settled.checked
   // Shards count the entries, re-credits apart, and the open payments.

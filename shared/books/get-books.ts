@@ -15,7 +15,13 @@ import { keyedItems, queryAll } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { unacceptedDifferences } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { compare, type Difference, DifferenceSchema, mayBePaid } from '../verdict/difference.ts'
+import {
+  compare,
+  type Difference,
+  DifferenceSchema,
+  mayBePaid,
+  unreadableRow,
+} from '../verdict/difference.ts'
 import { FIGURES, figureOf, problemsIn } from './book.ts'
 import { type BookPeriod, bookPeriod, type PeriodInput, WALK_FIELDS } from './book-period.ts'
 import {
@@ -93,7 +99,7 @@ async function booksOfAll(deps: BooksDeps, input: BooksInput): Promise<object> {
   const house = joinBooks(checkLines(totals, period, { what: 'house.totals', id: 'house' }), {
     book: {},
     differences: [
-      ...unreadableIds.flatMap((id) => compare('house_total', id, 'readable', 'unreadable')),
+      ...unreadableIds.flatMap((id) => unreadableRow('house_total', id)),
       ...(await auditDifferences(deps, GATEWAY_OWNER)),
       ...(contradicted.get(GATEWAY_OWNER) ?? []),
     ],

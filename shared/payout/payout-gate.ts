@@ -18,7 +18,12 @@ import {
   readClientVerdict,
   requireSameClientVerdict,
 } from '../verdict/client-verdict-store.ts'
-import { compare, confirmedDifferences, type Difference, mayBePaid } from '../verdict/difference.ts'
+import {
+  confirmedDifferences,
+  type Difference,
+  mayBePaid,
+  unreadableRow,
+} from '../verdict/difference.ts'
 
 export type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
 
@@ -154,7 +159,7 @@ async function judgeAgain(
   const { clientId } = client
   const books = await readClientBooks(deps, client)
   const own = books.settlements.find(({ settlement }) => settlement.settlementId === settlementId)
-  if (own === undefined) return compare('settlement', settlementId, 'readable', 'unreadable')
+  if (own === undefined) return unreadableRow('settlement', settlementId)
   const carriers = withCarried(books, own)
   const settlements = carriers.map(({ settlement }) => settlement)
   const differences: Difference[] = []

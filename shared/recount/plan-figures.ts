@@ -33,7 +33,7 @@ import { LEDGER_SHARDS } from '../table/schema.ts'
 import type { Step } from '../table/step.ts'
 import type { Steps } from '../table/table.ts'
 import { later } from '../time.ts'
-import { compare, type Difference } from '../verdict/difference.ts'
+import { compare, type Difference, missingRow } from '../verdict/difference.ts'
 import type { Findings, Plan, RecountDeps, Write } from './plan.ts'
 import type { PlannedSettlement } from './plan-settlements.ts'
 
@@ -216,7 +216,7 @@ export async function planLedger(
   const keys = [...shards.map((number) => shardKey(clientId, number)), keyOfWindow]
   const items = await deps.table.getMany(keys)
   const lost = keys.filter((_, at) => items[at] === undefined)
-  const lines = lost.flatMap(({ sk }) => compare('ledger', sk, 'present', 'missing'))
+  const lines = lost.flatMap(({ sk }) => missingRow('ledger', sk))
   const steps = {
     window: lost.includes(keyOfWindow) ? replaceRow(keyOfWindow, window, undefined) : undefined,
     ...Object.fromEntries(

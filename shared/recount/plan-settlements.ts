@@ -18,7 +18,7 @@ import { sweptSpan } from '../settlement/statement/settlement-entries.ts'
 import { addBlock, type EntrySums, emptySums, sumPages } from '../settlement/sum-entries.ts'
 import { bankReferenceKey, settlementKey } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
-import { compare, type Difference } from '../verdict/difference.ts'
+import { type Difference, missingRow } from '../verdict/difference.ts'
 import type { Findings, LostRecord, Plan, RecountDeps, Write } from './plan.ts'
 import { endIn, isOfEvents, planSettlementEvents } from './plan-events.ts'
 import { unapprovedAgain } from './unapproved.ts'
@@ -193,8 +193,8 @@ async function planTrail(
   const row = settlementRow(after)
   const lines = [
     ...rowDifferences('settlement', id, row, item).filter((line) => !isAboutSums(line)),
-    ...(needsReference ? compare('bank_reference', id, 'present', 'missing') : []),
-    ...(newEntry ? compare('entry', newEntry.entryId, 'present', 'missing') : []),
+    ...(needsReference ? missingRow('bank_reference', id) : []),
+    ...(newEntry ? missingRow('entry', newEntry.entryId) : []),
   ]
   const changed = new Set(lines.map(({ what }) => what))
   const lost = lostRecords(after, known)

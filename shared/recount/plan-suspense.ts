@@ -24,7 +24,7 @@ import { GATEWAY_OWNER } from '../table/schema.ts'
 import { TimestampSchema } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { compare, type Difference } from '../verdict/difference.ts'
+import { type Difference, missingRow } from '../verdict/difference.ts'
 import type { Plan, RecountDeps, Write } from './plan.ts'
 import { unapprovedRefund } from './unapproved.ts'
 
@@ -96,9 +96,9 @@ async function planItem(
     repair: isUnrecorded ? 'trail' : 'put',
     lines: [
       ...changes,
-      ...(noted ? [] : compare('noted', id, 'present', 'missing')),
-      ...(entry ? compare('house_entry', id, 'present', 'missing') : []),
-      ...(isUnrecorded ? compare('audit_record', id, 'present', 'missing') : []),
+      ...(noted ? [] : missingRow('noted', id)),
+      ...(entry ? missingRow('house_entry', id) : []),
+      ...(isUnrecorded ? missingRow('audit_record', id) : []),
     ],
     ends,
     record: isUnrecorded ? { action: 'resolve-suspense', after: said } : undefined,

@@ -29,7 +29,7 @@ import {
 } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
 import { later, type Timestamp } from '../time.ts'
-import { compare, type Difference } from '../verdict/difference.ts'
+import { type Difference, missingRow } from '../verdict/difference.ts'
 import { EndpointSchema } from '../webhook/endpoint/endpoint.ts'
 import { toEndpointDto } from '../webhook/endpoint/endpoint-dto.ts'
 import {
@@ -227,10 +227,10 @@ async function planAdjustmentAnew(
     ...(isCounted ? [] : ['ledger', 'window']),
   ]
   const lines = [
-    ...(row ? [] : compare('adjustment', reference, 'present', 'missing')),
-    ...(entry ? [] : compare('entry', entryId, 'present', 'missing')),
-    ...(houseRow && !house ? compare('house_entry', reference, 'present', 'missing') : []),
-    ...(isRecorded ? [] : compare('audit_record', reference, 'present', 'missing')),
+    ...(row ? [] : missingRow('adjustment', reference)),
+    ...(entry ? [] : missingRow('entry', entryId)),
+    ...(houseRow && !house ? missingRow('house_entry', reference) : []),
+    ...(isRecorded ? [] : missingRow('audit_record', reference)),
   ]
   const write: Write = {
     ...ownWrite(findings),

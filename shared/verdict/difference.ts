@@ -55,6 +55,14 @@ export function compare(
     : [{ what, id, expected: storable(expected), found: storable(found) }]
 }
 
+export function missingRow(kind: string, id: string) {
+  return compare(kind, id, 'present', 'missing')
+}
+
+export function unreadableRow(kind: string, id: string) {
+  return compare(kind, id, 'readable', 'unreadable')
+}
+
 /** The table takes no number that may have lost digits. */
 function storable(value: Value) {
   return typeof value === 'number' && !Number.isSafeInteger(value) ? String(value) : (value ?? null)

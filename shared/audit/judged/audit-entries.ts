@@ -12,7 +12,14 @@ import { returnedEntry } from '../../settlement/return-payout.ts'
 import type { Item } from '../../table/attributes.ts'
 import { entryKey, paymentKey } from '../../table/keys.ts'
 import type { Reads } from '../../table/table.ts'
-import { compare, type Difference, onlyIf, toValue, tryToMake } from '../../verdict/difference.ts'
+import {
+  compare,
+  type Difference,
+  onlyIf,
+  toValue,
+  tryToMake,
+  unreadableRow,
+} from '../../verdict/difference.ts'
 import { judgeEntries } from '../rows/judge-entries.ts'
 import { auditAdjusted } from '../rows/judge-legs.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
@@ -132,7 +139,7 @@ export function readingInto(differences: Difference[]): JournalReading {
   const read = (item: Item): Entry | undefined => {
     const entry = tryToMake(() => parseEntry(item))
     const id = String(item['sk']).split('#')[1] ?? ''
-    if (entry === undefined) differences.push(...compare('entry', id, 'readable', 'unreadable'))
+    if (entry === undefined) differences.push(...unreadableRow('entry', id))
     else items.set(entry, item)
     return entry
   }

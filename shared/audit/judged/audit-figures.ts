@@ -16,7 +16,13 @@ import { keyedItems, queryPages } from '../../table/list-items.ts'
 import { LEDGER_SHARDS } from '../../table/schema.ts'
 import type { Reads } from '../../table/table.ts'
 import { addMs, DAY_MS, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
-import { brokenRules, compare, type Difference, onlyIf } from '../../verdict/difference.ts'
+import {
+  brokenRules,
+  compare,
+  type Difference,
+  onlyIf,
+  unreadableRow,
+} from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { auditAdjustments, auditEntries, readingInto } from './audit-entries.ts'
 import {
@@ -150,8 +156,7 @@ async function openPayments(deps: StoreDeps, books: ClientBooks, reads: Reads) {
   for await (const page of openPaymentPages(deps, books.clientId, reads)) {
     for (const owned of page) {
       const payment = ifValid(PaymentSchema, owned.item)
-      if (payment === undefined)
-        differences.push(...compare('payment', idOf(owned.key.pk), 'readable', 'unreadable'))
+      if (payment === undefined) differences.push(...unreadableRow('payment', idOf(owned.key.pk)))
       else if (payment.openAt !== undefined) open.set(payment.paymentId, payment)
     }
   }

@@ -23,7 +23,7 @@ import {
 import { queryAll } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { DAY_MS, dayNumber, TimestampSchema, timestampOf } from '../../time.ts'
-import { compare, type Difference, tryToMake } from '../../verdict/difference.ts'
+import { compare, type Difference, tryToMake, unreadableRow } from '../../verdict/difference.ts'
 import { auditHouseLegs } from '../rows/judge-legs.ts'
 import { keyedDifferences, recordedDifferences, rowDifferences } from '../rows/row-differences.ts'
 import { readTrail } from './audit-trails.ts'
@@ -135,7 +135,7 @@ function auditHouseEntry(
   booked: readonly HouseEntry[],
 ): readonly Difference[] {
   const id = String(item['sk'])
-  if (entry === undefined) return compare('house_entry', id, 'readable', 'unreadable')
+  if (entry === undefined) return unreadableRow('house_entry', id)
   const key = houseEntryKey(rowDayOf(entry), entry.transactionId, entry.type)
   return [
     ...keyedDifferences('house_entry', id, { key, row: entry }, item),

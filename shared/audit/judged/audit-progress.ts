@@ -5,7 +5,7 @@ import { HeadSchema } from '../../sync/job-store.ts'
 import { syncJobKey, verdictKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, dayNumber, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { ClientVerdictSchema } from '../../verdict/client-verdict-store.ts'
-import { brokenRules, compare, type Difference } from '../../verdict/difference.ts'
+import { brokenRules, type Difference, unreadableRow } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 
 /*
@@ -28,7 +28,7 @@ export async function auditVerdict(
   const item = await deps.table.get(verdictKey(owner))
   if (item === undefined) return []
   const verdict = ifValid(ClientVerdictSchema, item)
-  if (verdict === undefined) return compare('verdict', owner, 'readable', 'unreadable')
+  if (verdict === undefined) return unreadableRow('verdict', owner)
   const { version = 0, figuresAt, historyDay, progress } = verdict
   const now = deps.now()
   const latestAt = addMs(now, SKEW_MS)
@@ -65,7 +65,7 @@ export async function auditSyncHead(deps: StoreDeps): Promise<readonly Differenc
   const item = await deps.table.get(syncJobKey('head'))
   if (item === undefined) return []
   const head = ifValid(HeadSchema, item)
-  if (head === undefined) return compare('sync_head', 'head', 'readable', 'unreadable')
+  if (head === undefined) return unreadableRow('sync_head', 'head')
   const { position, round, reversalsAt } = head
   const now = deps.now()
   const [oldestAt, latestAt] = [addMs(now, -OLDEST_MS), addMs(now, SKEW_MS)]

@@ -17,7 +17,13 @@ import { attributeName, type Item } from '../../table/attributes.ts'
 import { clientKey, notedKey } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
-import { compare, type Difference, withClient } from '../../verdict/difference.ts'
+import {
+  compare,
+  type Difference,
+  missingRow,
+  unreadableRow,
+  withClient,
+} from '../../verdict/difference.ts'
 import { auditBatches } from './audit-batches.ts'
 import { auditSyncHead, auditVerdict } from './audit-progress.ts'
 import { auditSubjects, readTrail } from './audit-trails.ts'
@@ -133,13 +139,11 @@ export async function compareWithNotes(
         ? NOTED_FIELDS.flatMap((field) =>
             compare(`suspense.${attributeName(field)}`, id, noted[field], item[field]),
           )
-        : compare('noted', id, 'readable', 'unreadable'),
+        : unreadableRow('noted', id),
     ),
   )
   // An item that is younger than the read of the register is looked up.
   const isNoted =
     notes.some(({ clientId }) => clientId === owner) || (await deps.table.get(notedKey(item)))
-  return isNoted
-    ? differences
-    : [...differences, ...withClient(owner, compare('noted', id, 'present', 'missing'))]
+  return isNoted ? differences : [...differences, ...withClient(owner, missingRow('noted', id))]
 }

@@ -19,8 +19,10 @@ import {
   compare,
   confirmedDifferences,
   type Difference,
+  missingRow,
   onlyIf,
   toValue,
+  unreadableRow,
   withClient,
 } from '../../verdict/difference.ts'
 import { auditMoved } from '../rows/audit-moved.ts'
@@ -187,9 +189,7 @@ async function judgeUnread(
   },
 ): Promise<readonly Difference[]> {
   const noted = stored ? undefined : notes.find((note) => note.noted)?.noted
-  const found = stored
-    ? compare('suspense', id, 'readable', 'unreadable')
-    : compare('suspense', id, 'present', 'missing')
+  const found = stored ? unreadableRow('suspense', id) : missingRow('suspense', id)
   const shown = noted ? await auditShownMoney(deps, { ...noted, status: 'open' }) : []
   return withClient(ownerIn([...notes, ...entries]), [...found, ...shown])
 }

@@ -23,7 +23,14 @@ import {
 import { itemPages, type KeyedItem, keyedItems, queryAll } from '../../table/list-items.ts'
 import type { Reads } from '../../table/table.ts'
 import { DAY_MS, END_OF_TIME, type Timestamp } from '../../time.ts'
-import { compare, type Difference, toValue, tryToMake } from '../../verdict/difference.ts'
+import {
+  compare,
+  type Difference,
+  missingRow,
+  toValue,
+  tryToMake,
+  unreadableRow,
+} from '../../verdict/difference.ts'
 import { recordedDifferences, rowDifferences } from '../rows/row-differences.ts'
 import { readTrail } from './audit-trails.ts'
 import { adjustmentsIn, clientIn } from './derive-client.ts'
@@ -113,8 +120,8 @@ export async function* storedSettlements(
       const settlement = ifValid(SettlementSchema, item)
       if (settlement?.previousId) namedIds.add(settlement.previousId)
       if (item && settlement?.settlementId === id) stored.push({ settlement, item })
-      else if (item) differences.push(...compare('settlement', id, 'readable', 'unreadable'))
-      else differences.push(...compare('settlement', id, 'present', 'missing'))
+      else if (item) differences.push(...unreadableRow('settlement', id))
+      else differences.push(...missingRow('settlement', id))
     }
     return { stored, differences }
   }
@@ -170,7 +177,7 @@ export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Pr
     adjustments,
     clientRecords: trail.records,
     differences: [
-      ...(ledger ? [] : compare('window', clientId, 'readable', 'unreadable')),
+      ...(ledger ? [] : unreadableRow('window', clientId)),
       ...pages.flatMap(({ differences }) => differences),
       ...trail.differences,
       ...unlikeTrail,

@@ -8,7 +8,13 @@ import { attemptKey, deliveryKey, endpointsPk } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import type { Reads } from '../../table/table.ts'
 import { addMs, DAY_MS, expiresAfter, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
-import { brokenRules, compare, type Difference, tryToMake } from '../../verdict/difference.ts'
+import {
+  brokenRules,
+  compare,
+  type Difference,
+  tryToMake,
+  unreadableRow,
+} from '../../verdict/difference.ts'
 import {
   type Delivery,
   type DeliveryAttempt,
@@ -79,7 +85,7 @@ function judgeDelivery(
   if (item === undefined)
     return compare('delivery', id, `of ${event.name} of ${kind} ${subjectId}`, undefined)
   const delivery = tryToMake(() => ifValid(DeliverySchema, item))
-  if (delivery === undefined) return compare('delivery', id, 'readable', 'unreadable')
+  if (delivery === undefined) return unreadableRow('delivery', id)
   const { endpointId, clientId, url } = endpoint
   // A redelivery makes a missing delivery later than its event.
   const isLater = delivery.createdAt > firedAt && delivery.createdAt <= addMs(now, MINUTE_MS)
@@ -114,7 +120,7 @@ async function judgeAttempts(
     const row = rows[at]
     if (row === undefined) return []
     const attempt = ifValid(DeliveryAttemptSchema, row)
-    if (attempt === undefined) return compare('attempt', id, 'readable', 'unreadable')
+    if (attempt === undefined) return unreadableRow('attempt', id)
     const key = attemptKey(id, attempt.number)
     return [
       ...keyedDifferences('attempt', id, { key, row: attemptRow(attempt) }, row),

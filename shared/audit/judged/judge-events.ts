@@ -43,6 +43,7 @@ import {
   onlyIf,
   tryToMake,
   unknownName,
+  unreadableRow,
 } from '../../verdict/difference.ts'
 import { rowDifferences, ttlOf } from '../rows/row-differences.ts'
 import { estimateOf } from './derive-payment.ts'
@@ -87,7 +88,7 @@ export function compareEvent(
     return onlyIf(!mayBeGone, compare(kind, id, name, undefined))
   }
   const stored = ifValid(EventSchema, item)
-  if (stored === undefined) return compare(kind, id, 'readable', 'unreadable')
+  if (stored === undefined) return unreadableRow(kind, id)
   const known = { ...stored, ...own, eventId: eventIdFor(subject, name) }
   const event = { ...known, ...derive(known) }
   const born = expiresAfter(event.firedAt, RETENTION.eventMs)
@@ -187,7 +188,7 @@ export async function auditStrayEvents(
     differences.push(
       ...unreadableIds.flatMap((name) =>
         v.is(EventNameSchema, name)
-          ? compare('event', name, 'readable', 'unreadable')
+          ? unreadableRow('event', name)
           : [unknownName('event', typeOfEvent(name))],
       ),
     )

@@ -23,6 +23,7 @@ import {
   confirmedDifferences,
   type Difference,
   tryToMake,
+  unreadableRow,
 } from '../../verdict/difference.ts'
 import { judgeEntries } from '../rows/judge-entries.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
@@ -67,7 +68,7 @@ export async function judgePayments(
             ...judgePayment(payment, item, { clientId, now }),
             ...(byPayment.get(payment.paymentId) ?? []).flatMap((one) => one.differences),
           ]
-        : compare('payment', idOf(key.pk), 'readable', 'unreadable'),
+        : unreadableRow('payment', idOf(key.pk)),
   }))
 }
 

@@ -9,6 +9,7 @@ import {
   compare,
   type Difference,
   digestOf,
+  missingRow,
   toValue,
   unknownName,
 } from '../../verdict/difference.ts'
@@ -29,7 +30,7 @@ export function rowDifferences(
   derived: object,
   stored: object | undefined,
 ): readonly Difference[] {
-  if (stored === undefined) return compare(kind, id, 'present', 'missing')
+  if (stored === undefined) return missingRow(kind, id)
   const [expected, found] = [flattened(derived), flattened(stored)]
   return differing(expected, found).flatMap((name) => {
     if (!(name in expected || isKnownName(name))) return [unknownName(kind, name)]
