@@ -53,6 +53,15 @@ export function invalid(
   return new GatewayError('validation', message, { fieldErrors, actionHint, ...payout })
 }
 
+/** A state refuses the call, and no field of its input. */
+export function refused(message: string, actionHint: string) {
+  return invalid(message, undefined, actionHint)
+}
+
+export function conflict(message: string, actionHint?: string) {
+  return new GatewayError('conflict', message, { actionHint })
+}
+
 export function laterError(message: string, retryAt: string) {
   return invalid(message, undefined, `Repeat the same call at ${retryAt}.`, { retryAt })
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
 import type { StoreDeps, TableDeps } from '../deps.ts'
-import { assertInvariant, GatewayError, notFound } from '../errors.ts'
+import { assertInvariant, conflict, notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { readRows } from '../if-valid.ts'
 import { readLedger } from '../ledger/ledger-store.ts'
@@ -131,7 +131,7 @@ export async function changeClient(
     const steps = { client: update(clientKey(clientId), { set, remove }, isAsRead) }
     if ((await recordChange(deps, record, steps)).applied) return after
   }
-  throw new GatewayError('conflict', 'other changes of this client are in progress; try again')
+  throw conflict('other changes of this client are in progress; try again')
 }
 
 /**

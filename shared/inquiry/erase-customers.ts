@@ -1,6 +1,6 @@
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
-import { assertInvariant, GatewayError, invalid } from '../errors.ts'
+import { assertInvariant, conflict, GatewayError, invalid } from '../errors.ts'
 import type { Event } from '../event/event.ts'
 import { listEventsOf } from '../event/read-events.ts'
 import { type ClientId, type PaymentId, subjectOfPayment } from '../ids.ts'
@@ -96,7 +96,7 @@ async function eraseCustomer(
   const fields = Object.keys(customer ?? {})
   const record = { subject: payment_id, clientId, operator, action: 'erase-customer' }
   if (fields.length > 0 && !(await recordChange(deps, record, { payment: step })).applied)
-    throw new GatewayError('conflict', 'the payment changed during the erasure; try again')
+    throw conflict('the payment changed during the erasure; try again')
   const eventsAfter =
     payment.status === 'creating' ? 0 : await eraseAll(deps, await eventsOf(deps, payment))
   deps.log.info('customer.erased', { payment_id, client_id: clientId })

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Deps } from '../deps.ts'
-import { GatewayError } from '../errors.ts'
+import { conflict } from '../errors.ts'
 import { PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { ZERO } from '../money.ts'
@@ -58,7 +58,7 @@ export async function endAsCredited(deps: HeldDeps, item: Suspense): Promise<boo
   const { applied } = await withShownMoney(deps, { ...item, ...credited }, (shown, freshUntil) =>
     deps.table.transact<string>({ item: bookOnSuspense(item, credited), ...shown }, freshUntil),
   )
-  if (!applied) throw new GatewayError('conflict', 'the money was just changed; try again')
+  if (!applied) throw conflict('the money was just changed; try again')
   return true
 }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
 import { mapInChunks } from '../chunks.ts'
-import { type GatewayError, invalid } from '../errors.ts'
+import { type GatewayError, invalid, refused } from '../errors.ts'
 import { parseInput } from '../field-errors.ts'
 import { SettlementIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
@@ -112,7 +112,7 @@ async function close(
     if (status === 'failed') return 'failed'
     if (status === 'manual_paid') {
       const hint = 'return-payout books a transfer that came back.'
-      throw invalid('it is marked paid already', undefined, hint)
+      throw refused('it is marked paid already', hint)
     }
     const notes = line.reason ?? 'the bank refused it'
     await markSettlementFailed(deps, { settlementId, operator, notes })
@@ -143,7 +143,7 @@ async function paidAfterFailed(
     subject: settlementId,
     message: `The bank's answer says that settlement ${settlementId} of client ${clientId} is paid, but it is marked failed. ${hint}`,
   })
-  return invalid('the bank says that it is paid, and it is marked failed', undefined, hint)
+  return refused('the bank says that it is paid, and it is marked failed', hint)
 }
 
 /**

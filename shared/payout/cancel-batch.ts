@@ -1,4 +1,4 @@
-import { GatewayError, invalid, notFound } from '../errors.ts'
+import { conflict, notFound, refused } from '../errors.ts'
 import { requireApproval } from '../operator/approval-store.ts'
 import { readAuditRecords, recordChange } from '../operator/audit-record-store.ts'
 import { BATCHES_SUBJECT, type Batch, batchRecord } from '../settlement/batch/batch.ts'
@@ -30,10 +30,10 @@ export async function cancelBatch(
     const hint =
       'Its file may be at the bank. payout-answer or mark-settlement-failed closes the others.'
     const why = isBroken ? 'its records are no complete chain' : 'its file is in use'
-    throw invalid(`batch ${number} cannot be cancelled: ${why}`, undefined, hint)
+    throw refused(`batch ${number} cannot be cancelled: ${why}`, hint)
   }
-  const conflict = `batch ${number} is cancelled already, or changed; try again`
-  if (state === 'cancelled' && !isAgain) throw new GatewayError('conflict', conflict)
+  const changed = conflict(`batch ${number} is cancelled already, or changed; try again`)
+  if (state === 'cancelled' && !isAgain) throw changed
   const approval = await requireApproval(deps, {
     action: 'payout-file',
     payload: { cancel: number },
@@ -44,5 +44,5 @@ export async function cancelBatch(
   const row = isLost ? putWithoutList({ number, createdAt }) : undefined
   const { applied } = await recordChange(deps, record, { row, approval: approval.step })
   if (applied) return { ...batch, state: 'cancelled', createdAt }
-  throw new GatewayError('conflict', conflict)
+  throw changed
 }

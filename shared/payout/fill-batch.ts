@@ -1,7 +1,7 @@
 import { readTrail } from '../audit/judged/audit-trails.ts'
 import { mapInChunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
-import { GatewayError } from '../errors.ts'
+import { conflict } from '../errors.ts'
 import { useOf } from '../operator/approval-store.ts'
 import { type AuditHead, recordChange } from '../operator/audit-record-store.ts'
 import {
@@ -104,9 +104,10 @@ async function refusedAmong(
   return refused.flat()
 }
 
-const CLAIMED_LATE = new GatewayError('conflict', 'the batch was made ready without it', {
-  actionHint: 'payout-file puts it into the next batch.',
-})
+const CLAIMED_LATE = conflict(
+  'the batch was made ready without it',
+  'payout-file puts it into the next batch.',
+)
 
 /** An audit that ends, or a settlement that changes, refuses a try. */
 const MAX_TRIES = 3
@@ -136,7 +137,7 @@ async function claim(
   }
   return 'reason' in payout
     ? payout
-    : leaveOut(payout.settlement, new GatewayError('conflict', 'it kept changing; try again'))
+    : leaveOut(payout.settlement, conflict('it kept changing; try again'))
 }
 
 function claimRecord(
@@ -168,7 +169,7 @@ type Filling = {
   readonly judged: readonly Settlement[]
 }
 
-const CHANGED_LINE = new GatewayError('conflict', 'it changed after it was judged; try again')
+const CHANGED_LINE = conflict('it changed after it was judged; try again')
 
 async function finishBatch(deps: BatchDeps, opened: Batch, { operator, changed, judged }: Filling) {
   const { number } = opened
@@ -200,8 +201,7 @@ async function finishBatch(deps: BatchDeps, opened: Batch, { operator, changed, 
   // Another caller may have made the batch ready, or an operator have cancelled the batch, or
   // closed a settlement in the batch.
   const stored = await findBatch(deps, number)
-  if (stored.state !== 'ready')
-    throw new GatewayError('conflict', `batch ${number} was changed meanwhile; try again`)
+  if (stored.state !== 'ready') throw conflict(`batch ${number} was changed meanwhile; try again`)
   return { ...(await withLines(deps, stored, await settlementsIn(deps, stored))), refused }
 }
 
@@ -236,9 +236,10 @@ export async function withLines(
   if (differences.length > 0) usedAt = (await findBatch(deps, number)).usedAt
   if (differences.length === 0 || usedAt !== undefined)
     return { batch: { ...batch, usedAt }, lines }
-  throw new GatewayError('conflict', `the lines of batch ${number} are not what they were`, {
-    actionHint: 'Send no file of this batch. Run audit-ledger: its answer lists what differs.',
-  })
+  throw conflict(
+    `the lines of batch ${number} are not what they were`,
+    'Send no file of this batch. Run audit-ledger: its answer lists what differs.',
+  )
 }
 
 /**
@@ -273,5 +274,5 @@ export async function openNextBatch(
     const after = { batch: number, created_at: stored.createdAt ?? createdAt, count }
     await recordChange(deps, { ...record, after }, {})
   }
-  throw new GatewayError('conflict', 'another operator makes a payout file; try again')
+  throw conflict('another operator makes a payout file; try again')
 }

@@ -4,7 +4,7 @@ import type { Client } from '../client/client.ts'
 import { type Registered, walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
-import { GatewayError, invalid } from '../errors.ts'
+import { GatewayError, invalid, refused } from '../errors.ts'
 import type { ClientId, SettlementId } from '../ids.ts'
 import type { Batch } from '../settlement/batch/batch.ts'
 import { otherLiveBatch } from '../settlement/batch/batch-store.ts'
@@ -133,7 +133,7 @@ async function requireLine(deps: GateDeps, settlement: Settlement): Promise<void
 function requireEnabled({ enabled }: Client): void {
   if (enabled) return
   const hint = 'mark-settlement-paid records a transfer that is made by hand.'
-  throw invalid('the client is disabled', undefined, hint)
+  throw refused('the client is disabled', hint)
 }
 
 /**
@@ -165,11 +165,11 @@ function inBatchError({ number, state, usedAt }: Batch): GatewayError {
       state === 'cancelled'
         ? 'which was cancelled, but the bank has answered to its file'
         : 'whose file is in use'
-    return invalid(`it is in batch ${number}, ${why}`, undefined, hint)
+    return refused(`it is in batch ${number}, ${why}`, hint)
   }
   const again = `payout-file --batch ${number} gives the file again`
   const hint = `${again}; payout-file --cancel ${number} is for a file that no bank was given.`
-  return invalid(`it is in batch ${number}, whose file may be at the bank`, undefined, hint)
+  return refused(`it is in batch ${number}, whose file may be at the bank`, hint)
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { GatewayError } from '../errors.ts'
+import { conflict } from '../errors.ts'
 import { liveBatchOf } from '../settlement/batch/batch-store.ts'
 import {
   type CloseDeps,
@@ -26,6 +26,6 @@ export async function markSettlementFailed(
   const action = { operator, action: 'mark-settlement-failed' }
   const registration = closedInOpen(batch, { operator, outcome: 'failed' }, before)
   const { applied } = await closeSettlement(deps, { before, after, action, registration }, {})
-  if (!applied) throw new GatewayError('conflict', 'this settlement was just changed; try again')
+  if (!applied) throw conflict('this settlement was just changed; try again')
   return after
 }

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { GatewayError } from '../errors.ts'
+import { conflict, GatewayError } from '../errors.ts'
 import { payOutOfWindow, readWindow } from '../ledger/window-store.ts'
 import { type UsedApproval, useOf } from '../operator/approval-store.ts'
 import { liveBatchOf } from '../settlement/batch/batch-store.ts'
@@ -91,7 +91,7 @@ export async function markSettlementPaid(
     }
     if (outcome.refusedBy === 'reference') throw usedReference(reference)
   }
-  throw new GatewayError('conflict', 'its audit or its batch changed meanwhile; try again')
+  throw conflict('its audit or its batch changed meanwhile; try again')
 }
 
 /**
@@ -154,14 +154,10 @@ async function alertDifference(
 }
 
 function usedReference(reference: string): GatewayError {
-  return new GatewayError(
-    'conflict',
+  return conflict(
     `bank_reference ${reference} has paid out another settlement`,
-    {
-      actionHint:
-        'Each transfer has its own reference: look it up at the bank. list-settlements shows ' +
-        'which settlement has this one. If the bank’s numbers begin again each day, give ' +
-        'value_date.',
-    },
+    'Each transfer has its own reference: look it up at the bank. list-settlements shows ' +
+      'which settlement has this one. If the bank’s numbers begin again each day, give ' +
+      'value_date.',
   )
 }

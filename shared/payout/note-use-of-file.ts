@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { GatewayError } from '../errors.ts'
+import { conflict } from '../errors.ts'
 import { findAuditHead, type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { type Batch, batchRecord, batchSubject } from '../settlement/batch/batch.ts'
 import { batchOf } from '../settlement/batch/batch-store.ts'
@@ -33,7 +33,7 @@ export async function noteUseOfFile(
   }
   // A head that cannot be read refuses each try, and names recount-ledger.
   await findAuditHead(deps, batchSubject(number))
-  throw new GatewayError('conflict', `batch ${number} is being changed right now; try again`)
+  throw conflict(`batch ${number} is being changed right now; try again`)
 }
 
 async function tellUseAfterAll(

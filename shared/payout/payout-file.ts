@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import { RegisteredSchema } from '../client/client-register.ts'
 import type { Deps } from '../deps.ts'
-import { type GatewayError, invalid, notFound } from '../errors.ts'
+import { type GatewayError, invalid, notFound, refused } from '../errors.ts'
 import { encodeCursor, readCursor } from '../page.ts'
 import type { Batch } from '../settlement/batch/batch.ts'
 import {
@@ -90,7 +90,7 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
   }
   if (batch.state === 'cancelled') {
     const hint = 'payout-file without --batch has its settlements, or says why it leaves them out.'
-    throw invalid(`batch ${number} is cancelled`, undefined, hint)
+    throw refused(`batch ${number} is cancelled`, hint)
   }
   const settlements = await settlementsIn(deps, batch)
   const closed = settlements.filter(({ status }) => status !== 'recorded')
@@ -104,7 +104,7 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
 
 function inUse(number: number, why: string): GatewayError {
   const hint = 'Give its file to no bank again: it would pay twice. payout-file makes a new one.'
-  return invalid(`batch ${number} is in use: ${why}`, undefined, hint)
+  return refused(`batch ${number} is in use: ${why}`, hint)
 }
 
 async function requireInNoEarlierFile(
@@ -124,7 +124,7 @@ async function requireInNoEarlierFile(
   const hint =
     `Give its file to no bank: it would pay twice. payout-file --cancel ${number} is for a file ` +
     'that no bank was given; the next payout-file then says why it leaves a payout out.'
-  throw invalid(`batch ${number} is in use: ${which}`, undefined, hint)
+  throw refused(`batch ${number} is in use: ${which}`, hint)
 }
 
 function toBatchDto({ number, state, settlementIds, totalMinor, digest, createdAt }: Batch) {

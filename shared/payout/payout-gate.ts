@@ -6,7 +6,7 @@ import { auditMovedIn } from '../audit/rows/audit-moved.ts'
 import type { Client } from '../client/client.ts'
 import { requireClient, requirePayable } from '../client/client-store.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
-import { invalid, laterError } from '../errors.ts'
+import { invalid, laterError, refused } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { hasLongWindow, requireAudited } from '../settlement/long-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
@@ -56,16 +56,14 @@ export async function requireUnrefused(deps: GateDeps, settlement: Settlement) {
   ])
   const now = deps.now()
   if (client.payoutHold !== undefined) {
-    throw invalid(
+    throw refused(
       `payouts of this client are on hold: ${client.payoutHold}`,
-      undefined,
       `update-client --client_id ${clientId} --payout_hold null ends the hold.`,
     )
   }
   if (settlement.bank === undefined) {
-    throw invalid(
+    throw refused(
       'the settlement has no bank details',
-      undefined,
       'Register them with update-client. Then mark-settlement-failed and recredit-settlement ' +
         'bring the money into the next settlement.',
     )
@@ -77,9 +75,8 @@ export async function requireUnrefused(deps: GateDeps, settlement: Settlement) {
   requireFresh(gateway, { whose: 'the gateway', command: 'audit-ledger', restoredAt, now })
   requireFresh(verdict, { whose: 'this client', command: audit, restoredAt, now })
   if (dayNumber(now) - (verdict.historyDay ?? 0) > HISTORY_DAYS) {
-    throw invalid(
+    throw refused(
       'the daily audits of this client have not ended for three days',
-      undefined,
       `${audit} judges its whole history. Then repeat the same call.`,
     )
   }
@@ -105,9 +102,8 @@ function requireFresh(
   const isRecent = audited >= addMs(now, -FIGURES_MS) && audited <= addMs(now, MINUTE_MS)
   if (isRecent && restoredAt < audited) return
   const restored = restoredAt && restoredAt >= audited ? `, restored at ${restoredAt}` : ''
-  throw invalid(
+  throw refused(
     `the books of ${whose} need an audit (last audited: ${figuresAt ?? 'never'}${restored})`,
-    undefined,
     `Run ${command}. Then repeat the same call.`,
   )
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { gatewayParts } from '../audit/gateway-parts.ts'
 import { timeLimit } from '../audit/judge-parts.ts'
 import { findAuditedClient } from '../audit/judged/client-books.ts'
-import { GatewayError, notFound } from '../errors.ts'
+import { conflict, notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { fieldsText } from '../journal/entry.ts'
@@ -65,9 +65,10 @@ export async function recountLedger(deps: RecountDeps, input: RecountInput) {
   const { next } = unread
   const plan = digestOf(writes)
   if (wanted !== undefined && wanted !== plan) {
-    throw new GatewayError('conflict', 'the plan is another now; nothing was written', {
-      actionHint: 'Run recount-ledger without plan, and read the new plan.',
-    })
+    throw conflict(
+      'the plan is another now; nothing was written',
+      'Run recount-ledger without plan, and read the new plan.',
+    )
   }
   const refused = wanted === undefined ? [] : await writeAll(deps, writes, operator)
   if (clientId !== undefined && standing) await addFindings(deps, clientId, standing)

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { GatewayError, invalid } from '../errors.ts'
+import { conflict, refused } from '../errors.ts'
 import { derivedUuid } from '../ids.ts'
 import { type Entry, NO_FIGURES, newEntry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
@@ -74,10 +74,9 @@ export async function closeSettlement<Name extends string>(
 
 /** After a restore the table may have the event of a payout that it has lost. */
 function announcedError({ settlementId, clientId }: Settlement) {
-  return new GatewayError(
-    'conflict',
+  return conflict(
     `settlement ${settlementId} was announced as paid or failed before a restore`,
-    { actionHint: `Run recount-ledger --client_id ${clientId} first: it brings the payout back.` },
+    `Run recount-ledger --client_id ${clientId} first: it brings the payout back.`,
   )
 }
 
@@ -98,7 +97,7 @@ export function statusRecord({ status, settledAt, recreditedAt }: Settlement) {
 export function wrongStateError(action: string, { status, recreditedAt }: Settlement) {
   const nextStep =
     NEXT_STEP[status === 'failed' && recreditedAt !== undefined ? 'recredited' : status]
-  return invalid(`settlement cannot be ${action} in status=${status}`, undefined, nextStep)
+  return refused(`settlement cannot be ${action} in status=${status}`, nextStep)
 }
 
 export type CloseInput = { readonly settlementId: string; readonly operator: string }
@@ -140,7 +139,7 @@ export async function recreditSettlement(
     if (settlement.status !== 'failed') throw wrongStateError('recredited', settlement)
     if (settlement.recreditedAt !== undefined) {
       const hint = 'Its funds are in available_minor until the next settlement.'
-      throw invalid('settlement was recredited already', undefined, hint)
+      throw refused('settlement was recredited already', hint)
     }
     await requireNoRecord(deps, settlement, 'recredit-settlement')
     await requireOwnSums(deps, settlement)
@@ -177,5 +176,5 @@ export async function requireNoRecord(
   if (!records.some((record) => record.action === action)) return
   const message = `a record says that ${action} of settlement ${settlementId} was done`
   const actionHint = `Run recount-ledger --client_id ${clientId}: it brings back what a restore lost.`
-  throw new GatewayError('conflict', message, { actionHint })
+  throw conflict(message, actionHint)
 }

@@ -1,4 +1,4 @@
-import { GatewayError, invalid } from '../errors.ts'
+import { conflict, refused } from '../errors.ts'
 import { derivedUuid } from '../ids.ts'
 import { type Entry, figuresOf, newEntry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
@@ -67,20 +67,19 @@ export async function returnPayout(deps: CloseDeps, input: ReturnInput) {
     })
     if (applied) return { ...toReturnedDto(settlement, entry), ...shown }
   }
-  throw new GatewayError('conflict', 'other changes of this ledger are in progress; try again')
+  throw conflict('other changes of this ledger are in progress; try again')
 }
 
 function assertReturnable({ status, returnedAt }: Settlement): void {
   if (status !== 'manual_paid') {
-    throw invalid(
+    throw refused(
       `settlement cannot be returned in status=${status}`,
-      undefined,
       'Only a transfer that was marked paid can come back. If the bank rejected it, run ' +
         'mark-settlement-failed.',
     )
   }
   if (returnedAt !== undefined)
-    throw invalid('this payout was returned already', undefined, `It was booked at ${returnedAt}.`)
+    throw refused('this payout was returned already', `It was booked at ${returnedAt}.`)
 }
 
 /** The bank and the client have the settlement's net again, eligible at once. */

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Client } from '../client/client.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
-import { assertInvariant, invalid } from '../errors.ts'
+import { assertInvariant, refused } from '../errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema, timeOrderedUuid } from '../ids.ts'
 import { startOfBookDay } from '../journal/day-totals.ts'
 import { assertBalanced } from '../journal/entry.ts'
@@ -211,11 +211,7 @@ export async function triggerSettlement(
   { clientId, operator }: { readonly clientId: ClientId; readonly operator: string },
 ): Promise<SettleResult> {
   if (deps.stage.isClosed === true) {
-    throw invalid(
-      'the stage is closed',
-      undefined,
-      'Recount the ledgers, and open the stage first.',
-    )
+    throw refused('the stage is closed', 'Recount the ledgers, and open the stage first.')
   }
   const result = await settleClient(deps, clientId, {
     operator,
@@ -225,9 +221,8 @@ export async function triggerSettlement(
   const { eligibleMinor, floorMinor } = result.waiting
   const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
   const openMinor = less(pendingMinor, less(eligibleMinor, availableMinor))
-  throw invalid(
+  throw refused(
     `nothing to settle: ${eligibleMinor} IDR are eligible, the floor is ${floorMinor} IDR and must be exceeded`,
-    undefined,
     openMinor === 0
       ? 'Nothing else is open.'
       : `${openMinor} IDR are not eligible yet. A payment is eligible 24 hours after it was paid, if the provider has settled it.${await nextText(deps, clientId)} get-books shows the open amounts.`,

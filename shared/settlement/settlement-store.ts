@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
-import { GatewayError, notFound } from '../errors.ts'
+import { conflict, notFound } from '../errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import { ifValid, readRows } from '../if-valid.ts'
 import { PositionSchema } from '../journal/entry-store.ts'
@@ -49,7 +49,7 @@ export async function findAnySettlement(
   const settlement = ifValid(SettlementSchema, item)
   if (settlement) return settlement
   const actionHint = `Run audit-ledger --client_id ${String(item['owner'])}, then recount-ledger.`
-  throw new GatewayError('conflict', `the row of settlement ${id} cannot be read`, { actionHint })
+  throw conflict(`the row of settlement ${id} cannot be read`, actionHint)
 }
 
 /** Newest period first (spec 4.6). */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
-import { invalid } from '../errors.ts'
+import { refused } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import type { Approvable } from '../operator/approval-store.ts'
@@ -216,9 +216,8 @@ export async function requireUnaccepted(
   const { standing } = await readClientVerdict(deps, owner)
   const named = standing.filter((one) => isSame(one, difference))
   if (named.length === 0 || (await unacceptedDifferences(deps, owner, named)).length > 0) return
-  throw invalid(
+  throw refused(
     'this difference is accepted already',
-    undefined,
     'It needs no further approval: it refuses no payout while its gap stays as it is.',
   )
 }

@@ -1,5 +1,5 @@
 import type { Deps, TableDeps } from '../../deps.ts'
-import { invalid, notFound } from '../../errors.ts'
+import { notFound, refused } from '../../errors.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { eventCursorOf, readEventCursor } from '../../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../../event/read-events.ts'
@@ -55,7 +55,7 @@ async function requireEnabledEndpoint(deps: TableDeps, ids: EndpointIds) {
   const hint =
     'To send the event to another endpoint of the client, redeliver with the endpoint_id of ' +
     'that endpoint and since.'
-  if (endpoint.deletedAt !== undefined) throw invalid('the endpoint is deleted', undefined, hint)
+  if (endpoint.deletedAt !== undefined) throw refused('the endpoint is deleted', hint)
   if (!endpoint.enabled) throw endpointDisabledError()
   return endpoint
 }
@@ -68,15 +68,15 @@ async function requireRound(
 ): Promise<Delivery> {
   if (delivery.isTest) {
     const hint = 'The operators can send another test event with send-test-event.'
-    throw invalid('a test event is not sent again', undefined, hint)
+    throw refused('a test event is not sent again', hint)
   }
   const outcome = await beginRound(deps, delivery, endpoint, write)
   if (outcome === 'in progress') {
-    throw invalid('the delivery is in progress', undefined, 'Wait for its remaining attempts.')
+    throw refused('the delivery is in progress', 'Wait for its remaining attempts.')
   }
   if (outcome !== 'no round left') return outcome
   const hint = 'Correct the endpoint, and redeliver after 00:00 UTC.'
-  throw invalid(`${ROUNDS_A_DAY} rounds of the delivery began today`, undefined, hint)
+  throw refused(`${ROUNDS_A_DAY} rounds of the delivery began today`, hint)
 }
 
 /** A missing delivery had no status before. */
@@ -122,7 +122,7 @@ export async function redeliverOwn(
 }
 
 function ownEndpointDisabledError() {
-  return invalid('the endpoint is disabled', undefined, 'GET /v1/events lists what it missed.')
+  return refused('the endpoint is disabled', 'GET /v1/events lists what it missed.')
 }
 
 export async function redeliverToEndpoint(

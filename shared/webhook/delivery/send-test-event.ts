@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
-import { assertInvariant, invalid } from '../../errors.ts'
+import { assertInvariant, refused } from '../../errors.ts'
 import { envelopeBody, TEST_EVENT_TYPE } from '../../event/event.ts'
 import { type ClientId, type EndpointId, EventIdSchema } from '../../ids.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
@@ -50,9 +50,5 @@ export async function sendTestEvent(
 }
 
 export function endpointDisabledError() {
-  return invalid(
-    'the endpoint is disabled',
-    undefined,
-    'Enable it with update-endpoint, then try again.',
-  )
+  return refused('the endpoint is disabled', 'Enable it with update-endpoint, then try again.')
 }

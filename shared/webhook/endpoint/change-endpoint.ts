@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { requireClient } from '../../client/client-store.ts'
 import type { Deps } from '../../deps.ts'
-import { assertInvariant, GatewayError, invalid } from '../../errors.ts'
+import { assertInvariant, conflict, refused } from '../../errors.ts'
 import { EndpointIdSchema, type EndpointIds } from '../../ids.ts'
 import { type AlertDeps, alertChange, quote } from '../../operator/alert-change.ts'
 import { type RecordDeps, recordChange } from '../../operator/audit-record-store.ts'
@@ -58,11 +58,7 @@ export async function registerEndpoint(
   const outcome = await recordChange(deps, record, steps)
   if (!outcome.applied) {
     assertInvariant(outcome.refusedBy === 'client', 'a new endpoint has the id of another one')
-    throw invalid(
-      `a client has at most ${MAX_ENDPOINTS} endpoints`,
-      undefined,
-      'Delete one that is not used.',
-    )
+    throw refused(`a client has at most ${MAX_ENDPOINTS} endpoints`, 'Delete one that is not used.')
   }
   return { endpoint, signingSecret }
 }
@@ -124,9 +120,10 @@ async function writeWithRecord(
 ) {
   const { applied } = await recordChange(deps, record, steps)
   if (applied) return
-  throw new GatewayError('conflict', 'another operator changed the endpoint at the same time', {
-    actionHint: 'Check it with list-endpoints and try again.',
-  })
+  throw conflict(
+    'another operator changed the endpoint at the same time',
+    'Check it with list-endpoints and try again.',
+  )
 }
 
 /**

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Deps, TableDeps } from '../../deps.ts'
-import { GatewayError, notFound } from '../../errors.ts'
+import { conflict, notFound } from '../../errors.ts'
 import type { ClientId, EndpointIds } from '../../ids.ts'
 import { ifValid, readableRows, readRows } from '../../if-valid.ts'
 import { newestFirst } from '../../page.ts'
@@ -58,7 +58,7 @@ function readableEndpoint({ clientId, endpointId }: EndpointIds, item: Item | un
   if (endpoint) return endpoint
   const actionHint = `Run recount-ledger --client_id ${clientId}.`
   const message = `the row of endpoint ${endpointId} cannot be read`
-  throw new GatewayError('conflict', message, { actionHint })
+  throw conflict(message, actionHint)
 }
 
 /**
