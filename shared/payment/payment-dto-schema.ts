@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { amount, described, id, oneOf, text, time } from '../dto-field.ts'
 import { MOVEMENT_TYPES, REVERSAL_KINDS } from '../journal/payment-money.ts'
 import { FAILURE_REASONS, PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
 import { DISPUTE_STATES, HELD_STATUSES, SUSPENSE_CAUSES } from '../suspense/suspense.ts'
@@ -41,9 +42,9 @@ export const WebhookDataSchema = v.object({
   customer: v.optional(CustomerSchema),
   description: v.optional(v.string()),
   metadata: v.optional(
-    v.pipe(
+    described(
       v.record(v.string(), v.unknown()),
-      v.description('Your own data, unchanged, numbers digit for digit.'),
+      'Your own data, unchanged, numbers digit for digit.',
     ),
   ),
   created_at: time('When the payment was created.'),
@@ -66,7 +67,7 @@ export const ReversedDataSchema = v.object({
   ),
 })
 
-const DisputeDtoSchema = v.pipe(
+const DisputeDtoSchema = described(
   v.object({
     status: oneOf(
       DISPUTE_STATES,
@@ -75,10 +76,8 @@ const DisputeDtoSchema = v.pipe(
     amount_minor: v.optional(amount('The disputed amount, if the provider says it.')),
     due_at: v.optional(time('Until when the dispute can be answered.')),
   }),
-  v.description(
-    'A customer disputes the payment at the bank or wallet. It moves no money: what went back is ' +
-      'in `reversal`.',
-  ),
+  'A customer disputes the payment at the bank or wallet. It moves no money: what went back is ' +
+    'in `reversal`.',
 )
 
 /** The `data` object of `payment.disputed` (design section 14). */
@@ -87,7 +86,7 @@ export const DisputedDataSchema = v.object({
   dispute: DisputeDtoSchema,
 })
 
-const HeldDtoSchema = v.pipe(
+const HeldDtoSchema = described(
   v.object({
     amount_minor: amount('What the provider received.'),
     cause: oneOf(
@@ -103,7 +102,7 @@ const HeldDtoSchema = v.pipe(
     ),
     at: time('When it was held.'),
   }),
-  v.description('Money that a customer paid for this payment and that is not credited to you.'),
+  'Money that a customer paid for this payment and that is not credited to you.',
 )
 
 /** The `data` object of `payment.held` (design section 8). */
@@ -114,7 +113,7 @@ export const PaymentDtoSchema = v.object({
   ...WebhookDataSchema.entries,
   expires_at: v.optional(time('The end of the time to pay. Absent if there is none.')),
   reversal: v.optional(
-    v.pipe(
+    described(
       v.object({
         kind: v.picklist(REVERSAL_KINDS),
         amount_minor: amount('The total that was reversed so far.'),
@@ -123,40 +122,13 @@ export const PaymentDtoSchema = v.object({
           time('When all of it had been returned, for example after a won dispute.'),
         ),
       }),
-      v.description(
-        'Money that the provider took back after the payment succeeded. The status stays ' +
-          '`succeeded`.',
-      ),
+      'Money that the provider took back after the payment succeeded. The status stays ' +
+        '`succeeded`.',
     ),
   ),
   dispute: v.optional(DisputeDtoSchema),
-  held: v.optional(v.pipe(v.array(HeldDtoSchema), v.description('The last ten, oldest first.'))),
+  held: v.optional(described(v.array(HeldDtoSchema), 'The last ten, oldest first.')),
 })
-
-/*
- * The objects that merchants get: the types of our answers, and their API descriptions. Deployed
- * code imports only the types; it parses nothing with these schemas.
- */
-
-function id(what: string) {
-  return v.pipe(v.string(), v.uuid(), v.description(what))
-}
-
-function text(what: string) {
-  return v.pipe(v.string(), v.description(what))
-}
-
-function amount(what: string) {
-  return v.pipe(v.number(), v.integer(), v.description(what))
-}
-
-function oneOf<const Options extends readonly string[]>(options: Options, what: string) {
-  return v.pipe(v.picklist(options), v.description(what))
-}
-
-function time(what: string) {
-  return v.pipe(v.string(), v.isoTimestamp(), v.description(what))
-}
 
 export type WebhookData = v.InferOutput<typeof WebhookDataSchema>
 export type ReversedData = v.InferOutput<typeof ReversedDataSchema>

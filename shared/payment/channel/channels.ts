@@ -1,5 +1,4 @@
 import type { PaymentMethod } from '../../payment-status.ts'
-import type { ReturnUrls } from '../../return-urls.ts'
 import {
   DAY_MS,
   type Dated,
@@ -182,3 +181,6 @@ export function isPushChannel(choice: ChannelChoice): boolean {
 export function isListedChannel({ method, channelCode = '' }: ChannelChoice): boolean {
   return CHANNELS.some((channel) => channel.method === method && channel.code === channelCode)
 }
+
+/** The pages that the customer's browser opens after the payment. */
+export type ReturnUrls = { readonly [Outcome in 'success' | 'failure' | 'cancel']?: string }

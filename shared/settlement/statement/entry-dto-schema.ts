@@ -1,29 +1,22 @@
 import * as v from 'valibot'
+import { amount, described, ID, id, oneOf, time } from '../../dto-field.ts'
 import { ENTRY_TYPES } from '../../journal/entry.ts'
 import { PAYMENT_METHODS } from '../../payment-status.ts'
 
 /** One movement of a merchant's money (design section 8): its type and its API description. */
 export const EntryDtoSchema = v.object({
-  id: v.pipe(v.string(), v.uuid()),
-  type: v.pipe(v.picklist(ENTRY_TYPES), v.description('What moved the money.')),
-  payment_id: v.optional(v.pipe(v.string(), v.uuid())),
+  id: ID,
+  type: oneOf(ENTRY_TYPES, 'What moved the money.'),
+  payment_id: v.optional(ID),
   recredited_settlement_id: v.optional(
-    v.pipe(
-      v.string(),
-      v.uuid(),
-      v.description('Only for a `recredit`: the failed settlement whose sums it credits again.'),
-    ),
+    id('Only for a `recredit`: the failed settlement whose sums it credits again.'),
   ),
   returned_settlement_id: v.optional(
-    v.pipe(
-      v.string(),
-      v.uuid(),
-      v.description('Only for a `returned`: the paid settlement whose transfer came back.'),
-    ),
+    id('Only for a `returned`: the paid settlement whose transfer came back.'),
   ),
-  settlement_id: v.pipe(
-    v.nullable(v.pipe(v.string(), v.uuid())),
-    v.description('The settlement that contains it. Null if it is not settled yet.'),
+  settlement_id: described(
+    v.nullable(ID),
+    'The settlement that contains it. Null if it is not settled yet.',
   ),
   external_reference: v.optional(v.string()),
   method: v.optional(v.picklist(PAYMENT_METHODS)),
@@ -47,13 +40,5 @@ export const EntryDtoSchema = v.object({
     ),
   ),
 })
-
-function time(text: string) {
-  return v.pipe(v.string(), v.isoTimestamp(), v.description(text))
-}
-
-function amount(text: string) {
-  return v.pipe(v.number(), v.integer(), v.description(text))
-}
 
 export type EntryDto = v.InferOutput<typeof EntryDtoSchema>
