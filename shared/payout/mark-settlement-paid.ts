@@ -5,8 +5,8 @@ import { type UsedApproval, useOf } from '../operator/approval-store.ts'
 import { liveBatchOf } from '../settlement/batch/batch-store.ts'
 import {
   type CloseDeps,
-  type CloseInput,
   closeSettlement,
+  type TransferInput,
   wrongStateError,
 } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
@@ -22,14 +22,6 @@ const MAX_TRIES = 3
 
 type PaidDeps = GateDeps & Pick<Deps, 'alerts' | 'queues'>
 
-type PaidInput = CloseInput & {
-  /** The bank's own number of the transfer. */
-  readonly bankReference: string
-  /** Of a bank whose numbers begin again each day. */
-  readonly valueDate?: string | undefined
-  readonly notes?: string | undefined
-}
-
 /**
  * Moves a settlement from `recorded` to `manual_paid` after the operator's bank transfer (spec
  * 3.2), once. One transaction writes settlement, window, bank reference and audit record, on
@@ -41,7 +33,7 @@ type PaidInput = CloseInput & {
  */
 export async function markSettlementPaid(
   deps: CloseDeps & PaidDeps,
-  input: PaidInput,
+  input: TransferInput,
 ): Promise<Settlement> {
   const { operator } = input
   const reference = paidReference(input)
@@ -108,7 +100,7 @@ export async function isPaidBy(
   return true
 }
 
-type Transfer = Pick<PaidInput, 'bankReference' | 'valueDate'>
+type Transfer = Pick<TransferInput, 'bankReference' | 'valueDate'>
 
 /** The key of a transfer: numbers that begin again each day need the day. */
 function paidReference({ bankReference, valueDate }: Transfer): string {

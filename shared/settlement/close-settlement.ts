@@ -102,6 +102,14 @@ export function wrongStateError(action: string, { status, recreditedAt }: Settle
 
 export type CloseInput = { readonly settlementId: string; readonly operator: string }
 
+export type TransferInput = CloseInput & {
+  /** The bank's own number of the transfer. */
+  readonly bankReference: string
+  /** Of a bank whose numbers begin again each day. */
+  readonly valueDate?: string | undefined
+  readonly notes?: string | undefined
+}
+
 /**
  * Carries a failed settlement's sums into the next settlement, eligible at once. Its own figures
  * are zero: the money is in the journal already.

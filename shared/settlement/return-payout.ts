@@ -12,20 +12,14 @@ import { later, type Timestamp } from '../time.ts'
 import { tryToMake } from '../verdict/difference.ts'
 import {
   type CloseDeps,
-  type CloseInput,
   recreditEntry,
   requireNoRecord,
   statusRecord,
+  type TransferInput,
 } from './close-settlement.ts'
 import { requireOwnSums } from './require-own-sums.ts'
 import type { Settlement } from './settlement.ts'
 import { findAnySettlement, markReturned } from './settlement-store.ts'
-
-type ReturnInput = CloseInput & {
-  readonly bankReference: string
-  readonly valueDate?: string | undefined
-  readonly notes?: string | undefined
-}
 
 /** Other operators, and a settlement that raises the fence, may refuse a try. */
 const MAX_TRIES = 5
@@ -37,7 +31,7 @@ const MAX_TRIES = 5
  * approval, or unless the settlement is paid, has the sums of its entries and is not returned yet.
  * Throws 409 if a restore kept the record of its return without its row.
  */
-export async function returnPayout(deps: CloseDeps, input: ReturnInput) {
+export async function returnPayout(deps: CloseDeps, input: TransferInput) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const settlement = await findAnySettlement(deps, input.settlementId)
     assertReturnable(settlement)
