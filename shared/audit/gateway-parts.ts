@@ -120,7 +120,7 @@ function housePart(deps: AuditDeps, part: Omit<Part, 'judge'>, { lists, ...journ
 }
 
 /** Suspense that entries of the span name, and suspense that holds money by all its entries. */
-function namedItems(entries: readonly HouseEntry[], [from, until]: DaySpan): ReadonlySet<string> {
+function namedItems(entries: readonly HouseEntry[], [from, until]: DaySpan) {
   const isIn = (day: string) => day >= from && day <= until
   const byItem = Map.groupBy(entries, ({ suspenseId }) => suspenseId)
   const named = [...byItem].flatMap(([id, own]) => {

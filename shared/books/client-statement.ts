@@ -6,7 +6,7 @@ import { BookDaySchema } from '../journal/day-totals.ts'
 import { PositionSchema } from '../journal/entry-store.ts'
 import { type Minor, MinorSchema, plus } from '../money.ts'
 import { CursorTime, encodeCursor, readCursor } from '../page.ts'
-import { periodOf, type Settlement } from '../settlement/settlement.ts'
+import { periodOf } from '../settlement/settlement.ts'
 import { settlementsEnding } from '../settlement/settlement-store.ts'
 import { DAY_MS, END_OF_TIME, earlier, type Timestamp } from '../time.ts'
 import { type BookPeriod, bookPeriod } from './book-period.ts'
@@ -170,11 +170,7 @@ function daysOf({ from, to }: BookPeriod): number {
 }
 
 /** None was paid in the period when the first page was read. */
-async function payoutsSince(
-  deps: StatementDeps,
-  clientId: ClientId,
-  since: Timestamp | undefined,
-): Promise<readonly Settlement[]> {
+async function payoutsSince(deps: StatementDeps, clientId: ClientId, since: Timestamp | undefined) {
   if (since === undefined) return []
   const span = [since, END_OF_TIME] as const
   const { settlements, unreadableIds } = await settlementsEnding(deps, clientId, span)

@@ -120,7 +120,7 @@ function lineOf(owner: string, checked: CheckedBook) {
   }
 }
 
-function problemsOf({ book, differences }: CheckedBook): readonly Difference[] {
+function problemsOf({ book, differences }: CheckedBook) {
   return [...problemsIn(book), ...differences]
 }
 
@@ -162,7 +162,7 @@ async function askForBalance({ provider, now }: BooksDeps) {
 }
 
 /** What an audit found and finance has not accepted, if it would refuse payouts. */
-async function auditDifferences(deps: TableDeps, owner: string): Promise<readonly Difference[]> {
+async function auditDifferences(deps: TableDeps, owner: string) {
   const { standing } = await readClientVerdict(deps, owner)
   const blocking = standing.filter((difference) => !mayBePaid(difference))
   const open = await unacceptedDifferences(deps, owner, blocking)

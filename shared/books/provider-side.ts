@@ -65,7 +65,7 @@ export async function providerSide(
   }
 }
 
-async function oldestOpenAt(deps: TableDeps, clientId: ClientId): Promise<Timestamp | undefined> {
+async function oldestOpenAt(deps: TableDeps, clientId: ClientId) {
   const { items } = await deps.table.query({ index: 'by-open', partition: [clientId], limit: 1 })
   return ifValid(TimestampSchema, items[0]?.['openAt'])
 }
@@ -169,7 +169,7 @@ async function openTransactions(deps: TableDeps, items: readonly Item[]) {
  * The row has moved rupiah, and no book has it. A job may keep an older form of a row for days
  * after a later form was booked. The own row of a payment moves nothing before it settles.
  */
-async function isMissing(deps: TableDeps, transaction: ProviderTransaction): Promise<boolean> {
+async function isMissing(deps: TableDeps, transaction: ProviderTransaction) {
   const { type, status, transactionId, createdAt, updatedAt } = transaction
   if (type === 'payment' || status !== 'success' || !isInRupiah(transaction)) return false
   if (await findMovement(deps, transaction)) return false

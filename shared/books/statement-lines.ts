@@ -156,7 +156,7 @@ function payoutsOn(
   settlements: readonly Settlement[],
   day: string,
   after: PayoutPosition | undefined,
-): readonly PlacedLine[] {
+) {
   return settlements
     .flatMap((settlement): PlacedLine[] => {
       const { settledAt: at, settlementId, netMinor } = settlement

@@ -92,7 +92,7 @@ async function refusedAmong(
   deps: BatchDeps,
   settlements: readonly Settlement[],
   requirement: (deps: BatchDeps, settlement: Settlement) => Promise<void>,
-): Promise<readonly LeftOut[]> {
+) {
   const refused = await mapInChunks(settlements, SIDE_BY_SIDE, async (settlement) => {
     try {
       await requirement(deps, settlement)

@@ -45,10 +45,7 @@ export async function payoutFigures(
 }
 
 /** By the account, however old its registration is. */
-async function newBankOf(
-  deps: TableDeps,
-  { clientId, bank }: Settlement,
-): Promise<string | undefined> {
+async function newBankOf(deps: TableDeps, { clientId, bank }: Settlement) {
   if (!bank?.isChange) return undefined
   const account = accountOf(bank)
   for await (const paid of paidSettlements(deps, clientId)) {

@@ -151,7 +151,7 @@ async function judgeAgain(
   client: Client,
   { settlementId }: Settlement,
   verdict: ClientVerdict,
-): Promise<readonly Difference[]> {
+) {
   const { clientId } = client
   const books = await readClientBooks(deps, client)
   const own = books.settlements.find(({ settlement }) => settlement.settlementId === settlementId)
@@ -182,10 +182,7 @@ async function judgeAgain(
  * The client, the settlements, and those after them: a window that was extended over a later one
  * shows in the later one. A fault of another settlement waits for the audit that finds it.
  */
-function idsAround(
-  { clientId, settlements }: ClientBooks,
-  judged: readonly Settlement[],
-): ReadonlySet<string> {
+function idsAround({ clientId, settlements }: ClientBooks, judged: readonly Settlement[]) {
   const own = new Set<string>(judged.map(({ settlementId }) => settlementId))
   const ids = settlements.map(({ settlement }) => settlement.settlementId)
   const next = ids.filter((_, at) => own.has(ids[at - 1] ?? ''))

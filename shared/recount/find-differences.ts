@@ -102,7 +102,7 @@ async function strayEntriesOf(
   deps: RecountDeps,
   books: Findings['books'],
   differences: readonly Difference[],
-): Promise<readonly Entry[]> {
+) {
   const ids = new Set<string>(differences.map(({ id }) => id))
   const strays: Entry[] = []
   const pages = entryPages(deps, { ...books.unsettled, ...readingInto([]) })

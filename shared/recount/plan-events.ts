@@ -122,10 +122,7 @@ export async function announceAgain(
 }
 
 /** When the event of these deliveries fired, if one of them is left. */
-async function timeOfDeliveries(
-  deps: RecountDeps,
-  { deliveries }: Announcement,
-): Promise<Timestamp | undefined> {
+async function timeOfDeliveries(deps: RecountDeps, { deliveries }: Announcement) {
   const items = await storedDeliveries(deps, deliveries)
   return items.flatMap((item) => ifValid(TimestampSchema, item?.['listedAt']) ?? [])[0]
 }

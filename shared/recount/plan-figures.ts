@@ -132,7 +132,7 @@ function fieldsByName<Field extends string>(item: string, fields: readonly Field
 }
 
 /** By an operator, or claimed by a batch. */
-async function wasClosed(deps: RecountDeps, settlementId: string): Promise<boolean> {
+async function wasClosed(deps: RecountDeps, settlementId: string) {
   const { records } = await readAuditRecords(deps, settlementId)
   return records.some(({ action }) => action !== 'trigger-settlement')
 }

@@ -5,14 +5,7 @@ import { attributeName } from '../table/attributes.ts'
 import { addMs, END_OF_TIME } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import { type ClientVerdict, readClientVerdict } from '../verdict/client-verdict-store.ts'
-import {
-  compare,
-  type Difference,
-  mayBePaid,
-  onlyIf,
-  toValue,
-  tryToMake,
-} from '../verdict/difference.ts'
+import { compare, mayBePaid, onlyIf, toValue, tryToMake } from '../verdict/difference.ts'
 import { hasLongWindow, requireAudited } from './long-settlement.ts'
 import { ELIGIBLE_AGE_MS, type Settlement } from './settlement.ts'
 import { settlementsEnding } from './settlement-store.ts'
@@ -48,11 +41,7 @@ export async function requireOwnSums(deps: SumDeps, settlement: Settlement): Pro
  * As an audit finds them. Only audits sum a long settlement: of a paid one before its payout, and
  * the verdict keeps what the last ones have proven.
  */
-async function sumDifferences(
-  deps: SumDeps,
-  settlement: Settlement,
-  verdict: ClientVerdict,
-): Promise<readonly Difference[]> {
+async function sumDifferences(deps: SumDeps, settlement: Settlement, verdict: ClientVerdict) {
   const { clientId, settlementId, sweptFrom, sweptUntil, status } = settlement
   if (await hasLongWindow(deps, settlement)) {
     const { standing, longSettlements } = verdict
@@ -78,10 +67,7 @@ async function sumDifferences(
 }
 
 /** The entries of both windows would be paid out twice. */
-async function overlapDifferences(
-  deps: SumDeps,
-  settlement: Settlement,
-): Promise<readonly Difference[]> {
+async function overlapDifferences(deps: SumDeps, settlement: Settlement) {
   const { clientId, settlementId, sweptFrom } = settlement
   const ending = [addMs(sweptFrom, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] as const
   const { settlements } = await settlementsEnding(deps, clientId, ending)

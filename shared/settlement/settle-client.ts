@@ -229,7 +229,7 @@ export async function triggerSettlement(
   )
 }
 
-async function nextText(deps: SettleDeps, clientId: ClientId): Promise<string> {
+async function nextText(deps: SettleDeps, clientId: ClientId) {
   const next = await nextEligible(deps, clientId)
   if (next === undefined) return ''
   return next.isSettled

@@ -172,7 +172,7 @@ function standingAfter(
 const MAX_KEPT = 100
 
 /** Each part keeps one difference, because only parts with differences are judged daily. */
-function mostImportant(open: readonly Standing[]): readonly Standing[] {
+function mostImportant(open: readonly Standing[]) {
   const firsts = [...Map.groupBy(open, ({ part }) => part).values()].flatMap(
     ([first]) => first ?? [],
   )

@@ -29,11 +29,7 @@ export async function auditAccess(
   ]
 }
 
-async function auditKeys(
-  deps: StoreDeps,
-  clientId: ClientId,
-  keys: readonly ApiKey[],
-): Promise<readonly Difference[]> {
+async function auditKeys(deps: StoreDeps, clientId: ClientId, keys: readonly ApiKey[]) {
   const [items, listed] = await Promise.all([
     deps.table.getMany(keys.map(({ keyId }) => apiKeyKey(keyId))),
     queryAll(deps, { index: 'by-owner', partition: [clientId, 'api_key'], limit: PAGE }),
@@ -45,11 +41,7 @@ async function auditKeys(
 }
 
 /** The sealed secret is not read: only the delivery worker may read it. */
-async function auditEndpoints(
-  deps: StoreDeps,
-  clientId: ClientId,
-  endpoints: readonly Endpoint[],
-): Promise<readonly Difference[]> {
+async function auditEndpoints(deps: StoreDeps, clientId: ClientId, endpoints: readonly Endpoint[]) {
   const rows = await queryAll(deps, {
     partition: [endpointsPk(clientId)],
     limit: PAGE,

@@ -165,7 +165,7 @@ async function openPayments(deps: StoreDeps, books: ClientBooks, reads: Reads) {
 }
 
 /** By how much a payment changed its shard lately: credited, posted, moved. */
-function recentChanges(payment: Payment, from: Timestamp): readonly number[] {
+function recentChanges(payment: Payment, from: Timestamp) {
   const { netMinor, paidAt = from, postedAt = from, movements } = payment
   const estimatedMinor = estimateOf(payment)?.netMinor ?? netMinor
   return [

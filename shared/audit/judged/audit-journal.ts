@@ -129,11 +129,7 @@ export function dayText(day: number): string {
 }
 
 /** Both sides are equal, and each leg is what the entry's type gives it. */
-function auditHouseEntry(
-  item: Item,
-  entry: HouseEntry | undefined,
-  booked: readonly HouseEntry[],
-): readonly Difference[] {
+function auditHouseEntry(item: Item, entry: HouseEntry | undefined, booked: readonly HouseEntry[]) {
   const id = String(item['sk'])
   if (entry === undefined) return unreadableRow('house_entry', id)
   const key = houseEntryKey(rowDayOf(entry), entry.transactionId, entry.type)
@@ -144,11 +140,7 @@ function auditHouseEntry(
   ]
 }
 
-function compareTotals(
-  entries: readonly HouseEntry[],
-  totals: readonly Item[],
-  today: string,
-): readonly Difference[] {
+function compareTotals(entries: readonly HouseEntry[], totals: readonly Item[], today: string) {
   const derived = derivedTotals(entries)
   const found = new Map(totals.map((total) => [String(total['sk']), total]))
   return [...new Set([...derived.keys(), ...found.keys()])].flatMap((name) => {

@@ -56,7 +56,7 @@ export async function auditRegister(deps: StoreDeps): Promise<readonly Differenc
 
 const PAGE = 1_000
 
-function unregisteredClient(clientId: string): readonly Difference[] {
+function unregisteredClient(clientId: string) {
   return compare('client', clientId, 'in the register', 'not in the register')
 }
 

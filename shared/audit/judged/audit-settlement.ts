@@ -104,10 +104,7 @@ export async function readWitnesses(deps: Pick<JudgeDeps, 'table'>, settlement: 
   return { entry, entryItem, reference }
 }
 
-async function auditWitnesses(
-  deps: JudgeDeps,
-  settlement: Settlement,
-): Promise<readonly Difference[]> {
+async function auditWitnesses(deps: JudgeDeps, settlement: Settlement) {
   const { settlementId, bankReference } = settlement
   const { entry, entryItem, reference } = await readWitnesses(deps, settlement)
   return [

@@ -187,7 +187,7 @@ async function judgeUnread(
     readonly notes: readonly Note[]
     readonly entries: readonly HouseEntry[]
   },
-): Promise<readonly Difference[]> {
+) {
   const noted = stored ? undefined : notes.find((note) => note.noted)?.noted
   const found = stored ? unreadableRow('suspense', id) : missingRow('suspense', id)
   const shown = noted ? await auditShownMoney(deps, { ...noted, status: 'open' }) : []
@@ -199,7 +199,7 @@ async function auditItem(
   deps: StoreDeps,
   { item, stored }: { readonly item: Suspense; readonly stored: Item },
   entries: readonly HouseEntry[],
-): Promise<readonly Difference[]> {
+) {
   const { suspenseId: id, kind } = item
   const suspenseEntry = entries.find(({ type }) => type === 'suspense')
   const { records, differences } = await readTrail(deps, id, item.clientId)

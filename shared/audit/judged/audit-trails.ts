@@ -90,11 +90,7 @@ export async function auditSubjects(
 }
 
 /** Each acceptance names its approval. */
-async function auditAccepted(
-  deps: TableDeps,
-  owner: string,
-  records: readonly AuditRecord[],
-): Promise<readonly Difference[]> {
+async function auditAccepted(deps: TableDeps, owner: string, records: readonly AuditRecord[]) {
   const approved = await mapInChunks(records, SIDE_BY_SIDE, (record) =>
     findAccepted(deps, owner, record),
   )

@@ -217,7 +217,7 @@ export async function auditOwners(deps: StoreDeps, payments: readonly Payment[])
   })
 }
 
-function auditOwner(payment: Payment, clientIds: readonly ClientId[]): readonly Difference[] {
+function auditOwner(payment: Payment, clientIds: readonly ClientId[]) {
   const { paymentId, clientId, keyDigest } = payment
   const [owner, ...others] = clientIds.filter((id) => !isForeign({ ...payment, clientId: id }))
   return owner !== undefined && others.length === 0

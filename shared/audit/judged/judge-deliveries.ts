@@ -8,13 +8,7 @@ import { attemptKey, deliveryKey, endpointsPk } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import type { Reads } from '../../table/table.ts'
 import { addMs, DAY_MS, expiresAfter, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
-import {
-  brokenRules,
-  compare,
-  type Difference,
-  tryToMake,
-  unreadableRow,
-} from '../../verdict/difference.ts'
+import { brokenRules, compare, tryToMake, unreadableRow } from '../../verdict/difference.ts'
 import {
   type Delivery,
   type DeliveryAttempt,
@@ -79,7 +73,7 @@ function judgeDelivery(
   { subject: { kind, id: subjectId }, event, endpoint }: Announced,
   item: Item | undefined,
   now: Timestamp,
-): readonly Difference[] {
+) {
   const made = newDelivery(event, endpoint, event.firedAt)
   const { deliveryId: id, eventId, eventName, subject, firedAt } = made
   if (item === undefined)
@@ -102,11 +96,7 @@ const JUDGED_ATTEMPTS = 8
  * The newest stored attempts of deliveries. A first attempt that succeeded has no row, so few
  * deliveries have any. A lost one is no difference: no repair could make it again.
  */
-async function judgeAttempts(
-  deps: StoreDeps,
-  items: readonly (Item | undefined)[],
-  reads: Reads,
-): Promise<readonly Difference[]> {
+async function judgeAttempts(deps: StoreDeps, items: readonly (Item | undefined)[], reads: Reads) {
   const deliveries = items.flatMap((item) => tryToMake(() => ifValid(DeliverySchema, item)) ?? [])
   const counted = deliveries.flatMap(({ deliveryId, createdAt, attempts, success }) => {
     const length = Math.max(0, Math.min(JUDGED_ATTEMPTS, attempts - (success ? 1 : 0)))
@@ -135,7 +125,7 @@ function attemptRules(
   id: string,
   { at, durationMs, httpStatus, error }: DeliveryAttempt,
   { createdAt, now }: { readonly createdAt: Timestamp; readonly now: Timestamp },
-): readonly Difference[] {
+) {
   const isAnswered = httpStatus !== undefined && httpStatus >= 100 && httpStatus <= 599
   const isAccepted = isAnswered && httpStatus >= 200 && httpStatus <= 299
   const isTold = error === 'http_status' ? isAnswered && !isAccepted : error !== undefined
@@ -148,10 +138,7 @@ function attemptRules(
 }
 
 /** What a delivery may be like while it is sent and afterwards. */
-function deliveryRules(
-  delivery: Delivery & { readonly ttl: number | undefined },
-  now: Timestamp,
-): readonly Difference[] {
+function deliveryRules(delivery: Delivery & { readonly ttl: number | undefined }, now: Timestamp) {
   const { deliveryId: id, status, attempts, roundStart, nextAttemptAt, dueAt, ttl } = delivery
   const isDue = status === 'scheduled'
   const { createdAt, resends, success, rounds = 0, roundsOn, claimToken, claimedUntil } = delivery

@@ -113,11 +113,7 @@ export async function judgeEventsOf(
   return { events, judgedEvents }
 }
 
-async function judgePointers(
-  deps: StoreDeps,
-  payments: readonly Payment[],
-  reads: Reads,
-): Promise<readonly Judged[]> {
+async function judgePointers(deps: StoreDeps, payments: readonly Payment[], reads: Reads) {
   const named = payments.flatMap((payment) => pointerKeys(payment).map(() => payment))
   const items = await deps.table.getMany(payments.flatMap(pointerKeys), reads)
   return named.map((payment, at) => ({
@@ -126,7 +122,7 @@ async function judgePointers(
   }))
 }
 
-function pointerKeys(payment: Payment): readonly Key[] {
+function pointerKeys(payment: Payment) {
   const { method, paymentId, clientId, createdAt, externalReference } = payment
   return [
     ...(method === 'virtual_account'

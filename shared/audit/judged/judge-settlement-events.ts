@@ -83,7 +83,7 @@ async function storedEvents(deps: StoreDeps, id: SettlementId): Promise<readonly
   return SETTLEMENT_EVENT_TYPES.map((name, at) => ({ name, item: items[at] }))
 }
 
-function straysIn(settlement: Settlement, stored: readonly Named[]): readonly Difference[] {
+function straysIn(settlement: Settlement, stored: readonly Named[]) {
   const names = namesOf(settlement)
   return stored.flatMap(({ name, item }) =>
     item && !names.includes(name) ? compare(KIND, settlement.settlementId, STRAY_EVENT, name) : [],
@@ -103,7 +103,7 @@ function judgeEvent(
   settlement: Settlement,
   { name, item }: Named,
   { isRecounted, now }: { readonly isRecounted: boolean; readonly now: Timestamp },
-): readonly Difference[] {
+) {
   const { settlementId, clientId, createdAt, settledAt } = settlement
   // The settlement has no time of a failure.
   const toldAt = name === 'settlement.recorded' ? createdAt : settledAt

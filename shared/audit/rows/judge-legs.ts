@@ -27,7 +27,7 @@ export function auditSums(payment: Payment, entries: readonly Entry[]): readonly
   return differing('payment.sums', payment.paymentId, expected, sums)
 }
 
-function differing(what: string, id: string, expected: Sums, found: Sums): readonly Difference[] {
+function differing(what: string, id: string, expected: Sums, found: Sums) {
   return SIDES.flatMap((side) =>
     compare(`${what}.${attributeName(side)}`, id, expected[side] ?? 0, found[side] ?? 0),
   )

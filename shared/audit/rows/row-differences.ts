@@ -87,7 +87,7 @@ function flattened(stored: object): Item {
     : { ...others, details }
 }
 
-function differing(one: Item, other: Item): readonly string[] {
+function differing(one: Item, other: Item) {
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])]
   return names.filter((name) => !isDeepStrictEqual(one[name], other[name])).toSorted()
 }

@@ -57,7 +57,7 @@ export async function checkAbandonedDelivery(
 }
 
 /** Deliveries of an endpoint that cannot be read are reported without a mark. */
-async function endpointOf(deps: AlertDeps, delivery: Delivery): Promise<Endpoint | undefined> {
+async function endpointOf(deps: AlertDeps, delivery: Delivery) {
   return ifValid(EndpointSchema, await endpointItem(deps, delivery))
 }
 

@@ -37,10 +37,7 @@ export async function endpointsWithHealth(
 }
 
 /** A retry may be later than a newer delivery. */
-async function lastAnswerOf(
-  deps: TableDeps,
-  endpointId: EndpointId,
-): Promise<Timestamp | undefined> {
+async function lastAnswerOf(deps: TableDeps, endpointId: EndpointId) {
   const keys = await listedKeys(deps, [endpointId], undefined, NEWEST)
   const succeeded = (await findDeliveries(deps, keys)).filter(
     ({ status }) => status === 'succeeded',
@@ -51,6 +48,6 @@ async function lastAnswerOf(
     .reduce<Timestamp | undefined>((last, at) => later(last ?? at, at), undefined)
 }
 
-async function answeredAt(deps: TableDeps, delivery: Delivery): Promise<Timestamp | undefined> {
+async function answeredAt(deps: TableDeps, delivery: Delivery) {
   return (await attemptsOf(deps, delivery, 1)).at(-1)?.at
 }

@@ -76,7 +76,7 @@ export async function listDeliveries(deps: StoreDeps, listing: DeliveryListing) 
   return { deliveries: await withAttempts(deps, deliveries.filter(isListed)), complete }
 }
 
-async function allEndpointIds(deps: TableDeps, clientId: ClientId): Promise<readonly EndpointId[]> {
+async function allEndpointIds(deps: TableDeps, clientId: ClientId) {
   const { rows, unreadableIds } = await listEndpoints(deps, clientId)
   return [
     ...rows.map(({ endpointId }) => endpointId),
@@ -105,10 +105,7 @@ const newestKeyFirst = newestFirst<ListKey>(({ deliveryId }) => deliveryId)
 const UNITS_AN_ATTEMPT = 1 / 3
 
 /** If many deliveries have many attempts, each shows its newest. */
-async function withAttempts(
-  deps: TableDeps,
-  deliveries: readonly Delivery[],
-): Promise<readonly ShownDelivery[]> {
+async function withAttempts(deps: TableDeps, deliveries: readonly Delivery[]) {
   const most = Math.max(1, Math.floor(MAX_ATTEMPTS_TOGETHER / deliveries.length))
   const attempts = deliveries.reduce((sum, delivery) => sum + Math.min(most, delivery.attempts), 0)
   await reserveUnits(deliveries.length + attempts * UNITS_AN_ATTEMPT)

@@ -41,7 +41,7 @@ export async function redeliver(
 }
 
 /** An absent id, a malformed one and another client's throw the same 404. */
-async function requireDelivery(deps: TableDeps, clientId: ClientId, id: string): Promise<Delivery> {
+async function requireDelivery(deps: TableDeps, clientId: ClientId, id: string) {
   const delivery = await findDelivery(deps, parseDeliveryId(id), clientId)
   if (delivery === undefined) throw notFound('delivery')
   return delivery
