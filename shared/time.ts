@@ -50,11 +50,12 @@ export function msBetween(from: Timestamp, to: Timestamp): number {
   return epochMs(to) - epochMs(from)
 }
 
-export function earlier(a: Timestamp, b: Timestamp): Timestamp {
+/** Of two times, or of two days. */
+export function earlier<Time extends string>(a: Time, b: Time): Time {
   return a < b ? a : b
 }
 
-export function later(a: Timestamp, b: Timestamp): Timestamp {
+export function later<Time extends string>(a: Time, b: Time): Time {
   return a > b ? a : b
 }
 

@@ -8,7 +8,7 @@ import { type Minor, MinorSchema, plus } from '../money.ts'
 import { CursorTime, encodeCursor, readCursor } from '../page.ts'
 import { periodOf } from '../settlement/settlement.ts'
 import { settlementsEnding } from '../settlement/settlement-store.ts'
-import { DAY_MS, END_OF_TIME, earlier, type Timestamp } from '../time.ts'
+import { DAY_MS, END_OF_TIME, type Timestamp } from '../time.ts'
 import { type BookPeriod, bookPeriod } from './book-period.ts'
 import { entrySpan, type LinesPage, readLines, type StatementLine } from './statement-lines.ts'
 import { isDiffering, statementTotals, type Unsound } from './statement-totals.ts'
@@ -140,13 +140,9 @@ async function firstFigures(
     ...totals,
     payouts,
     balanceMinor: totals.openingMinor,
-    paidSince: payouts.map((paid) => periodOf(paid).end).reduce(firstOf, undefined),
+    paidSince: payouts.map((paid) => periodOf(paid).end).toSorted()[0],
     position: { day: period.from },
   }
-}
-
-function firstOf(first: Timestamp | undefined, time: Timestamp): Timestamp {
-  return first === undefined ? time : earlier(first, time)
 }
 
 const MAX_DAYS = 100

@@ -49,7 +49,8 @@ export async function providerSide(
   const read = async (clientIds: readonly ClientId[]) => {
     for (const { oldest, providerMinor } of await mapInChunks(clientIds, SIDE_BY_SIDE, readOne)) {
       const sumMinor = minor(look.sumMinor + providerMinor)
-      look = { ...look, sumMinor, openSince: earlier(look.openSince, oldest) }
+      const [openSince] = [look.openSince ?? [], oldest ?? []].flat().toSorted()
+      look = { ...look, sumMinor, openSince }
     }
   }
   const position = await walkClients(deps, begun.position, { read, isFull: () => false })
@@ -68,11 +69,6 @@ export async function providerSide(
 async function oldestOpenAt(deps: TableDeps, clientId: ClientId) {
   const { items } = await deps.table.query({ index: 'by-open', partition: [clientId], limit: 1 })
   return ifValid(TimestampSchema, items[0]?.['openAt'])
-}
-
-function earlier(a: Timestamp | undefined, b: Timestamp | undefined): Timestamp | undefined {
-  if (a === undefined || b === undefined) return a ?? b
-  return a < b ? a : b
 }
 
 const PAGE = 500

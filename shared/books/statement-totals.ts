@@ -6,7 +6,7 @@ import { entryPages } from '../journal/read-entries.ts'
 import { type Ledger, readLedger } from '../ledger/ledger-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import type { Settlement } from '../settlement/settlement.ts'
-import { earlier, type Timestamp } from '../time.ts'
+import { earlier, later, type Timestamp } from '../time.ts'
 import { addBooks, type BookLine, bookOfLines, figureOf } from './book.ts'
 import { type BookPeriod, isInPeriod } from './book-period.ts'
 import { bookOfSettlements, paidDayOf } from './client-book.ts'
@@ -37,15 +37,15 @@ export async function statementTotals(
   const { settledUntil } = ledger.window
   const finalUntil = finalUntilOf(ledger)
   const before = dayBefore(from)
-  const lastFinal = firstDay(to, dayBefore(bookDay(finalUntil)))
-  const span = { start: settledUntil, end: entrySpan(from, lastDay(before, lastFinal)).end }
+  const lastFinal = earlier(to, dayBefore(bookDay(finalUntil)))
+  const span = { start: settledUntil, end: entrySpan(from, later(before, lastFinal)).end }
   const tail = await readTail(deps, { clientId, span })
   // All entries of the days up to this one are in settlements.
   const lastStored = lastDayBefore(settledUntil)
   if (tail === undefined && before > lastStored) throw tooManyEntries(nextDay(lastStored))
-  const last = tail ? lastFinal : firstDay(lastFinal, lastStored)
+  const last = tail ? lastFinal : earlier(lastFinal, lastStored)
 
-  const period = { from, to: lastDay(before, last) }
+  const period = { from, to: later(before, last) }
   const payouts: Settlement[] = []
   const { checked: settled } = await bookOfSettlements(deps, clientId, ledger.window, period, {
     until: settledUntil,
@@ -65,14 +65,6 @@ export async function statementTotals(
 
 function finalUntilOf({ window, shards }: Ledger): Timestamp {
   return shards.reduce((time, { closedUntil }) => earlier(time, closedUntil), window.closedUntil)
-}
-
-function firstDay(a: string, b: string): string {
-  return a < b ? a : b
-}
-
-function lastDay(a: string, b: string): string {
-  return a > b ? a : b
 }
 
 /** A client that is settled daily has the entries of a day or two after its last settlement. */

@@ -3,7 +3,6 @@ import type { Deps, TableDeps } from '../../deps.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
 import { readableRows } from '../../if-valid.ts'
 import { reserveUnits } from '../../table/used-units.ts'
-import { later, type Timestamp } from '../../time.ts'
 import { toOwnEndpointDto } from '../endpoint/endpoint-dto.ts'
 import { newestEndpoints } from '../endpoint/endpoint-store.ts'
 import type { OwnEndpointDto } from '../endpoint/own-endpoint-dto-schema.ts'
@@ -45,7 +44,8 @@ async function lastAnswerOf(deps: TableDeps, endpointId: EndpointId) {
   const answers = await Promise.all(succeeded.map((delivery) => answeredAt(deps, delivery)))
   return answers
     .flatMap((at) => at ?? [])
-    .reduce<Timestamp | undefined>((last, at) => later(last ?? at, at), undefined)
+    .toSorted()
+    .at(-1)
 }
 
 async function answeredAt(deps: TableDeps, delivery: Delivery) {
