@@ -1,4 +1,4 @@
-import { changeTimes } from '../audit/judged/audit-figures.ts'
+import { changeTimes, writtenOffIn } from '../audit/judged/audit-figures.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { SettlementIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
@@ -25,7 +25,6 @@ import { readAuditRecords } from '../operator/audit-record-store.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { moneyOf } from '../posting/payment-entries.ts'
 import { correctSums } from '../settlement/settlement-store.ts'
-import type { EntrySums } from '../settlement/sum-entries.ts'
 import { attributeName } from '../table/attributes.ts'
 import { shardKey, windowKey } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
@@ -149,13 +148,9 @@ function effectOf({ before, after, sums, newEntry }: PlannedSettlement) {
     'window.in_settlement_minor': grownMinor - takenMinor,
     'window.paid_out_minor': isNewlyPaid ? after.netMinor : 0,
     'window.available_minor': newEntry?.carried?.netMinor ?? 0,
-    'window.written_off_minor': sums ? writtenOffIn(sums) - writtenOffIn(before) : 0,
+    'window.written_off_minor': sums ? writtenOffIn(sums.totals) - writtenOffIn(before.totals) : 0,
   }
   return effect
-}
-
-function writtenOffIn({ totals }: Pick<EntrySums, 'totals'>): number {
-  return totals.reduce((sum, one) => (one.type === 'written_off' ? sum + one.netMinor : sum), 0)
 }
 
 function foundIn(ledger: Ledger, what: string): number {

@@ -11,6 +11,7 @@ import type { Payment } from '../../payment/payment.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
 import { PAYMENT_STATUSES } from '../../payment-status.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
+import type { EntrySums } from '../../settlement/sum-entries.ts'
 import { idOf, paymentKey } from '../../table/keys.ts'
 import { keyedItems, queryPages } from '../../table/list-items.ts'
 import { LEDGER_SHARDS } from '../../table/schema.ts'
@@ -50,17 +51,11 @@ export async function auditFigures(deps: JudgeDeps, books: ClientBooks, isAgain 
   const { window, shards } = ledger
   const { sums, less, more, differences } = await sumUnsettled(deps, books, isAgain)
   const creditedMinor = shards.reduce((sum, shard) => sum + shard.creditedMinor, 0)
-  const [lowest, highest] = [sums.netMinor - less, sums.netMinor + more]
-  const derivedWindow = {
-    ...window,
-    availableMinor: sums.recreditedMinor,
-    inSettlementMinor: sums.inSettlementMinor,
-    paidOutMinor: sums.paidOutMinor,
-    writtenOffMinor: sums.writtenOffMinor,
-  }
+  const { netMinor, ...windowSums } = sums
+  const [lowest, highest] = [netMinor - less, netMinor + more]
   const ofWindow = [
     ...chain,
-    ...rowDifferences('window', clientId, derivedWindow, ledgerRows.get('window')),
+    ...rowDifferences('window', clientId, { ...window, ...windowSums }, ledgerRows.get('window')),
   ]
   const windowAfter = ofWindow.length > 0 ? (await readableLedger(deps, clientId))?.window : window
   // A settlement, a payout or a re-credit may have moved the window during the read.
@@ -126,7 +121,7 @@ async function sumUnsettled(deps: JudgeDeps, books: ClientBooks, isAgain: boolea
   for await (const { entries } of entryPages(deps, { ...books.unsettled, read })) {
     for (const { type, netMinor, paymentId, postedAt, carried } of entries) {
       sums.netMinor += netMinor
-      sums.recreditedMinor += carried?.netMinor ?? 0
+      sums.availableMinor += carried?.netMinor ?? 0
       if (type === 'written_off') sums.writtenOffMinor += netMinor
       // A payment that was posted between the reads is in the entries already.
       if (type === 'payment' && paymentId) open.delete(paymentId)
@@ -179,7 +174,7 @@ function recentChanges(payment: Payment, from: Timestamp) {
 function settledSums({ settlements }: ClientBooks) {
   const sums = {
     netMinor: 0,
-    recreditedMinor: 0,
+    availableMinor: 0,
     writtenOffMinor: 0,
     inSettlementMinor: 0,
     paidOutMinor: 0,
@@ -187,12 +182,15 @@ function settledSums({ settlements }: ClientBooks) {
   for (const { settlement } of settlements) {
     const { netMinor, recreditedMinor, status, recreditedAt, totals } = settlement
     sums.netMinor += netMinor - recreditedMinor
-    for (const total of totals)
-      if (total.type === 'written_off') sums.writtenOffMinor += total.netMinor
+    sums.writtenOffMinor += writtenOffIn(totals)
     if (status === 'manual_paid') sums.paidOutMinor += netMinor
     else if (recreditedAt === undefined) sums.inSettlementMinor += netMinor
   }
   return sums
+}
+
+export function writtenOffIn(totals: EntrySums['totals']): number {
+  return totals.reduce((sum, one) => (one.type === 'written_off' ? sum + one.netMinor : sum), 0)
 }
 
 /** The clocks of two functions differ by less. */
