@@ -180,28 +180,25 @@ export function settlementRow(settlement: Settlement) {
  * Refused unless the settlement is `recorded` (spec 3.2) with the sums and the batch that were
  * read. The payout is then no longer due.
  */
-export function markClosed({
-  settlementId,
-  status,
-  settledAt,
-  notes,
-  bankReference,
-  digest,
-  batch,
-}: Settlement): Step {
+export function markClosed(settlement: Settlement): Step {
+  const { settlementId, status, settledAt, notes, bankReference } = settlement
   return update(
     settlementKey(settlementId),
     { set: { status, settledAt, notes, bankReference }, remove: DUE_WORK_FIELDS },
-    all(equals('status', 'recorded'), equals('digest', digest), unchanged('batch', batch)),
+    all(equals('status', 'recorded'), hasSameSums(settlement)),
   )
 }
 
+function hasSameSums({ digest, batch }: Settlement) {
+  return all(equals('digest', digest), unchanged('batch', batch))
+}
+
 /** Refused when the settlement is no longer recorded, or its sums or its batch changed. */
-export function claimForBatch({ settlementId, digest, batch }: Settlement, number: number): Step {
+export function claimForBatch(settlement: Settlement, number: number): Step {
   return update(
-    settlementKey(settlementId),
+    settlementKey(settlement.settlementId),
     { set: { batch: number } },
-    all(equals('status', 'recorded'), equals('digest', digest), unchanged('batch', batch)),
+    all(equals('status', 'recorded'), hasSameSums(settlement)),
   )
 }
 
@@ -238,12 +235,11 @@ export function mayChangeSums({ status, recreditedAt }: Settlement): boolean {
 
 /** Refused when the sums, the state or the batch of the settlement changed after the read. */
 export function correctSums(settlement: Settlement, sums: EntrySums): Step {
-  const { settlementId, status, digest, batch } = settlement
-  const isSame = all(equals('digest', digest), unchanged('batch', batch))
+  const { settlementId, status } = settlement
   return update(
     settlementKey(settlementId),
     { set: sums },
-    all(equals('status', status), absent('recreditedAt'), isSame),
+    all(equals('status', status), absent('recreditedAt'), hasSameSums(settlement)),
   )
 }
 
