@@ -54,8 +54,10 @@ export async function planSettlementEvents(
   ]
 }
 
-function isMissing({ what, found }: Difference): boolean {
-  return found === null && (what === 'settlement_event' || what === 'delivery')
+/** The difference is a lost item that its source derives. */
+export function isMissing({ what, found }: Difference): boolean {
+  const isLost = found === 'missing' || found === null
+  return isLost && /^(entry|pointer|event|settlement_event|delivery)$/.test(what)
 }
 
 async function putsOf(

@@ -26,7 +26,7 @@ import type { Steps } from '../table/table.ts'
 import type { Difference } from '../verdict/difference.ts'
 import { isProven } from './ask-provider.ts'
 import { type Findings, type Plan, type RecountDeps, type Write, writesOf } from './plan.ts'
-import { announceAgain, lostDelivery } from './plan-events.ts'
+import { announceAgain, isMissing, lostDelivery } from './plan-events.ts'
 import { shiftFigures } from './plan-figures.ts'
 import { isOfShown, withShown } from './plan-shown.ts'
 import { raisePayment, straysOf } from './raise-payment.ts'
@@ -165,12 +165,6 @@ function groupsOf(puts: readonly Put[]): readonly (readonly Put[])[] {
     }
   }
   return groups
-}
-
-function isMissing({ what, found }: Difference): boolean {
-  return what === 'entry' || what === 'pointer'
-    ? found === 'missing'
-    : (what === 'event' || what === 'delivery') && found === null
 }
 
 /** A stray event or entry that the payment does not show after the plan either. */
