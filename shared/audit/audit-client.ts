@@ -18,7 +18,7 @@ import { type AuditDeps, figureParts, historyParts, type Part } from './history.
 import { auditUnderWay, judgeAll, judgeNewest, judgeParts, timeLimit } from './judge-parts.ts'
 import { findAuditedClient, readableLedger } from './judged/client-books.ts'
 
-type RunDeps = AuditDeps & Pick<Deps, 'newId' | 'queues' | 'alerts' | 'log'>
+export type RunDeps = AuditDeps & Pick<Deps, 'newId' | 'queues' | 'alerts' | 'log'>
 
 /** After this time a run begins no further part and no page. Its function has five minutes. */
 export const RUN_MS = 2.5 * MINUTE_MS

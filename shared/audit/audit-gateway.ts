@@ -1,4 +1,3 @@
-import type { Deps } from '../deps.ts'
 import { ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { closeHouseDays } from '../journal/house-store.ts'
@@ -14,12 +13,10 @@ import {
   recordFindings,
 } from '../verdict/client-verdict-store.ts'
 import { auditAnswer, type Difference, withoutClient } from '../verdict/difference.ts'
-import { RUN_MS, runTimes } from './audit-client.ts'
+import { RUN_MS, type RunDeps, runTimes } from './audit-client.ts'
 import { gatewayParts } from './gateway-parts.ts'
-import { type AuditDeps, type Part, REGISTERED, SUSPENSE } from './history.ts'
+import { type Part, REGISTERED, SUSPENSE } from './history.ts'
 import { auditUnderWay, judgeNewest, judgeParts } from './judge-parts.ts'
-
-type RunDeps = AuditDeps & Pick<Deps, 'newId' | 'queues' | 'alerts' | 'log'>
 
 /**
  * Audits the gateway daily: the house journal, suspense and the register of clients, new rows each

@@ -9,6 +9,7 @@ import {
   type AuditDeps,
   CYCLE_DAYS,
   confirmedPart,
+  type DuePart,
   dueOn,
   dueParts,
   type Part,
@@ -55,7 +56,7 @@ export async function gatewayParts(
   const [firstBlock, lastBlock] = (await houseDays(deps)).map((one) => Math.floor(one / BLOCK_DAYS))
   const blocks = range(firstBlock, lastBlock)
   const trails = () => auditSubjects(deps, GATEWAY_OWNER, { full: true })
-  const parts: readonly (readonly [isPartDue: boolean, part: Part])[] = [
+  const parts: readonly DuePart[] = [
     [true, confirmedPart(deps, REGISTER, () => auditRegister(deps))],
     [
       true,

@@ -135,7 +135,7 @@ export async function historyParts(
       .filter(({ settlement }) => mayChangeSums(settlement))
       .flatMap((own) => withCarried(books, own)),
   )
-  const parts: readonly (readonly [isPartDue: boolean, part: Part])[] = [
+  const parts: readonly DuePart[] = [
     [
       isWhole,
       {
@@ -166,9 +166,11 @@ export async function historyParts(
   return dueParts(parts, standing)
 }
 
+export type DuePart = readonly [isPartDue: boolean, part: Part]
+
 /** In their order, with all parts in which a difference stands. */
 export function dueParts(
-  parts: readonly (readonly [isPartDue: boolean, part: Part])[],
+  parts: readonly DuePart[],
   standing: ClientVerdict['standing'],
 ): readonly Part[] {
   const wanted = new Set(standing.map(({ part }) => part))

@@ -21,6 +21,7 @@ import {
   DifferenceSchema,
   mayBePaid,
   unreadableRow,
+  withoutClient,
 } from '../verdict/difference.ts'
 import { FIGURES, figureOf, problemsIn } from './book.ts'
 import { type BookPeriod, bookPeriod, type PeriodInput, WALK_FIELDS } from './book-period.ts'
@@ -166,7 +167,7 @@ async function auditDifferences(deps: TableDeps, owner: string) {
   const { standing } = await readClientVerdict(deps, owner)
   const blocking = standing.filter((difference) => !mayBePaid(difference))
   const open = await unacceptedDifferences(deps, owner, blocking)
-  return open.map(({ what, id, expected, found }) => ({ what, id, expected, found }))
+  return open.map(withoutClient)
 }
 
 /**
