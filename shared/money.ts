@@ -14,6 +14,17 @@ export function minor(amount: number): Minor {
 
 export const ZERO = minor(0)
 
+const MAX_ADJUSTED = 1_000_000_000_000
+
+/** An amount that an operator may book by hand. */
+export const AdjustedMinorSchema = v.pipe(
+  v.number(),
+  v.safeInteger(),
+  v.minValue(-MAX_ADJUSTED, `at most ${MAX_ADJUSTED} either way`),
+  v.maxValue(MAX_ADJUSTED, `at most ${MAX_ADJUSTED} either way`),
+  v.transform(minor),
+)
+
 export function plus(a: Minor, b: Minor): Minor {
   return minor(a + b)
 }

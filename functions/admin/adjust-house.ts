@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { minor } from '../../shared/money.ts'
+import { AdjustedMinorSchema } from '../../shared/money.ts'
 import { adjustHouse } from '../../shared/posting/adjust-house.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { REFERENCE } from '../../shared/text-field.ts'
@@ -9,18 +9,7 @@ const summary =
   'transit equal cost and other. One entry for each reference. A negative bank amount needs an ' +
   'approval.'
 
-const MAX_MINOR = 1_000_000_000_000
-
-const amount = v.optional(
-  v.pipe(
-    v.number(),
-    v.safeInteger(),
-    v.minValue(-MAX_MINOR, `at most ${MAX_MINOR} either way`),
-    v.maxValue(MAX_MINOR, `at most ${MAX_MINOR} either way`),
-    v.transform(minor),
-  ),
-  0,
-)
+const amount = v.optional(AdjustedMinorSchema, 0)
 
 const input = v.strictObject({
   operator: OPERATOR,

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { minor } from '../../shared/money.ts'
+import { AdjustedMinorSchema } from '../../shared/money.ts'
 import { adjustLedger, toAdjustmentDto } from '../../shared/posting/adjust-ledger.ts'
 import { ADJUSTMENT_KINDS } from '../../shared/posting/adjustment-store.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
@@ -10,19 +10,11 @@ const summary =
   'write-off (written_off), or a correction. One entry for each reference; the next settlement ' +
   'shows it as a line.'
 
-const MAX_MINOR = 1_000_000_000_000
-
 const input = v.strictObject({
   operator: OPERATOR,
   client_id: v.string(),
   kind: v.picklist(ADJUSTMENT_KINDS),
-  amount_minor: v.pipe(
-    v.number(),
-    v.safeInteger(),
-    v.minValue(-MAX_MINOR, `at most ${MAX_MINOR} either way`),
-    v.maxValue(MAX_MINOR, `at most ${MAX_MINOR} either way`),
-    v.transform(minor),
-  ),
+  amount_minor: AdjustedMinorSchema,
   reference: REFERENCE,
   provider_transaction_id: v.optional(REFERENCE),
   notes: v.optional(NOTES),
