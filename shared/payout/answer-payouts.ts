@@ -31,7 +31,6 @@ const AnswerLineSchema = v.strictObject({
   is_one_debit: v.optional(v.boolean()),
   /** In the bank's words. */
   reason: v.optional(textField(1_000)),
-  /** The batch that the file names. */
   batch: v.optional(NUMBER),
 })
 /** A line of the bank's answer, as the command read it from a file. */

@@ -24,7 +24,6 @@ type Ending = {
 export type Write = Ending & {
   /** What it repairs; its audit record is in this subject's chain. */
   readonly subject: string
-  /** The client of the record. */
   readonly clientId: string | undefined
   /**
    * `put`: what a present source derives; `figures`: as their sources determine them; `up`: a
@@ -35,7 +34,6 @@ export type Write = Ending & {
   readonly lines: readonly Difference[]
   /** A lost record of an operator, written anew. Without it the record is one of the recount. */
   readonly record?: LostRecord | undefined
-  /** Entries that it puts. */
   readonly entries?: readonly Entry[]
   readonly steps: Steps<string>
 }

@@ -58,7 +58,6 @@ export async function listSettlements(deps: TableDeps, clientId: ClientId, page:
   return readOwn(clientId, await listItems(deps, { ...list, page, reads: 'eventual' }))
 }
 
-/** Newest period first. */
 export async function listSettlementsOf(
   deps: TableDeps,
   { clientId, status }: Pick<Settlement, 'clientId' | 'status'>,

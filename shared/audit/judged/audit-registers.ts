@@ -62,7 +62,6 @@ function unregisteredClient(clientId: string) {
 
 const Registration = v.object({ after: v.object({ client_id: v.string() }) })
 
-/** The register names the client. */
 export async function auditRegistration(
   deps: TableDeps,
   client: Client,
@@ -88,7 +87,6 @@ export async function auditListing(
 export type Note = {
   readonly id: string
   readonly clientId: string | undefined
-  /** Undefined if unreadable. */
   readonly noted: Noted | undefined
 }
 

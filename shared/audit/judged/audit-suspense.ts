@@ -38,7 +38,6 @@ const SIDE_BY_SIDE = 16
 
 const PAGE = 100
 
-/** Open items, or the items of a span of days. */
 type List = 'open' | DaySpan
 
 const State = v.object({ list: v.number(), cursor: v.record(v.string(), v.unknown()) })
@@ -60,7 +59,6 @@ export async function judgeSuspense(
   }: {
     readonly lists: readonly List[]
     readonly named: ReadonlySet<string>
-    /** Only the items of this client. */
     readonly clientId?: ClientId | undefined
     readonly state: unknown
     readonly isOver: () => boolean
@@ -173,7 +171,6 @@ function ownerIn(witnesses: readonly { readonly clientId?: string | undefined }[
   return witnesses.find(({ clientId }) => clientId !== undefined)?.clientId
 }
 
-/** An item that is missing or unreadable. */
 async function judgeUnread(
   deps: StoreDeps,
   {

@@ -8,12 +8,7 @@ import { addMs, later, MINUTE_MS, type Timestamp, timestampOf } from '../../time
 import type { ClientBooks } from './client-books.ts'
 import { bankIn, saidAs } from './derive-client.ts'
 
-type Sources = {
-  /** The sums of its entries. */
-  readonly sums: EntrySums
-  /** Its own audit records. */
-  readonly records: readonly AuditRecord[]
-}
+type Sources = { readonly sums: EntrySums; readonly records: readonly AuditRecord[] }
 
 /**
  * The settlement as its client, its entries and its operators' records determine it. `auditChain`

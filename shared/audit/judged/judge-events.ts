@@ -141,7 +141,6 @@ function movementOf({ movements }: Payment, { name }: Event) {
   return movements.find((movement) => reversedEventName(movement) === name)
 }
 
-/** The payment right after one of its movements. */
 export function asMovedBy(payment: Payment, movement: Movement): Payment {
   const moved = {
     ...payment,

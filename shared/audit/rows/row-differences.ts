@@ -74,7 +74,6 @@ export function recordedDifferences(
   ]
 }
 
-/** When the table deletes the row. */
 export function ttlOf({ ttl }: Item): { readonly ttl: number | undefined } {
   return { ttl: ifValid(v.number(), ttl) }
 }

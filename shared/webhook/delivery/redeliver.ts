@@ -195,7 +195,6 @@ async function redeliverSince(
   return { count, passedOver, next: lastPosition && eventCursorOf(lastPosition) }
 }
 
-/** Throws 404 and 422. */
 export async function redeliverOwnSince(
   deps: RoundDeps,
   {
