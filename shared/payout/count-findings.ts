@@ -1,15 +1,15 @@
 import { mapInChunks } from '../chunks.ts'
 import type { TableDeps } from '../deps.ts'
-import { type ClientId, PaymentIdSchema } from '../ids.ts'
+import { PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { parseStored } from '../payment/payment-store.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { hasSwept, type Settlement } from '../settlement/settlement.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
-import { MOVED_CAUSES, NotedSchema, saidById } from '../suspense/suspense.ts'
+import { MOVED_CAUSES, type Noted, saidById } from '../suspense/suspense.ts'
+import { notedPages } from '../suspense/suspense-store.ts'
 import type { Item } from '../table/attributes.ts'
-import { notedPk, paymentKey } from '../table/keys.ts'
-import { queryPages } from '../table/list-items.ts'
+import { paymentKey } from '../table/keys.ts'
 
 const AT_ONCE = 50
 
@@ -21,7 +21,8 @@ const AT_ONCE = 50
 export async function countFindings(deps: TableDeps, settlement: Settlement): Promise<number> {
   let count = 0
   let carried: readonly Settlement[] | undefined
-  for await (const paymentIds of namedPayments(deps, settlement.clientId)) {
+  for await (const noted of notedPages(deps, settlement.clientId)) {
+    const paymentIds = noted.flatMap(namedPayment)
     if (paymentIds.length === 0) continue
     const settlements = (carried ??= await carriedSettlements(deps, settlement))
     const isNamed = await mapInChunks(paymentIds, AT_ONCE, async (paymentId) => {
@@ -56,23 +57,11 @@ const UNCOUNTED: ReadonlySet<string> = new Set([
   ...MOVED_CAUSES,
 ])
 
-const PAGE = 1_000
-
-/**
- * The payments of the cases and findings in the client's register of suspense, page by page: the
- * register also has each booked movement of the client.
- */
-async function* namedPayments(deps: TableDeps, clientId: ClientId) {
-  const register = { partition: [notedPk(clientId)], limit: PAGE }
-  for await (const { items } of queryPages(deps, register)) {
-    yield items.flatMap((item) => {
-      const noted = ifValid(NotedSchema, item)
-      if (noted === undefined) return []
-      const { kind, cause, paymentId } = { ...noted, ...saidById(noted.suspenseId) }
-      if (kind === 'money' || UNCOUNTED.has(cause)) return []
-      return [ifValid(PaymentIdSchema, paymentId)]
-    })
-  }
+/** The payment that a case or a finding names. */
+function namedPayment(noted: Noted) {
+  const { kind, cause, paymentId } = { ...noted, ...saidById(noted.suspenseId) }
+  if (kind === 'money' || UNCOUNTED.has(cause)) return []
+  return [ifValid(PaymentIdSchema, paymentId)]
 }
 
 /** Re-credits carry failed settlements directly or in turn. Reads back to the oldest. */

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import type { StoreDeps, TableDeps } from '../deps.ts'
+import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { MOVEMENT_TYPES } from '../journal/payment-money.ts'
 import { notedKey, notedPk, suspenseKey } from '../table/keys.ts'
-import { queryAll } from '../table/list-items.ts'
+import { queryAll, queryPages } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import {
   all,
@@ -120,6 +121,16 @@ export function writeSuspense(deps: TableDeps, item: Suspense) {
 /** The register of a client's suspense, or of suspense without a client. */
 export function notedItems(deps: TableDeps, clientId: string | undefined) {
   return queryAll(deps, { partition: [notedPk(clientId)], limit: 500 })
+}
+
+/**
+ * The readable rows of a client's register, page by page: it also has each booked movement of the
+ * client.
+ */
+export async function* notedPages(deps: TableDeps, clientId: ClientId) {
+  const register = { partition: [notedPk(clientId)], limit: 1_000 }
+  for await (const { items } of queryPages(deps, register))
+    yield items.flatMap((item) => ifValid(NotedSchema, item) ?? [])
 }
 
 /** The key alone says which item the row is: bookings go to no other item. */

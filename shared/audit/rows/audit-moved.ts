@@ -3,9 +3,9 @@ import { type ClientId, PaymentIdSchema } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
 import type { Settlement } from '../../settlement/settlement.ts'
-import { isMoved, type Noted, NotedSchema } from '../../suspense/suspense.ts'
-import { notedPk, paymentKey } from '../../table/keys.ts'
-import { queryPages } from '../../table/list-items.ts'
+import { isMoved, type Noted } from '../../suspense/suspense.ts'
+import { notedPages } from '../../suspense/suspense-store.ts'
+import { paymentKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../time.ts'
 import type { Difference } from '../../verdict/difference.ts'
 import { judgeEntries } from './judge-entries.ts'
@@ -37,8 +37,6 @@ export async function auditMoved(
   return found
 }
 
-const PAGE = 1_000
-
 /** The entry of a movement is eligible a day after its payment was paid. Clocks differ a little. */
 const ELIGIBLE_WITHIN_MS = DAY_MS + 5 * MINUTE_MS
 
@@ -54,11 +52,8 @@ export async function auditMovedIn(
   ])
   const isIn = ({ createdAt }: Noted) =>
     spans.some(([from = '', until = '']) => createdAt >= from && createdAt <= until)
-  const register = { partition: [notedPk(clientId)], limit: PAGE }
   const found: Difference[] = []
-  for await (const { items } of queryPages(deps, register)) {
-    const noted = items.flatMap((item) => ifValid(NotedSchema, item) ?? [])
+  for await (const noted of notedPages(deps, clientId))
     found.push(...(await auditMoved(deps, noted.filter(isIn))))
-  }
   return found
 }
