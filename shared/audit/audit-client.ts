@@ -9,11 +9,12 @@ import { DAY_MS, dayNumber, MINUTE_MS, msBetween, type Timestamp } from '../time
 import {
   alertDifferences,
   askForAudit,
+  type ByPart,
   type ClientVerdict,
   readClientVerdict,
   recordFindings,
 } from '../verdict/client-verdict-store.ts'
-import { auditAnswer, type Difference, missingRow } from '../verdict/difference.ts'
+import { auditAnswer, missingRow } from '../verdict/difference.ts'
 import { type AuditDeps, figureParts, historyParts, type Part } from './history.ts'
 import { auditUnderWay, judgeAll, judgeNewest, judgeParts, timeLimit } from './judge-parts.ts'
 import { findAuditedClient, readableLedger } from './judged/client-books.ts'
@@ -71,7 +72,7 @@ async function auditFigures(
 type Judged = {
   readonly verdict: ClientVerdict
   readonly parts: readonly Part[]
-  readonly findings: ReadonlyMap<string, readonly Difference[]>
+  readonly findings: ByPart
   readonly done: Pick<ClientVerdict, 'historyDay' | 'progress'>
   readonly isWhole: boolean
   readonly readFrom: Timestamp
@@ -97,7 +98,7 @@ const MAX_LONG = 30
 function longSettlementsAfter(
   { longSettlements }: ClientVerdict,
   parts: readonly Part[],
-  findings: ReadonlyMap<string, unknown>,
+  findings: ByPart,
 ) {
   const ended = parts.flatMap(({ key, ends }) => (ends && findings.has(key) ? [ends] : []))
   const endedIds = new Set<string>(ended.map(([id]) => id))

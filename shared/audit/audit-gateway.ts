@@ -8,6 +8,7 @@ import {
   addFindings,
   alertDifferences,
   askForAudit,
+  type ByPart,
   type ClientVerdict,
   readClientVerdict,
   recordFindings,
@@ -78,7 +79,7 @@ function ownParts(parts: readonly Part[]) {
 }
 
 type Found = {
-  readonly findings: Parameters<typeof recordFindings>[2]
+  readonly findings: ByPart
   readonly ofClients: readonly Difference[]
   readonly readFrom: Timestamp
   readonly done: Partial<Pick<ClientVerdict, 'figuresAt' | 'historyDay' | 'progress'>>

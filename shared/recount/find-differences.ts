@@ -9,7 +9,7 @@ import { entryPages } from '../journal/read-entries.ts'
 import { findAnyHead } from '../operator/audit-record-store.ts'
 import { dayNumber, MINUTE_MS } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
-import { readClientVerdict } from '../verdict/client-verdict-store.ts'
+import { type ByPart, readClientVerdict } from '../verdict/client-verdict-store.ts'
 import {
   type Difference,
   distinct,
@@ -52,8 +52,6 @@ export async function findDifferences(deps: RecountDeps, client: Client, asked: 
 async function windowAndChain(deps: RecountDeps, clientId: Client['clientId']) {
   return [(await readableLedger(deps, clientId))?.window, await findAnyHead(deps, clientId)]
 }
-
-type ByPart = ReadonlyMap<string, readonly Difference[]>
 
 /** Differences that payouts wait for, under the parts of the books in which they were found. */
 export function inTheirParts(byPart: ByPart, differences: readonly Difference[]): ByPart {

@@ -14,7 +14,7 @@ import {
   recordChange,
 } from '../operator/audit-record-store.ts'
 import { dayNumber, MINUTE_MS } from '../time.ts'
-import { addFindings } from '../verdict/client-verdict-store.ts'
+import { addFindings, type ByPart } from '../verdict/client-verdict-store.ts'
 import {
   type Difference,
   isUnknownName,
@@ -147,7 +147,7 @@ type Derived = {
   readonly notRepairable: readonly Difference[]
   readonly unread: Unread
   /** What the plan does not repair of a client. */
-  readonly standing?: Parameters<typeof addFindings>[2]
+  readonly standing?: ByPart
 }
 
 /** After this time no payment is planned and no settlement is summed. The writes follow. */

@@ -102,14 +102,15 @@ export function askForAudit(
 
 type Standing = ClientVerdict['standing'][number]
 
-type Findings = ReadonlyMap<string, readonly Difference[]>
+/** Differences by the part of the books in which they were found. */
+export type ByPart = ReadonlyMap<string, readonly Difference[]>
 
 const TRIES = 5
 
 type Changed = Partial<Omit<ClientVerdict, 'version' | 'standing'>>
 
 /** Adds to what stands. The audit of these parts ends it. */
-export async function addFindings(deps: StoreDeps, owner: string, found: Findings) {
+export async function addFindings(deps: StoreDeps, owner: string, found: ByPart) {
   return recordFindings(deps, owner, ({ standing }) => {
     const findings = [...found].map(([part, added]) => {
       const known = standing.filter((one) => one.part === part)
@@ -127,7 +128,7 @@ export async function addFindings(deps: StoreDeps, owner: string, found: Finding
 export async function recordFindings(
   deps: StoreDeps,
   owner: string,
-  findings: Findings | ((before: ClientVerdict) => Findings),
+  findings: ByPart | ((before: ClientVerdict) => ByPart),
   changed: Changed = {},
   readFrom = END_OF_TIME,
 ) {
@@ -157,7 +158,7 @@ export async function recordFindings(
 /** Differences of the judged parts that are gone no longer stand. */
 function standingAfter(
   { standing }: ClientVerdict,
-  findings: Findings,
+  findings: ByPart,
   now: Timestamp,
   readFrom: Timestamp,
 ) {
