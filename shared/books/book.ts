@@ -13,15 +13,19 @@ const PAYOUT = 'payout'
 
 type FlowType = EntryType | HouseEntryType | typeof PAYOUT
 
+const OF_PAYMENT = [
+  'payment',
+  'late_row',
+  'refund',
+  'chargeback',
+  'dispute_won',
+  'reversal',
+] as const satisfies readonly EntryType[]
+
 /** The types of entries that the table of design section 12 gives a leg of each account. */
 const FLOWS = {
   at_provider: [
-    'payment',
-    'late_row',
-    'refund',
-    'chargeback',
-    'dispute_won',
-    'reversal',
+    ...OF_PAYMENT,
     'correction',
     'suspense',
     'suspense_refunded',
@@ -44,12 +48,7 @@ const FLOWS = {
   transit: ['payment', 'late_row', 'reversal', 'adjustment'],
   in_suspense: ['suspense', 'suspense_refunded', 'suspense_resolved', 'reversal'],
   cost: [
-    'payment',
-    'late_row',
-    'refund',
-    'chargeback',
-    'dispute_won',
-    'reversal',
+    ...OF_PAYMENT,
     'written_off',
     'suspense',
     'suspense_refunded',
@@ -59,12 +58,7 @@ const FLOWS = {
     'adjustment',
   ],
   other: [
-    'payment',
-    'late_row',
-    'refund',
-    'chargeback',
-    'dispute_won',
-    'reversal',
+    ...OF_PAYMENT,
     'correction',
     'suspense_refunded',
     'suspense_resolved',
