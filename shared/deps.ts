@@ -42,6 +42,9 @@ export type TableDeps = Pick<Deps, 'table'>
 
 export type StoreDeps = Pick<Deps, 'table' | 'now'>
 
+/** What reads a client's entries. */
+export type JournalDeps = Pick<Deps, 'table' | 'stage'>
+
 /** An operator's call. The AWS account's trail shows, by the request id, who made the call. */
 export type Invocation = {
   readonly requestId: string

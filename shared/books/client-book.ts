@@ -1,7 +1,7 @@
 import { readingInto } from '../audit/judged/audit-entries.ts'
 import { readableLedger, storedSettlements } from '../audit/judged/client-books.ts'
 import { mapInChunks } from '../chunks.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, JournalDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { addTotals, bookDay, FURTHEST_ELIGIBLE_MS, totalsOf } from '../journal/day-totals.ts'
 import { CLIENT_SIDES } from '../journal/entry.ts'
@@ -62,10 +62,7 @@ export async function readClientBook(
 }
 
 /** An entry that cannot be read is a difference, and hides no other entry. */
-async function* readablePages(
-  deps: Pick<Deps, 'table' | 'stage'>,
-  range: Pick<JournalRange, 'clientId' | 'span'>,
-) {
+async function* readablePages(deps: JournalDeps, range: Pick<JournalRange, 'clientId' | 'span'>) {
   const unreadable: Difference[] = []
   const { read } = readingInto(unreadable)
   for await (const { entries } of entryPages(deps, { ...range, read }))
@@ -83,7 +80,7 @@ type SettledBook = {
  * after them begin. `until`: later windows do not count. `note` is called with each settlement.
  */
 export async function bookOfSettlements(
-  deps: Pick<Deps, 'table' | 'stage'>,
+  deps: JournalDeps,
   clientId: ClientId,
   { settledUntil, lastSettlementId }: Pick<Window, 'settledUntil' | 'lastSettlementId'>,
   period: BookPeriod,
@@ -110,7 +107,7 @@ export async function bookOfSettlements(
 }
 
 async function bookOfSettlement(
-  deps: Pick<Deps, 'table' | 'stage'>,
+  deps: JournalDeps,
   settlement: Settlement,
   period: BookPeriod,
 ): Promise<CheckedBook> {
@@ -147,7 +144,7 @@ function hasNoBorder(
 }
 
 /** A settlement of very many days stores no total of each day. Its entries show them. */
-async function totalsByDay(deps: Pick<Deps, 'table' | 'stage'>, settlement: Settlement) {
+async function totalsByDay(deps: JournalDeps, settlement: Settlement) {
   const { clientId } = settlement
   let lines: Settlement['totals'] = []
   const unreadable: Difference[] = []

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { JournalDeps } from '../deps.ts'
 import type { ClientId, SettlementId } from '../ids.ts'
 import { bookDay, endOfBookDay } from '../journal/day-totals.ts'
 import { type Entry, type EntryType, isForClient } from '../journal/entry.ts'
@@ -58,7 +58,7 @@ const MAX_QUERIES = 3
  * the entries of a day lie among those of the next day, and a query may serve several days.
  */
 export async function readLines(
-  deps: Pick<Deps, 'table' | 'stage'>,
+  deps: JournalDeps,
   { clientId, to, position: start, limit, payouts }: LinesInput,
 ): Promise<LinesPage> {
   const lines: PlacedLine[] = []
@@ -86,7 +86,7 @@ export async function readLines(
 
 /** Without a place in the day, also the entries of the days after it. */
 async function readEntriesFrom(
-  deps: Pick<Deps, 'table' | 'stage'>,
+  deps: JournalDeps,
   { clientId, to, position, limit }: Pick<LinesInput, 'clientId' | 'to' | 'position' | 'limit'>,
 ) {
   const { day, after, paidAfter } = position

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { JournalDeps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { addTotals, bookDay, totalsOf } from '../journal/day-totals.ts'
@@ -29,7 +29,7 @@ type StatementTotals = {
  * if these entries are too many for one request.
  */
 export async function statementTotals(
-  deps: Pick<Deps, 'table' | 'stage'>,
+  deps: JournalDeps,
   clientId: ClientId,
   { from, to }: BookPeriod,
 ): Promise<StatementTotals> {
@@ -73,7 +73,7 @@ const TAIL_ROWS = 1_000
 
 /** Undefined if these entries are more than a request reads. */
 async function readTail(
-  deps: Pick<Deps, 'table' | 'stage'>,
+  deps: JournalDeps,
   journal: Omit<Parameters<typeof entryPages>[1], 'limit'>,
 ): Promise<readonly BookLine[] | undefined> {
   let totals: ReturnType<typeof totalsOf> = []
@@ -101,7 +101,7 @@ type CheckedSpan = Unsound & { readonly from: string }
  * transaction. Undefined if the lines are too many for one request.
  */
 export async function isDiffering(
-  deps: Pick<Deps, 'table' | 'stage'>,
+  deps: JournalDeps,
   span: CheckedSpan,
 ): Promise<boolean | undefined> {
   const { clientId, from, day: to } = span
@@ -120,7 +120,7 @@ const PAGE_ROWS = 1_000
 
 /** Undefined if the lines are too many. */
 async function sumOfLines(
-  deps: Pick<Deps, 'table' | 'stage'>,
+  deps: JournalDeps,
   { clientId, from, day: to }: CheckedSpan,
   { payouts }: StatementTotals,
 ): Promise<Minor | undefined> {

@@ -1,4 +1,4 @@
-import type { Deps, TableDeps } from '../deps.ts'
+import type { JournalDeps, TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { HISTORY_STEPS, type StageSettings } from '../stage-settings.ts'
 import type { Item } from '../table/attributes.ts'
@@ -27,7 +27,7 @@ const MAX_QUERIES = 10
 
 /** A page costs one entry more than it answers. */
 export async function readEntries(
-  deps: Pick<Deps, 'table' | 'stage'>,
+  deps: JournalDeps,
   { limit, ...range }: JournalRange & { readonly limit: number },
   isWanted: (entry: Entry) => boolean,
 ): Promise<{ readonly entries: readonly Entry[]; readonly next: EntryPosition | undefined }> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Deps } from '../deps.ts'
+import type { Deps, JournalDeps } from '../deps.ts'
 import { laterError } from '../errors.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
 import { journalPk } from '../table/keys.ts'
@@ -13,10 +13,7 @@ import { SUM_FIGURES } from './sum-entries.ts'
  * Whether a settlement is long by its row, and also by the entries in its window: a row with a
  * wrong number of entries must not escape the sum of its entries.
  */
-export async function hasLongWindow(
-  deps: Pick<Deps, 'table' | 'stage'>,
-  settlement: Settlement,
-): Promise<boolean> {
+export async function hasLongWindow(deps: JournalDeps, settlement: Settlement): Promise<boolean> {
   const { clientId, sweptFrom, sweptUntil } = settlement
   if (!isLong(deps, settlement) || sweptUntil <= sweptFrom) return false
   const { rows, atOnce } = deps.stage.historySteps ?? HISTORY_STEPS

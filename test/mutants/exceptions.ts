@@ -27,7 +27,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/time.ts later: comparison moved 368e98dd',
   ],
   'The code before it has decided this already; only the type needs it.': [
-    'functions/admin/adjust-ledger.ts input: condition dropped e1f9db2d',
+    'shared/money.ts AdjustedMinorSchema: condition dropped e1f9db2d',
     'shared/payout/count-findings.ts mayBeIn: condition false 9b98ebf5',
     'shared/posting/assume-fee.ts postWaitingPayment: operand dropped cd046481',
     'shared/recount/plan-figures.ts planFigures: operand dropped 8c6f335f',

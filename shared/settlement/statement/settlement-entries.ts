@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../../deps.ts'
+import type { Deps, JournalDeps } from '../../deps.ts'
 import { type ClientId, type SettlementId, UuidSchema } from '../../ids.ts'
 import { FURTHEST_ELIGIBLE_MS } from '../../journal/day-totals.ts'
 import { type Entry, isForClient, settledFigures } from '../../journal/entry.ts'
@@ -19,7 +19,7 @@ type PageRequest = { readonly after?: string | undefined; readonly limit: number
  * The entries' sums are the settlement's. Throws 404, and 422 for a cursor of another settlement.
  */
 export async function settlementEntries(
-  deps: Pick<Deps, 'stage' | 'table'>,
+  deps: JournalDeps,
   { clientId, id, ...asked }: PageRequest & { readonly clientId: ClientId; readonly id: string },
 ) {
   const settlement = await findSettlement(deps, clientId, id)
@@ -37,7 +37,7 @@ export function sweptSpan({ sweptFrom: start, sweptUntil: end }: Settlement): Sp
  * span with its own error. `field`: the request's name of the cursor.
  */
 async function pageOf(
-  deps: Pick<Deps, 'stage' | 'table'>,
+  deps: JournalDeps,
   journal: { readonly ownerId: string; readonly clientId: ClientId; readonly span: Span },
   { after: cursor, limit, field }: PageRequest & { readonly field?: 'after' },
   isShown: (entry: Entry) => boolean,
@@ -139,7 +139,7 @@ export const ENTRY_COLUMNS = [
 
 /** Operators also see entries that move money only at the provider (design section 7). */
 export async function settlementStatement(
-  deps: Pick<Deps, 'table' | 'stage'>,
+  deps: JournalDeps,
   input: {
     readonly settlementId: string
     readonly cursor?: string | undefined
