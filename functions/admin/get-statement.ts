@@ -1,22 +1,16 @@
 import * as v from 'valibot'
+import { periodFields } from '../../shared/books/book-period.ts'
 import { clientStatement } from '../../shared/books/client-statement.ts'
 import { toStatementReport } from '../../shared/books/statement-dto.ts'
 import { requireClient } from '../../shared/client/client-store.ts'
 import { GatewayError } from '../../shared/errors.ts'
-import { BookDaySchema } from '../../shared/journal/day-totals.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
   'The statement of a merchant for days of Jakarta, as the merchant reads it: what was owed, ' +
   'each movement and payout, and what is owed. Without dates, this month so far.'
 
-const input = v.strictObject({
-  client_id: v.string(),
-  from: v.optional(BookDaySchema),
-  to: v.optional(BookDaySchema),
-  format: v.optional(v.picklist(['json', 'csv']), 'json'),
-  cursor: v.optional(v.string()),
-})
+const input = v.strictObject({ client_id: v.string(), ...periodFields })
 
 /** Well below the size limit of a Lambda's answer. */
 const LINES = 5_000
