@@ -5,7 +5,12 @@ import { type Entry, NO_FIGURES, newEntry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { readWindow, recreditWindow } from '../ledger/window-store.ts'
 import { requireApproval } from '../operator/approval-store.ts'
-import { type RecordDeps, readAuditRecords, recordChange } from '../operator/audit-record-store.ts'
+import {
+  type AuditRecord,
+  type RecordDeps,
+  readAuditRecords,
+  recordChange,
+} from '../operator/audit-record-store.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
 import { sendAnnouncement } from '../webhook/delivery/announce.ts'
@@ -143,13 +148,14 @@ export async function recreditSettlement(
   input: CloseInput & { readonly notes: string },
 ) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const { records } = await readAuditRecords(deps, input.settlementId)
     const settlement = await findAnySettlement(deps, input.settlementId)
     if (settlement.status !== 'failed') throw wrongStateError('recredited', settlement)
     if (settlement.recreditedAt !== undefined) {
       const hint = 'Its funds are in available_minor until the next settlement.'
       throw refused('settlement was recredited already', hint)
     }
-    await requireNoRecord(deps, settlement, 'recredit-settlement')
+    requireNoRecord(records, settlement, 'recredit-settlement')
     await requireOwnSums(deps, settlement)
     const approval = await requireApproval(deps, {
       action: 'recredit-settlement',
@@ -174,13 +180,15 @@ export async function recreditSettlement(
   throw new Error('a settlement kept changing while it was recredited')
 }
 
-/** After a restore the table may have the record of a change whose row it has lost. */
-export async function requireNoRecord(
-  deps: CloseDeps,
+/**
+ * After a restore the table may have the record of a change whose row it has lost. The records must
+ * be read before the row: a change that runs at the same time writes both.
+ */
+export function requireNoRecord(
+  records: readonly AuditRecord[],
   { settlementId, clientId }: Settlement,
   action: string,
-): Promise<void> {
-  const { records } = await readAuditRecords(deps, settlementId)
+): void {
   if (!records.some((record) => record.action === action)) return
   const message = `a record says that ${action} of settlement ${settlementId} was done`
   const actionHint = `Run recount-ledger --client_id ${clientId}: it brings back what a restore lost.`

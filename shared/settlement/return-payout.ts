@@ -7,7 +7,7 @@ import { adjustCredit } from '../ledger/shard-store.ts'
 import { readWindow } from '../ledger/window-store.ts'
 import { ZERO } from '../money.ts'
 import { requireApproval } from '../operator/approval-store.ts'
-import { recordChange } from '../operator/audit-record-store.ts'
+import { readAuditRecords, recordChange } from '../operator/audit-record-store.ts'
 import { later, type Timestamp } from '../time.ts'
 import { tryToMake } from '../verdict/difference.ts'
 import {
@@ -33,9 +33,10 @@ const MAX_TRIES = 5
  */
 export async function returnPayout(deps: CloseDeps, input: TransferInput) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const { records } = await readAuditRecords(deps, input.settlementId)
     const settlement = await findAnySettlement(deps, input.settlementId)
     assertReturnable(settlement)
-    await requireNoRecord(deps, settlement, 'return-payout')
+    requireNoRecord(records, settlement, 'return-payout')
     await requireOwnSums(deps, settlement)
     const { settlementId, clientId, netMinor } = settlement
     const details = { bank_reference: input.bankReference, value_date: input.valueDate ?? null }

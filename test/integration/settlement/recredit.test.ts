@@ -85,6 +85,17 @@ describe('a re-credit', () => {
     expect(await entriesIn(deps, client)).toMatchObject([{}, { type: 'recredit' }])
   })
 
+  it('that another operator makes meanwhile was made already: no restore is suspected', async ({
+    deps,
+    client,
+  }) => {
+    await aSucceededPayment(deps, client)
+    const failed = await fail(deps, await sweptADayLater(deps, client))
+    const overtaken = beforeFirst(deps, 'query', () => recredit(deps, failed))
+
+    await expect(recredit(overtaken, failed)).rejects.toThrow('was recredited already')
+  })
+
   it('refuses altered sums, and reduces the debt that a payout must confirm', async ({
     deps,
     client,
