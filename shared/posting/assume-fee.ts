@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { GatewayError } from '../errors.ts'
+import { conflict } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdOf, referenceOf } from '../ids.ts'
 import { readableRows, readRows } from '../if-valid.ts'
 import { bookedRow } from '../journal/house-store.ts'
@@ -206,11 +206,13 @@ export async function requireRows(
     if (moved && moved.type !== 'reversal') continue
     const booked = await bookedRow(deps, { transactionId, rowAt })
     if (Object.keys(booked).length > 0 && !booked.reversal) continue
-    throw new GatewayError('conflict', `the provider gives money back by row ${transactionId}`, {
-      actionHint:
-        'Give nothing back now. The sync books the row within minutes, or a week while its fee ' +
-        'is open. Then give back what is left.',
-    })
+    throw conflict(
+      `the provider gives money back by row ${transactionId}`,
+      moved || booked.reversal
+        ? 'Give nothing back. The books undid this row, and it stands again: see the runbook.'
+        : 'Give nothing back now. The sync books the row within minutes, or a week while its fee ' +
+            'is open. Then give back what is left.',
+    )
   }
   return answer
 }
@@ -230,9 +232,9 @@ async function askForUnnamed(
 
 export function refuseVoid({ isVoid }: { readonly isVoid: boolean }): void {
   if (!isVoid) return
-  throw new GatewayError('conflict', 'the provider has taken this money back', {
-    actionHint:
-      'Give nothing back. The sync books a void within minutes. If no row is void, its row has ' +
+  throw conflict(
+    'the provider has taken this money back',
+    'Give nothing back. The sync books a void within minutes. If no row is void, its row has ' +
       'failed: write held money off, and ask the provider about a payment.',
-  })
+  )
 }

@@ -63,6 +63,11 @@ it.for([
   },
 )
 
+const STANDS_AGAIN = {
+  code: 'conflict',
+  details: { actionHint: expect.stringContaining('it stands again') },
+}
+
 it('our bank refunds no held money whose refund stands again', async ({ deps, shown }) => {
   const { providerPaymentId: suspenseId } = await shown.show(
     'a refund of held money',
@@ -72,7 +77,7 @@ it('our bank refunds no held money whose refund stands again', async ({ deps, sh
   )
   expect(await shown.item()).toMatchObject({ status: 'open' })
 
-  await expect(resolve(deps, { suspenseId })).rejects.toMatchObject({ code: 'conflict' })
+  await expect(resolve(deps, { suspenseId })).rejects.toMatchObject(STANDS_AGAIN)
 })
 
 it('our bank refunds no payment whose void refund stands', async ({ deps, credited, shown }) => {
@@ -83,7 +88,7 @@ it('our bank refunds no payment whose void refund stands', async ({ deps, credit
 
   const { paymentId } = credited.payment
   const input = { operator: 'ayu', paymentId, amountMinor: minor(100), bankReference: 'BCA17' }
-  await expect(refundPayment(deps, input)).rejects.toMatchObject({ code: 'conflict' })
+  await expect(refundPayment(deps, input)).rejects.toMatchObject(STANDS_AGAIN)
 })
 
 it('our bank refunds no payment whose refund names it by its reference alone', async ({
@@ -98,5 +103,8 @@ it('our bank refunds no payment whose refund names it by its reference alone', a
   const { paymentId } = credited.payment
   const input = { operator: 'ayu', paymentId, amountMinor: minor(100), bankReference: 'BCA17' }
 
-  await expect(refundPayment(deps, input)).rejects.toMatchObject({ code: 'conflict' })
+  await expect(refundPayment(deps, input)).rejects.toMatchObject({
+    code: 'conflict',
+    details: { actionHint: expect.stringContaining('The sync books the row within minutes') },
+  })
 })
