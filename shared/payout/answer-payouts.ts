@@ -17,7 +17,7 @@ import { noteUseOfFile } from './note-use-of-file.ts'
 
 const NUMBER = v.pipe(v.number(), v.safeInteger())
 
-/** Without them no answer can name the line. */
+/** Without these fields no answer can name the line. */
 export const NAMED_LINE = { line: NUMBER, settlement_id: v.string() }
 
 const AnswerLineSchema = v.strictObject({

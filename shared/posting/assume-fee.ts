@@ -189,7 +189,7 @@ export function isOfSameMoney(row: ProviderTransaction, other: ProviderTransacti
 
 /**
  * Before our bank gives the money back: its void, or a refund by the provider, may not be read yet.
- * `payment`: which is credited with it. Throws 502, and 409 if the money went back.
+ * `payment`: which is credited with it. Throws 502, and 409 for a row back that is not booked.
  */
 export async function requireRows(
   deps: Pick<Deps, 'provider' | 'table'>,

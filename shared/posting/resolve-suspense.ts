@@ -31,7 +31,8 @@ export type OperatorResolution = (typeof OPERATOR_RESOLUTIONS)[number]
  * before a refund, because a payment may be credited with the money, and about money that has not
  * settled, because the sync does not read a row for ever. Throws 404 for an unknown item; 422 for a
  * wrong resolution, a resolved item, money that has not settled or a missing approval; 409 if a
- * payment is credited with the money, or if its row is void, or the item changes meanwhile.
+ * payment is credited with the money, its row is void, the provider gives it back by a row that is
+ * not booked, or the item changes meanwhile.
  */
 export async function resolveSuspense(
   deps: RecordDeps & HeldDeps & Pick<Deps, 'provider'>,
@@ -126,9 +127,8 @@ function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
 }
 
 /**
- * Books the money's own row if it has settled by now. Throws 422 if it has not, and 409 if a
- * payment is credited with the money, or the row is void. Money whose row has failed never came:
- * it may be written off.
+ * Books the money's own row if it has settled by now. Throws 422 if it has not, and 409 as
+ * `resolveSuspense` does. Money whose row has failed never came: it may be written off.
  */
 async function settledItem(
   deps: HeldDeps & Pick<Deps, 'provider'>,

@@ -124,8 +124,8 @@ export function notedItems(deps: TableDeps, clientId: string | undefined) {
 }
 
 /**
- * The readable rows of a client's register, page by page: it also has each booked movement of the
- * client.
+ * The readable rows of a client's register of suspense, page by page: the register also has each
+ * booked movement.
  */
 export async function* notedPages(deps: TableDeps, clientId: ClientId) {
   const register = { partition: [notedPk(clientId)], limit: 1_000 }

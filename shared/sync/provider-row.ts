@@ -190,8 +190,8 @@ export function recordOpenFee(
 }
 
 /**
- * After the books undid the row the provider shows it again. A person must decide. `undoneAt`: by
- * the provider's clock, if the void row's time is stored.
+ * After the books undid the row the provider shows it again. A person must decide. `undoneAt`: of
+ * a payment's row by the provider's clock; of a row of the house when the books undid it.
  */
 export async function recordRowAgain(
   deps: NewsDeps,
