@@ -1,5 +1,5 @@
 import type { TableDeps } from '../deps.ts'
-import { GatewayError, invalid } from '../errors.ts'
+import { conflict, invalid } from '../errors.ts'
 import { type HouseEntry, newHouseEntry, onOpenDay, putHouseEntry } from '../journal/house-store.ts'
 import type { Minor } from '../money.ts'
 import { type Approvable, requireApproval } from '../operator/approval-store.ts'
@@ -50,7 +50,7 @@ export async function adjustHouse(deps: RecordDeps, input: HouseAdjustmentInput)
   if (outcome.applied) return outcome.shown
   const concurrent = await findEarlier(deps, input)
   if (concurrent) return toHouseAdjustmentDto(concurrent)
-  throw new GatewayError('conflict', 'another adjustment is in progress; try again')
+  throw conflict('another adjustment is in progress; try again')
 }
 
 function assertEqual({ bankMinor, transitMinor, costMinor, otherMinor }: HouseAdjustmentInput) {
@@ -74,10 +74,9 @@ async function findEarlier(
   const earlier = await findHouseAdjustment(deps, input.reference)
   if (earlier === undefined || ADJUSTED_LEGS.every((leg) => earlier[leg] === input[leg]))
     return earlier
-  throw new GatewayError(
-    'conflict',
+  throw conflict(
     `reference ${input.reference} belongs to an adjustment with other figures`,
-    { actionHint: 'Use another reference. list-audit --subject house shows the adjustments.' },
+    'Use another reference. list-audit --subject house shows the adjustments.',
   )
 }
 

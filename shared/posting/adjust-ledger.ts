@@ -1,5 +1,5 @@
 import { requireClient } from '../client/client-store.ts'
-import { GatewayError, invalid, notFound } from '../errors.ts'
+import { conflict, invalid, notFound } from '../errors.ts'
 import { derivedUuid } from '../ids.ts'
 import { type Entry, figuresOf, newEntry } from '../journal/entry.ts'
 import { findEntry, putEntry } from '../journal/entry-store.ts'
@@ -75,16 +75,12 @@ export async function adjustLedger(
     if (outcome.applied) return outcome.adjusted
     const isTaken = outcome.refusedBy === 'houseEntry' || outcome.refusedBy === 'notBookedBack'
     if (!isTaken || row === undefined) continue
-    throw new GatewayError(
-      'conflict',
+    throw conflict(
       `provider transaction ${row.transactionId} was taken over, or is void, by now`,
-      {
-        actionHint:
-          'A row is taken over once. Write another correction without provider_transaction_id.',
-      },
+      'A row is taken over once. Write another correction without provider_transaction_id.',
     )
   }
-  throw new GatewayError('conflict', 'other changes of this ledger are in progress; try again')
+  throw conflict('other changes of this ledger are in progress; try again')
 }
 
 /**
@@ -148,23 +144,18 @@ async function findEarlierAdjustment(
     adjustment.amountMinor === input.amountMinor &&
     adjustment.providerTransactionId === input.providerTransactionId
   if (!isSame) {
-    throw new GatewayError(
-      'conflict',
+    throw conflict(
       `reference ${reference} belongs to an adjustment with other figures`,
-      {
-        actionHint:
-          `Use another reference for another adjustment. list-audit --client_id ${clientId} shows ` +
-          'the adjustments.',
-      },
+      `Use another reference for another adjustment. list-audit --client_id ${clientId} shows ` +
+        'the adjustments.',
     )
   }
   const entry = await findEntry(deps, clientId, adjustment)
   if (entry) return { adjustment, entry }
   // A transaction becomes visible item by item.
-  throw new GatewayError(
-    'conflict',
+  throw conflict(
     `adjustment ${reference} is being written right now; try again`,
-    { actionHint: 'If this answer repeats, run audit-ledger: it names the missing entry.' },
+    'If this answer repeats, run audit-ledger: it names the missing entry.',
   )
 }
 

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { assertInvariant, GatewayError, invalid, notFound } from '../errors.ts'
+import { assertInvariant, conflict, invalid, notFound } from '../errors.ts'
 import { findEntry } from '../journal/entry-store.ts'
 import {
   findUnclaimedRow,
@@ -91,13 +91,14 @@ export async function refundPayment(
     await outcome.movement.tell()
     return toRefundDto(outcome.movement.after, input)
   }
-  throw new GatewayError('conflict', 'the payment is being changed right now; try again')
+  throw conflict('the payment is being changed right now; try again')
 }
 
-function usedError(input: RefundInput): GatewayError {
-  return new GatewayError('conflict', `${transactionIdOf(input)} has refunded another payment`, {
-    actionHint: 'Each transfer has its own reference: look it up at the bank.',
-  })
+function usedError(input: RefundInput) {
+  return conflict(
+    `${transactionIdOf(input)} has refunded another payment`,
+    'Each transfer has its own reference: look it up at the bank.',
+  )
 }
 
 function transactionIdOf({ providerTransactionId, bankReference = '' }: RefundInput): string {
@@ -112,14 +113,15 @@ async function answerEarlier(
   input: RefundInput,
 ) {
   if (amountMinor !== input.amountMinor) {
-    throw new GatewayError('conflict', `this transfer refunded ${amountMinor} IDR of the payment`, {
-      actionHint: 'get-payment shows what went back.',
-    })
+    throw conflict(
+      `this transfer refunded ${amountMinor} IDR of the payment`,
+      'get-payment shows what went back.',
+    )
   }
   const dto = toRefundDto(payment, input)
   const entry = entryOfRefund(payment, input)
   if (entry === undefined || (await findEntry(deps, payment.clientId, entry))) return dto
-  throw new GatewayError('conflict', 'the refund is being written right now; try again')
+  throw conflict('the refund is being written right now; try again')
 }
 
 async function rowOf(deps: RecordDeps, input: RefundInput): Promise<HouseEntry | undefined> {

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { GatewayError, invalid, notFound } from '../errors.ts'
+import { conflict, invalid, notFound } from '../errors.ts'
 import { paymentIdOf } from '../ids.ts'
 import { type HouseEntry, newHouseEntry, onOpenDay, putHouseEntry } from '../journal/house-store.ts'
 import { suspenseResolvedLegs } from '../journal/legs.ts'
@@ -84,7 +84,7 @@ export async function resolveSuspense(
   if (outcome.applied) return { ...item, ...changes }
   if ((await findSuspense(deps, suspenseId))?.status === 'resolved') throw alreadyResolved()
   if (outcome.refusedBy === 'approval') throw approvalWasChanged()
-  throw new GatewayError('conflict', 'the item or its payment changed at the same time; try again')
+  throw conflict('the item or its payment changed at the same time; try again')
 }
 
 /** The money moves out of suspense: to the customer by our bank, or to the house. */
@@ -189,11 +189,12 @@ async function refuseCredited(
     if (id) uncredited = { shown: requireStatus(id, stored?.status) }
     if (stored?.status !== 'succeeded' || stored.capture?.providerPaymentId !== suspenseId) continue
     const isEnded = await endAsCredited(deps, item)
-    throw new GatewayError('conflict', `payment ${id} is credited with this money`, {
-      actionHint: isEnded
+    throw conflict(
+      `payment ${id} is credited with this money`,
+      isEnded
         ? 'Give nothing back: the item is resolved as credited.'
         : 'Give nothing back, and call the owner of the code: rows are booked on the item.',
-    })
+    )
   }
   return uncredited
 }
