@@ -27,8 +27,8 @@ type ApprovedAction = (typeof APPROVED_ACTIONS)[number]
 
 const NUMBER = v.pipe(v.number(), v.safeInteger())
 const TEXT = v.string()
-const NO_NUMBER = v.nullish(NUMBER)
-const NO_TEXT = v.nullish(TEXT)
+const OPTIONAL_NUMBER = v.nullish(NUMBER)
+const OPTIONAL_TEXT = v.nullish(TEXT)
 const SETTLEMENT = { settlement_id: TEXT }
 const VALUE = v.nullish(v.union([TEXT, NUMBER]))
 
@@ -39,27 +39,33 @@ export const APPROVED_FIGURES: Readonly<Record<ApprovedAction, v.ObjectEntries>>
     kind: TEXT,
     amount_minor: NUMBER,
     reference: TEXT,
-    provider_transaction_id: NO_TEXT,
+    provider_transaction_id: OPTIONAL_TEXT,
   },
   'recredit-settlement': SETTLEMENT,
   // A recount asks for the settlement alone.
-  'return-payout': { ...SETTLEMENT, bank_reference: NO_TEXT, value_date: NO_TEXT },
+  'return-payout': { ...SETTLEMENT, bank_reference: OPTIONAL_TEXT, value_date: OPTIONAL_TEXT },
   'refund-payment': { payment_id: TEXT, amount_minor: NUMBER, bank_reference: TEXT },
   'resolve-suspense': { suspense_id: TEXT, resolution: TEXT },
   'adjust-house': {
     bank_minor: NUMBER,
-    transit_minor: NO_NUMBER,
-    cost_minor: NO_NUMBER,
-    other_minor: NO_NUMBER,
+    transit_minor: OPTIONAL_NUMBER,
+    cost_minor: OPTIONAL_NUMBER,
+    other_minor: OPTIONAL_NUMBER,
     reference: TEXT,
   },
-  'accept-difference': { client_id: NO_TEXT, what: TEXT, id: TEXT, expected: VALUE, found: VALUE },
+  'accept-difference': {
+    client_id: OPTIONAL_TEXT,
+    what: TEXT,
+    id: TEXT,
+    expected: VALUE,
+    found: VALUE,
+  },
   'mark-settlement-paid': {
     ...SETTLEMENT,
-    unproven: NO_NUMBER,
-    new_bank: NO_TEXT,
-    owed: NO_NUMBER,
-    findings: NO_NUMBER,
+    unproven: OPTIONAL_NUMBER,
+    new_bank: OPTIONAL_TEXT,
+    owed: OPTIONAL_NUMBER,
+    findings: OPTIONAL_NUMBER,
   },
   'payout-file': { cancel: NUMBER },
 }

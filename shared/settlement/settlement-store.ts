@@ -184,11 +184,11 @@ export function markClosed(settlement: Settlement): Step {
   return update(
     settlementKey(settlementId),
     { set: { status, settledAt, notes, bankReference }, remove: DUE_WORK_FIELDS },
-    all(equals('status', 'recorded'), hasSameSums(settlement)),
+    all(equals('status', 'recorded'), hasSameSumsAndBatch(settlement)),
   )
 }
 
-function hasSameSums({ digest, batch }: Settlement) {
+function hasSameSumsAndBatch({ digest, batch }: Settlement) {
   return all(equals('digest', digest), unchanged('batch', batch))
 }
 
@@ -197,7 +197,7 @@ export function claimForBatch(settlement: Settlement, number: number): Step {
   return update(
     settlementKey(settlement.settlementId),
     { set: { batch: number } },
-    all(equals('status', 'recorded'), hasSameSums(settlement)),
+    all(equals('status', 'recorded'), hasSameSumsAndBatch(settlement)),
   )
 }
 
@@ -238,7 +238,7 @@ export function correctSums(settlement: Settlement, sums: EntrySums): Step {
   return update(
     settlementKey(settlementId),
     { set: sums },
-    all(equals('status', status), absent('recreditedAt'), hasSameSums(settlement)),
+    all(equals('status', status), absent('recreditedAt'), hasSameSumsAndBatch(settlement)),
   )
 }
 
