@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { StoreDeps, TableDeps } from '../deps.ts'
-import { GatewayError, invalid } from '../errors.ts'
+import { conflict, invalid } from '../errors.ts'
 import { ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { approvalKey, idOf, rowKeysOf } from '../table/keys.ts'
@@ -226,7 +226,7 @@ function problemOf(
   return covers(approval.payload) ? undefined : 'the last one names lower figures'
 }
 
-function approvalError(of: Approvable, problem = ''): GatewayError {
+function approvalError(of: Approvable, problem = '') {
   // The operator has named the settlement.
   const { settlement_id: _, ...confirm } = of.payload
   return invalid(
@@ -238,11 +238,8 @@ function approvalError(of: Approvable, problem = ''): GatewayError {
 }
 
 /** Another call used it up, or its approver wrote another, after it was read. */
-export function approvalWasChanged(): GatewayError {
-  return new GatewayError(
-    'conflict',
-    'the approval was used or replaced at the same time; try again',
-  )
+export function approvalWasChanged() {
+  return conflict('the approval was used or replaced at the same time; try again')
 }
 
 /** `'` is spelled by its number, so that the command can be copied into a shell. */

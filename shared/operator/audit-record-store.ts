@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { Deps, TableDeps } from '../deps.ts'
-import { GatewayError } from '../errors.ts'
+import { conflict } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { ifValid, readRows } from '../if-valid.ts'
 import { itemsOfPage, type Page } from '../page.ts'
@@ -96,7 +96,7 @@ export async function recordChange<Name extends string>(
     if (!isChainStep(refusedBy)) return { ...outcome, refusedBy }
     if (record.head ?? registration?.head) return { ...outcome, refusedBy: 'stale' }
   }
-  throw new GatewayError('conflict', 'another operator is changing this; try again')
+  throw conflict('another operator is changing this; try again')
 }
 
 const CHAIN_STEPS = ['auditRecord', 'auditHead', 'registerRecord', 'registerHead'] as const
@@ -162,9 +162,10 @@ export async function findAuditHead(
   const item = await deps.table.get(auditHeadKey(subject))
   const head = ifValid(AuditHeadSchema, item)
   if (item === undefined || head) return head
-  throw new GatewayError('conflict', `the chain of ${subject} has a head that cannot be read`, {
-    actionHint: 'Run recount-ledger, of a client with --client_id, and repeat the call.',
-  })
+  throw conflict(
+    `the chain of ${subject} has a head that cannot be read`,
+    'Run recount-ledger, of a client with --client_id, and repeat the call.',
+  )
 }
 
 /** For a recount: `head` is undefined for a row that cannot be read, as for one of no record. */
