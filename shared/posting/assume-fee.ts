@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { mapInChunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import { conflict } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdOf, referenceOf } from '../ids.ts'
@@ -199,10 +200,20 @@ export async function requireRows(
   const asked = { allTypes: true, limit: 50 }
   const answer = await askForRows(deps, providerPaymentId, payment?.paymentId, asked)
   if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
-  const unnamed = payment ? await askForUnnamed(deps, payment, asked) : []
-  for (const { transactionId, createdAt: rowAt } of [...answer.back, ...unnamed]) {
+  const own = payment && referenceOf(payment.paymentId, payment.attempt)
+  const references = [
+    payment?.capture?.reference ?? own,
+    ...answer.rows.map((row) => row.reference),
+  ]
+  const unnamed = await mapInChunks([...new Set(references)], 1, async (reference) =>
+    reference ? askForUnnamed(deps, reference, asked) : [],
+  )
+  for (const { transactionId, createdAt: rowAt, reference } of [answer.back, unnamed].flat(2)) {
+    const id = paymentIdOf(reference)
+    const stored = payment ?? (id && (await findStoredPayment(deps, id)))
+    const movements = stored?.status === 'succeeded' ? stored.movements : []
     // A row that stands after its void is booked nowhere.
-    const moved = payment?.movements.findLast((row) => row.transactionId === transactionId)
+    const moved = movements.findLast((row) => row.transactionId === transactionId)
     if (moved && moved.type !== 'reversal') continue
     const booked = await bookedRow(deps, { transactionId, rowAt })
     if (Object.keys(booked).length > 0 && !booked.reversal) continue
@@ -217,13 +228,12 @@ export async function requireRows(
   return answer
 }
 
-/** A refund may name its payment's reference, and an id of its own instead of the capture. */
+/** A refund may name the money's reference, and an id of its own instead of the capture. */
 async function askForUnnamed(
   { provider }: Pick<Deps, 'provider'>,
-  { paymentId, attempt, capture }: Payment,
+  reference: string,
   asked: Pick<TransactionFilter, 'allTypes' | 'limit'>,
 ) {
-  const reference = capture?.reference ?? referenceOf(paymentId, attempt)
   const answer = await provider.listTransactions({ reference, ...asked })
   if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
   const rows = answer.kind === 'found' ? answer.value.transactions : []

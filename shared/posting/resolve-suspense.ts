@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { conflict, invalid, notFound } from '../errors.ts'
+import { conflict, invalid, notFound, refused } from '../errors.ts'
 import { paymentIdOf } from '../ids.ts'
 import { type HouseEntry, newHouseEntry, onOpenDay, putHouseEntry } from '../journal/house-store.ts'
 import { suspenseResolvedLegs } from '../journal/legs.ts'
@@ -107,11 +107,7 @@ export function resolutionEntry(
 }
 
 function alreadyResolved() {
-  return invalid(
-    'this item is already resolved',
-    undefined,
-    'list-suspense shows how it was resolved.',
-  )
+  return refused('this item is already resolved', 'list-suspense shows how it was resolved.')
 }
 
 function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
@@ -150,9 +146,8 @@ async function settledItem(
       (isForeign(shown) ? shown.settledAt !== undefined : shown.keptMinor !== undefined),
   )
   if (row === undefined) {
-    throw invalid(
+    throw refused(
       'the provider has not settled this money yet',
-      undefined,
       'Wait until its row has settled, then resolve it. A refund in the provider dashboard ' +
         'resolves it too.',
     )

@@ -103,8 +103,21 @@ it('our bank refunds no payment whose refund names it by its reference alone', a
   const { paymentId } = credited.payment
   const input = { operator: 'ayu', paymentId, amountMinor: minor(100), bankReference: 'BCA17' }
 
-  await expect(refundPayment(deps, input)).rejects.toMatchObject({
-    code: 'conflict',
-    details: { actionHint: expect.stringContaining('The sync books the row within minutes') },
-  })
+  await expect(refundPayment(deps, input)).rejects.toMatchObject({ code: 'conflict' })
 })
+
+it.for(['second_capture', 'unknown_reference'] as const)(
+  'our bank refunds no held money (%s) whose refund names it by its reference alone',
+  async (cause, { deps, hold, syncAfter, rows }) => {
+    const { heldRow } = await hold(cause)
+    const ids = { providerPaymentId: '', reference: heldRow.reference }
+    rows.push(settledRow(ids, deps.now(), refundFields))
+    const item = { suspenseId: heldRow.providerPaymentId }
+
+    await expect(resolve(deps, item)).rejects.toMatchObject({ code: 'conflict' })
+
+    // The refund is of other money.
+    await syncAfter(600)
+    expect(await resolve(deps, item)).toMatchObject({ resolution: 'refunded_by_bank' })
+  },
+)

@@ -12,6 +12,7 @@ import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { CASE, send } from '../payment/dispute-news.ts'
+import { resolve } from '../payment/suspense-test.ts'
 import { heldTest, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { syncTest } from './sync-test.ts'
 
@@ -258,5 +259,22 @@ attempts.for([
       cause: 'second_capture',
       resolution: 'refunded',
     })
+  },
+)
+
+attempts(
+  'our bank refunds no held money whose refund names its attempt alone',
+  async ({ deps, rows, pay, sync }) => {
+    const { credited, kept } = await pay(true)
+    await sync(settledRow(credited, deps.now()), settledRow(kept, deps.now()))
+    deps.clock.advance(600)
+    const ids = { providerPaymentId: '', reference: kept.reference }
+    rows.push(settledRow(ids, deps.now(), refundFields))
+    const { providerPaymentId: suspenseId } = kept
+
+    await expect(resolve(deps, { suspenseId })).rejects.toMatchObject({ code: 'conflict' })
+
+    await sync()
+    expect(await findSuspense(deps, suspenseId)).toMatchObject({ resolution: 'refunded' })
   },
 )
