@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
 import { mapInChunks } from '../chunks.ts'
-import { type GatewayError, invalid, refused } from '../errors.ts'
+import { invalid, refused } from '../errors.ts'
 import { parseInput } from '../field-errors.ts'
 import { SettlementIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
@@ -132,7 +132,7 @@ async function close(
 async function paidAfterFailed(
   deps: AnswerDeps,
   { settlementId, clientId, recreditedAt }: Settlement,
-): Promise<GatewayError> {
+) {
   const again = recreditedAt
     ? `Its money is in a later settlement: update-client --client_id ${clientId} --payout_hold REASON stops that one`
     : 'Do not run recredit-settlement'

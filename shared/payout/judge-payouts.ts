@@ -156,7 +156,7 @@ async function requireInNoOther(
   if (live) throw inBatchError(live)
 }
 
-function inBatchError({ number, state, usedAt }: Batch): GatewayError {
+function inBatchError({ number, state, usedAt }: Batch) {
   if (state === 'cancelled' || usedAt !== undefined) {
     const hint =
       "payout-answer writes down the bank's answer to its file. What the bank did not pay, " +

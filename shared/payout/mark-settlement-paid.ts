@@ -145,7 +145,7 @@ async function alertDifference(
   })
 }
 
-function usedReference(reference: string): GatewayError {
+function usedReference(reference: string) {
   return conflict(
     `bank_reference ${reference} has paid out another settlement`,
     'Each transfer has its own reference: look it up at the bank. list-settlements shows ' +

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import { RegisteredSchema } from '../client/client-register.ts'
 import type { Deps } from '../deps.ts'
-import { type GatewayError, invalid, notFound, refused } from '../errors.ts'
+import { invalid, notFound, refused } from '../errors.ts'
 import { encodeCursor, readCursor } from '../page.ts'
 import type { Batch } from '../settlement/batch/batch.ts'
 import {
@@ -102,7 +102,7 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
   return { ...filled, leftOut: [] }
 }
 
-function inUse(number: number, why: string): GatewayError {
+function inUse(number: number, why: string) {
   const hint = 'Give its file to no bank again: it would pay twice. payout-file makes a new one.'
   return refused(`batch ${number} is in use: ${why}`, hint)
 }

@@ -1,5 +1,5 @@
 import type { TableDeps } from '../deps.ts'
-import { conflict, invalid } from '../errors.ts'
+import { conflict, refused } from '../errors.ts'
 import { type HouseEntry, newHouseEntry, onOpenDay, putHouseEntry } from '../journal/house-store.ts'
 import type { Minor } from '../money.ts'
 import { type Approvable, requireApproval } from '../operator/approval-store.ts'
@@ -57,11 +57,10 @@ function assertEqual({ bankMinor, transitMinor, costMinor, otherMinor }: HouseAd
   const [left, right] = [bankMinor + transitMinor, costMinor + otherMinor]
   const isEmpty = [bankMinor, transitMinor, costMinor, otherMinor].every((leg) => leg === 0)
   if (left === right && !isEmpty) return
-  throw invalid(
+  throw refused(
     isEmpty
       ? 'all amounts are 0'
       : `the sides are not equal: bank and transit are ${left}, cost and other are ${right}`,
-    undefined,
     'A bank charge of 6,500 is --bank_minor -6500 --cost_minor -6500.',
   )
 }
