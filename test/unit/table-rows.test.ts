@@ -143,6 +143,7 @@ it('rowKeysOf leaves out rows of another kind', () => {
     { pk: 'CLIENT#1', sk: 'CLIENT' },
     { pk: 'PAYMENTS#1', sk: 'PAYMENT' },
     { pk: 'PAYMENT#1' },
+    { sk: 'PAYMENT' },
     {},
   ]
   const payment = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
