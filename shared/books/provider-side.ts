@@ -15,7 +15,7 @@ import type { Item } from '../table/attributes.ts'
 import { rowKeysOf } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { addMs, END_OF_TIME, HOUR_MS, type Timestamp, TimestampSchema } from '../time.ts'
+import { addMs, END_OF_TIME, earlier, HOUR_MS, type Timestamp, TimestampSchema } from '../time.ts'
 import type { Look } from './balance-store.ts'
 import { readClientBook } from './client-book.ts'
 
@@ -49,8 +49,8 @@ export async function providerSide(
   const read = async (clientIds: readonly ClientId[]) => {
     for (const { oldest, providerMinor } of await mapInChunks(clientIds, SIDE_BY_SIDE, readOne)) {
       const sumMinor = minor(look.sumMinor + providerMinor)
-      const [openSince] = [look.openSince ?? [], oldest ?? []].flat().toSorted()
-      look = { ...look, sumMinor, openSince }
+      const since = look.openSince ?? oldest
+      look = { ...look, sumMinor, openSince: since && earlier(since, oldest ?? since) }
     }
   }
   const position = await walkClients(deps, begun.position, { read, isFull: () => false })
