@@ -66,14 +66,17 @@ async function merchantFunctions() {
 }
 
 function describeOperation(operation: DescribedOperation): Json {
-  const { operationId, tag, summary, description, path, query, takesIdempotencyKey } = operation
+  const { name, tag, summary, description, path, query, takesIdempotencyKey } = operation
   const parameters = [
     ...(path.includes('{id}') ? [{ $ref: '#/components/parameters/Id' }] : []),
     ...queryParameters(query, operation.parameters),
     ...(takesIdempotencyKey ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
   ]
   return {
-    operationId,
+    // `api-get-payment` is `getPayment`.
+    operationId: name
+      .slice('api-'.length)
+      .replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
     tags: [tag],
     summary,
     description,
@@ -212,14 +215,24 @@ function describeResponse(operation: DescribedOperation, status: number): Json {
     description,
     headers: { ...REQUEST_ID_HEADER, ...headers },
     content: {
-      [JSON_TYPE]: {
-        schema: refTo(schema ?? ''),
-        examples: examplesOf(answersWith(operation.answers, status, operation.name)),
-      },
+      [JSON_TYPE]: jsonAnswer(operation, status, schema ?? ''),
       ...(csv && { 'text/csv': { schema: { type: 'string' } } }),
     },
-    ...(links && { links }),
+    ...(links && { links: describeLinks(links) }),
   }
+}
+
+function jsonAnswer({ answers, name }: DescribedOperation, status: number, schema: string): Json {
+  return { schema: refTo(schema), examples: examplesOf(answersWith(answers, status, name)) }
+}
+
+function describeLinks(links: Readonly<Record<string, string>>): Json {
+  return Object.fromEntries(
+    Object.entries(links).map(([name, operationId]) => {
+      const item = name === 'first' ? 'data/0/' : ''
+      return [name, { operationId, parameters: { id: `$response.body#/${item}id` } }]
+    }),
+  )
 }
 
 /** Throws if there is no such answer, because every described answer was recorded. */
@@ -238,11 +251,6 @@ function describeError(operation: DescribedOperation, status: number): Json {
   return {
     description: errorDescription(status),
     headers: REQUEST_ID_HEADER,
-    content: {
-      [JSON_TYPE]: {
-        schema: refTo('Error'),
-        examples: examplesOf(answersWith(operation.answers, status, operation.name)),
-      },
-    },
+    content: { [JSON_TYPE]: jsonAnswer(operation, status, 'Error') },
   }
 }

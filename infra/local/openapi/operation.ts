@@ -5,10 +5,8 @@ export type Success = {
   readonly schema: string
   readonly csv?: true
   readonly headers?: Readonly<Record<string, Json>>
-  /** Operations that can follow, with the source of their parameters. */
-  readonly links?: Readonly<
-    Record<string, { readonly operationId: string; readonly parameters: Json }>
-  >
+  /** Operations that can follow with the id of the answer, `first` with that of its first item. */
+  readonly links?: Readonly<Record<string, string>>
 }
 
 /** `schema`: if the parsing schema cannot express its check. */
@@ -17,7 +15,6 @@ export type Parameters = Readonly<
 >
 
 export type Operation = {
-  readonly operationId: string
   readonly tag: 'Payments' | 'Balance' | 'Events' | 'Settlements' | 'Deliveries'
   readonly summary: string
   readonly description: string
@@ -29,16 +26,10 @@ export type Operation = {
   readonly errors: readonly (404 | 422 | 502)[]
 }
 
-export const ID_OF_ANSWER: Json = { id: '$response.body#/id' }
-
 export function okAnswer(
   description: string,
   schema: string,
   options: Omit<Success, 'description' | 'schema'> = {},
 ): Operation['success'] {
   return { 200: { description, schema, ...options } }
-}
-
-export function linkToFirst(operationId: string): Success['links'] {
-  return { first: { operationId, parameters: { id: '$response.body#/data/0/id' } } }
 }

@@ -1,5 +1,5 @@
 import type { Json } from './json-schema-of.ts'
-import { ID_OF_ANSWER, linkToFirst, type Operation, okAnswer, type Success } from './operation.ts'
+import { type Operation, okAnswer, type Success } from './operation.ts'
 
 /**
  * Raised with every change that merchants can notice. CHANGELOG.md has a line for each version,
@@ -15,10 +15,7 @@ export const TAGS = {
   Deliveries: 'The webhooks to your endpoints, with their attempts.',
 } as const satisfies Record<Operation['tag'], string>
 
-const TO_THE_PAYMENT = {
-  get: { operationId: 'getPayment', parameters: ID_OF_ANSWER },
-  cancel: { operationId: 'cancelPayment', parameters: ID_OF_ANSWER },
-}
+const TO_THE_PAYMENT = { get: 'getPayment', cancel: 'cancelPayment' }
 
 const TRUE: Json = { type: 'string', const: 'true' }
 const REPLAYED = { 'Idempotency-Replayed': { schema: TRUE, required: true } }
@@ -43,7 +40,6 @@ const AS_CSV: Pick<Success, 'csv' | 'headers'> = {
 /** The descriptions of the functions that merchants call, by their names in the manifest. */
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'api-create-payment': {
-    operationId: 'createPayment',
     tag: 'Payments',
     summary: 'Create a payment',
     description:
@@ -69,19 +65,17 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     errors: [422],
   },
   'api-list-payments': {
-    operationId: 'listPayments',
     tag: 'Payments',
     summary: 'List payments',
     description:
       'Newest first. A page of 50 or more costs two points of the rate limit, a page of 100 ' +
       'three. A deep page costs more.',
     success: okAnswer('A page of payments, and the total count.', 'PaymentList', {
-      links: linkToFirst('getPayment'),
+      links: { first: 'getPayment' },
     }),
     errors: [422],
   },
   'api-get-payment': {
-    operationId: 'getPayment',
     tag: 'Payments',
     summary: 'Fetch a payment',
     description: 'Wait for the webhook instead of polling.',
@@ -89,7 +83,6 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     errors: [404],
   },
   'api-cancel-payment': {
-    operationId: 'cancelPayment',
     tag: 'Payments',
     summary: 'Cancel a pending payment',
     description:
@@ -101,7 +94,6 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     errors: [404, 422, 502],
   },
   'api-get-balance': {
-    operationId: 'getBalance',
     tag: 'Balance',
     summary: 'Read the balance',
     description:
@@ -111,17 +103,15 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     errors: [422],
   },
   'api-list-settlements': {
-    operationId: 'listSettlements',
     tag: 'Settlements',
     summary: 'List settlements',
     description: 'Newest first, by `period_end`.',
     success: okAnswer('A page of settlements.', 'SettlementList', {
-      links: linkToFirst('getSettlement'),
+      links: { first: 'getSettlement' },
     }),
     errors: [422],
   },
   'api-list-events': {
-    operationId: 'listEvents',
     tag: 'Events',
     summary: 'Follow the events',
     description:
@@ -145,7 +135,6 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     errors: [422],
   },
   'api-get-settlement': {
-    operationId: 'getSettlement',
     tag: 'Settlements',
     summary: 'Fetch a settlement',
     description:
@@ -156,7 +145,6 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     errors: [404, 422],
   },
   'api-list-settlement-payments': {
-    operationId: 'listSettlementPayments',
     tag: 'Settlements',
     summary: 'List the entries of a settlement',
     description:
@@ -170,7 +158,6 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     errors: [404, 422],
   },
   'api-list-balance-entries': {
-    operationId: 'listBalanceEntries',
     tag: 'Balance',
     summary: 'List the entries of your balance',
     description:
@@ -186,7 +173,6 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     errors: [422],
   },
   'api-get-statement': {
-    operationId: 'getStatement',
     tag: 'Balance',
     summary: 'Read your statement',
     description:
@@ -204,7 +190,6 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     errors: [422],
   },
   'api-list-webhook-endpoints': {
-    operationId: 'listWebhookEndpoints',
     tag: 'Deliveries',
     summary: 'List webhook endpoints',
     description:
@@ -213,7 +198,6 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     errors: [422],
   },
   'api-list-webhook-deliveries': {
-    operationId: 'listWebhookDeliveries',
     tag: 'Deliveries',
     summary: 'List webhook deliveries',
     description:
@@ -222,22 +206,20 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'of all selected endpoints. A page of 50 or more, or with a status, costs several points ' +
       'of the rate limit. Deliveries are kept for 90 days.',
     success: okAnswer('A page of deliveries.', 'WebhookDeliveryList', {
-      links: linkToFirst('getWebhookDelivery'),
+      links: { first: 'getWebhookDelivery' },
     }),
     errors: [404, 422],
   },
   'api-get-webhook-delivery': {
-    operationId: 'getWebhookDelivery',
     tag: 'Deliveries',
     summary: 'Fetch a webhook delivery',
     description: 'The delivery of one event to one endpoint, with all attempts.',
     success: okAnswer('The delivery.', 'WebhookDelivery', {
-      links: { redeliver: { operationId: 'redeliverWebhook', parameters: ID_OF_ANSWER } },
+      links: { redeliver: 'redeliverWebhook' },
     }),
     errors: [404],
   },
   'api-redeliver-webhook': {
-    operationId: 'redeliverWebhook',
     tag: 'Deliveries',
     summary: 'Send a webhook again',
     description:
@@ -245,12 +227,11 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'Takes no body. Answers 422 while a round is in progress, or after ten rounds on one UTC ' +
       'day. Also answers 422 if the endpoint is disabled or deleted.',
     success: okAnswer('The delivery, scheduled again.', 'WebhookDelivery', {
-      links: { get: { operationId: 'getWebhookDelivery', parameters: ID_OF_ANSWER } },
+      links: { get: 'getWebhookDelivery' },
     }),
     errors: [404, 422],
   },
   'api-redeliver-to-endpoint': {
-    operationId: 'redeliverToEndpoint',
     tag: 'Deliveries',
     summary: 'Send missed webhooks to an endpoint again',
     description:
