@@ -1,5 +1,8 @@
 import { createHmac } from 'node:crypto'
 import * as v from 'valibot'
+import { BalanceDtoSchema } from '../../shared/ledger/balance-dto-schema.ts'
+import { type PaymentDto, PaymentDtoSchema } from '../../shared/payment/payment-dto-schema.ts'
+import { SettlementDtoSchema } from '../../shared/settlement/settlement-dto-schema.ts'
 import { type CallInput, localCaller } from './local-caller.ts'
 import type { LocalCloud } from './local-cloud.ts'
 import { eventually } from './process/eventually.ts'
@@ -13,29 +16,8 @@ const DAY_SECONDS = 86_400
  */
 export const DAYS_TO_PAYOUT = 5
 
-const Payment = v.object({
-  id: v.string(),
-  status: v.string(),
-  payment_destination: v.string(),
-  notional_minor: v.number(),
-  xendit_fee_minor: v.number(),
-  client_net_minor: v.number(),
-  fee_status: v.string(),
-  paid_at: v.optional(v.string()),
-})
-const Balance = v.object({
-  pending_minor: v.number(),
-  available_minor: v.number(),
-  in_settlement_minor: v.number(),
-  paid_out_minor: v.number(),
-})
-const Settlement = v.object({
-  id: v.string(),
-  status: v.string(),
-  net_minor: v.number(),
-  payment_count: v.number(),
-})
-const Settlements = v.object({ data: v.array(Settlement) })
+const Balance = v.required(BalanceDtoSchema, ['in_settlement_minor', 'paid_out_minor'])
+const Settlements = v.object({ data: v.array(SettlementDtoSchema) })
 
 type Print = (line: string) => void
 
@@ -91,14 +73,14 @@ async function walkToCredit({ caller, call, print, printBalance }: Demo, secret:
     currency: 'IDR',
   }
   const create = { idempotencyKey: 'demo-1', body }
-  const payment = await call(Payment, 'api-create-payment', create)
+  const payment = await call(PaymentDtoSchema, 'api-create-payment', create)
   print(`   payment      ${payment.id}, ${payment.status}`)
   print(
     `   destination  ${payment.payment_destination} (the account number that the customer sees)`,
   )
 
   print('\n2. The merchant retries the same request, as after a lost answer')
-  const samePayment = await call(Payment, 'api-create-payment', create)
+  const samePayment = await call(PaymentDtoSchema, 'api-create-payment', create)
   expect(samePayment.id === payment.id, 'the repeated request created another payment')
   print(`   payment      ${samePayment.id}: the same one, not a second one`)
 
@@ -119,7 +101,7 @@ async function walkToCredit({ caller, call, print, printBalance }: Demo, secret:
   )
 
   print('\n5. The payment and the balance')
-  const paidPayment = await call(Payment, 'api-get-payment', { id: payment.id })
+  const paidPayment = await call(PaymentDtoSchema, 'api-get-payment', { id: payment.id })
   expect(paidPayment.status === 'succeeded', `the payment is ${paidPayment.status}`)
   print(
     `   payment      ${paidPayment.status} at ${paidPayment.paid_at ?? '?'}, net IDR ${netOf(paidPayment)} of ${paidPayment.notional_minor}`,
@@ -132,7 +114,7 @@ async function walkToCredit({ caller, call, print, printBalance }: Demo, secret:
   return payment.id
 }
 
-function netOf({ client_net_minor, fee_status }: v.InferOutput<typeof Payment>) {
+function netOf({ client_net_minor, fee_status }: PaymentDto) {
   return `${client_net_minor} (fee ${fee_status})`
 }
 
@@ -142,7 +124,7 @@ async function walkToPayout({ caller, call, print, printBalance }: Demo, id: str
   )
   await caller.advance(DAYS_TO_PAYOUT * DAY_SECONDS)
   await caller.invoke('sync-provider-transactions', {})
-  const finalPayment = await call(Payment, 'api-get-payment', { id })
+  const finalPayment = await call(PaymentDtoSchema, 'api-get-payment', { id })
   expect(finalPayment.fee_status === 'actual', `the fee is ${finalPayment.fee_status}`)
   print(`   payment      fee IDR ${finalPayment.xendit_fee_minor}, net IDR ${netOf(finalPayment)}`)
 
@@ -156,7 +138,7 @@ async function walkToPayout({ caller, call, print, printBalance }: Demo, id: str
   )
   print(`   settlement   ${settlement.id}, ${settlement.status}: IDR ${settlement.net_minor}`)
   await printBalance()
-  const paidSettlement = v.parse(Settlement, await caller.payOut(settlement.id, 'DEMO-1'))
+  const paidSettlement = v.parse(SettlementDtoSchema, await caller.payOut(settlement.id, 'DEMO-1'))
   print(`   settlement   ${paidSettlement.status}`)
   const { paid_out_minor } = await printBalance()
   expect(

@@ -88,6 +88,14 @@ export function localCaller({ urls }: Pick<LocalCloud, 'urls'>) {
     invoke,
     act,
     advance,
+    /** A new merchant with a key, whose webhooks go to the inbox. */
+    merchant: async (fields: object, eventTypes: readonly string[]) => {
+      const { client_id } = await act('create-client', fields)
+      const endpoint = { client_id, url: `${urls.inbox}/hooks`, event_types: eventTypes }
+      const { endpoint_id } = await act('register-endpoint', endpoint)
+      const { api_key } = await act('issue-api-key', { client_id })
+      return { clientId: String(client_id), endpointId: String(endpoint_id), key: String(api_key) }
+    },
     /** Pays out a recorded settlement, after the audits of the days that have passed. */
     payOut: async (settlementId: string, bankReference: string): Promise<Json> => {
       await advance(PAYABLE_AFTER_SECONDS)

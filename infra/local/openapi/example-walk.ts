@@ -28,33 +28,32 @@ const Deliveries = v.object({
 })
 
 /** Records every kind of answer that merchants can get. */
-export async function exampleWalk(caller: LocalCaller, inboxUrl: string): Promise<WalkResult> {
+export async function exampleWalk(caller: LocalCaller): Promise<WalkResult> {
   const bank = {
     bank_name: 'BCA',
     bank_account_no: '1234567890',
     bank_account_name: 'PT Kopi Sari',
   }
-  const client = await caller.act('create-client', { name: 'Kopi Sari', bank })
-  const clientId = String(client['client_id'])
-  const endpoint = { client_id: clientId, url: inboxUrl, event_types: ['*', ...OPT_IN_EVENT_TYPES] }
-  const { endpoint_id: endpointId } = await caller.act('register-endpoint', endpoint)
-  const { api_key: key } = await caller.act('issue-api-key', { client_id: clientId })
+  const { clientId, endpointId, key } = await caller.merchant({ name: 'Kopi Sari', bank }, [
+    '*',
+    ...OPT_IN_EVENT_TYPES,
+  ])
   const answers: RecordedAnswer[] = []
   const addAnswer: Walk['addAnswer'] = (answer, name, summary) =>
     answers.push({ ...answer, name, summary })
   const record: Walk['record'] = async (operation, name, summary, input = {}) => {
-    const answer = await caller.call(operation, { key: String(key), ...input })
+    const answer = await caller.call(operation, { key, ...input })
     addAnswer(answer, name, summary)
     return answer.body
   }
-  const walk = { caller, clientId, key: String(key), record, addAnswer }
+  const walk = { caller, clientId, key, record, addAnswer }
   await caller.act('send-test-event', { client_id: clientId, endpoint_id: endpointId })
   const { paymentId, webhooks } = await walkPayments(walk)
   const testWebhook = await caller.webhook('gateway.test')
   await walkDeliveries(walk)
   await walkRefusals(walk)
   await walkFailures(walk)
-  const settlementWebhooks = await walkPayout(walk, { inboxUrl, payment: QRIS })
+  const settlementWebhooks = await walkPayout(walk, QRIS)
   const laterWebhooks = await walkMoneyBack(walk, paymentId)
   return { answers, webhooks: [testWebhook, ...webhooks, ...settlementWebhooks, ...laterWebhooks] }
 }

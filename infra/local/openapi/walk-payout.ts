@@ -9,11 +9,9 @@ const DAY = 24 * 3_600
 
 const Settlements = v.object({ data: v.array(v.object({ id: v.string() })) })
 
-type OtherMerchant = { readonly inboxUrl: string; readonly payment: Json }
-
 /** A settlement from its record to its payout, and another merchant's that fails. */
-export async function walkPayout({ caller, key, record }: Walk, other: OtherMerchant) {
-  const otherKey = await paidMerchant(caller, other)
+export async function walkPayout({ caller, key, record }: Walk, payment: Json) {
+  const otherKey = await paidMerchant(caller, payment)
   await caller.advance(DAYS_TO_PAYOUT * DAY)
   await caller.invoke('sync-provider-transactions', {})
   await caller.invoke('sweep-settlements', {})
@@ -51,15 +49,12 @@ function newestSettlement(caller: LocalCaller, key: string) {
   })
 }
 
-async function paidMerchant(caller: LocalCaller, { inboxUrl, payment }: OtherMerchant) {
-  const client = await caller.act('create-client', { name: 'Toko Roti', settlement_floor_minor: 0 })
-  const clientId = String(client['client_id'])
-  const endpoint = { client_id: clientId, url: inboxUrl, event_types: ['*', 'settlement.failed'] }
-  await caller.act('register-endpoint', endpoint)
-  const { api_key: key } = await caller.act('issue-api-key', { client_id: clientId })
-  const create = { key: String(key), body: payment, idempotencyKey: 'order-1' }
+async function paidMerchant(caller: LocalCaller, payment: Json) {
+  const fields = { name: 'Toko Roti', settlement_floor_minor: 0 }
+  const { key } = await caller.merchant(fields, ['*', 'settlement.failed'])
+  const create = { key, body: payment, idempotencyKey: 'order-1' }
   const { body } = await caller.call('api-create-payment', create)
   await caller.pay(String(body['id']))
   await caller.webhook('payment.succeeded', String(body['id']))
-  return String(key)
+  return key
 }

@@ -15,13 +15,11 @@ const CALLS_PER_MINUTE = 60
 /** As long as the gateway waits for a create. */
 const ASK_TIMEOUT_MS = 12_000
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 /**
  * With the developer's own key. Throws `UsageError` for a key of another mode, and for incomplete
  * settings. No message names the key.
  */
-export function testEnvironment(env: Environment) {
+export function testEnvironment(env: NodeJS.ProcessEnv) {
   const secretKey = env['XENDIT_SECRET_KEY'] ?? ''
   if (!TEST_KEY.test(secretKey)) {
     throw new UsageError(

@@ -46,6 +46,14 @@ export async function invokeAction(
   }
 }
 
+/** As `invokeAction`, but answers the failure. */
+export function tryAction(...call: Parameters<typeof invokeAction>): Promise<unknown> {
+  return invokeAction(...call).catch((error: unknown) => {
+    if (error instanceof InvocationFailed) return error
+    throw error
+  })
+}
+
 /** The local gateway's Invoke API is on the port after PORT (design section 6). */
 export function localUrl(env: NodeJS.ProcessEnv): string {
   const port = wholeNumber(env['PORT'] || '3000') ?? 0

@@ -3,7 +3,7 @@ import { chunks } from '../../../shared/chunks.ts'
 import type { AnswerLine } from '../../../shared/payout/answer-payouts.ts'
 import { type Output, printableLine } from '../../local/terminal/printable.ts'
 import type { ActionCall } from './action-command.ts'
-import { InvocationFailed, invokeAction } from './invoke-action.ts'
+import { InvocationFailed, tryAction } from './invoke-action.ts'
 import type { ListedAction } from './listed-actions.ts'
 import { readAnswer } from './read-answer.ts'
 import { readTables } from './read-tables.ts'
@@ -41,12 +41,7 @@ export async function runAnswer(
   if (lines.length + refused.length === 0) io.err(printableLine(`${file} has no line of a payout`))
   for (const chunk of chunks(lines, LINES_A_CALL)) {
     const payload = { ...call.payload, lines: chunk }
-    const answer = await invokeAction(spec, { ...call, payload }, io.env).catch(
-      (error: unknown) => {
-        if (error instanceof InvocationFailed) return error
-        throw error
-      },
-    )
+    const answer = await tryAction(spec, { ...call, payload }, io.env)
     const reply = v.safeParse(Reply, answer)
     if (!reply.success) {
       io.err(failureText(spec, call.stage, answer))

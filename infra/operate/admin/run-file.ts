@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { UsageError } from '../../local/terminal/command-line.ts'
 import { type Output, printableLine } from '../../local/terminal/printable.ts'
 import { type ActionCall, type Payload, putMember, valueFrom } from './action-command.ts'
-import { InvocationFailed, invokeAction } from './invoke-action.ts'
+import { InvocationFailed, tryAction } from './invoke-action.ts'
 import type { ListedAction } from './listed-actions.ts'
 import { parseCsv } from './parse-csv.ts'
 import { renderRefusal } from './render-reply.ts'
@@ -30,12 +30,7 @@ export async function runFile(
   const lines = linesOf(file, spec.fields ?? [], call.payload)
   let done = 0
   for (const [at, { number, id, payload }] of lines.entries()) {
-    const answer = await invokeAction(spec, { ...call, payload }, io.env).catch(
-      (error: unknown) => {
-        if (error instanceof InvocationFailed) return error
-        throw error
-      },
-    )
+    const answer = await tryAction(spec, { ...call, payload }, io.env)
     if (answer instanceof InvocationFailed) {
       io.err(printableLine(`line ${number}  ${id}  no answer: ${answer.message}`))
       io.err(

@@ -54,12 +54,9 @@ AWS_PROFILE and AWS_REGION choose account and region. cdk deploy gets only these
 Exit code: 0 done, 1 something is missing, 2 wrong arguments, otherwise the code of cdk or the doctor.`
 
 export type DeployIo = {
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: NodeJS.ProcessEnv
   /** Answers the exit code. */
-  readonly runCdk: (
-    args: readonly string[],
-    env: Readonly<Record<string, string | undefined>>,
-  ) => Promise<number>
+  readonly runCdk: (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<number>
   readonly preflight?: typeof preflight
   readonly initStage?: typeof initStage
   readonly checkReferences?: typeof checkReferences
@@ -156,10 +153,7 @@ function manualSteps({ settings: { name }, domain, alarmRecipients }: DeployedSt
 }
 
 /** CDK gets our terminal, because it may ask for an approval. */
-export function runCdk(
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<number> {
+export function runCdk(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   return new Promise((resolve, reject) => {
     const cdk = join(PROJECT_ROOT, 'node_modules/aws-cdk/bin/cdk')
     const child = spawn(process.execPath, [cdk, ...args], {

@@ -18,10 +18,7 @@ Exit code: 0 nothing is wrong, 1 something is wrong, 2 wrong arguments, 3 nothin
 
 const OPTIONS = { stage: { type: 'string' }, json: { type: 'boolean' } } as const
 
-export type DoctorIo = Waiting & {
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly providerUrl?: string
-}
+export type DoctorIo = Waiting & { readonly env: NodeJS.ProcessEnv; readonly providerUrl?: string }
 
 export function runDoctor(argv: readonly string[], { env, ...io }: DoctorIo): Promise<number> {
   return runCommand(USAGE, argv, async () => {

@@ -52,7 +52,7 @@ const PROGRESS_FOLDER = join(PROJECT_ROOT, 'node_modules/.cache/listen')
 const ProgressSchema = v.object({ next: v.optional(v.string()), posted: v.array(v.string()) })
 
 export type ListenIo = {
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: NodeJS.ProcessEnv
   readonly readInput: () => Promise<string>
   readonly sleep: (ms: number) => Promise<void>
   readonly signal: AbortSignal
@@ -119,7 +119,7 @@ async function readKey({ env, readInput }: Pick<ListenIo, 'env' | 'readInput'>) 
  * The address of a stage's API: its file names the domain. Without a domain only the stack knows
  * it, and reading the stack needs AWS credentials.
  */
-async function apiUrl(name: string | undefined, env: Readonly<Record<string, string | undefined>>) {
+async function apiUrl(name: string | undefined, env: NodeJS.ProcessEnv) {
   if (name === LOCAL_STAGE) return addressAt(env['PORT'])
   const stage = stageNamed(name)
   if (stage.domain) return `https://${stage.domain.name}`

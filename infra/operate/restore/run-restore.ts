@@ -40,7 +40,7 @@ const POLL_MS = 10_000
 const MAX_POLLS = 4_320
 
 type RestoreIo = {
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: NodeJS.ProcessEnv
   readonly sleep: (ms: number) => Promise<unknown>
   readonly stageNamed: (name: string | undefined) => DeployedStage
 }

@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import { readOptionsOf, runCommand } from '../../local/terminal/command-line.ts'
 import { printableLines } from '../../local/terminal/printable.ts'
 import { LOCAL_STAGE } from '../admin/action-command.ts'
-import { InvocationFailed, invokeAction } from '../admin/invoke-action.ts'
-import { LISTED_ACTIONS } from '../admin/listed-actions.ts'
+import { InvocationFailed, tryAction } from '../admin/invoke-action.ts'
+import { actionNamed } from '../admin/listed-actions.ts'
 import { renderRefusal } from '../admin/render-reply.ts'
 import { tellStory } from './tell-story.ts'
 
@@ -21,13 +21,9 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   const options = { stage: { type: 'string', default: LOCAL_STAGE } } as const
   const { values, argument: id } = readOptionsOf('payment id', argv, options)
   const { stage } = values
-  const spec = LISTED_ACTIONS.find(({ name }) => name === 'get-payment')
-  if (spec === undefined) throw new Error('there is no get-payment')
+  const spec = actionNamed('get-payment')
   const call = { stage, json: false, payload: { payment_id: id } }
-  const answer = await invokeAction(spec, call, process.env).catch((error: unknown) => {
-    if (error instanceof InvocationFailed) return error
-    throw error
-  })
+  const answer = await tryAction(spec, call, process.env)
   if (answer instanceof InvocationFailed) {
     console.error(printableLines(answer.message))
     return 1

@@ -7,6 +7,7 @@ import {
   type OpenQuestion,
   type Study,
   shown,
+  type Verdict,
   verdict,
 } from './open-question.ts'
 import { nameOf, REQUESTS } from './walk-channel.ts'
@@ -20,8 +21,10 @@ function channelNamed(name: string): Channel {
   return channel
 }
 
+const BANKS = ['BNI', 'BRI', 'MANDIRI', 'PERMATA', 'BCA']
+
 function activeBank({ walks }: Study): Channel | undefined {
-  const name = ['BNI', 'BRI', 'MANDIRI', 'PERMATA', 'BCA'].find((bank) => isActive(walks, bank))
+  const name = BANKS.find((bank) => isActive(walks, bank))
   return name === undefined ? undefined : channelNamed(name)
 }
 
@@ -30,6 +33,24 @@ function isActive(walks: Study['walks'], name: string) {
 }
 
 const NO_BANK = notAsked('no bank is activated for this account')
+
+/** A question about any bank that this account has. */
+function ofBank(ask: (study: Study, bank: Channel) => Promise<Verdict>): OpenQuestion['ask'] {
+  return (study) => {
+    const bank = activeBank(study)
+    return bank ? ask(study, bank) : NO_BANK
+  }
+}
+
+function ofChannel(
+  name: string,
+  ask: (study: Study, channel: Channel) => Promise<Verdict>,
+): OpenQuestion['ask'] {
+  return (study) =>
+    isActive(study.walks, name)
+      ? ask(study, channelNamed(name))
+      : notAsked(`${name} is not activated for this account`)
+}
 
 function post({ ask }: Interview, name: string, body: object, key?: string): Promise<Answered> {
   const keyed = key === undefined ? {} : { headers: { 'idempotency-key': key } }
@@ -56,34 +77,28 @@ const IDEMPOTENCY: readonly OpenQuestion[] = [
   {
     id: 'idempotency-key',
     question: 'Does a second create with the same idempotency-key return the first request?',
-    ask: async (study) => {
-      const bank = activeBank(study)
-      if (!bank) return NO_BANK
+    ask: ofBank(async (study, bank) => {
       const { again, isSame } = await createTwice(study, bank, {})
       return verdict(isSame, isSame ? 'the same id' : shown(again))
-    },
+    }),
   },
   {
     id: 'idempotency-key-other-body',
     question: 'Is the same idempotency-key with another amount refused?',
-    ask: async (study) => {
-      const bank = activeBank(study)
-      if (!bank) return NO_BANK
+    ask: ofBank(async (study, bank) => {
       const { again } = await createTwice(study, bank, { request_amount: 60_000 })
       return verdict(!isSuccess(again), shown(again))
-    },
+    }),
   },
   {
     id: 'reference-twice',
     question: 'Is a second create with the same reference_id accepted?',
-    ask: async (study) => {
-      const bank = activeBank(study)
-      if (!bank) return NO_BANK
+    ask: ofBank(async (study, bank) => {
       const body = await createFor(bank, study.interview.newReference())
       await post(study.interview, 'create a reference', body)
       const again = await post(study.interview, 'create the reference again', body)
       return verdict(isSuccess(again), shown(again))
-    },
+    }),
   },
 ]
 
@@ -92,9 +107,7 @@ const EXPIRY: readonly OpenQuestion[] = [
     id: 'va-default-expiry',
     question: 'Does a virtual account without expires_at get one?',
     ask: ({ walks }) => {
-      const walk = ['BNI', 'BRI', 'MANDIRI', 'PERMATA', 'BCA']
-        .map((bank) => walks.get(bank))
-        .find((found) => found?.paid)
+      const walk = BANKS.map((bank) => walks.get(bank)).find((found) => found?.paid)
       if (!walk) return NO_BANK
       const { channel_properties: properties = {} } = walk.created.json
       const expiresAt = Object.entries(properties ?? {}).find(([name]) => name === 'expires_at')
@@ -104,21 +117,18 @@ const EXPIRY: readonly OpenQuestion[] = [
   {
     id: 'expiry-in-the-past',
     question: 'Is an expires_at in the past refused?',
-    ask: async (study) => {
-      const bank = activeBank(study)
-      if (!bank) return NO_BANK
+    ask: ofBank(async (study, bank) => {
       const body = await createFor(bank, study.interview.newReference())
       const late = withProperties(body, { expires_at: IN_THE_PAST })
       const answer = await post(study.interview, 'create in the past', late)
       return verdict(!isSuccess(answer), shown(answer))
-    },
+    }),
   },
   {
     id: 'qris-expires-at',
     question: 'Is expires_at accepted for QRIS?',
-    ask: async ({ interview, walks, nowMs }) => {
-      if (!isActive(walks, 'QRIS')) return notAsked('QRIS is not activated for this account')
-      const body = await createFor(channelNamed('QRIS'), interview.newReference())
+    ask: ofChannel('QRIS', async ({ interview, nowMs }, channel) => {
+      const body = await createFor(channel, interview.newReference())
       const soon = new Date(nowMs() + DAY_MS).toISOString()
       const answer = await post(
         interview,
@@ -126,7 +136,7 @@ const EXPIRY: readonly OpenQuestion[] = [
         withProperties(body, { expires_at: soon }),
       )
       return verdict(isSuccess(answer), shown(answer))
-    },
+    }),
   },
 ]
 
@@ -135,16 +145,15 @@ function withoutUrls(name: string, left: readonly string[]): OpenQuestion {
   return {
     id: `${name.toLowerCase()}-without-${left.length === 0 ? 'urls' : 'cancel-url'}`,
     question: `Is ${name} refused without ${missing}?`,
-    ask: async ({ interview, walks }) => {
-      if (!isActive(walks, name)) return notAsked(`${name} is not activated for this account`)
-      const body = await createFor(channelNamed(name), interview.newReference())
+    ask: ofChannel(name, async ({ interview }, channel) => {
+      const body = await createFor(channel, interview.newReference())
       const properties = Object.fromEntries(left.map((field) => [field, 'https://example.com/']))
       const answer = await post(interview, `create ${name} without ${missing}`, {
         ...body,
         channel_properties: properties,
       })
       return verdict(!isSuccess(answer), shown(answer))
-    },
+    }),
   }
 }
 
@@ -155,12 +164,11 @@ function magic(amount: number, expected: string, isExpected: (answer: Answered) 
   return {
     id: `magic-${amount}`,
     question: `Is a DANA create of ${amount} answered with ${expected}?`,
-    ask: async ({ interview, walks }: Study) => {
-      if (!isActive(walks, 'DANA')) return notAsked('DANA is not activated for this account')
-      const body = await createFor(channelNamed('DANA'), interview.newReference(), amount)
+    ask: ofChannel('DANA', async ({ interview }, channel) => {
+      const body = await createFor(channel, interview.newReference(), amount)
       const answer = await post(interview, `create DANA of ${amount}`, body)
       return verdict(isExpected(answer), shown(answer))
-    },
+    }),
   } satisfies OpenQuestion
 }
 
@@ -168,12 +176,11 @@ const AMOUNTS: readonly OpenQuestion[] = [
   {
     id: 'below-the-least-amount',
     question: 'Is an amount below the least of BCA refused with API_VALIDATION_ERROR?',
-    ask: async ({ interview, walks }) => {
-      if (!isActive(walks, 'BCA')) return notAsked('BCA is not activated for this account')
-      const body = await createFor(channelNamed('BCA'), interview.newReference(), 9_999)
+    ask: ofChannel('BCA', async ({ interview }, channel) => {
+      const body = await createFor(channel, interview.newReference(), 9_999)
       const answer = await post(interview, 'create below the least amount', body)
       return verdict(answer.json['error_code'] === 'API_VALIDATION_ERROR', shown(answer))
-    },
+    }),
   },
   magic(
     10_100,
