@@ -9,10 +9,11 @@ const DEFAULT_LIMIT = 10
 // The provider does not publish its maximum. A larger limit is cut, as `has_more` shows.
 const MAX_LIMIT = 50
 
-const Count = v.pipe(
+const Limit = v.pipe(
   v.string(),
   v.regex(/^\d{1,15}$/, 'must be a whole number'),
   v.transform(Number),
+  v.minValue(1),
 )
 const Instant = v.pipe(
   v.string(),
@@ -26,15 +27,12 @@ const Query = v.object({
   channel_categories: v.array(v.string()),
   reference_id: v.optional(v.string()),
   product_id: v.optional(v.string()),
-  currency: v.optional(v.string()),
-  amount: v.optional(Count),
   'created[gte]': v.optional(Instant),
   'created[lte]': v.optional(Instant),
   'updated[gte]': v.optional(Instant),
   'updated[lte]': v.optional(Instant),
-  limit: v.optional(v.pipe(Count, v.minValue(1))),
+  limit: v.optional(Limit),
   after_id: v.optional(v.string()),
-  before_id: v.optional(v.string()),
 })
 
 type Query = v.InferOutput<typeof Query>
@@ -53,7 +51,7 @@ export function listTransactions(world: World, search: URLSearchParams) {
   if (newest) applyRowFaults(world, newest.id)
   const limit = Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT)
   const rows = rowsBeyondCursor(world, query).filter((row) => matchesQuery(row, query))
-  const data = query.before_id === undefined ? rows.slice(0, limit) : rows.slice(-limit)
+  const data = rows.slice(0, limit)
   const hasMore = rows.length > data.length
   return { has_more: hasMore, data, links: hasMore ? [nextLink(search, data)] : [] }
 }
@@ -65,8 +63,6 @@ function matchesQuery(row: Transaction, query: Query) {
     isAllowed(query.channel_categories, row.channel_category) &&
     isSame(query.reference_id, row.reference_id) &&
     isSame(query.product_id, row.product_id) &&
-    isSame(query.currency, row.currency) &&
-    isSame(query.amount, row.amount) &&
     isWithin(row.created, query['created[gte]'], query['created[lte]']) &&
     isWithin(row.updated, query['updated[gte]'], query['updated[lte]'])
   )
@@ -76,7 +72,7 @@ function isAllowed(allowed: readonly string[], value: string) {
   return allowed.length === 0 || allowed.includes(value)
 }
 
-function isSame<T>(filter: T | undefined, value: T) {
+function isSame(filter: string | undefined, value: string) {
   return filter === undefined || filter === value
 }
 
@@ -93,7 +89,6 @@ function rowsBeyondCursor(world: World, query: Query) {
     .all()
     .toReversed()
     .flatMap((record) => shownRows(world, record))
-  if (query.before_id !== undefined) return rows.slice(0, positionOf(rows, query.before_id))
   return query.after_id === undefined ? rows : rows.slice(positionOf(rows, query.after_id) + 1)
 }
 
@@ -117,8 +112,7 @@ function positionOf(rows: readonly Transaction[], id: string) {
 
 function nextLink(search: URLSearchParams, data: readonly Transaction[]) {
   const next = new URLSearchParams(search)
-  if (next.has('before_id')) next.set('before_id', data[0]?.id ?? '')
-  else next.set('after_id', data.at(-1)?.id ?? '')
+  next.set('after_id', data.at(-1)?.id ?? '')
   return { href: `/transactions?${next.toString()}`, rel: 'next', method: 'GET' } as const
 }
 
