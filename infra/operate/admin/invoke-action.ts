@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
+import * as v from 'valibot'
 import { functionName } from '../../../functions/function-spec.ts'
 import { parseOwnJson } from '../../../shared/json.ts'
 import { DUTY_HEADER } from '../../local/emulators/local-aws.ts'
@@ -13,6 +14,10 @@ import type { ListedAction } from './listed-actions.ts'
 export class InvocationFailed extends Error {
   override readonly name = 'InvocationFailed'
 }
+
+/** Scheduled work answers its summary without this envelope. */
+export const ReplySchema = v.strictObject({ status: v.number(), body: v.unknown() })
+export type Reply = v.InferOutput<typeof ReplySchema>
 
 export const MARGIN_MS = 10_000
 

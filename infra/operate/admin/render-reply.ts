@@ -1,5 +1,6 @@
 import { printableLine } from '../../local/terminal/printable.ts'
 import { LOCAL_STAGE } from './action-command.ts'
+import type { Reply } from './invoke-action.ts'
 import { LISTED_ACTIONS } from './listed-actions.ts'
 import { TABLE_COLUMNS } from './table-columns.ts'
 
@@ -156,11 +157,7 @@ function shortenText(column: string, text: string) {
 }
 
 /** The reason, the wrong fields, and what to do. */
-export function renderRefusal(
-  action: string,
-  { status, stage }: { readonly status: number; readonly stage: string },
-  body: unknown,
-): string {
+export function renderRefusal(action: string, stage: string, { status, body }: Reply): string {
   if (!isObject(body)) return `${action} was refused (${status})`
   const { message, code, field_errors: fields, action_hint: hint, ...others } = body
   const rows = isObject(fields)

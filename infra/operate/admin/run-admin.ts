@@ -5,7 +5,7 @@ import { asksForHelp, readOptions, UsageError } from '../../local/terminal/comma
 import { type Output, onTerminal, printableLine } from '../../local/terminal/printable.ts'
 import { type ActionCall, defineAction, LOCAL_STAGE, type Payload } from './action-command.ts'
 import { completionScript } from './completion.ts'
-import { InvocationFailed, invokeAction } from './invoke-action.ts'
+import { InvocationFailed, invokeAction, ReplySchema } from './invoke-action.ts'
 import { actionNamed, LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
@@ -18,9 +18,6 @@ type AdminIo = Output & { readonly env: NodeJS.ProcessEnv }
 
 /** 0: done. 1: refused, or failed. 2: wrong arguments. */
 type ExitCode = 0 | 1 | 2
-
-/** Scheduled work answers its summary without this envelope. */
-const Reply = v.strictObject({ status: v.number(), body: v.unknown() })
 
 /** The output is only the CSV, so that it can go into a file. */
 const CsvReply = v.object({ csv: v.string() })
@@ -255,10 +252,10 @@ function printReply(
   { json, stage }: ActionCall,
   answer: unknown,
 ): ExitCode {
-  const { status, body } = v.is(Reply, answer) ? answer : { status: 200, body: answer }
+  const { status, body } = v.is(ReplySchema, answer) ? answer : { status: 200, body: answer }
   const asJson = JSON.stringify(body, null, 2)
   if (status >= 400) {
-    io.err(json ? asJson : renderRefusal(action, { status, stage }, body))
+    io.err(json ? asJson : renderRefusal(action, stage, { status, body }))
     return 1
   }
   if (!json && v.is(CsvReply, body)) {

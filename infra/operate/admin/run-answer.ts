@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { chunks } from '../../../shared/chunks.ts'
 import type { AnswerLine } from '../../../shared/payout/answer-payouts.ts'
+import { AnsweredSchema } from '../../local/console/page/operate/operate-shapes.ts'
 import { type Output, printableLine } from '../../local/terminal/printable.ts'
 import type { ActionCall } from './action-command.ts'
-import { InvocationFailed, tryAction } from './invoke-action.ts'
+import { InvocationFailed, ReplySchema, tryAction } from './invoke-action.ts'
 import type { ListedAction } from './listed-actions.ts'
 import { readAnswer } from './read-answer.ts'
 import { readTables } from './read-tables.ts'
@@ -11,19 +12,7 @@ import { renderRefusal, withCommands } from './render-reply.ts'
 
 const LINES_A_CALL = 100
 
-const Reply = v.object({
-  status: v.literal(200),
-  body: v.object({
-    lines: v.array(
-      v.object({
-        line: v.number(),
-        settlement_id: v.string(),
-        result: v.picklist(['done', 'failed', 'refused']),
-        reason: v.optional(v.string()),
-      }),
-    ),
-  }),
-})
+const AnsweredReply = v.object({ status: v.literal(200), body: AnsweredSchema })
 
 /**
  * Calls the action with the lines of the bank's answer, and prints what became of each. After a
@@ -42,7 +31,7 @@ export async function runAnswer(
   for (const chunk of chunks(lines, LINES_A_CALL)) {
     const payload = { ...call.payload, lines: chunk }
     const answer = await tryAction(spec, { ...call, payload }, io.env)
-    const reply = v.safeParse(Reply, answer)
+    const reply = v.safeParse(AnsweredReply, answer)
     if (!reply.success) {
       io.err(failureText(spec, call.stage, answer))
       const unsent = lines.filter((one) => (chunk.at(-1)?.line ?? 0) < one.line)
@@ -72,6 +61,5 @@ function textOf(lines: readonly AnswerLine[]) {
 
 function failureText(spec: ListedAction, stage: string, answer: unknown) {
   if (answer instanceof InvocationFailed) return printableLine(`no answer: ${answer.message}`)
-  const { status, body } = v.parse(v.object({ status: v.number(), body: v.unknown() }), answer)
-  return renderRefusal(spec.name, { status, stage }, body)
+  return renderRefusal(spec.name, stage, v.parse(ReplySchema, answer))
 }

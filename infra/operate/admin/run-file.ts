@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { UsageError } from '../../local/terminal/command-line.ts'
 import { type Output, printableLine } from '../../local/terminal/printable.ts'
 import { type ActionCall, type Payload, putMember, valueFrom } from './action-command.ts'
-import { InvocationFailed, tryAction } from './invoke-action.ts'
+import { InvocationFailed, ReplySchema, tryAction } from './invoke-action.ts'
 import type { ListedAction } from './listed-actions.ts'
 import { parseCsv } from './parse-csv.ts'
 import { renderRefusal } from './render-reply.ts'
@@ -13,8 +13,6 @@ import type { Field } from './schema-fields.ts'
 type Line = { readonly number: number; readonly id: string; readonly payload: Payload }
 
 const MAX_LINES = 10_000
-
-const Reply = v.object({ status: v.number(), body: v.unknown() })
 
 /**
  * Calls an action for each line of a CSV file, in order, and prints each result. The columns are
@@ -38,11 +36,9 @@ export async function runFile(
       )
       return false
     }
-    const { status, body } = v.parse(Reply, answer)
-    if (status >= 400)
-      io.err(
-        `line ${number}  ${printableLine(id)}  ${renderRefusal(spec.name, { status, stage: call.stage }, body)}`,
-      )
+    const reply = v.parse(ReplySchema, answer)
+    if (reply.status >= 400)
+      io.err(`line ${number}  ${printableLine(id)}  ${renderRefusal(spec.name, call.stage, reply)}`)
     else {
       done += 1
       io.out(printableLine(`line ${number}  ${id}  done`))

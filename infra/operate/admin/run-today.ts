@@ -110,7 +110,7 @@ export async function runToday(
     answers.set(payload, answer)
     const { status, body } = v.parse(Answer, answer)
     if (status >= 400) {
-      io.err(renderRefusal(action, { status, stage }, body))
+      io.err(renderRefusal(action, stage, { status, body }))
       isWhole = false
       continue
     }

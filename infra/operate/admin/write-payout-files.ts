@@ -2,45 +2,22 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { csv } from '../../../shared/settlement/statement/csv.ts'
+import {
+  cellsOf,
+  type LeftOut,
+  type PayoutFile,
+  type PayoutRun,
+  PayoutRunSchema,
+  type Spreadsheet,
+} from '../../local/console/page/operate/operate-shapes.ts'
 import { UsageError } from '../../local/terminal/command-line.ts'
 import { type Output, printableLine } from '../../local/terminal/printable.ts'
 import type { ActionCall } from './action-command.ts'
-import { invokeAction } from './invoke-action.ts'
+import { invokeAction, ReplySchema } from './invoke-action.ts'
 import type { ListedAction } from './listed-actions.ts'
 import { commandOf, renderRefusal, withCommands } from './render-reply.ts'
 
-const FileSchema = v.union([
-  v.object({ name: v.string(), text: v.string() }),
-  v.object({ name: v.string(), rows: v.array(v.array(v.union([v.string(), v.number()]))) }),
-])
-type PayoutFile = v.InferOutput<typeof FileSchema>
-
-const LeftOut = v.object({
-  settlement_id: v.string(),
-  reason: v.string(),
-  command: v.nullish(v.string()),
-  confirm: v.optional(v.record(v.string(), v.unknown())),
-})
-type LeftOut = v.InferOutput<typeof LeftOut>
-
-const Reply = v.object({
-  status: v.literal(200),
-  body: v.object({
-    batch: v.nullable(
-      v.object({
-        number: v.number(),
-        state: v.string(),
-        count: v.optional(v.number()),
-        total_minor: v.nullish(v.number()),
-        digest: v.nullish(v.string()),
-      }),
-    ),
-    file: v.nullish(FileSchema),
-    left_out: v.optional(v.array(LeftOut), []),
-    continuing: v.optional(v.boolean()),
-    cursor: v.optional(v.string()),
-  }),
-})
+const RunReply = v.object({ status: v.literal(200), body: PayoutRunSchema })
 
 const MAX_RUNS = 500
 
@@ -61,10 +38,9 @@ export async function writePayoutFiles(
   let payload = call.payload
   for (let run = 0; run < MAX_RUNS; run++) {
     const answer = await invokeAction(spec, { ...call, payload }, io.env)
-    const reply = v.safeParse(Reply, answer)
+    const reply = v.safeParse(RunReply, answer)
     if (!reply.success) {
-      const { status, body } = v.parse(v.object({ status: v.number(), body: v.unknown() }), answer)
-      io.err(renderRefusal(spec.name, { status, stage: call.stage }, body))
+      io.err(renderRefusal(spec.name, call.stage, v.parse(ReplySchema, answer)))
       return false
     }
     const { batch, file, left_out: left, continuing, cursor } = reply.output.body
@@ -74,7 +50,7 @@ export async function writePayoutFiles(
       const again = `${commandOf(spec.name, call.stage)} --batch ${batch.number}`
       await writeFile(folder, file, again, io)
     }
-    if (continuing !== true || cursor === undefined) break
+    if (!continuing || cursor === undefined) break
     payload = { ...call.payload, cursor }
   }
   for (const { settlement_id: id, reason, command } of leftOut) {
@@ -88,17 +64,17 @@ export async function writePayoutFiles(
 function textOf({
   number,
   state,
-  count = 0,
+  count,
   total_minor: total,
   digest,
-}: NonNullable<v.InferOutput<typeof Reply>['body']['batch']>) {
+}: NonNullable<PayoutRun['batch']>) {
   const lines = state === 'ready' ? `, ${count} payouts, ${total ?? 0} IDR, digest ${digest}` : ''
   return `Batch ${number}: ${state}${lines}`
 }
 
 async function writeFile(folder: string, file: PayoutFile, again: string, io: Output) {
   const path = join(folder, file.name)
-  const bytes = 'text' in file ? file.text : await xlsxOf(file.rows)
+  const bytes = 'text' in file ? file.text : await xlsxOf(file)
   try {
     writeFileSync(path, bytes, { flag: 'wx' })
   } catch (cause) {
@@ -110,15 +86,9 @@ async function writeFile(folder: string, file: PayoutFile, again: string, io: Ou
     io.err('This CSV is for programs: a spreadsheet drops zeros. Format xlsx is for people.')
 }
 
-/** Every cell but a number is text, also a cell that a person fills in later. */
-async function xlsxOf(rows: readonly (readonly (string | number)[])[]): Promise<Buffer> {
+async function xlsxOf(file: Spreadsheet): Promise<Buffer> {
   const { default: writeXlsxFile } = await import('write-excel-file/node')
-  const cells = rows.map((row) =>
-    row.map((value) =>
-      typeof value === 'number' ? value : { value, type: String, format: '@' as const },
-    ),
-  )
-  return writeXlsxFile(cells, { sheet: 'Payouts' }).toBuffer()
+  return writeXlsxFile(cellsOf(file), { sheet: 'Payouts' }).toBuffer()
 }
 
 function writeApprovals(

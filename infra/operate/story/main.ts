@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { readOptionsOf, runCommand } from '../../local/terminal/command-line.ts'
 import { printableLines } from '../../local/terminal/printable.ts'
 import { LOCAL_STAGE } from '../admin/action-command.ts'
-import { InvocationFailed, tryAction } from '../admin/invoke-action.ts'
+import { InvocationFailed, ReplySchema, tryAction } from '../admin/invoke-action.ts'
 import { actionNamed } from '../admin/listed-actions.ts'
 import { renderRefusal } from '../admin/render-reply.ts'
 import { tellStory } from './tell-story.ts'
@@ -15,8 +15,6 @@ settlements, suspense. It invokes get-payment, which needs the duty look, and ch
   --help, -h     this text
 Exit code: 0 done, 1 refused or failed, 2 wrong arguments.`
 
-const Reply = v.object({ status: v.number(), body: v.unknown() })
-
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
   const options = { stage: { type: 'string', default: LOCAL_STAGE } } as const
   const { values, argument: id } = readOptionsOf('payment id', argv, options)
@@ -28,11 +26,11 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
     console.error(printableLines(answer.message))
     return 1
   }
-  const { status, body } = v.parse(Reply, answer)
-  if (status >= 400) {
-    console.error(printableLines(renderRefusal(spec.name, { status, stage }, body)))
+  const reply = v.parse(ReplySchema, answer)
+  if (reply.status >= 400) {
+    console.error(printableLines(renderRefusal(spec.name, stage, reply)))
     return 1
   }
-  console.log(tellStory(body))
+  console.log(tellStory(reply.body))
   return 0
 })

@@ -129,11 +129,10 @@ page 1, 25 per page; 3 rows`,
       new RegExp(String.raw`^[^\p{Cc}\p{Cf}]+\n-+\n[^\p{Cc}\p{Cf}]+\n\npage 1`, 'u'),
     )
     expect(
-      renderRefusal(
-        'x',
-        { status: 422, stage: 'local' },
-        { message: text, code: 'c', action_hint: text },
-      ),
+      renderRefusal('x', 'local', {
+        status: 422,
+        body: { message: text, code: 'c', action_hint: text },
+      }),
     ).toBe(`x was refused (422 c): ${shown}\nHint: ${shown}`)
   })
 })

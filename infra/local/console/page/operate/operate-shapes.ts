@@ -51,23 +51,40 @@ export const BatchRecordsSchema = v.object({
   ),
 })
 
-const File = v.union([
-  v.object(texts('name', 'text')),
-  v.object({ name: v.string(), rows: v.array(v.array(v.union([v.string(), v.number()]))) }),
-])
+const Spreadsheet = v.object({
+  name: v.string(),
+  rows: v.array(v.array(v.union([v.string(), v.number()]))),
+})
+export type Spreadsheet = v.InferOutput<typeof Spreadsheet>
+const File = v.union([v.object(texts('name', 'text')), Spreadsheet])
 export type PayoutFile = v.InferOutput<typeof File>
+
+/** Every cell but a number is text, also a cell that a person fills in later. */
+export function cellsOf({ rows }: Spreadsheet) {
+  return rows.map((row) =>
+    row.map((value) =>
+      typeof value === 'number' ? value : { value, type: String, format: '@' as const },
+    ),
+  )
+}
 
 const LeftOut = v.object({
   ...texts('settlement_id', 'client_id', 'reason'),
   amount_minor: NumberOrNull,
   command: TextOrNull,
+  confirm: v.optional(v.record(v.string(), v.unknown())),
 })
 export type LeftOut = v.InferOutput<typeof LeftOut>
 
 /** The answer of payout-file. A long run continues with the cursor. */
 export const PayoutRunSchema = v.object({
   batch: v.nullable(
-    v.object({ ...numbers('number', 'count'), state: v.string(), total_minor: NumberOrNull }),
+    v.object({
+      ...numbers('number', 'count'),
+      state: v.string(),
+      total_minor: NumberOrNull,
+      digest: TextOrNull,
+    }),
   ),
   file: v.nullish(File),
   left_out: v.optional(v.array(LeftOut), []),

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import writeXlsxFile from 'write-excel-file/browser'
 import { countOf, rupiah } from '../../activity/activity-line.ts'
-import type { Payout, PayoutFile } from './operate-shapes.ts'
+import { cellsOf, type Payout, type PayoutFile } from './operate-shapes.ts'
 
 export function payoutsText(payouts: readonly Pick<Payout, 'net_minor'>[]): string {
   const sum = payouts.reduce((total, { net_minor: net }) => total + net, 0)
@@ -58,13 +58,7 @@ export function PayoutDownload({ file }: { readonly file: PayoutFile }) {
   )
 }
 
-/** Every cell but a number is text, also a cell that a person fills in later. */
 async function blobOf(file: PayoutFile): Promise<Blob> {
   if ('text' in file) return new Blob([file.text], { type: 'text/csv' })
-  const cells = file.rows.map((row) =>
-    row.map((value) =>
-      typeof value === 'number' ? value : { value, type: String, format: '@' as const },
-    ),
-  )
-  return writeXlsxFile(cells, { sheet: 'Payouts' }).toBlob()
+  return writeXlsxFile(cellsOf(file), { sheet: 'Payouts' }).toBlob()
 }
