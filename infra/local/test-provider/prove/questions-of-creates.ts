@@ -15,22 +15,7 @@ import { nameOf, REQUESTS } from './walk-channel.ts'
 const IN_THE_PAST = '2020-01-01T00:00:00Z'
 const DAY_MS = 86_400_000
 
-function channelNamed(name: string): Channel {
-  const channel = CHANNELS.find((candidate) => nameOf(candidate) === name)
-  if (!channel) throw new Error(`the table of channels has no ${name}`)
-  return channel
-}
-
 const BANKS = ['BNI', 'BRI', 'MANDIRI', 'PERMATA', 'BCA']
-
-function activeBank({ walks }: Study): Channel | undefined {
-  const name = BANKS.find((bank) => isActive(walks, bank))
-  return name === undefined ? undefined : channelNamed(name)
-}
-
-function isActive(walks: Study['walks'], name: string) {
-  return walks.get(name)?.paid !== undefined
-}
 
 const NO_BANK = notAsked('no bank is activated for this account')
 
@@ -42,6 +27,11 @@ function ofBank(ask: (study: Study, bank: Channel) => Promise<Verdict>): OpenQue
   }
 }
 
+function activeBank({ walks }: Study): Channel | undefined {
+  const name = BANKS.find((bank) => isActive(walks, bank))
+  return name === undefined ? undefined : channelNamed(name)
+}
+
 function ofChannel(
   name: string,
   ask: (study: Study, channel: Channel) => Promise<Verdict>,
@@ -50,6 +40,16 @@ function ofChannel(
     isActive(study.walks, name)
       ? ask(study, channelNamed(name))
       : notAsked(`${name} is not activated for this account`)
+}
+
+function channelNamed(name: string): Channel {
+  const channel = CHANNELS.find((candidate) => nameOf(candidate) === name)
+  if (!channel) throw new Error(`the table of channels has no ${name}`)
+  return channel
+}
+
+function isActive(walks: Study['walks'], name: string) {
+  return walks.get(name)?.paid !== undefined
 }
 
 function post({ ask }: Interview, name: string, body: object, key?: string): Promise<Answered> {
