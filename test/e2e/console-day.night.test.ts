@@ -77,7 +77,7 @@ describeInChromium(() => {
         colorScheme,
       })
       const refusals = watchRefusals(page)
-      const merchant = world.withKey(world.cloud.demoClient.api_key)
+      const merchant = world.demo
       const faults: string[] = []
       const check = async () => void faults.push(...(await accessibilityFaults(page)))
 
@@ -167,7 +167,7 @@ describeInChromium(() => {
     browser,
   }) => {
     const { page, problems } = await openConsole(browser, world.urls.api)
-    const merchant = world.withKey(world.cloud.demoClient.api_key)
+    const merchant = world.demo
     await world.send(`${world.urls.inbox}/behaviour`, {
       method: 'POST',
       body: JSON.stringify({ status: 500 }),
@@ -220,16 +220,13 @@ describeInChromium(() => {
     await world.admin('update-client', { operator: 'test', client_id: clientId, bank: BANK })
     // Its key must outlive the jump of the clock.
     const paid = await world.withKey(key).create({ ...QRIS, amount: 60_000 })
-    await world.pay(String(paid.body['id']))
+    await world.pay(paid.body['id'])
     await press(page, 'Settle everything now')
     await page.getByText(/^1 settlement, Rp [\d,]+ of 1 payment, to be paid out\.$/).waitFor()
     await page.getByText('The books of the house balance.').waitFor()
     await page.getByRole('button', { name: /^Mark paid/ }).click()
     await page.getByText(/^Mark paid: Rp [\d,]+ of 1 payment: manual paid$/).waitFor()
-    await world.send(
-      `${world.urls.provider}/_simulator/payment_requests/${await requestOf(world, String(paid.body['id']))}/reverse`,
-      { method: 'POST', body: JSON.stringify({ kind: 'refund', amount: 50_000 }) },
-    )
+    await world.control(paid.body['id'], 'reverse', { kind: 'refund', amount: 50_000 })
     await world.invoke('sync-provider-transactions')
     await flow(page).getByText('the merchant owes Rp 50,000.').waitFor()
     await flow(page).getByText('Nothing waits.').waitFor()
@@ -237,17 +234,9 @@ describeInChromium(() => {
   })
 })
 
-async function attemptsOf(world: World, paymentId: string): Promise<readonly unknown[]> {
-  const { timeline } = await timelineOf(world, paymentId)
+async function attemptsOf({ admin }: World, paymentId: string): Promise<readonly unknown[]> {
+  const { timeline } = Object((await admin('get-payment', { payment_id: paymentId })).body)
   return timeline.events[0]?.deliveries[0]?.attempts ?? []
-}
-
-async function requestOf(world: World, paymentId: string): Promise<string> {
-  return (await timelineOf(world, paymentId)).payment_request_id
-}
-
-async function timelineOf(world: World, paymentId: string) {
-  return Object((await world.admin('get-payment', { payment_id: paymentId })).body)
 }
 
 /** Presses Tab until the control has the focus. Throws if no Tab stop has this name. */

@@ -33,7 +33,7 @@ describeInChromium(() => {
     world,
     browser,
   }) => {
-    const { create } = world.withKey(world.cloud.demoClient.api_key)
+    const { create } = world.demo
     const { body } = await create(QRIS)
     const at = String(body['created_at'])
     const inJakarta = new Date(Date.parse(at) + 7 * HOUR_MS).toISOString()

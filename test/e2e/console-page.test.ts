@@ -25,7 +25,7 @@ import {
   waitForMessage,
   wideElements,
 } from './console-browser.ts'
-import { ownWorldIt, QRIS, type World } from './gateway-world.ts'
+import { ownWorldIt, QRIS } from './gateway-world.ts'
 
 const it = ownWorldIt
   .extend('path', { scope: 'file' }, CHROMIUM)
@@ -34,11 +34,9 @@ const it = ownWorldIt
 const JAKARTA_MS = 7 * 3_600_000
 
 describeInChromium(() => {
-  const demoMerchant = ({ cloud, withKey }: World) => withKey(cloud.demoClient.api_key)
-
   it('creates a payment, pays it, and pays it out to the merchant', async ({ world, browser }) => {
     const { page, problems, origins } = await openConsole(browser, world.urls.api)
-    const merchant = demoMerchant(world)
+    const merchant = world.demo
 
     await openView(page, 'Payments')
     await page.getByText('The provider takes IDR 1 to 20,000,000.').waitFor()
@@ -191,7 +189,7 @@ describeInChromium(() => {
   it('shows a merchant’s HTML as plain text', async ({ world, browser }) => {
     const { page, problems } = await openConsole(browser, world.urls.api)
     const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
-    const { body } = await demoMerchant(world).create(
+    const { body } = await world.demo.create(
       { ...QRIS, external_reference: hostile },
       crypto.randomUUID(),
     )
@@ -211,7 +209,7 @@ describeInChromium(() => {
       hasTouch: true,
     })
     const reference = 'order-with-a-reference-that-never-ends-'.repeat(6)
-    const { create, payment } = demoMerchant(world)
+    const { create, payment } = world.demo
     const id = String(
       (await create({ ...QRIS, amount: 65_432, external_reference: reference })).body['id'],
     )

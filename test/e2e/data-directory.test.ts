@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { commandOf } from '../../infra/local/process/process-record.ts'
 import { describeWithDynamoDb } from '../support/dynamodb.ts'
 import { eventually } from '../support/eventually.ts'
 import { isNightly } from '../support/runs.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
 import { type Banner, startGatewayProcess } from '../support/start-gateway-process.ts'
-import { VA, worldAt } from './gateway-world.ts'
+import { merchantAt, spawnGateway, VA, worldAt } from './gateway-world.ts'
 
 /*
  * Goal: after a gateway is interrupted, killed or restarted on its data, no process is left and no
@@ -48,10 +48,6 @@ async function allSucceeded({ admin }: ReturnType<typeof worldAt>, clientId: str
   })
 }
 
-function createPayment(banner: Banner, key: string) {
-  return worldAt(banner).withKey(banner.apiKey).create(VA, key)
-}
-
 const onDynamoDb = await describeWithDynamoDb()
 
 onDynamoDb('a gateway with a data directory (design section 6)', () => {
@@ -61,7 +57,7 @@ onDynamoDb('a gateway with a data directory (design section 6)', () => {
   let firstBanner: Banner
   let nextGateway: typeof firstGateway
   let nextBanner: Banner
-  let keptPayment: Awaited<ReturnType<typeof createPayment>>
+  let keptPayment: Awaited<ReturnType<ReturnType<typeof merchantAt>['create']>>
 
   afterAll(async () => {
     await firstGateway.end('SIGKILL')
@@ -69,14 +65,8 @@ onDynamoDb('a gateway with a data directory (design section 6)', () => {
     rmSync(data, { recursive: true })
   })
 
-  function spawnGateway() {
-    const gateway = startGatewayProcess(start)
-    onTestFinished(async () => void (await gateway.end('SIGKILL')))
-    return gateway
-  }
-
   it('starts after a SIGTERM during the previous start', async () => {
-    const interrupted = spawnGateway()
+    const interrupted = spawnGateway(start)
     await eventually(() => expect(interrupted.output()).toContain('Starting'))
 
     const [code] = await interrupted.end('SIGTERM')
@@ -88,7 +78,7 @@ onDynamoDb('a gateway with a data directory (design section 6)', () => {
   })
 
   it('keeps running when a second gateway is refused the directory', async () => {
-    const secondGateway = spawnGateway()
+    const secondGateway = spawnGateway(start)
 
     expect(await secondGateway.exited).toStrictEqual([1, null])
     expect(secondGateway.output()).toContain(
@@ -127,7 +117,7 @@ onDynamoDb('a gateway with a data directory (design section 6)', () => {
     }
     await Promise.race([killIsDue, fillPlaces()])
 
-    keptPayment = await createPayment(firstBanner, 'kept')
+    keptPayment = await merchantAt(firstBanner).create(VA, 'kept')
     // The kill follows the reply at once: a payment with a reply must be kept.
     await firstGateway.end('SIGKILL')
     const inFlight = server.ids
@@ -168,7 +158,7 @@ onDynamoDb('a gateway with a data directory (design section 6)', () => {
 
   it('keeps client, payments, clock and provider after a kill, and DynamoDB Local ends', async () => {
     expect(nextBanner.tablePid).not.toBe(firstBanner.tablePid)
-    const replay = await createPayment(nextBanner, 'kept')
+    const replay = await merchantAt(nextBanner).create(VA, 'kept')
     const { now } = Object(await (await fetch(`${nextBanner.lambda}/_local/clock`)).json())
     const creates = await worldAt(nextBanner).createCalls()
 
@@ -185,7 +175,7 @@ onDynamoDb('a gateway with a data directory (design section 6)', () => {
   it('a SIGINT during load ends all processes and frees the ports', async () => {
     const { api, lambda, provider, inbox, tablePid } = nextBanner
     const load = Promise.allSettled(
-      Array.from({ length: 100 }, (_, n) => createPayment(nextBanner, `load-${n}`)),
+      Array.from({ length: 100 }, (_, n) => merchantAt(nextBanner).create(VA, `load-${n}`)),
     )
 
     expect(await nextGateway.end('SIGINT')).toStrictEqual([0, null])

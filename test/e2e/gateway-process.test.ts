@@ -7,14 +7,9 @@ import { eventually } from '../support/eventually.ts'
 import { ownPorts } from '../support/own-ports.ts'
 import { outputOf, runTool } from '../support/run-tool.ts'
 import { silence, startScriptedServer } from '../support/scripted-server.ts'
-import {
-  type Banner,
-  type GatewayStart,
-  readBanner,
-  startGatewayProcess,
-} from '../support/start-gateway-process.ts'
+import { type Banner, readBanner } from '../support/start-gateway-process.ts'
 import { machineWith, tempDirectory } from '../support/temp-directory.ts'
-import { VA, worldAt } from './gateway-world.ts'
+import { merchantAt, spawnGateway, VA } from './gateway-world.ts'
 import { runScripts } from './run-scripts.ts'
 
 /*
@@ -22,18 +17,8 @@ import { runScripts } from './run-scripts.ts'
  * in a separate process. On its data: data-directory.test.ts.
  */
 
-function spawnGateway(start?: GatewayStart) {
-  const gateway = startGatewayProcess(start)
-  onTestFinished(async () => void (await gateway.end('SIGKILL')))
-  return gateway
-}
-
 function answerOf(url: string): Promise<unknown> {
   return fetch(url).catch(() => 'nothing')
-}
-
-function createPayment(banner: Banner, key: string) {
-  return worldAt(banner).withKey(banner.apiKey).create(VA, key)
 }
 
 it('a start on a used port names the port and exits', async () => {
@@ -62,7 +47,7 @@ it('a gateway ends when its npm process ends, but not when the parent of npm end
   await once(shell, 'exit')
   // The gateway checks several times in this time whether its parent has ended.
   await sleep(1_000)
-  const creation = await createPayment(banner, 'orphaned')
+  const creation = await merchantAt(banner).create(VA, 'orphaned')
   process.kill(npm, 'SIGKILL')
 
   expect(creation.status).toBe(201)
@@ -106,7 +91,8 @@ it('a gateway with impossible options, on a machine without Java and Docker, pri
 })
 
 async function statusesOf(banner: Banner) {
-  const creates = Array.from({ length: 60 }, (_, n) => createPayment(banner, `limited-${n}`))
+  const { create } = merchantAt(banner)
+  const creates = Array.from({ length: 60 }, (_, n) => create(VA, `limited-${n}`))
   return new Set((await Promise.all(creates)).map(({ status }) => status))
 }
 
@@ -135,8 +121,7 @@ it('without Java and Docker the table is in memory, as the banner says, and clie
  */
 
 it('the first commands of the banner end with a paid payment and its verified webhook', async () => {
-  const gateway = startGatewayProcess({ port: await ownPorts(), args: ['--table', 'memory'] })
-  onTestFinished(async () => void (await gateway.end('SIGKILL')))
+  const gateway = spawnGateway({ port: await ownPorts(), args: ['--table', 'memory'] })
   await gateway.ready()
   const [blocks = ''] =
     /# Create a payment[\s\S]*?(?=# Some days later)/.exec(gateway.output()) ?? []

@@ -1,12 +1,18 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import type { TableKind } from '../../infra/local/emulators/local-table.ts'
+import { localCaller } from '../../infra/local/local-caller.ts'
 import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.ts'
-import { PROVIDER_HEADERS } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { undescribed } from '../support/described-answers.ts'
+import { eventually } from '../support/eventually.ts'
 import { isNightly } from '../support/runs.ts'
+import {
+  type Banner,
+  type GatewayStart,
+  startGatewayProcess,
+} from '../support/start-gateway-process.ts'
 
 type Json = Record<string, unknown>
 
@@ -61,11 +67,7 @@ export function worldAt(urls: LocalCloud['urls']) {
       headers,
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
-  const list = async <Item>(url: string) => (await (await fetch(url)).json()) as Item[]
-
-  const invoke = async (name: string, payload: unknown = {}) =>
-    (await post(`${urls.lambda}/2015-03-31/functions/gateway-local-${name}/invocations`, payload))
-      .body
+  const { invoke, advance, control, fault, pay } = localCaller({ urls })
 
   const admin = async (action: string, payload: object = {}) =>
     (await invoke(action, payload)) as { readonly status: number; readonly body: Json }
@@ -100,28 +102,43 @@ export function worldAt(urls: LocalCloud['urls']) {
     urls,
     send,
     post,
-    invoke,
+    invoke: (name: string) => invoke(name, {}),
     admin,
     withKey,
     merchant,
-    pay: async (paymentId: string) => {
-      const requests = `${urls.provider}/_simulator/payment_requests?reference_id=${paymentId}`
-      const newest = (await list<{ payment_request_id: string }>(requests)).at(-1)
-      const path = `/v3/payment_requests/${newest?.payment_request_id ?? ''}/simulate`
-      return post(urls.provider + path, '', PROVIDER_HEADERS)
+    advance,
+    /** The provider settles, and workers read the slices that the sync hands out. */
+    settleAtProvider: async (payment: () => Promise<unknown>) => {
+      await advance(5 * 86_400)
+      await invoke('sync-provider-transactions', {})
+      await eventually(async () => expect(await payment()).toMatchObject({ fee_status: 'actual' }))
     },
+    control,
+    fault,
+    pay,
     createCalls: async () =>
       Number(
         (await send(`${urls.provider}/_simulator/calls`)).body['POST /v3/payment_requests'] ?? 0,
       ),
-    advance: (seconds: number) => post(`${urls.lambda}/_local/clock`, { advance_seconds: seconds }),
     webhooksOf: async (paymentId: string) => {
-      const received = await list<{ headers: Record<string, string>; body: string }>(
-        `${urls.inbox}/received`,
+      const received = await (await fetch(`${urls.inbox}/received`)).json()
+      return (received as { headers: Record<string, string>; body: string }[]).filter(({ body }) =>
+        body.includes(paymentId),
       )
-      return received.filter(({ body }) => body.includes(paymentId))
     },
   }
+}
+
+/** The process ends with the test. */
+export function spawnGateway(start?: GatewayStart) {
+  const gateway = startGatewayProcess(start)
+  onTestFinished(async () => void (await gateway.end('SIGKILL')))
+  return gateway
+}
+
+/** As the merchant whose key the banner prints. */
+export function merchantAt(banner: Banner) {
+  return worldAt(banner).withKey(banner.apiKey)
 }
 
 type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
@@ -132,7 +149,8 @@ async function aWorld(
 ) {
   const cloud = await startLocalCloud({ port, table })
   onCleanup(() => cloud.close())
-  return { cloud, ...worldAt(cloud.urls) }
+  const world = worldAt(cloud.urls)
+  return { cloud, demo: world.withKey(cloud.demoClient.api_key), ...world }
 }
 
 export type World = Awaited<ReturnType<typeof aWorld>>

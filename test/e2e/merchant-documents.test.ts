@@ -187,10 +187,7 @@ it('the pages show the figures of a payment at each stage, in a table and in a p
   expect(shapeOf(JSON.parse(webhook?.body ?? ''))).toStrictEqual(
     shapeOf(JSON.parse(bodyBlock?.text ?? '')),
   )
-  await world.advance(5 * 86_400)
-  await world.invoke('sync-provider-transactions')
-  // Workers read the slices that the sync hands out.
-  await eventually(async () => expect(await figures()).toMatchObject({ fee_status: 'actual' }))
+  await world.settleAtProvider(figures)
   stages.push(await figures())
   await setFloor(10_000)
   const settlementId = await eventually(settle)

@@ -61,12 +61,7 @@ describe('the client of docs/examples', () => {
     const [{ id: endpointId } = { id: '' }] = (await client.listWebhookEndpoints()).data
     expect(endpointId).toBe(endpoints[0]?.['endpoint_id'])
 
-    await world.advance(5 * 86_400)
-    await world.invoke('sync-provider-transactions')
-    // Workers read the slices that the sync hands out.
-    await eventually(async () =>
-      expect(await client.getPayment(id)).toMatchObject({ fee_status: 'actual' }),
-    )
+    await world.settleAtProvider(() => client.getPayment(id))
     await world.admin('trigger-settlement', { operator: 'test', client_id: clientId })
 
     const [settlement] = await Array.fromAsync(client.listSettlements())

@@ -13,10 +13,10 @@ export const operateIt = ownWorldIt.extend(
     const steady = await merchantWithBank(world, 'PT Warung Kopi', ['0012345678'])
     const moved = await merchantWithBank(world, 'PT Toko Buku', ['0098765432', '0098765499'])
     const closed = await merchantWithBank(world, 'PT Akun Tutup', ['0055555555'])
-    const demo = world.withKey(world.cloud.demoClient.api_key)
+    const { demo } = world
     for (const merchant of [steady, moved, closed]) await paidPayment(world, merchant, 150_000)
     const disputed = await paidPayment(world, demo, 80_000)
-    await dispute(world, disputed)
+    await world.control(disputed, 'reverse', { kind: 'chargeback', amount: 10_000 })
     const held = await paidPayment(world, demo, 90_000, 60_000)
     await settle(world, 4)
     return { steady, moved, closed, disputed, held }
@@ -41,24 +41,11 @@ async function paidPayment(
 ) {
   const { body } = await create({ ...QRIS, amount }, crypto.randomUUID())
   const id = String(body['id'])
-  if (wrongAmount !== undefined) {
-    const fault = { target: 'payment', fault: 'wrong_amount', times: 1, value: wrongAmount }
-    await world.post(`${world.urls.provider}/_simulator/faults`, fault)
-  }
+  if (wrongAmount !== undefined) await world.fault('payment', 'wrong_amount', wrongAmount)
   await world.pay(id)
   const wanted = wrongAmount === undefined ? 'succeeded' : 'failed'
   await expect.poll(async () => (await payment(id))['status']).toBe(wanted)
   return id
-}
-
-async function dispute(world: World, id: string) {
-  const requests = `${world.urls.provider}/_simulator/payment_requests`
-  const found = await (await fetch(`${requests}?reference_id=${id}`)).json()
-  const [request] = found as readonly { payment_request_id: string }[]
-  await world.post(`${requests}/${request?.payment_request_id ?? ''}/reverse`, {
-    kind: 'chargeback',
-    amount: 10_000,
-  })
 }
 
 /** The provider settles, the sweep records settlements, and the audits let them be paid out. */

@@ -1,23 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
-import {
-  CALLBACK_TOKEN,
-  PROVIDER_HEADERS,
-} from '../../infra/local/provider-simulator/simulator-keys.ts'
+import { expect, it } from 'vitest'
+import { CALLBACK_TOKEN } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { OPEN_QUESTIONS } from '../../infra/local/test-provider/prove/prove-provider.ts'
 import { CHANNELS } from '../../shared/payment/channel/channels.ts'
 import { eventually } from '../support/eventually.ts'
 import { ownPorts } from '../support/own-ports.ts'
 import { runTool } from '../support/run-tool.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
-import {
-  type Banner,
-  type GatewayStart,
-  startGatewayProcess,
-} from '../support/start-gateway-process.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
-import { sendAsBrowser, VA, worldAt } from './gateway-world.ts'
+import { merchantAt, sendAsBrowser, spawnGateway, VA, worldAt } from './gateway-world.ts'
 import { providerBehindTls } from './provider-behind-tls.ts'
 
 /*
@@ -29,29 +21,16 @@ import { providerBehindTls } from './provider-behind-tls.ts'
 
 const ARGS = ['--provider', 'xendit-test', '--table', 'memory'] as const
 
-function spawnGateway(start: GatewayStart) {
-  const gateway = startGatewayProcess({ args: ARGS, ...start })
-  onTestFinished(async () => void (await gateway.end('SIGKILL')))
-  return gateway
-}
-
-async function simulatePath({ provider }: Banner, id: string) {
-  const search = `${provider}/_simulator/payment_requests?reference_id=${id}`
-  const [request] = (await (await fetch(search)).json()) as { payment_request_id: string }[]
-  return `/v3/payment_requests/${request?.payment_request_id}/simulate`
-}
-
 it('a payment succeeds without callbacks, its customer pays as at the simulator, and no clock jumps', async () => {
   const provider = await providerBehindTls()
-  const gateway = spawnGateway({ env: provider.env })
+  const gateway = spawnGateway({ args: ARGS, env: provider.env })
   const banner = await gateway.ready()
-  const { withKey, webhooksOf } = worldAt(banner)
-  const merchant = withKey(banner.apiKey)
+  const { pay, webhooksOf } = worldAt(banner)
+  const merchant = merchantAt(banner)
   const { body } = await merchant.create(VA, 'order-1')
   const id = String(body['id'])
 
-  const paying = banner.provider + (await simulatePath(banner, id))
-  await fetch(paying, { method: 'POST', headers: PROVIDER_HEADERS, body: '{}' })
+  await pay(id)
 
   await eventually(async () => expect((await merchant.payment(id))['status']).toBe('succeeded'))
   await eventually(async () => expect(await webhooksOf(id)).toHaveLength(1))
@@ -70,16 +49,17 @@ it('a payment succeeds without callbacks, its customer pays as at the simulator,
 it('a callback at the public address is received, and nothing else is answered there', async () => {
   const provider = await providerBehindTls()
   const banner = await spawnGateway({
+    args: ARGS,
     env: {
       ...provider.env,
       XENDIT_CALLBACK_URL: 'https://shop.tunnel.example',
       XENDIT_CALLBACK_TOKEN: CALLBACK_TOKEN,
     },
   }).ready()
-  const merchant = worldAt(banner).withKey(banner.apiKey)
+  const merchant = merchantAt(banner)
   const { body } = await merchant.create(VA, 'order-1')
   const id = String(body['id'])
-  await provider.call('POST', await simulatePath(banner, id), {})
+  await worldAt(banner).pay(id)
   const [callback] = await provider.callbacks(1)
   const atTunnel = (path: string, host = 'shop.tunnel.example') =>
     sendAsBrowser(banner.api + path, {
@@ -103,7 +83,7 @@ it.for([
 ] as const)('a start with the key "%s" ends with %i and a reason', async ([key, code, reason]) => {
   const provider = await providerBehindTls()
 
-  const gateway = spawnGateway({ env: { ...provider.env, XENDIT_SECRET_KEY: key } })
+  const gateway = spawnGateway({ args: ARGS, env: { ...provider.env, XENDIT_SECRET_KEY: key } })
 
   expect(await gateway.exited).toStrictEqual([code, null])
   expect(gateway.output()).toContain(reason)
