@@ -1,9 +1,19 @@
+import { readFileSync } from 'node:fs'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { printableLines } from './printable.ts'
 
 /** The tool prints the message with its usage, and exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
+}
+
+/** Throws `UsageError`. */
+export function readNamedFile(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    throw new UsageError(`${path} cannot be read`, { cause })
+  }
 }
 
 /** Undefined for `10.000`, `1e3` or `0x10`, and for unsafe integers. */

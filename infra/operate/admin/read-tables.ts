@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { UsageError } from '../../local/terminal/command-line.ts'
+import { readNamedFile, UsageError } from '../../local/terminal/command-line.ts'
 import { parseCsv } from './parse-csv.ts'
 
 export type SheetRow = readonly string[]
@@ -10,7 +9,7 @@ export type SheetRow = readonly string[]
  * with or without a byte order mark.
  */
 export async function readTables(path: string): Promise<readonly (readonly SheetRow[])[]> {
-  const bytes = bytesOf(path)
+  const bytes = readNamedFile(path)
   if (bytes.subarray(0, 2).toString('latin1') === 'PK') return [await readXlsx(path, bytes)]
   const text = textOf(path, bytes).replace(/^sep=.\r?\n/i, '')
   const tables = ([',', ';', '\t'] as const).flatMap((separator) => {
@@ -19,14 +18,6 @@ export async function readTables(path: string): Promise<readonly (readonly Sheet
   })
   if (tables.length === 0) throw new UsageError(`${path} is no CSV: a quote is misplaced`)
   return tables
-}
-
-function bytesOf(path: string): Buffer {
-  try {
-    return readFileSync(path)
-  } catch (cause) {
-    throw new UsageError(`${path} cannot be read`, { cause })
-  }
 }
 
 async function readXlsx(path: string, bytes: Buffer): Promise<readonly SheetRow[]> {

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
 import * as v from 'valibot'
-import { UsageError } from '../../local/terminal/command-line.ts'
+import { readNamedFile, UsageError } from '../../local/terminal/command-line.ts'
 import { type Output, printableLine } from '../../local/terminal/printable.ts'
 import { type ActionCall, type Payload, putMember, valueFrom } from './action-command.ts'
 import { InvocationFailed, ReplySchema, tryAction } from './invoke-action.ts'
@@ -50,7 +49,7 @@ export async function runFile(
 
 /** Reads every line before the first call, so a wrong file changes nothing. */
 function linesOf(path: string, fields: readonly Field[], common: Payload): readonly Line[] {
-  const rows = parseCsv(textOf(path))
+  const rows = parseCsv(readNamedFile(path).toString())
   if (rows === undefined)
     throw new UsageError(`${path} is not CSV with commas: a quote is misplaced`)
   const [head = [], ...others] = rows
@@ -64,14 +63,6 @@ function linesOf(path: string, fields: readonly Field[], common: Payload): reado
 
 function isEmptyRow(cells: readonly string[]) {
   return cells.every((cell) => cell === '')
-}
-
-function textOf(path: string) {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (cause) {
-    throw new UsageError(`${path} cannot be read`, { cause })
-  }
 }
 
 function fieldsIn(head: readonly string[], fields: readonly Field[]): readonly Field[] {

@@ -35,23 +35,55 @@ export function ActionButton(props: ActionButtonProps) {
 /** Makes one call at a time, and shows its result in place. */
 export function useAction({ label, call, onAnswer }: Action) {
   const showNotice = useContext(NoticeContext)
-  const isRunning = useRef(false)
-  const [isBusy, setBusy] = useState(false)
-  const run = async () => {
-    if (isRunning.current) return
-    isRunning.current = true
-    setBusy(true)
+  return useBusy(async () => {
     const answer = await doCall(call)
-    isRunning.current = false
-    setBusy(false)
     const { ok, message, status, body } = answer
     showNotice({
       ok,
       text: `${label}: ${ok ? (doneSentence(body) ?? 'done') : message || `HTTP status ${status}`}`,
     })
     onAnswer?.(answer)
+  })
+}
+
+/** While the work runs, `run` does nothing. */
+function useBusy(work: () => Promise<void>) {
+  const isRunning = useRef(false)
+  const [isBusy, setBusy] = useState(false)
+  const run = async () => {
+    if (isRunning.current) return
+    isRunning.current = true
+    setBusy(true)
+    await work()
+    isRunning.current = false
+    setBusy(false)
   }
   return { isBusy, run: () => void run() }
+}
+
+type WorkButtonProps = {
+  readonly kind?: 'main'
+  readonly label: string
+  readonly name?: string
+  readonly work: () => Promise<void>
+}
+
+/** For work of several calls, which no curl line shows. */
+export function WorkButton({ kind, label, name = label, work }: WorkButtonProps) {
+  const { isBusy, run } = useBusy(work)
+  return (
+    <span class={`action alone ${kind ?? ''}`}>
+      <button
+        type="button"
+        aria-label={name}
+        aria-busy={isBusy}
+        aria-disabled={isBusy}
+        onClick={run}
+      >
+        {label}
+      </button>
+    </span>
+  )
 }
 
 type DoubleButtonProps = Omit<ActionButtonProps, 'onAnswer'> & {

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { ActionButton } from './action-button.tsx'
 import { ActivityPane, followActivity } from './activity-pane.tsx'
 import { Fold } from './fold.tsx'
-import { CLOCK_CALL, jumpBy, useRead } from './gateway.ts'
+import { jumpBy, useClock } from './gateway.ts'
 import { jakartaMinuteOfDay, jakartaTime, utcTime } from './jakarta.ts'
 import { MerchantPicker } from './merchant-picker.tsx'
 import { MoneyView } from './money/money-view.tsx'
@@ -13,7 +13,6 @@ import { Select } from './parts.tsx'
 import { PaymentsView } from './payments/payments-view.tsx'
 import { ProviderView } from './provider/provider-view.tsx'
 import { type Route, readAbout, route, useSession, type View } from './session.ts'
-import { ClockSchema } from './shapes.ts'
 import { WebhooksView } from './webhooks/webhooks-view.tsx'
 
 const TABS: Readonly<
@@ -132,7 +131,7 @@ function ClockPanel() {
 
 /** Between two answers it advances like the gateway's clock. */
 function useNow() {
-  const { value: answer } = useRead(ClockSchema, CLOCK_CALL)
+  const answer = useClock()
   const [aheadMs, setAhead] = useState(0)
   const [, setSeconds] = useState(0)
   useEffect(() => {

@@ -4,6 +4,7 @@ import { asCurl, type ConsoleCall } from '../console-call.ts'
 import { rememberRefusal } from './approvals.ts'
 import { withJakartaTimes } from './jakarta.ts'
 import { about, merchant, store } from './session.ts'
+import { ClockSchema } from './shapes.ts'
 
 const Relayed = v.object({ status: v.number(), body: v.unknown() })
 const Refusal = v.object({
@@ -219,4 +220,12 @@ export function providerAction(requestId: string, action: string, body: object =
     : simulator(`/payment_requests/${requestId}/${action}`, body)
 }
 
-export const CLOCK_CALL: ConsoleCall = { port: 'lambda', method: 'GET', path: '/_local/clock' }
+const CLOCK_CALL: ConsoleCall = { port: 'lambda', method: 'GET', path: '/_local/clock' }
+
+export function useClock() {
+  return useRead(ClockSchema, CLOCK_CALL).value
+}
+
+export function loadClock() {
+  return load(ClockSchema, CLOCK_CALL)
+}

@@ -12,11 +12,10 @@ import {
   timestampOf,
 } from '../../../../../shared/time.ts'
 import { rupiah } from '../../activity/activity-line.ts'
-import { api, CLOCK_CALL, invoke, type Read, useRead, withClientId } from '../gateway.ts'
+import { api, invoke, type Read, useClock, useRead, withClientId } from '../gateway.ts'
 import { Card, Empty, ReadResult, Time } from '../parts.tsx'
 import { FigureTable } from '../pictures/figure-table.tsx'
 import { type Bar, type End, SIZE, type Station, sankeyOf } from '../pictures/sankey.ts'
-import { ClockSchema } from '../shapes.ts'
 import {
   keptMinor,
   type MerchantMoney,
@@ -173,7 +172,7 @@ function placesOf(flow: MoneyFlow): readonly (readonly [name: string, minor: num
 }
 
 function NextPayout({ money }: { readonly money: MerchantMoney }) {
-  const { value: clock } = useRead(ClockSchema, CLOCK_CALL)
+  const clock = useClock()
   const { value: client } = useRead(FloorSchema, invoke('get-client', withClientId()))
   const { inSettlementMinor } = money.flow
   if (!clock || !client) return null

@@ -3,12 +3,12 @@ import * as v from 'valibot'
 import { DAY_MS } from '../../../../../shared/time.ts'
 import { rupiah, words } from '../../activity/activity-line.ts'
 import { ActionButton } from '../action-button.tsx'
-import { api, CLOCK_CALL, invoke, type Read, useLoad, useRead, withClientId } from '../gateway.ts'
+import { api, invoke, type Read, useClock, useLoad, useRead, withClientId } from '../gateway.ts'
 import { jakartaDay } from '../jakarta.ts'
 import { Card, Detail, Empty, Pager, ReadCard, ReadResult, Rows, Time } from '../parts.tsx'
 import { Table } from '../pictures/figure-table.tsx'
 import { type Column, StackedBars, summed } from '../pictures/stacked-bars.tsx'
-import { BooksSchema, ClockSchema, EntriesSchema, SettlementSchema } from '../shapes.ts'
+import { BooksSchema, EntriesSchema, SettlementSchema } from '../shapes.ts'
 import { FlowCard } from './flow-card.tsx'
 import { loadMoney, type MerchantMoney, type PaidPayment } from './money-flow.ts'
 import { SettleCard } from './settle-card.tsx'
@@ -130,7 +130,7 @@ const TONES = 6
 
 /** What customers paid on each of thirty days, by channel. */
 function ChannelBars({ read }: { readonly read: Read<MerchantMoney> }) {
-  const { value: clock } = useRead(ClockSchema, CLOCK_CALL)
+  const clock = useClock()
   return (
     <Card
       title="Thirty days"

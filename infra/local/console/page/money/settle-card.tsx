@@ -1,8 +1,8 @@
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import * as v from 'valibot'
 import { countOf, rupiah } from '../../activity/activity-line.ts'
 import type { ConsoleCall } from '../../console-call.ts'
-import { ActionButton } from '../action-button.tsx'
+import { ActionButton, WorkButton } from '../action-button.tsx'
 import {
   type Answer,
   api,
@@ -31,31 +31,20 @@ const STEPS = [
 /** All steps from paid payments to a settlement that can be paid out; or each step by itself. */
 export function SettleCard() {
   const [steps, setSteps] = useState<readonly Told[]>([])
-  const [isBusy, setBusy] = useState(false)
-  const isRunning = useRef(false)
-  const run = async () => {
-    if (isRunning.current) return
-    isRunning.current = true
-    setBusy(true)
+  const settle = async () => {
     const sentences: Told[] = []
     setSteps([])
     for await (const sentence of settleEverything()) {
       sentences.push(sentence)
       setSteps([...sentences])
     }
-    isRunning.current = false
-    setBusy(false)
   }
   return (
     <Card
       title="Settle everything now"
       note="Five days pass, the provider settles, the sweep settles, and the audit checks."
     >
-      <span class="action main alone">
-        <button type="button" aria-busy={isBusy} aria-disabled={isBusy} onClick={() => void run()}>
-          Settle everything now
-        </button>
-      </span>
+      <WorkButton label="Settle everything now" kind="main" work={settle} />
       <div role="status">
         <ol class="attempts">
           {steps.map(({ text, ok }) => (

@@ -7,18 +7,17 @@ import {
   api,
   approveCall,
   ask,
-  CLOCK_CALL,
   invoke,
   jumpBy,
   operate,
   type Read,
+  useClock,
   useLoad,
-  useRead,
   withClientId,
 } from '../gateway.ts'
 import { withJakartaTimes } from '../jakarta.ts'
 import { ReadCard, Rows, Status, TextField, Time } from '../parts.tsx'
-import { ClockSchema, SettlementsSchema } from '../shapes.ts'
+import { SettlementsSchema } from '../shapes.ts'
 
 type Settlement = v.InferOutput<typeof SettlementsSchema>['data'][number]
 
@@ -181,7 +180,7 @@ function NotYet({ id, refusal }: { readonly id: string; readonly refusal: Refusa
 }
 
 function JumpTo({ id, at }: { readonly id: string; readonly at: string }) {
-  const { value: clock } = useRead(ClockSchema, CLOCK_CALL)
+  const clock = useClock()
   if (!clock) return null
   const seconds = Math.max(1, Math.ceil((Date.parse(at) - Date.parse(clock.now)) / 1_000) + 1)
   return <ActionButton label="Let the time pass" about={id} call={jumpBy(seconds)} />

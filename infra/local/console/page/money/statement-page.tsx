@@ -1,13 +1,13 @@
 import { useContext, useState } from 'preact/hooks'
 import * as v from 'valibot'
 import { words } from '../../activity/activity-line.ts'
-import { api, CLOCK_CALL, invoke, type Loaded, useLoad, useRead, withClientId } from '../gateway.ts'
+import { api, invoke, type Loaded, useClock, useLoad, useRead, withClientId } from '../gateway.ts'
 import { jakartaDay, jakartaMinute, jakartaMinuteOfDay, utcTime } from '../jakarta.ts'
 import { NoticeContext } from '../notice.tsx'
 import { Card, Detail, ReadResult, TextField } from '../parts.tsx'
 import { readAllPages } from '../read-pages.ts'
 import { useSession } from '../session.ts'
-import { ClientSchema, ClockSchema } from '../shapes.ts'
+import { ClientSchema } from '../shapes.ts'
 
 const NOTE =
   'The days are those of Jakarta, at most 100. Payments that the provider has not settled yet ' +
@@ -15,7 +15,7 @@ const NOTE =
 
 /** By default this month. */
 export function StatementPage() {
-  const { value: clock } = useRead(ClockSchema, CLOCK_CALL)
+  const clock = useClock()
   return (
     <Detail list="#money" label="All the money">
       {clock && <Chosen today={jakartaDay(clock.now)} />}

@@ -1,9 +1,8 @@
 import type * as v from 'valibot'
 import { DAY_MS } from '../../../../../shared/time.ts'
-import { CLOCK_CALL, invoke, type Loaded, load } from '../gateway.ts'
+import { invoke, type Loaded, load, loadClock } from '../gateway.ts'
 import { jakartaDay } from '../jakarta.ts'
 import { readAllPages } from '../read-pages.ts'
-import { ClockSchema } from '../shapes.ts'
 import {
   BatchRecordsSchema,
   isFull,
@@ -76,7 +75,7 @@ function batchOf(
 }
 
 async function loadFailed(): Promise<Loaded<readonly Payout[]>> {
-  const clock = await load(ClockSchema, CLOCK_CALL)
+  const clock = await loadClock()
   if (!('value' in clock)) return clock
   const from = jakartaDay(new Date(Date.parse(clock.value.now) - DAYS_BACK * DAY_MS).toISOString())
   const failed = await readAllPages({

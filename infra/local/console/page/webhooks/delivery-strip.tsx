@@ -1,14 +1,15 @@
-import { useContext, useState } from 'preact/hooks'
+import { useContext } from 'preact/hooks'
 import * as v from 'valibot'
 import { HOUR_MS } from '../../../../../shared/time.ts'
 import { countOf } from '../../activity/activity-line.ts'
-import { apiPost, CLOCK_CALL, doCall, invoke, useLoad, useRead, withClientId } from '../gateway.ts'
+import { WorkButton } from '../action-button.tsx'
+import { apiPost, doCall, invoke, useClock, useLoad, useRead, withClientId } from '../gateway.ts'
 import { jakartaMinute } from '../jakarta.ts'
 import { NoticeContext } from '../notice.tsx'
 import { Card, Empty, ReadResult } from '../parts.tsx'
 import { type Column, StackedBars, summed } from '../pictures/stacked-bars.tsx'
 import { readAllPages } from '../read-pages.ts'
-import { ClockSchema, DeliveriesSchema, type Delivery, type EndpointsSchema } from '../shapes.ts'
+import { DeliveriesSchema, type Delivery, type EndpointsSchema } from '../shapes.ts'
 
 const HOURS = 24
 
@@ -20,7 +21,7 @@ const MAX_PAGES = 5
 type DeliveryStripProps = { readonly endpoints: v.InferOutput<typeof EndpointsSchema>['data'] }
 
 export function DeliveryStrip({ endpoints }: DeliveryStripProps) {
-  const { value: clock } = useRead(ClockSchema, CLOCK_CALL)
+  const clock = useClock()
   const read = useLoad('deliveries', () =>
     readAllPages({
       schema: DeliveriesSchema,
@@ -69,25 +70,12 @@ const MAX_CALLS = 500
 
 function ResendAll({ id, url }: { readonly id: string; readonly url: string }) {
   const showNotice = useContext(NoticeContext)
-  const [isBusy, setBusy] = useState(false)
-  const run = async () => {
-    if (isBusy) return
-    setBusy(true)
-    showNotice(await resendAll(id))
-    setBusy(false)
-  }
   return (
-    <span class="action alone">
-      <button
-        type="button"
-        aria-label={`Resend all missed webhooks of ${url}`}
-        aria-busy={isBusy}
-        aria-disabled={isBusy}
-        onClick={() => void run()}
-      >
-        Resend all
-      </button>
-    </span>
+    <WorkButton
+      label="Resend all"
+      name={`Resend all missed webhooks of ${url}`}
+      work={async () => showNotice(await resendAll(id))}
+    />
   )
 }
 
