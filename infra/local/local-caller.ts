@@ -25,7 +25,8 @@ const TIMEOUT_MS = 30_000
 export const PAYABLE_AFTER_SECONDS = 120
 
 const Body = v.looseObject({})
-const Acted = v.object({ status: v.literal(200), body: Body })
+const Acted = v.object({ status: v.number(), body: Body })
+const Refusal = v.object({ message: v.string(), action_hint: v.optional(v.string()) })
 const Requests = v.array(v.object({ payment_request_id: v.string() }))
 const Received = v.array(v.object({ headers: v.record(v.string(), v.unknown()), body: v.string() }))
 
@@ -77,8 +78,15 @@ export function localCaller({ urls }: Pick<LocalCloud, 'urls'>) {
   const invoke = (name: string, payload: object): Promise<unknown> =>
     post(`${urls.lambda}/2015-03-31/functions/gateway-local-${name}/invocations`, payload)
 
-  const act = async (action: string, payload: object): Promise<Json> =>
-    v.parse(Acted, await invoke(action, { operator: 'operator@gateway.example', ...payload })).body
+  /** Answers a refusal too. */
+  const tryAct = async (action: string, payload: object) =>
+    v.parse(Acted, await invoke(action, { operator: 'operator@gateway.example', ...payload }))
+
+  const act = async (action: string, payload: object): Promise<Json> => {
+    const { status, body } = await tryAct(action, payload)
+    if (status !== 200) throw new Error(`${action}: ${refusalIn(body)}`)
+    return body
+  }
 
   const advance = (seconds: number) =>
     post(`${urls.lambda}/_local/clock`, { advance_seconds: seconds })
@@ -86,6 +94,7 @@ export function localCaller({ urls }: Pick<LocalCloud, 'urls'>) {
   return {
     call,
     invoke,
+    tryAct,
     act,
     advance,
     /** A new merchant with a key, whose webhooks go to the inbox. */
@@ -132,6 +141,13 @@ function routeOf(operation: string) {
   const trigger = MANIFEST.find(({ name }) => name === operation)?.trigger
   if (trigger?.kind !== 'http') throw new Error(`the manifest has no HTTP route of ${operation}`)
   return trigger
+}
+
+export function refusalIn(body: unknown): string {
+  const refusal = v.safeParse(Refusal, body)
+  if (!refusal.success) return JSON.stringify(body)
+  const { message, action_hint: hint } = refusal.output
+  return hint === undefined ? message : `${message} (${hint})`
 }
 
 export type LocalCaller = ReturnType<typeof localCaller>
