@@ -11,7 +11,6 @@ export type LocalCloudOptions = {
   readonly dataDirectory?: string
   /** Default: DynamoDB Local if this machine can start it, else memory. */
   readonly table?: TableKind
-  /** Default: clients have no limits. */
   readonly limits?: ClientLimits | undefined
   /** By default the machine's time. A data directory keeps its clock. */
   readonly startsAtMs?: number

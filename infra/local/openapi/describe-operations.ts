@@ -10,7 +10,6 @@ import type { RecordedAnswer } from './walk.ts'
 
 const JSON_TYPE = 'application/json'
 
-/** The header of every answer of a function. */
 export const REQUEST_ID_HEADER: Json = {
   'X-Request-Id': { $ref: '#/components/headers/RequestId' },
 }

@@ -49,9 +49,7 @@ type LocalHttpServerOptions = {
   readonly answer: (request: LocalRequest) => LocalAnswer | Promise<LocalAnswer>
   /** Foreign requests that are answered all the same. */
   readonly admits?: (incoming: IncomingMessage) => boolean
-  /** By default 60 s. */
   readonly keepAliveMs?: number
-  /** Default: 1 MB. */
   readonly maxBodyBytes?: number
   readonly tooLarge?: LocalReply
 }

@@ -14,7 +14,6 @@ const STATUS_OF_CODE: ReadonlyMap<string, number> = new Map([
   ['ISSUER_UNAVAILABLE', 503],
 ])
 
-/** By default the HTTP status is 400. */
 export class ProviderError extends Error {
   readonly errorCode: string
   readonly status: number

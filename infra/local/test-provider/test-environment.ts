@@ -67,7 +67,6 @@ export function askProvider(
 }
 
 export type ProviderQuestion = {
-  /** Default: GET. */
   readonly method?: HttpCall['method']
   readonly path: string
   readonly body?: object

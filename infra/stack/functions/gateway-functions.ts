@@ -49,7 +49,6 @@ export class GatewayFunctions extends Construct {
   }
 }
 
-/** Makes one function of the manifest, with its own role and log. */
 function gatewayFunction(
   parent: Construct,
   spec: FunctionSpec,

@@ -7,7 +7,6 @@ type Notice = { readonly text: string; readonly ok: boolean }
 export const NoticeContext = createContext<(notice: Notice) => void>(() => undefined)
 
 const SHOWN_MS = 12_000
-/** An older notice makes room for a newer one. */
 const MAX_NOTICES = 4
 
 /**

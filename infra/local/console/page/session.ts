@@ -33,7 +33,6 @@ export function store<T>(initial: T) {
       value = next
       for (const listener of listeners) listener()
     },
-    /** Returns a function that removes the listener. */
     follow,
     use: (): T => {
       const [, render] = useState(0)

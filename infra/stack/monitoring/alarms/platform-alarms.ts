@@ -14,7 +14,6 @@ export const TABLE_OPERATIONS = [
   'TransactWriteItems',
 ] as const
 
-/** This share of a limit counts as close to the limit. */
 const CLOSE = 0.8
 
 type Throttles = 'ReadThrottleEvents' | 'WriteThrottleEvents'

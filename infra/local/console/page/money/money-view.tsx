@@ -81,7 +81,6 @@ function Entries({ selectedId }: { readonly selectedId: string }) {
 
 type Books = v.InferOutput<typeof BooksSchema>
 
-/** Leaves out figures of zero. */
 function BooksCard() {
   const [books, setBooks] = useState<Books>()
   const figures = books?.figures.filter(({ amount_minor: amount }) => amount !== 0) ?? []
