@@ -206,34 +206,38 @@ export function callBudget(
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
   portions: Readonly<Partial<Record<ProviderOperation, number>>>,
 ) {
-  const portionsLeft = new Map<
-    ProviderOperation,
-    { readonly calls: number; readonly until: Timestamp }
-  >()
+  const callsLeft = new Map<ProviderOperation, number>()
+  let window: Timestamp | undefined
+  const takeNow = async (operations: readonly ProviderOperation[]) => {
+    const { endsAt } = quotaWindow(callsPerMinute(deps.stage, deps.now()), deps.now())
+    if (window !== endsAt) callsLeft.clear()
+    window = endsAt
+    const missing = operations.filter((operation) => !callsLeft.get(operation))
+    const wanted = missing.map((operation) => [operation, portions[operation] ?? 1] as const)
+    const { granted, retryAt } = await takeCalls(deps, new Map(wanted))
+    for (const [operation, calls] of granted) callsLeft.set(operation, calls)
+    if (granted.size < missing.length) return retryAt ?? endsAt
+    for (const operation of operations)
+      callsLeft.set(operation, (callsLeft.get(operation) ?? 1) - 1)
+    return undefined
+  }
+  let lastTake: Promise<unknown> = Promise.resolve()
   return {
-    /** Undefined: one call may be made now. Otherwise the time of the next try. */
-    take: async (operation: ProviderOperation): Promise<Timestamp | undefined> => {
-      const now = deps.now()
-      let portion = portionsLeft.get(operation)
-      if (portion === undefined || portion.calls === 0 || portion.until <= now) {
-        const until = quotaWindow(callsPerMinute(deps.stage, now), now).endsAt
-        const { granted, retryAt } = await takeCalls(
-          deps,
-          new Map([[operation, portions[operation] ?? 1]]),
-        )
-        const calls = granted.get(operation)
-        if (calls === undefined) return retryAt ?? until
-        portion = { calls, until }
-      }
-      portionsLeft.set(operation, { ...portion, calls: portion.calls - 1 })
-      return undefined
+    /**
+     * Undefined: one call of each operation may be made now. Otherwise the time of the next try.
+     * One after the other, because each caller that sees no portion takes a new portion.
+     */
+    take: (...operations: readonly ProviderOperation[]): Promise<Timestamp | undefined> => {
+      const taken = lastTake.then(() => takeNow(operations))
+      lastTake = taken.catch(() => undefined)
+      return taken
     },
     /**
      * The provider answered 429: drops the unused calls and pauses the operations in all
      * environments.
      */
     noteRefusal: async (operations: readonly ProviderOperation[]): Promise<void> => {
-      for (const operation of operations) portionsLeft.delete(operation)
+      for (const operation of operations) callsLeft.delete(operation)
       await notePause(deps, operations)
     },
   }

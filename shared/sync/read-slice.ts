@@ -276,9 +276,7 @@ export function lookupsOf(run: SyncRun): Lookups {
   return {
     isAllowed: async () => {
       if (run.silent || run.deps.monotonicMs() >= run.deadlineMs) return false
-      for (const operation of LOOKUP_OPERATIONS)
-        if ((await run.budget.take(operation)) !== undefined) return false
-      return true
+      return (await run.budget.take(...LOOKUP_OPERATIONS)) === undefined
     },
     noteUnanswered: async (reason) => {
       if (reason === 'rate_limited') await run.budget.noteRefusal(LOOKUP_OPERATIONS)

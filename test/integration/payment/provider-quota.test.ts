@@ -106,6 +106,18 @@ it('allows no call in a window without calls, if the quota has fewer calls than 
   expect(await callBudget(deps, {}).take('getPayment')).toBe(addMs(deps.now(), 10 * SECOND_MS))
 })
 
+it('a budget takes one portion for callers that come together, and no call while another operation has none', async () => {
+  const { first: deps } = environments()
+  const budget = callBudget(deps, { getPayment: 4, getRequest: 4 })
+
+  await Promise.all(Array.from({ length: 6 }, () => budget.take('getPayment')))
+  await take(deps, 'getRequest', 10)
+  for (let tries = 0; tries < 9; tries++) await budget.take('getPayment', 'getRequest')
+
+  const { number } = quotaWindow(60, deps.now())
+  expect(deps.stored.item(quotaKey(number))).toMatchObject({ get_payment: 8, get_request: 10 })
+})
+
 describe('a pause', () => {
   const LIST: readonly ProviderOperation[] = ['listTransactions']
   const pauseList: Provider['pauseMs'] = (operation) =>
