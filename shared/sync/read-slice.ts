@@ -82,10 +82,9 @@ export async function readSlice(
     if (retryAt !== undefined) return release('rate_limited', retryAt)
     const answer = await run.deps.provider.listTransactions(filterOf(slice))
     if (answer.kind === 'found') {
-      // The provider announces more rows but gives no position to continue from.
-      if (answer.value.hasMore && positionAfter(answer.value) === undefined) {
+      // The provider announces more rows but gives no later position to continue from.
+      if (answer.value.hasMore && [slice.afterId, undefined].includes(positionAfter(answer.value)))
         return release('refused')
-      }
       const nextSlice = await readPage(run, slice, answer.value, kept)
       if (nextSlice === undefined) return 'overtaken'
       await run.onPage()

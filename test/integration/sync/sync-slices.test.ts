@@ -5,7 +5,7 @@
  */
 import { describe, expect } from 'vitest'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
-import type { TransactionFilter } from '../../../shared/provider/provider.ts'
+import type { TransactionFilter, Unanswered } from '../../../shared/provider/provider.ts'
 import {
   claimJob,
   findDueJobs,
@@ -29,7 +29,7 @@ import {
 import { interceptTable } from '../../support/test-deps.ts'
 import { syncTest as it, withBacklog } from './sync-test.ts'
 
-const EMPTY = { kind: 'found', value: { transactions: [], hasMore: true } } as const
+const EMPTY = { transactions: [], hasMore: true }
 
 describe('sync: the positions of its slices', () => {
   it.for([
@@ -37,8 +37,9 @@ describe('sync: the positions of its slices', () => {
     ['server_error', 'provider_silent'],
     ['misconfigured', 'misconfigured'],
     ['refused', 'refused'],
-    // The empty page says that there are more rows.
+    // These pages say that there are more rows: after no row, or after the row before the page.
     ['an empty page', 'refused'],
+    ['the last page', 'refused'],
   ] as const)(
     'let the next run continue after %s, log: %s',
     async ([reason, end], { deps, rows, credited, sync }) => {
@@ -47,7 +48,10 @@ describe('sync: the positions of its slices', () => {
       // After a refused cursor the sync reads the span once more from its beginning.
       const isCursor = reason === 'refused'
       const unansweredListings = isCursor ? [2, 3] : [2]
-      const answer = reason === 'an empty page' ? EMPTY : ({ kind: 'unanswered', reason } as const)
+      const lastPage = { transactions: rows.slice(-50, -49), hasMore: true }
+      const answer = reason.endsWith('page')
+        ? ({ kind: 'found', value: reason === 'an empty page' ? EMPTY : lastPage } as const)
+        : ({ kind: 'unanswered', reason: reason as Unanswered['reason'] } as const)
       state.answer = (question) => (unansweredListings.includes(question) ? answer : undefined)
 
       const stoppedSummary = await sync()
