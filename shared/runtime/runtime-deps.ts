@@ -45,7 +45,7 @@ export function runtimeDeps(): Deps {
   const monotonicMs = () => performance.now()
   const secrets = process.env['WITHHOLD_SECRETS']
     ? WITHHELD.secrets
-    : secretsManager(new SecretsManagerClient(AWS), monotonicMs)
+    : secretsManager(new SecretsManagerClient(AWS), Date.now)
   const basics = {
     log: jsonLog(config.stage.name),
     now: () => timestampOf(Date.now()),
@@ -82,13 +82,13 @@ export function runtimeDeps(): Deps {
         ),
     alerts: process.env['WITHHOLD_ALERTS']
       ? WITHHELD.alerts
-      : snsAlerts(new SNSClient(AWS), config.alertsTopicArn, monotonicMs),
+      : snsAlerts(new SNSClient(AWS), config.alertsTopicArn, Date.now),
     secrets,
     sealer: process.env['WITHHOLD_SEALER']
       ? WITHHELD.sealer
       : kmsSealer(
           { client: new KMSClient(AWS), arn: config.sealKeyArn, stage: config.stage.name },
-          monotonicMs,
+          Date.now,
         ),
     sendWebhook: process.env['WITHHOLD_MERCHANTS']
       ? WITHHELD.sendWebhook

@@ -22,19 +22,20 @@ const FRESH_CACHE_MS = 60_000
  * Reads Secrets Manager with a cache of half an hour. A missing secret is not cached, so a new
  * secret is visible at once.
  */
-export function secretsManager(client: SecretsManagerClient, monotonicMs: () => number): Secrets {
+export function secretsManager(client: SecretsManagerClient, nowMs: () => number): Secrets {
   const cache = new Map<string, { readonly value: string; readonly readAt: number }>()
   return {
     get: async (name, fresh) => {
       const cached = cache.get(name)
-      if (cached && monotonicMs() - cached.readAt < (fresh ? FRESH_CACHE_MS : CACHE_MS))
-        return cached.value
+      const keptMs = fresh ? FRESH_CACHE_MS : CACHE_MS
+      // The wall clock may be set back. Another clock may stop while the environment is frozen.
+      if (cached && Math.abs(nowMs() - cached.readAt) < keptMs) return cached.value
       try {
         const { SecretString: value } = await client.send(
           new GetSecretValueCommand({ SecretId: name }),
         )
         if (value === undefined) return undefined
-        cache.set(name, { value, readAt: monotonicMs() })
+        cache.set(name, { value, readAt: nowMs() })
         return value
       } catch (error) {
         if (error instanceof ResourceNotFoundException) return undefined
@@ -52,10 +53,10 @@ type Key = { readonly client: KMSClient; readonly arn: string | undefined; reado
  * Seals with KMS under the stage's key. Unsealed secrets are cached for five minutes, failures are
  * not.
  */
-export function kmsSealer({ client, arn, stage }: Key, monotonicMs: () => number): Sealer {
+export function kmsSealer({ client, arn, stage }: Key, nowMs: () => number): Sealer {
   const cache = new Map<
     string,
-    { readonly secret: Promise<string | undefined>; readonly until: number }
+    { readonly secret: Promise<string | undefined>; readonly readAt: number }
   >()
   const KeyId = () => {
     assertInvariant(arn !== undefined, 'a function that seals or unseals needs the key ARN')
@@ -95,10 +96,10 @@ export function kmsSealer({ client, arn, stage }: Key, monotonicMs: () => number
       const context = sealContext(stage, owner)
       const name = JSON.stringify([sealed, context])
       const cached = cache.get(name)
-      if (cached && cached.until > monotonicMs()) return cached.secret
+      if (cached && Math.abs(nowMs() - cached.readAt) < UNSEALED_MS) return cached.secret
       const secret = decrypt(sealed, context)
       if (cache.size >= CACHE_LIMIT) cache.clear()
-      cache.set(name, { secret, until: monotonicMs() + UNSEALED_MS })
+      cache.set(name, { secret, readAt: nowMs() })
       const forget = () => void (cache.get(name)?.secret === secret && cache.delete(name))
       secret.then((value) => value ?? forget(), forget)
       return secret

@@ -20,13 +20,13 @@ const SILENCE_MS = 30_000
 export function snsAlerts(
   client: Pick<SNSClient, 'send'>,
   topicArn: string | undefined,
-  monotonicMs: () => number,
+  nowMs: () => number,
 ): Alerts {
-  let silentUntilMs = Number.NEGATIVE_INFINITY
+  let timedOutMs = Number.NEGATIVE_INFINITY
   return {
     publish: async (alert) => {
       assertInvariant(topicArn !== undefined, 'this function may not publish alerts')
-      if (monotonicMs() < silentUntilMs)
+      if (Math.abs(nowMs() - timedOutMs) < SILENCE_MS)
         throw new Error('the alert topic timed out less than 30 seconds ago; it is not tried yet')
       const abortSignal = AbortSignal.timeout(PUBLISH_DEADLINE_MS)
       const command = new PublishCommand({
@@ -38,7 +38,7 @@ export function snsAlerts(
         await client.send(command, { abortSignal })
       } catch (error) {
         // A refusal is fast; only a timeout delays the caller.
-        if (abortSignal.aborted) silentUntilMs = monotonicMs() + SILENCE_MS
+        if (abortSignal.aborted) timedOutMs = nowMs()
         throw error
       }
     },

@@ -76,6 +76,26 @@ describe('secrets in Secrets Manager', () => {
     expect(seen).toStrictEqual(['old', 'old', 'new'])
   })
 
+  it('are kept by the wall clock: the other clock of a frozen environment stands still', async () => {
+    vi.stubEnv(ENV.stage, 'dev')
+    vi.stubEnv(ENV.table, 'gateway-dev')
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(1_800_000)
+    vi.spyOn(performance, 'now').mockReturnValue(0)
+    manager
+      .on(GetSecretValueCommand)
+      .resolvesOnce({ SecretString: 'old' })
+      .resolves({ SecretString: 'new' })
+    const { secrets } = runtimeDeps()
+
+    expect(await secrets.get('s')).toBe('old')
+    clock.mockReturnValue(3_600_000)
+    expect(await secrets.get('s')).toBe('new')
+    // The clock was set back.
+    clock.mockReturnValue(0)
+    await secrets.get('s')
+    expect(manager.commandCalls(GetSecretValueCommand)).toHaveLength(3)
+  })
+
   it('are read again while they are missing', async () => {
     const missing = new ResourceNotFoundException({ message: 'no', $metadata: {} })
     manager.on(GetSecretValueCommand).rejectsOnce(missing).resolves({ SecretString: 'value' })
