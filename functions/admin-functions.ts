@@ -24,12 +24,12 @@ import {
   NEWS,
   NOT_ENDED,
   OWN_DELIVERIES,
-  OWN_SUMS,
   PAYING_OUT,
   PAYOUT_LISTS,
   RECORDING,
   RECOUNTING,
   REFUNDING,
+  RETURNING,
   SETTLING,
   STATEMENT,
   TIMELINE,
@@ -137,22 +137,8 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     }),
     { sends: BOTH_LANES },
   ),
-  finance(
-    'recredit-settlement',
-    allAccess(changeOf('SETTLEMENT'), APPROVED, OWN_SUMS, {
-      GetItem: ['LEDGER'],
-      PutItem: ['JOURNAL'],
-      UpdateItem: ['LEDGER'],
-    }),
-  ),
-  finance(
-    'return-payout',
-    allAccess(changeOf('SETTLEMENT'), APPROVED, OWN_SUMS, {
-      GetItem: ['LEDGER'],
-      PutItem: ['JOURNAL'],
-      UpdateItem: ['LEDGER'],
-    }),
-  ),
+  finance('recredit-settlement', RETURNING),
+  finance('return-payout', RETURNING),
   finance('refund-payment', REFUNDING, { sends: BOTH_LANES, ...ASKS_PROVIDER }),
   finance(
     'adjust-house',

@@ -17,12 +17,8 @@ export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE_PAYMENT, {
   PutItem: ['DESTINATION', 'PAYMENT', 'REFERENCE'],
 })
 
-/** A create counts its pushes to a phone, and its calls while the provider's quota is scarce. */
-export const PUSHING: TableAccess = {
-  BatchGetItem: ['PAYMENT'],
-  PutItem: ['PUSHES'],
-  UpdateItem: ['QUOTA'],
-}
+/** A create counts its pushes to a phone. */
+export const PUSHING: TableAccess = { BatchGetItem: ['PAYMENT'], PutItem: ['PUSHES'] }
 
 /** Appends an audit record to its subject's chain. No function may update or delete a record. */
 export const RECORDING: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
@@ -63,7 +59,6 @@ export const NOT_ENDED: TableAccess = { ConditionCheckItem: ['EVENT'] }
 export const REFUNDING: TableAccess = allAccess(RECORDING, APPROVED, POSTING, ANNOUNCING, {
   BatchGetItem: ['JOURNAL'],
   GetItem: ['JOURNAL', 'SUSPENSE'],
-  PutItem: ['JOURNAL'],
   UpdateItem: ['HOUSE'],
   ConditionCheckItem: ['JOURNAL'],
 })
@@ -147,19 +142,18 @@ const ALERTING: TableAccess = {
 /** Extends the event's retention: its bytes stay, and its payment is out of reach. */
 export const ROUNDS: TableAccess = allAccess(ALERTING, {
   GetFields: ['EVENT'],
-  UpdateItem: ['DELIVERY'],
   UpdateFields: ['EVENT'],
 })
 
 export const BULK_REDELIVERING: TableAccess = allAccess(ROUNDS, {
-  BatchGetItem: ['DELIVERY', 'EVENT'],
+  BatchGetItem: ['EVENT'],
   PutItem: ['DELIVERY'],
 })
 
 export const PAUSES: TableAccess = { BatchGetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
-  GetItem: ['SUSPENSE', 'SYNC'],
+  GetItem: ['SYNC'],
   BatchGetItem: ['JOURNAL', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
   PutItem: ['SYNC'],
   UpdateItem: ['HOUSE', 'SYNC'],
@@ -181,12 +175,17 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
 /** What finance accepted, and a second person approved. */
 export const ACCEPTANCES: TableAccess = { GetItem: ['APPROVAL'], Query: ['AUDIT'] }
 
-/** Sums the entries of a settlement again, whose window no other settlement may have. */
-export const OWN_SUMS: TableAccess = allAccess(
+/**
+ * Books that a settlement's money did not reach the merchant. Sums its entries again, whose window
+ * no other settlement may have.
+ */
+export const RETURNING: TableAccess = allAccess(
   JOURNAL_READ,
   ACCEPTANCES,
+  APPROVED,
+  changeOf('SETTLEMENT'),
   listOf('SETTLEMENT', 'by-owner'),
-  { GetItem: ['VERDICT'] },
+  { GetItem: ['LEDGER', 'VERDICT'], PutItem: ['JOURNAL'], UpdateItem: ['LEDGER'] },
 )
 
 /** Of a payment whose id does not fit its client it looks for the client. */
@@ -204,7 +203,7 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
 })
 
 const WHOLE_AUDIT: TableAccess = allAccess(CLIENT_AUDIT, {
-  GetItem: ['APPROVAL', 'BATCH', 'NOTED', 'SYNC'],
+  GetItem: ['BATCH', 'NOTED', 'SYNC'],
   BatchGetItem: ['APIKEY', 'NOTED', 'SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
   UpdateItem: ['HOUSE'],
@@ -215,11 +214,10 @@ export const AUDITING: TableAccess = allAccess(WHOLE_AUDIT, { PutItem: ['VERDICT
 
 /** Writes what an audit derives. No recount updates a payment, and none deletes but an endpoint. */
 export const RECOUNTING: TableAccess = allAccess(WHOLE_AUDIT, RECORDING, {
-  GetItem: ['ADJUSTMENT', 'APIKEY', 'HOUSE', 'JOURNAL', 'PAYMENT', 'PAYOUTREF', 'SUSPENSE'],
+  GetItem: ['ADJUSTMENT', 'APIKEY', 'HOUSE', 'PAYMENT', 'SUSPENSE'],
   GetFields: ['ENDPOINTS'],
   BatchGetItem: ['LEDGER'],
   Query: ['EVENT'],
-  QueryFields: ['ENDPOINTS'],
   PutItem: [
     'ADJUSTMENT',
     'APIKEY',
