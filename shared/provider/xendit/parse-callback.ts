@@ -5,35 +5,40 @@ import type { DisputeNews } from '../../suspense/dispute.ts'
 import { DISPUTE_STATES } from '../../suspense/suspense.ts'
 import { withoutMark } from '../call-json.ts'
 import type { CallbackSubject } from '../provider.ts'
-import { ID_LENGTH, ProviderIdSchema, ReferenceSchema, Time } from './xendit-schema.ts'
+import { ID_LENGTH, lenient, ProviderIdSchema, ReferenceSchema, Time } from './xendit-schema.ts'
 
 /** The sample of the provider's dashboard has ids of 37 characters. */
 const CallbackId = v.pipe(ProviderIdSchema, v.length(ID_LENGTH))
 
 const Data = v.object({
-  id: optionalField(CallbackId),
-  payment_id: optionalField(CallbackId),
-  payment_request_id: optionalField(CallbackId),
-  reference_id: optionalField(ReferenceSchema),
+  id: lenient(CallbackId),
+  payment_id: lenient(CallbackId),
+  payment_request_id: lenient(CallbackId),
+  reference_id: lenient(ReferenceSchema),
 })
 const CallbackSchema = v.pipe(
   v.string(),
   v.transform(withoutMark),
   v.parseJson(),
-  v.object({ event: v.string(), data: v.fallback(Data, v.parse(Data, {})) }),
+  v.looseObject({ event: v.string() }),
 )
 
 /** Undefined for an event of another product, an event without a usable id, and any other body. */
 export function parseCallback(
   text: string,
 ): CallbackSubject | DisputeNews | 'money_back' | undefined {
-  const parsed = ifValid(CallbackSchema, text)
-  if (parsed === undefined) return undefined
-  const { event, data } = parsed
+  const body = ifValid(CallbackSchema, text)
+  if (body === undefined) return undefined
+  const { event } = body
   // The callback's body is not read, because the transactions carry the facts.
   if (event.startsWith('refund.')) return 'money_back'
-  if (event.startsWith('dispute.')) return parseDispute(text, event) ?? 'money_back'
-  const { id, payment_id, payment_request_id, reference_id: reference } = data
+  if (event.startsWith('dispute.')) return parseDispute(body)
+  const {
+    id,
+    payment_id,
+    payment_request_id,
+    reference_id: reference,
+  } = ifValid(Data, body['data']) ?? {}
   // Older events carry the payment id as `id`.
   if (/^payment\.(capture|failure|authorization|succeeded|failed|pending)$/.test(event)) {
     return usableSubject({
@@ -63,44 +68,30 @@ const DisputeAmount = v.pipe(
  */
 const DisputeId = v.pipe(v.string(), v.regex(/^mi-[\w-]{1,97}$/))
 const DisputeFields = v.object({
-  id: v.fallback(v.nullish(DisputeId), undefined),
+  id: lenient(DisputeId),
   currency: v.fallback(v.nullish(v.string(), 'IDR'), 'IDR'),
-  amount: v.fallback(v.nullish(v.object({ initial: v.nullish(DisputeAmount) })), undefined),
-  payment_id: v.fallback(v.nullish(CallbackId), undefined),
-  reference_id: v.fallback(v.nullish(ReferenceSchema), undefined),
-  updated_at: v.fallback(v.nullish(Time), undefined),
-  due_date: v.fallback(v.nullish(Time), undefined),
+  amount: lenient(v.object({ initial: v.nullish(DisputeAmount) })),
+  payment_id: lenient(CallbackId),
+  reference_id: lenient(ReferenceSchema),
+  updated_at: lenient(Time),
+  due_date: lenient(Time),
 })
-/** The fields stand beside `event` in the published examples, and under `data` in one of them. */
-const DisputeSchema = v.pipe(
-  v.string(),
-  v.transform(withoutMark),
-  v.parseJson(),
-  v.union([
-    v.pipe(
-      v.object({ data: DisputeFields }),
-      v.transform(({ data }) => data),
-    ),
-    DisputeFields,
-  ]),
-)
-
-function parseDispute(text: string, event: string): DisputeNews | undefined {
-  const said = ifValid(DisputeSchema, text)
-  if (said === undefined) return undefined
+function parseDispute(body: v.InferOutput<typeof CallbackSchema>): DisputeNews {
+  // The fields stand beside `event` in the published examples, and under `data` in one of them.
+  const said = v.parse(DisputeFields, { ...body, ...Object(body['data']) })
   const initial = said.amount?.initial
-  const state = DISPUTE_STATES.find((one) => event === `dispute.${one}`)
+  const state = DISPUTE_STATES.find((one) => body.event === `dispute.${one}`)
   const isInIdr = said.currency === 'IDR' && typeof initial === 'number'
   return {
     kind: 'dispute',
     disputeId: said.id ?? `dispute of ${said.payment_id ?? said.reference_id ?? 'no payment'}`,
     state,
-    reference: said.reference_id ?? undefined,
-    providerPaymentId: said.payment_id ?? undefined,
+    reference: said.reference_id,
+    providerPaymentId: said.payment_id,
     amountMinor: isInIdr ? minor(Math.ceil(initial)) : undefined,
-    answerBy: said.due_date ?? undefined,
+    answerBy: said.due_date,
     // The time of another event would make a win or loss that comes after it old news.
-    saidAt: (state && said.updated_at) ?? undefined,
+    saidAt: state && said.updated_at,
   }
 }
 
@@ -109,9 +100,4 @@ function usableSubject(subject: CallbackSubject): CallbackSubject | undefined {
   return subject.paymentRequestId === undefined && subject.providerPaymentId === undefined
     ? undefined
     : subject
-}
-
-/** An invalid field counts as absent; the other fields stay valid. */
-function optionalField(schema: v.GenericSchema<string>) {
-  return v.fallback(v.optional(schema), undefined)
 }

@@ -5,7 +5,14 @@ import { ifValid } from '../../if-valid.ts'
 import { atLeastZero, less, minor, ZERO } from '../../money.ts'
 import { earlier } from '../../time.ts'
 import type { ProviderTransaction, TransactionPage } from '../provider.ts'
-import { Amount, OptionalText, receivedMinor, SignedAmount, Time } from './xendit-schema.ts'
+import {
+  Amount,
+  lenient,
+  OptionalText,
+  receivedMinor,
+  SignedAmount,
+  Time,
+} from './xendit-schema.ts'
 
 const LISTED_TYPES = [
   ...typeEntries('payment', 'PAYMENT'),
@@ -108,22 +115,19 @@ const RowSchema = v.object({
   net_amount_currency: v.nullish(v.string()),
   cashflow: v.nullish(v.string(), ''),
   settlement_status: v.nullish(v.string(), ''),
-  estimated_settlement_time: v.fallback(v.nullish(Time), undefined),
-  channel_category: v.fallback(v.nullish(v.pipe(v.string(), v.regex(/^[A-Z_]{1,40}$/))), undefined),
+  estimated_settlement_time: lenient(Time),
+  channel_category: lenient(v.pipe(v.string(), v.regex(/^[A-Z_]{1,40}$/))),
   // A part of the key of what the house books of the row. Another time would book it again.
   created: Time,
   updated: Time,
-  fee: v.fallback(
-    v.nullish(
-      v.object({
-        status: v.nullish(v.string(), ''),
-        xendit_fee: v.nullish(Amount, 0),
-        value_added_tax: v.nullish(Amount, 0),
-      }),
-    ),
-    undefined,
+  fee: lenient(
+    v.object({
+      status: v.nullish(v.string(), ''),
+      xendit_fee: v.nullish(Amount, 0),
+      value_added_tax: v.nullish(Amount, 0),
+    }),
   ),
-  product_data: v.fallback(v.nullish(v.object({ payment_request_id: OptionalText })), undefined),
+  product_data: lenient(v.object({ payment_request_id: OptionalText })),
 })
 
 const TransactionSchema = v.pipe(
@@ -184,8 +188,8 @@ const TransactionSchema = v.pipe(
       settledAt: isSettled
         ? earlier(row.estimated_settlement_time ?? row.updated, row.updated)
         : undefined,
-      settlesAt: row.estimated_settlement_time ?? undefined,
-      category: row.channel_category ?? undefined,
+      settlesAt: row.estimated_settlement_time,
+      category: row.channel_category,
       createdAt: row.created,
       updatedAt: row.updated,
     }

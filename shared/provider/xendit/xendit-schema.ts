@@ -48,8 +48,12 @@ export const Time = v.pipe(
   TimestampSchema,
 )
 
-/** A value of another type counts as absent. */
-export const OptionalText = v.fallback(v.optional(v.string()), undefined)
+/** A value of another form counts as absent; the other fields stay valid. */
+export function lenient<const Schema extends v.GenericSchema>(schema: Schema) {
+  return v.fallback(v.optional(schema), undefined)
+}
+
+export const OptionalText = lenient(v.string())
 
 const REQUEST_STATUS: ReadonlyMap<string, ProviderRequest['status']> = new Map([
   ['REQUIRES_ACTION', 'open'],
@@ -94,7 +98,7 @@ export const RequestSchema = v.pipe(
   v.object({
     payment_request_id: v.nullish(ProviderIdSchema),
     // The provider's documents use both names.
-    id: v.fallback(v.nullish(ProviderIdSchema), undefined),
+    id: lenient(ProviderIdSchema),
     reference_id: ReferenceSchema,
     status: v.string(),
     failure_code: OptionalText,
@@ -145,12 +149,7 @@ export const PaymentSchema = v.pipe(
     failure_code: OptionalText,
     captures: v.nullish(
       v.pipe(
-        v.array(
-          v.object({
-            capture_amount: Amount,
-            capture_timestamp: v.fallback(v.optional(Time), undefined),
-          }),
-        ),
+        v.array(v.object({ capture_amount: Amount, capture_timestamp: lenient(Time) })),
         v.maxLength(MAX_CAPTURES),
       ),
       [],
