@@ -28,16 +28,11 @@ export type Provider = {
   callsOfMinute(operation: ProviderOperation): number | undefined
   /** Other codes of the right form count as wallets (spec 2.1.1). */
   isNonWalletCode(code: string): boolean
-  /** A payment stores this name with its claim. */
-  providerNameFor(channel: {
-    readonly method: PaymentMethod
-    readonly channelCode?: string | undefined
-  }): string
 }
 
 export type ProviderOperation = Exclude<
   keyof Provider,
-  'pauseMs' | 'callsLeft' | 'callsOfMinute' | 'isNonWalletCode' | 'providerNameFor'
+  'pauseMs' | 'callsLeft' | 'callsOfMinute' | 'isNonWalletCode'
 >
 
 export type CreateRequestInput = {

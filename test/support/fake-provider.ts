@@ -11,7 +11,6 @@ import type {
   Unanswered,
 } from '../../shared/provider/provider.ts'
 import { isNonWalletCode } from '../../shared/provider/xendit/xendit-channels.ts'
-import { UPSTREAM } from '../../shared/table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 
 export function fakeProvider(now?: () => Timestamp) {
@@ -52,7 +51,6 @@ export function fakeProvider(now?: () => Timestamp) {
     callsLeft: () => undefined,
     callsOfMinute: () => undefined,
     isNonWalletCode,
-    providerNameFor: () => UPSTREAM,
   }
   const answers = { ...healthy }
   const recorded = <Name extends ProviderOperation>(operation: Name) =>
@@ -81,8 +79,6 @@ export function fakeProvider(now?: () => Timestamp) {
     getBalance: recorded('getBalance'),
     isNonWalletCode,
     pauseMs: (operation: ProviderOperation) => answers.pauseMs(operation),
-    providerNameFor: (channel: Parameters<Provider['providerNameFor']>[0]) =>
-      answers.providerNameFor(channel),
     callsLeft: (operation: ProviderOperation) => answers.callsLeft(operation),
     callsOfMinute: (operation: ProviderOperation) => answers.callsOfMinute(operation),
     script: <Name extends keyof Provider>(name: Name, implementation: Provider[Name]) => {

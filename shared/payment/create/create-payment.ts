@@ -10,6 +10,7 @@ import {
 } from '../../ids.ts'
 import { isScarce, pausedUntil, takeShare } from '../../provider/quota-store.ts'
 import { paymentKey } from '../../table/keys.ts'
+import { UPSTREAM } from '../../table/upstream.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf, isPushChannel } from '../channel/channels.ts'
@@ -269,7 +270,7 @@ function newCreatingPayment(
     keyDigest,
     status: 'creating',
     request,
-    provider: deps.provider.providerNameFor(request),
+    provider: UPSTREAM,
     attempt: 1,
     claimedAt: now,
     leaseUntil: addMs(now, ATTEMPT_LEASE_MS),

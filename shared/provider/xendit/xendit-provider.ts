@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { ifValid } from '../../if-valid.ts'
 import type { Secrets } from '../../secrets.ts'
-import { UPSTREAM } from '../../table/upstream.ts'
 import { callJson, type HttpCall, type HttpOutcome, type RateLimit } from '../call-json.ts'
 import {
   type Answer,
@@ -91,7 +90,6 @@ export function xenditProvider(options: XenditOptions): Provider {
   return {
     ...limits,
     isNonWalletCode,
-    providerNameFor: () => UPSTREAM,
     createRequest: (input, timeoutMs) => createRequest(send, input, timeoutMs),
     getRequest: (id, timeoutMs) => getRequest(send, id, timeoutMs),
     getPayment: (id, timeoutMs) =>

@@ -4,7 +4,6 @@ import { paymentIdForKey } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
-import { UPSTREAM } from '../../../shared/table/upstream.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { aRequest, create, ledgerView, OVO_REQUEST } from '../../support/payment-builders.ts'
 import {
@@ -247,20 +246,4 @@ it('a failed commit releases its lease: the next request takes over at once, and
     {},
   ])
   expect(statuses()).toStrictEqual(['cancelled', 'open'])
-})
-
-it('a payment has the provider of its channel from its claim on', async ({ deps, client }) => {
-  const asked: string[] = []
-  deps.provider.script('providerNameFor', ({ method }) => {
-    asked.push(method)
-    return UPSTREAM
-  })
-
-  const { payment } = await create(
-    deps,
-    client,
-    aRequest({ method: 'qris', channelCode: undefined }),
-  )
-
-  expect([payment.provider, ...asked]).toStrictEqual([UPSTREAM, 'qris'])
 })
