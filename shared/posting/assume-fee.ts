@@ -152,7 +152,7 @@ export async function askForRows(
   providerPaymentId: string,
   paymentId?: PaymentId,
   // A capture has one such row. A few more are read, so that other rows cannot hide it.
-  asked: Pick<TransactionFilter, 'allTypes' | 'limit'> = { limit: 10 },
+  asked: Pick<TransactionFilter, 'rows' | 'limit'> = { limit: 10 },
 ) {
   const answer = await provider.listTransactions({ providerPaymentId, ...asked })
   if (answer.kind === 'unanswered') return answer
@@ -197,7 +197,7 @@ export async function requireRows(
   providerPaymentId: string,
   payment?: Payment,
 ) {
-  const asked = { allTypes: true, limit: 50 }
+  const asked = { rows: 'all', limit: 50 } as const
   const answer = await askForRows(deps, providerPaymentId, payment?.paymentId, asked)
   if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
   const own = payment && referenceOf(payment.paymentId, payment.attempt)
@@ -232,7 +232,7 @@ export async function requireRows(
 async function askForUnnamed(
   { provider }: Pick<Deps, 'provider'>,
   reference: string,
-  asked: Pick<TransactionFilter, 'allTypes' | 'limit'>,
+  asked: Pick<TransactionFilter, 'rows' | 'limit'>,
 ) {
   const answer = await provider.listTransactions({ reference, ...asked })
   if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)

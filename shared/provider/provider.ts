@@ -150,15 +150,12 @@ export type ProviderPayment = {
 }
 
 export type TransactionFilter = {
-  /** True lists transactions of every type. Undefined lists only payments. */
-  readonly allTypes?: boolean
+  /** Undefined: only payments. `others`: the provider's documented types but payments, by name. */
+  readonly rows?: 'all' | 'others' | 'reversed'
   readonly providerPaymentId?: string
   readonly reference?: string
   /** The provider's own name of a channel category. */
   readonly category?: string
-  readonly reversedOnly?: boolean
-  /** The provider's documented types but payments, by name. */
-  readonly otherThanPayments?: boolean
   /** Both ends are included. */
   readonly updatedFrom?: Timestamp
   readonly updatedTo?: Timestamp

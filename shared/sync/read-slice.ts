@@ -125,7 +125,7 @@ async function waitForQuota({ deps, budget, deadlineMs }: SyncRun): Promise<Time
 }
 
 function filterOf({ kind, from, to, category, afterId }: Slice): TransactionFilter {
-  const page = { allTypes: true, limit: 50, ...(afterId !== undefined && { afterId }) }
+  const page = { rows: 'all', limit: 50, ...(afterId !== undefined && { afterId }) } as const
   switch (kind) {
     case 'head':
       return { ...page, updatedFrom: from, updatedTo: to }
@@ -137,9 +137,9 @@ function filterOf({ kind, from, to, category, afterId }: Slice): TransactionFilt
         ...(category !== undefined && { category }),
       }
     case 'reversals':
-      return { ...page, createdFrom: from, createdTo: to, reversedOnly: true }
+      return { ...page, createdFrom: from, createdTo: to, rows: 'reversed' }
     case 'others':
-      return { ...page, createdFrom: from, createdTo: to, otherThanPayments: true }
+      return { ...page, createdFrom: from, createdTo: to, rows: 'others' }
     case 'day':
       return { ...page, createdFrom: from, createdTo: to }
   }

@@ -150,8 +150,8 @@ export function pageOfRows(
         (filter.createdFrom === undefined || createdAt >= filter.createdFrom) &&
         (filter.createdTo === undefined || createdAt <= filter.createdTo) &&
         (filter.category === undefined || row.category === filter.category) &&
-        (filter.reversedOnly !== true || row.status === 'reversed') &&
-        (filter.otherThanPayments !== true || row.type !== 'payment') &&
+        (filter.rows !== 'reversed' || row.status === 'reversed') &&
+        (filter.rows !== 'others' || row.type !== 'payment') &&
         (filter.providerPaymentId === undefined ||
           row.providerPaymentId === filter.providerPaymentId) &&
         (filter.reference === undefined || row.reference === filter.reference),

@@ -252,9 +252,6 @@ async function listTransactions(
 ) {
   const query = new URLSearchParams({ limit: String(filter.limit) })
   const optional = {
-    // All types are listed without a filter, which would not accept some types that the provider
-    // books.
-    types: filter.allTypes === true ? undefined : 'PAYMENT',
     after_id: filter.afterId,
     product_id: filter.providerPaymentId,
     reference_id: filter.reference,
@@ -266,8 +263,10 @@ async function listTransactions(
   }
   for (const [name, value] of Object.entries(optional))
     if (value !== undefined) query.set(name, value)
-  if (filter.otherThanPayments === true) for (const type of OTHER_TYPES) query.append('types', type)
-  if (filter.reversedOnly === true)
+  // Every type is listed without a filter, which would refuse some types that the provider books.
+  const types = filter.rows === 'others' ? OTHER_TYPES : filter.rows ? [] : ['PAYMENT']
+  for (const type of types) query.append('types', type)
+  if (filter.rows === 'reversed')
     for (const status of ['VOIDED', 'REVERSED']) query.append('statuses', status)
   const call = { operation: 'listTransactions', path: '/transactions', query, timeoutMs } as const
   const outcome = await send(call)

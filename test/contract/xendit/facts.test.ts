@@ -33,7 +33,7 @@ async function readPayment(fields: object): Promise<unknown> {
 async function readRow(fields: object): Promise<unknown> {
   const page = { has_more: false, data: [{ ...SETTLED_TRANSACTION, ...fields }] }
   const { provider } = await scriptedProvider(json(200, page))
-  const answer = await provider.listTransactions({ limit: 1, allTypes: true })
+  const answer = await provider.listTransactions({ limit: 1, rows: 'all' })
   return answer.kind === 'found' ? answer.value.transactions[0] : answer
 }
 
@@ -274,7 +274,7 @@ it('the second net asks for every documented type but payments, each by its name
   const documented = FACTS.enums['transaction.type'].members.filter((name) => name !== 'PAYMENT')
   const { provider, server } = await scriptedProvider(json(500, {}))
 
-  await provider.listTransactions({ limit: 1, allTypes: true, otherThanPayments: true })
+  await provider.listTransactions({ limit: 1, rows: 'others' })
 
   const [url = ''] = server.requests.map((request) => request.url)
   const asked = new URL(url, 'http://provider').searchParams.getAll('types')

@@ -67,7 +67,7 @@ async function reading({ method, path, body, outcome }: Exchange) {
 }
 
 async function readingOfRows(provider: Provider) {
-  const answer = await provider.listTransactions({ limit: 10, allTypes: true })
+  const answer = await provider.listTransactions({ limit: 10, rows: 'all' })
   if (answer.kind !== 'found') return answer.kind
   const { transactions, unreadableIds = [] } = answer.value
   const isStrange = transactions.some(

@@ -40,7 +40,7 @@ it.for<Question>([
   [
     'transactions',
     'of a span, all types',
-    listFor({ ...SPAN, allTypes: true, afterId: 'txn_1', limit: 50 }),
+    listFor({ ...SPAN, rows: 'all', afterId: 'txn_1', limit: 50 }),
   ],
 ])('we send each request as the provider documents it: %s, %s', async ([name, , ask]) => {
   const facts = REQUESTS[name]
@@ -113,7 +113,7 @@ const TABLES: Readonly<Record<Operation, Table>> = {
     meanings: { not_found: READ, unanswered: NO_ANSWER },
   },
   transactions: {
-    ask: (provider) => provider.listTransactions({ limit: 1, allTypes: true }),
+    ask: (provider) => provider.listTransactions({ limit: 1, rows: 'all' }),
     meanings: { unanswered: NO_ANSWER },
   },
   balance: { ask: (provider) => provider.getBalance(), meanings: { unanswered: NO_ANSWER } },

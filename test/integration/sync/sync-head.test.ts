@@ -143,9 +143,9 @@ describe('sync: the head', () => {
       afterId: 'txn_odd',
     }
     const lastPage = { transactions: [rowNow(deps, credited)], hasMore: false }
-    deps.provider.script('listTransactions', async ({ afterId, reversedOnly }) => ({
+    deps.provider.script('listTransactions', async ({ afterId, rows }) => ({
       kind: 'found',
-      value: afterId === undefined && reversedOnly !== true ? oddPage : lastPage,
+      value: afterId === undefined && rows !== 'reversed' ? oddPage : lastPage,
     }))
 
     expect((await sync()).complete).toBe(true)

@@ -82,7 +82,7 @@ describe('sync: the positions of its slices', () => {
   }) => {
     const refusedAt: number[] = []
     deps.provider.script('listTransactions', async (filter) => {
-      if (!filter.otherThanPayments) return deps.provider.healthy.listTransactions(filter)
+      if (filter.rows !== 'others') return deps.provider.healthy.listTransactions(filter)
       refusedAt.push(deps.monotonicMs())
       return { kind: 'unanswered', reason: 'refused', code: 'API_VALIDATION_ERROR' }
     })

@@ -49,12 +49,12 @@ function openRow(deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTra
 
 /** Records each listing by creation time that is not a daily one, with its number of rows. */
 function watchTail(deps: TestDeps) {
-  const listings: (TransactionFilter & { readonly rows: number })[] = []
+  const listings: (Omit<TransactionFilter, 'rows'> & { readonly rows: number })[] = []
   deps.provider.script('listTransactions', async (filter) => {
     const value = pageOfRows(deps.provider.transactions, filter)
     // The readings of the second net begin and end at midnight.
     const isDay = filter.createdFrom?.includes('T00:00:00.000') && filter.category === undefined
-    const isDaily = filter.reversedOnly || filter.otherThanPayments || isDay
+    const isDaily = filter.rows !== 'all' || isDay
     if (filter.createdFrom !== undefined && !isDaily) {
       listings.push({ ...filter, rows: value.transactions.length })
     }

@@ -23,9 +23,8 @@ describe('xendit listTransactions', () => {
 
     const answer = await provider.listTransactions({ ...filter, limit: 50 })
     await provider.listTransactions({ limit: 5 })
-    const all = { limit: 5, allTypes: true }
-    await provider.listTransactions(all)
-    await provider.listTransactions({ ...all, category: 'QR_CODE', reversedOnly: true })
+    await provider.listTransactions({ limit: 5, rows: 'all' })
+    await provider.listTransactions({ limit: 5, rows: 'reversed', category: 'QR_CODE' })
 
     expect(answer).toStrictEqual({ kind: 'found', value: { transactions: [], hasMore: false } })
     const [filtered, few, every, reversed] = server.requests.map(
