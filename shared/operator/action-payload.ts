@@ -19,7 +19,9 @@ export function parsePayload(input: ActionInput, event: unknown, hasDryRun: bool
   const { dry_run: _, ...fields } = Object(sent)
   const isDry = hasDryRun && parseInput(DryRun, sent, HINT).dry_run === true
   const payload = presentFields(input, hasDryRun ? fields : sent)
-  return { payload, parsed: parseInput(input, payload, HINT), isDry }
+  const parsed = parseInput(input, payload, HINT)
+  refuseHiddenCharacters(payload)
+  return { payload, parsed, isDry }
 }
 
 const DryRun = v.object({ dry_run: optionalField(v.boolean()) })
@@ -51,7 +53,7 @@ function objectFrom(payload: unknown): object {
  * Alerts and terminals show the text. Only notes may have line breaks. A line of the bank's answer
  * is refused alone.
  */
-export function refuseHiddenCharacters(payload: object): void {
+function refuseHiddenCharacters(payload: object): void {
   const { notes: _notes, lines: _lines, ...fields } = Object(payload)
   const fieldErrors = hiddenCharactersIn(fields)
   const [first] = Object.entries(fieldErrors)

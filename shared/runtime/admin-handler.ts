@@ -3,12 +3,7 @@ import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
 import type { Deps, Invocation } from '../deps.ts'
 import { toErrorReply } from '../errors.ts'
-import {
-  type ActionInput,
-  actionRequest,
-  parsePayload,
-  refuseHiddenCharacters,
-} from '../operator/action-payload.ts'
+import { type ActionInput, actionRequest, parsePayload } from '../operator/action-payload.ts'
 import { withoutEffects } from '../table/without-effects.ts'
 import { maxCharacters, textField } from '../text-field.ts'
 import { type InjectableHandler, injectable, pipeline } from './injectable.ts'
@@ -44,7 +39,7 @@ export function adminHandler<const Schema extends ActionInput>(
   return Object.assign(
     injectable<unknown, AdminReply>((deps) =>
       pipeline<unknown, AdminReply>(
-        [actionLine(deps), envelope(), parsedPayload(input, hasDryRun), shownText(), auditRecord()],
+        [actionLine(deps), envelope(), parsedPayload(input, hasDryRun), auditRecord()],
         async ({ parsed, invocation, isDry }: Action<v.InferOutput<Schema>>) =>
           isDry
             ? answerDry(deps, invocation, (dryDeps) => run(actionRequest(parsed), dryDeps))
@@ -56,7 +51,6 @@ export function adminHandler<const Schema extends ActionInput>(
 }
 
 type Action<Parsed = unknown> = {
-  readonly payload: object
   readonly parsed: Parsed
   readonly isDry: boolean
   readonly invocation: Invocation
@@ -108,14 +102,6 @@ function parsedPayload(input: ActionInput, hasDryRun: boolean) {
   return {
     before: (action: Request) => {
       action.event = parsePayload(input, action.event, hasDryRun)
-    },
-  }
-}
-
-function shownText() {
-  return {
-    before: ({ event }: Request<Action>) => {
-      refuseHiddenCharacters(event.payload)
     },
   }
 }
