@@ -102,13 +102,10 @@ export async function changeClient(
     const before = await requireClient(deps, clientId)
     const bank = changes.bank && (await bankToStore(deps, before, changes.bank))
     const hadBank = before.bank && bank === null ? true : undefined
-    const givenFields = Object.entries({ ...changes, bank, hadBank }).filter(
-      ([, value]) => value !== undefined,
+    const given = Object.entries({ ...changes, bank, hadBank }).flatMap(([field, value]) =>
+      value === undefined ? [] : [[field, value ?? undefined]],
     )
-    const filledFields = Object.fromEntries(
-      givenFields.map(([field, value]) => [field, value ?? undefined]),
-    )
-    const after = v.parse(ClientSchema, { ...before, ...filledFields })
+    const after = v.parse(ClientSchema, { ...before, ...Object.fromEntries(given) })
     const fields = CHANGEABLE.filter((field) => !isDeepStrictEqual(before[field], after[field]))
     if (fields.length === 0) return before
     const oldBank = describeBank(before.bank)

@@ -97,8 +97,7 @@ async function eraseCustomer(
   const record = { subject: payment_id, clientId, operator, action: 'erase-customer' }
   if (fields.length > 0 && !(await recordChange(deps, record, { payment: step })).applied)
     throw conflict('the payment changed during the erasure; try again')
-  const eventsAfter =
-    payment.status === 'creating' ? 0 : await eraseAll(deps, await eventsOf(deps, payment))
+  const eventsAfter = await eraseAll(deps, await eventsOf(deps, payment))
   deps.log.info('customer.erased', { payment_id, client_id: clientId })
   return { payment_id, fields, events: events + eventsAfter }
 }
@@ -108,12 +107,10 @@ function notErasable(reason: string) {
 }
 
 /** The number of events that had the customer. */
-async function eraseFromEvents(
-  deps: EraseDeps,
-  { paymentId, clientId, status }: Payment,
-): Promise<number> {
+async function eraseFromEvents(deps: EraseDeps, payment: Payment): Promise<number> {
+  const { clientId, status } = payment
   if (status === 'pending') throw notErasable('the payment is pending')
-  const events = await eventsOf(deps, { paymentId })
+  const events = await eventsOf(deps, payment)
   for (const { eventId } of events) {
     const deliveries = await deliveriesOfEvent(deps, clientId, eventId)
     if (deliveries.some(({ delivery }) => delivery.status === 'scheduled'))
@@ -124,7 +121,7 @@ async function eraseFromEvents(
 
 async function eventsOf(
   deps: EraseDeps,
-  { paymentId }: Pick<Payment, 'paymentId'>,
+  { paymentId }: Pick<StoredPayment, 'paymentId'>,
 ): Promise<readonly Event[]> {
   const found = await listEventsOf(deps, subjectOfPayment(paymentId))
   const events = found.filter((event) => event !== undefined)

@@ -112,7 +112,6 @@ function membersByName(payload: ApprovedFigures) {
 
 const APPROVAL_SUBJECT = 'approval:'
 
-/** The subject of an approval's audit records. */
 export function approvalSubject(approvalId: string): string {
   return `${APPROVAL_SUBJECT}${approvalId}`
 }
@@ -252,7 +251,6 @@ export function approvalHint({ action, payload }: Approvable): string {
   )
 }
 
-/** A new approval, from now on. */
 export function newApproval(
   { action, payload }: Approvable,
   operator: string,

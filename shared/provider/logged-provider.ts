@@ -27,15 +27,12 @@ export function loggedProvider(
   }
   return {
     ...provider,
-    createRequest: (input, timeoutMs) =>
-      logCall('create_request', provider.createRequest(input, timeoutMs)),
-    getRequest: (id, timeoutMs) => logCall('get_request', provider.getRequest(id, timeoutMs)),
-    getPayment: (id, timeoutMs) => logCall('get_payment', provider.getPayment(id, timeoutMs)),
-    cancelRequest: (id, timeoutMs) =>
-      logCall('cancel_request', provider.cancelRequest(id, timeoutMs)),
+    createRequest: (...call) => logCall('create_request', provider.createRequest(...call)),
+    getRequest: (...call) => logCall('get_request', provider.getRequest(...call)),
+    getPayment: (...call) => logCall('get_payment', provider.getPayment(...call)),
+    cancelRequest: (...call) => logCall('cancel_request', provider.cancelRequest(...call)),
     getBalance: () => logCall('get_balance', provider.getBalance()),
-    listTransactions: (filter, timeoutMs) =>
-      logCall('list_transactions', provider.listTransactions(filter, timeoutMs)),
+    listTransactions: (...call) => logCall('list_transactions', provider.listTransactions(...call)),
   }
 }
 

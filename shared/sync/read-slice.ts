@@ -145,7 +145,6 @@ function filterOf({ kind, from, to, category, afterId }: Slice): TransactionFilt
   }
 }
 
-/** Undefined when the page has no rows. */
 function positionAfter({ afterId, transactions }: TransactionPage): string | undefined {
   return afterId ?? transactions.at(-1)?.transactionId
 }

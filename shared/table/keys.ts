@@ -207,7 +207,6 @@ export function adjustmentKey(clientId: ClientId, reference: string) {
   return keyOf(adjustmentsPk(clientId), reference)
 }
 
-/** An adjustment of the house, which has no client. */
 export function houseAdjustmentKey(reference: string) {
   return keyOf(HOUSE_ADJUSTMENTS_PK, reference)
 }
@@ -235,7 +234,6 @@ export function suspenseKey(suspenseId: string) {
   return itemKey('SUSPENSE', suspenseId)
 }
 
-/** The suspense of a client, or of no client. */
 export function notedPk(clientId: string | undefined) {
   return pkOf('NOTED', clientId ?? GATEWAY_OWNER)
 }

@@ -66,12 +66,7 @@ export async function registerEndpoint(
 /** An endpoint that hears of payments, or of other events than before. */
 function alertListener(
   deps: AlertDeps,
-  {
-    clientId,
-    endpointId,
-    url,
-    eventTypes,
-  }: Pick<Endpoint, keyof EndpointIds | 'url' | 'eventTypes'>,
+  { clientId, endpointId, url, eventTypes }: Endpoint,
   operator: string,
 ): Promise<void> {
   return alertChange(deps, {
