@@ -61,13 +61,14 @@ export type Round = Awaited<ReturnType<typeof nextRound>>
 export async function nextRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
   const head = await readHead(deps)
   const now = deps.now()
-  const from = head?.position ?? addMs(now, -FIRST_LOOK_BACK_MS)
-  const to = later(from, now)
+  // A position after this time was kept by a worker whose clock was ahead.
+  const isAhead = head !== undefined && head.position > now
+  const from = isAhead ? addMs(now, -HOUR_MS) : (head?.position ?? addMs(now, -FIRST_LOOK_BACK_MS))
   const round = (head?.round ?? 0) + 1
   const newSlice = { dueAt: now, reads: 0 }
   const workers = workersForQuota('listing', callsPerMinute(deps.stage, now))
-  const count = Math.max(workers, Math.ceil(msBetween(from, to) / SLICE_MS))
-  const slices: Slice[] = cutIntoSlices({ from, to }, count).map((span, at) => ({
+  const count = Math.max(workers, Math.ceil(msBetween(from, now) / SLICE_MS))
+  const slices: Slice[] = cutIntoSlices({ from, to: now }, count).map((span, at) => ({
     ...newSlice,
     ...span,
     // The worker that begins the round has claimed its first slice. Each worker can claim the
@@ -83,8 +84,8 @@ export async function nextRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
     round,
     reversalsAt: areReversalsDue ? addMs(now, DAY_MS) : head.reversalsAt,
   }
-  const isShort = slices.length === 1 && msBetween(from, to) <= LONGEST_IN_PLACE_MS
-  return { slices, isShort, to, nextHead, lastRound: head?.round }
+  const isShort = slices.length === 1 && msBetween(from, now) <= LONGEST_IN_PLACE_MS
+  return { slices, isShort, to: now, nextHead, lastRound: head?.round }
 }
 
 type DailyRound = { readonly round: number; readonly now: Timestamp; readonly workers: number }

@@ -61,6 +61,18 @@ describe('sync: the head', () => {
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
+  it('reads the last hour after a worker whose clock was ahead', async ({ deps, paid, sync }) => {
+    const now = deps.now()
+    await sync()
+    deps.clock.advance(7_200)
+    await sync()
+    deps.clock.set(addMs(now, 5 * MINUTE_MS))
+
+    await sync(rowNow(deps, paid, { updatedAt: addMs(now, MINUTE_MS) }))
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+  })
+
   it('writes nothing but the head for a round of one page', async ({ deps, rows, credited }) => {
     await withBacklog(deps, rows, 49)
     rows.push(rowNow(deps, credited))
