@@ -23,7 +23,7 @@ export function send(
     amount: { initial: '100000', terminal: null },
     ...said,
   }
-  const body = isNested ? { event, data: fields } : { event, ...fields }
+  const body = isNested ? { event, data: fields } : { event, data: {}, ...fields }
   const rawBody = Buffer.from(JSON.stringify(body))
   return receiveCallback(deps, { isGenuine: true, rawBody, parse: parseCallback })
 }
