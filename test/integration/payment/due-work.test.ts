@@ -3,6 +3,7 @@
  * clients. Two workers on one slot, a duplicate message or a crash do no harm. Method: real
  * handlers; each test delivers the messages itself.
  */
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { checkDueWork } from '../../../shared/due-work/check-due-work.ts'
 import { minor } from '../../../shared/money.ts'
@@ -72,12 +73,13 @@ describe('checkDueWork (design section 4)', () => {
     },
   )
 
-  it('sends the other kinds when the query of one kind fails, and then fails', async () => {
+  it('sends the other slots and kinds when the query of one slot fails, and then fails', async () => {
     const deps = await oneOfEachKind()
     const broken = interceptTable(deps, {
-      before: (call) => {
-        if ('query' in call && call.query.partition.includes('alert'))
-          throw new Error('no such slot')
+      before: async (call) => {
+        const [work, slot] = 'query' in call ? call.query.partition : []
+        if (work === 'alert' || (work === 'payment' && slot === 0)) throw new Error('no such slot')
+        await setImmediate()
       },
     })
 

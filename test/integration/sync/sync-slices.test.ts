@@ -29,8 +29,6 @@ import {
 import { interceptTable } from '../../support/test-deps.ts'
 import { syncTest as it, withBacklog } from './sync-test.ts'
 
-const EMPTY = { transactions: [], hasMore: true }
-
 describe('sync: the positions of its slices', () => {
   it.for([
     ['unreachable', 'provider_silent'],
@@ -48,9 +46,9 @@ describe('sync: the positions of its slices', () => {
       // After a refused cursor the sync reads the span once more from its beginning.
       const isCursor = reason === 'refused'
       const unansweredListings = isCursor ? [2, 3] : [2]
-      const lastPage = { transactions: rows.slice(-50, -49), hasMore: true }
+      const transactions = rows.slice(-50, reason === 'an empty page' ? -50 : -49)
       const answer = reason.endsWith('page')
-        ? ({ kind: 'found', value: reason === 'an empty page' ? EMPTY : lastPage } as const)
+        ? ({ kind: 'found', value: { transactions, hasMore: true } } as const)
         : ({ kind: 'unanswered', reason: reason as Unanswered['reason'] } as const)
       state.answer = (question) => (unansweredListings.includes(question) ? answer : undefined)
 
