@@ -48,16 +48,8 @@ export type Duty = keyof typeof DUTIES
  * The roles that deploy or are on call may start what schedules start, which is safe at any time.
  * On call a person may also run the actions of `ON_CALL`, and no other operator action.
  */
-export type Role = Duty | 'deploy' | 'oncall'
-export const ROLES: readonly Role[] = [
-  'look',
-  'support',
-  'finance',
-  'approve',
-  'admin',
-  'deploy',
-  'oncall',
-]
+export const ROLES = ['look', 'support', 'finance', 'approve', 'admin', 'deploy', 'oncall'] as const
+export type Role = (typeof ROLES)[number]
 
 /** Actions that pages ask for. They move no money and change no merchant. */
 const ON_CALL = ['audit-ledger']
