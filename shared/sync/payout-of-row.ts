@@ -25,8 +25,7 @@ export async function payoutOfRow(
   if (settlement === undefined) return undefined
   const isOnly = await isOnlyRow(deps, settlement, transaction)
   const isAsMade = settlement.netMinor === amountMinor && settlement.status !== 'failed' && isOnly
-  const finding = syncFinding(deps, transaction, { cause: 'transaction_unexplained' })
-  return { finding: isAsMade ? undefined : finding }
+  return { finding: isAsMade ? undefined : syncFinding(deps, transaction, {}) }
 }
 
 async function findNamedSettlement(
@@ -49,10 +48,8 @@ export async function recordUndonePayout(
   const settlement = await findNamedSettlement(deps, transaction)
   if (settlement === undefined || settlement.returnedAt !== undefined) return
   const isOnly = await isOnlyRow(deps, settlement, transaction)
-  const ending = (end: string) => {
-    const subject = `${transaction.transactionId}#${end}`
-    return syncFinding(deps, transaction, { subject, cause: 'transaction_unexplained' })
-  }
+  const ending = (end: string) =>
+    syncFinding(deps, transaction, { subject: `${transaction.transactionId}#${end}` })
   const [undone, beside] = [ending(settlement.settlementId), ending('reversal')]
   const told = await findSuspenseByIds(deps, [undone.suspenseId, beside.suspenseId])
   if (told.length === 0) await recordSuspense(deps, isOnly ? undone : beside)

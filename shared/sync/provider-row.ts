@@ -112,14 +112,15 @@ export function syncFinding(
   transaction: ProviderTransaction,
   about: {
     readonly subject?: string
-    readonly cause: FindingCause
+    /** By default nothing explains the row. */
+    readonly cause?: FindingCause
     readonly payment?: NamedPayment | undefined
   },
 ): Suspense {
-  const { payment, subject = transaction.transactionId } = about
+  const { payment, cause = 'transaction_unexplained', subject = transaction.transactionId } = about
   return {
-    ...finding({ ...about, payment, subject, now: deps.now() }),
-    amountMinor: about.cause === 'fee_changed' ? transaction.keptMinor : transaction.amountMinor,
+    ...finding({ payment, cause, subject, now: deps.now() }),
+    amountMinor: cause === 'fee_changed' ? transaction.keptMinor : transaction.amountMinor,
     providerPaymentId: transaction.providerPaymentId || undefined,
   }
 }
@@ -140,7 +141,7 @@ export function rowFinding(
   payment: NamedPayment | undefined,
 ) {
   const isReversal = moneyRowOf(transaction) !== undefined && isInRupiah(transaction)
-  const cause = isReversal ? 'reversed_upstream' : 'transaction_unexplained'
+  const cause = isReversal ? 'reversed_upstream' : undefined
   const { transactionId, type, status } = transaction
   const isOther = type !== 'payment' || !isInRupiah(transaction)
   const isUndone = isOther && (status === 'reversed' || status === 'failed')
@@ -185,8 +186,7 @@ export function recordOpenFee(
   transaction: ProviderTransaction,
   payment: NamedPayment,
 ) {
-  const about = { cause: 'transaction_unexplained', payment } as const
-  return recordSuspense(deps, syncFinding(deps, transaction, about))
+  return recordSuspense(deps, syncFinding(deps, transaction, { payment }))
 }
 
 /**
@@ -202,9 +202,8 @@ export async function recordRowAgain(
   const { status, transactionId, updatedAt } = transaction
   // An older page shows the row as it was before.
   if (status !== 'success' || undoneAt === undefined || updatedAt <= undoneAt) return
-  const about = { cause: 'transaction_unexplained', payment } as const
   const subject = `${transactionId}#again`
-  await recordSuspense(deps, syncFinding(deps, transaction, { ...about, subject }))
+  await recordSuspense(deps, syncFinding(deps, transaction, { payment, subject }))
 }
 
 /** How long a refund or a dispute waits for its final fee before it is booked as it is. */

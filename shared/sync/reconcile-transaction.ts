@@ -226,7 +226,7 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
   const paymentId = paymentIdOf(transaction.reference)
   // The finding of a paid row must not hide its void.
   const subject = (providerPaymentId ?? transactionId) + (status === 'reversed' ? '#reversal' : '')
-  const unexplained = syncFinding(deps, transaction, { subject, cause: 'transaction_unexplained' })
+  const unexplained = syncFinding(deps, transaction, { subject })
   // Another call would give the same answer.
   const money = await findHeldMoney(deps, transaction)
   if (money) return reconcileHeldMoney(deps, money, transaction)
