@@ -1,3 +1,4 @@
+import { readStoredSettlements, withCarried } from '../audit/judged/client-books.ts'
 import { mapInChunks } from '../chunks.ts'
 import type { TableDeps } from '../deps.ts'
 import { PaymentIdSchema } from '../ids.ts'
@@ -5,7 +6,6 @@ import { ifValid } from '../if-valid.ts'
 import { parseStored } from '../payment/payment-store.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { hasSwept, type Settlement } from '../settlement/settlement.ts'
-import { findSettlements } from '../settlement/settlement-store.ts'
 import { MOVED_CAUSES, type Noted, saidById } from '../suspense/suspense.ts'
 import { notedPages } from '../suspense/suspense-store.ts'
 import type { Item } from '../table/attributes.ts'
@@ -14,9 +14,9 @@ import { paymentKey } from '../table/keys.ts'
 const AT_ONCE = 50
 
 /**
- * The number of cases and findings that name a payment of a settlement, or of a failed settlement
- * that its re-credits carry: open ones, and those that a person has explained. A payment that is
- * missing or cannot be read counts.
+ * The number of cases and findings that name a payment of a settlement, or of those whose sums it
+ * pays again: open ones, and those that a person has explained. A payment that is missing or cannot
+ * be read counts.
  */
 export async function countFindings(deps: TableDeps, settlement: Settlement): Promise<number> {
   let count = 0
@@ -64,26 +64,8 @@ function namedPayment(noted: Noted) {
   return [ifValid(PaymentIdSchema, paymentId)]
 }
 
-/** Re-credits carry failed settlements directly or in turn. Reads back to the oldest. */
-async function carriedSettlements(
-  deps: TableDeps,
-  settlement: Settlement,
-): Promise<readonly Settlement[]> {
-  const carried = [settlement]
-  let recreditsLeft = recreditsIn(settlement)
-  let { previousId } = settlement
-  while (recreditsLeft > 0 && previousId !== undefined) {
-    const [older]: readonly Settlement[] = await findSettlements(deps, [previousId])
-    const at = older?.recreditedAt
-    if (older && at && carried.some((carrier) => hasSwept(carrier, at))) {
-      carried.push(older)
-      recreditsLeft += recreditsIn(older) - 1
-    }
-    previousId = older?.previousId
-  }
-  return carried
-}
-
-function recreditsIn({ totals }: Settlement): number {
-  return totals.reduce((sum, { type, count }) => sum + (type === 'recredit' ? count : 0), 0)
+async function carriedSettlements(deps: TableDeps, settlement: Settlement) {
+  const { clientId, settlementId } = settlement
+  const { settlements } = await readStoredSettlements(deps, clientId, settlementId)
+  return withCarried({ settlements }, { settlement, item: {} }).map((one) => one.settlement)
 }

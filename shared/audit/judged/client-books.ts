@@ -139,6 +139,17 @@ export async function* storedSettlements(
   }
 }
 
+/** Ordered by their windows. */
+export async function readStoredSettlements(...asked: Parameters<typeof storedSettlements>) {
+  const pages = await Array.fromAsync(storedSettlements(...asked))
+  return {
+    settlements: pages
+      .flatMap(({ stored }) => stored)
+      .toSorted((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1)),
+    differences: pages.flatMap(({ differences }) => differences),
+  }
+}
+
 /** The client as its chain says; without records, as its row says. */
 export async function findAuditedClient(
   deps: TableDeps,
@@ -153,18 +164,16 @@ export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Pr
   const { clientId } = clientBefore
   const readAt = deps.now()
   const { ledger, ledgerRows } = await readLedgerRows(deps, clientId)
-  const [{ row, trail, said, unlikeTrail }, pages, adjustmentItems] = await Promise.all([
+  const [{ row, trail, said, unlikeTrail }, stored, adjustmentItems] = await Promise.all([
     readRowAndTrail(deps, clientId),
-    Array.fromAsync(storedSettlements(deps, clientId, ledger?.window.lastSettlementId)),
+    readStoredSettlements(deps, clientId, ledger?.window.lastSettlementId),
     queryAll(deps, { partition: [adjustmentsPk(clientId)], limit: PAGE }),
   ])
   const client = said ?? ifValid(ClientSchema, row) ?? clientBefore
   const adjustmentRows = new Map(adjustmentItems.map((item) => [String(item['sk']), item]))
   const adjustments = adjustmentsIn(clientId, trail.records, adjustmentRows)
   const recorded = new Map(adjustments.map((one) => [one.reference, one]))
-  const settlements = pages
-    .flatMap((page) => page.stored)
-    .toSorted((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1))
+  const { settlements } = stored
   const start = settlements.at(-1)?.settlement.sweptUntil ?? client.createdAt
   return {
     client,
@@ -178,7 +187,7 @@ export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Pr
     clientRecords: trail.records,
     differences: [
       ...(ledger ? [] : unreadableRow('window', clientId)),
-      ...pages.flatMap(({ differences }) => differences),
+      ...stored.differences,
       ...trail.differences,
       ...unlikeTrail,
       ...recordedDifferences('adjustment', recorded, adjustmentRows),

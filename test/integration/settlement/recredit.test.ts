@@ -144,7 +144,7 @@ describe('a re-credit', () => {
     ])
   })
 
-  it('and a transfer that came back do so', async ({ deps, client }) => {
+  it('and a transfer that came back do so, and to its findings', async ({ deps, client }) => {
     const payment = await aSucceededPayment(deps, client)
     const { settlementId } = await payOut(deps, await sweptADayLater(deps, client))
     const back = { settlementId, ...BY_OPERATOR, bankReference: 'BCA BACK' }
@@ -152,6 +152,8 @@ describe('a re-credit', () => {
     deps.clock.advance(60)
     const nextSettlement = await sweptNow(deps, client)
 
+    await aFinding(deps, { subject: settlementId, cause: 'amount_differs', payment })
+    expect(await payoutFigures(deps, nextSettlement)).toStrictEqual({ findings: 1 })
     expect((await paymentTimeline(deps, payment)).timeline.settlements).toMatchObject([
       { settlement_id: settlementId, status: 'manual_paid' },
       { settlement_id: nextSettlement.settlementId, status: 'recorded' },
