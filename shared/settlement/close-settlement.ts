@@ -177,7 +177,7 @@ export async function recreditSettlement(
     })
     if (applied) return recredited
   }
-  throw new Error('a settlement kept changing while it was recredited')
+  throw conflict('other changes of this ledger are in progress; try again')
 }
 
 /**

@@ -8,7 +8,8 @@ import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
 import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import { toOperatorSettlement } from '../../../shared/settlement/settlement-dto.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { settlementKey } from '../../../shared/table/keys.ts'
+import { settlementKey, windowKey } from '../../../shared/table/keys.ts'
+import { addMs } from '../../../shared/time.ts'
 import { adjustBalance, aFinding } from '../../support/money-rows.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
 import {
@@ -30,7 +31,7 @@ import {
   trigger,
 } from '../../support/settlement-builders.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeFirst, interceptTable, type TestDeps } from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { clientTest as it } from './client-test.ts'
 
@@ -85,12 +86,20 @@ describe('a re-credit', () => {
     expect(await entriesIn(deps, client)).toMatchObject([{}, { type: 'recredit' }])
   })
 
-  it('that another operator makes meanwhile was made already: no restore is suspected', async ({
+  it('that loses each try is a conflict, and one of another operator was made already', async ({
     deps,
     client,
   }) => {
     await aSucceededPayment(deps, client)
     const failed = await fail(deps, await sweptADayLater(deps, client))
+    let closed_until = deps.now()
+    const lost = interceptTable(deps, {
+      before: async ({ name }) => {
+        closed_until = addMs(closed_until, 1)
+        if (name === 'transact') await alter(deps, windowKey(client.clientId), { closed_until })
+      },
+    })
+    await expect(recredit(lost, failed)).rejects.toMatchObject({ code: 'conflict' })
     const overtaken = beforeFirst(deps, 'query', () => recredit(deps, failed))
 
     await expect(recredit(overtaken, failed)).rejects.toThrow('was recredited already')
