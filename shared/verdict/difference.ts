@@ -28,13 +28,18 @@ export const MAX_DIFFERENCES = 1_000
 
 /** What an operator is told of an audit. `next`: the part with which another call goes on. */
 export function auditAnswer(differences: readonly Difference[], next: string | undefined) {
-  const balanced = differences.length > 0 ? false : next ? ('inconclusive' as const) : true
+  const all = distinct(differences)
+  const balanced = all.length > 0 ? false : next ? ('inconclusive' as const) : true
   return {
     balanced,
-    differences: distinct(differences).slice(0, MAX_DIFFERENCES),
+    differences: all.slice(0, MAX_DIFFERENCES),
+    // A part keeps at most so many too.
+    ...(all.length >= MAX_DIFFERENCES && { more: MORE }),
     ...(next !== undefined && { next }),
   }
 }
+
+const MORE = 'there may be more differences: repair or accept these, then repeat the call'
 
 export function distinct<Found extends Difference>(all: readonly Found[]): readonly Found[] {
   const seen = new Map(
