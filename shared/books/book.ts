@@ -1,6 +1,5 @@
 import { type EntryType, excessOf, type Figures, type Legs } from '../journal/entry.ts'
 import type { HouseEntryType } from '../journal/house-store.ts'
-import { less, type Minor, plus, ZERO } from '../money.ts'
 import { PAYMENT_METHODS, type PaymentMethod } from '../payment-status.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
 import { type BookPeriod, isInPeriod } from './book-period.ts'
@@ -143,11 +142,14 @@ export const FIGURES: Readonly<Record<string, string>> = {
   open: 'nets of the payments that are credited and not posted yet, now',
 }
 
-/** Figures by their names (design section 12); a figure of zero may be absent. */
-export type Book = Readonly<Record<string, Minor>>
+/**
+ * Figures by their names (design section 12); a figure of zero may be absent. Plain numbers: the
+ * sums of a tampered row can exceed the range of money, and stop no other client's book.
+ */
+export type Book = Readonly<Record<string, number>>
 
-export function figureOf(book: Book, name: string): Minor {
-  return book[name] ?? ZERO
+export function figureOf(book: Book, name: string): number {
+  return book[name] ?? 0
 }
 
 /** `markup` alone is what the period brought. */
@@ -157,9 +159,9 @@ function closingName(account: Account): string {
 
 /** Debts stay apart: one client's debt pays no other client. */
 export function addBooks(...books: readonly Book[]): Book {
-  const sums: Record<string, Minor> = {}
+  const sums: Record<string, number> = {}
   for (const [name, amount] of books.flatMap((book) => Object.entries(book)))
-    sums[name] = plus(sums[name] ?? ZERO, amount)
+    sums[name] = figureOf(sums, name) + amount
   return sums
 }
 
@@ -192,8 +194,8 @@ const ADJUSTED: ReadonlySet<string> = new Set<EntryType>([
 
 function bookOfLine(line: BookLine, period: BookPeriod): Book {
   const { type, method, day } = line
-  const { grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO } = line
-  const balances = ACCOUNTS.map((account) => [account, line[SIDE_OF[account]] ?? ZERO] as const)
+  const { grossMinor = 0, feeMinor = 0, markupMinor = 0 } = line
+  const balances = ACCOUNTS.map((account) => [account, line[SIDE_OF[account]] ?? 0] as const)
   if (!isInPeriod(period, day)) return balancesOf(balances, day < period.from)
   const flows = balances.map(([account, amount]) => [`${account}.${type}`, amount] as const)
   return {
@@ -202,7 +204,7 @@ function bookOfLine(line: BookLine, period: BookPeriod): Book {
     fees: feeMinor,
     markup: markupMinor,
     ...(type === 'payment' && method && { [`taken_in.${method}`]: grossMinor }),
-    ...(TAKEN_BACK.has(type) && { taken_back: less(ZERO, grossMinor) }),
+    ...(TAKEN_BACK.has(type) && { taken_back: 0 - grossMinor }),
     ...(type === 'dispute_won' && { given_back: grossMinor }),
     ...(ADJUSTED.has(type) && { [type]: grossMinor }),
   }
@@ -213,7 +215,7 @@ function isTyped(name: string): boolean {
 }
 
 function balancesOf(
-  balances: readonly (readonly [account: Account, amount: Minor])[],
+  balances: readonly (readonly [account: Account, amount: number])[],
   isBefore: boolean,
 ): Book {
   return Object.fromEntries(
@@ -226,35 +228,32 @@ function balancesOf(
 
 /** Lowers our bank account and our debt to a client. `day`: when it was marked paid. */
 export function bookOfPayout(
-  { day, netMinor }: { readonly day: string; readonly netMinor: Minor },
+  { day, netMinor }: { readonly day: string; readonly netMinor: number },
   period: BookPeriod,
 ): Book {
   if (day > period.to) return {}
-  const change = less(ZERO, netMinor)
+  const change = 0 - netMinor
   const balances = (['at_bank', 'clients'] as const).map((account) => [account, change] as const)
   if (!isInPeriod(period, day)) return balancesOf(balances, true)
   return { ...balancesOf(balances, false), paid_out: netMinor, [`at_bank.${PAYOUT}`]: change }
 }
 
 export function withDebts(book: Book): Book {
-  const { clients = ZERO } = book
-  return {
-    ...book,
-    ...(clients >= 0 ? { owed_to_clients: clients } : { owed_by_clients: less(ZERO, clients) }),
-  }
+  const { clients = 0 } = book
+  return { ...book, [clients >= 0 ? 'owed_to_clients' : 'owed_by_clients']: Math.abs(clients) }
 }
 
 /** The trial balance, and each account's opening, flows and closing. */
 export function problemsIn(book: Book): readonly Difference[] {
   const sumOf = (...names: readonly string[]) =>
-    names.reduce((sum, name) => plus(sum, figureOf(book, name)), ZERO)
+    names.reduce((sum, name) => sum + figureOf(book, name), 0)
   const claims = sumOf('clients', 'in_suspense', 'closing.markup', 'cost', 'other')
   const flowsOf = (account: Account) => {
     if (account === 'markup') return figureOf(book, 'markup')
     if (account === 'clients')
       return Object.entries(CLIENT_FLOWS).reduce(
-        (sum, [name, sign]) => (sign < 0 ? less : plus)(sum, figureOf(book, name)),
-        ZERO,
+        (sum, [name, sign]) => sum + sign * figureOf(book, name),
+        0,
       )
     return sumOf(...FLOWS[account].map((type) => `${account}.${type}`))
   }
@@ -269,7 +268,7 @@ export function problemsIn(book: Book): readonly Difference[] {
       compare(
         'flows',
         account,
-        plus(figureOf(book, `opening.${account}`), flowsOf(account)),
+        figureOf(book, `opening.${account}`) + flowsOf(account),
         figureOf(book, closingName(account)),
       ),
     ),
@@ -281,9 +280,9 @@ export function problemsIn(book: Book): readonly Difference[] {
  * markup; one difference at most. What a re-credit carries has no other side.
  */
 export function unequalSides(line: BookLine, what: string, id: string): readonly Difference[] {
-  const { grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO, netMinor = ZERO } = line
+  const { grossMinor = 0, feeMinor = 0, markupMinor = 0, netMinor = 0 } = line
   const unequal = line.type === RECREDIT ? [] : compare(what, id, 0, excessOf(line))
   return unequal.length > 0
     ? unequal
-    : compare(what, id, less(less(grossMinor, feeMinor), markupMinor), netMinor)
+    : compare(what, id, grossMinor - feeMinor - markupMinor, netMinor)
 }

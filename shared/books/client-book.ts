@@ -8,7 +8,6 @@ import { CLIENT_SIDES } from '../journal/entry.ts'
 import { entryPages, type JournalRange } from '../journal/read-entries.ts'
 import { creditedOf } from '../ledger/ledger-store.ts'
 import type { Window } from '../ledger/window-store.ts'
-import { minor, plus, ZERO } from '../money.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { sweptSpan } from '../settlement/statement/settlement-entries.ts'
 import { attributeName } from '../table/attributes.ts'
@@ -55,7 +54,7 @@ export async function readClientBook(
       { book: {}, differences },
     )
   }
-  const book = { ...withDebts(sum.book), open: minor(openMinor) }
+  const book = { ...withDebts(sum.book), open: openMinor }
   // A shard that cannot be read is not in `open`.
   const shards = compare('ledger.shards', clientId, LEDGER_SHARDS, ledger.shards.length)
   return { book, differences: [...shards, ...sum.differences] }
@@ -121,7 +120,7 @@ async function bookOfSettlement(
     differences: [
       ...unreadable,
       ...CLIENT_SIDES.flatMap((side) => {
-        const found = totals.reduce((sum, total) => plus(sum, total[side]), ZERO)
+        const found = totals.reduce((sum, total) => sum + total[side], 0)
         return compare(`settlement.totals.${attributeName(side)}`, id, settlement[side], found)
       }),
     ],

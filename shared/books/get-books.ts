@@ -6,7 +6,6 @@ import type { Deps, TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { houseTotals } from '../journal/house-store.ts'
-import { MinorSchema } from '../money.ts'
 import { encodeCursor, readCursor } from '../page.ts'
 import { csv } from '../settlement/statement/csv.ts'
 import { CONTRADICTING_CAUSES, SuspenseSchema } from '../suspense/suspense.ts'
@@ -63,7 +62,7 @@ const MAX_CLIENTS = 5_000
 
 const Progress = v.strictObject({
   ...WALK_FIELDS,
-  book: v.record(v.string(), MinorSchema),
+  book: v.record(v.string(), v.number()),
   differences: v.array(v.strictObject(DifferenceSchema.entries)),
 })
 

@@ -4,7 +4,7 @@ import type { ClientId } from '../ids.ts'
 import { addTotals, bookDay, totalsOf } from '../journal/day-totals.ts'
 import { entryPages } from '../journal/read-entries.ts'
 import { type Ledger, readLedger } from '../ledger/ledger-store.ts'
-import { less, type Minor, plus, ZERO } from '../money.ts'
+import { less, type Minor, minor, plus, ZERO } from '../money.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { earlier, later, type Timestamp } from '../time.ts'
 import { addBooks, type BookLine, bookOfLines, figureOf } from './book.ts'
@@ -55,9 +55,9 @@ export async function statementTotals(
   })
   const book = addBooks(settled.book, bookOfLines(tail ?? [], period))
   return {
-    openingMinor: figureOf(book, 'opening.clients'),
+    openingMinor: minor(figureOf(book, 'opening.clients')),
     finalUntil,
-    checked: last < from ? undefined : { day: last, minor: figureOf(book, 'clients') },
+    checked: last < from ? undefined : { day: last, minor: minor(figureOf(book, 'clients')) },
     isSound: settled.differences.length === 0,
     payouts,
   }

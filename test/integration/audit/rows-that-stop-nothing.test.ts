@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { auditFigures } from '../../../shared/audit/judged/audit-figures.ts'
@@ -21,6 +22,7 @@ import { exists, update } from '../../../shared/table/step.ts'
 import { dayNumber } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
+import { invokeWhole } from '../../support/operator-actions.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
 import { ledgerView } from '../../support/payment-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
@@ -96,7 +98,7 @@ describe('an audit of the gateway goes on, and another client is paid, after a c
   })
 })
 
-describe('an audit of a client names, and a recount answers, after a change of', () => {
+describe('an audit of a client names, and books and a recount answer, after a change of', () => {
   it.each<readonly [string, string, (row: Raw) => boolean, object]>([
     ['the time of payment', 'PAYMENT#', isPosted, { paid_at: NO_TIME }],
     ['the creation of a payment', 'PAYMENT#', isPosted, { listed_at: NO_TIME }],
@@ -128,6 +130,7 @@ describe('an audit of a client names, and a recount answers, after a change of',
     await auditClient(withoutSleep(deps), clientId)
     const { differences } = await auditLedger(withoutSleep(deps), clientId)
     await recountLedger(withoutSleep(deps), { clientId, operator: 'ana' })
+    expect(await invokeWhole(getBooks, deps, {})).toMatchObject({ body: { balanced: false } })
     expect(differences).not.toStrictEqual([])
     expect((await readClientVerdict(deps, clientId)).standing).not.toStrictEqual([])
   })

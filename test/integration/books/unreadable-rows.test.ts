@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import { handler as compareBalance } from '../../../functions/schedule/compare-balance.ts'
+import type { Client } from '../../../shared/client/client.ts'
 import {
   houseTotalKey,
   journalPk,
@@ -37,45 +38,39 @@ async function booksOf(deps: TestDeps, input: object = {}) {
   return { status, figures, balanced, differences }
 }
 
+/** Answers the difference that names the entry. */
+async function spoilEntry(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
+  const { items } = await deps.table.query({ partition: [journalPk(clientId)], limit: 1 })
+  const [pk, sk] = [String(items[0]?.['pk']), String(items[0]?.['sk'])]
+  await alter(deps, { pk, sk }, { type: 'cashback' })
+  return { what: 'entry', id: sk.split('#')[1], expected: 'readable', found: 'unreadable' }
+}
+
 describe('the books of all', () => {
   it('name an entry that cannot be read, and count the entries of other clients', async ({
     deps,
     client,
   }) => {
-    const { items } = await deps.table.query({ partition: [journalPk(client.clientId)], limit: 1 })
-    const [pk, sk] = [String(items[0]?.['pk']), String(items[0]?.['sk'])]
-    await alter(deps, { pk, sk }, { type: 'cashback' })
+    const named = await spoilEntry(deps, client)
 
-    expect(await booksOf(deps)).toMatchObject({
-      status: 200,
-      figures: expect.arrayContaining([
-        expect.objectContaining({ name: 'at_provider.payment', amount_minor: 96_000 }),
-      ]) as unknown,
-      balanced: false,
-      differences: expect.arrayContaining([
-        { what: 'entry', id: sk.split('#')[1], expected: 'readable', found: 'unreadable' },
-      ]) as unknown,
-    })
+    const { figures, balanced, differences } = await booksOf(deps)
+    const atProvider = { name: 'at_provider.payment', amount_minor: 96_000 }
+    expect(figures).toContainEqual(expect.objectContaining(atProvider))
+    expect(balanced).toBe(false)
+    expect(differences).toContainEqual(named)
     expect(await compare(deps)).toStrictEqual({ waits: true, gap_minor: 96_000 })
   })
 
   it('name such an entry of a settlement without totals of each day', async ({ deps, client }) => {
-    const { items } = await deps.table.query({ partition: [journalPk(client.clientId)], limit: 1 })
-    const [pk, sk] = [String(items[0]?.['pk']), String(items[0]?.['sk'])]
     const { settlementId } = await sweptADayLater(deps, client)
     const [total] = (await rawItem(deps, settlementKey(settlementId)))['totals'] as object[]
     await alter(deps, settlementKey(settlementId), {
       totals: [{ ...total, day: '2026-11-01', lastDay: '2026-11-21' }],
     })
-    await alter(deps, { pk, sk }, { type: 'cashback' })
+    const named = await spoilEntry(deps, client)
 
-    expect(await booksOf(deps, { from: '2026-11-20', to: '2026-11-21' })).toMatchObject({
-      status: 200,
-      balanced: false,
-      differences: expect.arrayContaining([
-        { what: 'entry', id: sk.split('#')[1], expected: 'readable', found: 'unreadable' },
-      ]) as unknown,
-    })
+    const { differences } = await booksOf(deps, { from: '2026-11-20', to: '2026-11-21' })
+    expect(differences).toContainEqual(named)
   })
 
   it('name a house total that cannot be read', async ({ deps }) => {
