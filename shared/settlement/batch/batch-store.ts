@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { chunks, mapInChunks } from '../../chunks.ts'
 import type { TableDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
 import { MinorSchema } from '../../money.ts'
@@ -115,13 +114,9 @@ export async function settlementItemsIn(
   deps: TableDeps,
   { settlementIds = [] }: Pick<Batch, 'settlementIds'>,
 ): Promise<readonly Item[]> {
-  const pages = await mapInChunks(chunks([...new Set(settlementIds)], READ_AT_ONCE), 1, (ids) =>
-    deps.table.getMany(ids.map(settlementKey)),
-  )
-  return pages.flat().filter((item) => item !== undefined)
+  const items = await deps.table.getMany([...new Set(settlementIds)].map(settlementKey))
+  return items.filter((item) => item !== undefined)
 }
-
-const READ_AT_ONCE = 100
 
 /**
  * The batch of a number if its file may have a line of the settlement. A batch whose list is
