@@ -15,7 +15,7 @@ import {
   recordFindings,
 } from '../verdict/client-verdict-store.ts'
 import { auditAnswer, missingRow } from '../verdict/difference.ts'
-import { type AuditDeps, figureParts, historyParts, type Part } from './history.ts'
+import { type AuditDeps, figureParts, historyParts, type Part, REGISTERED } from './history.ts'
 import { auditUnderWay, judgeAll, judgeNewest, judgeParts, timeLimit } from './judge-parts.ts'
 import { findAuditedClient, readableLedger } from './judged/client-books.ts'
 
@@ -112,7 +112,7 @@ function longSettlementsAfter(
 
 /** The register names the client, so its row is lost. */
 async function reportMissingClient(deps: RunDeps, clientId: ClientId): Promise<void> {
-  const findings = new Map([['register', missingRow('client', clientId)]])
+  const findings = new Map([[REGISTERED, missingRow('client', clientId)]])
   await alertDifferences(deps, clientId, await recordFindings(deps, clientId, findings))
 }
 

@@ -13,7 +13,6 @@ import {
   dueOn,
   dueParts,
   type Part,
-  REGISTER,
   SUSPENSE,
 } from './history.ts'
 import {
@@ -57,7 +56,7 @@ export async function gatewayParts(
   const blocks = range(firstBlock, lastBlock)
   const trails = () => auditSubjects(deps, GATEWAY_OWNER, { full: true })
   const parts: readonly DuePart[] = [
-    [true, confirmedPart(deps, REGISTER, () => auditRegister(deps))],
+    [true, confirmedPart(deps, 'register', () => auditRegister(deps))],
     [
       true,
       housePart(

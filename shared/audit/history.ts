@@ -13,7 +13,7 @@ import { confirmedDifferences, type Difference, withoutClient } from '../verdict
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { FIRST_DAY, LAST_DAY, readHouse } from './judged/audit-journal.ts'
 import { auditVerdict } from './judged/audit-progress.ts'
-import { auditListing, auditRegistration, notesOf } from './judged/audit-registers.ts'
+import { auditRegistration, notesOf } from './judged/audit-registers.ts'
 import { judgeSettlement, RecountSchema } from './judged/audit-settlement.ts'
 import { auditNotes, judgeSuspense } from './judged/audit-suspense.ts'
 import { auditTrails } from './judged/audit-trails.ts'
@@ -43,7 +43,6 @@ export type Part = {
 }
 
 export const SUSPENSE = 'suspense'
-export const REGISTER = 'register'
 /** Of a client: the gateway's audit judges it too, and finds the same. */
 export const REGISTERED = 'registered'
 
@@ -63,7 +62,6 @@ export async function figureParts(deps: AuditDeps, client: Client): Promise<read
     ),
     confirmedPart(deps, 'verdict', () => auditVerdict(deps, clientId, createdAt)),
     confirmedPart(deps, REGISTERED, () => auditRegistration(deps, client)),
-    confirmedPart(deps, REGISTER, () => auditListing(deps, client)),
     confirmedPart(deps, 'trails', () => auditTrails(deps, clientId, { full: false })),
     listedPart(deps, clientId, 'before', before),
     listedPart(deps, clientId, 'later', ahead),

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
 import type { Client } from '../../client/client.ts'
@@ -7,14 +6,13 @@ import {
   registeredClients,
   registrationKey,
 } from '../../client/client-register.ts'
-import { clientRow } from '../../client/client-store.ts'
 import type { StoreDeps, TableDeps } from '../../deps.ts'
 import type { ClientId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { type Noted, NotedSchema, type Suspense } from '../../suspense/suspense.ts'
 import { notedItems } from '../../suspense/suspense-store.ts'
 import { attributeName, type Item } from '../../table/attributes.ts'
-import { clientKey, notedKey } from '../../table/keys.ts'
+import { notedKey } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import {
@@ -69,18 +67,6 @@ export async function auditRegistration(
   const record = await deps.table.get(registrationKey(client))
   const isRegistered = v.is(Registration, record) && record.after.client_id === client.clientId
   return isRegistered ? [] : unregisteredClient(client.clientId)
-}
-
-/** The client's row has the attributes that list it. */
-export async function auditListing(
-  deps: TableDeps,
-  client: Client,
-): Promise<readonly Difference[]> {
-  const { clientId } = client
-  const row = await deps.table.get(clientKey(clientId))
-  const { owner, entity, listedAt, id } = clientRow(client)
-  const isListed = isDeepStrictEqual({ ...row, owner, entity, listedAt, id }, row)
-  return isListed ? [] : compare('client', clientId, 'in the list', 'not in the list')
 }
 
 /** A row of the suspense register, by the client of its key. */

@@ -77,7 +77,7 @@ export const MANY_ROWS: readonly Case[] = [
   [
     'a client leaves the index',
     set(clientRow, { owner: undefined, entity: undefined, listed_at: undefined, id: undefined }),
-    /^client$/,
+    /^client\.owner$/,
     'daily, day',
   ],
   ['a client is deleted', lose(clientRow), /^client$/, 'daily, day'],
