@@ -97,7 +97,7 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
   if (closed.length > 0)
     throw inUse(number, `${closed.length} of its ${settlements.length} payouts are paid or failed`)
   await requireInNoEarlierFile(deps, number, settlements)
-  const filled = await withLines(deps, batch, settlements)
+  const filled = await withLines(deps, number, settlements)
   await mapInChunks(settlements, SIDE_BY_SIDE, (one) => requireUnchanged(deps, one))
   return { ...filled, leftOut: [] }
 }
