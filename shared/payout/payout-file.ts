@@ -11,7 +11,6 @@ import {
   otherLiveBatch,
   settlementsIn,
 } from '../settlement/batch/batch-store.ts'
-import type { Settlement } from '../settlement/settlement.ts'
 import { cancelBatch } from './cancel-batch.ts'
 import { type BatchDeps, fillBatch, keepListed, openNextBatch, withLines } from './fill-batch.ts'
 import { judgeClients, SIDE_BY_SIDE } from './judge-payouts.ts'
@@ -96,35 +95,23 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
   const closed = settlements.filter(({ status }) => status !== 'recorded')
   if (closed.length > 0)
     throw inUse(number, `${closed.length} of its ${settlements.length} payouts are paid or failed`)
-  await requireInNoEarlierFile(deps, number, settlements)
+  const others = await mapInChunks(settlements, SIDE_BY_SIDE, (one) =>
+    otherLiveBatch(deps, one, number),
+  )
+  const [earlier] = others.flatMap((other) => other ?? [])
+  if (earlier) {
+    const why = `batch ${earlier.number}, whose file may be at the bank, has a payout of it too`
+    const next = `payout-file --cancel ${number} is for a file that no bank was given.`
+    throw inUse(number, why, next)
+  }
   const filled = await withLines(deps, number, settlements)
   await mapInChunks(settlements, SIDE_BY_SIDE, (one) => requireUnchanged(deps, one))
   return { ...filled, leftOut: [] }
 }
 
-function inUse(number: number, why: string) {
-  const hint = 'Give its file to no bank again: it would pay twice. payout-file makes a new one.'
+function inUse(number: number, why: string, next = 'payout-file makes a new one.') {
+  const hint = `Give its file to no bank again: it would pay twice. ${next}`
   return refused(`batch ${number} is in use: ${why}`, hint)
-}
-
-async function requireInNoEarlierFile(
-  deps: PayoutFileDeps,
-  number: number,
-  settlements: readonly Settlement[],
-): Promise<void> {
-  const found = await mapInChunks(settlements, SIDE_BY_SIDE, (one) =>
-    otherLiveBatch(deps, one, number),
-  )
-  const used = found.flatMap((batch) => batch ?? [])
-  const [earlier] = used
-  if (earlier === undefined) return
-  const which =
-    `${used.length} of its ${settlements.length} payouts are in batch ${earlier.number} too, ` +
-    'whose file may be at the bank'
-  const hint =
-    `Give its file to no bank: it would pay twice. payout-file --cancel ${number} is for a file ` +
-    'that no bank was given; the next payout-file then says why it leaves a payout out.'
-  throw refused(`batch ${number} is in use: ${which}`, hint)
 }
 
 function toBatchDto({ number, state, settlementIds, totalMinor, digest, createdAt }: Batch) {

@@ -142,8 +142,7 @@ describe('a cancelled batch of which the bank has answered a line', () => {
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({ status: 200 })
     await answerPaid(deps, paid, { batch: 1 })
 
-    const reason =
-      'batch 2 is in use: 2 of its 2 payouts are in batch 1 too, whose file may be at the bank'
+    const reason = expect.stringContaining('batch 1, whose file may be at the bank') as unknown
     const action_hint = expect.stringContaining('payout-file --cancel 2') as unknown
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({
       status: 422,
