@@ -64,7 +64,8 @@ export async function compareBalance(deps: CompareDeps): Promise<object> {
   const after = { ...balance, gaps, question: undefined, quietSince: deps.now() }
   if (!(await keepBalance(deps, balance, after))) return { waits: true }
   deps.log.info('balance.compared', { gap_minor: gapMinor })
-  if (standingGap(gaps) !== undefined) await alert(deps, gapMinor, seen.waiting)
+  const stands = gaps.length === DAYS && gaps.every((one) => one.gapMinor !== 0)
+  if (stands) await alert(deps, gapMinor, seen.waiting)
   return { day: question.day, gap_minor: gapMinor }
 }
 
@@ -115,11 +116,6 @@ async function headRound(deps: CompareDeps): Promise<number> {
 function gapOf({ balanceMinor, lowMinor = balanceMinor, highMinor = balanceMinor }: Question) {
   if (balanceMinor > highMinor) return minor(balanceMinor - highMinor)
   return minor(Math.min(0, balanceMinor - lowMinor))
-}
-
-function standingGap(gaps: StoredBalance['gaps']) {
-  const stands = gaps.length === DAYS && gaps.every(({ gapMinor }) => gapMinor !== 0)
-  return stands ? gaps.at(-1)?.gapMinor : undefined
 }
 
 async function alert({ alerts }: CompareDeps, gapMinor: number, waiting: readonly string[]) {

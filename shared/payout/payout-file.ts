@@ -3,14 +3,10 @@ import { mapInChunks } from '../chunks.ts'
 import { RegisteredSchema } from '../client/client-register.ts'
 import type { Deps } from '../deps.ts'
 import { invalid, notFound, refused } from '../errors.ts'
+import { findAuditHead } from '../operator/audit-record-store.ts'
 import { encodeCursor, readCursor } from '../page.ts'
-import type { Batch } from '../settlement/batch/batch.ts'
-import {
-  findBatch,
-  findLastBatch,
-  otherLiveBatch,
-  settlementsIn,
-} from '../settlement/batch/batch-store.ts'
+import { BATCHES_SUBJECT, type Batch } from '../settlement/batch/batch.ts'
+import { findBatch, otherLiveBatch, settlementsIn } from '../settlement/batch/batch-store.ts'
 import { cancelBatch } from './cancel-batch.ts'
 import { type BatchDeps, fillBatch, keepListed, openNextBatch, withLines } from './fill-batch.ts'
 import { judgeClients, SIDE_BY_SIDE } from './judge-payouts.ts'
@@ -44,7 +40,8 @@ export async function payoutFile(deps: PayoutFileDeps, input: PayoutFileInput) {
     return { batch: toBatchDto(await cancelBatch(deps, { number: cancel, operator, notes })) }
   }
   if (number !== undefined) return answerOf(await readyBatch(deps, number, operator), format)
-  const last = await findLastBatch(deps)
+  // The end of the register: its number is the number of the last batch.
+  const last = await findAuditHead(deps, BATCHES_SUBJECT)
   const lastBatch = last && (await findBatch(deps, last.number))
   if (lastBatch?.state === 'open') {
     if (lastBatch.usedAt !== undefined) await keepListed(deps, lastBatch, operator)

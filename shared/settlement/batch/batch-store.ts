@@ -6,7 +6,6 @@ import {
   type AuditRecord,
   brokenLink,
   findAnyHead,
-  findAuditHead,
   readAuditRecords,
 } from '../../operator/audit-record-store.ts'
 import type { Item } from '../../table/attributes.ts'
@@ -14,15 +13,7 @@ import { batchKey, settlementKey } from '../../table/keys.ts'
 import { exists, isNew, put, type Step, update } from '../../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Settlement, SettlementSchema } from '../settlement.ts'
-import {
-  BATCHES_SUBJECT,
-  type Batch,
-  type BatchRow,
-  BatchSchema,
-  batchSubject,
-  digestOf,
-  isLive,
-} from './batch.ts'
+import { type Batch, type BatchRow, BatchSchema, batchSubject, digestOf, isLive } from './batch.ts'
 
 /**
  * What every decision about a batch is made from. Of a number that no batch has, and of a batch
@@ -56,11 +47,6 @@ async function readChain(deps: TableDeps, number: number) {
 /** Whether it is the list of which the record has the digest; an open batch has none. */
 export function isList(list: Batch['settlementIds'], digest: string | undefined): boolean {
   return digest === undefined || digestOf(list ?? []) === digest
-}
-
-/** The end of the register. Its number is the number of the last batch. */
-export function findLastBatch(deps: TableDeps) {
-  return findAuditHead(deps, BATCHES_SUBJECT)
 }
 
 const OpenedRecord = v.object({
