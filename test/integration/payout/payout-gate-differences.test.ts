@@ -22,6 +22,14 @@ async function alterWriteOffs(
   await audit(withoutSleep(deps), clientId)
 }
 
+/** Finance accepts the difference of write-offs of 5. */
+function accept(deps: TestDeps, client: Client, fields: object = {}) {
+  const asked = { operator: OPERATOR, client_id: client.clientId, notes: 'known' }
+  return invokeAdmin(acceptDifference, deps, { ...asked, ...differenceOf(client), ...fields })
+}
+
+const REFUSED = { status: 422, body: { field_errors: expect.any(Object) as unknown } }
+
 describe('the payout gate and differences', () => {
   it('passes again when an audit has ended just before the write', async ({
     deps,
@@ -57,15 +65,6 @@ describe('the payout gate and differences', () => {
   }) => {
     const { clientId } = client
     await alterWriteOffs(deps, client, 5, auditClient)
-    const difference = differenceOf(client)
-    const acceptance = {
-      operator: OPERATOR,
-      client_id: clientId,
-      notes: 'the bank says so',
-      ...difference,
-    }
-    const accept = (fields: object = {}) =>
-      invokeAdmin(acceptDifference, deps, { ...acceptance, ...fields })
 
     const refusal = await pay()
     const wrongFields = [
@@ -74,9 +73,8 @@ describe('the payout gate and differences', () => {
       { expected: null },
       { client_id: crypto.randomUUID() },
     ]
-    const wrongStatuses = (await Promise.all(wrongFields.map(accept))).map((reply) => reply.status)
-    const accepted = await accept()
-    const secondAccept = await accept()
+    const wrong = await Promise.all(wrongFields.map((fields) => accept(deps, client, fields)))
+    const accepted = [await accept(deps, client), await accept(deps, client)]
 
     const body = {
       message: 'the books of this client do not balance (differences: 1)',
@@ -84,9 +82,9 @@ describe('the payout gate and differences', () => {
       action_hint: expect.stringContaining('accept-difference') as unknown,
     }
     expect(refusal).toMatchObject({ status: 422, body })
-    expect(wrongStatuses).toStrictEqual([422, 422, 422, 404])
-    const acceptedReply = { status: 200, body: difference }
-    expect([accepted, secondAccept]).toStrictEqual([acceptedReply, acceptedReply])
+    expect(wrong.map((reply) => reply.status)).toStrictEqual([422, 422, 422, 404])
+    const reply = { status: 200, body: differenceOf(client) }
+    expect(accepted).toStrictEqual([reply, reply])
     expect(await auditRecordsOf(deps, `accepted:${clientId}`)).toHaveLength(1)
     expect(await status()).toBe('recorded')
     expect(await pay()).toMatchObject({ status: 200 })
@@ -98,13 +96,7 @@ describe('the payout gate and differences', () => {
     pay,
   }) => {
     await alterWriteOffs(deps, client, 5)
-    const acceptance = {
-      operator: OPERATOR,
-      client_id: client.clientId,
-      notes: 'x',
-      ...differenceOf(client),
-    }
-    await invokeAdmin(acceptDifference, deps, acceptance)
+    await accept(deps, client)
 
     const statuses: number[] = []
     for (const amount of [6, 5, 0]) {
@@ -129,10 +121,7 @@ describe('the payout gate and differences', () => {
       const row = await rawItem(deps, key)
       await putRaw(deps, { ...row, ...alteredFields })
 
-      expect(await pay({}, withoutSleep(deps))).toMatchObject({
-        status: 422,
-        body: { field_errors: expect.any(Object) },
-      })
+      expect(await pay({}, withoutSleep(deps))).toMatchObject(REFUSED)
       expect(await status()).toBe('recorded')
       await putRaw(deps, row)
       expect(await pay()).toMatchObject({ status: 200 })
@@ -146,27 +135,18 @@ describe('the payout gate and differences', () => {
     pay,
     status,
   }) => {
+    const asked = { operator: OPERATOR, client_id: client.clientId }
     const hold = (payout_hold: string | null) =>
-      invokeAdmin(updateClient, deps, {
-        operator: OPERATOR,
-        client_id: client.clientId,
-        payout_hold,
-      })
+      invokeAdmin(updateClient, deps, { ...asked, payout_hold })
+    const held = (reason: string) => {
+      return { status: 422, body: { message: expect.stringContaining(reason) as unknown } }
+    }
 
-    expect(await hold('a court order')).toMatchObject({
-      status: 200,
-      body: { payout_hold: 'a court order' },
-    })
-    expect(await pay()).toMatchObject({
-      status: 422,
-      body: { message: expect.stringContaining('a court order') },
-    })
+    await hold('a court order')
+    expect(await pay()).toMatchObject(held('a court order'))
     await hold(null)
-    const raced = beforeFirst(deps, 'transact', () => hold('a second one'))
-    expect(await pay({}, raced)).toMatchObject({
-      status: 422,
-      body: { message: expect.stringContaining('a second one') },
-    })
+    const raced = beforeFirst(deps, 'transact', () => hold('a debt'))
+    expect(await pay({}, raced)).toMatchObject(held('a debt'))
     expect(await status()).toBe('recorded')
     await hold(null)
     expect(await pay()).toMatchObject({ status: 200 })
@@ -183,8 +163,7 @@ describe('the payout gate and differences', () => {
     const alterAgain = async () => void (await putRaw(deps, { ...row, entry_count: 2 + looks++ }))
     await alterAgain()
 
-    const body = { field_errors: expect.any(Object) as unknown }
-    expect(await pay({}, { ...deps, sleep: alterAgain })).toMatchObject({ status: 422, body })
+    expect(await pay({}, { ...deps, sleep: alterAgain })).toMatchObject(REFUSED)
     expect(await status()).toBe('recorded')
     await putRaw(deps, row)
     expect(await pay()).toMatchObject({ status: 200 })
@@ -198,10 +177,7 @@ describe('the payout gate and differences', () => {
   }) => {
     const raced = beforeFirst(deps, 'transact', () => alterWriteOffs(deps, client, 5))
 
-    expect(await pay({}, raced)).toMatchObject({
-      status: 422,
-      body: { field_errors: expect.any(Object) },
-    })
+    expect(await pay({}, raced)).toMatchObject(REFUSED)
     expect(await status()).toBe('recorded')
   })
 })

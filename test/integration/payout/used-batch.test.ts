@@ -174,6 +174,10 @@ describe('a cancelled batch of which the bank has answered a line', () => {
   })
 })
 
+function afterBatchIsRead(deps: TestDeps, other: () => Promise<unknown>) {
+  return afterFirstRead(deps, batchKey(1), other)
+}
+
 function afterFirstRead(deps: TestDeps, { pk }: Key, other: () => Promise<unknown>) {
   let done = false
   return interceptTable(deps, {
@@ -207,20 +211,15 @@ describe('the bank’s answer and a cancellation at the same time', () => {
     })
   })
 
-  it.each(OUTCOMES)('are told when the cancellation is written first: %s', async (outcome) => {
+  it.each([
+    ['first', 'paid', beforeBatchChanges],
+    ['first', 'failed', beforeBatchChanges],
+    ['after the answer has looked at the batch', 'paid', afterBatchIsRead],
+  ] as const)('are told when the cancellation is written %s: %s', async (_, outcome, racing) => {
     const { deps, paid, other } = await twoInABatch()
-    const racing = beforeBatchChanges(deps, () => cancelFile(deps, 1))
+    const raced = racing(deps, () => cancelFile(deps, 1))
 
-    expect(await answerPaid(racing, paid, { outcome })).toMatchObject(WRITTEN)
-
-    await expectTold(deps, paid, other)
-  })
-
-  it('are told when the cancellation is written after the answer has looked at the batch', async () => {
-    const { deps, paid, other } = await twoInABatch()
-    const racing = afterFirstRead(deps, batchKey(1), () => cancelFile(deps, 1))
-
-    expect(await answerPaid(racing, paid)).toMatchObject({ body: { done: 1 } })
+    expect(await answerPaid(raced, paid, { outcome })).toMatchObject(WRITTEN)
 
     await expectTold(deps, paid, other)
   })
@@ -231,7 +230,7 @@ it.each([
   ['answered', (deps: TestDeps, paid: Settlement) => answerPaid(deps, paid), 422],
 ] as const)('a batch that is %s while its file is asked for gives none', async (_, act, status) => {
   const { deps, paid } = await twoInABatch()
-  const racing = afterFirstRead(deps, batchKey(1), () => act(deps, paid))
+  const racing = afterBatchIsRead(deps, () => act(deps, paid))
 
   expect(await askForFile(racing, { batch: 1 })).toMatchObject({ status })
 })
