@@ -197,10 +197,12 @@ function bookOfLine(line: BookLine, period: BookPeriod): Book {
   const { grossMinor = 0, feeMinor = 0, markupMinor = 0 } = line
   const balances = ACCOUNTS.map((account) => [account, line[SIDE_OF[account]] ?? 0] as const)
   if (!isInPeriod(period, day)) return balancesOf(balances, day < period.from)
-  const flows = balances.map(([account, amount]) => [`${account}.${type}`, amount] as const)
+  const flows = balances.flatMap(([account, amount]) =>
+    account in FLOWS && amount !== 0 ? [[`${account}.${type}`, amount] as const] : [],
+  )
   return {
     ...balancesOf(balances, false),
-    ...Object.fromEntries(flows.filter(([name, amount]) => amount !== 0 && isTyped(name))),
+    ...Object.fromEntries(flows),
     fees: feeMinor,
     markup: markupMinor,
     ...(type === 'payment' && method && { [`taken_in.${method}`]: grossMinor }),
@@ -208,10 +210,6 @@ function bookOfLine(line: BookLine, period: BookPeriod): Book {
     ...(type === 'dispute_won' && { given_back: grossMinor }),
     ...(ADJUSTED.has(type) && { [type]: grossMinor }),
   }
-}
-
-function isTyped(name: string): boolean {
-  return !name.startsWith('clients.') && !name.startsWith('markup.')
 }
 
 function balancesOf(

@@ -63,15 +63,13 @@ async function derivedList(
   const { settlementIds } = row
   // The row of a cancelled batch that was lost is written anew, without its list.
   if (settlementIds === undefined && state === 'cancelled') return undefined
-  const isSame =
-    isList(settlementIds, listDigest) &&
-    (state !== 'ready' || (await isOfDigest(deps, row, digest)))
-  return isSame ? settlementIds : 'those of its digest'
-}
-
-/** The audit of its client names a settlement that cannot be read. */
-async function isOfDigest(deps: TableDeps, row: BatchRow, digest: string | undefined) {
+  if (!isList(settlementIds, listDigest)) return OTHER_LIST
+  if (state !== 'ready') return settlementIds
   const items = await settlementItemsIn(deps, row)
   const settlements = items.flatMap((item) => ifValid(SettlementSchema, item) ?? [])
-  return settlements.length < items.length || digestOfLines(payoutLines(settlements)) === digest
+  // The audit of its client names a settlement that cannot be read.
+  if (settlements.length < items.length) return settlementIds
+  return digestOfLines(payoutLines(settlements)) === digest ? settlementIds : OTHER_LIST
 }
+
+const OTHER_LIST = 'those of its digest'
