@@ -57,7 +57,13 @@ type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
 
 const TRIES = 5
 
-export const AuditHeadSchema = v.object({ number: v.number(), digest: v.string() })
+/** A greater number counts no records, and no record could follow it. */
+const MAX_NUMBER = 2 ** 50
+
+export const AuditHeadSchema = v.object({
+  number: v.pipe(v.number(), v.maxValue(MAX_NUMBER)),
+  digest: v.string(),
+})
 export type AuditHead = v.InferOutput<typeof AuditHeadSchema>
 
 /** The digest as the row has it: a head that cannot be read may have none. */
