@@ -10,6 +10,7 @@ import {
   CYCLE_DAYS,
   confirmedPart,
   type DuePart,
+  dayOfSlot,
   dueOn,
   dueParts,
   type Part,
@@ -70,12 +71,15 @@ export async function gatewayParts(
         },
       ),
     ],
-    [isDue(day - slotOf(GATEWAY_OWNER, CYCLE_DAYS)), confirmedPart(deps, 'all trails', trails)],
+    [
+      isDue(dayOfSlot(day, slotOf(GATEWAY_OWNER, CYCLE_DAYS))),
+      confirmedPart(deps, 'all trails', trails),
+    ],
     ...range(0, CYCLE_DAYS - 1).map((slot) => {
       const key = `noted ${String(slot).padStart(2, '0')}`
       const isIn = (owner: string) => slotOf(owner, CYCLE_DAYS) === slot
       const judge = async () => auditNotes(deps, await readNotes(deps, isIn))
-      return [isDue(day - slot), confirmedPart(deps, key, judge)] as const
+      return [isDue(dayOfSlot(day, slot)), confirmedPart(deps, key, judge)] as const
     }),
     ...blocks.map((block) => {
       const first = block * BLOCK_DAYS

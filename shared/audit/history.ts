@@ -127,7 +127,7 @@ export async function historyParts(
     { length: lastDayOf(deps, client) - firstDay + 1 },
     (_, at) => firstDay + at,
   )
-  const isWhole = isDue(day - slotOf(client.clientId, CYCLE_DAYS))
+  const isWhole = isDue(dayOfSlot(day, slotOf(client.clientId, CYCLE_DAYS)))
   const toPay = new Set(
     books.settlements
       .filter(({ settlement }) => mayChangeSums(settlement))
@@ -194,9 +194,19 @@ export function dueOn(today: number, historyDay: number | undefined): (day: numb
     historyDay === undefined || historyDay > today ? OLD_CYCLE_DAYS : today - historyDay
   return (day) => {
     const age = today - day
-    const cycle = age <= RECENT_DAYS ? CYCLE_DAYS : OLD_CYCLE_DAYS
-    return (age + cycle) % cycle < missed
+    const recentAge = Math.min(age, RECENT_DAYS)
+    return age - Math.max(begun(recentAge, CYCLE_DAYS), begun(age, OLD_CYCLE_DAYS)) < missed
   }
+}
+
+/** When the cycle of an age began. */
+function begun(age: number, cycle: number) {
+  return Math.floor(age / cycle) * cycle
+}
+
+/** The last day, up to today, that a thirtieth of what has no day of its own is due. */
+export function dayOfSlot(today: number, slot: number): number {
+  return today - ((today - slot) % CYCLE_DAYS)
 }
 
 /** Listed suspense of the client, and suspense that journal and register name. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { dueOn, type Part } from '../../shared/audit/history.ts'
+import { gatewayParts } from '../../shared/audit/gateway-parts.ts'
+import { dueOn, historyParts, type Part } from '../../shared/audit/history.ts'
 import { judgeNewest } from '../../shared/audit/judge-parts.ts'
 import { auditChain } from '../../shared/audit/judged/audit-figures.ts'
 import { paymentRules } from '../../shared/audit/judged/derive-payment.ts'
@@ -29,6 +30,7 @@ import { memoryDeps } from '../support/test-deps.ts'
 it.each([
   ['a thirtieth of the last days', 1, 19_999, [0, 30, 60, 90]],
   ['the days that it missed', 3, 19_997, [0, 1, 2, 30, 31, 32]],
+  ['a share that it missed before its day was old', 15, 19_985, [104]],
   ['older days within 360', 1, 19_999, [360, 720]],
   ['nothing twice on a day', 0, 20_000, []],
   ['everything first', 800, undefined, [0, 7, 100, 101, 359, 700]],
@@ -63,6 +65,19 @@ const [justBefore, justAfter] = [addMs(paidAt, -MINUTE_MS), addMs(paidAt, MINUTE
 const fee = { status: 'actual', feeMinor: payment.providerFeeMinor } as const
 const now = addMs(paidAt, 10 * DAY_MS)
 const tomorrow = addMs(now, DAY_MS)
+
+it('thirty nights judge counts, both full trails, and 30 parts of the suspense register once', async () => {
+  const deps = memoryDeps()
+  const keys: string[] = []
+  for (let day = 20_000; day < 20_030; day++) {
+    const verdict = { historyDay: day - 1, standing: [], longSettlements: {} } as never
+    const ofClient = await historyParts(deps, client, verdict, day)
+    keys.push(...[...ofClient, ...(await gatewayParts(deps, verdict, day))].map(({ key }) => key))
+  }
+
+  const shares = keys.filter((key) => /^(all|counts|noted)/.test(key))
+  expect([shares.length, new Set(shares).size]).toStrictEqual([33, 32])
+})
 
 it.each<[name: string, from: Timestamp, to: Timestamp, (time: Timestamp) => Partial<Payment>]>([
   [
