@@ -16,6 +16,7 @@ import {
   type Part,
   SUSPENSE,
 } from './history.ts'
+import { auditBatches } from './judged/audit-batches.ts'
 import {
   auditHouseAdjustments,
   auditJournal,
@@ -42,7 +43,7 @@ const ITEM_DAYS = 230
 
 /**
  * What the gateway's audit judges: each night the registers, what is open and what is new; of house
- * journal, suspense, its register and the chains a share, like the history of a client.
+ * journal, suspense, its register, batches and chains a share, like the history of a client.
  */
 export async function gatewayParts(
   deps: AuditDeps,
@@ -75,11 +76,17 @@ export async function gatewayParts(
       isDue(dayOfSlot(day, slotOf(GATEWAY_OWNER, CYCLE_DAYS))),
       confirmedPart(deps, 'all trails', trails),
     ],
-    ...range(0, CYCLE_DAYS - 1).map((slot) => {
-      const key = `noted ${String(slot).padStart(2, '0')}`
+    ...range(0, CYCLE_DAYS - 1).flatMap((slot) => {
       const isIn = (owner: string) => slotOf(owner, CYCLE_DAYS) === slot
-      const judge = async () => auditNotes(deps, await readNotes(deps, isIn))
-      return [isDue(dayOfSlot(day, slot)), confirmedPart(deps, key, judge)] as const
+      const isInBatches = (number: number) => number % CYCLE_DAYS === slot
+      const judged = {
+        noted: async () => auditNotes(deps, await readNotes(deps, isIn)),
+        batches: () => auditBatches(deps, isInBatches),
+      }
+      return Object.entries(judged).map(([name, judge]) => {
+        const key = `${name} ${String(slot).padStart(2, '0')}`
+        return [isDue(dayOfSlot(day, slot)), confirmedPart(deps, key, judge)] as const
+      })
     }),
     ...blocks.map((block) => {
       const first = block * BLOCK_DAYS

@@ -66,7 +66,7 @@ const fee = { status: 'actual', feeMinor: payment.providerFeeMinor } as const
 const now = addMs(paidAt, 10 * DAY_MS)
 const tomorrow = addMs(now, DAY_MS)
 
-it('thirty nights judge counts, both full trails, and 30 parts of the suspense register once', async () => {
+it('thirty nights judge counts, both full trails, all batches and the suspense register once', async () => {
   const deps = memoryDeps()
   const keys: string[] = []
   for (let day = 20_000; day < 20_030; day++) {
@@ -75,8 +75,8 @@ it('thirty nights judge counts, both full trails, and 30 parts of the suspense r
     keys.push(...[...ofClient, ...(await gatewayParts(deps, verdict, day))].map(({ key }) => key))
   }
 
-  const shares = keys.filter((key) => /^(all|counts|noted)/.test(key))
-  expect([shares.length, new Set(shares).size]).toStrictEqual([33, 32])
+  const shares = keys.filter((key) => /^(all|batch|counts|noted)/.test(key))
+  expect([shares.length, new Set(shares).size]).toStrictEqual([63, 62])
 })
 
 it.each<[name: string, from: Timestamp, to: Timestamp, (time: Timestamp) => Partial<Payment>]>([

@@ -16,28 +16,24 @@ import {
 } from '../../settlement/batch/batch-store.ts'
 import { SettlementSchema } from '../../settlement/settlement.ts'
 import { batchKey } from '../../table/keys.ts'
-import { dayNumber } from '../../time.ts'
 import { compare, type Difference } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { readTrail } from './audit-trails.ts'
 
-/** Each older one is compared once in so many days, and when its file is asked for again. */
-const CYCLE_DAYS = 30
 const LAST_BATCHES = 10
 
 /**
- * The register of batches is an intact chain, and the batches that are due are as their records and
- * their settlements say.
+ * The batches are as their records and their settlements say: those of these numbers, or without
+ * numbers the last ones, whose register is an intact chain.
  */
-export async function auditBatches(deps: StoreDeps): Promise<readonly Difference[]> {
+export async function auditBatches(
+  deps: StoreDeps,
+  isIn?: (number: number) => boolean,
+): Promise<readonly Difference[]> {
   const { records, differences } = await readTrail(deps, BATCHES_SUBJECT, undefined)
-  const found = [...differences]
   const opened = [...openedBatches(records)]
-  const today = dayNumber(deps.now())
-  const due = opened.filter(
-    ([number], at) =>
-      at >= opened.length - LAST_BATCHES || number % CYCLE_DAYS === today % CYCLE_DAYS,
-  )
+  const found = isIn ? [] : [...differences]
+  const due = isIn ? opened.filter(([number]) => isIn(number)) : opened.slice(-LAST_BATCHES)
   for (const [number, createdAt] of due) {
     const stored = await deps.table.get(batchKey(number))
     const batch = ifValid(BatchSchema, stored)

@@ -28,8 +28,8 @@ import { auditSubjects, readTrail } from './audit-trails.ts'
 
 /**
  * The register is an intact chain, and names every client that the index lists. The audit of each
- * registered client compares the client's row. Recent approvals of no client and batches are as
- * their records say, and the gateway's own progress is possible.
+ * registered client compares the client's row. Recent approvals of no client and the last batches
+ * are as their records say, and the gateway's own progress is possible.
  */
 export async function auditRegister(deps: StoreDeps): Promise<readonly Difference[]> {
   const { differences } = await readTrail(deps, CLIENTS_SUBJECT, undefined)
