@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { assertInvariant } from './errors.ts'
 
-/** From this time on, sums with a time could have another width. */
+/** From this time on, as before 1970, sums with a time could have another width. */
 const LATEST_MS = Date.UTC(9000, 0, 1)
 
 /**
- * RFC 3339 UTC with three fraction digits, of a day in the calendar before 9000. All have one
+ * RFC 3339 UTC with three fraction digits, of a day in the calendar from 1970 to 8999. All have one
  * width, so comparing texts compares times.
  */
 export const TimestampSchema = v.pipe(
@@ -15,11 +15,11 @@ export const TimestampSchema = v.pipe(
 )
 export type Timestamp = v.InferOutput<typeof TimestampSchema>
 
+/** A time plus or minus a span has the same width, also when no row may have it. */
+const SumSchema = v.pipe(v.string(), v.length(24), v.brand('Timestamp'))
+
 /** After every time: a bound of lists, to which nothing is added. */
-export const END_OF_TIME = v.parse(
-  v.pipe(v.string(), v.brand('Timestamp')),
-  '9999-12-31T23:59:59.999Z',
-)
+export const END_OF_TIME = v.parse(SumSchema, '9999-12-31T23:59:59.999Z')
 
 export const SECOND_MS = 1_000
 export const MINUTE_MS = 60 * SECOND_MS
@@ -30,7 +30,7 @@ export const DAY_MS = 24 * HOUR_MS
 export const JAKARTA_MS = 7 * HOUR_MS
 
 export function timestampOf(unixMs: number): Timestamp {
-  return v.parse(TimestampSchema, new Date(unixMs).toISOString())
+  return v.parse(SumSchema, new Date(unixMs).toISOString())
 }
 
 export function epochMs(time: Timestamp): number {
@@ -106,7 +106,7 @@ function isDay(text: string): boolean {
 }
 
 const TIME =
-  /^[0-8]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
+  /^(19[7-9]|[2-8]\d{2})\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 
 /** Each row has several times, so only the last days of a month pay for a look at the calendar. */
 function isTime(text: string): boolean {

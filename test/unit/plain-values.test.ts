@@ -6,7 +6,14 @@ import { derivedUuid, keyDigestOf, paymentIdForKey, slotOf } from '../../shared/
 import { ifValid } from '../../shared/if-valid.ts'
 import { bpsFloor, less, MinorSchema, minor, plus, ZERO } from '../../shared/money.ts'
 import { pageFields, pageParams } from '../../shared/page.ts'
-import { AnyTimeSchema, parseForeignTime, TimestampSchema } from '../../shared/time.ts'
+import {
+  AnyTimeSchema,
+  addMs,
+  DAY_MS,
+  parseForeignTime,
+  TimestampSchema,
+  timestampOf,
+} from '../../shared/time.ts'
 import { aClientId } from '../support/payment-builders.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
@@ -128,8 +135,13 @@ it.each([
   '2026-11-20 04:10:00.123Z',
   '+010000-01-01T00:00:00.000Z',
   '2026-11-20T04:10:00.123Z\n',
+  '1969-12-31T23:59:59.999Z',
 ])('a Timestamp is not %j', (text) => {
   expect(v.is(TimestampSchema, text)).toBe(false)
+})
+
+it('a day before the first Timestamp has a text that orders before it', () => {
+  expect(addMs(timestampOf(0), -DAY_MS)).toBe('1969-12-31T00:00:00.000Z')
 })
 
 it.each([
