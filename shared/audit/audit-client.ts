@@ -166,7 +166,7 @@ export function runTimes(deps: Pick<Deps, 'monotonicMs'>) {
 }
 
 /**
- * Audits a whole client now, newest first, and lists and reports every difference. `inconclusive`:
+ * Audits a whole client now, newest first, and lists and reports the differences. `inconclusive`:
  * this call had no time for its whole history; a call with `from`, the `next` of its answer, goes
  * on. Each answer has the differences of its own parts. Changes no money. Throws 404 for an unknown
  * client.

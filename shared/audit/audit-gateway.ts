@@ -42,7 +42,7 @@ export async function auditGateway(deps: RunDeps, auditId?: string): Promise<voi
 }
 
 /**
- * Audits the whole gateway now, newest first, and lists and reports every difference.
+ * Audits the whole gateway now, newest first, and lists and reports the differences.
  * `inconclusive` and `from`: as of a client. Changes no money.
  */
 export async function auditWholeGateway(deps: RunDeps, from?: string) {

@@ -47,8 +47,9 @@ export const SUSPENSE = 'suspense'
 export const REGISTERED = 'registered'
 
 /**
- * What each audit judges first: figures, what is open, suspense, bank details and registers. The
- * daily audit of the gateway reads the suspense of all clients at once.
+ * What each audit judges first: figures, verdict, registration, keys, endpoints, recent changes,
+ * and payments that are listed at impossible times. Suspense is a part of the history, because the
+ * daily audit of the gateway reads that of all clients at once.
  */
 export async function figureParts(deps: AuditDeps, client: Client): Promise<readonly Part[]> {
   const { clientId, createdAt } = client

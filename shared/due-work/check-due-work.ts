@@ -11,7 +11,7 @@ const ITEMS_PER_PART = 100
 
 type Send = (messages: readonly QueueMessage[]) => Promise<void>
 
-/** Answers how many items are due. A failing kind or slot does not stop others. */
+/** Answers how many items are due. A failing kind or slot stops no other kind or slot. */
 export async function checkDueWork(deps: FindDeps): Promise<Record<CheckedWork, number>> {
   // Each kind has its own queue and workers, so no kind delays another.
   const kinds = [
@@ -42,6 +42,7 @@ async function sendDueSlots(deps: FindDeps, work: CheckedWork, send: Send) {
     await send(shares.map((body) => ({ body, delaySeconds: 0, group: `${slot}/${body.part}` })))
     return { due: items.length, lateMs: msBetween(oldest.dueAt, deps.now()) }
   })
+  // A run that ends early freezes the sends of the other slots.
   await Promise.allSettled(sending)
   const slots = await Promise.all(sending)
   return {

@@ -44,15 +44,17 @@ export function typeOfEvent(name: string): string {
   return name.split('#', 1)[0] ?? name
 }
 
-/** Each (provider transaction, type) moves a payment once. */
+/** Unique, because each (provider transaction, type) moves a payment once. */
 export function reversedEventName(row: Readonly<Record<'transactionId' | 'type', string>>): string {
   return `${REVERSED_EVENT_TYPE}#${row.transactionId}#${row.type}`
 }
 
-/** Each state of a dispute is announced once, and each status of held money. */
+/** Each state of a dispute is announced once. */
 export function disputedEventName(caseId: string, state: string): string {
   return `${DISPUTED_EVENT_TYPE}#${caseId}#${state}`
 }
+
+/** Each status of held money is announced once. */
 export function heldEventName(suspenseId: string, status: string): string {
   return `${HELD_EVENT_TYPE}#${suspenseId}#${status}`
 }

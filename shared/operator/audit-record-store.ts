@@ -57,7 +57,7 @@ type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
 
 const TRIES = 5
 
-/** A greater number counts no records, and no record could follow it. */
+/** No chain has so many records: a head with a greater number was altered, and is unreadable. */
 const MAX_NUMBER = 2 ** 50
 
 export const AuditHeadSchema = v.object({

@@ -14,9 +14,9 @@ import { paymentKey } from '../table/keys.ts'
 const AT_ONCE = 50
 
 /**
- * The number of cases and findings that name a payment of a settlement, or of those whose sums it
- * pays again: open ones, and those that a person has explained. A payment that is missing or cannot
- * be read counts.
+ * The number of cases and findings that name a payment of a settlement, or of the settlements
+ * whose sums it pays again: open ones, and those that a person has explained. A payment that is
+ * missing or cannot be read counts.
  */
 export async function countFindings(deps: TableDeps, settlement: Settlement): Promise<number> {
   let count = 0

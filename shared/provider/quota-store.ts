@@ -225,7 +225,7 @@ export function callBudget(
   return {
     /**
      * Undefined: one call of each operation may be made now. Otherwise the time of the next try.
-     * One after the other, because each caller that sees no portion takes a new portion.
+     * Callers wait for each other, because each caller that sees no portion takes a new one.
      */
     take: (...operations: readonly ProviderOperation[]): Promise<Timestamp | undefined> => {
       const taken = lastTake.then(() => takeNow(operations))

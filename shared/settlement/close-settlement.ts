@@ -141,7 +141,8 @@ const MAX_TRIES = 5
  * record in one transaction. The next settlement contains the net as one line. Only a person knows
  * that the transfer did not go out, so it needs an approval (section 11). Throws 404, and 422
  * without the approval, or unless the settlement has failed, has the sums of its entries and is not
- * re-credited yet.
+ * re-credited yet. Throws 409 if a restore kept the record of its re-credit without its row, or if
+ * other changes of the ledger refuse every try.
  */
 export async function recreditSettlement(
   deps: CloseDeps,

@@ -29,7 +29,8 @@ const MAX_TRIES = 5
  * settlement, shard, entry and audit record in one transaction. The settlement stays paid; the next
  * settlement has its net as one line. It uses up its approval. Throws 404, and 422 without the
  * approval, or unless the settlement is paid, has the sums of its entries and is not returned yet.
- * Throws 409 if a restore kept the record of its return without its row.
+ * Throws 409 if a restore kept the record of its return without its row, or if other changes of the
+ * ledger refuse every try.
  */
 export async function returnPayout(deps: CloseDeps, input: TransferInput) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {

@@ -61,7 +61,8 @@ export type Round = Awaited<ReturnType<typeof nextRound>>
 export async function nextRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
   const head = await readHead(deps)
   const now = deps.now()
-  // A position after this time was kept by a worker whose clock was ahead.
+  // A position after this time was kept by a worker whose clock was ahead. Rounds are minutes
+  // apart, so the last hour has what they have not read.
   const isAhead = head !== undefined && head.position > now
   const from = isAhead ? addMs(now, -HOUR_MS) : (head?.position ?? addMs(now, -FIRST_LOOK_BACK_MS))
   const round = (head?.round ?? 0) + 1

@@ -33,7 +33,7 @@ export function auditAnswer(differences: readonly Difference[], next: string | u
   return {
     balanced,
     differences: all.slice(0, MAX_DIFFERENCES),
-    // A part keeps at most so many too.
+    // Each part of an audit keeps at most so many too, so its other differences are unknown.
     ...(all.length >= MAX_DIFFERENCES && { more: MORE }),
     ...(next !== undefined && { next }),
   }

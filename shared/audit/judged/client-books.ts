@@ -139,7 +139,7 @@ export async function* storedSettlements(
   }
 }
 
-/** Ordered by their windows. */
+/** All settlements of a client, in the order of their windows. */
 export async function readStoredSettlements(...asked: Parameters<typeof storedSettlements>) {
   const pages = await Array.fromAsync(storedSettlements(...asked))
   return {

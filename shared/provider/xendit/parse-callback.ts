@@ -76,6 +76,7 @@ const DisputeFields = v.object({
   updated_at: lenient(Time),
   due_date: lenient(Time),
 })
+
 function parseDispute(body: v.InferOutput<typeof CallbackSchema>): DisputeNews {
   // The fields stand beside `event` in the published examples, and under `data` in one of them.
   const said = v.parse(DisputeFields, { ...body, ...Object(body['data']) })

@@ -263,7 +263,7 @@ async function listTransactions(
   }
   for (const [name, value] of Object.entries(optional))
     if (value !== undefined) query.set(name, value)
-  // Every type is listed without a filter, which would refuse some types that the provider books.
+  // Without a filter every type is listed. The filter refuses some types that the provider books.
   const types = filter.rows === 'others' ? OTHER_TYPES : filter.rows ? [] : ['PAYMENT']
   for (const type of types) query.append('types', type)
   if (filter.rows === 'reversed')

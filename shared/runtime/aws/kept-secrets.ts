@@ -28,7 +28,8 @@ export function secretsManager(client: SecretsManagerClient, nowMs: () => number
     get: async (name, fresh) => {
       const cached = cache.get(name)
       const keptMs = fresh ? FRESH_CACHE_MS : CACHE_MS
-      // The wall clock may be set back. Another clock may stop while the environment is frozen.
+      // By the wall clock, because a frozen environment's monotonic clock may stop. The wall clock
+      // may be set back.
       if (cached && Math.abs(nowMs() - cached.readAt) < keptMs) return cached.value
       try {
         const { SecretString: value } = await client.send(

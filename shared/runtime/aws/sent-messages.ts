@@ -22,11 +22,11 @@ export function snsAlerts(
   topicArn: string | undefined,
   nowMs: () => number,
 ): Alerts {
-  let timedOutMs = Number.NEGATIVE_INFINITY
+  let timedOutAtMs = Number.NEGATIVE_INFINITY
   return {
     publish: async (alert) => {
       assertInvariant(topicArn !== undefined, 'this function may not publish alerts')
-      if (Math.abs(nowMs() - timedOutMs) < SILENCE_MS)
+      if (Math.abs(nowMs() - timedOutAtMs) < SILENCE_MS)
         throw new Error('the alert topic timed out less than 30 seconds ago; it is not tried yet')
       const abortSignal = AbortSignal.timeout(PUBLISH_DEADLINE_MS)
       const command = new PublishCommand({
@@ -38,7 +38,7 @@ export function snsAlerts(
         await client.send(command, { abortSignal })
       } catch (error) {
         // A refusal is fast; only a timeout delays the caller.
-        if (abortSignal.aborted) timedOutMs = nowMs()
+        if (abortSignal.aborted) timedOutAtMs = nowMs()
         throw error
       }
     },
