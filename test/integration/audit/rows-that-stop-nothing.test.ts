@@ -98,7 +98,7 @@ describe('an audit of the gateway goes on, and another client is paid, after a c
   })
 })
 
-describe('an audit of a client names, and books and a recount answer, after a change of', () => {
+describe('an audit of a client has differences, and books and a recount answer, after a change of', () => {
   it.each<readonly [string, string, (row: Raw) => boolean, object]>([
     ['the time of payment', 'PAYMENT#', isPosted, { paid_at: NO_TIME }],
     ['the creation of a payment', 'PAYMENT#', isPosted, { listed_at: NO_TIME }],
@@ -254,8 +254,9 @@ describe('a batch', () => {
     const { batch } = await fileOf(deps)
     const cancel = batch?.number ?? 0
     await alter(deps, batchKey(cancel), { number: 'x' })
-    const { body } = await askForFile(deps, { cancel, notes: 'lost' })
-    expect(body).toMatchObject({ message: expect.stringContaining('an approval') })
+    const message = expect.stringContaining('needs an approval') as unknown
+    const answer = await askForFile(deps, { cancel, notes: 'lost' })
+    expect(answer).toMatchObject({ status: 422, body: { message } })
   })
 })
 

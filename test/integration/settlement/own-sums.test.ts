@@ -248,7 +248,7 @@ it('every list and alert shows the others, and the timeline of its payment and e
   expect(entries.body).toMatchObject({ data: [{ settlement_id: id }, { settlement_id }] })
 })
 
-it('one whose id in the indexes or the key is altered stops no list, alert or payout', async () => {
+it('a settlement with an altered id or a forged key stops no list, alert or payout', async () => {
   const { deps, client, settlement } = await aSettledClient()
   const { settlementId } = settlement
   await alter(deps, settlementKey(settlementId), { id: 'x' })

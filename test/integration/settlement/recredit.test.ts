@@ -86,7 +86,7 @@ describe('a re-credit', () => {
     expect(await entriesIn(deps, client)).toMatchObject([{}, { type: 'recredit' }])
   })
 
-  it('that loses each try is a conflict, and one of another operator was made already', async ({
+  it('that loses each try answers 409, and that comes second says that one was made already', async ({
     deps,
     client,
   }) => {
@@ -153,7 +153,10 @@ describe('a re-credit', () => {
     ])
   })
 
-  it('and a transfer that came back do so, and to its findings', async ({ deps, client }) => {
+  it('is not needed of a returned payout: the next settlement is told and has the findings', async ({
+    deps,
+    client,
+  }) => {
     const payment = await aSucceededPayment(deps, client)
     const { settlementId } = await payOut(deps, await sweptADayLater(deps, client))
     const back = { settlementId, ...BY_OPERATOR, bankReference: 'BCA BACK' }
