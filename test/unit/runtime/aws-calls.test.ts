@@ -59,7 +59,7 @@ describe('secrets in Secrets Manager', () => {
     ['half an hour', undefined, 1_800_000],
     ['a minute where the value does not fit', 'fresh', 60_000],
   ] as const)(
-    'are read again after %s of the wall clock, back or forth, and not before',
+    'are read again after %s, by a wall clock that may be set back, and not before',
     async (_case, fresh, keptMs) => {
       const answers = manager.on(GetSecretValueCommand).resolvesOnce({ SecretString: 'old' })
       answers.resolvesOnce({ SecretString: 'new' }).resolves({ SecretString: 'newest' })
@@ -218,7 +218,7 @@ describe('alerts', () => {
     }
   })
 
-  it('to a topic that hangs end after two seconds for all tries, and do not wait again for half a minute', async () => {
+  it('to a topic that hangs end after two seconds for all tries, and do not wait again for half a minute back or forth', async () => {
     const { url, requests } = await startScriptedServer(silence)
     const credentials = { accessKeyId: 'id', secretAccessKey: 'secret' }
     const at = { endpoint: url, region: 'ap-southeast-3', credentials }
@@ -244,9 +244,8 @@ describe('alerts', () => {
     await expect(alerts.publish(ALERT)).rejects.toThrow('timed out less than 30 seconds ago')
     expect(timeout).toHaveBeenCalledOnce()
 
-    time.ms = 30_000
-    await expect(alerts.publish(ALERT)).rejects.toThrow('aborted')
-    expect(timeout).toHaveBeenCalledTimes(2)
+    for (time.ms of [30_000, 0]) await expect(alerts.publish(ALERT)).rejects.toThrow('aborted')
+    expect(timeout).toHaveBeenCalledTimes(3)
   })
 })
 
