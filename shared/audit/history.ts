@@ -200,12 +200,12 @@ export function dueOn(today: number, historyDay: number | undefined): (day: numb
   }
 }
 
-/** When the cycle of an age began. */
+/** The age of a day, in days, at the begin of the cycle in which it is now. */
 function begun(age: number, cycle: number) {
   return Math.floor(age / cycle) * cycle
 }
 
-/** The last day, up to today, that a thirtieth of what has no day of its own is due. */
+/** The newest day, up to today, on which the share of a slot is due. */
 export function dayOfSlot(today: number, slot: number): number {
   return today - ((today - slot) % CYCLE_DAYS)
 }
