@@ -1,4 +1,8 @@
-import { readStoredSettlements, withCarried } from '../audit/judged/client-books.ts'
+import {
+  readStoredSettlements,
+  type StoredSettlement,
+  withCarried,
+} from '../audit/judged/client-books.ts'
 import { mapInChunks } from '../chunks.ts'
 import type { TableDeps } from '../deps.ts'
 import { PaymentIdSchema } from '../ids.ts'
@@ -16,18 +20,18 @@ const AT_ONCE = 50
 /**
  * The number of cases and findings that name a payment of a settlement, or of the settlements
  * whose sums it pays again: open ones, and those that a person has explained. A payment that is
- * missing or cannot be read counts.
+ * missing or cannot be read counts, and one whose own settlement is missing or cannot be read.
  */
 export async function countFindings(deps: TableDeps, settlement: Settlement): Promise<number> {
   let count = 0
-  let carried: readonly Settlement[] | undefined
+  let others: readonly Settlement[] | undefined
   for await (const noted of notedPages(deps, settlement.clientId)) {
     const paymentIds = noted.flatMap(namedPayment)
     if (paymentIds.length === 0) continue
-    const settlements = (carried ??= await carriedSettlements(deps, settlement))
+    const apart = (others ??= await settlementsApart(deps, settlement))
     const isNamed = await mapInChunks(paymentIds, AT_ONCE, async (paymentId) => {
       const item = paymentId && (await deps.table.get(paymentKey(paymentId)))
-      return item === undefined || mayBeIn(settlements, item)
+      return item === undefined || mayBeIn(settlement, apart, item)
     })
     count += isNamed.filter(Boolean).length
   }
@@ -35,12 +39,13 @@ export async function countFindings(deps: TableDeps, settlement: Settlement): Pr
 }
 
 /** A payment that cannot be read may be in any settlement of its client. */
-function mayBeIn(settlements: readonly Settlement[], item: Item): boolean {
+function mayBeIn({ sweptUntil }: Settlement, apart: readonly Settlement[], item: Item): boolean {
   try {
     const payment = parseStored(item)
     if (payment === undefined || payment.status === 'creating') return false
-    return entriesOf(payment).some(({ eligibleAt }) =>
-      settlements.some((carrier) => hasSwept(carrier, eligibleAt)),
+    return entriesOf(payment).some(
+      ({ eligibleAt }) =>
+        eligibleAt < sweptUntil && !apart.some((other) => hasSwept(other, eligibleAt)),
     )
   } catch {
     return true
@@ -64,8 +69,14 @@ function namedPayment(noted: Noted) {
   return [ifValid(PaymentIdSchema, paymentId)]
 }
 
-async function carriedSettlements(deps: TableDeps, settlement: Settlement) {
+/** Those whose sums it does not pay. */
+async function settlementsApart(deps: TableDeps, settlement: Settlement) {
   const { clientId, settlementId } = settlement
   const { settlements } = await readStoredSettlements(deps, clientId, settlementId)
-  return withCarried({ settlements }, { settlement, item: {} }).map((one) => one.settlement)
+  const paid = withCarried({ settlements }, { settlement, item: {} }).map(idOf)
+  return settlements.flatMap((one) => (paid.includes(idOf(one)) ? [] : one.settlement))
+}
+
+function idOf({ settlement }: StoredSettlement) {
+  return settlement.settlementId
 }

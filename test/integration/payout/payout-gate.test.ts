@@ -5,7 +5,13 @@ import { countFindings } from '../../../shared/payout/count-findings.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { finding, movedMoney } from '../../../shared/suspense/record-suspense.ts'
 import { noteSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { houseEntryKey, notedKey, suspenseKey, verdictKey } from '../../../shared/table/keys.ts'
+import {
+  houseEntryKey,
+  notedKey,
+  settlementKey,
+  suspenseKey,
+  verdictKey,
+} from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, dayNumber, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { fileOf } from '../../support/batch-builders.ts'
@@ -226,7 +232,7 @@ it('a finding of a row counts if its payment is missing', async () => {
   expect(await countFindings(deps, settlement)).toBe(1)
 })
 
-it('a finding of a payment counts that two re-credits in turn have carried on', async () => {
+it('a finding of a payment counts that two re-credits carried on, read or not', async () => {
   const { deps, client } = await aLoneClient()
   const failAgain = async () => {
     const failed = await sweptADayLater(deps, client)
@@ -242,6 +248,8 @@ it('a finding of a payment counts that two re-credits in turn have carried on', 
   const settlement = await sweptADayLater(deps, client)
   await aFinding(deps, { cause: 'amount_differs', subject: payment.paymentId, payment })
 
+  expect(await countFindings(deps, settlement)).toBe(1)
+  await alter(deps, settlementKey(first.settlementId), { net_minor: 'x' })
   expect(await countFindings(deps, settlement)).toBe(1)
 })
 
