@@ -61,7 +61,7 @@ const TRIES = 5
 const MAX_NUMBER = 2 ** 50
 
 export const AuditHeadSchema = v.object({
-  number: v.pipe(v.number(), v.maxValue(MAX_NUMBER)),
+  number: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_NUMBER)),
   digest: v.string(),
 })
 export type AuditHead = v.InferOutput<typeof AuditHeadSchema>

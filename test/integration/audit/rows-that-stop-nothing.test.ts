@@ -236,6 +236,8 @@ describe('a batch', () => {
   it.each([
     ['no readable number', { number: 'x' }],
     ['the largest number', { number: LARGEST }],
+    ['no whole number', { number: 0.5 }],
+    ['the number zero', { number: 0 }],
     ['no digest', { digest: undefined }],
     ['a number as its digest', { digest: 5 }],
   ])('whose register has a head with %s gets it back by a recount', async (_, changes) => {
