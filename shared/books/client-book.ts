@@ -3,7 +3,7 @@ import { readableLedger, storedSettlements } from '../audit/judged/client-books.
 import { mapInChunks } from '../chunks.ts'
 import type { Deps, JournalDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
-import { addTotals, bookDay, FURTHEST_ELIGIBLE_MS, totalsOf } from '../journal/day-totals.ts'
+import { bookDay, FURTHEST_ELIGIBLE_MS, totalsOf } from '../journal/day-totals.ts'
 import { CLIENT_SIDES } from '../journal/entry.ts'
 import { entryPages, type JournalRange } from '../journal/read-entries.ts'
 import { creditedOf } from '../ledger/ledger-store.ts'
@@ -13,7 +13,7 @@ import { sweptSpan } from '../settlement/statement/settlement-entries.ts'
 import { attributeName } from '../table/attributes.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
 import { addMs, later, type Timestamp } from '../time.ts'
-import { compare, type Difference, unreadableRow } from '../verdict/difference.ts'
+import { compare, type Difference, tryToMake, unreadableRow } from '../verdict/difference.ts'
 import {
   addBooks,
   type Book,
@@ -46,13 +46,12 @@ export async function readClientBook(
   // Shards count the entries, re-credits apart, and the open payments.
   let openMinor = creditedOf(ledger) - settled.sweptMinor
   const span = { start: settled.sweptUntil, end: addMs(deps.now(), FURTHEST_ELIGIBLE_MS) }
-  for await (const { entries, differences } of readablePages(deps, { clientId, span })) {
+  for await (const { entries, lines, differences } of readablePages(deps, { clientId, span })) {
     for (const { netMinor } of entries) openMinor -= netMinor
-    sum = joinBooks(
-      sum,
-      checkLines(totalsOf(entries), period, { what: 'entry.sides', id: clientId }),
-      { book: {}, differences },
-    )
+    sum = joinBooks(sum, checkLines(lines, period, { what: 'entry.sides', id: clientId }), {
+      book: {},
+      differences,
+    })
   }
   const book = { ...withDebts(sum.book), open: openMinor }
   // A shard that cannot be read is not in `open`.
@@ -60,12 +59,18 @@ export async function readClientBook(
   return { book, differences: [...shards, ...sum.differences] }
 }
 
-/** An entry that cannot be read is a difference, and hides no other entry. */
+/**
+ * An entry that cannot be read is a difference, and hides no other entry. Entries whose sums exceed
+ * the range of money are lines of their own.
+ */
 async function* readablePages(deps: JournalDeps, range: Pick<JournalRange, 'clientId' | 'span'>) {
   const unreadable: Difference[] = []
   const { read } = readingInto(unreadable)
-  for await (const { entries } of entryPages(deps, { ...range, read }))
-    yield { entries, differences: unreadable.splice(0) }
+  for await (const { entries } of entryPages(deps, { ...range, read })) {
+    const lines =
+      tryToMake(() => totalsOf(entries)) ?? entries.flatMap((entry) => totalsOf([entry]))
+    yield { entries, lines, differences: unreadable.splice(0) }
+  }
 }
 
 type SettledBook = {
@@ -145,12 +150,12 @@ function hasNoBorder(
 /** A settlement of very many days stores no total of each day. Its entries show them. */
 async function totalsByDay(deps: JournalDeps, settlement: Settlement) {
   const { clientId } = settlement
-  let lines: Settlement['totals'] = []
+  const lines: Settlement['totals'] = []
   const unreadable: Difference[] = []
   const span = sweptSpan(settlement)
-  for await (const { entries, differences } of readablePages(deps, { clientId, span })) {
-    lines = [...addTotals(lines, totalsOf(entries))]
-    unreadable.push(...differences)
+  for await (const page of readablePages(deps, { clientId, span })) {
+    lines.push(...page.lines)
+    unreadable.push(...page.differences)
   }
   return { lines, unreadable }
 }

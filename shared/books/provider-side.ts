@@ -48,7 +48,7 @@ export async function providerSide(
   }
   const read = async (clientIds: readonly ClientId[]) => {
     for (const { oldest, providerMinor } of await mapInChunks(clientIds, SIDE_BY_SIDE, readOne)) {
-      const sumMinor = minor(look.sumMinor + providerMinor)
+      const sumMinor = withAmount(look.sumMinor, providerMinor)
       const since = look.openSince ?? oldest
       look = { ...look, sumMinor, openSince: since && earlier(since, oldest ?? since) }
     }
@@ -61,9 +61,18 @@ export async function providerSide(
   const { rows: totals } = await houseTotals(deps, { fromDay: '0', untilDay: today })
   const houseMinor = totals.reduce((sum, { providerMinor }) => sum + providerMinor, 0)
   return {
-    minor: minor(look.sumMinor + rows.sum + openMinor + houseMinor),
+    minor: [rows.sum, openMinor, houseMinor].reduce(withAmount, look.sumMinor),
     waiting: [...rows.waiting, ...open.keys()].slice(0, MAX_NAMED),
   }
+}
+
+/** Half of the range of money: the gap to such a sum is an amount too. */
+const MAX_SUM = 2 ** 52
+
+/** An amount that only an altered row can have is missing, as if the row could not be read. */
+function withAmount(sumMinor: Minor, amount: number): Minor {
+  const sum = sumMinor + amount
+  return Math.abs(sum) > MAX_SUM ? sumMinor : minor(sum)
 }
 
 async function oldestOpenAt(deps: TableDeps, clientId: ClientId) {

@@ -39,10 +39,14 @@ async function booksOf(deps: TestDeps, input: object = {}) {
 }
 
 /** Answers the difference that names the entry. */
-async function spoilEntry(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
+async function spoilEntry(
+  deps: TestDeps,
+  { clientId }: Pick<Client, 'clientId'>,
+  changes: object = { type: 'cashback' },
+) {
   const { items } = await deps.table.query({ partition: [journalPk(clientId)], limit: 1 })
   const [pk, sk] = [String(items[0]?.['pk']), String(items[0]?.['sk'])]
-  await alter(deps, { pk, sk }, { type: 'cashback' })
+  await alter(deps, { pk, sk }, changes)
   return { what: 'entry', id: sk.split('#')[1], expected: 'readable', found: 'unreadable' }
 }
 
@@ -71,6 +75,14 @@ describe('the books of all', () => {
 
     const { differences } = await booksOf(deps, { from: '2026-11-20', to: '2026-11-21' })
     expect(differences).toContainEqual(named)
+  })
+
+  it('show sums beyond the range of money, which are not compared', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    await spoilEntry(deps, client, { provider_minor: Number.MAX_SAFE_INTEGER })
+
+    expect(await booksOf(deps)).toMatchObject({ status: 200, balanced: false })
+    expect(await compare(deps)).toStrictEqual({ waits: true, gap_minor: 96_000 })
   })
 
   it('name a house total that cannot be read', async ({ deps }) => {
