@@ -7,6 +7,7 @@ import { UPSTREAM } from '../table/upstream.ts'
 import {
   addMs,
   DAY_MS,
+  earlier,
   epochMs,
   HOUR_MS,
   later,
@@ -78,7 +79,7 @@ export async function nextRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
     id: `head#${round}#${at}`,
     kind: 'head',
   }))
-  const areReversalsDue = head === undefined || head.reversalsAt <= now
+  const areReversalsDue = head === undefined || isAhead || head.reversalsAt <= now
   if (areReversalsDue) slices.push(...(await dailySlices(deps, head, { round, now, workers })))
   const nextHead: Head = {
     position: later(from, addMs(now, -OVERLAP_MS)),
@@ -108,7 +109,7 @@ async function dailySlices(
   const created = { from: addMs(now, -REVERSALS_SPAN_MS), to: now }
   const id = `${epochMs(now)}#${round}`
   // The last daily round was a day before this one became due. The first round reads a week.
-  const lastDaily = head === undefined ? now : addMs(head.reversalsAt, -DAY_MS)
+  const lastDaily = head === undefined ? now : addMs(earlier(head.reversalsAt, now), -DAY_MS)
   const dayReadings = DAY_READINGS.flatMap(({ everyDays, afterDays }) => {
     const period = { from: startOfDays(lastDaily, everyDays), to: startOfDays(now, everyDays) }
     return cutIntoSlices(period, workers).map((span, at) => ({

@@ -63,13 +63,14 @@ describe('sync: the head', () => {
 
   it('reads the last hour after a worker whose clock was ahead', async ({ deps, paid, sync }) => {
     const now = deps.now()
-    deps.clock.advance(7_200)
+    deps.clock.advance(9 * 86_400)
     await sync()
     deps.clock.set(now)
 
     await sync(rowNow(deps, paid))
 
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    expect(await deps.table.get(HEAD)).toMatchObject({ reversalsAt: addMs(now, DAY_MS) })
   })
 
   it('writes nothing but the head for a round of one page', async ({ deps, rows, credited }) => {
