@@ -7,6 +7,7 @@ import { mapInChunks } from '../chunks.ts'
 import type { TableDeps } from '../deps.ts'
 import { PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
+import type { EntryType } from '../journal/entry.ts'
 import { parseStored } from '../payment/payment-store.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { hasSwept, type Settlement } from '../settlement/settlement.ts'
@@ -14,39 +15,41 @@ import { MOVED_CAUSES, type Noted, saidById } from '../suspense/suspense.ts'
 import { notedPages } from '../suspense/suspense-store.ts'
 import type { Item } from '../table/attributes.ts'
 import { paymentKey } from '../table/keys.ts'
+import type { Timestamp } from '../time.ts'
 
 const AT_ONCE = 50
 
 /**
  * The number of cases and findings that name a payment of a settlement, or of the settlements
  * whose sums it pays again: open ones, and those that a person has explained. A payment that is
- * missing or cannot be read counts, and one whose own settlement is missing or cannot be read.
+ * missing or cannot be read counts, and if sums are paid again, a payment of a lost or unreadable
+ * settlement.
  */
 export async function countFindings(deps: TableDeps, settlement: Settlement): Promise<number> {
   let count = 0
-  let others: readonly Settlement[] | undefined
+  let isPaid: IsPaid | undefined
   for await (const noted of notedPages(deps, settlement.clientId)) {
     const paymentIds = noted.flatMap(namedPayment)
     if (paymentIds.length === 0) continue
-    const apart = (others ??= await settlementsApart(deps, settlement))
+    const isIn = (isPaid ??= await paymentsPaid(deps, settlement))
     const isNamed = await mapInChunks(paymentIds, AT_ONCE, async (paymentId) => {
       const item = paymentId && (await deps.table.get(paymentKey(paymentId)))
-      return item === undefined || mayBeIn(settlement, apart, item)
+      return item === undefined || mayBeIn(isIn, item)
     })
     count += isNamed.filter(Boolean).length
   }
   return count
 }
 
+/** By the time at which an entry of a payment is eligible. */
+type IsPaid = (eligibleAt: Timestamp) => boolean
+
 /** A payment that cannot be read may be in any settlement of its client. */
-function mayBeIn({ sweptUntil }: Settlement, apart: readonly Settlement[], item: Item): boolean {
+function mayBeIn(isPaid: IsPaid, item: Item): boolean {
   try {
     const payment = parseStored(item)
     if (payment === undefined || payment.status === 'creating') return false
-    return entriesOf(payment).some(
-      ({ eligibleAt }) =>
-        eligibleAt < sweptUntil && !apart.some((other) => hasSwept(other, eligibleAt)),
-    )
+    return entriesOf(payment).some(({ eligibleAt }) => isPaid(eligibleAt))
   } catch {
     return true
   }
@@ -69,12 +72,16 @@ function namedPayment(noted: Noted) {
   return [ifValid(PaymentIdSchema, paymentId)]
 }
 
-/** Those whose sums it does not pay. */
-async function settlementsApart(deps: TableDeps, settlement: Settlement) {
-  const { clientId, settlementId } = settlement
+const PAID_AGAIN: ReadonlySet<string> = new Set<EntryType>(['recredit', 'returned'])
+
+/** All settlements are read only for one that pays sums again, because lists count findings too. */
+async function paymentsPaid(deps: TableDeps, settlement: Settlement): Promise<IsPaid> {
+  const { clientId, settlementId, sweptUntil, totals } = settlement
+  if (!totals.some(({ type }) => PAID_AGAIN.has(type))) return (at) => hasSwept(settlement, at)
   const { settlements } = await readStoredSettlements(deps, clientId, settlementId)
   const paid = withCarried({ settlements }, { settlement, item: {} }).map(idOf)
-  return settlements.flatMap((one) => (paid.includes(idOf(one)) ? [] : one.settlement))
+  const others = settlements.filter((one) => !paid.includes(idOf(one)))
+  return (at) => at < sweptUntil && !others.some((other) => hasSwept(other.settlement, at))
 }
 
 function idOf({ settlement }: StoredSettlement) {
