@@ -1,4 +1,4 @@
-import { type EntryType, excessOf, type Figures, type Legs } from '../journal/entry.ts'
+import { ENTRY_SIDES, type EntryType, excessOf, type Figures, type Legs } from '../journal/entry.ts'
 import type { HouseEntryType } from '../journal/house-store.ts'
 import { PAYMENT_METHODS, type PaymentMethod } from '../payment-status.ts'
 import { compare, type Difference } from '../verdict/difference.ts'
@@ -273,12 +273,17 @@ export function problemsIn(book: Book): readonly Difference[] {
   ]
 }
 
+/** Sums of such amounts are exact. Only an altered row has a greater one. */
+const MAX_AMOUNT = 2 ** 50
+
 /**
  * Provider + bank + transit = net + suspense + markup + cost + other, and net = gross - fee -
  * markup; one difference at most. What a re-credit carries has no other side.
  */
 export function unequalSides(line: BookLine, what: string, id: string): readonly Difference[] {
   const { grossMinor = 0, feeMinor = 0, markupMinor = 0, netMinor = 0 } = line
+  const beyond = ENTRY_SIDES.find((side) => Math.abs(line[side] ?? 0) > MAX_AMOUNT)
+  if (beyond) return compare(what, id, 'an amount of money', line[beyond])
   const unequal = line.type === RECREDIT ? [] : compare(what, id, 0, excessOf(line))
   return unequal.length > 0
     ? unequal

@@ -85,6 +85,22 @@ describe('the books of all', () => {
     expect(await compare(deps)).toStrictEqual({ waits: true, gap_minor: 96_000 })
   })
 
+  it('name a total whose sums would be rounded, although its sides are equal', async ({
+    deps,
+    client,
+  }) => {
+    const { settlementId } = await sweptADayLater(deps, client)
+    const [total] = (await rawItem(deps, settlementKey(settlementId)))['totals'] as object[]
+    const [gross, net] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 4_100]
+    const sides = { grossMinor: gross, netMinor: net, providerMinor: net + 100 }
+    const totals = [{ ...total, ...sides }]
+    await alter(deps, settlementKey(settlementId), { gross_minor: gross, net_minor: net, totals })
+
+    const id = expect.stringContaining(settlementId) as unknown
+    const differences = [{ what: 'settlement.totals', id, found: gross }]
+    expect(await booksOf(deps)).toMatchObject({ balanced: false, differences })
+  })
+
   it('name a house total that cannot be read', async ({ deps }) => {
     const key = houseTotalKey('2026-11-20', 'cashback')
     await putRaw(deps, { ...key, type: 'cashback', day: '2026-11-20', count: 1 })
