@@ -77,28 +77,15 @@ describe('the books of all', () => {
     expect(differences).toContainEqual(named)
   })
 
-  it('show sums beyond the range of money, which are not compared', async ({ deps, client }) => {
+  it('name an amount whose sums are rounded, and compare none', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
-    await spoilEntry(deps, client, { provider_minor: Number.MAX_SAFE_INTEGER })
+    const found = Number.MAX_SAFE_INTEGER
+    const [net_minor, provider_minor] = [found - 4_100, found - 4_000]
+    await spoilEntry(deps, client, { gross_minor: found, net_minor, provider_minor })
 
-    expect(await booksOf(deps)).toMatchObject({ status: 200, balanced: false })
-    expect(await compare(deps)).toStrictEqual({ waits: true, gap_minor: 96_000 })
-  })
-
-  it('name a total whose sums would be rounded, although its sides are equal', async ({
-    deps,
-    client,
-  }) => {
-    const { settlementId } = await sweptADayLater(deps, client)
-    const [total] = (await rawItem(deps, settlementKey(settlementId)))['totals'] as object[]
-    const [gross, net] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 4_100]
-    const sides = { grossMinor: gross, netMinor: net, providerMinor: net + 100 }
-    const totals = [{ ...total, ...sides }]
-    await alter(deps, settlementKey(settlementId), { gross_minor: gross, net_minor: net, totals })
-
-    const id = expect.stringContaining(settlementId) as unknown
-    const differences = [{ what: 'settlement.totals', id, found: gross }]
+    const differences = [{ what: 'entry.sides', found }]
     expect(await booksOf(deps)).toMatchObject({ balanced: false, differences })
+    expect(await compare(deps)).toStrictEqual({ waits: true, gap_minor: 96_000 })
   })
 
   it('name a house total that cannot be read', async ({ deps }) => {
