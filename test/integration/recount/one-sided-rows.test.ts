@@ -15,6 +15,7 @@ import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import type { ProviderPayment } from '../../../shared/provider/provider.ts'
 import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
 import {
+  destinationKey,
   entryKey,
   eventKey,
   paymentKey,
@@ -70,6 +71,18 @@ it('a recount names what it does not repair of a settlement', async ({
 
   await expectNamed(deps, client, { what: 'settlement.bank' })
   await putRaw(deps, row)
+})
+
+it('a recount puts a lost pointer, and names the altered event beside it', async () => {
+  const { deps, client } = await aLoneClient()
+  const { paymentId, paymentDestination, createdAt } = await aSucceededPayment(deps, client)
+  await erase(deps, destinationKey(paymentDestination, createdAt, paymentId))
+  await alter(deps, eventKey(subjectOfPayment(paymentId), 'payment.succeeded'), { client_id: 'x' })
+  deps.clock.advance(120)
+
+  const { not_repairable: named } = await recount(deps, client)
+
+  expect(named).toMatchObject([{ what: 'event.client_id', id: paymentId }])
 })
 
 async function anEventAlone({ hasFailed = false } = {}) {

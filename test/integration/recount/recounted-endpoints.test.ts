@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
-import { deletedEndpointKey, endpointKey } from '../../../shared/table/keys.ts'
-import { alter, putRaw, rawItem } from '../../support/tampering.ts'
+import { auditRecordPk, deletedEndpointKey, endpointKey } from '../../../shared/table/keys.ts'
+import { deleteEndpoint } from '../../../shared/webhook/endpoint/change-endpoint.ts'
+import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
@@ -32,4 +33,19 @@ it('a recount makes an endpoint as its records say, unless it changes meanwhile'
 
   expect((await recount(deps, client)).left).toStrictEqual([])
   expect(await rawItem(deps, key)).toStrictEqual(row)
+})
+
+it('a recount counts an endpoint whose record of deletion it writes anew as gone', async ({
+  deps,
+  client,
+}) => {
+  const { clientId } = client
+  const endpoint = await storedEndpoint(deps, { clientId })
+  deps.clock.advance(1)
+  await deleteEndpoint(deps, { ...endpoint, operator: 'ana' })
+  const pk = auditRecordPk(clientId)
+  const { items } = await deps.table.query({ partition: [pk], limit: 1, newestFirst: true })
+  await erase(deps, { pk, sk: String(items[0]?.['sk']) })
+
+  expect((await recount(deps, client)).written).toHaveLength(1)
 })
