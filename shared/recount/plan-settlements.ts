@@ -203,7 +203,7 @@ async function planTrail(
     (what.startsWith('entry') && entry !== undefined) ||
     (lost.length > 0 && (what === 'audit_record' || STATE.test(what)))
   const steps = {
-    settlement: lines.length === 0 ? undefined : replaceRow(settlementKey(id), row, item),
+    settlement: replaceRow(settlementKey(id), row, item),
     reference: needsReference
       ? replaceRow(bankReferenceKey(bankReference), bankReferenceRow(id), undefined)
       : undefined,
