@@ -16,7 +16,7 @@ import { idOf, paymentKey } from '../../table/keys.ts'
 import { keyedItems, queryPages } from '../../table/list-items.ts'
 import { LEDGER_SHARDS } from '../../table/schema.ts'
 import type { Reads } from '../../table/table.ts'
-import { addMs, DAY_MS, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
+import { addMs, DAY_MS, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
 import {
   brokenRules,
   compare,
@@ -209,7 +209,7 @@ function auditTimes(
   // These run concurrently, so the last commit may have an earlier time.
   const isKnownTime = changedAt === undefined ? times.length === 0 : times.includes(changedAt)
   const [earliest, latest] = [addMs(client.createdAt, -DAY_MS), addMs(now, SKEW_MS)]
-  const isClosed = isWithin(settledUntil, later(latest, addMs(settledUntil, SKEW_MS)), closedUntil)
+  const isClosed = isWithin(settledUntil, latest, closedUntil)
   return [
     ...brokenRules('window', clientId, [
       ['closed_until', isClosed, 'from settled_until to now', closedUntil],
