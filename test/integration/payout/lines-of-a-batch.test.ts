@@ -5,6 +5,8 @@
 import { expect, it } from 'vitest'
 import { handler as payoutAnswer } from '../../../functions/admin/payout-answer.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
+import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
 import { openNextBatch } from '../../../shared/payout/fill-batch.ts'
 import { batchSubject } from '../../../shared/settlement/batch/batch.ts'
@@ -33,6 +35,7 @@ import {
   type TestDeps,
   writtenKeys,
 } from '../../support/test-deps.ts'
+import { withApproval } from '../../support/with-approval.ts'
 
 const UNREADABLE = { net_minor: 'much' }
 
@@ -146,6 +149,20 @@ it('the file of a ready batch is refused if a settlement of it cannot be read', 
   await alter(deps, settlementKey(first.settlementId), UNREADABLE)
 
   expect(await askForFile(deps, { batch: 1 })).toMatchObject(CHANGED)
+})
+
+it('a batch gives its file again when finance has accepted what differs in it', async () => {
+  const { deps, paid } = await twoInABatch()
+  const { settlementId, clientId } = paid
+  await alter(deps, settlementKey(settlementId), { payment_count: 9 })
+  expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
+  for (const difference of (await auditLedger(deps, clientId)).differences) {
+    const accepted = { difference, clientId, operator: OPERATOR, notes: 'known' }
+    await withApproval(deps, () => acceptDifference(deps, accepted))
+  }
+  deps.clock.advance(1)
+
+  expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 200 })
 })
 
 it('a batch that another operator makes ready meanwhile gives no file without that settlement', async () => {

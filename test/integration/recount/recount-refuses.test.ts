@@ -22,7 +22,7 @@ import {
 } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { adjustBalance, aRefund } from '../../support/money-rows.ts'
-import { aSucceededPayment, post } from '../../support/paid-builders.ts'
+import { anOpenPayment, aSucceededPayment, post } from '../../support/paid-builders.ts'
 import { expectBalanced, expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { aDayLater, aLoneClient, sweep } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
@@ -102,6 +102,14 @@ describe('recount-ledger', () => {
 
     await expect(again).rejects.toMatchObject({ code: 'conflict' })
     expect(deps.changes).toStrictEqual([])
+  })
+
+  it('repairs a credit that its shard lacks after a minute', async ({ deps, client }) => {
+    const { netMinor } = await anOpenPayment(deps, client)
+    await addCredit(deps, client, less(ZERO, netMinor))
+    deps.clock.advance(60)
+
+    expect((await recount(deps, client)).written).toHaveLength(1)
   })
 
   it('compares the gap, not the figures, while payments continue', async ({ deps, client }) => {
