@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { enforceRateLimit } from '../../shared/client/enforce-rate-limit.ts'
 import { listPoints } from '../../shared/page.ts'
+import { rateKey } from '../../shared/table/keys.ts'
 import { API, anApiClient, call } from '../support/api-event.ts'
 import { aPendingPayment, aStoredClient } from '../support/payment-builders.ts'
 import { interceptTable, recordTable, testDeps } from '../support/test-deps.ts'
@@ -185,6 +186,18 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
       1, 2, 1,
     ])
     await Promise.all(requests)
+  })
+
+  it('counts a request later that other writers kept from being counted', async () => {
+    const { deps, client, stage } = await spreadOver(1)
+    const write = () => Promise.resolve({ applied: false, item: undefined } as const)
+    const contended = { ...deps, stage, table: { ...deps.table, write } }
+    for (let asked = 0; asked <= LIMIT / 4; asked++) await enforceRateLimit(contended, client, ONE)
+
+    await enforceRateLimit({ ...deps, stage }, client, ONE)
+
+    const counter = await deps.table.get(rateKey(client.clientId, 'requests'))
+    expect(counter).toMatchObject({ points: LIMIT / 4 + 2 })
   })
 
   it('takes a point for a page, and a point for each fifty rows: long pages use the limit up sooner', async () => {
