@@ -101,7 +101,7 @@ it('allows no call in a window without calls, if the quota has fewer calls than 
 })
 
 it('a budget takes one portion for callers that come together, and no call while another operation has none', async () => {
-  const { first: deps } = environments()
+  const { first: deps, windowEnd } = environments()
   const budget = callBudget(deps, { getPayment: 4, getRequest: 4 })
 
   await Promise.all(Array.from({ length: 6 }, () => budget.take('getPayment')))
@@ -110,6 +110,9 @@ it('a budget takes one portion for callers that come together, and no call while
 
   const { number } = quotaWindow(60, deps.now())
   expect(deps.stored.item(quotaKey(number))).toMatchObject({ get_payment: 8, get_request: 10 })
+  deps.clock.set(windowEnd)
+  await budget.take('getPayment')
+  expect(deps.stored.item(quotaKey(number + 1))).toMatchObject({ get_payment: 4 })
 })
 
 describe('a pause', () => {
