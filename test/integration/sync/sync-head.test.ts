@@ -66,8 +66,10 @@ describe('sync: the head', () => {
     deps.clock.advance(9 * 86_400)
     await sync()
     deps.clock.set(now)
+    const row = rowNow(deps, paid)
+    deps.clock.advance(3_600)
 
-    await sync(rowNow(deps, paid))
+    await sync(row)
 
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
     expect(await deps.table.get(HEAD)).toMatchObject({ reversalsAt: addMs(now, DAY_MS) })
