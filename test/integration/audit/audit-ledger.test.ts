@@ -18,7 +18,7 @@ import {
 import { type Step, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, dayNumber, msBetween } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
-import { mayBePaid } from '../../../shared/verdict/difference.ts'
+import { auditAnswer, mayBePaid } from '../../../shared/verdict/difference.ts'
 import {
   findDelivery,
   insertDelivery,
@@ -107,6 +107,7 @@ describe('the answer of audit-ledger', () => {
 
     expect([balanced, differences.length]).toStrictEqual([false, 1_000])
     expect(more).toContain('there may be more')
+    expect(auditAnswer(differences, undefined)).toHaveProperty('more')
   })
 })
 

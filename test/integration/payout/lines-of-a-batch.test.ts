@@ -26,7 +26,7 @@ import { aFinding } from '../../support/money-rows.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
 import { aLoneClient, fail, payOut } from '../../support/settlement-builders.ts'
-import { alter, putRaw } from '../../support/tampering.ts'
+import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import {
   interceptTable,
   memoryDeps,
@@ -144,10 +144,14 @@ it.each([
   },
 )
 
-it('the file of a ready batch is refused if a settlement of it cannot be read', async () => {
-  const { deps, first } = await anAnsweredFile()
-  await alter(deps, settlementKey(first.settlementId), UNREADABLE)
+it('a ready batch gives no file if a settlement of it cannot be read, or a record is lost', async () => {
+  const { deps, paid } = await twoInABatch()
+  const settlement = await rawItem(deps, settlementKey(paid.settlementId))
+  await putRaw(deps, { ...settlement, ...UNREADABLE })
+  expect(await askForFile(deps, { batch: 1 })).toMatchObject(CHANGED)
 
+  await putRaw(deps, settlement)
+  await alter(deps, auditHeadKey(batchSubject(1)), { number: 9 })
   expect(await askForFile(deps, { batch: 1 })).toMatchObject(CHANGED)
 })
 
