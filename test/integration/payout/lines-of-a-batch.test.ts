@@ -149,6 +149,8 @@ it('a ready batch gives no file if a settlement of it cannot be read, or a recor
   const settlement = await rawItem(deps, settlementKey(paid.settlementId))
   await putRaw(deps, { ...settlement, ...UNREADABLE })
   expect(await askForFile(deps, { batch: 1 })).toMatchObject(CHANGED)
+  // The audit of its client names it.
+  expect(await auditBatches(deps)).toStrictEqual([])
 
   await putRaw(deps, settlement)
   await alter(deps, auditHeadKey(batchSubject(1)), { number: 9 })
