@@ -42,6 +42,7 @@ it.each([
   expect(due).toStrictEqual(expect.arrayContaining(ages))
   if (ages.length === 0) expect(due).toStrictEqual([])
   expect(due.filter((age) => age < 30)).toHaveLength(Math.min(count, 30))
+  expect(due.filter((age) => age >= 360 && age < 720)).toHaveLength(Math.min(count, 360))
 })
 
 it.each([
