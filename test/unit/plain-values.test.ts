@@ -10,6 +10,7 @@ import {
   AnyTimeSchema,
   addMs,
   DAY_MS,
+  END_OF_TIME,
   parseForeignTime,
   TimestampSchema,
   timestampOf,
@@ -140,8 +141,9 @@ it.each([
   expect(v.is(TimestampSchema, text)).toBe(false)
 })
 
-it('a day before the first Timestamp has a text that orders before it', () => {
+it('a day before the first Timestamp has a text that orders before it, and the end of time is last', () => {
   expect(addMs(timestampOf(0), -DAY_MS)).toBe('1969-12-31T00:00:00.000Z')
+  expect(() => addMs(END_OF_TIME, 1)).toThrow('length')
 })
 
 it.each([
