@@ -38,7 +38,6 @@ it.each([
 ])('an audit reads %s', (_, count, historyDay, ages) => {
   const isDue = dueOn(20_000, historyDay)
   const due = Array.from({ length: 800 }, (_age, age) => age).filter((age) => isDue(20_000 - age))
-
   expect(due).toStrictEqual(expect.arrayContaining(ages))
   if (ages.length === 0) expect(due).toStrictEqual([])
   expect(due.filter((age) => age < 30)).toHaveLength(Math.min(count, 30))

@@ -115,7 +115,6 @@ it('a long audit takes several runs, each of which continues after the previous 
   const { deps, client } = await auditedHistory()
   const small = inSteps(deps, 100, 3, 1_000)
   const { length: sent } = deps.sent
-
   const began = deps.now()
 
   const runs = await runAudit(deps, (auditId) => auditClient(small, client.clientId, auditId))

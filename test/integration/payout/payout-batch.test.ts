@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
 import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
+import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
 import { approve } from '../../../shared/operator/approve.ts'
 import { answerPayouts } from '../../../shared/payout/answer-payouts.ts'
@@ -28,7 +30,7 @@ import { isNightly } from '../../support/runs.ts'
 import { BANK, BY_OPERATOR, fail, payOut } from '../../support/settlement-builders.ts'
 import { alter } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { APPROVER } from '../../support/with-approval.ts'
+import { APPROVER, withApproval } from '../../support/with-approval.ts'
 
 function pay(deps: TestDeps, settlementId: string, more: object = {}) {
   const asked = { operator: OPERATOR, settlement_id: settlementId, bank_reference: 'bca 17' }
@@ -70,6 +72,20 @@ it('what the bank did is written down though the gate refuses by then, with one 
   expect(await pay(raced, id)).toMatchObject({ status: 200 })
 
   expect(deps.published).toMatchObject([{ kind: 'payout.after_difference', subject: id }])
+})
+
+it('a batch gives its file again when finance has accepted what differs in it', async () => {
+  const { deps, settlement } = await aBatchedSettlement()
+  const { settlementId, clientId } = settlement
+  await alter(deps, settlementKey(settlementId), { payment_count: 9 })
+  expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
+  for (const difference of (await auditLedger(deps, clientId)).differences) {
+    const accepted = { difference, clientId, operator: OPERATOR, notes: 'known' }
+    await withApproval(deps, () => acceptDifference(deps, accepted))
+  }
+  deps.clock.advance(1)
+
+  expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 200 })
 })
 
 it('a settlement that enters a batch before its payout commits needs nothing again', async () => {

@@ -68,7 +68,6 @@ describe('sync: the head', () => {
     deps.clock.set(now)
     const row = rowNow(deps, paid)
     deps.clock.advance(3_600)
-
     await sync(row)
 
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
