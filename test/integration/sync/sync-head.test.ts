@@ -69,7 +69,6 @@ describe('sync: the head', () => {
     const row = rowNow(deps, paid)
     deps.clock.advance(3_600)
     await sync(row)
-
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
     expect(await deps.table.get(HEAD)).toMatchObject({ reversalsAt: addMs(now, DAY_MS) })
   })
