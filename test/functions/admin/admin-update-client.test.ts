@@ -25,10 +25,11 @@ describe('update-client (design section 7)', () => {
 
     const answer = await change({ operator: 'budi', ...changes })
     const repeated = await change({ operator: 'budi', ...changes })
+    const unchanged = await change({ operator: 'budi', settlement_floor_minor: 25_000 })
 
     const after = { ...before, ...changes, bank_since: deps.now() }
     const reply = { status: 200, body: after }
-    expect([answer, repeated]).toStrictEqual([reply, reply])
+    expect([answer, repeated, unchanged]).toStrictEqual([reply, reply, reply])
     expect(await show()).toStrictEqual(after)
     expect((await trail()).slice(1)).toStrictEqual([
       { operator: 'budi', action: 'update-client', before, after },
