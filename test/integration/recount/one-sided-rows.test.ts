@@ -32,7 +32,7 @@ import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { FLOWS, receiveEverything, syncRows } from './torn-flows.ts'
-import { expectNamed, recount, removeEvent, tearFlow } from './torn-world.ts'
+import { differencesOf, expectNamed, recount, removeEvent, tearFlow } from './torn-world.ts'
 
 it('a recount counts a payout that the window has lost, at its time', async ({ deps, client }) => {
   await aSucceededPayment(deps, client)
@@ -83,6 +83,15 @@ it('a recount puts a lost pointer, and names the altered event beside it', async
   const { not_repairable: named } = await recount(deps, client)
 
   expect(named).toMatchObject([{ what: 'event.client_id', id: paymentId }])
+})
+
+it('an audit puts a settlement that the list lacks into the order of windows', async () => {
+  const { deps, client } = await aLoneClient()
+  const settle = async () => (await aSucceededPayment(deps, client), sweptADayLater(deps, client))
+  const [{ settlementId }] = [await settle(), await settle()]
+  await alter(deps, settlementKey(settlementId), { owner: 'x' })
+
+  expect(await differencesOf(deps, client)).toMatchObject([{ what: 'settlement.owner' }])
 })
 
 async function anEventAlone({ hasFailed = false } = {}) {
