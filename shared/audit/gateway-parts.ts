@@ -81,7 +81,7 @@ export async function gatewayParts(
       const isInBatches = (number: number) => number % CYCLE_DAYS === slot
       const judged = {
         noted: async () => auditNotes(deps, await readNotes(deps, isIn)),
-        batches: () => auditBatches(deps, isInBatches),
+        'payout batches': () => auditBatches(deps, isInBatches),
       }
       return Object.entries(judged).map(([name, judge]) => {
         const key = `${name} ${String(slot).padStart(2, '0')}`

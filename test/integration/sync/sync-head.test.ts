@@ -70,7 +70,7 @@ describe('sync: the head', () => {
     deps.clock.advance(3_600)
     await sync(row)
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
-    expect(await deps.table.get(HEAD)).toMatchObject({ reversalsAt: addMs(now, DAY_MS) })
+    expect(await deps.table.get(HEAD)).toMatchObject({ reversalsAt: addMs(deps.now(), DAY_MS) })
   })
 
   it('writes nothing but the head for a round of one page', async ({ deps, rows, credited }) => {
