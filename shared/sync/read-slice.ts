@@ -82,8 +82,9 @@ export async function readSlice(
     if (retryAt !== undefined) return release('rate_limited', retryAt)
     const answer = await run.deps.provider.listTransactions(filterOf(slice))
     if (answer.kind === 'found') {
+      const position = positionAfter(answer.value)
       // The provider announces more rows but gives no later position to continue from.
-      if (answer.value.hasMore && [slice.afterId, undefined].includes(positionAfter(answer.value)))
+      if (answer.value.hasMore && (position === undefined || position === slice.afterId))
         return release('refused')
       const nextSlice = await readPage(run, slice, answer.value, kept)
       if (nextSlice === undefined) return 'overtaken'
