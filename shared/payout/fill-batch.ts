@@ -1,3 +1,4 @@
+import { readTrail } from '../audit/judged/audit-trails.ts'
 import { mapInChunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import { conflict } from '../errors.ts'
@@ -7,16 +8,24 @@ import {
   BATCHES_SUBJECT,
   type Batch,
   batchRecord,
+  batchSubject,
   digestOf,
   digestOfLines,
   MOST_LINES,
   type PayoutLine,
   payoutLines,
 } from '../settlement/batch/batch.ts'
-import { findBatch, openBatch, setList, settlementsIn } from '../settlement/batch/batch-store.ts'
+import {
+  findBatch,
+  openBatch,
+  setList,
+  settlementsIn,
+  stateIn,
+} from '../settlement/batch/batch-store.ts'
 import type { CloseDeps } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { claimForBatch, findAnySettlement } from '../settlement/settlement-store.ts'
+import { compare, confirmedDifferences } from '../verdict/difference.ts'
 import { alertGrowth } from './alert-growth.ts'
 import {
   judgePayout,
@@ -193,7 +202,7 @@ async function finishBatch(deps: BatchDeps, opened: Batch, { operator, changed, 
   // closed a settlement in the batch.
   const stored = await findBatch(deps, number)
   if (stored.state !== 'ready') throw conflict(`batch ${number} was changed meanwhile; try again`)
-  return { ...(await withLines(deps, number, await settlementsIn(deps, stored))), refused }
+  return { ...(await withLines(deps, stored, await settlementsIn(deps, stored))), refused }
 }
 
 function isNotOf(leftOut: readonly LeftOut[]) {
@@ -207,14 +216,26 @@ function isNotOf(leftOut: readonly LeftOut[]) {
  */
 export async function withLines(
   deps: BatchDeps,
-  number: number,
+  batch: Batch,
   settlements: readonly Settlement[],
 ): Promise<{ readonly batch: Batch; readonly lines: readonly PayoutLine[] }> {
+  const { number } = batch
   const lines = payoutLines(settlements)
-  const batch = await findBatch(deps, number)
-  const { state, usedAt, isBroken, digest } = batch
-  const isAsMade = state === 'ready' && !isBroken && digest === digestOfLines(lines)
-  if (isAsMade || usedAt !== undefined) return { batch, lines }
+  let usedAt = batch.usedAt
+  const differences = await confirmedDifferences(deps, async () => {
+    const trail = await readTrail(deps, batchSubject(number), undefined)
+    const said = stateIn(trail.records)
+    usedAt = said.usedAt
+    return [
+      ...trail.differences,
+      ...compare('batch.state', String(number), said.state, 'ready'),
+      ...compare('batch.digest', String(number), said.digest, digestOfLines(lines)),
+    ]
+  })
+  // A payout by hand during these reads looks like a break; the batch is in use then.
+  if (differences.length > 0) usedAt = (await findBatch(deps, number)).usedAt
+  if (differences.length === 0 || usedAt !== undefined)
+    return { batch: { ...batch, usedAt }, lines }
   throw conflict(
     `the lines of batch ${number} are not what they were`,
     'Send no file of this batch. Run audit-ledger: its answer lists what differs.',

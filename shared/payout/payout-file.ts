@@ -101,7 +101,7 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
     const next = `payout-file --cancel ${number} is for a file that no bank was given.`
     throw inUse(number, why, next)
   }
-  const filled = await withLines(deps, number, settlements)
+  const filled = await withLines(deps, batch, settlements)
   await mapInChunks(settlements, SIDE_BY_SIDE, (one) => requireUnchanged(deps, one))
   return { ...filled, leftOut: [] }
 }

@@ -72,7 +72,7 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['settle, in steps', 34, ageManyFunds, settle],
   ['trigger', 31, ageFunds, trigger],
   ['mark paid', 29, auditSettlement, onPrepared('mark-settlement-paid', { bank_reference: 'b-1' })],
-  ['payout file', 47, auditSettlement, makeFile, (play, id) => makeFile(play, id, {})],
+  ['payout file', 46, auditSettlement, makeFile, (play, id) => makeFile(play, id, {})],
   ['payout answer', 33, batchSettlement, onBatch, (play, row) => onBatch(play, row, {})],
   ['mark failed', 6, recordSettlement, onPrepared('mark-settlement-failed')],
   ['recredit', 10, approveRecredit, onPrepared('recredit-settlement')],
