@@ -10,7 +10,7 @@ import {
   payoutLines,
 } from '../../../shared/settlement/batch/batch.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
-import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { claimForBatch, findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
@@ -74,6 +74,18 @@ it('the last ten batches are compared each night, and each older one within thir
     new Set(['batch.settlement_ids 1', 'batch.settlement_ids 2']),
   )
 })
+
+it.each([{ status: 'failed' }, { digest: 'other' }, { batch: 7 }])(
+  'a settlement that became %j after it was read enters no batch',
+  async (changed) => {
+    const deps = memoryDeps()
+    const { settlementId } = await aWaitingSettlement(deps)
+    const before = await findAnySettlement(deps, settlementId)
+    await alter(deps, settlementKey(settlementId), changed)
+
+    expect(await deps.table.write(claimForBatch(before, 1))).toMatchObject({ applied: false })
+  },
+)
 
 it('a cancelled batch whose row was lost is no difference, and frees its payout', async () => {
   const deps = memoryDeps()

@@ -4,6 +4,7 @@
  * job checks it afterwards.
  */
 import { describe, expect } from 'vitest'
+import { handler as refundPayment } from '../../../functions/admin/refund-payment.ts'
 import { MAX_MOVEMENTS } from '../../../shared/journal/payment-money.ts'
 import { minor } from '../../../shared/money.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
@@ -12,8 +13,10 @@ import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { claimJob, findDueJobs, finishJob } from '../../../shared/sync/job-store.ts'
 import { aRefund } from '../../support/money-rows.ts'
+import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 import { heldTest, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { refund, rowOut } from './transfer-rows.ts'
 
@@ -212,7 +215,7 @@ it.for(cases)(
 )
 
 it.for(['transfer', 'refund'] as const)(
-  'the void of a %s leaves the house with its money when the payment has 50 movements',
+  'a payment with 50 movements is not refunded, and the void of its %s leaves the house with its money',
   async (type, { deps, credited, sync, refundBy, refundUntilFull, becomes, atProvider }) => {
     const row =
       type === 'transfer'
@@ -220,6 +223,9 @@ it.for(['transfer', 'refund'] as const)(
         : rowNow(deps, credited, { type: 'return', transactionId: 'txn_refund', ...SIXTY })
     if (type === 'refund') await sync(rowNow(deps, credited), row)
     await refundUntilFull()
+    expect(await refundByBank(deps, credited.payment.paymentId)).toMatchObject({
+      body: { message: 'amount_minor: this payment has 50 movements already' },
+    })
     const before = await atProvider()
     deps.published.length = 0
 
@@ -235,3 +241,8 @@ it.for(['transfer', 'refund'] as const)(
 )
 
 const SIXTY = { amountMinor: minor(60_000), providerMinor: minor(-60_000) }
+
+function refundByBank(deps: TestDeps, payment_id: string) {
+  const refunded = { payment_id, amount_minor: 1, bank_reference: 'B-50' }
+  return invokeWhole(refundPayment, deps, { operator: OPERATOR, ...refunded })
+}
