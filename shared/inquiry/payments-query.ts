@@ -20,18 +20,17 @@ export const paymentsQuery = v.pipe(
     ),
     idempotency_key: v.optional(
       v.pipe(
-        v.string(),
+        requiredText('idempotency_key'),
         v.maxLength(MAX_KEY_LENGTH, lengthMessage('idempotency_key', MAX_KEY_LENGTH)),
         v.regex(KEY_CHARACTERS, `idempotency_key ${KEY_CHARACTERS_MESSAGE}`),
         // HTTP takes spaces at the ends of the header away.
         v.trim(),
-        notEmpty('idempotency_key'),
+        requiredText('idempotency_key'),
       ),
     ),
     external_reference: v.optional(
       v.pipe(
-        v.string(),
-        notEmpty('external_reference'),
+        requiredText('external_reference'),
         // Counts code points, as a create does.
         v.check(
           (text) => Array.from(text).length <= MAX_REFERENCE,
@@ -50,8 +49,8 @@ export const paymentsQuery = v.pipe(
   ),
 )
 
-function notEmpty(name: string) {
-  return v.minLength<string, 1, string>(1, `${name} must not be empty`)
+function requiredText(name: string) {
+  return v.pipe(v.string(), v.minLength(1, `${name} must not be empty`))
 }
 
 function lengthMessage(name: string, most: number) {

@@ -82,10 +82,9 @@ export async function readSlice(
     if (retryAt !== undefined) return release('rate_limited', retryAt)
     const answer = await run.deps.provider.listTransactions(filterOf(slice))
     if (answer.kind === 'found') {
-      const position = positionAfter(answer.value)
       // The provider announces more rows but gives no later position to continue from.
-      if (answer.value.hasMore && (position === undefined || position === slice.afterId))
-        return release('refused')
+      const position = positionAfter(answer.value) ?? slice.afterId
+      if (answer.value.hasMore && position === slice.afterId) return release('refused')
       const nextSlice = await readPage(run, slice, answer.value, kept)
       if (nextSlice === undefined) return 'overtaken'
       await run.onPage()
@@ -97,9 +96,8 @@ export async function readSlice(
       await run.budget.noteRefusal([LIST_OPERATION])
       continue
     }
-    const mayBeCursor =
-      answer.kind === 'unanswered' && answer.reason === 'refused' && slice.afterId !== undefined
-    if (!mayBeCursor || restarted) return release(endWithout(answer))
+    const isRefused = answer.kind === 'unanswered' && answer.reason === 'refused'
+    if (!isRefused || slice.afterId === undefined || restarted) return release(endWithout(answer))
     restarted = true
     const fromStart = await kept.keep(slice, { afterId: undefined, openUntil: undefined })
     if (fromStart === undefined) return 'overtaken'
