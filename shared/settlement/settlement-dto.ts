@@ -5,11 +5,12 @@ import type { SettlementDto } from './settlement-dto-schema.ts'
 export function toSettlementDto(
   settlement: Settlement,
 ): Omit<SettlementDto, 'bank_reference' | 'batch'> {
+  const { start, end } = periodOf(settlement)
   return {
     id: settlement.settlementId,
     client_id: settlement.clientId,
-    period_start: periodOf(settlement).start,
-    period_end: periodOf(settlement).end,
+    period_start: start,
+    period_end: end,
     gross_minor: settlement.grossMinor,
     xendit_fees_minor: settlement.feeMinor,
     hexolus_markup_minor: settlement.markupMinor,

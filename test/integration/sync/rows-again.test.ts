@@ -26,7 +26,7 @@ const it = heldTest.extend('shown', async ({ deps, rows, credited, hold, sync })
     ...statuses: readonly ('success' | 'reversed' | 'failed')[]
   ) => {
     const row = kinds[kind]
-    // The provider's clock may be behind where the books store when a row became void.
+    // The books store when a payment's row became void. The provider's clock may be behind.
     const isMovement = kind === 'the own row of a payment' || kind === 'a refund of a payment'
     const behindMs = isMovement ? 11 * MINUTE_MS : 0
     for (const status of statuses) {

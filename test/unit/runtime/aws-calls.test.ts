@@ -65,7 +65,7 @@ describe('secrets in Secrets Manager', () => {
       answers.resolvesOnce({ SecretString: 'new' }).resolves({ SecretString: 'newest' })
       vi.stubEnv(ENV.stage, 'dev')
       vi.stubEnv(ENV.table, 'gateway-dev')
-      // The other clock of a frozen environment stands still.
+      // The monotonic clock of a frozen environment stands still.
       vi.spyOn(performance, 'now').mockReturnValue(0)
       const clock = vi.spyOn(Date, 'now')
       const { secrets } = runtimeDeps()
