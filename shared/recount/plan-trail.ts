@@ -74,7 +74,7 @@ async function planClientRow(
   const row = await deps.table.get(clientKey(clientId))
   const writes: Write[] = []
   const ofRow = findings.differences.filter(
-    ({ what, expected }) => /^client(\.|$)/.test(what) && expected !== REGISTERED,
+    ({ what, expected }) => /^client(\.|$)/.test(what) && expected !== IN_REGISTER,
   )
   if (said && (ofRow.length > 0 || records.length > findings.books.clientRecords.length)) {
     const lines = rowDifferences('client', clientId, clientRow(said), row)
@@ -92,7 +92,7 @@ async function planClientRow(
     writes.push({ ...ownWrite(findings), lines: unsaid, ends: unsaid, record, steps: {} })
   }
   const unregistered = findings.differences.filter(
-    ({ what, expected }) => what === 'client' && expected === REGISTERED,
+    ({ what, expected }) => what === 'client' && expected === IN_REGISTER,
   )
   const client = said ?? stored
   if (client && unregistered.length > 0) writes.push(registration(client, unregistered))
@@ -103,7 +103,7 @@ function ownWrite({ books: { clientId } }: Findings) {
   return { subject: clientId, clientId, repair: 'trail' } as const
 }
 
-const REGISTERED = 'in the register'
+const IN_REGISTER = 'in the register'
 
 export function registration(client: Client, ends: readonly Difference[]): Write {
   const { subject, clientId, action, after, key } = registrationOf(client, '')

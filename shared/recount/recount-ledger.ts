@@ -19,6 +19,7 @@ import {
   type Difference,
   isUnknownName,
   MAX_DIFFERENCES,
+  tellMore,
   withoutClient,
 } from '../verdict/difference.ts'
 import {
@@ -84,6 +85,7 @@ export async function recountLedger(deps: RecountDeps, input: RecountInput) {
       ...refused.map(({ subject: id }) => ({ id, why: OVERTAKEN })),
     ],
     not_repairable: notRepairable.slice(0, MAX_DIFFERENCES),
+    ...tellMore(notRepairable),
     // The call has read everything that is asked for, and has written all of its plan.
     complete: next === input.until && [...unread.left, ...refused].length === 0,
     ...(next !== undefined && { next }),

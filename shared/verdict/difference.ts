@@ -33,10 +33,14 @@ export function auditAnswer(differences: readonly Difference[], next: string | u
   return {
     balanced,
     differences: all.slice(0, MAX_DIFFERENCES),
-    // Each part of an audit keeps at most so many too, so its other differences are unknown.
-    ...(all.length >= MAX_DIFFERENCES && { more: MORE }),
+    ...tellMore(all),
     ...(next !== undefined && { next }),
   }
+}
+
+/** Each part of an audit keeps at most so many too, so its other differences are unknown. */
+export function tellMore({ length }: readonly Difference[]): { readonly more?: string } {
+  return length >= MAX_DIFFERENCES ? { more: MORE } : {}
 }
 
 const MORE = 'there may be more differences: repair or accept these, then repeat the call'

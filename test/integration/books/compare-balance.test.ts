@@ -194,10 +194,15 @@ describe('compare-balance (design section 12)', () => {
       if (why === 'no look ends') deps.provider.showBalance(1)
       else deps.provider.silence('getBalance')
       // The sync's head never runs, so no further look begins.
+      const told: number[] = []
       for (let runs = 0; runs < 4; runs++) {
         await run(deps)
+        told.push(deps.published.length)
         deps.clock.advance(DAY_SECONDS / 2)
       }
+
+      // After 36 hours, to the millisecond.
+      expect(told).toStrictEqual([0, 1, 1, 1])
 
       const since = expect.stringContaining('not been compared with the journal since 2026-11-20')
       expect(deps.published).toMatchObject([{ kind: 'balance.gap', message: since as unknown }])

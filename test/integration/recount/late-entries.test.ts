@@ -9,12 +9,19 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
+import { entryAgainOf } from '../../../shared/settlement/return-payout.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { claimForBatch, findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { entryKey, houseEntryKey, type Key, settlementKey } from '../../../shared/table/keys.ts'
+import {
+  entryKey,
+  houseEntryKey,
+  type Key,
+  paymentKey,
+  settlementKey,
+} from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
-import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced, expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aLoneClient,
@@ -120,6 +127,37 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     expect(named).toContainEqual(expect.objectContaining({ id }))
     const after = await findAnySettlement(deps, id)
     expect(after).toMatchObject({ entryCount: 9, digest: 'changed' })
+  })
+
+  it('says that there may be more, where an answer has no room for all', async () => {
+    const { deps, client } = await aLoneClient()
+    const [key] = keysOf(await aSucceededPayment(deps, client))
+    const item = key && (await rawItem(deps, key))
+    const [at = ''] = String(item?.['sk']).split('#')
+    for (let copies = 0; copies < 1_001; copies++)
+      await putRaw(deps, { ...item, sk: `${at}#${crypto.randomUUID()}` })
+    // Each part of the audit keeps 1,000. This payment is in another part than these entries.
+    await alter(deps, paymentKey((await anOpenPayment(deps, client)).paymentId), {
+      listed_at: '1970-01-02',
+    })
+
+    const { not_repairable: named, more } = await recount(deps, client)
+
+    expect([named.length, more]).toStrictEqual([1_000, expect.stringContaining('may be more')])
+  })
+
+  it('that re-credited it is put again, once lost', async () => {
+    const { deps, client, settlement } = await aSettledClient()
+    const entry = entryAgainOf(await recreditFailed(deps, settlement))
+    const key = entry && entryKey(client.clientId, entry)
+    if (key === undefined) throw new Error('it has no re-credit')
+    const item = await rawItem(deps, key)
+    await erase(deps, key)
+
+    await recount(deps, client)
+
+    expect(await rawItem(deps, key)).toStrictEqual(item)
+    await expectBalanced(deps, client.clientId)
   })
 
   it('is left while another entry of the settlement differs from its payment', async () => {
