@@ -22,6 +22,7 @@ import {
 } from '../../../shared/time.ts'
 import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import {
+  beforeFirst,
   memoryDeps,
   recordTable,
   type TestDeps,
@@ -115,6 +116,13 @@ it('a budget takes one portion for callers that come together, and no call while
   deps.clock.set(windowEnd)
   await budget.take('getPayment')
   expect(deps.stored.item(quotaKey(number + 1))).toMatchObject({ get_payment: 4 })
+})
+
+it('a budget takes again after the table has failed', async () => {
+  const failsOnce = beforeFirst(memoryDeps(), 'update', () => Promise.reject(new Error('it fails')))
+  const { take: takeOne } = callBudget(failsOnce, {})
+  await expect(takeOne('getPayment')).rejects.toThrow('it fails')
+  expect(await takeOne('getPayment')).toBeUndefined()
 })
 
 describe('a pause', () => {
