@@ -40,6 +40,7 @@ export async function startWorld(certificates: Certificates) {
   started.defer(() => void names.close())
 
   let apiUrl = ''
+  /** `lastKey`: of the last call that was not refused. A worker may ask once more with an old key. */
   const dashboard = { keys: [PROVIDER_KEY], token: CALLBACK_TOKEN, lastKey: '' }
   // The simulator speaks plain HTTP to servers on its own machine.
   const relay = await startLocalHttpServer({
@@ -75,10 +76,12 @@ export async function startWorld(certificates: Certificates) {
   started.defer(() => inbox.close())
   // The simulator has one key. Calls with any key of the dashboard reach it with that key.
   const byKey = (authorization = '') => {
-    dashboard.lastKey = Buffer.from(authorization.replace(/^Basic /, ''), 'base64')
+    const key = Buffer.from(authorization.replace(/^Basic /, ''), 'base64')
       .toString()
       .replace(/:$/, '')
-    return dashboard.keys.includes(dashboard.lastKey) ? PROVIDER_HEADERS.authorization : 'none'
+    if (!dashboard.keys.includes(key)) return 'none'
+    dashboard.lastKey = key
+    return PROVIDER_HEADERS.authorization
   }
   for (const [address, target, authorized] of [
     [PROVIDER_ADDRESS, provider.url, byKey],
