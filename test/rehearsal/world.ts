@@ -40,7 +40,7 @@ export async function startWorld(certificates: Certificates) {
   started.defer(() => void names.close())
 
   let apiUrl = ''
-  /** `lastKey`: of the last call that was not refused. A worker may ask once more with an old key. */
+  // The last key that was not refused: a worker may ask once more with an old key.
   const dashboard = { keys: [PROVIDER_KEY], token: CALLBACK_TOKEN, lastKey: '' }
   // The simulator speaks plain HTTP to servers on its own machine.
   const relay = await startLocalHttpServer({
