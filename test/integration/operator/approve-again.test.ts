@@ -1,30 +1,20 @@
 /** Goal: a second approval of the same figures replaces the first one, and ends nothing unseen. */
 import { describe, expect, it } from 'vitest'
 import { handler as acceptAction } from '../../../functions/admin/accept-difference.ts'
-import { handler as adjustLedger } from '../../../functions/admin/adjust-ledger.ts'
-import { handler as approveAction } from '../../../functions/admin/approve.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
-import { type Approvable, approvalIdOf } from '../../../shared/operator/approval-store.ts'
-import { approvalKey, shardKey } from '../../../shared/table/keys.ts'
+import { shardKey } from '../../../shared/table/keys.ts'
 import { unacceptedDifferences } from '../../../shared/verdict/acceptances.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { invokeAdmin, invokeWhole, OPERATOR, withClient } from '../../support/operator-actions.ts'
 import { withoutSleep } from '../../support/settlement-builders.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
-import { APPROVER } from '../../support/with-approval.ts'
-
-function approve(deps: TestDeps, approved: Approvable) {
-  return invokeWhole(approveAction, deps, { ...approved, operator: APPROVER })
-}
+import { beforeFirst } from '../../support/test-deps.ts'
+import { aCorrection, approve } from './approved-for.ts'
 
 async function anApprovedCorrection() {
-  const { deps, clientId } = await withClient()
-  const figures = { client_id: clientId, kind: 'correction', amount_minor: 5_000, reference: 'C-1' }
-  const asked = { action: 'adjust-ledger', payload: figures } as const
-  await approve(deps, asked)
-  const adjust = () => invokeWhole(adjustLedger, deps, { operator: OPERATOR, ...figures })
-  return { deps, asked, key: approvalKey(approvalIdOf(asked)), adjust }
+  const correction = await aCorrection()
+  await approve(correction.deps, correction.asked)
+  return correction
 }
 
 describe('a second approval of the same figures', () => {
