@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { expect, it } from 'vitest'
-import { API_FUNCTIONS } from '../../../functions/api-functions.ts'
 import {
   ApiKeySchema,
   apiKeyText,
@@ -78,14 +77,6 @@ function casesOf(name: Name, apiKey: Case['apiKey']): readonly Case[] {
 
 const NAMES = Object.keys(API) as Name[]
 const NO_ID = '2f1d3c1c-5b7e-4f6f-8f37-1f0a6f8b9c2d'
-
-it('covers every endpoint of the manifest', () => {
-  const routes = API_FUNCTIONS.flatMap(({ trigger }) =>
-    trigger.kind === 'http' ? [`${trigger.method} ${trigger.path}`] : [],
-  )
-
-  expect(NAMES.map((name) => API[name].route).toSorted()).toStrictEqual(routes.toSorted())
-})
 
 it.each(NAMES.flatMap((name) => API_KEYS.map((apiKey) => [name, apiKey] as const)))(
   '%s has one answer to each request with the API key %s',
