@@ -70,6 +70,7 @@ const KEY_ALONE = {
 const INCLUDE = { include: 'include must be settlements' }
 const AFTER = { after: 'must be the cursor of an earlier answer to the same request' }
 const TIME = { since: 'must be an RFC 3339 time' }
+const OFFSET = { since: `${TIME.since}; in a query, write the + of an offset as %2B` }
 const UUID = { event_id: 'must be a lower-case UUID' }
 function empty(name: string) {
   return { [name]: `${name} must not be empty` }
@@ -81,7 +82,7 @@ function tooLong(name: string) {
 /** The position of an event. The cursor of an answer has two positions. */
 const POSITION = {
   event_id: '7b0e8a39-0f5d-4c6b-9a55-2a4f43c0d1aa',
-  payment_id: '2f1d3c1c-5b7e-4f6f-8f37-1f0a6f8b9c2d',
+  subject: { kind: 'payment', id: '2f1d3c1c-5b7e-4f6f-8f37-1f0a6f8b9c2d' },
   name: 'payment.succeeded',
   fired_at: '2026-11-20T04:00:00.000Z',
 }
@@ -93,7 +94,7 @@ const WRONG_POSITIONS: readonly unknown[] = [
   { ...POSITION, fired_at: END_OF_TIME },
   { ...POSITION, name: 'payment.paid' },
   { ...POSITION, name: `payment.reversed#${'é'.repeat(242)}` },
-  { ...POSITION, payment_id: '../x' },
+  { ...POSITION, subject: { kind: 'payment', id: '../x' } },
   { ...POSITION, since: POSITION.fired_at },
 ]
 const WRONG_CURSORS = [
@@ -157,6 +158,7 @@ it.for<RefusedQuery>([
   ['listWebhookDeliveries', { status: 'pending' }, DELIVERY_STATUS],
   ['listWebhookDeliveries', { event_id: 'x' }, UUID, `event_id: ${UUID.event_id}`],
   ...NO_TIMES.map((since): RefusedQuery => ['listEvents', { since }, TIME, `since: ${TIME.since}`]),
+  ['listEvents', { since: '2026-11-20T10:00:00 07:00' }, OFFSET, `since: ${OFFSET.since}`],
   ...each('listEvents', ['1.5', 'all'], (limit) => ({ limit }), {
     limit: 'limit must be an integer',
   }),
