@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
 import type { StoreDeps, TableDeps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
@@ -178,7 +177,7 @@ async function searchByReading(
   let readsLeft = maxRead
   for await (const { items, more } of pages) {
     await reserveUnits(items.length)
-    const deliveries = await findDeliveries(deps, items.slice(0, readsLeft).map(toListKey))
+    const deliveries = await findDeliveries(deps, items.slice(0, readsLeft).flatMap(listKeyIn))
     keys.push(...deliveries.filter((delivery) => delivery.status === status))
     if (keys.length >= count) break
     if (items.length > readsLeft || (items.length === readsLeft && more))
@@ -188,10 +187,11 @@ async function searchByReading(
   return { keys: keys.slice(0, count), complete: true }
 }
 
-/** By the row's key: an altered `id` must not stop the list. */
-function toListKey({ listedAt, pk }: Item): ListKey {
-  const deliveryId = v.parse(DeliveryIdSchema, idOf(String(pk)))
-  return { createdAt: String(listedAt), deliveryId, ...(isTestKey({ pk }) && { isTest: true }) }
+/** By the row's key: an altered `id`, or a row of another kind, must not stop the list. */
+function listKeyIn({ listedAt, pk }: Item): readonly ListKey[] {
+  const deliveryId = ifValid(DeliveryIdSchema, idOf(String(pk)))
+  const isTest = isTestKey({ pk }) || undefined
+  return deliveryId === undefined ? [] : [{ createdAt: String(listedAt), deliveryId, isTest }]
 }
 
 function tooFarError(reason: string, hint: string) {
@@ -217,7 +217,7 @@ export async function listedKeys(
   const limit = Math.min(count, shareOf(count, owners) + READ_PAGE)
   const keys: ListKey[] = []
   for await (const { items } of mergedPages(deps, { ...list, limit })) {
-    keys.push(...items.map(toListKey))
+    keys.push(...items.flatMap(listKeyIn))
     if (keys.length >= count) break
   }
   return keys.slice(0, count)
