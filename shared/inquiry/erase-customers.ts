@@ -1,6 +1,6 @@
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
-import { assertInvariant, conflict, GatewayError, invalid } from '../errors.ts'
+import { conflict, GatewayError, invalid } from '../errors.ts'
 import type { Event } from '../event/event.ts'
 import { listEventsOf } from '../event/read-events.ts'
 import { type ClientId, type PaymentId, subjectOfPayment } from '../ids.ts'
@@ -48,11 +48,12 @@ export async function eraseCustomers(deps: EraseDeps, selection: Selection, oper
   const { clientId, reference } = selection
   await requireClient(deps, clientId)
   const endsAtMs = deps.monotonicMs() + RUN_MS
+  const isOver = () => erased.length === MAX_ERASED || deps.monotonicMs() >= endsAtMs
   for await (const { rows, unreadableIds } of pagesOfReference(deps, clientId, reference)) {
-    if (deps.monotonicMs() >= endsAtMs) return { erased, left, complete: false }
+    if (isOver()) return { erased, left, complete: false }
     for (const id of unreadableIds) leave(id, 'it cannot be read')
     for (const payment of rows.filter((one) => mayBeNamed(one, deps.now()))) {
-      if (erased.length === MAX_ERASED) return { erased, left, complete: false }
+      if (isOver()) return { erased, left, complete: false }
       try {
         const one = await eraseCustomer(deps, payment, operator)
         if (one.fields.length + one.events > 0) erased.push(one)
@@ -126,7 +127,8 @@ async function eventsOf(
   const found = await listEventsOf(deps, subjectOfPayment(paymentId))
   const events = found.filter((event) => event !== undefined)
   // Its bytes may name the customer.
-  assertInvariant(events.length === found.length, 'an event of the payment cannot be read')
+  if (events.length < found.length)
+    throw new GatewayError('internal_error', 'an event of the payment cannot be read')
   return events
 }
 
