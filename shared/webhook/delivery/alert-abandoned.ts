@@ -23,6 +23,8 @@ type AlertDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
 export const ALERT_EVERY_MS = 15 * MINUTE_MS
 /** Shorter than the minute between two runs of due work. */
 const RETRY_MS = 30 * SECOND_MS
+/** Due work publishes the alert within a minute, once the topic works. */
+const RETRY_AFTER_SECONDS = 60
 /** The next alert has more. */
 const MAX_ALERTED = 2_500
 /** The most abandoned deliveries that are read for one alert, newest first. */
@@ -69,7 +71,8 @@ function needsAlert({ status, dueAt }: Delivery): boolean {
  * Reports all unreported abandoned deliveries to an endpoint in one alert (spec 6.4, design section
  * 11), test deliveries apart. False when another worker has just moved the endpoint's
  * `last_alert_at` and reports these deliveries. Rows are marked after the alert: if the worker dies
- * between, the next worker reports them again. Throws when the alert cannot be published.
+ * between, the next worker reports them again. Throws 429 when the alert cannot be published: a
+ * round would take the alert's place in the row, so the round waits for the alert.
  */
 async function publishAlert(
   deps: AlertDeps,
@@ -84,23 +87,21 @@ async function publishAlert(
   const deliveries = await unreportedOf(deps, delivery)
   try {
     await deps.alerts.publish(alertOf(delivery, deliveries))
-  } catch (error) {
+  } catch (cause) {
+    deps.log.error('alert.failed', { endpoint_id: delivery.endpointId }, cause)
     // The mark is moved back, so that the next run of due work retries. The endpoint's other
     // deliveries would read all of them once more for the same failure.
     const retriedFrom = addMs(at, RETRY_MS - ALERT_EVERY_MS)
     const mark = later(retriedFrom, endpoint?.lastAlertAt ?? retriedFrom)
     if (endpoint)
       await deps.table.write(moveMark({ ...endpoint, lastAlertAt: at }, 'lastAlertAt', mark))
-    throw new UnpublishedAlertError('an alert was not published', { cause: error })
+    const message = 'no new round can begin now; retry later'
+    throw new GatewayError('rate_limit', message, { cause, retryAfterSeconds: RETRY_AFTER_SECONDS })
   }
   await mapInChunks(deliveries, WRITES_AT_A_TIME, (reported) => deps.table.write(endEach(reported)))
   const { endpointId: endpoint_id, clientId: client_id } = delivery
   deps.log.info('alert.published', { endpoint_id, client_id, deliveries: deliveries.length })
   return true
-}
-
-class UnpublishedAlertError extends Error {
-  override readonly name = 'UnpublishedAlertError'
 }
 
 async function unreportedOf(deps: AlertDeps, delivery: Delivery): Promise<readonly Delivery[]> {
@@ -142,8 +143,6 @@ const ALERT_MS = 6 * SECOND_MS
 const POLL_MS = 200
 /** Eight seconds: all waits are shorter than a function's 10 s. */
 const MAX_POLLS = 40
-/** Due work publishes the alert within a minute, once the topic works. */
-const RETRY_AFTER_SECONDS = 60
 
 /**
  * Reports the delivery's abandonment before its row begins a round, or waits while another worker
@@ -171,19 +170,7 @@ export async function alertBeforeRound(
     if (isRecent && waitedMs < ALERT_MS) {
       await deps.sleep(POLL_MS)
       waitedMs += POLL_MS
-    } else {
-      const publication = publishAlert(deps, delivery, endpoint, endAlert)
-      await publication.catch((error: unknown) => refuseRound(deps, read, error))
-    }
+    } else await publishAlert(deps, delivery, endpoint, endAlert)
   }
   throw new Error('other workers kept alerting about an endpoint while a round was begun')
-}
-
-/** A round would take the place of the alert in the row, so the round waits for the alert. */
-function refuseRound({ log }: AlertDeps, { endpointId }: Delivery, error: unknown): never {
-  if (!(error instanceof UnpublishedAlertError)) throw error
-  const { cause } = error
-  log.error('alert.failed', { endpoint_id: endpointId }, cause)
-  const message = 'no new round can begin now; retry later'
-  throw new GatewayError('rate_limit', message, { cause, retryAfterSeconds: RETRY_AFTER_SECONDS })
 }
