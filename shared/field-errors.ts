@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type FieldErrors, invalid, notFound } from './errors.ts'
+import { conflict, type FieldErrors, invalid, notFound } from './errors.ts'
 import { ifValid } from './if-valid.ts'
 
 /** Errors of a field whose name cannot be shown are filed under `body`. */
@@ -67,4 +67,19 @@ export function parseId<const Schema extends v.GenericSchema>(
   const parsed = ifValid(schema, id)
   if (parsed === undefined) throw notFound(what)
   return parsed
+}
+
+type NamedRow = { readonly what: string; readonly id: string; readonly clientId: string }
+
+/** For an operator. Throws 404 without a row, and 409 for a row that a recount can repair. */
+export function requireRow<const Schema extends v.GenericSchema>(
+  schema: Schema,
+  item: unknown,
+  { what, id, clientId }: NamedRow,
+): v.InferOutput<Schema> {
+  if (item === undefined) throw notFound(what)
+  const row = ifValid(schema, item)
+  if (row !== undefined) return row
+  const actionHint = `Run recount-ledger --client_id ${clientId}.`
+  throw conflict(`the row of ${what} ${id} cannot be read`, actionHint)
 }

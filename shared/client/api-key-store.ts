@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import { assertInvariant, notFound } from '../errors.ts'
-import { parseId } from '../field-errors.ts'
+import { parseId, requireRow } from '../field-errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { ifValid, readRows } from '../if-valid.ts'
 import { type AlertDeps, alertChange } from '../operator/alert-change.ts'
@@ -154,15 +154,16 @@ export function apiKeyRow(key: ApiKey) {
 
 /**
  * Revokes a key; it is refused everywhere within 15 s (the authentication cache). Safe to repeat.
- * Throws 404 for an absent or another client's key.
+ * Throws 404 for an absent or another client's key, and 409 for one that cannot be read.
  */
 export async function revokeApiKey(
   deps: RecordDeps,
   { clientId, keyId: id, operator }: { clientId: ClientId; keyId: string; operator: string },
 ): Promise<ApiKey> {
   const keyId = parseId(KeyIdSchema, id, 'api key')
-  const before = v.parse(v.optional(ApiKeySchema), await deps.table.get(apiKeyKey(keyId)))
-  if (before?.clientId !== clientId) throw notFound('api key')
+  const item = await deps.table.get(apiKeyKey(keyId))
+  if (item?.['clientId'] !== clientId) throw notFound('api key')
+  const before = requireRow(ApiKeySchema, item, { what: 'api key', id: keyId, clientId })
   if (before.revokedAt !== undefined) return before
   const after: ApiKey = { ...before, revokedAt: deps.now() }
   const dtos = { before: toApiKeyDto(before), after: toApiKeyDto(after) }

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
 import type { StoreDeps, TableDeps } from '../deps.ts'
-import { assertInvariant, conflict, notFound } from '../errors.ts'
+import { assertInvariant, conflict } from '../errors.ts'
+import { requireRow } from '../field-errors.ts'
 import type { ClientId } from '../ids.ts'
 import { readRows } from '../if-valid.ts'
 import { readLedger } from '../ledger/ledger-store.ts'
@@ -33,20 +34,14 @@ import { registrationOf } from './client-register.ts'
 
 const ENTITY = 'client'
 
-/** Reads a disabled client too. Undefined for an unknown id. */
-export async function findClient(deps: TableDeps, clientId: ClientId): Promise<Client | undefined> {
-  return v.parse(v.optional(ClientSchema), await deps.table.get(clientKey(clientId)))
-}
-
 export function requirePayable(clientId: ClientId): Step {
   return guard(clientKey(clientId), all(exists, absent('payoutHold')))
 }
 
-/** Reads a disabled client too. Throws 404. */
+/** Reads a disabled client too. Throws 404, and 409 for a row that cannot be read. */
 export async function requireClient(deps: TableDeps, clientId: ClientId): Promise<Client> {
-  const client = await findClient(deps, clientId)
-  if (!client) throw notFound('client')
-  return client
+  const item = await deps.table.get(clientKey(clientId))
+  return requireRow(ClientSchema, item, { what: 'client', id: clientId, clientId })
 }
 
 /** For people: the index may miss a client, the register does not. */

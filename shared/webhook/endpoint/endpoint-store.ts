@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { Deps, TableDeps } from '../../deps.ts'
-import { conflict, notFound } from '../../errors.ts'
+import { requireRow } from '../../field-errors.ts'
 import type { ClientId, EndpointIds } from '../../ids.ts'
-import { ifValid, readableRows, readRows } from '../../if-valid.ts'
+import { readableRows, readRows } from '../../if-valid.ts'
 import { newestFirst } from '../../page.ts'
 import { fieldsFrom, type Item } from '../../table/attributes.ts'
 import {
@@ -52,13 +52,8 @@ export async function requireEndpointEver(deps: TableDeps, ids: EndpointIds): Pr
   return readableEndpoint(ids, await endpointItem(deps, ids))
 }
 
-function readableEndpoint({ clientId, endpointId }: EndpointIds, item: Item | undefined) {
-  if (!item) throw notFound('endpoint')
-  const endpoint = ifValid(EndpointSchema, item)
-  if (endpoint) return endpoint
-  const actionHint = `Run recount-ledger --client_id ${clientId}.`
-  const message = `the row of endpoint ${endpointId} cannot be read`
-  throw conflict(message, actionHint)
+function readableEndpoint({ clientId, endpointId: id }: EndpointIds, item: Item | undefined) {
+  return requireRow(EndpointSchema, item, { what: 'endpoint', id, clientId })
 }
 
 /**

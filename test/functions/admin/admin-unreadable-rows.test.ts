@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest'
 import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
+import { handler as getClient } from '../../../functions/admin/get-client.ts'
 import { handler as listApiKeys } from '../../../functions/admin/list-api-keys.ts'
 import { handler as listClients } from '../../../functions/admin/list-clients.ts'
+import { handler as revokeApiKey } from '../../../functions/admin/revoke-api-key.ts'
+import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import {
   apiKeyKey,
   clientKey,
@@ -21,7 +24,7 @@ async function alter(deps: TestDeps, key: Key, altered: object) {
   await putRaw(deps, { ...(await rawItem(deps, key)), ...altered })
 }
 
-it('list-clients names a merchant that cannot be read, and list-api-keys a key', async () => {
+it('a merchant and a key that cannot be read are named by their lists, and refuse an action with the command that repairs them', async () => {
   const deps = memoryDeps()
   const [altered, other] = [await aStoredClient(deps), await aStoredClient(deps)]
   const { clientId } = other
@@ -37,6 +40,15 @@ it('list-clients names a merchant that cannot be read, and list-api-keys a key',
     status: 200,
     body: { data: [{ key_id: otherKey.key.keyId }], unreadable_ids: [alteredKey.key.keyId] },
   })
+  for (const [handler, client_id, payload] of [
+    [revokeApiKey, clientId, { operator: 'ayu', key_id: alteredKey.key.keyId }],
+    [getClient, altered.clientId, {}],
+    [updateClient, altered.clientId, { operator: 'ayu', enabled: false }],
+  ] as const) {
+    const action_hint = `Run recount-ledger --client_id ${client_id}.`
+    const refusal = { status: 409, body: { action_hint } }
+    expect(await invokeAdmin(handler, deps, { client_id, ...payload })).toMatchObject(refusal)
+  }
 })
 
 it.each(['amount', 'reference', 'account', 'request'] as const)(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { handler as getClient } from '../../../functions/admin/get-client.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { findClient } from '../../../shared/client/client-store.ts'
+import { requireClient } from '../../../shared/client/client-store.ts'
 import { addMs } from '../../../shared/time.ts'
 import { invokeAdmin, TYPED_BANK, withClient } from '../../support/operator-actions.ts'
 import { beforeFirst, failingOn, type TestDeps } from '../../support/test-deps.ts'
@@ -12,7 +12,7 @@ async function aMerchant(fields?: Partial<Client>) {
   const change = (input: object, ownDeps?: TestDeps) => world.act(updateClient, input, ownDeps)
   const show = async () =>
     (await invokeAdmin(getClient, world.deps, { client_id: world.clientId })).body
-  return { ...world, change, show, storedClient: () => findClient(world.deps, world.clientId) }
+  return { ...world, change, show, storedClient: () => requireClient(world.deps, world.clientId) }
 }
 
 describe('update-client (design section 7)', () => {

@@ -10,7 +10,7 @@ import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { issueApiKey, revokeApiKey } from '../../../shared/client/api-key-store.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { changeClient, findClient, insertClient } from '../../../shared/client/client-store.ts'
+import { changeClient, insertClient } from '../../../shared/client/client-store.ts'
 import { SETTLEMENT_EVENT_TYPES } from '../../../shared/event/event.ts'
 import { readLedger } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
@@ -31,6 +31,7 @@ import {
   type NamedPayment,
   recordSuspense,
 } from '../../../shared/suspense/record-suspense.ts'
+import { clientKey } from '../../../shared/table/keys.ts'
 import { isSame } from '../../../shared/verdict/difference.ts'
 import {
   deleteEndpoint,
@@ -227,7 +228,9 @@ const NOT_REPAIRABLE = /^(audit_record|endpoint|api_key|(approval|batch)(\..*)?)
 
 async function findings(deps: MemoryDeps, { clientId }: Client) {
   const gateway = await auditWholeGateway(deps)
-  const own = (await findClient(deps, clientId)) ? await auditLedger(deps, clientId) : gateway
+  const own = (await deps.table.get(clientKey(clientId)))
+    ? await auditLedger(deps, clientId)
+    : gateway
   return [...gateway.differences, ...own.differences]
 }
 
@@ -236,7 +239,7 @@ const NAMED = ['refunds a payment by bank', 'takes a row over as a refund', 'adj
 
 async function expectRepaired(deps: MemoryDeps, client: Client, isNamed = false) {
   const ofGateway = await recount(deps, 'gateway')
-  const isThere = (await findClient(deps, client.clientId)) !== undefined
+  const isThere = (await deps.table.get(clientKey(client.clientId))) !== undefined
   const ofClient = isThere ? await recount(deps, client) : undefined
   const named = isNamed ? [...ofGateway.not_repairable, ...(ofClient?.not_repairable ?? [])] : []
   // Its figures wait for what a person decides.
