@@ -136,7 +136,7 @@ const ALERTING: TableAccess = {
   BatchGetItem: ['DELIVERY', 'TEST'],
   UpdateItem: ['DELIVERY'],
   UpdateFields: ['ENDPOINTS'],
-  indexes: ['by-owner', 'by-status'],
+  indexes: ['by-status'],
 }
 
 /** Extends the event's retention: its bytes stay, and its payment is out of reach. */
@@ -148,6 +148,7 @@ export const ROUNDS: TableAccess = allAccess(ALERTING, {
 export const BULK_REDELIVERING: TableAccess = allAccess(ROUNDS, {
   BatchGetItem: ['EVENT'],
   PutItem: ['DELIVERY'],
+  indexes: ['by-owner'],
 })
 
 export const PAUSES: TableAccess = { BatchGetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
@@ -170,6 +171,7 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
   GetItem: ['PAYMENT'],
   BatchGetItem: ['SUSPENSE'],
   UpdateItem: ['SUSPENSE'],
+  indexes: ['by-owner'],
 })
 
 /** What finance accepted, and a second person approved. */

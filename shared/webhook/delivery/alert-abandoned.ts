@@ -1,21 +1,23 @@
-import { chunks, mapInChunks } from '../../chunks.ts'
+import { mapInChunks } from '../../chunks.ts'
 import type { Alert, Deps, StoreDeps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
 import type { DeliveryId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
+import { queryPages } from '../../table/list-items.ts'
 import type { Step } from '../../table/step.ts'
-import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
+import { addMs, END_OF_TIME, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
 import { type Endpoint, EndpointSchema } from '../endpoint/endpoint.ts'
 import { endpointItem, moveMark } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
 import {
+  DELIVERY_ENTITY,
   endAlert,
   endTestAlert,
   findDeliveries,
   findDelivery,
   postponeDelivery,
 } from './delivery-store.ts'
-import { listedKeys } from './list-deliveries.ts'
+import { listKeyIn } from './list-deliveries.ts'
 
 type AlertDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
 
@@ -25,11 +27,8 @@ export const ALERT_EVERY_MS = 15 * MINUTE_MS
 const RETRY_MS = 30 * SECOND_MS
 /** Due work publishes the alert within a minute, once the topic works. */
 const RETRY_AFTER_SECONDS = 60
-/** The next alert has more. */
-const MAX_ALERTED = 2_500
-/** The most abandoned deliveries that are read for one alert, newest first. */
-const MAX_READ = 10_000
-const READ_PAGE = 500
+/** Rows that are read for one alert at most. The next has more. */
+const MAX_READ = 5_000
 const MAX_NAMED = 500
 const WRITES_AT_A_TIME = 25
 
@@ -72,7 +71,7 @@ function needsAlert({ status, dueAt }: Delivery): boolean {
  * 11), test deliveries apart. False when another worker has just moved the endpoint's
  * `last_alert_at` and reports these deliveries. Rows are marked after the alert: if the worker dies
  * between, the next worker reports them again. Throws 429 when the alert cannot be published: a
- * round would take the alert's place in the row, so the round waits for the alert.
+ * round would take its place in the row, and waits.
  */
 async function publishAlert(
   deps: AlertDeps,
@@ -80,7 +79,7 @@ async function publishAlert(
   endpoint: Endpoint | undefined,
   endEach: (reported: Delivery) => Step,
 ): Promise<boolean> {
-  // Always later than the last alert: no two workers, whatever their clocks, can both claim it.
+  // Always later than the last alert: no two workers can both claim it.
   const at = alertDueAt(endpoint, deps.now(), 1)
   if (endpoint && !(await deps.table.write(moveMark(endpoint, 'lastAlertAt', at))).applied)
     return false
@@ -104,17 +103,28 @@ async function publishAlert(
   return true
 }
 
+/**
+ * From this delivery on, because due work begins with the oldest; then earlier ones. Newest first,
+ * the oldest of a long outage would get an alert each.
+ */
 async function unreportedOf(deps: AlertDeps, delivery: Delivery): Promise<readonly Delivery[]> {
-  const keys = await listedKeys(deps, [delivery.endpointId], 'abandoned', MAX_READ)
-  const otherKeys = keys.filter(
-    ({ deliveryId, isTest }) => isTest === delivery.isTest && deliveryId !== delivery.deliveryId,
-  )
-  const deliveries = [delivery]
-  for (const rows of chunks(otherKeys, READ_PAGE)) {
-    deliveries.push(...(await findDeliveries(deps, rows)).filter(needsAlert))
-    if (deliveries.length >= MAX_ALERTED) break
+  const { endpointId, createdAt, isTest } = delivery
+  const partition = [endpointId, DELIVERY_ENTITY, 'abandoned']
+  const found = new Map([[delivery.deliveryId, delivery]])
+  let reads = 0
+  for (const [range, newestFirst] of [
+    [{ between: [createdAt, END_OF_TIME] }, false],
+    [{ atMost: createdAt }, true],
+  ] as const) {
+    const list = { index: 'by-status', partition, range, newestFirst, limit: 500 } as const
+    for await (const { items } of queryPages(deps, list)) {
+      const rows = items.flatMap(listKeyIn).filter((row) => row.isTest === isTest)
+      for (const one of (await findDeliveries(deps, rows)).filter(needsAlert))
+        found.set(one.deliveryId, one)
+      if ((reads += items.length) >= MAX_READ) return [...found.values()]
+    }
   }
-  return deliveries.slice(0, MAX_ALERTED)
+  return [...found.values()]
 }
 
 function alertOf(
@@ -153,13 +163,12 @@ export async function alertBeforeRound(
   deps: AlertDeps & Pick<Deps, 'sleep'>,
   read: Delivery,
 ): Promise<Delivery | undefined> {
-  let delivery: Delivery | undefined = read
+  if (!needsAlert(read)) return read
   let lastAlertAt: Timestamp | undefined
   let waitedMs = 0
   for (let polls = 0; polls < MAX_POLLS; polls++) {
-    if (!needsAlert(delivery)) return delivery
     // An alert about another delivery of the endpoint may have included this one after the read.
-    delivery = await findDelivery(deps, read.deliveryId)
+    const delivery = await findDelivery(deps, read.deliveryId)
     if (delivery?.status !== read.status || delivery.attempts !== read.attempts) return undefined
     if (!needsAlert(delivery)) return delivery
     const endpoint = await endpointOf(deps, delivery)

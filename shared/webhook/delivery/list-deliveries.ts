@@ -131,10 +131,7 @@ async function keysOfPage(
   return { keys: itemsOfPage(keys, page), complete }
 }
 
-type KeyQuery = Pick<DeliveryListing, 'maxRead'> & {
-  readonly status: DeliveryStatus | undefined
-  readonly count: number
-}
+type KeyQuery = Pick<DeliveryListing, 'status' | 'maxRead'> & { readonly count: number }
 
 /** Within this time due work checks, and lists, a delivery without a result. */
 const LISTED_WITHIN_MS = 30 * MINUTE_MS
@@ -188,7 +185,7 @@ async function searchByReading(
 }
 
 /** By the row's key: an altered `id`, or a row of another kind, must not stop the list. */
-function listKeyIn({ listedAt, pk }: Item): readonly ListKey[] {
+export function listKeyIn({ listedAt, pk }: Item): readonly ListKey[] {
   const deliveryId = ifValid(DeliveryIdSchema, idOf(String(pk)))
   const isTest = isTestKey({ pk }) || undefined
   return deliveryId === undefined ? [] : [{ createdAt: String(listedAt), deliveryId, isTest }]

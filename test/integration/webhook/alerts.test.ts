@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Alert } from '../../../shared/deps.ts'
 import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
 import { DUE_ALERTS } from '../../../shared/due-work/due-kinds.ts'
-import { endpointKey, testDeliveryKey } from '../../../shared/table/keys.ts'
+import { toItem } from '../../../shared/table/attributes.ts'
+import { deliveryKey, endpointKey, testDeliveryKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, later, MINUTE_MS } from '../../../shared/time.ts'
 import {
@@ -10,7 +11,11 @@ import {
   checkAbandonedDelivery,
 } from '../../../shared/webhook/delivery/alert-abandoned.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
-import { endAlert } from '../../../shared/webhook/delivery/delivery-store.ts'
+import {
+  deliveryRow,
+  endAlert,
+  newDelivery,
+} from '../../../shared/webhook/delivery/delivery-store.ts'
 import { redeliver, redeliverOwn } from '../../../shared/webhook/delivery/redeliver.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import { sendTestEvent } from '../../../shared/webhook/delivery/send-test-event.ts'
@@ -22,9 +27,10 @@ import {
 } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { beforeFirst, memoryDeps, storeRaw, type TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
+  anEvent,
   FAILED,
   makeAlertDue,
   messageFor,
@@ -240,13 +246,18 @@ describe('alerts about one endpoint', () => {
     ])
   })
 
-  it('name 500 deliveries, count the others, and name the action that lists them', async () => {
+  it('name 500 deliveries, count the others, and name the action that lists them, also behind 5,000 later ones', async () => {
     const { deps, endpoint, namedIds, dueAlertRows } = await world(0)
     const rows: Delivery[] = []
     for (let number = 0; number < 510; number++) {
       const delivery = await storedDelivery(deps, endpoint, ABANDONED)
       await makeAlertDue(deps, delivery)
       rows.push(delivery)
+    }
+    const at = addMs(deps.now(), 1)
+    for (let number = 0; number < 5_000; number++) {
+      const other = { ...newDelivery(anEvent(at), endpoint, at), ...ABANDONED }
+      storeRaw(deps.stored, { ...deliveryKey(other.deliveryId), ...toItem(deliveryRow(other)) })
     }
 
     expect(await runDueAlerts(deps)).toStrictEqual({ done: 1, failed: 0 })
